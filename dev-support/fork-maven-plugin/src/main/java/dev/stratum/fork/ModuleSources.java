@@ -36,6 +36,7 @@ import java.util.stream.Stream;
 final class ModuleSources {
   private static final String FINGERPRINT = "fingerprint";
   private static final String WEBAPPS = "hbase-webapps/";
+  private static final String PACKAGE = "/package-info.java";
 
   private final BaseModule base;
   private final Path moduleFolder;
@@ -159,6 +160,10 @@ final class ModuleSources {
     }
   }
 
+  private static String classOf(String source) {
+    return source.substring(0, source.length() - ".java".length()) + ".class";
+  }
+
   /** The patched tree, sorted by where each file goes. */
   private final class Layout {
     final Map<String, byte[]> java = new TreeMap<>();
@@ -174,9 +179,13 @@ final class ModuleSources {
         byte[] content = file.getValue();
         if (path.startsWith(Modules.JAVA)) {
           String name = path.substring(Modules.JAVA.length());
-          java.put(name, name.equals(ForkIdentity.VERSION_CLASS)
-            ? identity.versionClass(content, checksum)
-            : content);
+          if (name.equals(ForkIdentity.VERSION_CLASS)) {
+            java.put(name, identity.versionClass(content, checksum));
+          } else if (!name.endsWith(PACKAGE) || published.contains(classOf(name))) {
+            // A package-info.java that gives no class would look changed to the compiler plugin
+            // in every build, or be given a class that the published jar does not have.
+            java.put(name, content);
+          }
         } else if (path.startsWith(Modules.RESOURCES)) {
           String name = path.substring(Modules.RESOURCES.length());
           if (name.equals(ForkIdentity.NOTICE)) {
