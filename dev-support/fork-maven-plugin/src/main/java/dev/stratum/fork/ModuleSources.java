@@ -190,6 +190,8 @@ final class ModuleSources {
           String name = path.substring(Modules.RESOURCES.length());
           if (name.equals(ForkIdentity.NOTICE)) {
             resources.put(name, identity.notice(content));
+          } else if (name.equals(ForkIdentity.DEFAULTS)) {
+            resources.put(name, identity.defaults(content));
           } else if (name.startsWith(WEBAPPS)) {
             webapps.put(name, content);
           } else if (published.contains(name) || !pristine.containsKey(file.getKey())) {
