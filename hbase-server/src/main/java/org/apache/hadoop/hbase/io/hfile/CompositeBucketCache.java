@@ -1,0 +1,262 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.io.hfile;
+
+import java.util.HashSet;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Consumer;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.hbase.regionserver.StoreFileInfo;
+import org.apache.yetus.audience.InterfaceAudience;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Two tiers behind one block cache, neither of them on the heap: index, bloom and other meta blocks
+ * live in the first (memory), data blocks in the second (usually a device).
+ * <ul>
+ * <li>A block goes where its own type says; the type in its key is a guess of the caller's and is
+ * corrected on insertion.</li>
+ * <li>A lookup asks the first tier, then the second, whatever the key's type. A hit counts where it
+ * was found; a miss counts once, in the tier the key's type would have it in.</li>
+ * <li>A meta block that the first tier refuses (too large for its buckets, too many waiting to be
+ * written) or evicts for want of space goes to the second instead of being dropped.</li>
+ * <li>A meta block found in the second tier is copied back up if, and only if, the first has room
+ * to spare. So coming back never evicts, which is what keeps two working sets that do not fit from
+ * chasing each other; the second tier keeps its copy, so that leaving again costs no device write.
+ * </li>
+ * <li>An eviction reaches both tiers, and {@link FileEvictionGuard} sees to the blocks that move at
+ * that moment.</li>
+ * </ul>
+ * It is a {@link CombinedBlockCache} to everything that asks: the tiers are its first and second
+ * level. The first cannot be resized and takes nothing of the heap's share for block cache.
+ * Thread-safe. See HBASE-23296.
+ */
+@InterfaceAudience.Private
+public class CompositeBucketCache extends CombinedBlockCache {
+  private static final Logger LOG = LoggerFactory.getLogger(CompositeBucketCache.class);
+
+  private final CacheTier first;
+  private final CacheTier second;
+  private final FileEvictionGuard guard;
+  private final LongAdder returned = new LongAdder();
+
+  /**
+   * @param first  where meta blocks live
+   * @param second where data blocks live, and what the first has no place for
+   * @param guard  the guard that the first tier uses when it hands blocks to the second
+   */
+  public <T extends FirstLevelBlockCache & CacheTier> CompositeBucketCache(T first,
+    CacheTier second, FileEvictionGuard guard) {
+    super(first, second);
+    this.first = first;
+    this.second = second;
+    this.guard = guard;
+    first.setVictimCache(second);
+  }
+
+  @Override
+  public void cacheBlock(BlockCacheKey key, Cacheable block, boolean inMemory,
+    boolean waitWhenCache) {
+    BlockType type = block.getBlockType();
+    boolean meta = isMetaBlock(type);
+    if (type != null && (key.getBlockType() == null || meta != isMetaBlock(key.getBlockType()))) {
+      key.setBlockType(type);
+    }
+    CacheTier tier = meta && first.accepts(block) ? first : second;
+    tier.cacheBlock(key, block, inMemory, waitWhenCache);
+  }
+
+  @Override
+  public Cacheable getBlock(BlockCacheKey key, boolean caching, boolean repeat,
+    boolean updateCacheMetrics) {
+    if (mayBeInFirst(key)) {
+      // Asked as a repeat, the first tier counts a hit but no miss: if the block went just now, it
+      // went to the second tier, which is where the lookup ends.
+      Cacheable block = first.getBlock(key, caching, true, updateCacheMetrics);
+      if (block != null) {
+        return block;
+      }
+    }
+    boolean metaWanted = isMetaBlock(key.getBlockType());
+    Cacheable block = second.getBlock(key, caching, repeat || metaWanted, updateCacheMetrics);
+    if (block == null) {
+      if (metaWanted && !repeat && updateCacheMetrics) {
+        first.getStats().miss(caching, key.isPrimary(), key.getBlockType());
+      }
+      return null;
+    }
+    if (isMetaBlock(block.getBlockType())) {
+      bringBack(key, block);
+    }
+    return block;
+  }
+
+  /**
+   * A cheap look before the full lookup: most lookups are for data, which the first tier seldom
+   * has. A reference file's key also finds blocks cached under the name of the file referred to,
+   * which only the full lookup can tell; such a name has a dot, others have none.
+   */
+  private boolean mayBeInFirst(BlockCacheKey key) {
+    return first.containsBlock(key) || key.getHfileName().indexOf('.') >= 0;
+  }
+
+  private void bringBack(BlockCacheKey key, Cacheable block) {
+    String hfileName = key.getHfileName();
+    if (
+      !first.hasRoomFor(block) || first.containsBlock(key) || StoreFileInfo.isReference(hfileName)
+    ) {
+      // Blocks found through a reference belong to another file, and references are short-lived.
+      return;
+    }
+    long stamp = guard.moveStarts(hfileName);
+    if (stamp == FileEvictionGuard.BUSY) {
+      return;
+    }
+    if (!isMetaBlock(key.getBlockType())) {
+      key.setBlockType(block.getBlockType());
+    }
+    first.cacheBlock(key, block);
+    if (guard.undisturbed(hfileName, stamp)) {
+      returned.increment();
+    } else {
+      first.evictBlock(key);
+    }
+  }
+
+  @Override
+  public boolean evictBlock(BlockCacheKey key) {
+    guard.evictionStarts(key.getHfileName());
+    try {
+      boolean inFirst = first.evictBlock(key);
+      boolean inSecond = second.evictBlock(key);
+      return inFirst || inSecond;
+    } finally {
+      guard.evictionEnds(key.getHfileName());
+    }
+  }
+
+  /** Returns the number of copies evicted; a block that was in both tiers counts twice. */
+  @Override
+  public int evictBlocksByHfileName(String hfileName) {
+    guard.evictionStarts(hfileName);
+    try {
+      return first.evictBlocksByHfileName(hfileName) + second.evictBlocksByHfileName(hfileName);
+    } finally {
+      guard.evictionEnds(hfileName);
+    }
+  }
+
+  /** Returns the number of copies evicted; a block that was in both tiers counts twice. */
+  @Override
+  public int evictBlocksRangeByHfileName(String hfileName, long initOffset, long endOffset) {
+    guard.evictionStarts(hfileName);
+    try {
+      return first.evictBlocksRangeByHfileName(hfileName, initOffset, endOffset)
+        + second.evictBlocksRangeByHfileName(hfileName, initOffset, endOffset);
+    } finally {
+      guard.evictionEnds(hfileName);
+    }
+  }
+
+  @Override
+  public Optional<Boolean> isAlreadyCached(BlockCacheKey key) {
+    return Optional.of(
+      first.isAlreadyCached(key).orElse(false) || second.isAlreadyCached(key).orElse(false));
+  }
+
+  /** A meta block fits if either tier has the space: what the first lacks, the second lends. */
+  @Override
+  public Optional<Boolean> blockFitsIntoTheCache(HFileBlock block) {
+    if (
+      isMetaBlock(block.getBlockType()) && first.accepts(block)
+        && first.blockFitsIntoTheCache(block).orElse(true)
+    ) {
+      return Optional.of(true);
+    }
+    return second.blockFitsIntoTheCache(block);
+  }
+
+  /** Only the second tier knows which files it has whole; the first holds no file's data. */
+  @Override
+  public Optional<Boolean> shouldCacheFile(HFileInfo hFileInfo, Configuration conf) {
+    return second.shouldCacheFile(hFileInfo, conf);
+  }
+
+  @Override
+  public Optional<Boolean> shouldCacheBlock(BlockCacheKey key, long maxTimeStamp,
+    Configuration conf) {
+    return second.shouldCacheBlock(key, maxTimeStamp, conf);
+  }
+
+  /**
+   * Tells the second tier, which checks that it holds as many data blocks as it is told of. Prefetch
+   * takes each block that it finds cached for data, so the meta blocks found cached are taken off.
+   */
+  @Override
+  public void notifyFileCachingCompleted(Path fileName, int totalBlockCount, int dataBlockCount,
+    long size) {
+    String name = fileName.getName();
+    Set<Long> metaOffsets = new HashSet<>();
+    addMetaOffsets(name, metaOffsets);
+    if (StoreFileInfo.isReference(name)) {
+      addMetaOffsets(StoreFileInfo.getReferredToRegionAndFile(name).getSecond(), metaOffsets);
+    }
+    second.notifyFileCachingCompleted(fileName, totalBlockCount,
+      Math.min(dataBlockCount, totalBlockCount - metaOffsets.size()), size);
+  }
+
+  private void addMetaOffsets(String hfileName, Set<Long> offsets) {
+    Consumer<BlockCacheKey> add = key -> {
+      if (isMetaBlock(key.getBlockType())) {
+        offsets.add(key.getOffset());
+      }
+    };
+    first.forEachBlockOf(hfileName, add);
+    second.forEachBlockOf(hfileName, add);
+  }
+
+  /** Returns how many readers hold the block, in both tiers together. */
+  @Override
+  public int getRpcRefCount(BlockCacheKey key) {
+    return first.getRpcRefCount(key) + second.getRpcRefCount(key);
+  }
+
+  /** Does nothing: the first tier's size is fixed, and none of it is heap to tune. */
+  @Override
+  public void setMaxSize(long size) {
+    LOG.debug("The first tier keeps its size; a request for {} bytes is ignored", size);
+  }
+
+  /** Each tier sees its own keys over the common ones. */
+  @Override
+  public void onConfigurationChange(Configuration conf) {
+    first.onConfigurationChange(
+      CompositeBucketCacheSettings.ofTier(conf, CompositeBucketCacheSettings.L1_PREFIX));
+    second.onConfigurationChange(
+      CompositeBucketCacheSettings.ofTier(conf, CompositeBucketCacheSettings.L2_PREFIX));
+  }
+
+  /** Returns how often a meta block was copied from the second tier back into the first. */
+  public long getReturnedBlockCount() {
+    return returned.sum();
+  }
+}

@@ -1,0 +1,71 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.io.hfile;
+
+import java.io.IOException;
+import java.util.Map;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.io.hfile.bucket.BucketCacheTier;
+import org.apache.hadoop.hbase.io.hfile.bucket.FirstLevelBucketCache;
+import org.apache.hadoop.hbase.regionserver.HRegion;
+import org.apache.yetus.audience.InterfaceAudience;
+
+/** Builds a {@link CompositeBucketCache} of bucket caches from a configuration. */
+@InterfaceAudience.Private
+public final class CompositeBucketCacheFactory {
+
+  private CompositeBucketCacheFactory() {
+  }
+
+  /**
+   * Builds both tiers and joins them.
+   * @param onlineRegions the regions whose files' blocks are worth keeping; may be null
+   * @throws IllegalArgumentException if a setting cannot work; its message is one sentence with
+   *                                  key, value and remedy, and nothing is left open
+   */
+  public static CompositeBucketCache create(Configuration conf,
+    Map<String, HRegion> onlineRegions) {
+    CompositeBucketCacheSettings settings = CompositeBucketCacheSettings.of(conf);
+    FileEvictionGuard guard = new FileEvictionGuard();
+    // The second tier first: it is the one that can fail, and cheap to take down again.
+    BucketCacheTier second = open(settings.second(),
+      tier -> new BucketCacheTier("L2", tier, onlineRegions));
+    try {
+      FirstLevelBucketCache first =
+        open(settings.first(), tier -> new FirstLevelBucketCache("L1", tier, guard));
+      return new CompositeBucketCache(first, second, guard);
+    } catch (Throwable t) {
+      second.shutdown();
+      throw t;
+    }
+  }
+
+  private interface Opener<T> {
+    T open(CompositeBucketCacheSettings.Tier tier) throws IOException;
+  }
+
+  private static <T> T open(CompositeBucketCacheSettings.Tier tier, Opener<T> opener) {
+    try {
+      return opener.open(tier);
+    } catch (IOException | IllegalArgumentException e) {
+      throw new IllegalArgumentException(tier.getPrefix() + CompositeBucketCacheSettings.IOENGINE
+        + "=" + tier.getIoEngine() + " cannot be used (" + e.getMessage()
+        + "); correct what is named there, or choose another engine or path.", e);
+    }
+  }
+}

@@ -1,0 +1,227 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.io.hfile.bucket;
+
+import java.io.IOException;
+import java.util.Map;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+import org.apache.hadoop.hbase.HConstants;
+import org.apache.hadoop.hbase.io.hfile.BlockCacheFactory;
+import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
+import org.apache.hadoop.hbase.io.hfile.CacheTier;
+import org.apache.hadoop.hbase.io.hfile.Cacheable;
+import org.apache.hadoop.hbase.io.hfile.CompositeBucketCacheSettings;
+import org.apache.hadoop.hbase.regionserver.HRegion;
+import org.apache.yetus.audience.InterfaceAudience;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A {@link BucketCache} as one tier of a
+ * {@link org.apache.hadoop.hbase.io.hfile.CompositeBucketCache}. It knows how many of its blocks
+ * are meta blocks, its threads carry the tier's name, and evicting a file also takes the blocks
+ * that still wait to be written, which would otherwise arrive after the file is gone and stay.
+ */
+@InterfaceAudience.Private
+public class BucketCacheTier extends BucketCache implements CacheTier {
+  private static final Logger LOG = LoggerFactory.getLogger(BucketCacheTier.class);
+
+  /** How long to sleep between two looks at a full writer queue. */
+  private static final long QUEUE_POLL_NANOS = 200_000;
+
+  private final String name;
+  private final int largestBlock;
+  /**
+   * Null while the superclass is under construction, when a thread of its own may already evict
+   * recovered blocks that turn out to be stale.
+   */
+  private final MetaBlocks metaBlocks;
+
+  private static final class MetaBlocks {
+    private final LongAdder count = new LongAdder();
+    private final LongAdder bytes = new LongAdder();
+
+    void add(BucketEntry entry, int sign) {
+      count.add(sign);
+      bytes.add((long) sign * entry.getLength());
+    }
+  }
+
+  /**
+   * @param name          short name for logs and threads, as L1
+   * @param tier          checked settings
+   * @param onlineRegions the regions whose files' blocks are worth keeping; may be null
+   * @throws IOException if the engine cannot be opened
+   */
+  public BucketCacheTier(String name, CompositeBucketCacheSettings.Tier tier,
+    Map<String, HRegion> onlineRegions) throws IOException {
+    super(tier.getIoEngine(), tier.getCapacity(),
+      tier.getConfiguration().getInt(BlockCacheFactory.BLOCKCACHE_BLOCKSIZE_KEY,
+        HConstants.DEFAULT_BLOCKSIZE),
+      tier.getBucketSizes(), tier.getWriterThreads(), tier.getWriterQueueLength(),
+      tier.getPersistentPath(),
+      tier.getConfiguration().getInt("hbase.bucketcache.ioengine.errors.tolerated.duration",
+        DEFAULT_ERROR_TOLERATION_DURATION),
+      tier.getConfiguration(), onlineRegions);
+    this.name = name;
+    BucketAllocator.IndexStatistics[] sizes = getAllocator().getIndexStatistics();
+    this.largestBlock = (int) sizes[sizes.length - 1].itemSize();
+    for (WriterThread thread : writerThreads) {
+      thread.setName(thread.getName().replace("BucketCacheWriter", name + "-BucketCacheWriter"));
+    }
+    MetaBlocks recovered = new MetaBlocks();
+    backingMap.forEach((key, entry) -> {
+      if (isMetaBlock(key.getBlockType())) {
+        recovered.add(entry, 1);
+      }
+    });
+    this.metaBlocks = recovered;
+    LOG.info("{} tier: {} on {}", name, getClass().getSimpleName(), getIoEngine());
+  }
+
+  @Override
+  public boolean containsBlock(BlockCacheKey key) {
+    // In this order: a block is in the map before it leaves the queue.
+    return ramCache.containsKey(key) || backingMap.containsKey(key);
+  }
+
+  @Override
+  public boolean accepts(Cacheable block) {
+    // With persistence a block takes eight bytes more, for the time it was cached.
+    return block.getSerializedLength() + (isCachePersistent() ? Long.BYTES : 0) <= largestBlock;
+  }
+
+  @Override
+  public boolean hasRoomFor(Cacheable block) {
+    return isCacheEnabled() && accepts(block)
+      && getAllocator().getUsedSize() + block.getSerializedLength() < acceptableSize();
+  }
+
+  @Override
+  public boolean awaitInsertion(BlockCacheKey key, long timeoutNanos)
+    throws InterruptedException {
+    // The queue that the superclass will choose for this key.
+    BlockingQueue<RAMQueueEntry> queue =
+      writerQueues.get((key.hashCode() & 0x7FFFFFFF) % writerQueues.size());
+    if (queue.remainingCapacity() > 0) {
+      return true;
+    }
+    long deadline = System.nanoTime() + timeoutNanos;
+    while (isCacheEnabled() && System.nanoTime() < deadline) {
+      if (Thread.interrupted()) {
+        throw new InterruptedException("Interrupted while waiting for a writer of " + name);
+      }
+      LockSupport.parkNanos(QUEUE_POLL_NANOS);
+      if (queue.remainingCapacity() > 0) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  @Override
+  public void forEachBlockOf(String hfileName, Consumer<BlockCacheKey> visitor) {
+    // The queue first: a block is in the map before it leaves the queue.
+    for (BlockCacheKey key : ramCache.delegate.keySet()) {
+      if (key.getHfileName().equals(hfileName)) {
+        visitor.accept(key);
+      }
+    }
+    blocksByHFile.subSet(new BlockCacheKey(hfileName, 0), true,
+      new BlockCacheKey(hfileName, Long.MAX_VALUE), true).forEach(visitor);
+  }
+
+  @Override
+  public int evictBlocksRangeByHfileName(String hfileName, long initOffset, long endOffset) {
+    int evicted = 0;
+    // The queue first: a block is in the map before it leaves the queue.
+    for (BlockCacheKey key : ramCache.delegate.keySet()) {
+      if (
+        key.getOffset() >= initOffset && key.getOffset() <= endOffset
+          && key.getHfileName().equals(hfileName) && evictBlock(key)
+      ) {
+        evicted++;
+      }
+    }
+    return evicted + super.evictBlocksRangeByHfileName(hfileName, initOffset, endOffset);
+  }
+
+  @Override
+  protected void putIntoBackingMap(BlockCacheKey key, BucketEntry bucketEntry) {
+    // Before it can be evicted, so that the count never falls below zero.
+    if (isMetaBlock(key.getBlockType())) {
+      metaBlocks.add(bucketEntry, 1);
+    }
+    super.putIntoBackingMap(key, bucketEntry);
+  }
+
+  @Override
+  void blockEvicted(BlockCacheKey key, BucketEntry bucketEntry, boolean decrementBlockNumber,
+    boolean evictedByEvictionProcess) {
+    super.blockEvicted(key, bucketEntry, decrementBlockNumber, evictedByEvictionProcess);
+    if (metaBlocks != null && isMetaBlock(key.getBlockType())) {
+      metaBlocks.add(bucketEntry, -1);
+    }
+  }
+
+  @Override
+  public long getMetaBlockCount() {
+    return metaBlocks.count.sum();
+  }
+
+  @Override
+  public long getMetaBlockSize() {
+    return metaBlocks.bytes.sum();
+  }
+
+  /** Returns the blocks stored that are data, and those that still wait to be written. */
+  @Override
+  public long getDataBlockCount() {
+    return Math.max(0, getBlockCount() - getMetaBlockCount());
+  }
+
+  @Override
+  public long getCurrentDataSize() {
+    return Math.max(0, super.getCurrentDataSize() - getMetaBlockSize());
+  }
+
+  /**
+   * The superclass keeps one flag for all caches of the process, which tells the persister of any
+   * of them that there is something to write. A tier that is not persisted stays out of it.
+   */
+  @Override
+  public void setCacheInconsistent(boolean inconsistent) {
+    if (isCachePersistenceEnabled()) {
+      super.setCacheInconsistent(inconsistent);
+    }
+  }
+
+  @Override
+  public void logStats() {
+    LOG.info("{} tier ({}): metaBlocks={}, dataBlocks={}", name, getIoEngine(),
+      getMetaBlockCount(), getDataBlockCount());
+    super.logStats();
+  }
+
+  final String getName() {
+    return name;
+  }
+}

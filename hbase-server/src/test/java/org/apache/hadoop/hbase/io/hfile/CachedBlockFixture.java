@@ -1,0 +1,82 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.io.hfile;
+
+import java.nio.ByteBuffer;
+import java.util.Random;
+import org.apache.hadoop.hbase.HConstants;
+import org.apache.hadoop.hbase.Waiter;
+import org.apache.hadoop.hbase.HBaseConfiguration;
+import org.apache.hadoop.hbase.io.ByteBuffAllocator;
+import org.apache.hadoop.hbase.nio.ByteBuff;
+
+/** Blocks of a given type and size, as a reader hands them to a cache. */
+public final class CachedBlockFixture {
+  private static final HFileContext CONTEXT = new HFileContextBuilder().withIncludesMvcc(false)
+    .withIncludesTags(false).withBytesPerCheckSum(0).withHBaseCheckSum(false).build();
+
+  private CachedBlockFixture() {
+  }
+
+  /** A block on the heap; its content follows from its offset. */
+  public static HFileBlock block(BlockType type, long offset, int size) {
+    return block(type, offset, size, ByteBuffAllocator.HEAP);
+  }
+
+  /** A block in a buffer of this allocator; the caller releases it. */
+  public static HFileBlock block(BlockType type, long offset, int size,
+    ByteBuffAllocator allocator) {
+    byte[] content = new byte[size];
+    new Random(offset).nextBytes(content);
+    ByteBuff buffer = allocator.allocate(HConstants.HFILEBLOCK_HEADER_SIZE_NO_CHECKSUM + size);
+    buffer.position(HConstants.HFILEBLOCK_HEADER_SIZE_NO_CHECKSUM);
+    buffer.put(content);
+    buffer.rewind();
+    return new HFileBlockBuilder().withBlockType(type).withOnDiskSizeWithoutHeader(size)
+      .withUncompressedSizeWithoutHeader(size).withPrevBlockOffset(-1).withByteBuff(buffer)
+      .withFillHeader(true).withOffset(offset).withNextBlockOnDiskSize(-1)
+      .withOnDiskDataSizeWithHeader(size + HConstants.HFILEBLOCK_HEADER_SIZE_NO_CHECKSUM)
+      .withHFileContext(CONTEXT).withByteBuffAllocator(allocator).withShared(!buffer.hasArray())
+      .build();
+  }
+
+  public static BlockCacheKey key(String file, long offset, BlockType type) {
+    return new BlockCacheKey(file, offset, true, type);
+  }
+
+  /** Caches a block and gives up the caller's reference. */
+  public static void cache(BlockCache cache, BlockCacheKey key, HFileBlock block) {
+    try {
+      cache.cacheBlock(key, block);
+    } finally {
+      block.release();
+    }
+  }
+
+  /** The block's bytes without header, so that blocks from different tiers can be compared. */
+  public static byte[] content(Cacheable block) {
+    ByteBuffer bytes = ByteBuffer.allocate(block.getSerializedLength());
+    block.serialize(bytes, true);
+    return bytes.array();
+  }
+
+  /** Waits up to ten seconds. */
+  public static void await(Waiter.Predicate<Exception> condition) throws Exception {
+    Waiter.waitFor(HBaseConfiguration.create(), 10_000, 5, condition);
+  }
+}
