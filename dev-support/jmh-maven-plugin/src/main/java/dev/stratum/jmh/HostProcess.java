@@ -1,0 +1,176 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package dev.stratum.jmh;
+
+import java.io.BufferedReader;
+import java.io.File;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.OutputStreamWriter;
+import java.io.Writer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.apache.hbase.thirdparty.com.google.gson.JsonArray;
+import org.apache.hbase.thirdparty.com.google.gson.JsonElement;
+import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
+import org.apache.hbase.thirdparty.com.google.gson.JsonParser;
+
+/**
+ * The process that runs one side's benchmarks, see <code>BenchmarkHost</code> of the benchmark
+ * module for what is said to it. Not thread-safe, but for {@link #close()}.
+ */
+final class HostProcess implements AutoCloseable {
+  private static final String MAIN_CLASS = "dev.stratum.bench.harness.BenchmarkHost";
+
+  private final String side;
+  private final Path log;
+  private final Process process;
+  private final Writer requests;
+  private final BufferedReader answers;
+
+  /** A benchmark, or the host itself, said why it could not go on. */
+  static final class FailedException extends Exception {
+    private static final long serialVersionUID = 1L;
+
+    FailedException(String message) {
+      super(message);
+    }
+  }
+
+  /**
+   * Starts the process, in the JVM that Maven runs in.
+   * @param side      <code>fork</code> or <code>stock</code>: the name of its files in the directory
+   * @param classPath of the host and of every JVM it measures in
+   * @param directory where the result file and the log go
+   * @param tmpDir    <code>java.io.tmpdir</code> of the measured JVMs
+   */
+  HostProcess(String side, List<File> classPath, Path directory, Path tmpDir) throws IOException {
+    this.side = side;
+    this.log = directory.resolve(side + ".log");
+    StringBuilder path = new StringBuilder();
+    for (File file : classPath) {
+      path.append(path.length() == 0 ? "" : File.pathSeparator).append(file);
+    }
+    // The host only waits while its child measures: it must not compete for the cores.
+    ProcessBuilder builder = new ProcessBuilder(
+      Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx256m",
+      "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", path.toString(), MAIN_CLASS,
+      resultFile(directory, side).toString(), log.toString(), tmpDir.toString());
+    // Options from the environment would make the result depend on who ran it.
+    builder.environment().keySet()
+      .removeAll(List.of("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "CLASSPATH"));
+    builder.redirectError(directory.resolve(side + ".err").toFile());
+    process = builder.start();
+    requests = new OutputStreamWriter(process.getOutputStream(), StandardCharsets.UTF_8);
+    answers =
+      new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
+  }
+
+  static Path resultFile(Path directory, String side) {
+    return directory.resolve(side + ".json");
+  }
+
+  String side() {
+    return side;
+  }
+
+  /** JMH's full output, with every stack trace. */
+  Path log() {
+    return log;
+  }
+
+  List<BenchmarkEntry> list() throws IOException, FailedException {
+    JsonObject request = new JsonObject();
+    request.addProperty("do", "list");
+    return BenchmarkEntry.parse((JsonArray) ask(request));
+  }
+
+  /**
+   * Measures in one more JVM.
+   * @param times the iterations instead of the benchmark's own, or null
+   * @return the score with its unit
+   * @throws FailedException if the benchmark threw or its JVM died
+   */
+  String run(Trial trial, Times times) throws IOException, FailedException {
+    JsonObject request = new JsonObject();
+    request.addProperty("do", "run");
+    request.addProperty("benchmark", trial.benchmark());
+    request.addProperty("mode", trial.mode());
+    JsonObject params = new JsonObject();
+    trial.params().forEach(params::addProperty);
+    request.add("params", params);
+    if (times != null) {
+      request.add("warmup", times.json());
+      request.add("measurement", times.json());
+    }
+    JsonObject score = ask(request).getAsJsonObject();
+    return Figures.of(score.get("score").getAsDouble()) + " " + score.get("unit").getAsString();
+  }
+
+  /** How often and how long to warm up, and then again to measure. */
+  record Times(int iterations, long millis) {
+    private JsonObject json() {
+      JsonObject json = new JsonObject();
+      json.addProperty("iterations", iterations);
+      json.addProperty("millis", millis);
+      return json;
+    }
+  }
+
+  /** Writes the result file. */
+  void write() throws IOException, FailedException {
+    JsonObject request = new JsonObject();
+    request.addProperty("do", "write");
+    ask(request);
+  }
+
+  private JsonElement ask(JsonObject request) throws IOException, FailedException {
+    String line = null;
+    try {
+      requests.write(request + "\n");
+      requests.flush();
+      line = answers.readLine();
+    } catch (IOException e) {
+      // The process is gone, which is what the end of its answers says as well.
+    }
+    if (line == null) {
+      throw new IOException("the process of the " + side + " side ended: see " + log
+        + " and " + log.resolveSibling(side + ".err"));
+    }
+    JsonObject answer = JsonParser.parseString(line).getAsJsonObject();
+    if (answer.has("error")) {
+      throw new FailedException(answer.get("error").getAsString());
+    }
+    return answer.get("ok");
+  }
+
+  /** Ends the process and the JVM it measures in. */
+  @Override
+  public void close() {
+    // The children first: once their parent is gone nobody knows them.
+    process.descendants().forEach(ProcessHandle::destroyForcibly);
+    process.destroyForcibly();
+    try {
+      process.waitFor(5, TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

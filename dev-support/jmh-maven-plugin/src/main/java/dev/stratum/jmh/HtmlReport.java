@@ -1,0 +1,276 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package dev.stratum.jmh;
+
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * The comparison as one page that needs nothing but a browser: the ratios with their intervals on a
+ * logarithmic axis, the bytes allocated per operation, and the table. No scripts, nothing loaded.
+ */
+final class HtmlReport {
+  private static final String STYLE = """
+      :root { color-scheme: light dark; --ink: #1c2329; --soft: #5c6670; --line: #d8dde2;
+        --page: #ffffff; --fork: #0b6e99; --stock: #9aa5b1; --better: #17803d; --worse: #b42318; }
+      @media (prefers-color-scheme: dark) { :root { --ink: #e6e9ec; --soft: #9aa5b1;
+        --line: #39424b; --page: #14191e; --fork: #4fb3dd; --stock: #6b7682; --better: #4cc277;
+        --worse: #f27a6f; } }
+      * { box-sizing: border-box; }
+      body { margin: 0; background: var(--page); color: var(--ink);
+        font: 16px/1.5 system-ui, sans-serif; }
+      main { max-width: 72rem; margin: 0 auto; padding: 1.5rem 1rem 4rem; }
+      h1 { font-size: 1.5rem; line-height: 1.25; margin: 0 0 .5rem; overflow-wrap: anywhere; }
+      h2 { font-size: 1.15rem; margin: 2.5rem 0 .5rem; }
+      p { margin: 0 0 1rem; max-width: 46rem; }
+      .meta, small { color: var(--soft); }
+      code { font: .9em ui-monospace, monospace; overflow-wrap: anywhere; }
+      small { display: block; font-size: .8rem; font-weight: normal; }
+      .row { display: grid; grid-template-columns: 19rem 1fr 7rem; gap: 0 1.25rem;
+        align-items: center; padding: .4rem 0; border-top: 1px solid var(--line); }
+      .label { overflow-wrap: anywhere; line-height: 1.3; }
+      .track { position: relative; height: 2rem; margin: 0 .5rem; }
+      .track i { position: absolute; top: 0; height: 100%; }
+      .grid, .one { width: 1px; background: var(--line); }
+      .one { background: var(--soft); }
+      .track .round { width: 2px; margin-left: -1px; top: .2rem; height: .35rem;
+        background: var(--soft); opacity: .7; }
+      .track .bar { top: calc(50% - .18rem); height: .36rem; border-radius: .18rem; opacity: .55;
+        background: var(--tone); }
+      .track .dot { top: calc(50% - .4rem); width: .8rem; height: .8rem; margin-left: -.4rem;
+        border-radius: 50%; background: var(--tone); }
+      .same { --tone: var(--soft); } .better { --tone: var(--better); }
+      .worse { --tone: var(--worse); }
+      .value { text-align: right; font-weight: 600; font-variant-numeric: tabular-nums;
+        color: var(--tone); line-height: 1.3; }
+      .same .value { color: var(--ink); }
+      .axis { color: var(--soft); font-size: .8rem; }
+      .axis .track { height: 1.2rem; }
+      .axis span { position: absolute; transform: translateX(-50%); }
+      .pair { grid-column: 2 / 4; }
+      .pair > div { display: grid; grid-template-columns: 3rem 1fr 4.5rem; gap: .5rem;
+        align-items: center; font-size: .85rem; line-height: 1.35; }
+      .side { color: var(--soft); }
+      .space i { display: block; height: .6rem; border-radius: .15rem; }
+      .space .fork { background: var(--fork); } .space .stock { background: var(--stock); }
+      .pair b { text-align: right; font-variant-numeric: tabular-nums; font-weight: 600; }
+      .scroll { overflow-x: auto; }
+      table { border-collapse: collapse; font-size: .85rem; font-variant-numeric: tabular-nums;
+        width: 100%; }
+      th, td { text-align: right; padding: .35rem .6rem; border-bottom: 1px solid var(--line);
+        white-space: nowrap; }
+      th { color: var(--soft); font-weight: 600; }
+      th:nth-child(-n+3), td:nth-child(-n+3) { text-align: left; }
+      @media (max-width: 46rem) {
+        .row { grid-template-columns: 1fr auto; }
+        .row .label { grid-column: 1; }
+        .row .value { grid-column: 2; grid-row: 1; }
+        .row .track { grid-column: 1 / 3; }
+        .row .pair { grid-column: 1 / 3; }
+        .axis > div:empty { display: none; }
+      }
+      """;
+
+  private final Comparison comparison;
+
+  HtmlReport(Comparison comparison) {
+    this.comparison = comparison;
+  }
+
+  /**
+   * @param sides   what was held against what
+   * @param command that gives this page
+   */
+  String html(String sides, String command, String date) {
+    StringBuilder html = new StringBuilder();
+    html.append("""
+        <!DOCTYPE html>
+        <html lang="en">
+        <head>
+        <meta charset="utf-8">
+        <meta name="viewport" content="width=device-width, initial-scale=1">
+        <title>Benchmarks: %1$s</title>
+        <style>
+        %5$s</style>
+        </head>
+        <body>
+        <main>
+        <h1>%1$s</h1>
+        <p class="meta">%2$s, %3$s<br><code>%4$s</code></p>
+        """.formatted(escape(sides), escape(date), escape(Machine.describe()), escape(command),
+      STYLE));
+    if (comparison.hasStock()) {
+      ratios(html);
+    }
+    allocations(html);
+    table(html);
+    return html.append("</main>\n</body>\n</html>\n").toString();
+  }
+
+  private void ratios(StringBuilder html) {
+    List<Comparison.Row> rows =
+      comparison.rows().stream().filter(row -> row.ratio() != null).toList();
+    Axis axis = Axis.around(rows);
+    html.append("<h2>How many times better the fork is</h2>\n<p>").append(comparison.verdict())
+      .append(". A dot is the mean over all rounds, the bar its 95 % interval, the small ticks are"
+        + " the single rounds. Right of 1 the fork is better.</p>\n<div class=\"plot\">\n");
+    for (Comparison.Row row : rows) {
+      Sample.Ratio ratio = row.ratio();
+      html.append("<div class=\"row ").append(cssClass(ratio)).append("\">");
+      label(html, row);
+      html.append("<div class=\"track\">");
+      for (double tick : axis.ticks()) {
+        html.append(tick == 1 ? "<i class=\"one\"" : "<i class=\"grid\"").append(left(axis, tick))
+          .append("></i>");
+      }
+      for (double round : ratio.rounds()) {
+        html.append("<i class=\"round\"").append(left(axis, round)).append("></i>");
+      }
+      if (!Double.isNaN(ratio.low())) {
+        html.append("<i class=\"bar\" style=\"left:").append(percent(axis.place(ratio.low())))
+          .append(";right:").append(percent(1 - axis.place(ratio.high()))).append("\"></i>");
+      }
+      html.append("<i class=\"dot\"").append(left(axis, ratio.value()))
+        .append("></i></div><div class=\"value\">").append(Figures.ratio(ratio.value()))
+        .append(Double.isNaN(ratio.low())
+          ? ""
+          : "<small>" + Figures.ratio(ratio.low()) + " to " + Figures.ratio(ratio.high())
+            + "</small>")
+        .append("</div></div>\n");
+    }
+    html.append("<div class=\"row axis\"><div></div><div class=\"track\">");
+    for (double tick : axis.ticks()) {
+      html.append("<span").append(left(axis, tick)).append('>').append(axis.text(tick))
+        .append("</span>");
+    }
+    html.append("</div><div></div></div>\n</div>\n");
+  }
+
+  private void allocations(StringBuilder html) {
+    List<Comparison.Row> rows =
+      comparison.rows().stream().filter(row -> row.forkAllocation() != null).toList();
+    if (rows.isEmpty()) {
+      return;
+    }
+    double most = rows.stream().mapToDouble(row -> Math.max(row.forkAllocation().mean(),
+      row.stockAllocation() == null ? 0 : row.stockAllocation().mean())).max().orElse(1);
+    html.append("<h2>Bytes of heap allocated per operation</h2>\n<div class=\"plot\">\n");
+    for (Comparison.Row row : rows) {
+      html.append("<div class=\"row\">");
+      label(html, row);
+      html.append("<div class=\"pair\">");
+      if (row.stockAllocation() != null) {
+        bar(html, "stock", row.stockAllocation().mean(), most);
+      }
+      bar(html, "fork", row.forkAllocation().mean(), most);
+      html.append("</div></div>\n");
+    }
+    html.append("</div>\n");
+  }
+
+  private static void bar(StringBuilder html, String side, double value, double most) {
+    html.append("<div><span class=\"side\">").append(side).append("</span><span class=\"space\">")
+      .append("<i class=\"").append(side).append("\" style=\"width:")
+      .append(percent(Math.max(0.002, value / Math.max(1, most)))).append("\"></i></span><b>")
+      .append(String.format(Locale.ROOT, "%,.0f", value)).append("</b></div>");
+  }
+
+  private void table(StringBuilder html) {
+    html.append("<h2>All figures</h2>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\""
+      + " aria-label=\"All figures\"><table>\n");
+    List<List<String>> cells = new RatioTable(comparison).cells();
+    for (int n = 0; n < cells.size(); n++) {
+      String tag = n == 0 ? "th" : "td";
+      html.append("<tr>");
+      for (String cell : cells.get(n)) {
+        html.append('<').append(tag).append('>').append(escape(cell.trim())).append("</")
+          .append(tag).append('>');
+      }
+      html.append("</tr>\n");
+    }
+    html.append("</table></div>\n");
+  }
+
+  private static void label(StringBuilder html, Comparison.Row row) {
+    html.append("<div class=\"label\">").append(escape(row.name())).append("<small>")
+      .append(escape(row.trial().paramText())).append("</small></div>");
+  }
+
+  private static String cssClass(Sample.Ratio ratio) {
+    return switch (ratio.verdict()) {
+      case BETTER -> "better";
+      case WORSE -> "worse";
+      case NOT_SHOWN -> "same";
+    };
+  }
+
+  private static String left(Axis axis, double value) {
+    return " style=\"left:" + percent(axis.place(value)) + "\"";
+  }
+
+  private static String percent(double fraction) {
+    return String.format(Locale.ROOT, "%.2f%%", 100 * Math.max(0, Math.min(1, fraction)));
+  }
+
+  private static String escape(String text) {
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("\"",
+      "&quot;");
+  }
+
+  /**
+   * A logarithmic axis with 1 in its middle, as wide as the ratios need.
+   * @param factor the ratio at its right end, the square of a round number
+   */
+  record Axis(double factor) {
+    private static final double[] FACTORS = { 1.21, 1.44, 2.25, 4, 9, 100, 10_000 };
+
+    static Axis around(List<Comparison.Row> rows) {
+      double widest = 1;
+      for (Comparison.Row row : rows) {
+        Sample.Ratio ratio = row.ratio();
+        widest = Math.max(widest, Math.max(ratio.value(), 1 / ratio.value()));
+        for (double round : ratio.rounds()) {
+          widest = Math.max(widest, Math.max(round, 1 / round));
+        }
+      }
+      for (double factor : FACTORS) {
+        if (widest <= factor) {
+          return new Axis(factor);
+        }
+      }
+      return new Axis(FACTORS[FACTORS.length - 1]);
+    }
+
+    /** From 0 at the left end to 1 at the right; what lies beyond an end is put there. */
+    double place(double ratio) {
+      double place = 0.5 + 0.5 * Math.log(ratio) / Math.log(factor);
+      return Math.max(0, Math.min(1, place));
+    }
+
+    double[] ticks() {
+      double half = Math.sqrt(factor);
+      return new double[] { 1 / factor, 1 / half, 1, half, factor };
+    }
+
+    String text(double tick) {
+      return tick >= 10 || tick == 1
+        ? String.format(Locale.ROOT, "%.0f", tick)
+        : String.format(Locale.ROOT, "%.2f", tick);
+    }
+  }
+}

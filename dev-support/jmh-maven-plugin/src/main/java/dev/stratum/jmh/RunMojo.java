@@ -1,0 +1,324 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package dev.stratum.jmh;
+
+import java.io.File;
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.LocalDateTime;
+import java.time.format.DateTimeFormatter;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.apache.maven.artifact.Artifact;
+import org.apache.maven.plugin.AbstractMojo;
+import org.apache.maven.plugin.MojoExecutionException;
+import org.apache.maven.plugin.MojoFailureException;
+import org.apache.maven.plugins.annotations.Component;
+import org.apache.maven.plugins.annotations.Execute;
+import org.apache.maven.plugins.annotations.LifecyclePhase;
+import org.apache.maven.plugins.annotations.Mojo;
+import org.apache.maven.plugins.annotations.Parameter;
+import org.apache.maven.plugins.annotations.ResolutionScope;
+import org.apache.maven.project.MavenProject;
+import org.eclipse.aether.RepositorySystem;
+import org.eclipse.aether.RepositorySystemSession;
+import org.eclipse.aether.artifact.DefaultArtifact;
+import org.eclipse.aether.resolution.ArtifactRequest;
+import org.eclipse.aether.resolution.ArtifactResolutionException;
+
+/**
+ * Runs the module's JMH benchmarks on the fork's jars and on the published ones, one JVM at a time
+ * and in turns, and prints one table of ratios. Results are left in
+ * <code>target/jmh</code>: <code>fork.json</code> and <code>stock.json</code> as JMH writes them,
+ * <code>summary.json</code>, <code>table.md</code> and <code>report.html</code>.
+ */
+@Mojo(name = "run", requiresDependencyResolution = ResolutionScope.RUNTIME)
+@Execute(phase = LifecyclePhase.PROCESS_CLASSES)
+public class RunMojo extends AbstractMojo {
+  /** A regular expression to be found in a benchmark's full name; without it the headline set. */
+  @Parameter(property = "jmh.include")
+  private String include;
+
+  /** What to hold the fork against: <code>stock</code>, or <code>none</code>. */
+  @Parameter(property = "jmh.against", defaultValue = "stock")
+  private String against;
+
+  /** Parameter values instead of the benchmarks' own: <code>engine=file,mmap,size=32768</code>. */
+  @Parameter(property = "jmh.params")
+  private String params;
+
+  /** How many JVMs per side, instead of what the benchmarks ask for. */
+  @Parameter(property = "jmh.forks")
+  private Integer forks;
+
+  /** Two JVMs per side and short iterations, for a first look. */
+  @Parameter(property = "jmh.quick", defaultValue = "false")
+  private boolean quick;
+
+  /** Only print the benchmarks and their parameters. */
+  @Parameter(property = "jmh.list", defaultValue = "false")
+  private boolean list;
+
+  /** The version of the jars that the published ones replace on the stock side. */
+  @Parameter(defaultValue = "${fork.version}", required = true, readonly = true)
+  private String forkVersion;
+
+  /** The published version. */
+  @Parameter(defaultValue = "${base.version}", required = true, readonly = true)
+  private String baseVersion;
+
+  @Parameter(defaultValue = "${project}", required = true, readonly = true)
+  private MavenProject project;
+
+  @Parameter(defaultValue = "${repositorySystemSession}", required = true, readonly = true)
+  private RepositorySystemSession session;
+
+  @Component
+  private RepositorySystem repositorySystem;
+
+  private static final HostProcess.Times QUICK = new HostProcess.Times(2, 200);
+  private static final int QUICK_FORKS = 2;
+
+  @Override
+  public void execute() throws MojoExecutionException, MojoFailureException {
+    if (project.getArtifacts().stream().noneMatch(a -> a.getArtifactId().equals("jmh-core"))) {
+      getLog().info("No benchmarks in " + project.getArtifactId());
+      return;
+    }
+    checkOptions();
+    Path directory = Path.of(project.getBuild().getDirectory(), "jmh");
+    Path tmpDir = directory.resolve("tmp");
+    // The fork first: it has every benchmark, and the list is its list.
+    List<HostProcess> hosts = new ArrayList<>();
+    Thread stop = new Thread(() -> hosts.forEach(HostProcess::close), "stop-jmh");
+    try {
+      delete(directory);
+      Files.createDirectories(tmpDir);
+      Runtime.getRuntime().addShutdownHook(stop);
+      hosts.add(new HostProcess("fork", classPath(), directory, tmpDir));
+      List<BenchmarkEntry> entries = hosts.get(0).list();
+      if (list) {
+        entries.forEach(this::print);
+        return;
+      }
+      List<Trial> trials = new Selection(entries).choose(include, params);
+      if (against.equals("stock")) {
+        hosts.add(new HostProcess("stock", stockClassPath(), directory, tmpDir));
+      }
+      describe(trials);
+      List<String> failures = measure(hosts, trials);
+      for (HostProcess host : hosts) {
+        host.write();
+      }
+      report(directory);
+      if (!failures.isEmpty()) {
+        throw new MojoFailureException(failures.size() + " of " + trials.size()
+          + " benchmarks failed and are not compared, the first being " + failures.get(0));
+      }
+    } catch (IllegalArgumentException | HostProcess.FailedException e) {
+      throw new MojoFailureException(e.getMessage());
+    } catch (IOException e) {
+      throw new MojoExecutionException("Benchmarks stopped: " + e.getMessage(), e);
+    } finally {
+      hosts.forEach(HostProcess::close);
+      try {
+        Runtime.getRuntime().removeShutdownHook(stop);
+        delete(tmpDir);
+      } catch (IllegalStateException | IOException e) {
+        getLog().debug("Nothing to clean up while the JVM ends", e);
+      }
+    }
+  }
+
+  private void checkOptions() throws MojoFailureException {
+    if (!against.equals("stock") && !against.equals("none")) {
+      throw new MojoFailureException("jmh.against=" + against
+        + " is not known: use 'stock' (the published jars) or 'none'");
+    }
+    if (forks != null && forks < 1) {
+      throw new MojoFailureException("jmh.forks=" + forks + " is too few: use 1 or more");
+    }
+  }
+
+  private List<File> classPath() {
+    List<File> files = new ArrayList<>();
+    files.add(new File(project.getBuild().getOutputDirectory()));
+    project.getArtifacts().forEach(artifact -> files.add(artifact.getFile()));
+    return files;
+  }
+
+  /** The same class path with each of the fork's jars replaced by the published one. */
+  private List<File> stockClassPath() throws MojoExecutionException, MojoFailureException {
+    List<File> files = new ArrayList<>();
+    files.add(new File(project.getBuild().getOutputDirectory()));
+    int replaced = 0;
+    for (Artifact artifact : project.getArtifacts()) {
+      boolean forks = artifact.getVersion().equals(forkVersion)
+        && artifact.getGroupId().equals("org.apache.hbase");
+      files.add(forks ? resolve(artifact) : artifact.getFile());
+      replaced += forks ? 1 : 0;
+    }
+    if (replaced == 0) {
+      throw new MojoFailureException("No dependency of " + project.getArtifactId() + " is an HBase "
+        + "jar of version " + forkVersion + ": there is nothing to hold against " + baseVersion);
+    }
+    return files;
+  }
+
+  private File resolve(Artifact artifact) throws MojoExecutionException {
+    ArtifactRequest request = new ArtifactRequest(
+      new DefaultArtifact(artifact.getGroupId(), artifact.getArtifactId(),
+        artifact.getArtifactHandler().getExtension(), baseVersion),
+      project.getRemoteProjectRepositories(), null);
+    try {
+      return repositorySystem.resolveArtifact(session, request).getArtifact().getFile();
+    } catch (ArtifactResolutionException e) {
+      throw new MojoExecutionException("The published " + artifact.getArtifactId() + " "
+        + baseVersion + " cannot be had: " + e.getMessage(), e);
+    }
+  }
+
+  private void print(BenchmarkEntry entry) {
+    StringBuilder line = new StringBuilder(entry.shortName());
+    entry.params().forEach(
+      (name, values) -> line.append("  ").append(name).append('=').append(String.join(",", values)));
+    line.append(entry.headline() == null ? "" : "  [headline]");
+    line.append(entry.forkOnly() ? "  [fork only]" : "");
+    System.out.println(line);
+  }
+
+  private int forks(Trial trial) {
+    return forks != null ? forks : quick ? QUICK_FORKS : trial.forks();
+  }
+
+  private void describe(List<Trial> trials) {
+    getLog().info("fork " + forkVersion
+      + (against.equals("stock") ? " against stock " + baseVersion : ", alone") + "; "
+      + Machine.describe());
+    double load = ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage();
+    if (load > 1) {
+      getLog().warn(String.format("The machine is busy (load %.1f before the first benchmark): "
+        + "expect wide intervals", load));
+    }
+    getLog().info(trials.size() + " benchmarks, up to "
+      + trials.stream().mapToInt(this::forks).max().orElse(0) + " JVMs each per side");
+  }
+
+  /**
+   * Measures in rounds: in each, every trial in one JVM per side, the sides taking turns at being
+   * first.
+   * @return what the trials that failed said
+   */
+  private List<String> measure(List<HostProcess> hosts, List<Trial> trials) throws IOException {
+    Map<Trial, String> failures = new LinkedHashMap<>();
+    int rounds = trials.stream().mapToInt(this::forks).max().orElse(0);
+    HostProcess.Times times = quick ? QUICK : null;
+    Countdown countdown = new Countdown();
+    for (Trial trial : trials) {
+      long millis = quick ? 2 * QUICK.iterations() * QUICK.millis() : trial.millis();
+      countdown.add(trial, millis, forks(trial) * (trial.forkOnly() ? 1 : hosts.size()));
+    }
+    for (int round = 0; round < rounds; round++) {
+      for (Trial trial : trials) {
+        if (round >= forks(trial) || failures.containsKey(trial)) {
+          continue;
+        }
+        for (int turn = 0; turn < hosts.size(); turn++) {
+          HostProcess host = hosts.get((turn + round) % hosts.size());
+          if (trial.forkOnly() && !host.side().equals("fork")) {
+            continue;
+          }
+          long start = System.nanoTime();
+          try {
+            String score = host.run(trial, times);
+            countdown.done(trial, (System.nanoTime() - start) / 1_000_000);
+            getLog().info(String.format("%s  round %d/%d  %-5s  %s: %s", countdown, round + 1,
+              forks(trial), host.side(), trial, score));
+          } catch (HostProcess.FailedException e) {
+            failures.put(trial, trial + " on " + host.side() + ": " + e.getMessage());
+            getLog().error(failures.get(trial) + ", see " + host.log());
+            countdown.drop(trial);
+            break;
+          }
+        }
+      }
+    }
+    return List.copyOf(failures.values());
+  }
+
+  private void report(Path directory) throws IOException {
+    Path stockFile = HostProcess.resultFile(directory, "stock");
+    Comparison comparison =
+      new Comparison(Files.exists(stockFile) ? ResultFile.read(stockFile) : Map.of(),
+        ResultFile.read(HostProcess.resultFile(directory, "fork")));
+    RatioTable table = new RatioTable(comparison);
+    System.out.println();
+    table.lines().forEach(System.out::println);
+    System.out.println();
+    if (comparison.hasStock()) {
+      System.out.println("ratio: how many times better the fork is; + and - mark those whose 95 % "
+        + "interval leaves out 1: " + comparison.verdict() + ".");
+    }
+    String date = LocalDateTime.now().format(DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm"));
+    String sides = comparison.hasStock()
+      ? "HBase " + forkVersion + " against " + baseVersion
+      : "HBase " + forkVersion;
+    Files.writeString(directory.resolve("table.md"), table.markdown());
+    Files.writeString(directory.resolve("summary.json"),
+      Summary.json(comparison, forkVersion, baseVersion, command(), date));
+    Path html = directory.resolve("report.html");
+    Files.writeString(html, new HtmlReport(comparison).html(sides, command(), date));
+    System.out.println("Report: " + html.toUri());
+  }
+
+  /** The command that does the same again. */
+  private String command() {
+    StringBuilder command =
+      new StringBuilder("mvn -pl ").append(project.getBasedir().getName()).append(" jmh:run");
+    if (include != null) {
+      command.append(" -Djmh.include='").append(include).append('\'');
+    }
+    if (params != null) {
+      command.append(" -Djmh.params=").append(params);
+    }
+    if (!against.equals("stock")) {
+      command.append(" -Djmh.against=").append(against);
+    }
+    if (forks != null) {
+      command.append(" -Djmh.forks=").append(forks);
+    }
+    return quick ? command.append(" -Djmh.quick").toString() : command.toString();
+  }
+
+  private static void delete(Path directory) throws IOException {
+    if (!Files.exists(directory)) {
+      return;
+    }
+    try (Stream<Path> paths = Files.walk(directory)) {
+      for (Path path : paths.sorted(Comparator.reverseOrder()).toList()) {
+        Files.deleteIfExists(path);
+      }
+    }
+  }
+}

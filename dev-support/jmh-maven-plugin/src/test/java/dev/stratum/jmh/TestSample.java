@@ -1,0 +1,85 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package dev.stratum.jmh;
+
+import static org.junit.Assert.assertArrayEquals;
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertThrows;
+import static org.junit.Assert.assertTrue;
+
+import org.junit.Test;
+
+public class TestSample {
+  private static Sample of(double... perJvm) {
+    return new Sample(perJvm);
+  }
+
+  @Test
+  public void theErrorIsHalfOfStudentsInterval() {
+    // Mean 3, standard deviation 1.5811, t(4, 97.5 %) = 2.7764.
+    assertEquals(3, of(1, 2, 3, 4, 5).mean(), 1e-9);
+    assertEquals(2.7764 * 1.58114 / Math.sqrt(5), of(1, 2, 3, 4, 5).error(), 1e-4);
+  }
+
+  @Test
+  public void oneJvmHasNoError() {
+    assertTrue(Double.isNaN(of(7).error()));
+    Sample.Ratio ratio = Sample.ratio(of(8), of(4), true);
+    assertEquals(2, ratio.value(), 1e-9);
+    assertTrue(Double.isNaN(ratio.low()));
+    assertEquals(Sample.Verdict.NOT_SHOWN, ratio.verdict());
+  }
+
+  @Test
+  public void lessTimeIsBetter() {
+    Sample.Ratio ratio = Sample.ratio(of(2, 4, 8), of(1, 2, 4), true);
+    assertArrayEquals(new double[] { 2, 2, 2 }, ratio.rounds(), 1e-9);
+    assertEquals(2, ratio.value(), 1e-9);
+    assertEquals(Sample.Verdict.BETTER, ratio.verdict());
+  }
+
+  @Test
+  public void moreOperationsAreBetter() {
+    Sample.Ratio ratio = Sample.ratio(of(2, 4, 8), of(1, 2, 4), false);
+    assertEquals(0.5, ratio.value(), 1e-9);
+    assertEquals(Sample.Verdict.WORSE, ratio.verdict());
+  }
+
+  @Test
+  public void aMachineThatSlowsDownForBothSidesDoesNotWidenTheInterval() {
+    Sample.Ratio ratio = Sample.ratio(of(10, 20, 40), of(9.9, 20.2, 39.9), true);
+    assertTrue(ratio.low() > 0.96 && ratio.high() < 1.04);
+    assertEquals(Sample.Verdict.NOT_SHOWN, ratio.verdict());
+  }
+
+  @Test
+  public void theIntervalIsThatOfTheLogarithms() {
+    Sample.Ratio ratio = Sample.ratio(of(1, 1), of(Math.E, Math.exp(3)), false);
+    assertEquals(Math.exp(2), ratio.value(), 1e-9);
+    // Two logarithms, 1 and 3: mean 2, standard error 1, t(1, 97.5 %) = 12.706.
+    assertEquals(2 - 12.706, Math.log(ratio.low()), 1e-3);
+    assertEquals(2 + 12.706, Math.log(ratio.high()), 1e-3);
+  }
+
+  @Test
+  public void sidesOfDifferentLengthAreRefused() {
+    assertEquals("stock was measured in 1 JVMs and the fork in 2",
+      assertThrows(IllegalArgumentException.class, () -> Sample.ratio(of(1), of(1, 2), true))
+        .getMessage());
+  }
+}
