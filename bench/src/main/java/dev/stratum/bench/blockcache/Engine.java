@@ -1,0 +1,52 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package dev.stratum.bench.blockcache;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/**
+ * A place for a bucket cache by the name of its engine: the value for
+ * <code>hbase.bucketcache.ioengine</code>, and the file behind it if there is one, which goes with
+ * {@link #close()}. Files lie under <code>java.io.tmpdir</code> and, being smaller than the memory
+ * that is free, stay in the page cache: what is measured is the engine and not the device.
+ */
+final class Engine implements Closeable {
+  private final String name;
+  private final Path file;
+
+  /** @param name <code>offheap</code>, <code>file</code> or <code>mmap</code> */
+  Engine(String name) throws IOException {
+    this.name = name;
+    this.file = name.equals("offheap") ? null : Files.createTempFile("stratum-bench", ".bucket");
+  }
+
+  /** What <code>hbase.bucketcache.ioengine</code> is to be set to. */
+  String setting() {
+    return file == null ? name : name + ":" + file;
+  }
+
+  @Override
+  public void close() throws IOException {
+    if (file != null) {
+      Files.deleteIfExists(file);
+    }
+  }
+}

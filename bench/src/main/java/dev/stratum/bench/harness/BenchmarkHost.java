@@ -1,0 +1,288 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package dev.stratum.bench.harness;
+
+import java.io.BufferedReader;
+import java.io.File;
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.lang.reflect.Method;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
+import org.apache.hbase.thirdparty.com.google.gson.JsonArray;
+import org.apache.hbase.thirdparty.com.google.gson.JsonElement;
+import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
+import org.apache.hbase.thirdparty.com.google.gson.JsonParser;
+import org.openjdk.jmh.annotations.Group;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.infra.BenchmarkParams;
+import org.openjdk.jmh.infra.IterationParams;
+import org.openjdk.jmh.profile.GCProfiler;
+import org.openjdk.jmh.results.BenchmarkResult;
+import org.openjdk.jmh.results.RunResult;
+import org.openjdk.jmh.results.format.ResultFormatFactory;
+import org.openjdk.jmh.results.format.ResultFormatType;
+import org.openjdk.jmh.runner.BenchmarkList;
+import org.openjdk.jmh.runner.BenchmarkListEntry;
+import org.openjdk.jmh.runner.Defaults;
+import org.openjdk.jmh.runner.Runner;
+import org.openjdk.jmh.runner.RunnerException;
+import org.openjdk.jmh.runner.WorkloadParams;
+import org.openjdk.jmh.runner.format.OutputFormat;
+import org.openjdk.jmh.runner.format.OutputFormatFactory;
+import org.openjdk.jmh.runner.options.ChainedOptionsBuilder;
+import org.openjdk.jmh.runner.options.OptionsBuilder;
+import org.openjdk.jmh.runner.options.TimeValue;
+import org.openjdk.jmh.runner.options.VerboseMode;
+
+/**
+ * Runs benchmarks on the class path it was itself started with: one side of a comparison. The plugin
+ * keeps one host per side alive and has them run in turns, one JVM at a time, so that whatever else
+ * the machine does falls on both sides alike. JMH starts every measured JVM with this process's
+ * class path.
+ * <p>
+ * Protocol: one JSON object per line on standard input, one answer per line on standard output.
+ * <ul>
+ * <li><code>{"do":"list"}</code>: all benchmarks with their parameters and times;</li>
+ * <li><code>{"do":"run","benchmark":…,"mode":…,"params":{…}}</code>: one more JVM of that benchmark,
+ * with the given parameter values; answers its score. Optional are <code>warmup</code> and
+ * <code>measurement</code> (<code>{"iterations":n,"millis":n}</code>) instead of the benchmark's
+ * own;</li>
+ * <li><code>{"do":"write"}</code>: writes the result file, JMH's own JSON, with one entry per
+ * benchmark, however many JVMs it was run in.</li>
+ * </ul>
+ * An answer is <code>{"ok":…}</code> or <code>{"error":"one sentence"}</code>. The end of standard
+ * input ends this process and the JVM it is measuring in, so that nothing is left behind when the
+ * plugin's JVM is killed.
+ */
+public final class BenchmarkHost {
+  private static final Pattern LINE_BREAKS = Pattern.compile("\\s*\\R\\s*");
+
+  private final File resultFile;
+  private final String jvmTmpDir;
+  private final OutputFormat log;
+  private final Map<String, BenchmarkParams> params = new LinkedHashMap<>();
+  private final Map<String, List<BenchmarkResult>> results = new LinkedHashMap<>();
+
+  private BenchmarkHost(File resultFile, String jvmTmpDir, PrintStream log) {
+    this.resultFile = resultFile;
+    this.jvmTmpDir = jvmTmpDir;
+    this.log = OutputFormatFactory.createFormatInstance(log, VerboseMode.NORMAL);
+  }
+
+  /**
+   * @param args the result file to write, the log file (JMH's full output), and the temporary
+   *             directory of the measured JVMs
+   */
+  public static void main(String[] args) throws Exception {
+    PrintStream answers = System.out;
+    try (PrintStream log = new PrintStream(new FileOutputStream(args[1]), true, "UTF-8")) {
+      System.setOut(log);
+      System.setErr(log);
+      BenchmarkHost host = new BenchmarkHost(new File(args[0]), args[2], log);
+      BlockingQueue<String> requests = new LinkedBlockingQueue<>();
+      Thread reader = new Thread(() -> readRequests(requests), "requests");
+      reader.setDaemon(true);
+      reader.start();
+      while (true) {
+        answers.println(host.answer(requests.take()));
+        answers.flush();
+      }
+    }
+  }
+
+  /** Reads ahead of the work, to notice the end of the input while a benchmark runs. */
+  private static void readRequests(BlockingQueue<String> requests) {
+    try (BufferedReader in =
+      new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
+      for (String line = in.readLine(); line != null; line = in.readLine()) {
+        requests.add(line);
+      }
+    } catch (IOException e) {
+      e.printStackTrace();
+    } finally {
+      ProcessHandle.current().descendants().forEach(ProcessHandle::destroyForcibly);
+      Runtime.getRuntime().halt(0);
+    }
+  }
+
+  private String answer(String line) {
+    JsonObject answer = new JsonObject();
+    try {
+      JsonObject request = JsonParser.parseString(line).getAsJsonObject();
+      switch (request.get("do").getAsString()) {
+        case "list":
+          answer.add("ok", list());
+          break;
+        case "run":
+          answer.add("ok", run(request));
+          break;
+        case "write":
+          answer.addProperty("ok", write());
+          break;
+        default:
+          throw new IllegalArgumentException("unknown request " + line);
+      }
+    } catch (RunnerException | ReflectiveOperationException | RuntimeException e) {
+      e.printStackTrace();
+      answer.addProperty("error", firstCause(e));
+    }
+    return answer.toString();
+  }
+
+  /** JMH wraps what a benchmark threw, whose message is what the reader wants to see. */
+  private static String firstCause(Throwable e) {
+    Throwable cause = e;
+    while (cause.getCause() != null || cause.getSuppressed().length > 0) {
+      cause = cause.getCause() != null ? cause.getCause() : cause.getSuppressed()[0];
+    }
+    return LINE_BREAKS.matcher(String.valueOf(cause)).replaceAll(" ").trim();
+  }
+
+  private JsonArray list() throws ReflectiveOperationException {
+    JsonArray list = new JsonArray();
+    for (BenchmarkListEntry entry : BenchmarkList.defaultList().getAll(log,
+      Collections.<String> emptyList())) {
+      Class<?> type =
+        Class.forName(entry.getUserClassQName(), false, BenchmarkHost.class.getClassLoader());
+      String methodName = entry.getUsername().substring(entry.getUsername().lastIndexOf('.') + 1);
+      boolean forkOnly = type.isAnnotationPresent(ForkOnly.class);
+      Headline headline = null;
+      // A group's name is not a method's: its annotations are read from the methods of the group.
+      for (Method method : type.getMethods()) {
+        Group group = method.getAnnotation(Group.class);
+        if (group != null ? group.value().equals(methodName) : method.getName().equals(methodName)) {
+          forkOnly |= method.isAnnotationPresent(ForkOnly.class);
+          headline = headline != null ? headline : method.getAnnotation(Headline.class);
+        }
+      }
+      JsonObject json = new JsonObject();
+      json.addProperty("benchmark", entry.getUsername());
+      json.addProperty("mode", entry.getMode().name());
+      json.addProperty("forkOnly", forkOnly);
+      if (headline != null) {
+        JsonArray choices = new JsonArray();
+        for (String choice : headline.value()) {
+          choices.add(choice);
+        }
+        json.add("headline", choices);
+      }
+      json.addProperty("forks", entry.getForks().orElse(Defaults.MEASUREMENT_FORKS));
+      json.addProperty("millis", millisPerJvm(entry));
+      JsonObject values = new JsonObject();
+      if (entry.getParams().hasValue()) {
+        // JMH has them in no order that means anything.
+        new TreeMap<>(entry.getParams().get()).forEach((name, all) -> {
+          JsonArray array = new JsonArray();
+          for (String value : all) {
+            array.add(value);
+          }
+          values.add(name, array);
+        });
+      }
+      json.add("params", values);
+      list.add(json);
+    }
+    return list;
+  }
+
+  /** What warm-up and measurement take in one JVM, in ms; start and set-up come on top. */
+  private static long millisPerJvm(BenchmarkListEntry entry) {
+    boolean single = entry.getMode() == Mode.SingleShotTime;
+    if (single) {
+      return 0;
+    }
+    return entry.getWarmupIterations().orElse(Defaults.WARMUP_ITERATIONS)
+      * entry.getWarmupTime().orElse(Defaults.WARMUP_TIME).convertTo(TimeUnit.MILLISECONDS)
+      + entry.getMeasurementIterations().orElse(Defaults.MEASUREMENT_ITERATIONS)
+        * entry.getMeasurementTime().orElse(Defaults.MEASUREMENT_TIME)
+          .convertTo(TimeUnit.MILLISECONDS);
+  }
+
+  private JsonObject run(JsonObject request) throws RunnerException {
+    String benchmark = request.get("benchmark").getAsString();
+    Mode mode = Mode.valueOf(request.get("mode").getAsString());
+    ChainedOptionsBuilder options = new OptionsBuilder()
+      .include("^" + Pattern.quote(benchmark) + "$").mode(mode).forks(1).shouldFailOnError(true)
+      .addProfiler(GCProfiler.class).jvmArgsAppend("-Djava.io.tmpdir=" + jvmTmpDir);
+    StringBuilder id = new StringBuilder(benchmark).append(':').append(mode);
+    for (Map.Entry<String, JsonElement> param : request.getAsJsonObject("params").entrySet()) {
+      options.param(param.getKey(), param.getValue().getAsString());
+      id.append(':').append(param.getKey()).append('=').append(param.getValue().getAsString());
+    }
+    if (request.has("warmup")) {
+      JsonObject warmup = request.getAsJsonObject("warmup");
+      options.warmupIterations(warmup.get("iterations").getAsInt())
+        .warmupTime(TimeValue.milliseconds(warmup.get("millis").getAsLong()));
+    }
+    if (request.has("measurement")) {
+      JsonObject measurement = request.getAsJsonObject("measurement");
+      options.measurementIterations(measurement.get("iterations").getAsInt())
+        .measurementTime(TimeValue.milliseconds(measurement.get("millis").getAsLong()));
+    }
+    Collection<RunResult> runs = new Runner(options.build(), log).run();
+    if (runs.size() != 1) {
+      throw new IllegalStateException(id + " gave " + runs.size() + " results instead of one");
+    }
+    RunResult run = runs.iterator().next();
+    params.putIfAbsent(id.toString(), run.getParams());
+    results.computeIfAbsent(id.toString(), key -> new ArrayList<>())
+      .addAll(run.getBenchmarkResults());
+    JsonObject score = new JsonObject();
+    score.addProperty("score", run.getPrimaryResult().getScore());
+    score.addProperty("unit", run.getPrimaryResult().getScoreUnit());
+    return score;
+  }
+
+  private int write() {
+    List<RunResult> runs = new ArrayList<>();
+    results.forEach(
+      (id, jvms) -> runs.add(new RunResult(withForks(params.get(id), jvms.size()), jvms)));
+    ResultFormatFactory.getInstance(ResultFormatType.JSON, resultFile.getPath()).writeOut(runs);
+    return runs.size();
+  }
+
+  /** The parameters of one JVM's run, saying how many JVMs there were in all. */
+  private static BenchmarkParams withForks(BenchmarkParams one, int forks) {
+    WorkloadParams workload = new WorkloadParams();
+    int index = 0;
+    for (String key : one.getParamsKeys()) {
+      workload.put(key, one.getParam(key), index++);
+    }
+    IterationParams warmup = one.getWarmup();
+    IterationParams measurement = one.getMeasurement();
+    return new BenchmarkParams(one.getBenchmark(), one.generatedBenchmark(),
+      one.shouldSynchIterations(), one.getThreads(), one.getThreadGroups(),
+      one.getThreadGroupLabels(), forks, one.getWarmupForks(), warmup, measurement, one.getMode(),
+      workload, one.getTimeUnit(), one.getOpsPerInvocation(), one.getJvm(), one.getJvmArgs(),
+      one.getJdkVersion(), one.getVmName(), one.getVmVersion(), one.getJmhVersion(),
+      one.getTimeout());
+  }
+}

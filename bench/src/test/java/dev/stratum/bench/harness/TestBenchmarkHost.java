@@ -1,0 +1,148 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package dev.stratum.bench.harness;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertTrue;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.OutputStreamWriter;
+import java.io.Writer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.apache.hbase.thirdparty.com.google.gson.JsonArray;
+import org.apache.hbase.thirdparty.com.google.gson.JsonElement;
+import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
+import org.apache.hbase.thirdparty.com.google.gson.JsonParser;
+import org.junit.After;
+import org.junit.Before;
+import org.junit.Rule;
+import org.junit.Test;
+import org.junit.rules.TemporaryFolder;
+
+/** The host as the plugin starts it: a process of its own, spoken to over its standard streams. */
+public class TestBenchmarkHost {
+  private static final String HIT = "dev.stratum.bench.blockcache.BucketCacheBenchmark.hit";
+
+  @Rule
+  public final TemporaryFolder folder = new TemporaryFolder();
+
+  private Process process;
+  private Writer requests;
+  private BufferedReader answers;
+  private Path results;
+
+  @Before
+  public void start() throws IOException {
+    results = folder.getRoot().toPath().resolve("results.json");
+    Path log = folder.getRoot().toPath().resolve("log");
+    process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+      "-cp", System.getProperty("java.class.path"), BenchmarkHost.class.getName(),
+      results.toString(), log.toString(), folder.getRoot().toString()).start();
+    requests = new OutputStreamWriter(process.getOutputStream(), StandardCharsets.UTF_8);
+    answers =
+      new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
+  }
+
+  @After
+  public void stop() throws InterruptedException {
+    process.destroyForcibly().waitFor();
+  }
+
+  private void request(String json) throws IOException {
+    requests.write(json.replace('\'', '"') + "\n");
+    requests.flush();
+  }
+
+  private JsonObject ask(String json) throws IOException {
+    request(json);
+    return JsonParser.parseString(answers.readLine()).getAsJsonObject();
+  }
+
+  private static String run(String params, int iterations) {
+    return "{'do':'run','benchmark':'" + HIT + "','mode':'AverageTime','params':" + params
+      + ",'warmup':{'iterations':0,'millis':1},'measurement':{'iterations':" + iterations
+      + ",'millis':50}}";
+  }
+
+  @Test
+  public void itListsBenchmarksWithWhatTheyAsk() throws IOException {
+    for (JsonElement element : ask("{'do':'list'}").getAsJsonArray("ok")) {
+      JsonObject entry = element.getAsJsonObject();
+      if (entry.get("benchmark").getAsString().equals(HIT)) {
+        assertEquals("AverageTime", entry.get("mode").getAsString());
+        assertEquals(5, entry.get("forks").getAsInt());
+        assertTrue(entry.getAsJsonArray("headline").size() > 0);
+        assertEquals("[\"offheap\",\"file\",\"mmap\"]",
+          entry.getAsJsonObject("params").getAsJsonArray("engine").toString());
+        return;
+      }
+    }
+    throw new AssertionError(HIT + " is not in the list");
+  }
+
+  @Test
+  public void everyRunIsOneMoreJvmOfTheSameResult() throws IOException {
+    String run = run("{'engine':'offheap','size':'32768'}", 2);
+    assertEquals("us/op", ask(run).getAsJsonObject("ok").get("unit").getAsString());
+    assertTrue(ask(run).getAsJsonObject("ok").get("score").getAsDouble() > 0);
+    assertEquals(1, ask("{'do':'write'}").get("ok").getAsInt());
+    JsonArray written = JsonParser.parseString(Files.readString(results)).getAsJsonArray();
+    assertEquals(1, written.size());
+    JsonObject result = written.get(0).getAsJsonObject();
+    assertEquals(2, result.get("forks").getAsInt());
+    assertEquals("offheap", result.getAsJsonObject("params").get("engine").getAsString());
+    JsonArray jvms = result.getAsJsonObject("primaryMetric").getAsJsonArray("rawData");
+    assertEquals(2, jvms.size());
+    assertEquals(2, jvms.get(0).getAsJsonArray().size());
+    assertTrue(result.getAsJsonObject("secondaryMetrics").keySet().toString(),
+      result.getAsJsonObject("secondaryMetrics").keySet().stream()
+        .anyMatch(name -> name.endsWith("gc.alloc.rate.norm")));
+  }
+
+  @Test
+  public void whatABenchmarkThrewIsTheAnswerAndTheHostGoesOn() throws IOException {
+    String error =
+      ask(run("{'engine':'unknown','size':'32768'}", 1)).get("error").getAsString();
+    assertTrue(error, error.contains("Don't understand io engine name"));
+    assertFalse(error, error.contains("\n"));
+    assertTrue(ask("{'do':'list'}").has("ok"));
+  }
+
+  @Test
+  public void theEndOfItsInputEndsTheHostAndTheJvmItMeasuresIn() throws Exception {
+    request(run("{'engine':'offheap','size':'32768'}", 1000));
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+    while (process.descendants().findAny().isEmpty()) {
+      assertTrue("no JVM was started within a minute", System.nanoTime() < deadline);
+      Thread.sleep(10);
+    }
+    List<ProcessHandle> measured = process.descendants().toList();
+    requests.close();
+    assertTrue(process.waitFor(10, TimeUnit.SECONDS));
+    for (ProcessHandle handle : measured) {
+      handle.onExit().get(10, TimeUnit.SECONDS);
+    }
+  }
+}
