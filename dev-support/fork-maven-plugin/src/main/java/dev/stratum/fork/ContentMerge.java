@@ -1,0 +1,65 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package dev.stratum.fork;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import org.eclipse.jgit.diff.DiffAlgorithm;
+import org.eclipse.jgit.diff.RawText;
+import org.eclipse.jgit.diff.RawTextComparator;
+import org.eclipse.jgit.merge.MergeAlgorithm;
+import org.eclipse.jgit.merge.MergeFormatter;
+import org.eclipse.jgit.merge.MergeResult;
+
+/**
+ * A three-way merge of one file's lines, as git does it.
+ * @param content  the merged file, with conflict markers where the sides disagree
+ * @param conflict whether they do
+ */
+record ContentMerge(byte[] content, boolean conflict) {
+
+  /**
+   * Merges.
+   * @param base       the common ancestor
+   * @param ours       the side that the change is brought to
+   * @param theirs     the changed file
+   * @param oursName   the name of our side in conflict markers
+   * @param theirsName the name of their side in conflict markers
+   */
+  static ContentMerge of(byte[] base, byte[] ours, byte[] theirs, String oursName,
+    String theirsName) {
+    if (RawText.isBinary(base) || RawText.isBinary(ours) || RawText.isBinary(theirs)) {
+      return new ContentMerge(ours, true);
+    }
+    MergeAlgorithm algorithm = new MergeAlgorithm(
+      DiffAlgorithm.getAlgorithm(DiffAlgorithm.SupportedAlgorithm.HISTOGRAM));
+    MergeResult<RawText> result = algorithm.merge(RawTextComparator.DEFAULT, new RawText(base),
+      new RawText(ours), new RawText(theirs));
+    ByteArrayOutputStream out = new ByteArrayOutputStream();
+    try {
+      new MergeFormatter().formatMerge(out, result, List.of("base", oursName, theirsName),
+        StandardCharsets.UTF_8);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e); // The stream is in memory.
+    }
+    return new ContentMerge(out.toByteArray(), result.containsConflicts());
+  }
+}
