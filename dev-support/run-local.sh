@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file
+# except in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+#
+# Builds the jars if they are stale and runs HBase from them on this machine; see --help.
+# Heap and further JVM options: HBASE_HEAPSIZE (MB or with a unit, default 1g) and HBASE_OPTS.
+set -eu
+
+usage="usage: dev-support/run-local.sh [--once] [--rows N] [--l1-mb N] [--l2-mb N] [-Dkey=value ...]"
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
+local=dev-support/local/target
+log=target/local/logs/build.log
+
+fail() { echo "run-local: $1" >&2; exit "${2:-1}"; }
+is_number() { case $1 in '' | *[!0-9]*) return 1 ;; esac; }
+
+# The program checks its arguments itself; they are looked at here, too, so that a wrong one is
+# reported before a build of minutes, and because the JVM's direct memory depends on --l1-mb.
+l1_mb=256
+expect=
+for argument in "$@"; do
+  if [ -n "$expect" ]; then
+    is_number "$argument" || fail "$expect takes a number, not '$argument'
+$usage" 2
+    [ "$expect" != --l1-mb ] || l1_mb=$argument
+    expect=
+    continue
+  fi
+  case $argument in
+    -h | --help) echo "$usage"; sed -n 's/^# \{0,1\}//; 6,7p' "${BASH_SOURCE[0]}"; exit 0 ;;
+    --rows | --l1-mb | --l2-mb) expect=$argument ;;
+    --once | -D?*=*) ;;
+    *) fail "unknown argument '$argument'
+$usage" 2 ;;
+  esac
+done
+[ -z "$expect" ] || fail "$expect takes a number
+$usage" 2
+
+cd "$root"
+java=${JAVA_HOME:+$JAVA_HOME/bin/}java
+command -v "$java" > /dev/null || fail "no java found; install JDK 17 or set JAVA_HOME."
+version=$("$java" -version 2>&1 | sed -n 's/.* version "\([0-9]*\).*/\1/p')
+[ "${version:-0}" -ge 17 ] || fail "$java is version ${version:-unknown}; JDK 17 is needed, set JAVA_HOME."
+
+# The build writes stratum-local.jar last, whatever else it found up to date.
+stale() {
+  [ -f "$local/stratum-local.jar" ] || return 0
+  [ -n "$(find pom.xml patches hbase-*/pom.xml hbase-*/src/main \
+      dev-support/fork-maven-plugin/pom.xml dev-support/fork-maven-plugin/src/main \
+      dev-support/local/pom.xml dev-support/local/src/main \
+      -newer "$local/stratum-local.jar" 2> /dev/null | head -n 1)" ] && return 0
+  # A class path into a local repository that has been cleared since.
+  local jar missing=
+  while IFS= read -r jar; do
+    [ -e "$jar" ] || missing=$jar
+  done < <(sed -n 's/^-cp "\(.*\)"$/\1/p' "$local/java.args" | tr ':' '\n')
+  [ -n "$missing" ]
+}
+
+# Maven's output goes to the log; what is shown is each module and the count of downloads.
+build() {
+  command -v mvn > /dev/null || fail "no mvn found; install Maven 3.8 or later."
+  mkdir -p "$(dirname "$log")"
+  echo "building the jars (log: $root/$log)"
+  local line downloads=0 start=$SECONDS
+  set -o pipefail
+  mvn -B -DskipTests -Djapicmp.skip=true -pl dev-support/local -am package 2>&1 | tee "$log" |
+    while IFS= read -r line; do
+      case $line in
+        *"Building Stratum"*"["*"/"*"]") printf '  %4d s  %s\n' $((SECONDS - start)) "${line#*Building }" ;;
+        *"Downloaded from "*)
+          downloads=$((downloads + 1))
+          [ $((downloads % 100)) -ne 0 ] || printf '  %4d s    %d files downloaded\n' $((SECONDS - start)) $downloads ;;
+        *"[ERROR]"*) printf '%s\n' "$line" >&2 ;;
+      esac
+    done || fail "the build failed; its log is $root/$log"
+  printf '  %4d s  built\n' $((SECONDS - start))
+}
+
+if stale; then build; fi
+
+terminal=false
+[ ! -t 1 ] || terminal=true
+# Beside L1 the RPC servers' buffer pools and Netty live in direct memory.
+exec "$java" "@$local/java.args" "-Xmx${HBASE_HEAPSIZE:-1g}" \
+  "-XX:MaxDirectMemorySize=$((l1_mb + 512))m" "-Dstratum.local.terminal=$terminal" \
+  ${HBASE_OPTS:-} dev.stratum.local.RunLocal "$@"
