@@ -134,6 +134,6 @@ record CommitMessage(PatchHeader header, String name) {
       slug = slug.substring(0, SLUG_LENGTH).replaceAll("-[^-]*$", "");
     }
     String issue = header.jira();
-    return (issue == null ? slug : slug.isEmpty() ? issue : issue + "-" + slug) + PatchFile.SUFFIX;
+    return (issue == null ? "STRATUM-" + slug : slug.isEmpty() ? issue : issue + "-" + slug) + PatchFile.SUFFIX;
   }
 }
