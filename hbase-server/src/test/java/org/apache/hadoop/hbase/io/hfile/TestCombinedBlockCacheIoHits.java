@@ -1,0 +1,113 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.io.hfile;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertNull;
+import static org.junit.Assert.assertTrue;
+
+import java.io.File;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.HBaseClassTestRule;
+import org.apache.hadoop.hbase.HBaseCommonTestingUtility;
+import org.apache.hadoop.hbase.HConstants;
+import org.apache.hadoop.hbase.Waiter;
+import org.apache.hadoop.hbase.io.hfile.bucket.BucketCache;
+import org.apache.hadoop.hbase.io.hfile.bucket.BucketCacheStats;
+import org.apache.hadoop.hbase.testclassification.IOTests;
+import org.apache.hadoop.hbase.testclassification.SmallTests;
+import org.apache.hadoop.hbase.util.EnvironmentEdgeManager;
+import org.apache.hadoop.hbase.util.ManualEnvironmentEdge;
+import org.junit.After;
+import org.junit.Before;
+import org.junit.ClassRule;
+import org.junit.Test;
+import org.junit.experimental.categories.Category;
+
+/**
+ * Tests that reads from the second level's engine are counted, as the RegionServer's page shows
+ * them, and that each lookup still counts once.
+ */
+@Category({ IOTests.class, SmallTests.class })
+public class TestCombinedBlockCacheIoHits {
+
+  @ClassRule
+  public static final HBaseClassTestRule CLASS_RULE =
+    HBaseClassTestRule.forClass(TestCombinedBlockCacheIoHits.class);
+
+  private final HBaseCommonTestingUtility util = new HBaseCommonTestingUtility();
+  private final ManualEnvironmentEdge clock = new ManualEnvironmentEdge();
+  private CombinedBlockCache cache;
+  private BucketCacheStats l2;
+  private final BlockCacheKey key = new BlockCacheKey("file", 0, true, BlockType.DATA);
+
+  @Before
+  public void setUp() {
+    EnvironmentEdgeManager.injectEdge(clock);
+    Configuration conf = util.getConfiguration();
+    File dir = new File(util.getDataTestDir().toUri().getPath());
+    assertTrue(dir.mkdirs());
+    conf.set(HConstants.BUCKET_CACHE_IOENGINE_KEY, "file:" + new File(dir, "cache"));
+    conf.setInt(HConstants.BUCKET_CACHE_SIZE_KEY, 32);
+    cache = (CombinedBlockCache) BlockCacheFactory.createBlockCache(conf);
+    BucketCache bucketCache = (BucketCache) cache.getSecondLevelCache();
+    l2 = (BucketCacheStats) bucketCache.getStats();
+    cache.cacheBlock(key, CacheTestUtils.generateHFileBlocks(1024, 1)[0].getBlock());
+    Waiter.waitFor(conf, 10000, 5, () -> bucketCache.getBackingMap().containsKey(key));
+  }
+
+  @After
+  public void tearDown() {
+    cache.shutdown();
+    EnvironmentEdgeManager.reset();
+    util.cleanupTestDir();
+  }
+
+  @Test
+  public void testReadsFromTheEngineAreCounted() {
+    for (int i = 0; i < 5; i++) {
+      cache.getBlock(key, true, false, true).release();
+    }
+    assertEquals(5, l2.getHitCount());
+    assertEquals(5, cache.getStats().getRequestCount());
+    clock.incValue(1000);
+    assertEquals(5, l2.getIOHitsPerSecond());
+  }
+
+  @Test
+  public void testReadsWithoutMetricsAreNotCounted() {
+    cache.getBlock(key, true, false, false).release();
+    assertNull(cache.getBlock(new BlockCacheKey("file", 1), true, false, false));
+    assertEquals(0, cache.getStats().getRequestCount());
+    clock.incValue(1000);
+    assertEquals(0, l2.getIOHitsPerSecond());
+  }
+
+  @Test
+  public void testMissesCountInTheLevelTheBlockBelongsTo() {
+    assertNull(
+      cache.getBlock(new BlockCacheKey("file", 1, true, BlockType.DATA), true, false, true));
+    assertNull(cache.getBlock(new BlockCacheKey("file", 1), true, false, true));
+    assertEquals(2, l2.getMissCount());
+    assertNull(
+      cache.getBlock(new BlockCacheKey("file", 1, true, BlockType.LEAF_INDEX), true, false, true));
+    assertEquals(2, l2.getMissCount());
+    assertEquals(1, cache.getFirstLevelCache().getStats().getMissCount());
+    assertEquals(3, cache.getStats().getRequestCount());
+  }
+}
