@@ -72,7 +72,7 @@ final class LocalSettings {
     conf.setBoolean("hbase.shutdown.hook", false);
 
     setAll(conf, overrides);
-    if (conf.getBoolean(COMPOSITE_ENABLED, false)) {
+    if (conf.getBoolean(COMPOSITE_ENABLED, true)) {
       conf.setBoolean(COMPOSITE_ENABLED, true);
       conf.setFloat(HConstants.HFILE_BLOCK_CACHE_SIZE_KEY, 0f);
       conf.set("hbase.bucketcache.l1.ioengine", "offheap");
