@@ -37,7 +37,7 @@ import org.apache.hbase.thirdparty.io.netty.util.ResourceLeakDetector;
 public class RefCntLeakRule extends ExternalResource {
 
   /** Garbage collections after which what was leaked is taken to have been found. */
-  private static final int COLLECTIONS = 5;
+  private static final int COLLECTIONS = 3;
 
   private final Queue<String> leaks = new ConcurrentLinkedQueue<>();
   private ResourceLeakDetector.Level levelBefore;
