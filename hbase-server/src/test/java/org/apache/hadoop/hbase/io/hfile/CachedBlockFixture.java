@@ -17,11 +17,14 @@
  */
 package org.apache.hadoop.hbase.io.hfile;
 
+import static org.junit.Assert.assertTrue;
+
 import java.nio.ByteBuffer;
 import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 import org.apache.hadoop.hbase.HConstants;
-import org.apache.hadoop.hbase.Waiter;
-import org.apache.hadoop.hbase.HBaseConfiguration;
 import org.apache.hadoop.hbase.io.ByteBuffAllocator;
 import org.apache.hadoop.hbase.nio.ByteBuff;
 
@@ -75,8 +78,12 @@ public final class CachedBlockFixture {
     return bytes.array();
   }
 
-  /** Waits up to ten seconds. */
-  public static void await(Waiter.Predicate<Exception> condition) throws Exception {
-    Waiter.waitFor(HBaseConfiguration.create(), 10_000, 5, condition);
+  /** Waits up to ten seconds, looking every half millisecond. */
+  public static void await(BooleanSupplier condition) {
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
+    while (!condition.getAsBoolean()) {
+      assertTrue("Waited ten seconds in vain", System.nanoTime() < deadline);
+      LockSupport.parkNanos(500_000);
+    }
   }
 }

@@ -325,7 +325,9 @@ public class TestCompositeBucketCache {
     HFileBlock data = block(BlockType.DATA, 0, SIZE);
     assertEquals(Optional.of(true), cache.blockFitsIntoTheCache(meta));
     fill(first);
-    assertEquals(Optional.of(false), first.blockFitsIntoTheCache(meta));
+    HFileBlock large = block(BlockType.LEAF_INDEX, 0, 9000);
+    assertEquals(Optional.of(false), first.blockFitsIntoTheCache(large));
+    assertEquals(Optional.of(true), cache.blockFitsIntoTheCache(large));
     assertEquals(Optional.of(true), cache.blockFitsIntoTheCache(meta));
     assertEquals(Optional.of(true), cache.blockFitsIntoTheCache(data));
   }
@@ -333,7 +335,7 @@ public class TestCompositeBucketCache {
   /** Fills a tier with meta blocks of another file to just below where it starts to evict. */
   private void fill(BucketCacheTier tier) throws Exception {
     HFileBlock block = block(BlockType.LEAF_INDEX, 0, SIZE);
-    for (int i = 0; tier.blockFitsIntoTheCache(block).get(); i++) {
+    for (int i = 0; tier.hasRoomFor(block); i++) {
       put(tier, key("other", i, BlockType.LEAF_INDEX), BlockType.LEAF_INDEX, SIZE);
     }
   }

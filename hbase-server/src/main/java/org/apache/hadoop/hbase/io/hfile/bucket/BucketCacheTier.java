@@ -18,11 +18,15 @@
 package org.apache.hadoop.hbase.io.hfile.bucket;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheFactory;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
@@ -48,7 +52,8 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
   private static final long QUEUE_POLL_NANOS = 200_000;
 
   private final String name;
-  private final int largestBlock;
+  /** What a block takes, ascending; the largest is the largest block that fits at all. */
+  private final int[] bucketSizes;
   /**
    * Null while the superclass is under construction, when a thread of its own may already evict
    * recovered blocks that turn out to be stale.
@@ -82,8 +87,8 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
         DEFAULT_ERROR_TOLERATION_DURATION),
       tier.getConfiguration(), onlineRegions);
     this.name = name;
-    BucketAllocator.IndexStatistics[] sizes = getAllocator().getIndexStatistics();
-    this.largestBlock = (int) sizes[sizes.length - 1].itemSize();
+    this.bucketSizes = Stream.of(getAllocator().getIndexStatistics())
+      .mapToInt(size -> (int) size.itemSize()).toArray();
     for (WriterThread thread : writerThreads) {
       thread.setName(thread.getName().replace("BucketCacheWriter", name + "-BucketCacheWriter"));
     }
@@ -105,14 +110,27 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
 
   @Override
   public boolean accepts(Cacheable block) {
-    // With persistence a block takes eight bytes more, for the time it was cached.
-    return block.getSerializedLength() + (isCachePersistent() ? Long.BYTES : 0) <= largestBlock;
+    return bucketSizeFor(block) > 0;
   }
 
   @Override
   public boolean hasRoomFor(Cacheable block) {
-    return isCacheEnabled() && accepts(block)
-      && getAllocator().getUsedSize() + block.getSerializedLength() < acceptableSize();
+    int size = bucketSizeFor(block);
+    // What waits to be written, which heapSize() is, will take its place as well.
+    return size > 0 && isCacheEnabled()
+      && getAllocator().getUsedSize() + heapSize() + size <= acceptableSize();
+  }
+
+  /** Returns what the block would take, in bytes, or 0 if it is larger than any bucket. */
+  private int bucketSizeFor(Cacheable block) {
+    // With persistence a block is kept together with the time it was cached.
+    int length = block.getSerializedLength() + (isCachePersistent() ? Long.BYTES : 0);
+    for (int size : bucketSizes) {
+      if (length <= size) {
+        return size;
+      }
+    }
+    return 0;
   }
 
   @Override
@@ -162,6 +180,31 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
       }
     }
     return evicted + super.evictBlocksRangeByHfileName(hfileName, initOffset, endOffset);
+  }
+
+  /**
+   * Passes over blocks that were evicted while they waited, and holds on to the others until they
+   * are written: the eviction of a waiting block releases its buffer, and the superclass, which
+   * does not expect that, would leave all that it was to write with that block in the queue's map
+   * for good.
+   */
+  @Override
+  void doDrain(List<RAMQueueEntry> entries, ByteBuffer metaBuff) throws InterruptedException {
+    List<RAMQueueEntry> held = new ArrayList<>(entries.size());
+    try {
+      for (RAMQueueEntry entry : entries) {
+        RAMQueueEntry waiting = ramCache.get(entry.getKey());
+        if (waiting == entry) {
+          held.add(entry);
+        } else if (waiting != null) {
+          // Evicted and cached anew; the new one has its own place in the queue.
+          waiting.getData().release();
+        }
+      }
+      super.doDrain(held, metaBuff);
+    } finally {
+      held.forEach(entry -> entry.getData().release());
+    }
   }
 
   @Override
