@@ -4,7 +4,6 @@
 # http://www.apache.org/licenses/LICENSE-2.0
 #
 # Builds the jars if they are stale and runs HBase from them on this machine; see --help.
-# Heap and further JVM options: HBASE_HEAPSIZE (MB or with a unit, default 1g) and HBASE_OPTS.
 set -eu
 
 usage="usage: dev-support/run-local.sh [--once] [--rows N] [--l1-mb N] [--l2-mb N] [-Dkey=value ...]"
@@ -13,7 +12,25 @@ local=dev-support/local/target
 log=target/local/logs/build.log
 
 fail() { echo "run-local: $1" >&2; exit "${2:-1}"; }
-is_number() { case $1 in '' | *[!0-9]*) return 1 ;; esac; }
+is_number() { case $1 in '' | *[!0-9]* | ??????????*) return 1 ;; esac; }
+
+help() {
+  cat << END
+$usage
+
+Builds the jars if they are stale, starts ZooKeeper, a master and a RegionServer from them, loads
+YCSB's usertable, reads from it through two block cache tiers, prints what that gave and serves
+until Ctrl-C. Everything is kept in target/local; delete that folder to begin anew.
+
+  --once         stop after the table instead of serving
+  --rows N       rows of usertable (200000)
+  --l1-mb N      size of the first cache tier, in memory, in MB (256)
+  --l2-mb N      size of the second cache tier, a file, in MB (1024)
+  -Dkey=value    a key of the HBase configuration; may be repeated
+
+HBASE_OPTS in the environment is added to the JVM's options (-Xmx1g and what the tiers need).
+END
+}
 
 # The program checks its arguments itself; they are looked at here, too, so that a wrong one is
 # reported before a build of minutes, and because the JVM's direct memory depends on --l1-mb.
@@ -21,14 +38,14 @@ l1_mb=256
 expect=
 for argument in "$@"; do
   if [ -n "$expect" ]; then
-    is_number "$argument" || fail "$expect takes a number, not '$argument'
+    is_number "$argument" || fail "$expect takes a number of up to nine digits, not '$argument'
 $usage" 2
     [ "$expect" != --l1-mb ] || l1_mb=$argument
     expect=
     continue
   fi
   case $argument in
-    -h | --help) echo "$usage"; sed -n 's/^# \{0,1\}//; 6,7p' "${BASH_SOURCE[0]}"; exit 0 ;;
+    -h | --help) help; exit 0 ;;
     --rows | --l1-mb | --l2-mb) expect=$argument ;;
     --once | -D?*=*) ;;
     *) fail "unknown argument '$argument'
@@ -64,7 +81,7 @@ build() {
   command -v mvn > /dev/null || fail "no mvn found; install Maven 3.8 or later."
   mkdir -p "$(dirname "$log")"
   echo "building the jars (log: $root/$log)"
-  local line downloads=0 start=$SECONDS
+  local line downloads=0 errors=0 start=$SECONDS
   set -o pipefail
   mvn -B -DskipTests -Djapicmp.skip=true -pl dev-support/local -am package 2>&1 | tee "$log" |
     while IFS= read -r line; do
@@ -73,7 +90,9 @@ build() {
         *"Downloaded from "*)
           downloads=$((downloads + 1))
           [ $((downloads % 100)) -ne 0 ] || printf '  %4d s    %d files downloaded\n' $((SECONDS - start)) $downloads ;;
-        *"[ERROR]"*) printf '%s\n' "$line" >&2 ;;
+        *"[ERROR]"*)
+          errors=$((errors + 1))
+          [ $errors -gt 8 ] || printf '%s\n' "$line" >&2 ;;
       esac
     done || fail "the build failed; its log is $root/$log"
   printf '  %4d s  built\n' $((SECONDS - start))
@@ -84,6 +103,6 @@ if stale; then build; fi
 terminal=false
 [ ! -t 1 ] || terminal=true
 # Beside L1 the RPC servers' buffer pools and Netty live in direct memory.
-exec "$java" "@$local/java.args" "-Xmx${HBASE_HEAPSIZE:-1g}" \
-  "-XX:MaxDirectMemorySize=$((l1_mb + 512))m" "-Dstratum.local.terminal=$terminal" \
+exec "$java" "@$local/java.args" -Xmx1g "-XX:MaxDirectMemorySize=$((10#$l1_mb + 512))m" \
+  "-Dstratum.local.terminal=$terminal" "-Dstratum.local.root=$root" \
   ${HBASE_OPTS:-} dev.stratum.local.RunLocal "$@"

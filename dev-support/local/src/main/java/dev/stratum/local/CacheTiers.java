@@ -53,7 +53,11 @@ final class CacheTiers {
   /** Hits over requests, or a dash where nothing was asked for. */
   static String ratio(long hits, long misses) {
     long requests = hits + misses;
-    return requests == 0 ? "-" : String.format(Locale.ROOT, "%.2f %%", 100.0 * hits / requests);
+    if (requests == 0) {
+      return "-";
+    }
+    // Rounded down: 100 % is only said where nothing was missed.
+    return String.format(Locale.ROOT, "%.2f %%", Math.floor(10000.0 * hits / requests) / 100);
   }
 
   /** The class out of an engine's description, {@code ioengine=CLASS, ...paths and sizes}. */

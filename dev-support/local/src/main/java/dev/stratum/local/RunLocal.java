@@ -43,13 +43,13 @@ import picocli.CommandLine.Option;
  * The program behind {@code dev-support/run-local.sh}: a cluster of one in this JVM, YCSB's
  * usertable, reads, one table of figures, and then a server to try things on.
  */
-@Command(name = "dev-support/run-local.sh", sortOptions = false, separator = " ",
-    usageHelpAutoWidth = true,
-    description = "Starts HBase from this checkout's jars, reads from it through two block cache"
-      + " tiers, prints what that gave and serves until Ctrl-C.")
+@Command(name = "dev-support/run-local.sh", separator = " ")
 final class RunLocal implements Callable<Integer> {
   static final int FAILED = 1;
-  static final int USAGE = 2;
+  static final int WRONG_ARGUMENTS = 2;
+  /** As the script, which answers --help and what it can see is wrong before it builds. */
+  private static final String USAGE = "usage: dev-support/run-local.sh"
+    + " [--once] [--rows N] [--l1-mb N] [--l2-mb N] [-Dkey=value ...]";
   /** A bucket allocator needs four of its largest buckets for each bucket size. */
   private static final int SMALLEST_TIER_MB = 32;
   private static final int MULTIGET_ROWS = 50;
@@ -60,35 +60,27 @@ final class RunLocal implements Callable<Integer> {
   /** Row keys, cell headers and the files of a compaction beside those that they replace. */
   private static final int DISK_BYTES_PER_ROW = 6 * Ycsb.FIELDS * Ycsb.FIELD_BYTES;
 
-  @Option(names = "--once", description = "Stop after the table instead of serving.")
+  @Option(names = "--once")
   private boolean once;
 
-  @Option(names = "--rows", paramLabel = "N", defaultValue = "200000",
-      description = "Rows of usertable, ${DEFAULT-VALUE} unless given.")
+  @Option(names = "--rows", defaultValue = "200000")
   private int rows;
 
-  @Option(names = "--l1-mb", paramLabel = "N", defaultValue = "256",
-      description = "Size of the first cache tier, ${DEFAULT-VALUE} MB unless given.")
+  @Option(names = "--l1-mb", defaultValue = "256")
   private int l1Mb;
 
-  @Option(names = "--l2-mb", paramLabel = "N", defaultValue = "1024",
-      description = "Size of the second cache tier, ${DEFAULT-VALUE} MB unless given.")
+  @Option(names = "--l2-mb", defaultValue = "1024")
   private int l2Mb;
 
-  @Option(names = "-D", paramLabel = "key=value",
-      description = "Sets a key of the HBase configuration; may be repeated.")
+  @Option(names = "-D")
   private Map<String, String> overrides = new LinkedHashMap<>();
 
-  @Option(names = "--seconds", paramLabel = "N", defaultValue = "5", hidden = true,
-      description = "How long each kind of read runs.")
+  /** How long each kind of read runs; for tests, as the next one. */
+  @Option(names = "--seconds", defaultValue = "5")
   private double seconds;
 
-  @Option(names = "--folder", paramLabel = "PATH", defaultValue = "target/local", hidden = true,
-      description = "Where everything is kept.")
+  @Option(names = "--folder", defaultValue = "target/local")
   private Path folder;
-
-  @Option(names = { "-h", "--help" }, usageHelp = true, description = "Print this and end.")
-  private boolean help;
 
   @CommandLine.Spec
   private CommandLine.Model.CommandSpec spec;
@@ -96,6 +88,7 @@ final class RunLocal implements Callable<Integer> {
   private final Stages stages;
   private final boolean terminal;
   private final AtomicReference<LocalCluster> running = new AtomicReference<>();
+  private volatile boolean serving;
   private volatile boolean stopping;
 
   RunLocal(PrintStream out, boolean terminal) {
@@ -114,18 +107,23 @@ final class RunLocal implements Callable<Integer> {
     commandLine.setParameterExceptionHandler((exception, args) -> {
       PrintWriter err = exception.getCommandLine().getErr();
       err.println("run-local: " + exception.getMessage());
-      exception.getCommandLine().usage(err);
-      return USAGE;
+      err.println(USAGE);
+      return WRONG_ARGUMENTS;
     });
     return commandLine;
   }
 
   @Override
-  public Integer call() throws IOException {
+  public Integer call() {
     checkArguments();
     folder = folder.toAbsolutePath().normalize();
     Path logs = folder.resolve("logs");
-    Files.createDirectories(logs);
+    try {
+      Files.createDirectories(logs);
+    } catch (IOException e) {
+      System.err.println("run-local: " + logs + " cannot be made (" + e + "); make it writable.");
+      return FAILED;
+    }
     // Before the first logger is made.
     System.setProperty("stratum.local.logs", logs.toString());
     LogManager.getLogManager().reset();
@@ -171,8 +169,9 @@ final class RunLocal implements Callable<Integer> {
     Preconditions.enoughMemory(directMemoryMb());
     Preconditions.enoughDisk(folder, diskMb);
     Preconditions.portsFree(LocalSettings.fixedPorts(conf));
+    Path root = Path.of(System.getProperty("stratum.local.root", "/"));
     stages.done("HBase %s: hbase-common, hbase-client and hbase-server are the jars built here",
-      RunningJars.check());
+      RunningJars.check(root));
 
     LocalCluster cluster = new LocalCluster(conf);
     running.set(cluster);
@@ -180,6 +179,7 @@ final class RunLocal implements Callable<Integer> {
     cluster.startZooKeeper();
     stages.done("ZooKeeper is up");
     cluster.startServers();
+    serving = true;
     stages.done("master and RegionServer are up, files in %s", folder);
     try (Connection connection = ConnectionFactory.createConnection(conf)) {
       fill(new UserTable(connection), cluster);
@@ -279,9 +279,11 @@ final class RunLocal implements Callable<Integer> {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
-    stages.done(stopper.isAlive()
-      ? "not stopped within " + STOP_SECONDS + " s; the next run recovers from the WAL"
-      : "stopped, regions flushed and WAL closed");
+    if (stopper.isAlive()) {
+      stages.done("not stopped within %d s; the next run recovers from the WAL", STOP_SECONDS);
+    } else {
+      stages.done(serving ? "stopped, regions flushed and WAL closed" : "stopped");
+    }
     org.apache.logging.log4j.LogManager.shutdown();
   }
 

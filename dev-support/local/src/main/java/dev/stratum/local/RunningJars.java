@@ -44,16 +44,18 @@ final class RunningJars {
 
   /**
    * Checks that the three modules run from the jars of this build.
+   * @param root the folder of the checkout
    * @return the version that they report
    * @throws RunLocalException if a class or the version is another's
    */
-  static String check() throws IOException, RunLocalException {
+  static String check(Path root) throws IOException, RunLocalException {
     String expected = forkVersion();
     for (Map.Entry<String, Class<?>> module : CLASS_OF_MODULE.entrySet()) {
       Path source = sourceOf(module.getValue());
-      if (!isOurs(source, module.getKey(), expected)) {
+      if (!source.startsWith(root) || !isOurs(source, module.getKey(), expected)) {
         throw new RunLocalException("The running " + module.getKey() + " is " + source + ", not "
-          + module.getKey() + "-" + expected + ".jar of this build; rebuild with mvn install.");
+          + module.getKey() + "-" + expected + ".jar of this checkout; rebuild with mvn clean"
+          + " install.");
       }
     }
     String running = VersionInfo.getVersion();

@@ -1,0 +1,167 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package dev.stratum.local;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertTrue;
+
+import java.io.File;
+import java.net.ServerSocket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.After;
+import org.junit.Before;
+import org.junit.Rule;
+import org.junit.Test;
+import org.junit.rules.TemporaryFolder;
+
+/** The program in JVMs of its own, as the script starts it, with few rows and free ports. */
+public class TestRunLocal {
+  private static final long PATIENCE_SECONDS = 240;
+  private static final int TERMINATED = 143;
+
+  @Rule
+  public final TemporaryFolder temporary = new TemporaryFolder();
+
+  private Path folder;
+  private Path output;
+  private int zooKeeperPort;
+  private Process process;
+
+  @Before
+  public void choosePlace() throws Exception {
+    folder = temporary.newFolder("a folder with spaces").toPath();
+    try (ServerSocket socket = new ServerSocket(0)) {
+      zooKeeperPort = socket.getLocalPort();
+    }
+  }
+
+  @After
+  public void endProcess() throws Exception {
+    if (process != null) {
+      process.destroyForcibly().waitFor();
+    }
+  }
+
+  @Test
+  public void servesFromBothTiersStopsRecoversAndReusesItsData() throws Exception {
+    start("--rows", "5000");
+    awaitOutput("serving; Ctrl-C stops");
+    assertTrue(output(), output().contains("loaded 5,000 rows of 10 x 100 B into usertable"));
+    assertHitsInBothTiers();
+    assertTrue(output(),
+      output().contains("hbase.zookeeper.property.clientPort=" + zooKeeperPort));
+    Matcher address = Pattern.compile("http://localhost:\\d+/rs-status").matcher(output());
+    assertTrue(output(), address.find());
+    HttpResponse<String> page = HttpClient.newHttpClient().send(
+      HttpRequest.newBuilder(URI.create(address.group())).build(),
+      HttpResponse.BodyHandlers.ofString());
+    assertEquals(200, page.statusCode());
+    process.destroy();
+    assertEquals(TERMINATED, awaitEnd());
+    assertTrue(output(), output().contains("stopped, regions flushed and WAL closed"));
+
+    // Killed before the flush, so that the last thousand rows are in the WAL only.
+    start("--rows", "6000");
+    awaitOutput("loaded 1,000 rows");
+    assertTrue(output(), output().contains("usertable holds 5,000 rows from an earlier run"));
+    process.destroyForcibly().waitFor();
+
+    start("--once", "--rows", "6000");
+    assertEquals(output(), 0, awaitEnd());
+    assertTrue(output(), output().contains("usertable holds 6,000 rows from an earlier run"));
+    assertHitsInBothTiers();
+  }
+
+  @Test
+  public void settingThatTheServerRefusesEndsTheRunWithItsSentence() throws Exception {
+    start("--once", "-Dhbase.bucketcache.l2.ioengine=floppy:/a");
+    assertEquals(RunLocal.FAILED, awaitEnd());
+    assertTrue(output(), output().contains(
+      "run-local: The servers refuse to start: hbase.bucketcache.l2.ioengine=floppy:/a is not"));
+    assertTrue(output(), output().contains("run-local: the log is " + folder));
+  }
+
+  @Test
+  public void portInUseEndsTheRunWithASentence() throws Exception {
+    try (ServerSocket taken = new ServerSocket(zooKeeperPort)) {
+      start("--once");
+      assertEquals(RunLocal.FAILED, awaitEnd());
+    }
+    assertTrue(output(), output().contains("run-local: Port " + zooKeeperPort
+      + " (hbase.zookeeper.property.clientPort) is in use;"));
+  }
+
+  private void assertHitsInBothTiers() throws Exception {
+    for (String tier : List.of("L1", "L2")) {
+      Matcher row = Pattern
+        .compile("(?m)^  " + tier + " +(\\S+) +[\\d.,]+ +[\\d.,]+ +([\\d,]+) +([\\d,]+) +([\\d,]+) ")
+        .matcher(output());
+      assertTrue(output(), row.find());
+      assertTrue(output(), Long.parseLong(row.group(4).replace(",", "")) > 0);
+      boolean first = tier.equals("L1");
+      assertEquals(output(), first ? "ByteBufferIOEngine" : "FileIOEngine", row.group(1));
+      assertEquals(output(), first ? "0" : row.group(2), row.group(3));
+    }
+  }
+
+  private void start(String... args) throws Exception {
+    output = temporary.newFile().toPath();
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(List.of(System.getProperty("stratum.jvm.opens").trim().split("\\s+")));
+    // The RegionServer's pages are on the class path where run-local.sh has them.
+    String webapps =
+      Path.of(System.getProperty("stratum.root"), "hbase-server", "target", "fork", "webapps")
+        .toString();
+    command.addAll(List.of("-Xmx768m", "-XX:MaxDirectMemorySize=400m", "-cp",
+      System.getProperty("java.class.path") + File.pathSeparator + webapps,
+      RunLocal.class.getName(), "--folder", folder.toString(), "--seconds", "1", "--l1-mb", "32",
+      "--l2-mb", "64", "-Dhbase.localcluster.assign.random.ports=true",
+      "-Dhbase.zookeeper.property.clientPort=" + zooKeeperPort));
+    command.addAll(List.of(args));
+    process = new ProcessBuilder(command).redirectErrorStream(true)
+      .redirectOutput(output.toFile()).start();
+  }
+
+  private void awaitOutput(String text) throws Exception {
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
+    while (!output().contains(text)) {
+      assertTrue(output(), process.isAlive() && System.nanoTime() < deadline);
+      Thread.sleep(50);
+    }
+  }
+
+  private int awaitEnd() throws Exception {
+    assertTrue(output(), process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS));
+    return process.exitValue();
+  }
+
+  private String output() throws Exception {
+    return Files.readString(output);
+  }
+}
