@@ -138,10 +138,6 @@ final class LocalCluster {
     return null;
   }
 
-  HMaster master() {
-    return servers.getActiveMaster();
-  }
-
   HRegionServer regionServer() {
     return servers.getRegionServer(0);
   }

@@ -33,6 +33,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.logging.LogManager;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HConstants;
+import org.apache.hadoop.hbase.ServerMetrics;
+import org.apache.hadoop.hbase.client.Admin;
 import org.apache.hadoop.hbase.client.Connection;
 import org.apache.hadoop.hbase.client.ConnectionFactory;
 import picocli.CommandLine;
@@ -184,11 +186,14 @@ final class RunLocal implements Callable<Integer> {
     try (Connection connection = ConnectionFactory.createConnection(conf)) {
       fill(new UserTable(connection), cluster);
       read(connection, cluster);
+      if (!once) {
+        printAddresses(connection);
+      }
     }
     if (once) {
       stop();
     } else {
-      serve(conf, cluster);
+      serve(cluster);
     }
   }
 
@@ -234,18 +239,23 @@ final class RunLocal implements Callable<Integer> {
     stages.text(tiers.report().toString());
   }
 
-  private void serve(Configuration conf, LocalCluster cluster)
-    throws InterruptedException, RunLocalException {
+  private void printAddresses(Connection connection) throws IOException {
+    Configuration conf = connection.getConfiguration();
     String url = "http://" + LocalSettings.HOST + ":";
-    stages.text("  web UI        " + url + cluster.master().getInfoServer().getPort()
-      + "/master-status");
-    stages.text("                " + url + cluster.regionServer().getInfoServer().getPort()
-      + "/rs-status");
+    try (Admin admin = connection.getAdmin()) {
+      stages.text("  web UI        " + url + admin.getMasterInfoPort() + "/master-status");
+      for (ServerMetrics server : admin.getClusterMetrics().getLiveServerMetrics().values()) {
+        stages.text("                " + url + server.getInfoServerPort() + "/rs-status");
+      }
+    }
     stages.text("  client        " + HConstants.ZOOKEEPER_QUORUM + "="
       + conf.get(HConstants.ZOOKEEPER_QUORUM));
     stages.text("                " + HConstants.ZOOKEEPER_CLIENT_PORT + "="
       + conf.get(HConstants.ZOOKEEPER_CLIENT_PORT));
     stages.text("");
+  }
+
+  private void serve(LocalCluster cluster) throws InterruptedException, RunLocalException {
     stages.done("serving; Ctrl-C stops");
     while (true) {
       Thread.sleep(WATCH_MILLIS);

@@ -47,7 +47,7 @@ public class TestRunLocalArguments {
     refused("8 is less than 32", "--l1-mb", "8");
     refused("8 is less than 32", "--l2-mb", "8");
     refused("Missing required parameter", "--rows");
-    refused("-Dkey", "-Dkey");
+    refused("should be in KEY=VALUE format but was key", "-Dkey");
     refused("Unknown option", "--twice");
     refused("Unmatched argument", "usertable");
   }

@@ -152,7 +152,7 @@ public class TestRunLocalScript {
     assertTrue(output, output.contains("is version 11; JDK 17 is needed"));
   }
 
-  /** Runs the script from a folder elsewhere; NAME=value arguments in front go to its environment. */
+  /** Runs the script from a folder elsewhere; NAME=value arguments go to its environment. */
   private int run(String... args) throws Exception {
     List<String> command = new ArrayList<>(
       List.of("bash", root.resolve("dev-support/run-local.sh").toString()));

@@ -50,6 +50,7 @@ public class TestRunningJars {
   public void jarsOfAnotherCheckoutAreRefused() {
     RunLocalException refused =
       assertThrows(RunLocalException.class, () -> RunningJars.check(Path.of("/no/such/checkout")));
-    assertTrue(refused.getMessage(), refused.getMessage().startsWith("The running hbase-common is "));
+    assertTrue(refused.getMessage(),
+      refused.getMessage().startsWith("The running hbase-common is "));
   }
 }
