@@ -38,8 +38,8 @@ import java.util.zip.ZipFile;
 record BaseModule(String name, Path jar, Path sources) {
 
   /**
-   * Reads the module's files in upstream's layout: Java below {@code src/main/java}, all else below
-   * {@code src/main/resources}. The sources artifact is flat and comes first; the published jar
+   * Reads the module's files in upstream's layout: Java and package.html below
+   * {@code src/main/java}, all else below {@code src/main/resources}. The sources artifact is flat and comes first; the published jar
    * adds the resources that only it has.
    * @return content by repository path
    */
@@ -55,7 +55,9 @@ record BaseModule(String name, Path jar, Path sources) {
       for (Enumeration<? extends ZipEntry> all = zip.entries(); all.hasMoreElements();) {
         ZipEntry entry = all.nextElement();
         if (isContent(entry)) {
-          String folder = entry.getName().endsWith(".java") ? Modules.JAVA : Modules.RESOURCES;
+          boolean java = entry.getName().endsWith(".java")
+            || entry.getName().endsWith("/package.html");
+          String folder = java ? Modules.JAVA : Modules.RESOURCES;
           String path = name + "/" + folder + entry.getName();
           if (!tree.containsKey(path)) {
             try (InputStream in = zip.getInputStream(entry)) {

@@ -21,6 +21,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.List;
 import org.eclipse.jgit.diff.DiffAlgorithm;
 import org.eclipse.jgit.diff.RawText;
@@ -35,6 +36,9 @@ import org.eclipse.jgit.merge.MergeResult;
  * @param conflict whether they do
  */
 record ContentMerge(byte[] content, boolean conflict) {
+
+  /** How a line begins that opens a conflict. */
+  static final String MARKER = "<<<<<<< ";
 
   /**
    * Merges.
@@ -61,5 +65,19 @@ record ContentMerge(byte[] content, boolean conflict) {
       throw new UncheckedIOException(e); // The stream is in memory.
     }
     return new ContentMerge(out.toByteArray(), result.containsConflicts());
+  }
+
+  /** Returns whether a line of {@code content} opens a conflict. */
+  static boolean isUnfinished(byte[] content) {
+    byte[] marker = MARKER.getBytes(StandardCharsets.US_ASCII);
+    for (int start = 0; start + marker.length <= content.length; start++) {
+      if (
+        (start == 0 || content[start - 1] == '\n') && Arrays.equals(content, start,
+          start + marker.length, marker, 0, marker.length)
+      ) {
+        return true;
+      }
+    }
+    return false;
   }
 }

@@ -108,8 +108,7 @@ final class DiffParser {
         throw problem(at + 1, "changes a file's mode, which a jar does not keep; remove the mode "
           + "lines");
       } else if (line.startsWith("GIT binary patch") || line.startsWith("Binary files ")) {
-        throw problem(at + 1, "changes a binary file, which is not supported; add the new file as "
-          + "a resource of this repository and name it in 'Adds:'");
+        throw binary();
       } else if (!line.startsWith("similarity index ") && !line.startsWith("dissimilarity ")) {
         break;
       }
@@ -129,6 +128,9 @@ final class DiffParser {
       String path = pathOfGitLine(start);
       oldPath = kind == FileEdit.Kind.ADD ? null : path;
       newPath = kind == FileEdit.Kind.DELETE ? null : path;
+    }
+    if (at < lines.size() && text().startsWith("Binary files ")) {
+      throw binary();
     }
     List<Hunk> hunks = new ArrayList<>();
     while (at < lines.size() && text().startsWith("@@ ")) {
@@ -223,6 +225,11 @@ final class DiffParser {
   private String string(int index) {
     String line = new String(lines.get(index), StandardCharsets.UTF_8);
     return line.endsWith("\n") ? line.substring(0, line.length() - 1) : line;
+  }
+
+  private ForkException binary() {
+    return problem(at + 1, "changes a binary file, which is not supported; add the new file as a "
+      + "resource of this repository and name it in 'Adds:'");
   }
 
   private ForkException problem(int line, String format, Object... args) {

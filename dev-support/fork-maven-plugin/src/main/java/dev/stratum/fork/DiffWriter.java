@@ -61,13 +61,10 @@ final class DiffWriter {
    */
   List<DiffEntry> entries(AnyObjectId oldTreeish, AnyObjectId newTreeish,
     Predicate<DiffEntry> renames) throws IOException {
-    List<DiffEntry> plain;
-    try (DiffFormatter formatter = formatter(new ByteArrayOutputStream());
-      RevWalk walk = new RevWalk(store.reader())) {
-      plain = formatter.scan(walk.parseTree(oldTreeish), walk.parseTree(newTreeish));
-    }
-    RenameDetector detector = new RenameDetector(store.reader(), new Config().get(DiffConfig.KEY));
-    detector.addAll(plain);
+    RenameDetector detector =
+      new RenameDetector(store.reader(), new Config().get(DiffConfig.KEY));
+    // The detector changes the entries that it is given, so it gets its own.
+    detector.addAll(scan(oldTreeish, newTreeish));
     Map<String, DiffEntry> byNewPath = new HashMap<>();
     Map<String, DiffEntry> byOldPath = new HashMap<>();
     for (DiffEntry entry : detector.compute()) {
@@ -79,7 +76,7 @@ final class DiffWriter {
       }
     }
     List<DiffEntry> entries = new ArrayList<>();
-    for (DiffEntry entry : plain) {
+    for (DiffEntry entry : scan(oldTreeish, newTreeish)) {
       if (entry.getChangeType() == ChangeType.ADD && byNewPath.containsKey(entry.getNewPath())) {
         entries.add(byNewPath.get(entry.getNewPath()));
       } else if (entry.getChangeType() != ChangeType.DELETE
@@ -88,6 +85,14 @@ final class DiffWriter {
       }
     }
     return entries;
+  }
+
+  private List<DiffEntry> scan(AnyObjectId oldTreeish, AnyObjectId newTreeish)
+    throws IOException {
+    try (DiffFormatter formatter = formatter(new ByteArrayOutputStream());
+      RevWalk walk = new RevWalk(store.reader())) {
+      return formatter.scan(walk.parseTree(oldTreeish), walk.parseTree(newTreeish));
+    }
   }
 
   /** Returns the section of one file. */

@@ -86,6 +86,10 @@ final class ForkTree implements AutoCloseable {
     }
   }
 
+  Path folder() {
+    return folder;
+  }
+
   GitStore store() {
     return store;
   }

@@ -73,14 +73,15 @@ final class PatchApplier {
       checkBlob(patch, edit, before);
     }
     byte[] after = apply(patch, edit, before == null ? new byte[0] : before);
-    if (edit.oldPath() != null && !edit.oldPath().equals(edit.newPath())) {
+    if (edit.newPath() == null && !edit.hunks().isEmpty() && after.length > 0) {
+      throw new ForkException("%s line %d deletes %s but leaves %d bytes of it; %s.", patch,
+        edit.line(), edit.oldPath(), after.length, ANEW);
+    }
+    if (edit.oldPath() != null) {
       tree.remove(edit.oldPath());
     }
     if (edit.newPath() != null) {
       tree.put(edit.newPath(), after);
-    } else if (!edit.hunks().isEmpty() && after.length > 0) {
-      throw new ForkException("%s line %d deletes %s but leaves %d bytes of it; %s.", patch,
-        edit.line(), edit.oldPath(), after.length, ANEW);
     }
   }
 

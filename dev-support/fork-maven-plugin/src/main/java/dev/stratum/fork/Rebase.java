@@ -93,7 +93,6 @@ final class Rebase implements AutoCloseable {
   private static final String BASE = "base";
   private static final String HANDLED = "handled";
   private static final String BRANCH = "rebase";
-  private static final String MARKER = "<<<<<<< ";
 
   private final Path folder;
   private final String to;
@@ -213,19 +212,13 @@ final class Rebase implements AutoCloseable {
     ObjectId base = ObjectId.fromString(state.getProperty(BASE));
     for (RevCommit commit : new Rebuild(store).commits(base, head)) {
       for (Map.Entry<String, byte[]> file : store.readTree(commit).entrySet()) {
-        if (hasMarker(file.getValue())) {
+        if (ContentMerge.isUnfinished(file.getValue())) {
           throw new ForkException("%s of %s has a line '%s'; finish the conflict there and amend the "
-            + "commit.", file.getKey(), folder, MARKER.trim());
+            + "commit.", file.getKey(), folder, ContentMerge.MARKER.trim());
         }
       }
     }
     return head;
-  }
-
-  private static boolean hasMarker(byte[] content) {
-    return content.length > MARKER.length()
-      && Lines.split(content).stream().anyMatch(line -> line.length > MARKER.length()
-        && line[0] == '<' && new String(line, StandardCharsets.ISO_8859_1).startsWith(MARKER));
   }
 
   private Set<String> committed(Properties state, ObjectId head) throws IOException {

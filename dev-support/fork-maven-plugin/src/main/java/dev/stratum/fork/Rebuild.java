@@ -91,6 +91,7 @@ final class Rebuild {
       }
       drafts.add(draft);
     }
+    checkFinished(baseTree, tip);
     List<PatchFile> patches = new ArrayList<>();
     SortedMap<String, byte[]> sources = new TreeMap<>();
     for (Draft draft : drafts) {
@@ -102,6 +103,16 @@ final class Rebuild {
       SeriesFile.rewrite(oldSeries, patches.stream().map(PatchFile::name).toList());
     verify(baseTree, patches, sources, tip);
     return new Plan(patches, series, sources);
+  }
+
+  private static void checkFinished(SortedMap<String, byte[]> base,
+    SortedMap<String, byte[]> tip) {
+    tip.forEach((path, content) -> {
+      if (content != base.get(path) && ContentMerge.isUnfinished(content)) {
+        throw new ForkException("%s has a conflict that is not resolved (a line '%s'); correct it and "
+          + "amend the commit.", path, ContentMerge.MARKER.trim());
+      }
+    });
   }
 
   /** Returns the commits after {@code base} up to {@code head}, the first one first. */
@@ -187,6 +198,10 @@ final class Rebuild {
         diff.writeBytes(diffs.section(entry));
         upstream.add(newPath);
       } else if (type == ChangeType.ADD && tip.contains(newPath) && owned.add(newPath)) {
+        if (newPath.matches(".*[\\s,].*")) {
+          throw new ForkException("%s adds '%s', but 'Adds:' takes no name with a space or a comma; "
+            + "rename it.", title(), newPath);
+        }
         adds.add(newPath);
       }
     }

@@ -34,24 +34,28 @@ public final class RebuildMojo extends AbstractSeriesMojo {
       throw new ForkException("%s does not exist; run fork:checkout first.", forkTree());
     }
     try (ForkTree tree = ForkTree.open(forkTree(), time())) {
-      List<String> changes = tree.uncommitted();
-      if (!changes.isEmpty()) {
-        throw new ForkException("%s has changes that were never committed (%s); commit them first.",
-          forkTree(), String.join(", ", changes));
-      }
-      ObjectId base = tree.base();
-      if (base == null || tree.head() == null) {
-        throw new ForkException("%s was not made by fork:checkout; delete it and run fork:checkout.",
-          forkTree());
-      }
-      Path series = root().resolve(PatchFile.FOLDER + Series.FILE);
-      Rebuild.Plan plan = new Rebuild(tree.store()).plan(base, tree.head(),
-        Files.exists(series) ? Files.readAllBytes(series) : null);
-      List<String> actions = tree.writeBack(plan, root());
+      List<String> actions = rebuild(tree, root());
       actions.forEach(action -> getLog().info(action));
-      getLog().info(plan.patches().size() + " patches with " + plan.sources().size()
-        + " source files; " + (actions.isEmpty() ? "nothing" : actions.size() + " files")
-        + " changed");
+      getLog().info(Series.read(root()).patches().size() + " patches; "
+        + (actions.isEmpty() ? "nothing" : actions.size() + " files") + " changed");
     }
+  }
+
+  /** Writes the tree's commits back; returns a line for each file changed in the repository. */
+  static List<String> rebuild(ForkTree tree, Path root) throws IOException {
+    List<String> changes = tree.uncommitted();
+    if (!changes.isEmpty()) {
+      throw new ForkException("%s has changes that were never committed (%s); commit them first.",
+        tree.folder(), String.join(", ", changes));
+    }
+    ObjectId base = tree.base();
+    if (base == null || tree.head() == null) {
+      throw new ForkException("%s was not made by fork:checkout; delete it and run fork:checkout.",
+        tree.folder());
+    }
+    Path series = root.resolve(PatchFile.FOLDER + Series.FILE);
+    Rebuild.Plan plan = new Rebuild(tree.store()).plan(base, tree.head(),
+      Files.exists(series) ? Files.readAllBytes(series) : null);
+    return tree.writeBack(plan, root);
   }
 }
