@@ -39,8 +39,8 @@ record BaseModule(String name, Path jar, Path sources) {
 
   /**
    * Reads the module's files in upstream's layout: Java and package.html below
-   * {@code src/main/java}, all else below {@code src/main/resources}. The sources artifact is flat and comes first; the published jar
-   * adds the resources that only it has.
+   * {@code src/main/java}, all else below {@code src/main/resources}. The sources artifact is flat
+   * and comes first; the published jar adds the resources that only it has.
    * @return content by repository path
    */
   SortedMap<String, byte[]> readTree() throws IOException {

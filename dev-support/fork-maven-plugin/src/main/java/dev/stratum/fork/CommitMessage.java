@@ -83,8 +83,8 @@ record CommitMessage(PatchHeader header, String name) {
       throw new ForkException("%s has no subject; git commit --amend gives it one.", commit);
     }
     if (!prose.isEmpty() && raw.containsKey(PatchHeader.REASON)) {
-      throw new ForkException("%s has the line '%s' in its message beside 'Reason:'; a patch's header "
-        + "has no room for it, so put it into 'Reason:' (git commit --amend).", commit,
+      throw new ForkException("%s has the line '%s' in its message beside 'Reason:'; a patch's "
+        + "header has no room for it, so put it into 'Reason:' (git commit --amend).", commit,
         prose.get(0));
     }
     Matcher issue = ISSUE.matcher(subject);
@@ -121,8 +121,8 @@ record CommitMessage(PatchHeader header, String name) {
 
   private static String checked(String commit, String name) {
     if (!name.matches("[A-Za-z0-9._-]+" + Pattern.quote(PatchFile.SUFFIX))) {
-      throw new ForkException("%s has 'Patch: %s'; write a file name of letters, digits, '.', '-' and "
-        + "'_' that ends in %s.", commit, name, PatchFile.SUFFIX);
+      throw new ForkException("%s has 'Patch: %s'; write a file name of letters, digits, '.', '-' "
+        + "and '_' that ends in %s.", commit, name, PatchFile.SUFFIX);
     }
     return name;
   }
@@ -134,6 +134,7 @@ record CommitMessage(PatchHeader header, String name) {
       slug = slug.substring(0, SLUG_LENGTH).replaceAll("-[^-]*$", "");
     }
     String issue = header.jira();
-    return (issue == null ? "STRATUM-" + slug : slug.isEmpty() ? issue : issue + "-" + slug) + PatchFile.SUFFIX;
+    String start = issue == null ? "STRATUM" : issue;
+    return start + (slug.isEmpty() ? "" : "-" + slug) + PatchFile.SUFFIX;
   }
 }

@@ -81,7 +81,7 @@ final class ContextApplier {
     return Lines.join(to);
   }
 
-  /** Returns the place nearest to {@code expected} where the old lines stand, -1 if there is none. */
+  /** Returns the place nearest to {@code expected} where the old lines stand, -1 if none. */
   private static int find(Hunk hunk, List<byte[]> from, int first, int expected) {
     int last = from.size() - hunk.oldLines().size();
     for (int distance = 0; distance <= from.size(); distance++) {

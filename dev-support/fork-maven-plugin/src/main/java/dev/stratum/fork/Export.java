@@ -197,8 +197,8 @@ final class Export {
         others.add(other.stem());
       }
     }
-    return new ForkException("%s does not apply to the base and its 'Needs:' alone, because in %s it "
-      + "is within three lines of what %s changes; add that to 'Needs:', or move the edit.",
+    return new ForkException("%s does not apply to the base and its 'Needs:' alone, because in %s "
+      + "it is within three lines of what %s changes; add that to 'Needs:', or move the edit.",
       patch.shown(), path, others.isEmpty() ? "an earlier patch" : String.join(" or ", others));
   }
 }

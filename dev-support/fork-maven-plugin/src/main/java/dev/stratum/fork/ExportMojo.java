@@ -82,8 +82,8 @@ public final class ExportMojo extends AbstractSeriesMojo {
         || jira.equals(patch.name()))
       .toList();
     if (selected.isEmpty()) {
-      throw new ForkException("fork.jira is '%s', which is the JIRA key or file name of no patch of "
-        + "patches/series; correct it, or leave it out to export all.", jira);
+      throw new ForkException("fork.jira is '%s', which is the JIRA key or file name of no patch "
+        + "of patches/series; correct it, or leave it out to export all.", jira);
     }
     return selected;
   }

@@ -29,8 +29,8 @@ import java.util.regex.Pattern;
 
 /**
  * How the fork's jars name themselves: in the class {@code org.apache.hadoop.hbase.Version} and in
- * hbase-default.xml, which upstream's build generates, and in META-INF/NOTICE. Nothing here depends on the host, the user,
- * the folder or the clock.
+ * hbase-default.xml, which upstream's build generates, and in META-INF/NOTICE. Nothing here
+ * depends on the host, the user, the folder or the clock.
  * @param version what VersionInfo says
  * @param time    the time that the jars' entries carry
  */
@@ -84,8 +84,8 @@ record ForkIdentity(String version, Instant time) {
   byte[] defaults(byte[] base) {
     String text = new String(base, StandardCharsets.UTF_8);
     if (!text.contains(DEFAULTS_VERSION)) {
-      throw new ForkException("The base's %s has no '%s'; adapt ForkIdentity to this base.", DEFAULTS,
-        DEFAULTS_VERSION);
+      throw new ForkException("The base's %s has no '%s'; adapt ForkIdentity to this base.",
+        DEFAULTS, DEFAULTS_VERSION);
     }
     return text.replace(DEFAULTS_VERSION, "<value>" + version + "</value>")
       .getBytes(StandardCharsets.UTF_8);

@@ -39,7 +39,6 @@ import org.eclipse.jgit.api.errors.GitAPIException;
 import org.eclipse.jgit.lib.Constants;
 import org.eclipse.jgit.lib.ObjectId;
 import org.eclipse.jgit.lib.RefUpdate;
-import org.eclipse.jgit.lib.StoredConfig;
 
 /**
  * The git work tree in which patches are edited: the base as one commit on the branch
@@ -68,22 +67,7 @@ final class ForkTree implements AutoCloseable {
 
   /** Opens the work tree, making an empty one if there is none. */
   static ForkTree open(Path folder, Instant time) throws IOException {
-    try {
-      Git git = Files.isDirectory(folder.resolve(".git"))
-        ? Git.open(folder.toFile())
-        : Git.init().setDirectory(folder.toFile()).setInitialBranch(BRANCH).call();
-      StoredConfig config = git.getRepository().getConfig();
-      // The files are bytes of someone else's: no setting of the user may convert them.
-      config.setString("core", null, "autocrlf", "false");
-      config.setString("core", null, "fileMode", "false");
-      config.save();
-      Path attributes = git.getRepository().getDirectory().toPath().resolve("info/attributes");
-      Files.createDirectories(attributes.getParent());
-      Files.writeString(attributes, "* -text\n");
-      return new ForkTree(folder, git, time);
-    } catch (GitAPIException e) {
-      throw new IOException(e);
-    }
+    return new ForkTree(folder, WorkTrees.open(folder, BRANCH), time);
   }
 
   Path folder() {
@@ -130,8 +114,8 @@ final class ForkTree implements AutoCloseable {
       return;
     }
     if (!head().name().equals(state().getProperty(TIP_KEY))) {
-      throw new ForkException("%s has commits that were never rebuilt into patches; run fork:rebuild "
-        + "%s.", folder, remedy);
+      throw new ForkException("%s has commits that were never rebuilt into patches; run "
+        + "fork:rebuild %s.", folder, remedy);
     }
     List<String> changes = uncommitted();
     if (!changes.isEmpty()) {

@@ -44,7 +44,6 @@ import org.eclipse.jgit.lib.Constants;
 import org.eclipse.jgit.lib.ObjectId;
 import org.eclipse.jgit.lib.RefUpdate;
 import org.eclipse.jgit.lib.Repository;
-import org.eclipse.jgit.lib.StoredConfig;
 import org.eclipse.jgit.revwalk.RevCommit;
 
 /**
@@ -108,17 +107,7 @@ final class Rebase implements AutoCloseable {
   Rebase(Path folder, String to, Instant time) throws IOException {
     this.folder = folder;
     this.to = to;
-    try {
-      git = Files.isDirectory(folder.resolve(".git"))
-        ? Git.open(folder.toFile())
-        : Git.init().setDirectory(folder.toFile()).setInitialBranch(BRANCH).call();
-    } catch (GitAPIException e) {
-      throw new IOException(e);
-    }
-    StoredConfig config = git.getRepository().getConfig();
-    config.setString("core", null, "autocrlf", "false");
-    config.setString("core", null, "fileMode", "false");
-    config.save();
+    git = WorkTrees.open(folder, BRANCH);
     store = new GitStore(git.getRepository(), time);
   }
 
@@ -193,8 +182,8 @@ final class Rebase implements AutoCloseable {
 
   private ObjectId resume(Properties state) throws IOException {
     if (!to.equals(state.getProperty(TO))) {
-      throw new ForkException("%s holds a rebase to %s; finish it, or delete the folder to begin one "
-        + "to %s.", folder, state.getProperty(TO), to);
+      throw new ForkException("%s holds a rebase to %s; finish it, or delete the folder to begin "
+        + "one to %s.", folder, state.getProperty(TO), to);
     }
     Repository repository = git.getRepository();
     ObjectId head = repository.resolve(Constants.HEAD);
@@ -205,16 +194,16 @@ final class Rebase implements AutoCloseable {
       throw new IOException(e);
     }
     if (!changes.isEmpty()) {
-      throw new ForkException("%s still has an unfinished patch (%s); resolve it, then run git add -A "
-        + "and git commit there, or delete the folder to begin again.", folder,
+      throw new ForkException("%s still has an unfinished patch (%s); resolve it, then run git add "
+        + "-A and git commit there, or delete the folder to begin again.", folder,
         String.join(", ", changes));
     }
     ObjectId base = ObjectId.fromString(state.getProperty(BASE));
     for (RevCommit commit : new Rebuild(store).commits(base, head)) {
       for (Map.Entry<String, byte[]> file : store.readTree(commit).entrySet()) {
         if (ContentMerge.isUnfinished(file.getValue())) {
-          throw new ForkException("%s of %s has a line '%s'; finish the conflict there and amend the "
-            + "commit.", file.getKey(), folder, ContentMerge.MARKER.trim());
+          throw new ForkException("%s of %s has a line '%s'; finish the conflict there and amend "
+            + "the commit.", file.getKey(), folder, ContentMerge.MARKER.trim());
         }
       }
     }

@@ -71,8 +71,8 @@ public final class RebaseMojo extends AbstractSeriesMojo {
         }
       });
       if (report.waiting() != null) {
-        throw new ForkException("%s conflicts with %s; its conflict is in %s: resolve it there, run "
-          + "git add -A and git commit --no-edit, then run fork:rebase again to go on.",
+        throw new ForkException("%s conflicts with %s; its conflict is in %s: resolve it there, "
+          + "run git add -A and git commit --no-edit, then run fork:rebase again to go on.",
           report.waiting().shown(), to, folder.resolve("tree"));
       }
       if (modules.size() < Modules.ALL.size()) {

@@ -85,8 +85,9 @@ final class Rebuild {
       draft.read(baseTree.keySet(), upstream, owned, tip.keySet());
       for (Draft other : drafts) {
         if (other.message.name().equals(draft.message.name())) {
-          throw new ForkException("%s and %s both belong to %s; squash them (git rebase -i), or give "
-            + "one another 'Patch:' line.", other.title(), draft.title(), draft.message.name());
+          throw new ForkException("%s and %s both belong to %s; squash them (git rebase -i), or "
+            + "give one another 'Patch:' line.", other.title(), draft.title(),
+            draft.message.name());
         }
       }
       drafts.add(draft);
@@ -109,8 +110,8 @@ final class Rebuild {
     SortedMap<String, byte[]> tip) {
     tip.forEach((path, content) -> {
       if (content != base.get(path) && ContentMerge.isUnfinished(content)) {
-        throw new ForkException("%s has a conflict that is not resolved (a line '%s'); correct it and "
-          + "amend the commit.", path, ContentMerge.MARKER.trim());
+        throw new ForkException("%s has a conflict that is not resolved (a line '%s'); correct it "
+          + "and amend the commit.", path, ContentMerge.MARKER.trim());
       }
     });
   }
@@ -126,8 +127,8 @@ final class Rebuild {
             + "(git rebase base).", title(commit));
         }
         if (commit.getParentCount() == 0) {
-          throw new ForkException("The history does not begin with the base's commit %s; rebase your "
-            + "commits onto the branch 'base'.", base.abbreviate(10).name());
+          throw new ForkException("The history does not begin with the base's commit %s; rebase "
+            + "your commits onto the branch 'base'.", base.abbreviate(10).name());
         }
         commits.add(0, commit);
         commit = walk.parseCommit(commit.getParent(0));
@@ -199,8 +200,8 @@ final class Rebuild {
         upstream.add(newPath);
       } else if (type == ChangeType.ADD && tip.contains(newPath) && owned.add(newPath)) {
         if (newPath.matches(".*[\\s,].*")) {
-          throw new ForkException("%s adds '%s', but 'Adds:' takes no name with a space or a comma; "
-            + "rename it.", title(), newPath);
+          throw new ForkException("%s adds '%s', but 'Adds:' takes no name with a space or a "
+            + "comma; rename it.", title(), newPath);
         }
         adds.add(newPath);
       }
@@ -208,8 +209,8 @@ final class Rebuild {
 
     private void checkPath(String path) {
       if (!Modules.contain(path) || !path.startsWith(Modules.of(path) + "/src/")) {
-        throw new ForkException("%s touches %s, which is in the src/ of none of the modules %s; take "
-          + "it out of the commit.", title(), path, String.join(", ", Modules.ALL));
+        throw new ForkException("%s touches %s, which is in the src/ of none of the modules %s; "
+          + "take it out of the commit.", title(), path, String.join(", ", Modules.ALL));
       }
     }
 

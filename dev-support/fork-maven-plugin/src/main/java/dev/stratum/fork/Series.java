@@ -101,8 +101,8 @@ record Series(List<PatchFile> patches) {
         }
         String owner = owners.putIfAbsent(path, patch.shown());
         if (owner != null) {
-          throw new ForkException("%s has %s in 'Adds:', and so has %s; a file belongs to the first "
-            + "patch that adds it.", patch.shown(), path, owner);
+          throw new ForkException("%s has %s in 'Adds:', and so has %s; a file belongs to the "
+            + "first patch that adds it.", patch.shown(), path, owner);
         }
       }
       needed(patch);

@@ -96,8 +96,8 @@ public class TestJarCheck {
   @Test
   public void testLostClass() throws Exception {
     sources.put("org/x/Point.java", POINT.replace("static class Inner { }", ""));
-    assertEquals("built.jar lacks 1 entries of the published base.jar: org/x/Point$Inner.class; run "
-      + "mvn clean, and see whether a patch removes them.", refused());
+    assertEquals("built.jar lacks 1 entries of the published base.jar: org/x/Point$Inner.class; "
+      + "run mvn clean, and see whether a patch removes them.", refused());
   }
 
   @Test

@@ -45,12 +45,13 @@ public class TestPatchApplier {
 
   private String edit(String hunks) {
     String id = PatchApplier.blobId(tree.get(PATH)).substring(0, 8);
-    return git("index " + id + "..1234567 100644\n--- a/" + PATH + "\n+++ b/" + PATH + "\n" + hunks);
+    return git("index " + id + "..1234567 100644\n--- a/" + PATH + "\n+++ b/" + PATH + "\n"
+      + hunks);
   }
 
   private String apply(String diff) {
-    PatchApplier.apply(PatchFile.parse("p.patch", Repo.bytes(Repo.header("x", "", "") + "\n" + diff)),
-      null, tree);
+    byte[] patch = Repo.bytes(Repo.header("x", "", "") + "\n" + diff);
+    PatchApplier.apply(PatchFile.parse("p.patch", patch), null, tree);
     return tree.containsKey(PATH) ? text(PATH) : null;
   }
 

@@ -375,8 +375,8 @@ public class TestRoundTrip {
       + " b/" + Repo.A + "\nindex " + id + "..1234567 100644\n--- a/" + Repo.A + "\n+++ b/" + Repo.A
       + "\n@@ -3,0 +4,2 @@\n+new\n+lines\n");
     repo.write("patches/series", "first.patch\nSTRATUM-second.patch\n");
-    assertHas(refused(repo::history), "patches/STRATUM-second.patch line 8 was made against another "
-      + Repo.A, "fork:checkout");
+    assertHas(refused(repo::history),
+      "patches/STRATUM-second.patch line 8 was made against another " + Repo.A, "fork:checkout");
     repo.checkout();
     assertEquals(List.of("changed  patches/STRATUM-second.patch",
       "changed  patches/first.patch"), repo.rebuild());
