@@ -96,11 +96,12 @@ final class ModuleSources {
       return new Result(checksum, false, List.of(), List.of());
     }
     SortedMap<String, byte[]> tree = base.readTree();
+    Set<String> pristine = Set.copyOf(tree.keySet());
     for (PatchFile patch : series.patches()) {
       PatchApplier.apply(patch, base.name(), tree);
     }
     Files.deleteIfExists(fingerprint);
-    Layout layout = new Layout(tree, identity, checksum);
+    Layout layout = new Layout(tree, pristine, identity, checksum);
     OutputTree.Changes sources = java.write(layout.java);
     OutputTree.Changes packaged = resources.write(layout.resources);
     OutputTree.Changes pages = webapps.write(layout.webapps);
@@ -170,10 +171,9 @@ final class ModuleSources {
     final Map<String, byte[]> resources = new TreeMap<>();
     final Map<String, byte[]> webapps = new TreeMap<>();
 
-    Layout(SortedMap<String, byte[]> tree, ForkIdentity identity, String checksum)
-      throws IOException {
+    Layout(SortedMap<String, byte[]> tree, Set<String> pristine, ForkIdentity identity,
+      String checksum) throws IOException {
       Set<String> published = base.published();
-      SortedMap<String, byte[]> pristine = base.readTree();
       for (Map.Entry<String, byte[]> file : tree.entrySet()) {
         String path = file.getKey().substring(base.name().length() + 1);
         byte[] content = file.getValue();
@@ -194,7 +194,7 @@ final class ModuleSources {
             resources.put(name, identity.defaults(content));
           } else if (name.startsWith(WEBAPPS)) {
             webapps.put(name, content);
-          } else if (published.contains(name) || !pristine.containsKey(file.getKey())) {
+          } else if (published.contains(name) || !pristine.contains(file.getKey())) {
             // What only the sources artifact has, such as a package.html, stays out of the jar.
             resources.put(name, content);
           }

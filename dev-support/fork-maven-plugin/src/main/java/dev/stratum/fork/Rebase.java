@@ -199,14 +199,7 @@ final class Rebase implements AutoCloseable {
         String.join(", ", changes));
     }
     ObjectId base = ObjectId.fromString(state.getProperty(BASE));
-    for (RevCommit commit : new Rebuild(store).commits(base, head)) {
-      for (Map.Entry<String, byte[]> file : store.readTree(commit).entrySet()) {
-        if (ContentMerge.isUnfinished(file.getValue())) {
-          throw new ForkException("%s of %s has a line '%s'; finish the conflict there and amend "
-            + "the commit.", file.getKey(), folder, ContentMerge.MARKER.trim());
-        }
-      }
-    }
+    Rebuild.checkFinished(store.readTree(base), store.readTree(head));
     return head;
   }
 

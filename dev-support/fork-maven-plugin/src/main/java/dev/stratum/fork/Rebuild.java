@@ -106,7 +106,8 @@ final class Rebuild {
     return new Plan(patches, series, sources);
   }
 
-  private static void checkFinished(SortedMap<String, byte[]> base,
+  /** Stops if a file that is not the base's has a line that opens a conflict. */
+  static void checkFinished(SortedMap<String, byte[]> base,
     SortedMap<String, byte[]> tip) {
     tip.forEach((path, content) -> {
       if (content != base.get(path) && ContentMerge.isUnfinished(content)) {
