@@ -50,8 +50,8 @@ final class LocalSettings {
     conf.set("hbase.tmp.dir", folder.resolve("tmp").toString());
     conf.set("hadoop.tmp.dir", folder.resolve("tmp").toString());
     conf.set(HConstants.ZOOKEEPER_DATA_DIR, folder.resolve("zookeeper").toString());
-    // Hadoop's default for file: keeps the tail of a file in the process until it is closed, so
-    // that a killed run would lose synced WAL entries, those of hbase:meta among them.
+    // Hadoop's file: with checksums of its own cannot sync a stream, on which the WAL and with it
+    // the recovery of a killed run depend; HBase verifies its blocks itself, as on HDFS.
     conf.setClass("fs.file.impl", RawLocalFileSystem.class, FileSystem.class);
 
     // Names that need no DNS.

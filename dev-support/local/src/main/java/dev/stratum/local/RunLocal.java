@@ -272,6 +272,7 @@ final class RunLocal implements Callable<Integer> {
     }
     stopping = true;
     stages.text("");
+    stages.done("stopping");
     stop();
   }
 
