@@ -37,6 +37,7 @@ import org.apache.hadoop.hbase.ServerMetrics;
 import org.apache.hadoop.hbase.client.Admin;
 import org.apache.hadoop.hbase.client.Connection;
 import org.apache.hadoop.hbase.client.ConnectionFactory;
+import org.slf4j.LoggerFactory;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -157,7 +158,8 @@ final class RunLocal implements Callable<Integer> {
       // What fails after Ctrl-C fails because of it.
       return FAILED;
     }
-    org.slf4j.LoggerFactory.getLogger(RunLocal.class).error("{}", sentence, e);
+    // No field: where the log goes is only known once the arguments are read.
+    LoggerFactory.getLogger(RunLocal.class).error("{}", sentence, e);
     stages.stream().flush();
     System.err.println("run-local: " + sentence);
     System.err.println("run-local: the log is " + logs.resolve("run.log"));
