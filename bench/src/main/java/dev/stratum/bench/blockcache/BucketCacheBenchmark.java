@@ -46,7 +46,7 @@ import org.openjdk.jmh.annotations.TearDown;
  * that is cached ({@link #hit}), and one that is not ({@link #miss}).
  *
  * <pre>
- * mvn -pl bench jmh:run -Djmh.include=BucketCacheBenchmark
+ * mvn -pl bench jmh:run -Djmh.include=blockcache.BucketCacheBenchmark
  * </pre>
  *
  * The shape is <code>HFileReaderImpl.getCachedBlock</code>'s: a new key per look-up, real data
@@ -82,8 +82,8 @@ public class BucketCacheBenchmark extends PinnedJvm {
     blocks = new StoreFileBlocks(conf, size, (long) megabytes << 20);
     place = new Engine(engine);
     // Twice the room, since an allocator hands out whole buckets; a queue that takes everything.
-    cache = new BucketCache(place.setting(), (2L * megabytes + 64) << 20, size, null, 3,
-      1 << 16, null, 60 * 1000, conf);
+    cache = new BucketCache(place.setting(), (2L * megabytes + 64) << 20, size, null, 3, 1 << 16,
+      null, BucketCache.DEFAULT_ERROR_TOLERATION_DURATION, conf);
     List<StoreFileBlocks.Location> data = new ArrayList<>();
     List<StoreFileBlocks.Location> all = blocks.readAll(block -> {
       if (block.getBlockType().isData()) {

@@ -35,6 +35,8 @@ import org.apache.hadoop.hbase.io.hfile.BlockCache;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
 import org.apache.hadoop.hbase.io.hfile.BlockType;
 import org.apache.hadoop.hbase.io.hfile.CacheConfig;
+import org.apache.hadoop.hbase.io.hfile.CombinedBlockCache;
+import org.apache.hadoop.hbase.io.hfile.FirstLevelBlockCache;
 import org.apache.hadoop.hbase.io.hfile.HFile;
 import org.apache.hadoop.hbase.io.hfile.HFileBlock;
 import org.apache.hadoop.hbase.io.hfile.HFileContext;
@@ -182,13 +184,24 @@ final class StoreFileBlocks implements Closeable {
   void awaitCached(BlockCache cache, List<Location> locations) throws InterruptedException {
     long deadline = System.nanoTime() + TimeUnit.MINUTES.toNanos(1);
     for (Location location : locations) {
-      while (!cache.isAlreadyCached(key(location)).orElse(true)) {
+      while (!isCached(cache, key(location))) {
         if (System.nanoTime() > deadline) {
           throw new IllegalStateException("Not cached after a minute: " + key(location));
         }
         Thread.sleep(1);
       }
     }
+  }
+
+  private static boolean isCached(BlockCache cache, BlockCacheKey key) {
+    if (cache instanceof CombinedBlockCache) {
+      CombinedBlockCache combined = (CombinedBlockCache) cache;
+      return isCached(combined.getFirstLevelCache(), key)
+        || isCached(combined.getSecondLevelCache(), key);
+    }
+    // The on-heap cache does not say, as what it has it has at once.
+    return cache.isAlreadyCached(key)
+      .orElseGet(() -> ((FirstLevelBlockCache) cache).containsBlock(key));
   }
 
   @Override

@@ -32,6 +32,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -168,8 +169,8 @@ public final class BenchmarkHost {
 
   private JsonArray list() throws ReflectiveOperationException {
     JsonArray list = new JsonArray();
-    for (BenchmarkListEntry entry : BenchmarkList.defaultList().getAll(log,
-      Collections.<String> emptyList())) {
+    for (BenchmarkListEntry entry : new TreeSet<>(
+      BenchmarkList.defaultList().getAll(log, Collections.<String> emptyList()))) {
       Class<?> type =
         Class.forName(entry.getUserClassQName(), false, BenchmarkHost.class.getClassLoader());
       String methodName = entry.getUsername().substring(entry.getUsername().lastIndexOf('.') + 1);

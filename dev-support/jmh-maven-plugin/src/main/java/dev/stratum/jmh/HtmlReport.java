@@ -127,7 +127,7 @@ final class HtmlReport {
       comparison.rows().stream().filter(row -> row.ratio() != null).toList();
     Axis axis = Axis.around(rows);
     html.append("<h2>How many times better the fork is</h2>\n<p>").append(comparison.verdict())
-      .append(". A dot is the mean over all rounds, the bar its 95 % interval, the small ticks are"
+      .append(". A dot is the mean over all rounds, the bar its 99 % interval, the small ticks are"
         + " the single rounds. Right of 1 the fork is better.</p>\n<div class=\"plot\">\n");
     for (Comparison.Row row : rows) {
       Sample.Ratio ratio = row.ratio();

@@ -42,7 +42,7 @@ final class RatioTable {
     columns.add(new Column("fork", false, row -> score(row.fork())));
     if (stock) {
       columns.add(new Column("ratio", false, row -> ratio(row)));
-      columns.add(new Column("95 % interval", false, row -> interval(row.ratio())));
+      columns.add(new Column("99 % interval", false, row -> interval(row.ratio())));
       columns.add(new Column("B/op stock", false, row -> allocation(row.stockAllocation())));
     }
     columns.add(new Column(stock ? "B/op fork" : "B/op", false,

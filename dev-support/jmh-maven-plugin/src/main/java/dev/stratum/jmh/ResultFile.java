@@ -26,6 +26,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.regex.Pattern;
 import org.apache.hbase.thirdparty.com.google.gson.JsonArray;
 import org.apache.hbase.thirdparty.com.google.gson.JsonElement;
 import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
@@ -35,6 +36,8 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonParser;
 final class ResultFile {
   private static final String ALLOCATION = "gc.alloc.rate.norm";
   private static final String GC = "gc.";
+  /** JMH's quantiles are of all JVMs together, from which no interval can be had. */
+  private static final Pattern OWN_QUANTILE = Pattern.compile(".*:?p[01]\\.\\d+");
   /** The quantiles shown of a benchmark that samples times; 1 is the worst of all. */
   private static final double[] QUANTILES = { 0.5, 0.99, 1 };
 
@@ -95,7 +98,7 @@ final class ResultFile {
       String name = e.getKey().replace("\u00b7", "");
       if (name.equals(ALLOCATION)) {
         allocation = figure(name, metric).sample();
-      } else if (!name.startsWith(GC) && metric.has("rawData")) {
+      } else if (!name.startsWith(GC) && !OWN_QUANTILE.matcher(name).matches()) {
         figures.add(figure(name, metric));
       }
     }

@@ -277,7 +277,7 @@ public class RunMojo extends AbstractMojo {
     table.lines().forEach(System.out::println);
     System.out.println();
     if (comparison.hasStock()) {
-      System.out.println("ratio: how many times better the fork is; + and - mark those whose 95 % "
+      System.out.println("ratio: how many times better the fork is; + and - mark those whose 99 % "
         + "interval leaves out 1: " + comparison.verdict() + ".");
     }
     String date = LocalDateTime.now().format(DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm"));

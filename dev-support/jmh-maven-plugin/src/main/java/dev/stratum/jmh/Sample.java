@@ -26,13 +26,17 @@ import org.apache.commons.math3.distribution.TDistribution;
  * @param perJvm the figure in each JVM, in the order in which they ran
  */
 record Sample(double[] perJvm) {
-  static final double CONFIDENCE = 0.95;
+  /**
+   * Of every interval. A table of a dozen ratios at 95 % would have one by chance alone every other
+   * time that claims a difference.
+   */
+  private static final double CONFIDENCE = 0.99;
 
   double mean() {
     return mean(perJvm);
   }
 
-  /** Half the width of the mean's 95 % interval; not a number with fewer than two JVMs. */
+  /** Half the width of the mean's 99 % interval; not a number with fewer than two JVMs. */
   double error() {
     return error(perJvm);
   }
@@ -86,8 +90,8 @@ record Sample(double[] perJvm) {
   /**
    * How many times better the fork is.
    * @param value  above 1 if the fork is better
-   * @param low    the lower end of its 95 % interval, or not a number
-   * @param high   the upper end of its 95 % interval, or not a number
+   * @param low    the lower end of its 99 % interval, or not a number
+   * @param high   the upper end of its 99 % interval, or not a number
    * @param rounds the ratio of each round
    */
   record Ratio(double value, double low, double high, double[] rounds) {

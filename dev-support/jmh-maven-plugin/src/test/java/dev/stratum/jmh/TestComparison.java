@@ -1,0 +1,89 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package dev.stratum.jmh;
+
+import static org.junit.Assert.assertArrayEquals;
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertNotNull;
+import static org.junit.Assert.assertNull;
+import static org.junit.Assert.assertTrue;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.Map;
+import org.junit.Test;
+
+public class TestComparison {
+  @Test
+  public void aRowHoldsBothSidesAndTheRatioOfEachRound() throws IOException {
+    Comparison.Row hit = Samples.comparison().rows().get(0);
+    assertEquals(Samples.HIT, hit.trial());
+    assertArrayEquals(new double[] { 29.507831 / 10.689910, 21.226974 / 23.507959 },
+      hit.ratio().rounds(), 1e-6);
+    assertEquals(9134, hit.stockAllocation().mean(), 1);
+    assertEquals(9118, hit.forkAllocation().mean(), 1);
+  }
+
+  @Test
+  public void whatOnlyTheForkRanHasNoRatio() throws IOException {
+    Comparison.Row miss = Samples.comparison().rows().get(1);
+    assertEquals(Samples.MISS, miss.trial());
+    assertNull(miss.stock());
+    assertNull(miss.ratio());
+    assertNull(miss.stockAllocation());
+    assertNotNull(miss.forkAllocation());
+  }
+
+  @Test
+  public void everyQuantileIsARowAndOnlyTheScoreHasAllocation() throws IOException {
+    List<Comparison.Row> rows = Samples.comparison().rows();
+    assertEquals(List.of("BucketCacheInsertBenchmark.insert",
+      "BucketCacheInsertBenchmark.insert:p50", "BucketCacheInsertBenchmark.insert:p99",
+      "BucketCacheInsertBenchmark.insert:max"),
+      rows.subList(2, 6).stream().map(Comparison.Row::name).toList());
+    assertNotNull(rows.get(2).forkAllocation());
+    assertNull(rows.get(5).forkAllocation());
+    assertNotNull(rows.get(5).ratio());
+  }
+
+  @Test
+  public void theVerdictCountsScoresOnly() throws IOException {
+    assertEquals("0 better, 0 worse, 2 with no difference shown",
+      Samples.comparison().verdict());
+  }
+
+  @Test
+  public void aFigureWhoseUnitDoesNotSayWhatIsBetterHasNoRatio() {
+    Trial.Key trial = new Trial.Key("a.B.c", "Throughput", Map.of());
+    ResultFile.Measured measured = new ResultFile.Measured(
+      List.of(new ResultFile.Figure("", "ops/s", false, new Sample(new double[] { 2 })),
+        new ResultFile.Figure("evictions", "#", null, new Sample(new double[] { 7 }))),
+      null);
+    Comparison comparison = new Comparison(Map.of(trial, measured), Map.of(trial, measured));
+    assertEquals(1, comparison.rows().get(0).ratio().value(), 0);
+    assertNull(comparison.rows().get(1).ratio());
+    assertEquals(7, comparison.rows().get(1).stock().mean(), 0);
+  }
+
+  @Test
+  public void withoutStockThereIsNothingToCompare() throws IOException {
+    assertTrue(Samples.comparison().hasStock());
+    assertFalse(Samples.forkAlone().hasStock());
+  }
+}

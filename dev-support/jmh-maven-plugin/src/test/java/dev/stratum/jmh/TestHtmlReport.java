@@ -1,0 +1,92 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package dev.stratum.jmh;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertTrue;
+
+import java.io.IOException;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.Test;
+
+public class TestHtmlReport {
+  private static String html(Comparison comparison) {
+    return new HtmlReport(comparison).html("fork <1> against stock", "mvn 'a&b'", "today");
+  }
+
+  @Test
+  public void thePageLoadsNothing() throws IOException {
+    String html = html(Samples.comparison());
+    assertFalse(html, Pattern.compile("<(script|link|img|iframe)|url\\(|@import|https?:")
+      .matcher(html).find());
+  }
+
+  @Test
+  public void textIsEscaped() throws IOException {
+    String html = html(Samples.comparison());
+    assertTrue(html.contains("<h1>fork &lt;1&gt; against stock</h1>"));
+    assertTrue(html.contains("<code>mvn 'a&amp;b'</code>"));
+  }
+
+  @Test
+  public void everyRatioHasADotAndATickPerRound() throws IOException {
+    String html = html(Samples.comparison());
+    assertEquals(5, count(html, "class=\"dot\""));
+    assertEquals(5, count(html, "class=\"bar\""));
+    assertEquals(5 * 2, count(html, "class=\"round\""));
+  }
+
+  @Test
+  public void everyElementThatIsOpenedIsClosed() throws IOException {
+    for (Comparison comparison : new Comparison[] { Samples.comparison(), Samples.forkAlone() }) {
+      String html = html(comparison);
+      for (String tag : new String[] { "div", "i", "span", "small", "table", "tr", "td", "p" }) {
+        assertEquals(tag, count(html, "<" + tag + "[ >]"), count(html, "</" + tag + ">"));
+      }
+    }
+  }
+
+  @Test
+  public void withoutStockThereIsNoPlotOfRatios() throws IOException {
+    String html = html(Samples.forkAlone());
+    assertFalse(html.contains("How many times better"));
+    assertTrue(html.contains("Bytes of heap allocated per operation"));
+  }
+
+  @Test
+  public void theAxisHasOneInItsMiddleAndEqualFactorsAtEqualDistances() {
+    HtmlReport.Axis axis = new HtmlReport.Axis(4);
+    assertEquals(0, axis.place(0.25), 1e-9);
+    assertEquals(0.25, axis.place(0.5), 1e-9);
+    assertEquals(0.5, axis.place(1), 1e-9);
+    assertEquals(0.75, axis.place(2), 1e-9);
+    assertEquals("beyond the end", 1, axis.place(1000), 0);
+    assertEquals("beyond the end", 0, axis.place(0), 0);
+  }
+
+  private static int count(String text, String regex) {
+    int count = 0;
+    Matcher matcher = Pattern.compile(regex).matcher(text);
+    while (matcher.find()) {
+      count++;
+    }
+    return count;
+  }
+}
