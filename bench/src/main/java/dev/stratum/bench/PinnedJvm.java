@@ -37,7 +37,7 @@ import org.openjdk.jmh.annotations.Warmup;
  * parent POM.
  */
 @Fork(value = 5,
-    jvmArgs = { "-Xms1g", "-Xmx1g", "-XX:MaxDirectMemorySize=1g", "-XX:+UseG1GC",
+    jvmArgs = { "-Xms512m", "-Xmx512m", "-XX:MaxDirectMemorySize=1g", "-XX:+UseG1GC",
       "-XX:+AlwaysPreTouch", "-Dlog4j2.configurationFile=stratum-bench-log4j2.xml",
       "-Dorg.apache.hbase.thirdparty.io.netty.tryReflectionSetAccessible=true",
       "--add-modules=jdk.unsupported", "--add-opens=java.base/java.io=ALL-UNNAMED",

@@ -68,7 +68,7 @@ public class BucketCacheBenchmark extends PinnedJvm {
   public int size;
 
   /** The bytes of blocks in the cache, in MB. */
-  int megabytes = 32;
+  int megabytes = 16;
 
   private Engine place;
   private StoreFileBlocks blocks;

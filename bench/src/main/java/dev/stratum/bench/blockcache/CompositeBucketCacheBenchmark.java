@@ -80,7 +80,7 @@ public class CompositeBucketCacheBenchmark extends PinnedJvm {
   public int size;
 
   /** The bytes of blocks in the cache, in MB. */
-  int megabytes = 32;
+  int megabytes = 16;
 
   private Engine place;
   private StoreFileBlocks blocks;
