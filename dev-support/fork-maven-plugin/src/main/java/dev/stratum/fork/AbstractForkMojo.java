@@ -18,6 +18,7 @@
 package dev.stratum.fork;
 
 import java.io.IOException;
+import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.Paths;
@@ -111,7 +112,7 @@ public abstract class AbstractForkMojo extends AbstractMojo {
     try {
       code = Paths.get(AbstractForkMojo.class.getProtectionDomain().getCodeSource().getLocation()
         .toURI());
-    } catch (java.net.URISyntaxException e) {
+    } catch (URISyntaxException e) {
       throw new IllegalStateException(e);
     }
     Digests digests = Digests.sha256();

@@ -23,6 +23,7 @@ import static org.junit.Assert.assertTrue;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -60,7 +61,7 @@ public class TestJarCheck {
     Path source = Files.createTempDirectory(repo.root, "src");
     Path output = Files.createTempDirectory(repo.root, "out");
     JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
-    List<String> args = new java.util.ArrayList<>(List.of("-proc:none", "-d", output.toString()));
+    List<String> args = new ArrayList<>(List.of("-proc:none", "-d", output.toString()));
     for (Map.Entry<String, String> file : files.entrySet()) {
       Repo.write(source.resolve(file.getKey()), file.getValue());
       args.add(source.resolve(file.getKey()).toString());

@@ -22,6 +22,7 @@ import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
@@ -97,7 +98,7 @@ public class TestModuleSources {
 
   private String generated(String path) throws Exception {
     return new String(Files.readAllBytes(fork.resolve(path)),
-      java.nio.charset.StandardCharsets.ISO_8859_1);
+      StandardCharsets.ISO_8859_1);
   }
 
   private List<String> files(String sub) throws Exception {

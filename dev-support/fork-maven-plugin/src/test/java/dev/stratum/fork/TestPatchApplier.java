@@ -22,6 +22,7 @@ import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
+import java.nio.charset.StandardCharsets;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import org.junit.Before;
@@ -56,7 +57,7 @@ public class TestPatchApplier {
   }
 
   private String text(String path) {
-    return new String(tree.get(path), java.nio.charset.StandardCharsets.ISO_8859_1);
+    return new String(tree.get(path), StandardCharsets.ISO_8859_1);
   }
 
   private String refused(String diff) {
