@@ -17,7 +17,9 @@
  */
 package org.apache.hadoop.hbase.io.hfile;
 
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
@@ -65,6 +67,12 @@ public interface CacheTier extends BlockCache {
 
   /** Returns the bytes of index, bloom and other meta blocks stored. */
   long getMetaBlockSize();
+
+  /**
+   * Names what the tier has to tell: capitalized names that follow the tier's own, and where each
+   * value is read. Reading one is cheap, whatever the tier holds.
+   */
+  void forEachGauge(BiConsumer<String, LongSupplier> gauges);
 
   /** Returns the storage behind this tier, in words for an operator. */
   String getIoEngine();

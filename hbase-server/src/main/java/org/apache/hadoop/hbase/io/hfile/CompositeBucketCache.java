@@ -20,6 +20,7 @@ package org.apache.hadoop.hbase.io.hfile;
 import java.util.HashSet;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 import org.apache.hadoop.conf.Configuration;
@@ -58,6 +59,7 @@ public class CompositeBucketCache extends CombinedBlockCache {
   private final CacheTier second;
   private final FileEvictionGuard guard;
   private final LongAdder returned = new LongAdder();
+  private final AtomicBoolean closed = new AtomicBoolean();
 
   /**
    * @param first  where meta blocks live
@@ -71,6 +73,16 @@ public class CompositeBucketCache extends CombinedBlockCache {
     this.second = second;
     this.guard = guard;
     first.setVictimCache(second);
+    CompositeBucketCacheMetrics.register(first, second, this::getReturnedBlockCount);
+  }
+
+  @Override
+  public void shutdown() {
+    if (closed.compareAndSet(false, true)) {
+      CompositeBucketCacheMetrics.unregister();
+    }
+    // The first tier before the second, which takes what the first still hands on.
+    super.shutdown();
   }
 
   @Override

@@ -43,6 +43,8 @@ import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.HBaseConfiguration;
 import org.apache.hadoop.hbase.io.hfile.bucket.BucketCacheTier;
 import org.apache.hadoop.hbase.io.hfile.bucket.FirstLevelBucketCache;
+import org.apache.hadoop.hbase.metrics.Gauge;
+import org.apache.hadoop.hbase.metrics.MetricRegistries;
 import org.apache.hadoop.hbase.testclassification.IOTests;
 import org.apache.hadoop.hbase.testclassification.MediumTests;
 import org.junit.After;
@@ -263,6 +265,43 @@ public class TestCompositeBucketCache {
     assertEquals(2, offsets.size());
     assertEquals(5120 * 2, cache.getCurrentSize());
     assertEquals(first.getFreeSize() + second.getFreeSize(), cache.getFreeSize());
+  }
+
+  @Test
+  public void gaugesTellEachTierApart() throws Exception {
+    open();
+    put(key(FILE, 0, BlockType.DATA), BlockType.DATA);
+    put(key(FILE, SIZE, BlockType.DATA), BlockType.DATA);
+    put(key(FILE, 2 * SIZE, BlockType.DATA), BlockType.LEAF_INDEX);
+    assertServed(key(FILE, 2 * SIZE, BlockType.LEAF_INDEX), BlockType.LEAF_INDEX);
+    assertNull(get(key(FILE, 9, BlockType.DATA)));
+    assertEquals(4L << 20, gauge("l1Capacity"));
+    assertEquals(16L << 20, gauge("l2Capacity"));
+    assertEquals(5120, gauge("l1Used"));
+    assertEquals(2 * 5120, gauge("l2Used"));
+    assertEquals(1, gauge("l1MetaBlockCount"));
+    assertEquals(first.getMetaBlockSize(), gauge("l1MetaBlockSize"));
+    assertEquals(0, gauge("l1DataBlockCount"));
+    assertEquals(2, gauge("l2DataBlockCount"));
+    assertEquals(second.size(), gauge("l2DataBlockSize"));
+    assertEquals(1, gauge("l1HitCount"));
+    assertEquals(0, gauge("l1MissCount"));
+    assertEquals(1, gauge("l2MissCount"));
+    for (String name : new String[] { "l1SpilledBlockCount", "l1SpilledBytes",
+      "l1DroppedBlockCount", "l1RejectedBlockCount", "l1ReturnedBlockCount",
+      "l1EvictedBlockCount", "l2EvictedBlockCount", "l2RefusedInsertCount" }) {
+      assertEquals(name, 0, gauge(name));
+    }
+    assertEquals("Hadoop:service=HBase,name=RegionServer,sub=BlockCacheTiers",
+      "Hadoop:service=HBase,name=" + CompositeBucketCacheMetrics.INFO.getMetricsJmxContext());
+    cache.evictBlocksByHfileName(FILE);
+    cache.shutdown();
+    assertFalse(MetricRegistries.global().get(CompositeBucketCacheMetrics.INFO).isPresent());
+  }
+
+  private static long gauge(String name) {
+    return (Long) ((Gauge<?>) MetricRegistries.global().get(CompositeBucketCacheMetrics.INFO).get()
+      .get(name).get()).getValue();
   }
 
   @Test

@@ -20,16 +20,21 @@ package org.apache.hadoop.hbase.io.hfile.bucket;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheFactory;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
+import org.apache.hadoop.hbase.io.hfile.CacheStats;
 import org.apache.hadoop.hbase.io.hfile.CacheTier;
 import org.apache.hadoop.hbase.io.hfile.Cacheable;
 import org.apache.hadoop.hbase.io.hfile.CompositeBucketCacheSettings;
@@ -54,10 +59,6 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
   private final String name;
   /** What a block takes, ascending; the largest is the largest block that fits at all. */
   private final int[] bucketSizes;
-  /**
-   * Null while the superclass is under construction, when a thread of its own may already evict
-   * recovered blocks that turn out to be stale.
-   */
   private final MetaBlocks metaBlocks;
 
   private static final class MetaBlocks {
@@ -67,6 +68,45 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
     void add(BucketEntry entry, int sign) {
       count.add(sign);
       bytes.add((long) sign * entry.getLength());
+    }
+  }
+
+  /**
+   * The keys in order of their files, always those of the map. The superclass changes the map first
+   * and the index afterwards; if a block is evicted and another cached under the same key at that
+   * time, the index could end up without a key that the map has, so that the block outlives its
+   * file, or with one that is gone. Here a key is only taken out if the map does not have it, and
+   * atomically so, and not left in if the map has lost it.
+   */
+  private static final class FileIndex extends ConcurrentSkipListSet<BlockCacheKey> {
+    private static final long serialVersionUID = 1L;
+    private final transient Map<BlockCacheKey, BucketEntry> blocks;
+
+    FileIndex(Map<BlockCacheKey, BucketEntry> blocks) {
+      super(Comparator.comparing(BlockCacheKey::getHfileName)
+        .thenComparingLong(BlockCacheKey::getOffset));
+      this.blocks = blocks;
+      blocks.keySet().forEach(this::add);
+    }
+
+    @Override
+    public boolean add(BlockCacheKey key) {
+      boolean added = super.add(key);
+      if (!blocks.containsKey(key)) {
+        // Evicted already, by someone who did not find the key here.
+        remove(key);
+      }
+      return added;
+    }
+
+    @Override
+    public boolean remove(Object key) {
+      return blocks.compute((BlockCacheKey) key, (k, entry) -> {
+        if (entry == null) {
+          super.remove(k);
+        }
+        return entry;
+      }) == null;
     }
   }
 
@@ -92,13 +132,14 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
     for (WriterThread thread : writerThreads) {
       thread.setName(thread.getName().replace("BucketCacheWriter", name + "-BucketCacheWriter"));
     }
-    MetaBlocks recovered = new MetaBlocks();
+    this.blocksByHFile = new FileIndex(backingMap);
+    this.metaBlocks = new MetaBlocks();
     backingMap.forEach((key, entry) -> {
       if (isMetaBlock(key.getBlockType())) {
-        recovered.add(entry, 1);
+        entry.metaBlock = true;
+        metaBlocks.add(entry, 1);
       }
     });
-    this.metaBlocks = recovered;
     LOG.info("{} tier: {} on {}", name, getClass().getSimpleName(), getIoEngine());
   }
 
@@ -116,9 +157,9 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
   @Override
   public boolean hasRoomFor(Cacheable block) {
     int size = bucketSizeFor(block);
-    // What waits to be written, which heapSize() is, will take its place as well.
-    return size > 0 && isCacheEnabled()
-      && getAllocator().getUsedSize() + heapSize() + size <= acceptableSize();
+    // Those that wait to be written will take their places as well, each about as large.
+    return size > 0 && isCacheEnabled() && getAllocator().getUsedSize()
+      + (ramCache.delegate.size() + 1L) * size <= acceptableSize();
   }
 
   /** Returns what the block would take, in bytes, or 0 if it is larger than any bucket. */
@@ -209,8 +250,9 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
 
   @Override
   protected void putIntoBackingMap(BlockCacheKey key, BucketEntry bucketEntry) {
-    // Before it can be evicted, so that the count never falls below zero.
+    // Before it can be evicted, and in the entry, since the key it is evicted by may be another.
     if (isMetaBlock(key.getBlockType())) {
+      bucketEntry.metaBlock = true;
       metaBlocks.add(bucketEntry, 1);
     }
     super.putIntoBackingMap(key, bucketEntry);
@@ -220,7 +262,7 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
   void blockEvicted(BlockCacheKey key, BucketEntry bucketEntry, boolean decrementBlockNumber,
     boolean evictedByEvictionProcess) {
     super.blockEvicted(key, bucketEntry, decrementBlockNumber, evictedByEvictionProcess);
-    if (metaBlocks != null && isMetaBlock(key.getBlockType())) {
+    if (bucketEntry.metaBlock) {
       metaBlocks.add(bucketEntry, -1);
     }
   }
@@ -235,6 +277,14 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
     return metaBlocks.bytes.sum();
   }
 
+  /** Returns the blocks stored, and those that still wait to be written. */
+  @Override
+  public long getBlockCount() {
+    // The superclass counts up and down, and loses count where a block is evicted while another is
+    // cached under its key.
+    return (long) backingMap.size() + ramCache.delegate.size();
+  }
+
   /** Returns the blocks stored that are data, and those that still wait to be written. */
   @Override
   public long getDataBlockCount() {
@@ -244,6 +294,21 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
   @Override
   public long getCurrentDataSize() {
     return Math.max(0, super.getCurrentDataSize() - getMetaBlockSize());
+  }
+
+  @Override
+  public void forEachGauge(BiConsumer<String, LongSupplier> gauges) {
+    CacheStats stats = getStats();
+    gauges.accept("Capacity", this::getMaxSize);
+    gauges.accept("Used", this::getCurrentSize);
+    gauges.accept("MetaBlockCount", this::getMetaBlockCount);
+    gauges.accept("MetaBlockSize", this::getMetaBlockSize);
+    gauges.accept("DataBlockCount", this::getDataBlockCount);
+    gauges.accept("DataBlockSize", this::getCurrentDataSize);
+    gauges.accept("HitCount", stats::getHitCount);
+    gauges.accept("MissCount", stats::getMissCount);
+    gauges.accept("EvictedBlockCount", stats::getEvictedCount);
+    gauges.accept("RefusedInsertCount", stats::getFailedInserts);
   }
 
   /**

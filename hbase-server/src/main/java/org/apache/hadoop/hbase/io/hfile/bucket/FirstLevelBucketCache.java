@@ -21,6 +21,8 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.BiConsumer;
+import java.util.function.LongSupplier;
 import org.apache.hadoop.hbase.io.ByteBuffAllocator;
 import org.apache.hadoop.hbase.io.hfile.BlockCache;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
@@ -129,7 +131,7 @@ public class FirstLevelBucketCache extends BucketCacheTier implements FirstLevel
       return false;
     }
     CacheTier victims = victimCache;
-    if (victims == null || !isMetaBlock(key.getBlockType()) || victims.containsBlock(key)) {
+    if (victims == null || !entry.metaBlock || victims.containsBlock(key)) {
       return super.evictBucketEntryIfNoRpcReferenced(key, entry);
     }
     String hfileName = key.getHfileName();
@@ -223,6 +225,15 @@ public class FirstLevelBucketCache extends BucketCacheTier implements FirstLevel
         target.release();
       }
     }
+  }
+
+  @Override
+  public void forEachGauge(BiConsumer<String, LongSupplier> gauges) {
+    super.forEachGauge(gauges);
+    gauges.accept("SpilledBlockCount", this::getSpilledCount);
+    gauges.accept("SpilledBytes", this::getSpilledBytes);
+    gauges.accept("DroppedBlockCount", this::getDroppedCount);
+    gauges.accept("RejectedBlockCount", this::getRejectedCount);
   }
 
   /** Also waits for the writer threads, who may be handing a victim on. */

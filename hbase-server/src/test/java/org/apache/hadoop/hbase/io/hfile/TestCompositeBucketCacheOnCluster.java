@@ -1,0 +1,324 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.io.hfile;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertNotEquals;
+import static org.junit.Assert.assertThrows;
+import static org.junit.Assert.assertTrue;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import java.util.TreeSet;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.hbase.HBaseClassTestRule;
+import org.apache.hadoop.hbase.HBaseConfiguration;
+import org.apache.hadoop.hbase.HBaseTestingUtility;
+import org.apache.hadoop.hbase.HConstants;
+import org.apache.hadoop.hbase.MiniHBaseCluster;
+import org.apache.hadoop.hbase.ServerName;
+import org.apache.hadoop.hbase.StartMiniClusterOption;
+import org.apache.hadoop.hbase.TableName;
+import org.apache.hadoop.hbase.client.Admin;
+import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
+import org.apache.hadoop.hbase.client.Get;
+import org.apache.hadoop.hbase.client.Put;
+import org.apache.hadoop.hbase.client.Result;
+import org.apache.hadoop.hbase.client.ResultScanner;
+import org.apache.hadoop.hbase.client.Scan;
+import org.apache.hadoop.hbase.client.Table;
+import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
+import org.apache.hadoop.hbase.io.hfile.bucket.BucketCacheTier;
+import org.apache.hadoop.hbase.regionserver.BloomType;
+import org.apache.hadoop.hbase.regionserver.CompactedHFilesDischarger;
+import org.apache.hadoop.hbase.regionserver.HRegion;
+import org.apache.hadoop.hbase.regionserver.HRegionServer;
+import org.apache.hadoop.hbase.regionserver.HStoreFile;
+import org.apache.hadoop.hbase.regionserver.MetricsRegionServerWrapper;
+import org.apache.hadoop.hbase.regionserver.StoreFileInfo;
+import org.apache.hadoop.hbase.testclassification.IOTests;
+import org.apache.hadoop.hbase.testclassification.LargeTests;
+import org.apache.hadoop.hbase.util.Bytes;
+import org.apache.hadoop.hbase.util.JVMClusterUtil;
+import org.junit.After;
+import org.junit.Before;
+import org.junit.ClassRule;
+import org.junit.Test;
+import org.junit.experimental.categories.Category;
+
+/** RegionServers on two tiers, without any on-heap block cache, over real HDFS. */
+@Category({ IOTests.class, LargeTests.class })
+public class TestCompositeBucketCacheOnCluster {
+  @ClassRule
+  public static final HBaseClassTestRule CLASS_RULE =
+    HBaseClassTestRule.forClass(TestCompositeBucketCacheOnCluster.class);
+
+  private static final TableName TABLE = TableName.valueOf("tiers");
+  private static final byte[] FAMILY = Bytes.toBytes("f");
+  private static final byte[] QUALIFIER = Bytes.toBytes("q");
+  private static final int ROWS = 2000;
+
+  private HBaseTestingUtility util;
+  private String folder;
+
+  @Before
+  public void setUp() throws Exception {
+    util = new HBaseTestingUtility();
+    Configuration conf = util.getConfiguration();
+    folder = util.getDataTestDir().toString();
+    util.getTestFileSystem().mkdirs(new Path(folder));
+    conf.setBoolean("hbase.bucketcache.composite.enabled", true);
+    conf.set("hfile.block.cache.size", "0");
+    conf.set("hbase.bucketcache.l1.size", "32");
+    conf.set("hbase.bucketcache.l2.size", "64");
+    useFiles(conf, "one");
+    conf.setBoolean(CacheConfig.EVICT_BLOCKS_ON_CLOSE_KEY, true);
+    // Small enough that every file has leaf index blocks and bloom chunks.
+    conf.setInt("hfile.index.block.max.size", 512);
+    conf.setInt("io.storefile.bloom.block.size", 512);
+    util.startMiniCluster(StartMiniClusterOption.builder().numRegionServers(1).build());
+  }
+
+  private void useFiles(Configuration conf, String name) {
+    conf.set("hbase.bucketcache.l2.ioengine", "file:" + folder + "/" + name);
+    conf.set("hbase.bucketcache.l2.persistent.path", folder + "/" + name + ".map");
+  }
+
+  @After
+  public void tearDown() throws Exception {
+    util.shutdownMiniCluster();
+  }
+
+  private Table createTable() throws Exception {
+    return util.createTable(
+      TableDescriptorBuilder.newBuilder(TABLE)
+        .setColumnFamily(ColumnFamilyDescriptorBuilder.newBuilder(FAMILY)
+          .setBloomFilterType(BloomType.ROW).setBlocksize(4096).build())
+        .build(),
+      null);
+  }
+
+  private static byte[] row(int i) {
+    return Bytes.toBytes(String.format("%06d", i));
+  }
+
+  private static byte[] value(int i) {
+    byte[] value = new byte[400];
+    new Random(i).nextBytes(value);
+    return value;
+  }
+
+  private void load(Table table, int from, int to) throws Exception {
+    List<Put> puts = new ArrayList<>();
+    for (int i = from; i < to; i++) {
+      puts.add(new Put(row(i)).addColumn(FAMILY, QUALIFIER, value(i)));
+    }
+    table.put(puts);
+    util.flush(TABLE);
+  }
+
+  /** Reads every row by get and by scan. */
+  private void readAll(Table table) throws Exception {
+    for (int i = 0; i < ROWS; i++) {
+      assertTrue("row " + i, Bytes.equals(value(i),
+        table.get(new Get(row(i))).getValue(FAMILY, QUALIFIER)));
+    }
+    int count = 0;
+    try (ResultScanner scanner = table.getScanner(new Scan().setCacheBlocks(true))) {
+      for (Result result : scanner) {
+        assertTrue(Bytes.equals(value(count), result.getValue(FAMILY, QUALIFIER)));
+        count++;
+      }
+    }
+    assertEquals(ROWS, count);
+  }
+
+  private static CompositeBucketCache cacheOf(HRegionServer server) {
+    return (CompositeBucketCache) server.getBlockCache().get();
+  }
+
+  private static BucketCacheTier first(HRegionServer server) {
+    return (BucketCacheTier) cacheOf(server).getFirstLevelCache();
+  }
+
+  private static BucketCacheTier second(HRegionServer server) {
+    return (BucketCacheTier) cacheOf(server).getSecondLevelCache();
+  }
+
+  private static Set<String> files(HRegionServer server) {
+    Set<String> files = new TreeSet<>();
+    for (HRegion region : server.getRegions()) {
+      if (region.getRegionInfo().getTable().equals(TABLE)) {
+        region.getStores().forEach(store -> store.getStorefiles()
+          .forEach(file -> files.add(((HStoreFile) file).getPath().getName())));
+      }
+    }
+    return files;
+  }
+
+  private static int blocksOf(HRegionServer server, Set<String> files) {
+    return blocksOf(first(server), files) + blocksOf(second(server), files);
+  }
+
+  private static int blocksOf(BucketCacheTier tier, Set<String> files) {
+    Set<String> blocks = new TreeSet<>();
+    files.forEach(file -> tier.forEachBlockOf(file, key -> blocks.add(key.toString())));
+    return blocks.size();
+  }
+
+  /** What each tier holds of the table, and that it is what belongs there. */
+  private static void assertSorted(HRegionServer server, Set<String> files) {
+    for (String file : files) {
+      boolean[] seen = new boolean[2];
+      first(server).forEachBlockOf(file, key -> {
+        assertFalse(key + " " + key.getBlockType(), key.getBlockType().isData());
+        seen[0] = true;
+      });
+      second(server).forEachBlockOf(file, key -> {
+        assertTrue(key + " " + key.getBlockType(), key.getBlockType().isData());
+        seen[1] = true;
+      });
+      assertTrue("meta of " + file, seen[0]);
+      assertTrue("data of " + file, seen[1]);
+    }
+  }
+
+  @Test
+  public void servesFlushCompactionSplitAndMove() throws Exception {
+    HRegionServer server = util.getMiniHBaseCluster().getRegionServer(0);
+    Admin admin = util.getAdmin();
+    try (Table table = createTable()) {
+      load(table, 0, ROWS / 2);
+      load(table, ROWS / 2, ROWS);
+      readAll(table);
+      Set<String> flushed = files(server);
+      assertEquals(2, flushed.size());
+      assertSorted(server, flushed);
+      assertEquals(0, first(server).getDataBlockCount());
+
+      long misses = cacheOf(server).getStats().getMissCount();
+      long firstHits = first(server).getStats().getHitCount();
+      long secondHits = second(server).getStats().getHitCount();
+      readAll(table);
+      assertEquals("all of it is cached", misses, cacheOf(server).getStats().getMissCount());
+      assertTrue(first(server).getStats().getHitCount() - firstHits >= ROWS);
+      assertTrue(second(server).getStats().getHitCount() - secondHits >= ROWS);
+      assertMetrics(server);
+
+      util.compact(TABLE, true);
+      new CompactedHFilesDischarger(100, server, server, false).chore();
+      CachedBlockFixture.await(() -> blocksOf(server, flushed) == 0);
+      readAll(table);
+      Set<String> compacted = files(server);
+      assertEquals(1, compacted.size());
+      assertSorted(server, compacted);
+
+      admin.compactionSwitch(false, new ArrayList<>());
+      misses = cacheOf(server).getStats().getMissCount();
+      admin.split(TABLE, row(ROWS / 2));
+      util.waitFor(60_000, () -> server.getRegions(TABLE).size() == 2
+        && server.getRegions(TABLE).stream().allMatch(region -> region.isAvailable()));
+      Set<String> references = files(server);
+      assertTrue(references.toString(), references.stream().allMatch(StoreFileInfo::isReference));
+      readAll(table);
+      assertTrue("served from what the parent had cached, or read again and sorted",
+        blocksOf(server, compacted) + blocksOf(server, references) > 0);
+
+      useFiles(util.getMiniHBaseCluster().getConfiguration(), "two");
+      HRegionServer other =
+        util.getMiniHBaseCluster().startRegionServerAndWait(60_000).getRegionServer();
+      assertNotEquals(second(server).getIoEngine(), second(other).getIoEngine());
+      admin.balancerSwitch(false, true);
+      // The master may take a server that has just come up for a candidate or not yet.
+      util.waitFor(60_000, 500, () -> {
+        for (HRegion region : server.getRegions(TABLE)) {
+          admin.move(region.getRegionInfo().getEncodedNameAsBytes(), other.getServerName());
+        }
+        return other.getRegions(TABLE).size() == 2;
+      });
+      assertEquals("no block of a region that moved away", 0, blocksOf(server, references));
+      admin.compactionSwitch(true, new ArrayList<>());
+      util.compact(TABLE, true);
+      readAll(table);
+      assertSorted(other, files(other));
+
+      assertTrue(admin.clearBlockCache(TABLE).getEvictedBlocks() > 0);
+      assertEquals(0, blocksOf(other, files(other)));
+    }
+  }
+
+  private static void assertMetrics(HRegionServer server) {
+    MetricsRegionServerWrapper metrics = server.getMetrics().getRegionServerWrapper();
+    assertTrue(metrics.getL1CacheHitCount() > 0);
+    assertTrue(metrics.getL2CacheHitCount() > 0);
+    assertEquals(first(server).getBlockCount(), metrics.getL1CacheCount());
+    assertEquals(second(server).getBlockCount(), metrics.getL2CacheCount());
+    assertEquals(first(server).getCurrentSize(), metrics.getL1CacheSize());
+    assertEquals(second(server).getFreeSize(), metrics.getL2CacheFreeSize());
+    assertTrue(metrics.getBlockCacheCount() > 0);
+  }
+
+  @Test
+  public void secondTierIsWarmAfterARestart() throws Exception {
+    MiniHBaseCluster cluster = util.getMiniHBaseCluster();
+    HRegionServer before = cluster.getRegionServer(0);
+    try (Table table = createTable()) {
+      load(table, 0, ROWS);
+      readAll(table);
+      Set<String> files = files(before);
+      int kept = blocksOf(second(before), files);
+      assertTrue(kept > 0);
+      ServerName name = before.getServerName();
+      cluster.stopRegionServer(name);
+      cluster.waitForRegionServerToStop(name, 60_000);
+      HRegionServer after = cluster.startRegionServerAndWait(60_000).getRegionServer();
+      util.waitFor(60_000, () -> after.getRegions(TABLE).size() == 1);
+      assertEquals("data is kept", kept, blocksOf(second(after), files));
+      long hits = second(after).getStats().getDataHitCount();
+      readAll(table);
+      assertEquals("nothing had to be read again", kept, blocksOf(second(after), files));
+      assertTrue(second(after).getStats().getDataHitCount() - hits >= ROWS);
+      assertSorted(after, files);
+    }
+  }
+
+  @Test
+  public void badSettingStopsTheStartOfARegionServer() throws Exception {
+    Configuration conf = HBaseConfiguration.create(util.getConfiguration());
+    conf.setInt(HConstants.REGIONSERVER_PORT, 0);
+    conf.setInt(HConstants.REGIONSERVER_INFO_PORT, -1);
+    conf.set("hbase.bucketcache.l2.size", "0");
+    String message = assertThrows(IllegalArgumentException.class, () -> new HRegionServer(conf))
+      .getMessage();
+    assertTrue(message, message.startsWith("hbase.bucketcache.l2.size=0 "));
+    // As a cluster in one process starts it.
+    conf.set("hbase.bucketcache.l2.size", "64");
+    conf.set("hbase.bucketcache.l1.ioengine", "disk");
+    Throwable failure = assertThrows(Exception.class,
+      () -> JVMClusterUtil.createRegionServerThread(conf, HRegionServer.class, 1));
+    while (failure.getCause() != null) {
+      failure = failure.getCause();
+    }
+    assertTrue(failure.getMessage(),
+      failure.getMessage().startsWith("hbase.bucketcache.l1.ioengine=disk "));
+  }
+}
