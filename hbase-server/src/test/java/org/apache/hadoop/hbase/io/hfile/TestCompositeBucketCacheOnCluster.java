@@ -39,6 +39,7 @@ import org.apache.hadoop.hbase.ServerName;
 import org.apache.hadoop.hbase.StartMiniClusterOption;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.client.Admin;
+import org.apache.hadoop.hbase.client.ClientSideRegionScanner;
 import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
 import org.apache.hadoop.hbase.client.Get;
 import org.apache.hadoop.hbase.client.Put;
@@ -215,6 +216,7 @@ public class TestCompositeBucketCacheOnCluster {
       assertSorted(server, flushed);
       assertEquals(0, first(server).getDataBlockCount());
 
+      assertSnapshotReaderTakesNoTier(table);
       long misses = cacheOf(server).getStats().getMissCount();
       long firstHits = first(server).getStats().getHitCount();
       long secondHits = second(server).getStats().getHitCount();
@@ -275,6 +277,17 @@ public class TestCompositeBucketCacheOnCluster {
     assertEquals(first(server).getCurrentSize(), metrics.getL1CacheSize());
     assertEquals(second(server).getFreeSize(), metrics.getL2CacheFreeSize());
     assertTrue(metrics.getBlockCacheCount() > 0);
+  }
+
+  /** A client that reads a region's files reads the server's configuration, but is no server. */
+  private void assertSnapshotReaderTakesNoTier(Table table) throws Exception {
+    Configuration conf = HBaseConfiguration.create(util.getConfiguration());
+    conf.set("hbase.bucketcache.l2.size", "0");
+    try (ClientSideRegionScanner scanner = new ClientSideRegionScanner(conf,
+      util.getTestFileSystem(), util.getDefaultRootDirPath(), table.getDescriptor(),
+      util.getMiniHBaseCluster().getRegions(TABLE).get(0).getRegionInfo(), new Scan(), null)) {
+      assertTrue(Bytes.equals(value(0), scanner.next().getValue(FAMILY, QUALIFIER)));
+    }
   }
 
   @Test

@@ -540,4 +540,26 @@ public class TestFirstLevelBucketCache {
     assertHas(second, key(FILE, 0, BlockType.DATA));
     assertHas(second, key(FILE, 1, META));
   }
+
+  @Test
+  public void plainBucketCacheReadsWhatASecondTierKept() throws Exception {
+    conf.set("hbase.bucketcache.l2.persistent.path", path("map"));
+    open();
+    put(second, key(FILE, 0, BlockType.DATA));
+    put(second, key(FILE, 1, META));
+    cache.shutdown();
+    second.backingMap.values().forEach(BucketEntry::markAsEvicted);
+    BucketCache plain = new BucketCache("file:" + path("l2"), 16 << 20, 1 << 16,
+      new int[] { 5120, 9216 }, 3, 64, path("map"), 60_000, HBaseConfiguration.create());
+    for (BlockCacheKey key : new BlockCacheKey[] { key(FILE, 0, BlockType.DATA),
+      key(FILE, 1, META) }) {
+      Cacheable block = plain.getBlock(key, false, false, false);
+      assertArrayEquals(content(block(key.getBlockType(), key.getOffset(), SIZE)),
+        content(block));
+      block.release();
+    }
+    assertEquals(2, plain.evictBlocksByHfileName(FILE));
+    plain.shutdown();
+    open();
+  }
 }
