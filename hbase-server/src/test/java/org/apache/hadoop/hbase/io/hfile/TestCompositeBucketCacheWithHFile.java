@@ -86,11 +86,14 @@ public class TestCompositeBucketCacheWithHFile {
       "file:" + new File(folder.getRoot(), "l2").getPath());
     // Leaf and intermediate index blocks, and bloom chunks, all of them larger than the smallest
     // piece that is taken from the pool.
-    conf.setInt(HFileBlockIndex.MAX_CHUNK_SIZE_KEY, 1024);
+    conf.setInt(HFileBlockIndex.MAX_CHUNK_SIZE_KEY, 256);
+    conf.setInt(HFileBlockIndex.MIN_INDEX_NUM_ENTRIES_KEY, 4);
     conf.setInt("io.storefile.bloom.block.size", 1024);
     conf.setInt(ByteBuffAllocator.MAX_BUFFER_COUNT_KEY, 2000);
     conf.setInt(ByteBuffAllocator.BUFFER_SIZE_KEY, 1024);
     conf.setInt(ByteBuffAllocator.MIN_ALLOCATE_SIZE_KEY, 64);
+    // So that prefetch does not outrun the writers.
+    conf.set("hbase.bucketcache.queue.addition.waittime", "1000");
     fs = FileSystem.getLocal(conf);
     pool = ByteBuffAllocator.create(conf, true);
     cache = (CompositeBucketCache) BlockCacheFactory.createBlockCache(conf);
@@ -100,6 +103,9 @@ public class TestCompositeBucketCacheWithHFile {
 
   @After
   public void tearDown() {
+    Set<String> files = new TreeSet<>();
+    cache.forEach(block -> files.add(block.getFilename()));
+    files.forEach(cache::evictBlocksByHfileName);
     cache.shutdown();
   }
 
@@ -196,8 +202,13 @@ public class TestCompositeBucketCacheWithHFile {
     long misses = cache.getStats().getMissCount();
     readAll(file);
     assertEquals(misses, cache.getStats().getMissCount());
-    assertEquals("nothing is allocated to serve meta blocks", heap,
-      pool.getHeapAllocationBytes());
+    long allocated = pool.getHeapAllocationBytes() + pool.getPoolAllocationBytes();
+    BloomFilter bloom = bloomOf(file);
+    for (int i = 0; i < ROWS; i++) {
+      assertTrue(bloom.contains(row(i), 0, row(i).length, null));
+    }
+    assertEquals("meta blocks are read in place", allocated,
+      pool.getHeapAllocationBytes() + pool.getPoolAllocationBytes());
     file.closeStoreFile(true);
     assertGone(path.getName());
   }
