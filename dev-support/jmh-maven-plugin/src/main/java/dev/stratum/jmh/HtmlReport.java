@@ -34,14 +34,14 @@ final class HtmlReport {
       * { box-sizing: border-box; }
       body { margin: 0; background: var(--page); color: var(--ink);
         font: 16px/1.5 system-ui, sans-serif; }
-      main { max-width: 72rem; margin: 0 auto; padding: 1.5rem 1rem 4rem; }
+      main { max-width: 80rem; margin: 0 auto; padding: 1.5rem 1rem 4rem; }
       h1 { font-size: 1.5rem; line-height: 1.25; margin: 0 0 .5rem; overflow-wrap: anywhere; }
       h2 { font-size: 1.15rem; margin: 2.5rem 0 .5rem; }
       p { margin: 0 0 1rem; max-width: 46rem; }
       .meta, small { color: var(--soft); }
       code { font: .9em ui-monospace, monospace; overflow-wrap: anywhere; }
       small { display: block; font-size: .8rem; font-weight: normal; }
-      .row { display: grid; grid-template-columns: 19rem 1fr 7rem; gap: 0 1.25rem;
+      .row { display: grid; grid-template-columns: 21rem 1fr 7rem; gap: 0 1.25rem;
         align-items: center; padding: .4rem 0; border-top: 1px solid var(--line); }
       .label { overflow-wrap: anywhere; line-height: 1.3; }
       .track { position: relative; height: 2rem; margin: 0 .5rem; }
@@ -70,9 +70,9 @@ final class HtmlReport {
       .space .fork { background: var(--fork); } .space .stock { background: var(--stock); }
       .pair b { text-align: right; font-variant-numeric: tabular-nums; font-weight: 600; }
       .scroll { overflow-x: auto; }
-      table { border-collapse: collapse; font-size: .85rem; font-variant-numeric: tabular-nums;
+      table { border-collapse: collapse; font-size: .8rem; font-variant-numeric: tabular-nums;
         width: 100%; }
-      th, td { text-align: right; padding: .35rem .6rem; border-bottom: 1px solid var(--line);
+      th, td { text-align: right; padding: .35rem .4rem; border-bottom: 1px solid var(--line);
         white-space: nowrap; }
       th { color: var(--soft); font-weight: 600; }
       th:nth-child(-n+3), td:nth-child(-n+3) { text-align: left; }
@@ -207,7 +207,9 @@ final class HtmlReport {
   }
 
   private static void label(StringBuilder html, Comparison.Row row) {
-    html.append("<div class=\"label\">").append(escape(row.name())).append("<small>")
+    // A long name breaks where its parts meet.
+    String name = escape(row.name()).replaceAll("([.:])", "<wbr>$1");
+    html.append("<div class=\"label\">").append(name).append("<small>")
       .append(escape(row.trial().paramText())).append("</small></div>");
   }
 
@@ -268,9 +270,8 @@ final class HtmlReport {
     }
 
     String text(double tick) {
-      return tick >= 10 || tick == 1
-        ? String.format(Locale.ROOT, "%.0f", tick)
-        : String.format(Locale.ROOT, "%.2f", tick);
+      String text = String.format(Locale.ROOT, "%.2f", tick);
+      return text.endsWith(".00") ? text.substring(0, text.length() - 3) : text;
     }
   }
 }
