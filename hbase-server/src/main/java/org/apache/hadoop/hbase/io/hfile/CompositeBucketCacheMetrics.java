@@ -42,9 +42,9 @@ final class CompositeBucketCacheMetrics {
   /** Publishes the gauges; to be taken back once with {@link #unregister}. */
   static void register(CacheTier first, CacheTier second, LongSupplier returned) {
     MetricRegistry registry = MetricRegistries.global().create(INFO);
-    first.forEachGauge(into(registry, "l1"));
-    second.forEachGauge(into(registry, "l2"));
-    into(registry, "l1").accept("ReturnedBlockCount", returned);
+    first.forEachGauge(into(registry, "L1"));
+    second.forEachGauge(into(registry, "L2"));
+    into(registry, "L1").accept("ReturnedBlockCount", returned);
   }
 
   static void unregister() {

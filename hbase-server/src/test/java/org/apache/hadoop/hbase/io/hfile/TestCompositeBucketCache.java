@@ -275,21 +275,21 @@ public class TestCompositeBucketCache {
     put(key(FILE, 2 * SIZE, BlockType.DATA), BlockType.LEAF_INDEX);
     assertServed(key(FILE, 2 * SIZE, BlockType.LEAF_INDEX), BlockType.LEAF_INDEX);
     assertNull(get(key(FILE, 9, BlockType.DATA)));
-    assertEquals(4L << 20, gauge("l1Capacity"));
-    assertEquals(16L << 20, gauge("l2Capacity"));
-    assertEquals(5120, gauge("l1Used"));
-    assertEquals(2 * 5120, gauge("l2Used"));
-    assertEquals(1, gauge("l1MetaBlockCount"));
-    assertEquals(first.getMetaBlockSize(), gauge("l1MetaBlockSize"));
-    assertEquals(0, gauge("l1DataBlockCount"));
-    assertEquals(2, gauge("l2DataBlockCount"));
-    assertEquals(second.size(), gauge("l2DataBlockSize"));
-    assertEquals(1, gauge("l1HitCount"));
-    assertEquals(0, gauge("l1MissCount"));
-    assertEquals(1, gauge("l2MissCount"));
-    for (String name : new String[] { "l1SpilledBlockCount", "l1SpilledBytes",
-      "l1DroppedBlockCount", "l1RejectedBlockCount", "l1ReturnedBlockCount",
-      "l1EvictedBlockCount", "l2EvictedBlockCount", "l2RefusedInsertCount" }) {
+    assertEquals(4L << 20, gauge("L1Capacity"));
+    assertEquals(16L << 20, gauge("L2Capacity"));
+    assertEquals(5120, gauge("L1Used"));
+    assertEquals(2 * 5120, gauge("L2Used"));
+    assertEquals(1, gauge("L1MetaBlockCount"));
+    assertEquals(first.getMetaBlockSize(), gauge("L1MetaBlockSize"));
+    assertEquals(0, gauge("L1DataBlockCount"));
+    assertEquals(2, gauge("L2DataBlockCount"));
+    assertEquals(second.size(), gauge("L2DataBlockSize"));
+    assertEquals(1, gauge("L1HitCount"));
+    assertEquals(0, gauge("L1MissCount"));
+    assertEquals(1, gauge("L2MissCount"));
+    for (String name : new String[] { "L1SpilledBlockCount", "L1SpilledBytes",
+      "L1DroppedBlockCount", "L1RejectedBlockCount", "L1ReturnedBlockCount",
+      "L1EvictedBlockCount", "L2EvictedBlockCount", "L2RefusedInsertCount" }) {
       assertEquals(name, 0, gauge(name));
     }
     assertEquals("Hadoop:service=HBase,name=RegionServer,sub=BlockCacheTiers",

@@ -23,11 +23,15 @@ import static org.junit.Assert.assertNotEquals;
 import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
+import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeSet;
+import javax.management.MBeanAttributeInfo;
+import javax.management.MBeanServer;
+import javax.management.ObjectName;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
@@ -268,7 +272,7 @@ public class TestCompositeBucketCacheOnCluster {
     }
   }
 
-  private static void assertMetrics(HRegionServer server) {
+  private void assertMetrics(HRegionServer server) throws Exception {
     MetricsRegionServerWrapper metrics = server.getMetrics().getRegionServerWrapper();
     assertTrue(metrics.getL1CacheHitCount() > 0);
     assertTrue(metrics.getL2CacheHitCount() > 0);
@@ -277,6 +281,22 @@ public class TestCompositeBucketCacheOnCluster {
     assertEquals(first(server).getCurrentSize(), metrics.getL1CacheSize());
     assertEquals(second(server).getFreeSize(), metrics.getL2CacheFreeSize());
     assertTrue(metrics.getBlockCacheCount() > 0);
+    // The metrics system looks for new sources, and keeps what it read, for ten seconds each.
+    MBeanServer beans = ManagementFactory.getPlatformMBeanServer();
+    ObjectName name =
+      new ObjectName("Hadoop:service=HBase,name=RegionServer,sub=BlockCacheTiers");
+    util.waitFor(60_000, () -> beans.isRegistered(name)
+      && attributes(beans, name).contains("L1MetaBlockCount")
+      && (Long) beans.getAttribute(name, "L1MetaBlockCount") > 0
+      && (Long) beans.getAttribute(name, "L2DataBlockCount") > 0);
+  }
+
+  private static Set<String> attributes(MBeanServer beans, ObjectName name) throws Exception {
+    Set<String> names = new TreeSet<>();
+    for (MBeanAttributeInfo attribute : beans.getMBeanInfo(name).getAttributes()) {
+      names.add(attribute.getName());
+    }
+    return names;
   }
 
   /** A client that reads a region's files reads the server's configuration, but is no server. */
