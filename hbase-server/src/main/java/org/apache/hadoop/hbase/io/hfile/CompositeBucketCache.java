@@ -220,8 +220,9 @@ public class CompositeBucketCache extends CombinedBlockCache {
   }
 
   /**
-   * Tells the second tier, which checks that it holds as many data blocks as it is told of. Prefetch
-   * takes each block that it finds cached for data, so the meta blocks found cached are taken off.
+   * Tells the second tier, which checks that it holds as many data blocks as it is told of.
+   * Prefetch takes each block that it finds cached for data, so the meta blocks found cached are
+   * taken off.
    */
   @Override
   public void notifyFileCachingCompleted(Path fileName, int totalBlockCount, int dataBlockCount,

@@ -204,8 +204,8 @@ public final class CompositeBucketCacheSettings {
         "asks for what the first tier cannot do; remove it, only the second tier is persisted");
     }
     if (second.persistentPath != null && !second.isFile()) {
-      throw bad(L2_PREFIX + PERSISTENT_PATH, second.persistentPath, "needs a file: or files: engine, "
-        + "but " + L2_PREFIX + IOENGINE + "=" + second.ioEngine + "; change one of the two");
+      throw bad(L2_PREFIX + PERSISTENT_PATH, second.persistentPath,
+        "needs a file: or files: engine, but " + L2_PREFIX + IOENGINE + "=" + second.ioEngine + "; change one of the two");
     }
     checkPaths();
     checkDirectMemory(conf);

@@ -167,7 +167,8 @@ public class TestCompositeBucketCacheSettings {
 
   @Test
   public void unknownEngineIsRefused() {
-    for (String bad : new String[] { "heap", "offheapish", "file", "disk:/x", "file:/x", "mmap:" }) {
+    for (String bad : new String[] { "heap", "offheapish", "file", "disk:/x", "file:/x",
+      "mmap:" }) {
       assertRefused("hbase.bucketcache.l1.ioengine", bad, "offheap, mmap:PATH, pmem:PATH");
     }
     conf.unset("hbase.bucketcache.l1.ioengine");
