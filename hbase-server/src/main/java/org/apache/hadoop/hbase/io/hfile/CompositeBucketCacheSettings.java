@@ -205,7 +205,8 @@ public final class CompositeBucketCacheSettings {
     }
     if (second.persistentPath != null && !second.isFile()) {
       throw bad(L2_PREFIX + PERSISTENT_PATH, second.persistentPath,
-        "needs a file: or files: engine, but " + L2_PREFIX + IOENGINE + "=" + second.ioEngine + "; change one of the two");
+        "needs a file: or files: engine, but " + L2_PREFIX + IOENGINE + "=" + second.ioEngine
+          + "; change one of the two");
     }
     checkPaths();
     checkDirectMemory(conf);
