@@ -24,13 +24,20 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
+import org.apache.commons.io.FileUtils;
 import org.junit.rules.ExternalResource;
 
 /** Fails a test whose benchmark left a store file or a cache file behind. */
 final class TemporaryFiles extends ExternalResource {
+  private static final Path FOLDER = Path.of(System.getProperty("java.io.tmpdir"));
+
+  /** Makes the folder if this is the first build, and clears what a killed run left in it. */
   @Override
   protected void before() throws IOException {
-    assertEquals(List.of(), ofBenchmarks());
+    Files.createDirectories(FOLDER);
+    for (Path file : ofBenchmarks()) {
+      FileUtils.forceDelete(file.toFile());
+    }
   }
 
   @Override
@@ -43,7 +50,7 @@ final class TemporaryFiles extends ExternalResource {
   }
 
   private static List<Path> ofBenchmarks() throws IOException {
-    try (Stream<Path> files = Files.list(Path.of(System.getProperty("java.io.tmpdir")))) {
+    try (Stream<Path> files = Files.list(FOLDER)) {
       return files.filter(file -> file.getFileName().toString().startsWith("stratum-bench"))
         .toList();
     }
