@@ -44,6 +44,9 @@ import org.slf4j.LoggerFactory;
  * to spare. So coming back never evicts, which is what keeps two working sets that do not fit from
  * chasing each other; the second tier keeps its copy, so that leaving again costs no device write.
  * </li>
+ * <li>A data block found in the second tier is copied into the first if a {@link PromotionPolicy}
+ * finds it worth more than what it would displace there, and if its place is not needed for meta
+ * blocks. It leaves again without being written anywhere.</li>
  * <li>An eviction reaches both tiers, and {@link FileEvictionGuard} sees to the blocks that move at
  * that moment.</li>
  * </ul>
@@ -55,18 +58,20 @@ import org.slf4j.LoggerFactory;
 public class CompositeBucketCache extends CombinedBlockCache {
   private static final Logger LOG = LoggerFactory.getLogger(CompositeBucketCache.class);
 
-  private final CacheTier first;
+  private final PromotionTier first;
   private final CacheTier second;
   private final FileEvictionGuard guard;
   private final LongAdder returned = new LongAdder();
   private final AtomicBoolean closed = new AtomicBoolean();
+  /** Null if data blocks stay in the second tier. */
+  private volatile PromotionPolicy promotion;
 
   /**
    * @param first  where meta blocks live
    * @param second where data blocks live, and what the first has no place for
    * @param guard  the guard that the first tier uses when it hands blocks to the second
    */
-  public <T extends FirstLevelBlockCache & CacheTier> CompositeBucketCache(T first,
+  public <T extends FirstLevelBlockCache & PromotionTier> CompositeBucketCache(T first,
     CacheTier second, FileEvictionGuard guard) {
     super(first, second);
     this.first = first;
@@ -78,6 +83,7 @@ public class CompositeBucketCache extends CombinedBlockCache {
 
   @Override
   public void shutdown() {
+    promotion = null;
     if (closed.compareAndSet(false, true)) {
       CompositeBucketCacheMetrics.unregister();
     }
@@ -105,6 +111,13 @@ public class CompositeBucketCache extends CombinedBlockCache {
       // went to the second tier, which is where the lookup ends.
       Cacheable block = first.getBlock(key, caching, true, updateCacheMetrics);
       if (block != null) {
+        PromotionPolicy policy = promotion;
+        if (
+          policy != null && isAskedFor(key, caching, updateCacheMetrics)
+            && !isMetaBlock(block.getBlockType())
+        ) {
+          policy.onHit(key, first.placeFor(block));
+        }
         return block;
       }
     }
@@ -118,13 +131,65 @@ public class CompositeBucketCache extends CombinedBlockCache {
     }
     if (isMetaBlock(block.getBlockType())) {
       bringBack(key, block);
+    } else {
+      PromotionPolicy policy = promotion;
+      if (policy != null && isAskedFor(key, caching, updateCacheMetrics)) {
+        promote(policy, key, block);
+      }
     }
     return block;
   }
 
   /**
-   * A cheap look before the full lookup: most lookups are for data, which the first tier seldom
-   * has. A reference file's key also finds blocks cached under the name of the file referred to,
+   * Whether a lookup says that the block is wanted. Prefetch looks without counting, and compactions
+   * and scans that are not to cache say so. A reference's block belongs to another file, and
+   * references are short-lived; only their names have a dot.
+   */
+  private static boolean isAskedFor(BlockCacheKey key, boolean caching, boolean counts) {
+    return caching && counts && key.getHfileName().indexOf('.') < 0;
+  }
+
+  private void promote(PromotionPolicy policy, BlockCacheKey key, Cacheable block) {
+    int size = first.placeFor(block);
+    if (size == 0 || !policy.onSlowHit(key, size)) {
+      return;
+    }
+    String hfileName = key.getHfileName();
+    long stamp = guard.moveStarts(hfileName);
+    if (stamp == FileEvictionGuard.BUSY) {
+      policy.onRemoved(key);
+      return;
+    }
+    if (key.getBlockType() == null || isMetaBlock(key.getBlockType())) {
+      key.setBlockType(block.getBlockType());
+    }
+    first.promote(key, block);
+    if (!isStillWanted(key, stamp)) {
+      first.evictBlock(key);
+    }
+  }
+
+  /**
+   * Whether a copy that was just put into the first tier may stay. An eviction that was over before
+   * the stamp was taken has left nothing in the second tier.
+   */
+  private boolean isStillWanted(BlockCacheKey key, long stamp) {
+    return guard.undisturbed(key.getHfileName(), stamp) && second.containsBlock(key);
+  }
+
+  /**
+   * Sets how much of the first tier data blocks may take.
+   * @param share of its capacity, 0 to 1; 0 if they are to stay in the second tier
+   */
+  void setPromotedShare(double share) {
+    if (!closed.get()) {
+      promotion = first.setPromotedShare(share);
+    }
+  }
+
+  /**
+   * A cheap look before the full lookup: most lookups are for data, much of which the first tier
+   * does not have. A reference file's key also finds blocks cached under the name of the file referred to,
    * which only the full lookup can tell; such a name has a dot, others have none.
    */
   private boolean mayBeInFirst(BlockCacheKey key) {
@@ -147,7 +212,7 @@ public class CompositeBucketCache extends CombinedBlockCache {
       key.setBlockType(block.getBlockType());
     }
     first.cacheBlock(key, block);
-    if (guard.undisturbed(hfileName, stamp)) {
+    if (isStillWanted(key, stamp)) {
       returned.increment();
     } else {
       first.evictBlock(key);
@@ -207,7 +272,7 @@ public class CompositeBucketCache extends CombinedBlockCache {
     return second.blockFitsIntoTheCache(block);
   }
 
-  /** Only the second tier knows which files it has whole; the first holds no file's data. */
+  /** Only the second tier knows which files it has whole; the first holds copies. */
   @Override
   public Optional<Boolean> shouldCacheFile(HFileInfo hFileInfo, Configuration conf) {
     return second.shouldCacheFile(hFileInfo, conf);
@@ -262,10 +327,13 @@ public class CompositeBucketCache extends CombinedBlockCache {
   /** Each tier sees its own keys over the common ones. */
   @Override
   public void onConfigurationChange(Configuration conf) {
+    // Refused before anything is changed.
+    double share = CompositeBucketCacheSettings.promotedShare(conf);
     first.onConfigurationChange(
       CompositeBucketCacheSettings.ofTier(conf, CompositeBucketCacheSettings.L1_PREFIX));
     second.onConfigurationChange(
       CompositeBucketCacheSettings.ofTier(conf, CompositeBucketCacheSettings.L2_PREFIX));
+    setPromotedShare(share);
   }
 
   /** Returns how often a meta block was copied from the second tier back into the first. */

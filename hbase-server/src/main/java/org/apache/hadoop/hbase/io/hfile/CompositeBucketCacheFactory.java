@@ -48,7 +48,9 @@ public final class CompositeBucketCacheFactory {
     try {
       FirstLevelBucketCache first =
         open(settings.first(), tier -> new FirstLevelBucketCache("L1", tier, guard));
-      return new CompositeBucketCache(first, second, guard);
+      CompositeBucketCache cache = new CompositeBucketCache(first, second, guard);
+      cache.setPromotedShare(settings.promotedShare());
+      return cache;
     } catch (Throwable t) {
       second.shutdown();
       throw t;

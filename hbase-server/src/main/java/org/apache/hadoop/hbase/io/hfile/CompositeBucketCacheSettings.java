@@ -50,6 +50,21 @@ public final class CompositeBucketCacheSettings {
   /** Two tiers of bucket cache in place of on-heap cache and bucket cache. Default: false. */
   public static final String ENABLED_KEY = "hbase.bucketcache.composite.enabled";
 
+  /**
+   * Which data blocks of the second tier are copied into the first: frequency (those asked for more
+   * often than what they displace) or none. Follows update_config. Default: frequency.
+   */
+  public static final String PROMOTION_KEY = "hbase.bucketcache.composite.promotion";
+
+  /**
+   * The most that data blocks may take of the first tier, as a fraction of its capacity. Follows
+   * update_config. Default: 1, what meta blocks leave.
+   */
+  public static final String L1_DATA_MAX_KEY = "hbase.bucketcache.composite.l1.data.max";
+
+  private static final String FREQUENCY = "frequency";
+  private static final String NONE = "none";
+
   public static final String COMMON_PREFIX = "hbase.bucketcache.";
   public static final String L1_PREFIX = COMMON_PREFIX + "l1.";
   public static final String L2_PREFIX = COMMON_PREFIX + "l2.";
@@ -190,6 +205,7 @@ public final class CompositeBucketCacheSettings {
 
   private final Tier first;
   private final Tier second;
+  private final double promotedShare;
 
   private CompositeBucketCacheSettings(Configuration conf) {
     if (conf.getBoolean(EXTERNAL_KEY, false)) {
@@ -208,6 +224,7 @@ public final class CompositeBucketCacheSettings {
         "needs a file: or files: engine, but " + L2_PREFIX + IOENGINE + "=" + second.ioEngine
           + "; change one of the two");
     }
+    promotedShare = promotedShare(conf);
     checkPaths();
     checkDirectMemory(conf);
     for (String key : new String[] { HConstants.BUCKET_CACHE_IOENGINE_KEY,
@@ -243,6 +260,38 @@ public final class CompositeBucketCacheSettings {
 
   public Tier second() {
     return second;
+  }
+
+  /** Returns the share of the first tier that data blocks may take, 0 to 1; 0 if none may. */
+  public double promotedShare() {
+    return promotedShare;
+  }
+
+  /**
+   * Reads and checks the share of the first tier that data blocks may take.
+   * @return 0 to 1; 0 if none may
+   * @throws IllegalArgumentException if a setting cannot work; its message is for the operator
+   */
+  static double promotedShare(Configuration conf) {
+    String promotion = value(conf, PROMOTION_KEY);
+    if (promotion != null && !promotion.equals(FREQUENCY) && !promotion.equals(NONE)) {
+      throw bad(PROMOTION_KEY, promotion,
+        "is no way to promote blocks; set it to " + FREQUENCY + " or " + NONE);
+    }
+    String max = value(conf, L1_DATA_MAX_KEY);
+    double share = 1;
+    if (max != null) {
+      try {
+        share = Double.parseDouble(max);
+      } catch (NumberFormatException e) {
+        share = Double.NaN;
+      }
+      if (!(share >= 0 && share <= 1)) {
+        throw bad(L1_DATA_MAX_KEY, max, "is not a fraction; set it to the share of the first tier "
+          + "that data blocks may take, 0 to 1");
+      }
+    }
+    return NONE.equals(promotion) ? 0 : share;
   }
 
   /**

@@ -82,6 +82,7 @@ public class TestCompositeBucketCache {
     conf = HBaseConfiguration.create();
     conf.setBoolean("hbase.bucketcache.composite.enabled", true);
     conf.set("hfile.block.cache.size", "0");
+    conf.set("hbase.bucketcache.composite.promotion", "none");
     conf.set("hbase.bucketcache.l1.size", "4");
     conf.set("hbase.bucketcache.l2.size", "16");
     conf.set("hbase.bucketcache.bucket.sizes", "5120,9216");

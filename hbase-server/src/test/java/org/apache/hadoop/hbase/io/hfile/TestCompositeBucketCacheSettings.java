@@ -178,6 +178,29 @@ public class TestCompositeBucketCacheSettings {
   }
 
   @Test
+  public void promotionOtherThanFrequencyOrNoneIsRefused() {
+    for (String bad : new String[] { "lru", "Frequency", "true" }) {
+      assertRefused("hbase.bucketcache.composite.promotion", bad, "set it to frequency or none");
+    }
+  }
+
+  @Test
+  public void shareOfDataThatIsNoFractionIsRefused() {
+    for (String bad : new String[] { "-0.1", "1.01", "half", "NaN" }) {
+      assertRefused("hbase.bucketcache.composite.l1.data.max", bad, "0 to 1");
+    }
+  }
+
+  @Test
+  public void dataMayTakeWhatMetaLeavesUnlessToldOtherwise() {
+    assertEquals(1, CompositeBucketCacheSettings.of(conf).promotedShare(), 0);
+    conf.set("hbase.bucketcache.composite.l1.data.max", " 0.25 ");
+    assertEquals(0.25, CompositeBucketCacheSettings.of(conf).promotedShare(), 0);
+    conf.set("hbase.bucketcache.composite.promotion", "none");
+    assertEquals(0, CompositeBucketCacheSettings.of(conf).promotedShare(), 0);
+  }
+
+  @Test
   public void onePathForBothTiersIsRefused() throws IOException {
     conf.set("hbase.bucketcache.l1.ioengine", "mmap:" + path("one"));
     assertRefused("hbase.bucketcache.l2.ioengine", "file:" + path("one"), "its own path");

@@ -158,14 +158,22 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
   public boolean hasRoomFor(Cacheable block) {
     int size = bucketSizeFor(block);
     // Those that wait to be written will take their places as well, each about as large.
-    return size > 0 && isCacheEnabled() && getAllocator().getUsedSize()
-      + (ramCache.delegate.size() + 1L) * size <= acceptableSize();
+    return size > 0 && isCacheEnabled()
+      && getPressingSize() + (ramCache.delegate.size() + 1L) * size <= acceptableSize();
+  }
+
+  /** Returns the bytes taken by blocks that are not to go for the sake of others. */
+  long getPressingSize() {
+    return getAllocator().getUsedSize();
   }
 
   /** Returns what the block would take, in bytes, or 0 if it is larger than any bucket. */
-  private int bucketSizeFor(Cacheable block) {
+  final int bucketSizeFor(Cacheable block) {
     // With persistence a block is kept together with the time it was cached.
-    int length = block.getSerializedLength() + (isCachePersistent() ? Long.BYTES : 0);
+    return bucketSizeFor(block.getSerializedLength() + (isCachePersistent() ? Long.BYTES : 0));
+  }
+
+  final int bucketSizeFor(int length) {
     for (int size : bucketSizes) {
       if (length <= size) {
         return size;
@@ -237,15 +245,27 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
         RAMQueueEntry waiting = ramCache.get(entry.getKey());
         if (waiting == entry) {
           held.add(entry);
-        } else if (waiting != null) {
-          // Evicted and cached anew; the new one has its own place in the queue.
-          waiting.getData().release();
+        } else {
+          if (waiting != null) {
+            // Evicted and cached anew; the new one has its own place in the queue.
+            waiting.getData().release();
+          }
+          passedOver(entry);
         }
       }
-      super.doDrain(held, metaBuff);
+      write(held, metaBuff);
     } finally {
       held.forEach(entry -> entry.getData().release());
     }
+  }
+
+  /** Writes blocks and puts them into the map. */
+  void write(List<RAMQueueEntry> entries, ByteBuffer metaBuff) throws InterruptedException {
+    super.doDrain(entries, metaBuff);
+  }
+
+  /** Told of a block that was evicted while it waited, by the thread that would have written it. */
+  void passedOver(RAMQueueEntry entry) {
   }
 
   @Override

@@ -19,12 +19,22 @@ package org.apache.hadoop.hbase.io.hfile.bucket;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BiConsumer;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
+import java.util.function.ToLongFunction;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.io.ByteBuffAllocator;
 import org.apache.hadoop.hbase.io.hfile.BlockCache;
+import org.apache.hadoop.hbase.io.hfile.BlockCacheFactory;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
 import org.apache.hadoop.hbase.io.hfile.CacheTier;
 import org.apache.hadoop.hbase.io.hfile.Cacheable;
@@ -32,6 +42,8 @@ import org.apache.hadoop.hbase.io.hfile.CompositeBucketCacheSettings;
 import org.apache.hadoop.hbase.io.hfile.FileEvictionGuard;
 import org.apache.hadoop.hbase.io.hfile.FirstLevelBlockCache;
 import org.apache.hadoop.hbase.io.hfile.HFileBlock;
+import org.apache.hadoop.hbase.io.hfile.PromotionPolicy;
+import org.apache.hadoop.hbase.io.hfile.PromotionTier;
 import org.apache.hadoop.hbase.nio.ByteBuff;
 import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
@@ -47,9 +59,14 @@ import org.slf4j.LoggerFactory;
  * that the block's reader used, and there are never more of them than the victim cache lets wait;
  * the evicting thread, which is never a reader, waits for it at most {@value #VICTIM_WAIT_MS} ms at
  * a time, and not at all while it does not get on.
+ * <p>
+ * Data blocks are guests, copies that a {@link PromotionPolicy} let in. They are not handed on, and
+ * go before any meta block does. The policy hears of the end of each guest's stay exactly once: from
+ * {@link #blockEvicted} if the guest got into the map, else from the thread that was to write it.
  */
 @InterfaceAudience.Private
-public class FirstLevelBucketCache extends BucketCacheTier implements FirstLevelBlockCache {
+public class FirstLevelBucketCache extends BucketCacheTier
+  implements FirstLevelBlockCache, PromotionTier {
   private static final Logger LOG = LoggerFactory.getLogger(FirstLevelBucketCache.class);
 
   static final long VICTIM_WAIT_MS = 200;
@@ -67,6 +84,15 @@ public class FirstLevelBucketCache extends BucketCacheTier implements FirstLevel
   private final LongAdder dropped = new LongAdder();
   private final LongAdder rejected = new LongAdder();
 
+  private final int blockSize;
+  /** Bytes taken by meta blocks in the map, the rest of their buckets' items included. */
+  private final LongAdder metaPlaces;
+  /** Guests that are written and not in the map yet. */
+  private final Set<BucketEntry> arriving;
+  /** Writer threads that found no place for a meta block, nor a guest that could go. */
+  private final Set<Thread> withoutPlace = ConcurrentHashMap.newKeySet();
+
+  private volatile PromotedBlocks guests;
   private volatile CacheTier victimCache;
   private volatile long lastFragmented = System.nanoTime() - FRAGMENTED_PAUSE_NANOS;
   /** Only the thread that evicts uses it, and there is one at a time. */
@@ -82,6 +108,161 @@ public class FirstLevelBucketCache extends BucketCacheTier implements FirstLevel
     FileEvictionGuard guard) throws IOException {
     super(name, tier, null);
     this.guard = guard;
+    Configuration conf = tier.getConfiguration();
+    this.blockSize =
+      conf.getInt(BlockCacheFactory.BLOCKCACHE_BLOCKSIZE_KEY, HConstants.DEFAULT_BLOCKSIZE);
+    this.metaPlaces = new LongAdder();
+    this.arriving = ConcurrentHashMap.newKeySet();
+  }
+
+  @Override
+  public synchronized PromotionPolicy setPromotedShare(double share) {
+    if (share > 0 && guests == null) {
+      guests = new PromotedBlocks(this, blockSize);
+    }
+    if (guests != null) {
+      guests.setShare(share);
+    }
+    return share > 0 ? guests.policy() : null;
+  }
+
+  @Override
+  public int placeFor(Cacheable block) {
+    return bucketSizeFor(block);
+  }
+
+  @Override
+  public void promote(BlockCacheKey key, Cacheable block) {
+    if (!isCacheEnabled() || containsBlock(key)) {
+      forget(key);
+      return;
+    }
+    // From here on it is the queue that tells the policy if the block does not arrive.
+    cacheBlockWithWaitInternal(key, block, false, false);
+  }
+
+  private void forget(BlockCacheKey key) {
+    PromotedBlocks promoted = guests;
+    if (promoted != null) {
+      promoted.policy().onRemoved(key);
+    }
+  }
+
+  /** Evicts a data block unless it is being read. */
+  boolean evictPromoted(BlockCacheKey key) {
+    BucketEntry entry = backingMap.get(key);
+    return entry != null && evictPromoted(key, entry);
+  }
+
+  boolean evictPromoted(BlockCacheKey key, BucketEntry entry) {
+    return !entry.metaBlock && super.evictBucketEntryIfNoRpcReferenced(key, entry);
+  }
+
+  long getMetaPlaces() {
+    return metaPlaces.sum();
+  }
+
+  @Override
+  protected void putIntoBackingMap(BlockCacheKey key, BucketEntry bucketEntry) {
+    if (isMetaBlock(key.getBlockType())) {
+      metaPlaces.add(bucketSizeFor(bucketEntry.getLength()));
+    } else {
+      arriving.remove(bucketEntry);
+    }
+    super.putIntoBackingMap(key, bucketEntry);
+  }
+
+  @Override
+  void blockEvicted(BlockCacheKey key, BucketEntry bucketEntry, boolean decrementBlockNumber,
+    boolean evictedByEvictionProcess) {
+    super.blockEvicted(key, bucketEntry, decrementBlockNumber, evictedByEvictionProcess);
+    if (bucketEntry.metaBlock) {
+      metaPlaces.add(-bucketSizeFor(bucketEntry.getLength()));
+    } else {
+      forget(key);
+    }
+  }
+
+  @Override
+  void passedOver(RAMQueueEntry entry) {
+    if (!isMetaBlock(entry.getKey().getBlockType())) {
+      forget(entry.getKey());
+    }
+  }
+
+  @Override
+  void write(List<RAMQueueEntry> entries, ByteBuffer metaBuff) throws InterruptedException {
+    PromotedBlocks promoted = guests;
+    if (promoted == null) {
+      super.write(entries, metaBuff);
+      return;
+    }
+    List<RAMQueueEntry> arrivals = new ArrayList<>(entries.size());
+    long meta = 0;
+    for (RAMQueueEntry entry : entries) {
+      Arrival arrival = new Arrival(entry, promoted);
+      arrivals.add(arrival);
+      meta += arrival.guest ? 0 : bucketSizeFor(entry.getData());
+    }
+    promoted.adapt(meta);
+    try {
+      super.write(arrivals, metaBuff);
+    } finally {
+      for (RAMQueueEntry arrival : arrivals) {
+        ((Arrival) arrival).end();
+      }
+    }
+  }
+
+  /** A block that is being written while there may be guests. */
+  private final class Arrival extends RAMQueueEntry {
+    private final RAMQueueEntry entry;
+    private final PromotedBlocks promoted;
+    private final boolean guest;
+    private BucketEntry written;
+
+    Arrival(RAMQueueEntry entry, PromotedBlocks promoted) {
+      super(entry.getKey(), entry.getData(), 0, false, false);
+      this.entry = entry;
+      this.promoted = promoted;
+      this.guest = !isMetaBlock(entry.getKey().getBlockType());
+    }
+
+    @Override
+    public BucketEntry writeToCache(IOEngine engine, BucketAllocator allocator,
+      LongAdder realSize, Function<BucketEntry, ByteBuffAllocator.Recycler> createRecycler,
+      ByteBuffer metaBuff) throws IOException {
+      while (true) {
+        try {
+          BucketEntry bucketEntry =
+            entry.writeToCache(engine, allocator, realSize, createRecycler, metaBuff);
+          if (guest && bucketEntry != null) {
+            written = bucketEntry;
+            arriving.add(bucketEntry);
+          }
+          return bucketEntry;
+        } catch (CacheFullException e) {
+          if (guest) {
+            if (
+              !promoted.makePlaceForData(e.bucketIndex(), bucketSizeFor(e.requestedSize()))
+            ) {
+              // As for a block that cannot be written: the superclass goes on with the next.
+              return null;
+            }
+          } else if (!promoted.makePlaceForMeta(e.bucketIndex())) {
+            withoutPlace.add(Thread.currentThread());
+            throw e;
+          }
+        }
+      }
+    }
+
+    /** A guest that did not get into the map has no other end than this. */
+    void end() {
+      if (guest && (written == null || arriving.remove(written))) {
+        forget(getKey());
+      }
+    }
   }
 
   /**
@@ -110,6 +291,10 @@ public class FirstLevelBucketCache extends BucketCacheTier implements FirstLevel
 
   @Override
   protected void blockRejected(BlockCacheKey key, Cacheable block, boolean inMemory) {
+    if (!isMetaBlock(block.getBlockType())) {
+      forget(key);
+      return;
+    }
     rejected.increment();
     CacheTier victims = victimCache;
     if (victims != null) {
@@ -119,10 +304,56 @@ public class FirstLevelBucketCache extends BucketCacheTier implements FirstLevel
 
   @Override
   void freeSpace(String why) {
-    if (getAllocator().getUsedSize() <= acceptableSize()) {
+    boolean placeWanted = withoutPlace.remove(Thread.currentThread());
+    long acceptable = acceptableSize();
+    long over = getAllocator().getUsedSize() - acceptable;
+    PromotedBlocks promoted = guests;
+    if (promoted != null && over > 0) {
+      long freed = promoted.policy().makeRoom(over);
+      if (!placeWanted && (freed >= over || getMetaPlaces() <= acceptable)) {
+        return;
+      }
+    }
+    if (over <= 0) {
       lastFragmented = System.nanoTime();
     }
     super.freeSpace(why);
+    adaptGuests();
+  }
+
+  private void adaptGuests() {
+    PromotedBlocks promoted = guests;
+    if (promoted != null) {
+      promoted.adapt(0);
+    }
+  }
+
+  @Override
+  public boolean evictBlock(BlockCacheKey key) {
+    boolean evicted = super.evictBlock(key);
+    if (evicted) {
+      // What a meta block leaves is room for data.
+      adaptGuests();
+    }
+    return evicted;
+  }
+
+  @Override
+  public void onConfigurationChange(Configuration conf) {
+    super.onConfigurationChange(conf);
+    adaptGuests();
+  }
+
+  @Override
+  long getPressingSize() {
+    PromotedBlocks promoted = guests;
+    long used = super.getPressingSize();
+    return promoted == null ? used : Math.max(0, used - promoted.policy().getUsedBytes());
+  }
+
+  @Override
+  public Optional<Boolean> blockFitsIntoTheCache(HFileBlock block) {
+    return Optional.of(getPressingSize() + block.getOnDiskSizeWithHeader() < acceptableSize());
   }
 
   @Override
@@ -234,6 +465,17 @@ public class FirstLevelBucketCache extends BucketCacheTier implements FirstLevel
     gauges.accept("SpilledBytes", this::getSpilledBytes);
     gauges.accept("DroppedBlockCount", this::getDroppedCount);
     gauges.accept("RejectedBlockCount", this::getRejectedCount);
+    gauges.accept("PromotedBlockCount", ofPolicy(PromotionPolicy::getPromotedCount));
+    gauges.accept("RejectedPromotionCount", ofPolicy(PromotionPolicy::getRejectedCount));
+    gauges.accept("DemotedBlockCount", ofPolicy(PromotionPolicy::getDemotedCount));
+    gauges.accept("DataRoom", ofPolicy(PromotionPolicy::getCapacity));
+  }
+
+  private LongSupplier ofPolicy(ToLongFunction<PromotionPolicy> value) {
+    return () -> {
+      PromotedBlocks promoted = guests;
+      return promoted == null ? 0 : value.applyAsLong(promoted.policy());
+    };
   }
 
   /** Also waits for the writer threads, who may be handing a victim on. */

@@ -1,0 +1,185 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.io.hfile.bucket;
+
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.Comparator;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.apache.hadoop.hbase.io.hfile.FrequencyPromotionPolicy;
+import org.apache.hadoop.hbase.io.hfile.PromotionPolicy;
+import org.apache.yetus.audience.InterfaceAudience;
+
+/**
+ * The data blocks in a {@link FirstLevelBucketCache}: how much of it they may take, and how they
+ * make way for meta blocks.
+ * <p>
+ * A bucket holds blocks of one size only, so that there may be space without a place for a block.
+ * A meta block gets its place by clearing buckets that hold nothing but data, those with the fewest
+ * blocks first, or the data blocks between meta blocks of its size. A data block gets one in the
+ * same way if a bucket is found that is half empty, and seldom enough that looking does not count;
+ * else it is turned away, and the room for data is taken to be what data has by then, until another
+ * try some seconds later. Thread-safe.
+ */
+@InterfaceAudience.Private
+final class PromotedBlocks {
+
+  /** How long the room that was found to be there stands for the room that should be there. */
+  static final long TRY_AGAIN_NANOS = TimeUnit.SECONDS.toNanos(10);
+  /** The least time between two looks for a bucket to clear for data. */
+  private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(1);
+  /** A bucket that is fuller is not cleared for a block that is as good as those in it. */
+  private static final double HALF_EMPTY = 0.6;
+  /** One bucket in so many is cleared at a time, as each time all blocks are looked at. */
+  private static final int BUCKETS_PER_CLEARING = 512;
+  /** Bytes of sketch for a block: blocks are often smaller than the configuration says. */
+  private static final int SKETCH_ENTRIES_PER_BLOCK = 4;
+  private static final long MOST_SKETCH_ENTRIES = 1 << 30;
+
+  private final FirstLevelBucketCache cache;
+  private final long total;
+  private final PromotionPolicy policy;
+  private volatile double share;
+  private volatile long found = Long.MAX_VALUE;
+  private volatile long foundAt;
+  private volatile long lookedAt = System.nanoTime() - LOOK_NANOS;
+
+  /**
+   * @param cache     the tier that they are in
+   * @param blockSize bytes of a data block, as far as is known beforehand
+   */
+  PromotedBlocks(FirstLevelBucketCache cache, int blockSize) {
+    this.cache = cache;
+    this.total = cache.getAllocator().getTotalSize();
+    long entries = SKETCH_ENTRIES_PER_BLOCK * Math.max(1, total / blockSize);
+    this.policy = new FrequencyPromotionPolicy(total, total, blockSize,
+      Math.min(MOST_SKETCH_ENTRIES, entries), cache::evictPromoted, System.nanoTime());
+  }
+
+  PromotionPolicy policy() {
+    return policy;
+  }
+
+  void setShare(double share) {
+    this.share = share;
+    adapt(0);
+  }
+
+  /**
+   * Gives data what meta blocks leave.
+   * @param arriving bytes that meta blocks are about to take
+   */
+  void adapt(long arriving) {
+    long room = Math.min((long) (share * total),
+      cache.acceptableSize() - cache.getMetaPlaces() - arriving);
+    if (found < room) {
+      if (System.nanoTime() - foundAt < TRY_AGAIN_NANOS) {
+        room = found;
+      } else {
+        found = Long.MAX_VALUE;
+      }
+    }
+    policy.onMetaPressure(total - Math.max(0, room));
+  }
+
+  /**
+   * Makes a place for a meta block.
+   * @param sizeIndex the index of its bucket size
+   * @return whether anything was evicted, so that trying again makes sense
+   */
+  boolean makePlaceForMeta(int sizeIndex) {
+    return policy.getBlockCount() > 0 && clear(sizeIndex, 1, true);
+  }
+
+  /**
+   * Makes a place for a data block, if that is cheap.
+   * @param sizeIndex the index of its bucket size
+   * @param place     the bytes that it takes
+   * @return whether anything was evicted, so that trying again makes sense
+   */
+  boolean makePlaceForData(int sizeIndex, int place) {
+    long now = System.nanoTime();
+    boolean looks = now - lookedAt >= LOOK_NANOS;
+    if (looks) {
+      lookedAt = now;
+      if (clear(sizeIndex, HALF_EMPTY, false)) {
+        return true;
+      }
+    }
+    if (looks || found == Long.MAX_VALUE) {
+      found = Math.max(0, policy.getUsedBytes() - place);
+      foundAt = now;
+      adapt(0);
+    }
+    return false;
+  }
+
+  /** Evicts the data blocks of some buckets. Returns whether any went. */
+  private synchronized boolean clear(int sizeIndex, double fullest, boolean forMeta) {
+    BucketAllocator allocator = cache.getAllocator();
+    BucketAllocator.Bucket[] buckets = allocator.getBuckets();
+    int[] data = new int[buckets.length];
+    BitSet mixed = new BitSet();
+    cache.backingMap.forEach((key, entry) -> {
+      int bucket = allocator.getBucketIndex(entry.offset());
+      if (entry.metaBlock || entry.isRpcRef()) {
+        mixed.set(bucket);
+      } else {
+        data[bucket]++;
+      }
+    });
+    int[] bucketsOfSize = new int[allocator.getIndexStatistics().length];
+    for (BucketAllocator.Bucket bucket : buckets) {
+      if (!bucket.isUninstantiated()) {
+        bucketsOfSize[bucket.sizeIndex()]++;
+      }
+    }
+    List<Integer> whole = new ArrayList<>();
+    List<Integer> parts = new ArrayList<>();
+    for (int i = 0; i < buckets.length; i++) {
+      BucketAllocator.Bucket bucket = buckets[i];
+      if (data[i] == 0 || bucket.isUninstantiated()) {
+        continue;
+      }
+      boolean ofSize = bucket.sizeIndex() == sizeIndex;
+      // The allocator leaves each size its last bucket, and a place may be taken by a block that
+      // was evicted while it was read, or is just being written.
+      boolean frees = !mixed.get(i) && bucket.usedCount() == data[i]
+        && data[i] <= fullest * (bucket.usedCount() + bucket.freeCount());
+      if (frees && !ofSize && bucketsOfSize[bucket.sizeIndex()] > 1) {
+        whole.add(i);
+      } else if (ofSize && forMeta) {
+        parts.add(i);
+      }
+    }
+    List<Integer> chosen = whole.isEmpty() ? parts : whole;
+    chosen.sort(Comparator.comparingDouble(
+      i -> (double) data[i] / (buckets[i].usedCount() + buckets[i].freeCount())));
+    BitSet cleared = new BitSet();
+    chosen.stream().limit(Math.max(1, buckets.length / BUCKETS_PER_CLEARING))
+      .forEach(cleared::set);
+    boolean[] any = new boolean[1];
+    cache.backingMap.forEach((key, entry) -> {
+      if (!entry.metaBlock && cleared.get(allocator.getBucketIndex(entry.offset()))) {
+        any[0] |= cache.evictPromoted(key, entry);
+      }
+    });
+    return any[0];
+  }
+}

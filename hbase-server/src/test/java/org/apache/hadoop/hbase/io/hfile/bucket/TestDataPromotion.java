@@ -1,0 +1,532 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.io.hfile.bucket;
+
+import static org.apache.hadoop.hbase.io.hfile.CachedBlockFixture.await;
+import static org.apache.hadoop.hbase.io.hfile.CachedBlockFixture.block;
+import static org.apache.hadoop.hbase.io.hfile.CachedBlockFixture.cache;
+import static org.apache.hadoop.hbase.io.hfile.CachedBlockFixture.content;
+import static org.apache.hadoop.hbase.io.hfile.CachedBlockFixture.key;
+import static org.junit.Assert.assertArrayEquals;
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertNotNull;
+import static org.junit.Assert.assertNull;
+import static org.junit.Assert.assertThrows;
+import static org.junit.Assert.assertTrue;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.Set;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.HBaseClassTestRule;
+import org.apache.hadoop.hbase.HBaseConfiguration;
+import org.apache.hadoop.hbase.io.ByteBuffAllocator;
+import org.apache.hadoop.hbase.io.hfile.BlockCacheFactory;
+import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
+import org.apache.hadoop.hbase.io.hfile.BlockType;
+import org.apache.hadoop.hbase.io.hfile.Cacheable;
+import org.apache.hadoop.hbase.io.hfile.CompositeBucketCache;
+import org.apache.hadoop.hbase.io.hfile.CompositeBucketCacheSettings;
+import org.apache.hadoop.hbase.io.hfile.FileEvictionGuard;
+import org.apache.hadoop.hbase.io.hfile.HFileBlock;
+import org.apache.hadoop.hbase.io.hfile.PromotionPolicy;
+import org.apache.hadoop.hbase.io.hfile.ReferenceLeakRule;
+import org.apache.hadoop.hbase.testclassification.IOTests;
+import org.apache.hadoop.hbase.testclassification.MediumTests;
+import org.junit.After;
+import org.junit.Before;
+import org.junit.ClassRule;
+import org.junit.Rule;
+import org.junit.Test;
+import org.junit.experimental.categories.Category;
+import org.junit.rules.TemporaryFolder;
+
+/** Data blocks that come into the first tier, what they may displace there, and how they leave. */
+@Category({ IOTests.class, MediumTests.class })
+public class TestDataPromotion {
+  @ClassRule
+  public static final HBaseClassTestRule CLASS_RULE =
+    HBaseClassTestRule.forClass(TestDataPromotion.class);
+
+  private static final BlockType META = BlockType.LEAF_INDEX;
+  private static final String PROMOTION = "hbase.bucketcache.composite.promotion";
+  private static final String DATA_MAX = "hbase.bucketcache.composite.l1.data.max";
+  private static final String FILE = "0123456789abcdef0123456789abcdef";
+  private static final String REGION = "fedcba9876543210fedcba9876543210";
+  private static final int SIZE = 4000;
+  private static final int PLACE = 5120;
+  private static final int POOLED = 1000;
+
+  @Rule
+  public final TemporaryFolder folder = new TemporaryFolder();
+
+  @Rule
+  public final ReferenceLeakRule leaks = new ReferenceLeakRule();
+
+  private Configuration conf;
+  private ByteBuffAllocator pool;
+  private FirstLevelBucketCache first;
+  private BucketCacheTier second;
+  private CompositeBucketCache cache;
+
+  @Before
+  public void setUp() {
+    conf = HBaseConfiguration.create();
+    conf.setBoolean("hbase.bucketcache.composite.enabled", true);
+    conf.set("hbase.bucketcache.l1.size", "2");
+    conf.set("hbase.bucketcache.l2.size", "32");
+    conf.set("hbase.bucketcache.bucket.sizes", "5120,9216");
+    conf.set("hbase.blockcache.minblocksize", "4096");
+    conf.set("hbase.bucketcache.l2.ioengine", "file:" + path("l2"));
+    conf.setInt(ByteBuffAllocator.MAX_BUFFER_COUNT_KEY, POOLED);
+    conf.setInt(ByteBuffAllocator.BUFFER_SIZE_KEY, 2048);
+    conf.setInt(ByteBuffAllocator.MIN_ALLOCATE_SIZE_KEY, 512);
+    pool = ByteBuffAllocator.create(conf, true);
+  }
+
+  private String path(String name) {
+    return new File(folder.getRoot(), name).getPath();
+  }
+
+  private void open() {
+    open((CompositeBucketCache) BlockCacheFactory.createBlockCache(conf));
+  }
+
+  private void open(CompositeBucketCache opened) {
+    cache = opened;
+    first = (FirstLevelBucketCache) cache.getFirstLevelCache();
+    second = (BucketCacheTier) cache.getSecondLevelCache();
+  }
+
+  @After
+  public void tearDown() {
+    if (cache == null) {
+      return;
+    }
+    settle();
+    assertPolicyKnowsWhatIsThere();
+    Set<String> files = new HashSet<>();
+    cache.forEach(block -> files.add(block.getFilename()));
+    files.forEach(cache::evictBlocksByHfileName);
+    for (BucketCacheTier tier : new BucketCacheTier[] { first, second }) {
+      assertEquals(0, tier.getAllocator().getUsedSize());
+      assertTrue(tier.blocksByHFile.isEmpty());
+      assertEquals(0, tier.getBlockCount());
+      assertEquals(0, tier.heapSize());
+    }
+    assertEquals(0, first.getMetaPlaces());
+    PromotionPolicy policy = policy();
+    assertEquals(0, policy.getBlockCount());
+    assertEquals(0, policy.getUsedBytes());
+    cache.shutdown();
+    assertEquals("every pooled buffer is back", pool.getUsedBufferCount(),
+      pool.getFreeBufferCount());
+  }
+
+  private PromotionPolicy policy() {
+    return first.setPromotedShare(1);
+  }
+
+  private void settle() {
+    await(() -> first.ramCache.isEmpty() && second.ramCache.isEmpty());
+    // A block leaves the queue's map before its end is told.
+    await(() -> policy().getBlockCount() == dataInFirst());
+  }
+
+  private long dataInFirst() {
+    return first.backingMap.values().stream().filter(entry -> !entry.metaBlock).count();
+  }
+
+  private void assertPolicyKnowsWhatIsThere() {
+    PromotionPolicy policy = policy();
+    assertEquals(dataInFirst(), policy.getBlockCount());
+    assertEquals(first.backingMap.values().stream().filter(entry -> !entry.metaBlock)
+      .mapToLong(entry -> first.bucketSizeFor(entry.getLength())).sum(), policy.getUsedBytes());
+  }
+
+  private BlockCacheKey data(long offset) {
+    return key(FILE, offset, BlockType.DATA);
+  }
+
+  private void put(BlockCacheKey key) {
+    put(key, SIZE);
+  }
+
+  private void put(BlockCacheKey key, int size) {
+    cache(cache, key, block(key.getBlockType(), key.getOffset(), size, pool));
+    await(() -> cache.isAlreadyCached(key).get());
+  }
+
+  private void putData(int blocks) {
+    for (int i = 0; i < blocks; i++) {
+      put(data(i));
+    }
+  }
+
+  /** Reads a block as a get does, and lets the first tier's writers finish. */
+  private void read(BlockCacheKey key) {
+    Cacheable block = cache.getBlock(key, true, false, true);
+    assertNotNull(block);
+    block.release();
+    await(() -> first.ramCache.isEmpty());
+  }
+
+  private long hitsInFirst() {
+    return first.getStats().getHitCount();
+  }
+
+  @Test
+  public void dataAskedForIsServedFromTheFirstTier() {
+    open();
+    for (BlockType type : new BlockType[] { BlockType.DATA, BlockType.ENCODED_DATA }) {
+      long before = hitsInFirst();
+      BlockCacheKey key = key(FILE, type.ordinal(), type);
+      put(key);
+      assertFalse(first.containsBlock(key));
+      read(key);
+      assertTrue(first.isAlreadyCached(key).get());
+      assertTrue("the second tier keeps its copy", second.containsBlock(key));
+      Cacheable block = cache.getBlock(key, true, false, true);
+      assertArrayEquals(content(block(type, key.getOffset(), SIZE)), content(block));
+      block.release();
+      assertEquals(before + 1, hitsInFirst());
+    }
+    assertEquals(2, policy().getPromotedCount());
+    assertEquals(0, first.getMetaBlockCount());
+    assertEquals(2, first.getDataBlockCount());
+  }
+
+  @Test
+  public void dataAskedForUnderAnotherTypeIsPromotedAsData() {
+    open();
+    BlockCacheKey key = data(0);
+    put(key);
+    read(key(FILE, 0, META));
+    assertTrue(first.isAlreadyCached(key).get());
+    assertEquals(0, first.getMetaBlockCount());
+    assertEquals(1, policy().getBlockCount());
+  }
+
+  @Test
+  public void nothingIsPromotedWithNone() {
+    conf.set(PROMOTION, "none");
+    open();
+    put(data(0));
+    for (int i = 0; i < 10; i++) {
+      read(data(0));
+    }
+    assertEquals(0, hitsInFirst());
+    assertFalse(first.containsBlock(data(0)));
+  }
+
+  @Test
+  public void promotionFollowsTheConfigurationAtRunTime() {
+    conf.set(PROMOTION, "none");
+    open();
+    putData(10);
+    read(data(0));
+    assertEquals(0, first.getDataBlockCount());
+    Configuration changed = new Configuration(conf);
+    changed.set(PROMOTION, "frequency");
+    cache.onConfigurationChange(changed);
+    for (int i = 0; i < 10; i++) {
+      read(data(i));
+    }
+    assertEquals(10, first.getDataBlockCount());
+    cache.onConfigurationChange(conf);
+    assertEquals(0, first.getDataBlockCount());
+    read(data(0));
+    assertEquals(0, first.getDataBlockCount());
+    changed.set(PROMOTION, "sometimes");
+    changed.set("hbase.bucketcache.l1.acceptfactor", "0.86");
+    String message = assertThrows(IllegalArgumentException.class,
+      () -> cache.onConfigurationChange(changed)).getMessage();
+    assertEquals(
+      PROMOTION + "=sometimes is no way to promote blocks; set it to frequency or none.", message);
+    assertEquals("nothing else is changed", 0.95f, first.getAcceptableFactor(), 0);
+    read(data(0));
+    assertEquals(0, first.getDataBlockCount());
+  }
+
+  @Test
+  public void dataTakesNoMoreThanItsShare() {
+    conf.set(DATA_MAX, "0.25");
+    open();
+    putData(400);
+    for (int round = 0; round < 3; round++) {
+      for (int i = 0; i < 400; i++) {
+        read(data(i));
+      }
+    }
+    long total = first.getAllocator().getTotalSize();
+    assertTrue(first.getCurrentSize() <= total / 4);
+    assertTrue(first.getCurrentSize() > total / 4 - 2 * PLACE);
+    Configuration changed = new Configuration(conf);
+    changed.set(DATA_MAX, "0.1");
+    cache.onConfigurationChange(changed);
+    assertTrue(first.getCurrentSize() <= total / 10);
+  }
+
+  private void fillWithData(int blocks) {
+    putData(blocks);
+    for (int i = 0; i < blocks; i++) {
+      read(data(i));
+    }
+    assertTrue(first.getCurrentSize() > 0.85 * first.acceptableSize());
+  }
+
+  private void metaTakesTheRoomOfData(int metaSize) {
+    open();
+    fillWithData(500);
+    long taken = 0;
+    int blocks = 0;
+    // As much as fits beside the buckets that the allocator keeps for the other size.
+    while (taken < 0.9 * first.acceptableSize()) {
+      BlockCacheKey key = key(REGION, blocks, META);
+      put(key, metaSize);
+      await(() -> first.ramCache.isEmpty());
+      assertTrue("block " + blocks, first.isAlreadyCached(key).get());
+      blocks++;
+      taken += first.bucketSizeFor(metaSize + 64);
+    }
+    assertEquals(blocks, first.getMetaBlockCount());
+    assertEquals(0, first.getSpilledCount());
+    assertEquals(0, first.getDroppedCount());
+    assertEquals(0, first.getRejectedCount());
+    assertTrue(policy().getDemotedCount() > 0);
+  }
+
+  @Test
+  public void metaTakesTheRoomOfDataOfItsSize() {
+    metaTakesTheRoomOfData(SIZE);
+  }
+
+  @Test
+  public void metaTakesTheRoomOfDataOfAnotherSize() {
+    metaTakesTheRoomOfData(8500);
+  }
+
+  @Test
+  public void dataNeverTakesTheRoomOfMeta() {
+    open();
+    int blocks = 0;
+    HFileBlock meta = block(META, 0, SIZE);
+    for (; first.hasRoomFor(meta); blocks++) {
+      put(key(REGION, blocks, META));
+      await(() -> first.ramCache.isEmpty());
+    }
+    putData(400);
+    for (int round = 0; round < 5; round++) {
+      for (int i = 0; i < 400; i++) {
+        read(data(i));
+      }
+    }
+    assertEquals(blocks, first.getMetaBlockCount());
+    assertEquals(0, first.getSpilledCount());
+    assertEquals(0, first.getStats().getEvictedCount());
+    // What meta blocks leave is room for data again.
+    cache.evictBlocksByHfileName(REGION);
+    for (int i = 0; i < 100; i++) {
+      read(data(i));
+    }
+    assertTrue(first.getDataBlockCount() > 90);
+  }
+
+  @Test
+  public void metaComesBackInPlaceOfData() {
+    open();
+    fillWithData(500);
+    BlockCacheKey key = key(REGION, 0, META);
+    cache(second, key, block(META, 0, SIZE, pool));
+    await(() -> second.isAlreadyCached(key).get());
+    assertEquals(true, first.blockFitsIntoTheCache(block(META, 0, SIZE)).get());
+    read(key);
+    assertTrue(first.isAlreadyCached(key).get());
+    assertEquals(1, cache.getReturnedBlockCount());
+  }
+
+  @Test
+  public void blocksOfASizeThatCameLaterFindPlaces() {
+    open();
+    putData(400);
+    for (int i = 0; i < 400; i++) {
+      read(data(i));
+    }
+    cache.evictBlocksRangeByHfileName(FILE, 0, 300);
+    for (int i = 1000; i < 1100; i++) {
+      put(data(i), 8500);
+    }
+    for (int round = 0; round < 8; round++) {
+      for (int i = 1000; i < 1100; i++) {
+        read(data(i));
+      }
+    }
+    long large = first.backingMap.values().stream().filter(entry -> entry.getLength() > 8000)
+      .count();
+    assertTrue("found " + large, large >= 4);
+  }
+
+  @Test
+  public void scanDoesNotFlushTheFirstTier() {
+    open();
+    int fits = (int) (first.acceptableSize() / PLACE);
+    int hot = fits * 8 / 10;
+    int all = 10 * fits;
+    putData(all);
+    for (int round = 0; round < 6; round++) {
+      for (int i = 0; i < hot; i++) {
+        read(data(i));
+      }
+    }
+    for (int i = hot; i < all; i++) {
+      read(data(i));
+    }
+    long before = hitsInFirst();
+    for (int i = 0; i < hot; i++) {
+      read(data(i));
+    }
+    long served = hitsInFirst() - before;
+    assertTrue(served + " of " + hot, served >= hot * 97 / 100);
+  }
+
+  @Test
+  public void lookupsThatDoNotAskDoNotPromote() {
+    open();
+    put(data(0));
+    for (int i = 0; i < 5; i++) {
+      // Prefetch; a compaction or a scan that is not to cache; a reference.
+      cache.getBlock(data(0), true, false, false).release();
+      cache.getBlock(data(0), false, false, true).release();
+      cache.getBlock(key(FILE + "." + REGION, 0, BlockType.DATA), true, false, true).release();
+    }
+    assertFalse(first.containsBlock(data(0)));
+    assertEquals(0, policy().getPromotedCount() + policy().getRejectedCount());
+  }
+
+  @Test
+  public void demotionWritesNothing() {
+    open();
+    fillWithData(500);
+    long used = second.getAllocator().getUsedSize();
+    assertTrue(policy().makeRoom(20 * PLACE) >= 20 * PLACE);
+    settle();
+    assertTrue(policy().getDemotedCount() >= 20);
+    assertEquals(0, first.getSpilledCount() + first.getDroppedCount());
+    assertEquals(used, second.getAllocator().getUsedSize());
+  }
+
+  @Test
+  public void blockInUseByAReaderIsNotDemoted() {
+    open();
+    put(data(0));
+    read(data(0));
+    Cacheable block = cache.getBlock(data(0), true, false, true);
+    assertEquals(0, policy().makeRoom(PLACE));
+    assertTrue(first.containsBlock(data(0)));
+    block.release();
+    assertEquals(PLACE, policy().makeRoom(PLACE));
+    assertFalse(first.containsBlock(data(0)));
+  }
+
+  @Test
+  public void refusedInsertionEndsTheStay() throws Exception {
+    conf.set("hbase.bucketcache.l1.writer.threads", "1");
+    conf.set("hbase.bucketcache.l1.writer.queuelength", "1");
+    open();
+    putData(5);
+    first.stopWriterThreads();
+    for (int i = 0; i < 5; i++) {
+      cache.getBlock(data(i), true, false, true).release();
+    }
+    assertEquals(1, policy().getBlockCount());
+    assertEquals(0, first.getRejectedCount());
+    assertTrue("served from the queue", first.containsBlock(data(0)));
+    cache.evictBlocksByHfileName(FILE);
+    assertFalse(first.containsBlock(data(0)));
+    // Known until the thread comes that was to write it, here the test itself.
+    assertEquals(1, policy().getBlockCount());
+    first.doDrain(BucketCache.getRAMQueueEntries(first.writerQueues.get(0),
+      new ArrayList<>()), ByteBuffer.allocate(HFileBlock.BLOCK_METADATA_SPACE));
+    assertEquals(0, policy().getBlockCount());
+  }
+
+  /** Evicts the file at the moment that a block of it is on its way. */
+  private static final class Interfering extends FirstLevelBucketCache {
+    private Runnable before = () -> {
+    };
+    private Runnable after = () -> {
+    };
+
+    Interfering(CompositeBucketCacheSettings.Tier tier, FileEvictionGuard guard)
+      throws IOException {
+      super("L1", tier, guard);
+    }
+
+    @Override
+    public int placeFor(Cacheable block) {
+      before.run();
+      return super.placeFor(block);
+    }
+
+    @Override
+    public void promote(BlockCacheKey key, Cacheable block) {
+      after.run();
+      super.promote(key, block);
+    }
+  }
+
+  @Test
+  public void fileEvictedWhileItsBlockMovesLeavesNothing() throws Exception {
+    CompositeBucketCacheSettings settings = CompositeBucketCacheSettings.of(conf);
+    FileEvictionGuard guard = new FileEvictionGuard();
+    Interfering tier = new Interfering(settings.first(), guard);
+    open(new CompositeBucketCache(tier, new BucketCacheTier("L2", settings.second(), null), guard));
+    cache.onConfigurationChange(conf);
+    Runnable evict = () -> cache.evictBlocksByHfileName(FILE);
+    put(data(0));
+    tier.before = evict;
+    read(data(0));
+    tier.before = () -> {
+    };
+    assertNull(cache.getBlock(data(0), true, false, true));
+    put(data(1));
+    tier.after = evict;
+    read(data(1));
+    tier.after = () -> {
+    };
+    assertNull(cache.getBlock(data(1), true, false, true));
+    settle();
+    assertEquals(0, first.getBlockCount());
+  }
+
+  @Test
+  public void closedCachePromotesNothing() {
+    open();
+    putData(2);
+    read(data(0));
+    cache.evictBlocksByHfileName(FILE);
+    cache.shutdown();
+    assertNull(cache.getBlock(data(0), true, false, true));
+    cache.onConfigurationChange(conf);
+    assertNull(cache.getBlock(data(1), true, false, true));
+  }
+}
