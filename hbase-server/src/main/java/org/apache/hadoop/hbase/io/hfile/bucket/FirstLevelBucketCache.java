@@ -139,6 +139,10 @@ public class FirstLevelBucketCache extends BucketCacheTier
     }
     // From here on it is the queue that tells the policy if the block does not arrive.
     cacheBlockWithWaitInternal(key, block, false, false);
+    if (!isCacheEnabled()) {
+      // Shut down meanwhile, and there is nobody left to empty the queue.
+      removeFromRamCache(key);
+    }
   }
 
   private void forget(BlockCacheKey key) {
