@@ -141,8 +141,8 @@ public class CompositeBucketCache extends CombinedBlockCache {
   }
 
   /**
-   * Whether a lookup says that the block is wanted. Prefetch looks without counting, and compactions
-   * and scans that are not to cache say so. A reference's block belongs to another file, and
+   * Whether a lookup says that the block is wanted. Prefetch looks without counting; compactions,
+   * and scans that are not to cache, say so. A reference's block belongs to another file, and
    * references are short-lived; only their names have a dot.
    */
   private static boolean isAskedFor(BlockCacheKey key, boolean caching, boolean counts) {
@@ -189,8 +189,8 @@ public class CompositeBucketCache extends CombinedBlockCache {
 
   /**
    * A cheap look before the full lookup: most lookups are for data, much of which the first tier
-   * does not have. A reference file's key also finds blocks cached under the name of the file referred to,
-   * which only the full lookup can tell; such a name has a dot, others have none.
+   * does not have. A reference file's key also finds blocks cached under the name of the file
+   * referred to, which only the full lookup can tell; such a name has a dot, others have none.
    */
   private boolean mayBeInFirst(BlockCacheKey key) {
     return first.containsBlock(key) || key.getHfileName().indexOf('.') >= 0;

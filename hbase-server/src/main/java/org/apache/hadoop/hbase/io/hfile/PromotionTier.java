@@ -21,8 +21,8 @@ import org.apache.yetus.audience.InterfaceAudience;
 
 /**
  * A fast tier that takes copies of data blocks of a slower one into the room that its own blocks
- * leave. The tier's own blocks come first: a copy goes when its place is needed, is not handed on to
- * anybody, and never makes one of the tier's own go. Thread-safe.
+ * leave. The tier's own blocks come first: a copy goes when its place is needed, is not handed on
+ * to anybody, and never makes one of the tier's own go. Thread-safe.
  */
 @InterfaceAudience.Private
 public interface PromotionTier extends CacheTier {

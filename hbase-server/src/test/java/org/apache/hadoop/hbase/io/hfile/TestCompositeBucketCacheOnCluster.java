@@ -92,6 +92,7 @@ public class TestCompositeBucketCacheOnCluster {
     folder = util.getDataTestDir().toString();
     util.getTestFileSystem().mkdirs(new Path(folder));
     conf.setBoolean("hbase.bucketcache.composite.enabled", true);
+    conf.set("hbase.bucketcache.composite.promotion", "none");
     conf.set("hfile.block.cache.size", "0");
     conf.set("hbase.bucketcache.l1.size", "32");
     conf.set("hbase.bucketcache.l2.size", "64");

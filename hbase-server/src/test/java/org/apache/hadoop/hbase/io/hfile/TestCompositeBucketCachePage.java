@@ -62,6 +62,7 @@ public class TestCompositeBucketCachePage {
   public void setUp() {
     conf = HBaseConfiguration.create();
     conf.setBoolean("hbase.bucketcache.composite.enabled", true);
+    conf.set("hbase.bucketcache.composite.promotion", "none");
     conf.set("hbase.bucketcache.l1.size", "32");
     conf.set("hbase.bucketcache.l2.size", "64");
     conf.set("hbase.bucketcache.l2.ioengine",

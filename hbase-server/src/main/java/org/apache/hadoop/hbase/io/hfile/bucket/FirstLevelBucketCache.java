@@ -61,8 +61,9 @@ import org.slf4j.LoggerFactory;
  * a time, and not at all while it does not get on.
  * <p>
  * Data blocks are guests, copies that a {@link PromotionPolicy} let in. They are not handed on, and
- * go before any meta block does. The policy hears of the end of each guest's stay exactly once: from
- * {@link #blockEvicted} if the guest got into the map, else from the thread that was to write it.
+ * go before any meta block does. The policy hears of the end of each guest's stay exactly once:
+ * from {@link #blockEvicted} if the guest got into the map, else from the thread that was to write
+ * it.
  */
 @InterfaceAudience.Private
 public class FirstLevelBucketCache extends BucketCacheTier
@@ -92,6 +93,7 @@ public class FirstLevelBucketCache extends BucketCacheTier
   /** Writer threads that found no place for a meta block, nor a guest that could go. */
   private final Set<Thread> withoutPlace = ConcurrentHashMap.newKeySet();
 
+  private volatile boolean shutDown;
   private volatile PromotedBlocks guests;
   private volatile CacheTier victimCache;
   private volatile long lastFragmented = System.nanoTime() - FRAGMENTED_PAUSE_NANOS;
@@ -139,8 +141,8 @@ public class FirstLevelBucketCache extends BucketCacheTier
     }
     // From here on it is the queue that tells the policy if the block does not arrive.
     cacheBlockWithWaitInternal(key, block, false, false);
-    if (!isCacheEnabled()) {
-      // Shut down meanwhile, and there is nobody left to empty the queue.
+    if (shutDown) {
+      // There is nobody left to empty the queue.
       removeFromRamCache(key);
     }
   }
@@ -482,17 +484,27 @@ public class FirstLevelBucketCache extends BucketCacheTier
     };
   }
 
-  /** Also waits for the writer threads, who may be handing a victim on. */
+  /**
+   * Stops the writer threads first, who may be handing a victim on, and would else give up blocks
+   * that the superclass gives up as well.
+   */
   @Override
   public void shutdown() {
-    super.shutdown();
     try {
+      for (WriterThread thread : writerThreads) {
+        thread.disableWriter();
+        thread.interrupt();
+      }
       for (WriterThread thread : writerThreads) {
         thread.join(TimeUnit.SECONDS.toMillis(5));
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
+    super.shutdown();
+    shutDown = true;
+    // What readers put into the queue meanwhile.
+    ramCache.delegate.keySet().forEach(this::removeFromRamCache);
   }
 
   /** Returns how many meta blocks went to the victim cache when their place was needed. */

@@ -138,8 +138,8 @@ public class TestDataPromotion {
     assertEquals(0, policy.getBlockCount());
     assertEquals(0, policy.getUsedBytes());
     cache.shutdown();
-    assertEquals("every pooled buffer is back", pool.getUsedBufferCount(),
-      pool.getFreeBufferCount());
+    // Every pooled buffer is back, once the writers have let go.
+    await(() -> pool.getUsedBufferCount() == pool.getFreeBufferCount());
   }
 
   private PromotionPolicy policy() {

@@ -48,8 +48,8 @@ import org.junit.experimental.categories.Category;
 import org.junit.rules.TemporaryFolder;
 
 /**
- * The end of a cache whose readers are at work. What is in the tiers then is forgotten without being
- * released, so that only the pool tells whether a buffer was lost.
+ * The end of a cache whose readers are at work. What is in the tiers then is forgotten without
+ * being released, so that only the pool tells whether a buffer was lost.
  */
 @Category({ IOTests.class, MediumTests.class })
 public class TestDataPromotionAtShutdown {
@@ -123,8 +123,8 @@ public class TestDataPromotionAtShutdown {
       }
       assertTrue(cache.getFirstLevelCache().getStats().getHitCount() > 0);
       assertNull(cache.getBlock(key("file", 0, BlockType.DATA), true, false, true));
-      assertEquals("every pooled buffer is back", pool.getUsedBufferCount(),
-        pool.getFreeBufferCount());
+      // Every pooled buffer is back, once the writers have let go.
+      await(() -> pool.getUsedBufferCount() == pool.getFreeBufferCount());
     }
   }
 }
