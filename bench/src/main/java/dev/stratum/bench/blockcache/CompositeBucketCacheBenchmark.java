@@ -113,6 +113,8 @@ public class CompositeBucketCacheBenchmark extends PinnedJvm {
     conf.setInt(BlockCacheFactory.BUCKET_CACHE_WRITER_QUEUE_KEY, 1 << 16);
     if (hasCompositeBucketCache()) {
       conf.setBoolean("hbase.bucketcache.composite.enabled", true);
+      // All data would end up in the first tier, which has the room for it.
+      conf.set("hbase.bucketcache.composite.promotion", "none");
       conf.setInt("hbase.bucketcache.l1.size", FIRST_TIER_MEGABYTES);
       conf.set("hbase.bucketcache.l2.ioengine", place.setting());
       conf.setInt("hbase.bucketcache.l2.size", secondTierMegabytes);
