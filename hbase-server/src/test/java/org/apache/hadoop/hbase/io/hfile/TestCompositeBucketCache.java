@@ -70,7 +70,7 @@ public class TestCompositeBucketCache {
   public final TemporaryFolder folder = new TemporaryFolder();
 
   @Rule
-  public final ReferenceLeakRule leaks = new ReferenceLeakRule();
+  public final RefCntLeakRule leaks = new RefCntLeakRule();
 
   private Configuration conf;
   private CompositeBucketCache cache;

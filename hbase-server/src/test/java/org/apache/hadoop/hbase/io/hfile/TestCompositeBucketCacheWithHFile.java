@@ -66,7 +66,7 @@ public class TestCompositeBucketCacheWithHFile {
   public final TemporaryFolder folder = new TemporaryFolder();
 
   @Rule
-  public final ReferenceLeakRule leaks = new ReferenceLeakRule();
+  public final RefCntLeakRule leaks = new RefCntLeakRule();
 
   private Configuration conf;
   private FileSystem fs;

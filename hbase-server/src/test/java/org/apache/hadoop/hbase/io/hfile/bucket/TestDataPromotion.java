@@ -49,7 +49,7 @@ import org.apache.hadoop.hbase.io.hfile.CompositeBucketCacheSettings;
 import org.apache.hadoop.hbase.io.hfile.FileEvictionGuard;
 import org.apache.hadoop.hbase.io.hfile.HFileBlock;
 import org.apache.hadoop.hbase.io.hfile.PromotionPolicy;
-import org.apache.hadoop.hbase.io.hfile.ReferenceLeakRule;
+import org.apache.hadoop.hbase.io.hfile.RefCntLeakRule;
 import org.apache.hadoop.hbase.testclassification.IOTests;
 import org.apache.hadoop.hbase.testclassification.MediumTests;
 import org.junit.After;
@@ -80,7 +80,7 @@ public class TestDataPromotion {
   public final TemporaryFolder folder = new TemporaryFolder();
 
   @Rule
-  public final ReferenceLeakRule leaks = new ReferenceLeakRule();
+  public final RefCntLeakRule leaks = new RefCntLeakRule();
 
   private Configuration conf;
   private ByteBuffAllocator pool;

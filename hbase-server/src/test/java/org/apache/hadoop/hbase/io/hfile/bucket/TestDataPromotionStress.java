@@ -41,7 +41,7 @@ import org.apache.hadoop.hbase.io.hfile.Cacheable;
 import org.apache.hadoop.hbase.io.hfile.CompositeBucketCache;
 import org.apache.hadoop.hbase.io.hfile.HFileBlock;
 import org.apache.hadoop.hbase.io.hfile.PromotionPolicy;
-import org.apache.hadoop.hbase.io.hfile.ReferenceLeakRule;
+import org.apache.hadoop.hbase.io.hfile.RefCntLeakRule;
 import org.apache.hadoop.hbase.testclassification.IOTests;
 import org.apache.hadoop.hbase.testclassification.LargeTests;
 import org.junit.Before;
@@ -72,7 +72,7 @@ public class TestDataPromotionStress {
   public final TemporaryFolder folder = new TemporaryFolder();
 
   @Rule
-  public final ReferenceLeakRule leaks = new ReferenceLeakRule();
+  public final RefCntLeakRule leaks = new RefCntLeakRule();
 
   private final AtomicReference<Throwable> failure = new AtomicReference<>();
   private volatile String closing = "none";
