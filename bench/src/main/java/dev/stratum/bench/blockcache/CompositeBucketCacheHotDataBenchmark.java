@@ -1,0 +1,162 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package dev.stratum.bench.blockcache;
+
+import dev.stratum.bench.PinnedJvm;
+import dev.stratum.bench.harness.Headline;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.HBaseConfiguration;
+import org.apache.hadoop.hbase.HConstants;
+import org.apache.hadoop.hbase.io.hfile.BlockCacheFactory;
+import org.apache.hadoop.hbase.io.hfile.CombinedBlockCache;
+import org.apache.hadoop.hbase.io.hfile.HFileBlock;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Level;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+import org.openjdk.jmh.annotations.Threads;
+import site.ycsb.generator.ZipfianGenerator;
+
+/**
+ * One look-up of a data block by each of two threads, in microseconds and in bytes of heap
+ * allocated, where the second tier is a file in the page cache and holds all the data, eight times
+ * what the first tier has room for. CompositeBucketCache on the fork, with hot data in its off-heap
+ * first tier, is held against stock's CombinedBlockCache, whose first level is for meta blocks only.
+ *
+ * <pre>
+ * mvn -pl bench jmh:run -Djmh.include=CompositeBucketCacheHotDataBenchmark
+ * </pre>
+ *
+ * The page cache is the hardest case for the fork: a read from a device costs many times what a
+ * copy from the page cache does. Blocks are asked for by YCSB's zipfian generator with its constant
+ * of 0.99 (Cooper et al., SoCC 2010), hot blocks lying anywhere in the file, or all equally often.
+ * The look-up itself has the shape of <code>HFileReaderImpl.getCachedBlock</code>, as in
+ * {@link BucketCacheBenchmark}. See HBASE-23296.
+ */
+@State(Scope.Benchmark)
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.MICROSECONDS)
+@Threads(2)
+public class CompositeBucketCacheHotDataBenchmark extends PinnedJvm {
+  private static final int BLOCK_BYTES = 32 * 1024;
+  private static final int DATA_TO_FIRST_TIER = 8;
+  /** A power of two, and long enough that a thread does not see a pattern. */
+  private static final int TRACE_LENGTH = 1 << 20;
+  private static final int WARM_UP_LOOK_UPS = 400_000;
+
+  /** How blocks are asked for: <code>zipfian</code> or <code>uniform</code>. */
+  @Param({ "zipfian", "uniform" })
+  public String keys;
+
+  /** <code>hbase.bucketcache.composite.promotion</code> on the fork; stock has no such thing. */
+  @Param({ "frequency", "none" })
+  public String promotion;
+
+  /** The bytes of data, in MB. */
+  int megabytes = 128;
+
+  private Engine place;
+  private StoreFileBlocks blocks;
+  CombinedBlockCache cache;
+  private StoreFileBlocks.Location[] trace;
+
+  /** A thread's place in the trace. */
+  @State(Scope.Thread)
+  public static class Cursor {
+    private int next = ThreadLocalRandom.current().nextInt(TRACE_LENGTH);
+
+    int next() {
+      next = next + 1 & TRACE_LENGTH - 1;
+      return next;
+    }
+  }
+
+  @Setup(Level.Trial)
+  public void fill() throws IOException, InterruptedException {
+    place = new Engine("file");
+    int secondTierMegabytes = 2 * megabytes + 64;
+    Configuration conf = HBaseConfiguration.create();
+    conf.setInt(BlockCacheFactory.BUCKET_CACHE_WRITER_QUEUE_KEY, 1 << 16);
+    if (CompositeBucketCacheBenchmark.hasCompositeBucketCache()) {
+      conf.setBoolean("hbase.bucketcache.composite.enabled", true);
+      conf.set("hbase.bucketcache.composite.promotion", promotion);
+      conf.setInt("hbase.bucketcache.l1.size", megabytes / DATA_TO_FIRST_TIER);
+      // The built-in sizes ask for a tier of 29 MB at least.
+      conf.set("hbase.bucketcache.l1.bucket.sizes", "5120,34816,132096");
+      conf.set("hbase.bucketcache.l2.ioengine", place.setting());
+      conf.setInt("hbase.bucketcache.l2.size", secondTierMegabytes);
+    } else {
+      conf.set(HConstants.BUCKET_CACHE_IOENGINE_KEY, place.setting());
+      conf.setInt(HConstants.BUCKET_CACHE_SIZE_KEY, secondTierMegabytes);
+    }
+    cache = (CombinedBlockCache) BlockCacheFactory.createBlockCache(conf);
+    blocks = new StoreFileBlocks(conf, BLOCK_BYTES, (long) megabytes << 20);
+    List<StoreFileBlocks.Location> all = blocks.readAllThrough(cache);
+    blocks.awaitCached(cache, all);
+    List<StoreFileBlocks.Location> data = new ArrayList<>();
+    all.stream().filter(location -> location.type.isData()).forEach(data::add);
+    trace = trace(data);
+    Cursor cursor = new Cursor();
+    for (int i = 0; i < WARM_UP_LOOK_UPS; i++) {
+      get(cursor);
+    }
+  }
+
+  private StoreFileBlocks.Location[] trace(List<StoreFileBlocks.Location> data) {
+    Collections.shuffle(data, new Random(1));
+    ZipfianGenerator zipfian = new ZipfianGenerator(data.size());
+    StoreFileBlocks.Location[] asked = new StoreFileBlocks.Location[TRACE_LENGTH];
+    for (int i = 0; i < asked.length; i++) {
+      asked[i] = data.get(keys.equals("zipfian")
+        ? zipfian.nextValue().intValue()
+        : ThreadLocalRandom.current().nextInt(data.size()));
+    }
+    return asked;
+  }
+
+  @TearDown(Level.Trial)
+  public void close() throws IOException {
+    cache.shutdown();
+    place.close();
+    blocks.close();
+  }
+
+  /** @return the block's size with header, in bytes */
+  @Benchmark
+  @Headline("keys=zipfian,promotion=frequency")
+  public int get(Cursor cursor) {
+    HFileBlock block =
+      (HFileBlock) cache.getBlock(blocks.key(trace[cursor.next()]), true, false, true);
+    int sizeWithHeader = block.getOnDiskSizeWithHeader();
+    block.release();
+    return sizeWithHeader;
+  }
+}
