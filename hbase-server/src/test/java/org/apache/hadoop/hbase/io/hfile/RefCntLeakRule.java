@@ -24,7 +24,9 @@ import java.util.Collections;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.apache.hadoop.hbase.nio.RefCnt;
-import org.junit.rules.ExternalResource;
+import org.junit.rules.TestRule;
+import org.junit.runner.Description;
+import org.junit.runners.model.Statement;
 
 import org.apache.hbase.thirdparty.io.netty.util.ResourceLeakDetector;
 
@@ -32,35 +34,36 @@ import org.apache.hbase.thirdparty.io.netty.util.ResourceLeakDetector;
  * Fails a test that drops a reference-counted buffer or bucket entry without releasing it: watches
  * every {@link RefCnt} with the leak detector at its paranoid level, and looks for reports when the
  * test is over. What is still reachable then, from a field of the test for example, is no leak. A
- * bucket cache does not release its entries on shutdown, so evict them first.
+ * bucket cache does not release its entries on shutdown, so evict them first. A test that failed
+ * did not get that far, so what it leaves is not looked at.
  */
-public class RefCntLeakRule extends ExternalResource {
+public class RefCntLeakRule implements TestRule {
 
   /** Garbage collections after which what was leaked is taken to have been found. */
   private static final int COLLECTIONS = 3;
 
   private final Queue<String> leaks = new ConcurrentLinkedQueue<>();
-  private ResourceLeakDetector.Level levelBefore;
 
   @Override
-  protected void before() {
-    levelBefore = ResourceLeakDetector.getLevel();
-    ResourceLeakDetector.setLevel(ResourceLeakDetector.Level.PARANOID);
-    // Leaks of an earlier test must not be reported as this one's
-    collect();
-    RefCnt.detector.setLeakListener((resource, records) -> leaks.add(resource + records));
-  }
-
-  @Override
-  protected void after() {
-    try {
-      collect();
-    } finally {
-      RefCnt.detector.setLeakListener(null);
-      ResourceLeakDetector.setLevel(levelBefore);
-    }
-    assertEquals("Leaked reference counts", Collections.emptyList(),
-      new ArrayList<>(leaks));
+  public Statement apply(Statement base, Description description) {
+    return new Statement() {
+      @Override
+      public void evaluate() throws Throwable {
+        ResourceLeakDetector.Level levelBefore = ResourceLeakDetector.getLevel();
+        ResourceLeakDetector.setLevel(ResourceLeakDetector.Level.PARANOID);
+        try {
+          // Leaks of an earlier test must not be reported as this one's
+          collect();
+          RefCnt.detector.setLeakListener((resource, records) -> leaks.add(resource + records));
+          base.evaluate();
+          collect();
+        } finally {
+          RefCnt.detector.setLeakListener(null);
+          ResourceLeakDetector.setLevel(levelBefore);
+        }
+        assertEquals("Leaked reference counts", Collections.emptyList(), new ArrayList<>(leaks));
+      }
+    };
   }
 
   private void collect() {

@@ -30,6 +30,7 @@ import java.util.function.BiConsumer;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.function.ToLongFunction;
+import java.util.stream.Stream;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.io.ByteBuffAllocator;
@@ -320,11 +321,19 @@ public class FirstLevelBucketCache extends BucketCacheTier
         return;
       }
     }
-    if (over <= 0) {
+    if (over <= 0 && isOneSizeFull()) {
       lastFragmented = System.nanoTime();
     }
     super.freeSpace(why);
     adaptGuests();
+  }
+
+  /**
+   * Whether some bucket size has no place left although there is space elsewhere. Asked by a thread
+   * that found the tier full: if all sizes have places by now, another thread has just made them.
+   */
+  private boolean isOneSizeFull() {
+    return Stream.of(getAllocator().getIndexStatistics()).anyMatch(size -> size.freeCount() == 0);
   }
 
   private void adaptGuests() {
