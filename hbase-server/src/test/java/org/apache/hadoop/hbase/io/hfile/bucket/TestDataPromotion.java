@@ -131,7 +131,7 @@ public class TestDataPromotion {
       assertEquals(0, tier.getAllocator().getUsedSize());
       assertTrue(tier.blocksByHFile.isEmpty());
       assertEquals(0, tier.getBlockCount());
-      assertEquals(0, tier.heapSize());
+      await(() -> tier.heapSize() == 0);
     }
     assertEquals(0, first.getMetaPlaces());
     PromotionPolicy policy = policy();
