@@ -68,6 +68,9 @@ public interface CacheTier extends BlockCache {
   /** Returns the bytes of index, bloom and other meta blocks stored. */
   long getMetaBlockSize();
 
+  /** Visits each file of which the tier stores blocks. Costs O(files), whatever the tier holds. */
+  void forEachFile(StoredBlocks.FileVisitor visitor);
+
   /**
    * Names what the tier has to tell: capitalized names that follow the tier's own, and where each
    * value is read. Reading one is cheap, whatever the tier holds.

@@ -63,6 +63,9 @@ public class CompositeBucketCache extends CombinedBlockCache {
   private final FileEvictionGuard guard;
   private final LongAdder returned = new LongAdder();
   private final AtomicBoolean closed = new AtomicBoolean();
+  private final CompositeBucketCacheMetrics metrics;
+  private final ReadTimes firstReads;
+  private final ReadTimes secondReads;
   /** Null if data blocks stay in the second tier. */
   private volatile PromotionPolicy promotion;
 
@@ -78,14 +81,16 @@ public class CompositeBucketCache extends CombinedBlockCache {
     this.second = second;
     this.guard = guard;
     first.setVictimCache(second);
-    CompositeBucketCacheMetrics.register(first, second, this::getReturnedBlockCount);
+    this.metrics = new CompositeBucketCacheMetrics(first, second, this::getReturnedBlockCount);
+    this.firstReads = metrics.getTiers().get(0).getReadTimes();
+    this.secondReads = metrics.getTiers().get(1).getReadTimes();
   }
 
   @Override
   public void shutdown() {
     promotion = null;
     if (closed.compareAndSet(false, true)) {
-      CompositeBucketCacheMetrics.unregister();
+      metrics.close();
     }
     // The first tier before the second, which takes what the first still hands on.
     super.shutdown();
@@ -109,8 +114,10 @@ public class CompositeBucketCache extends CombinedBlockCache {
     if (mayBeInFirst(key)) {
       // Asked as a repeat, the first tier counts a hit but no miss: if the block went just now, it
       // went to the second tier, which is where the lookup ends.
+      long start = updateCacheMetrics ? firstReads.start() : ReadTimes.NOT_TIMED;
       Cacheable block = first.getBlock(key, caching, true, updateCacheMetrics);
       if (block != null) {
+        firstReads.end(start);
         PromotionPolicy policy = promotion;
         if (
           policy != null && isAskedFor(key, caching, updateCacheMetrics)
@@ -122,6 +129,7 @@ public class CompositeBucketCache extends CombinedBlockCache {
       }
     }
     boolean metaWanted = isMetaBlock(key.getBlockType());
+    long start = updateCacheMetrics ? secondReads.start() : ReadTimes.NOT_TIMED;
     Cacheable block = second.getBlock(key, caching, repeat || metaWanted, updateCacheMetrics);
     if (block == null) {
       if (metaWanted && !repeat && updateCacheMetrics) {
@@ -129,6 +137,7 @@ public class CompositeBucketCache extends CombinedBlockCache {
       }
       return null;
     }
+    secondReads.end(start);
     if (isMetaBlock(block.getBlockType())) {
       bringBack(key, block);
     } else {
@@ -334,6 +343,11 @@ public class CompositeBucketCache extends CombinedBlockCache {
     second.onConfigurationChange(
       CompositeBucketCacheSettings.ofTier(conf, CompositeBucketCacheSettings.L2_PREFIX));
     setPromotedShare(share);
+  }
+
+  /** Returns what the tiers have to tell, for as long as the cache is open. */
+  public CompositeBucketCacheMetrics getMetrics() {
+    return metrics;
   }
 
   /** Returns how often a meta block was copied from the second tier back into the first. */

@@ -17,44 +17,176 @@
  */
 package org.apache.hadoop.hbase.io.hfile;
 
-import java.util.function.BiConsumer;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.apache.hadoop.hbase.metrics.Gauge;
 import org.apache.hadoop.hbase.metrics.MetricRegistries;
 import org.apache.hadoop.hbase.metrics.MetricRegistry;
 import org.apache.hadoop.hbase.metrics.MetricRegistryInfo;
 import org.apache.yetus.audience.InterfaceAudience;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.apache.hbase.thirdparty.com.google.common.util.concurrent.ThreadFactoryBuilder;
 
 /**
- * What {@link CompositeBucketCache} and its tiers have to tell, as gauges in JMX under
+ * What {@link CompositeBucketCache} and its tiers have to tell: as gauges in JMX under
  * {@code Hadoop:service=HBase,name=RegionServer,sub=BlockCacheTiers}, and so at /jmx and
- * /prometheus. Reading a gauge reads counters; none walks the cache. Where one process has several
- * composites, as a test cluster has, the last one opened is shown.
+ * /prometheus, and to the page of the tiers. Reading any of it reads counters; none walks the
+ * cache. A daemon thread takes a sample every {@value #SAMPLE_SECONDS} seconds, for as long as the
+ * cache is open. Where one process has several composites, as a test cluster has, JMX shows the
+ * last one opened. Thread-safe.
  */
 @InterfaceAudience.Private
-final class CompositeBucketCacheMetrics {
+public final class CompositeBucketCacheMetrics {
+  private static final Logger LOG = LoggerFactory.getLogger(CompositeBucketCacheMetrics.class);
+
   static final MetricRegistryInfo INFO = new MetricRegistryInfo("BlockCacheTiers",
     "The tiers of the block cache", "RegionServer,sub=BlockCacheTiers", "regionserver", false);
 
-  private CompositeBucketCacheMetrics() {
+  /** How long a sample of {@link #getHistory} is. */
+  public static final int SAMPLE_SECONDS = 10;
+  private static final int SAMPLES = 3600 / SAMPLE_SECONDS;
+  private static final int SAMPLES_OF_READ_TIMES = 60 / SAMPLE_SECONDS;
+  /** A read from memory is over in a few hundred nanoseconds, of which the clock may take few. */
+  private static final int FIRST_TIMED_ONE_IN = 32;
+  private static final int SECOND_TIMED_ONE_IN = 1;
+
+  private final Tier first;
+  private final Tier second;
+  private final TierHistory history = new TierHistory(SAMPLES);
+  private final ScheduledExecutorService sampler;
+
+  /** One tier's figures. */
+  @InterfaceAudience.Private
+  public static final class Tier {
+    private final String name;
+    private final CacheTier cache;
+    private final ReadTimes readTimes;
+    private final Map<String, LongSupplier> gauges = new LinkedHashMap<>();
+
+    private Tier(String name, CacheTier cache, int timedOneIn) {
+      this.name = name;
+      this.cache = cache;
+      this.readTimes = new ReadTimes(timedOneIn, SAMPLES_OF_READ_TIMES);
+      cache.forEachGauge(gauges::put);
+    }
+
+    /** Returns L1 or L2. */
+    public String getName() {
+      return name;
+    }
+
+    /** Returns the storage behind the tier, in words for an operator. */
+    public String getIoEngine() {
+      return cache.getIoEngine();
+    }
+
+    /** Returns how long lookups took that found their block here. */
+    public ReadTimes getReadTimes() {
+      return readTimes;
+    }
+
+    /** Returns a gauge's value, 0 if the tier has no such gauge. */
+    public long get(String gauge) {
+      LongSupplier value = gauges.get(gauge);
+      return value == null ? 0 : value.getAsLong();
+    }
+
+    /** Returns all gauges as they are now, under their names without the tier's. */
+    public Map<String, Long> getValues() {
+      Map<String, Long> values = new LinkedHashMap<>();
+      gauges.forEach((gauge, value) -> values.put(gauge, value.getAsLong()));
+      return values;
+    }
+
+    /** Visits each file of which the tier stores blocks. Costs O(files). */
+    public void forEachFile(StoredBlocks.FileVisitor visitor) {
+      cache.forEachFile(visitor);
+    }
+
+    private void register(MetricRegistry registry) {
+      gauges.forEach((gauge, value) -> register(registry, gauge, value));
+      // Named as HBase names what it tells of its own histograms.
+      register(registry, "ReadNanos_num_ops", () -> readTimes.getSummary().getTotal());
+      register(registry, "ReadNanos_median", () -> readTimes.getSummary().getMedian());
+      register(registry, "ReadNanos_95th_percentile", () -> readTimes.getSummary().getP95());
+      register(registry, "ReadNanos_99th_percentile", () -> readTimes.getSummary().getP99());
+      register(registry, "ReadNanos_99.9th_percentile", () -> readTimes.getSummary().getP999());
+      register(registry, "ReadNanos_max", () -> readTimes.getSummary().getMax());
+    }
+
+    private void register(MetricRegistry registry, String gauge, LongSupplier value) {
+      registry.remove(name + gauge);
+      registry.register(name + gauge, (Gauge<Long>) value::getAsLong);
+    }
   }
 
-  /** Publishes the gauges; to be taken back once with {@link #unregister}. */
-  static void register(CacheTier first, CacheTier second, LongSupplier returned) {
+  /**
+   * Publishes the gauges and begins to take samples; {@link #close} ends both.
+   * @param returned how often a meta block came back into the first tier
+   */
+  CompositeBucketCacheMetrics(CacheTier first, CacheTier second, LongSupplier returned) {
+    this.first = new Tier("L1", first, FIRST_TIMED_ONE_IN);
+    this.second = new Tier("L2", second, SECOND_TIMED_ONE_IN);
+    this.first.gauges.put("ReturnedBlockCount", returned);
     MetricRegistry registry = MetricRegistries.global().create(INFO);
-    first.forEachGauge(into(registry, "L1"));
-    second.forEachGauge(into(registry, "L2"));
-    into(registry, "L1").accept("ReturnedBlockCount", returned);
+    this.first.register(registry);
+    this.second.register(registry);
+    sampler = Executors.newSingleThreadScheduledExecutor(
+      new ThreadFactoryBuilder().setNameFormat("BlockCacheTiersSampler").setDaemon(true).build());
+    sampler.scheduleAtFixedRate(this::sampleUnlessItFails, 0, SAMPLE_SECONDS, TimeUnit.SECONDS);
   }
 
-  static void unregister() {
+  /** Takes the gauges back and ends the samples. To be called once. */
+  void close() {
+    sampler.shutdownNow();
     MetricRegistries.global().remove(INFO);
   }
 
-  private static BiConsumer<String, LongSupplier> into(MetricRegistry registry, String prefix) {
-    return (name, value) -> {
-      registry.remove(prefix + name);
-      registry.register(prefix + name, (Gauge<Long>) value::getAsLong);
-    };
+  private void sampleUnlessItFails() {
+    try {
+      sample(System.currentTimeMillis(), System.nanoTime());
+    } catch (RuntimeException e) {
+      // The executor would call no more.
+      LOG.warn("Could not take a sample of the block cache's tiers", e);
+    }
+  }
+
+  void sample(long time, long nanoTime) {
+    first.readTimes.roll();
+    second.readTimes.roll();
+    history.add(time, nanoTime, getTotals());
+  }
+
+  private long[] getTotals() {
+    long[] totals = new long[TierHistory.Count.values().length];
+    totals[TierHistory.Count.FIRST_HITS.ordinal()] = first.get("HitCount");
+    totals[TierHistory.Count.SECOND_HITS.ordinal()] = second.get("HitCount");
+    // A lookup misses in one of the two, by what it is for.
+    totals[TierHistory.Count.MISSES.ordinal()] = first.get("MissCount") + second.get("MissCount");
+    totals[TierHistory.Count.PROMOTIONS.ordinal()] = first.get("PromotedBlockCount");
+    totals[TierHistory.Count.REJECTED_PROMOTIONS.ordinal()] =
+      first.get("RejectedPromotionCount");
+    totals[TierHistory.Count.DEMOTIONS.ordinal()] = first.get("DemotedBlockCount");
+    return totals;
+  }
+
+  /** Returns both tiers, the first first. */
+  public List<Tier> getTiers() {
+    return Collections.unmodifiableList(new ArrayList<>(Arrays.asList(first, second)));
+  }
+
+  /** Returns the last hour. */
+  public TierHistory getHistory() {
+    return history;
   }
 }

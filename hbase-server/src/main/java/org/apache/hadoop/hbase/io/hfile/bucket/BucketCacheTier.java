@@ -34,10 +34,12 @@ import java.util.stream.Stream;
 import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheFactory;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
+import org.apache.hadoop.hbase.io.hfile.BlockType;
 import org.apache.hadoop.hbase.io.hfile.CacheStats;
 import org.apache.hadoop.hbase.io.hfile.CacheTier;
 import org.apache.hadoop.hbase.io.hfile.Cacheable;
 import org.apache.hadoop.hbase.io.hfile.CompositeBucketCacheSettings;
+import org.apache.hadoop.hbase.io.hfile.StoredBlocks;
 import org.apache.hadoop.hbase.regionserver.HRegion;
 import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
@@ -55,21 +57,14 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
 
   /** How long to sleep between two looks at a full writer queue. */
   private static final long QUEUE_POLL_NANOS = 200_000;
+  private static final BlockType.BlockCategory[] CATEGORIES = BlockType.BlockCategory.values();
 
   private final String name;
   /** What a block takes, ascending; the largest is the largest block that fits at all. */
   private final int[] bucketSizes;
-  private final MetaBlocks metaBlocks;
-
-  private static final class MetaBlocks {
-    private final LongAdder count = new LongAdder();
-    private final LongAdder bytes = new LongAdder();
-
-    void add(BucketEntry entry, int sign) {
-      count.add(sign);
-      bytes.add((long) sign * entry.getLength());
-    }
-  }
+  private final StoredBlocks stored = new StoredBlocks();
+  private final LongAdder inserted = new LongAdder();
+  private final LongAdder writtenBytes = new LongAdder();
 
   /**
    * The keys in order of their files, always those of the map. The superclass changes the map first
@@ -133,13 +128,7 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
       thread.setName(thread.getName().replace("BucketCacheWriter", name + "-BucketCacheWriter"));
     }
     this.blocksByHFile = new FileIndex(backingMap);
-    this.metaBlocks = new MetaBlocks();
-    backingMap.forEach((key, entry) -> {
-      if (isMetaBlock(key.getBlockType())) {
-        entry.metaBlock = true;
-        metaBlocks.add(entry, 1);
-      }
-    });
+    backingMap.forEach(this::comes);
     LOG.info("{} tier: {} on {}", name, getClass().getSimpleName(), getIoEngine());
   }
 
@@ -270,31 +259,36 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
 
   @Override
   protected void putIntoBackingMap(BlockCacheKey key, BucketEntry bucketEntry) {
-    // Before it can be evicted, and in the entry, since the key it is evicted by may be another.
-    if (isMetaBlock(key.getBlockType())) {
-      bucketEntry.metaBlock = true;
-      metaBlocks.add(bucketEntry, 1);
-    }
+    // Before it can be evicted.
+    comes(key, bucketEntry);
+    inserted.increment();
+    writtenBytes.add(bucketEntry.getLength());
     super.putIntoBackingMap(key, bucketEntry);
+  }
+
+  private void comes(BlockCacheKey key, BucketEntry entry) {
+    BlockType.BlockCategory category = StoredBlocks.categoryOf(key.getBlockType());
+    // Into the entry, since the key it is evicted by may say otherwise.
+    entry.metaBlock = isMetaBlock(key.getBlockType());
+    entry.category = (byte) category.ordinal();
+    stored.add(key.getHfileName(), category, entry.getLength());
   }
 
   @Override
   void blockEvicted(BlockCacheKey key, BucketEntry bucketEntry, boolean decrementBlockNumber,
     boolean evictedByEvictionProcess) {
     super.blockEvicted(key, bucketEntry, decrementBlockNumber, evictedByEvictionProcess);
-    if (bucketEntry.metaBlock) {
-      metaBlocks.add(bucketEntry, -1);
-    }
+    stored.remove(key.getHfileName(), CATEGORIES[bucketEntry.category], bucketEntry.getLength());
   }
 
   @Override
   public long getMetaBlockCount() {
-    return metaBlocks.count.sum();
+    return stored.getMetaCount();
   }
 
   @Override
   public long getMetaBlockSize() {
-    return metaBlocks.bytes.sum();
+    return stored.getMetaBytes();
   }
 
   /** Returns the blocks stored, and those that still wait to be written. */
@@ -323,12 +317,27 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
     gauges.accept("Used", this::getCurrentSize);
     gauges.accept("MetaBlockCount", this::getMetaBlockCount);
     gauges.accept("MetaBlockSize", this::getMetaBlockSize);
-    gauges.accept("DataBlockCount", this::getDataBlockCount);
-    gauges.accept("DataBlockSize", this::getCurrentDataSize);
+    accept(gauges, "Index", BlockType.BlockCategory.INDEX);
+    accept(gauges, "Bloom", BlockType.BlockCategory.BLOOM);
+    accept(gauges, "Data", BlockType.BlockCategory.DATA);
+    gauges.accept("WaitingBlockCount", ramCache.delegate::size);
     gauges.accept("HitCount", stats::getHitCount);
     gauges.accept("MissCount", stats::getMissCount);
+    gauges.accept("InsertedBlockCount", inserted::sum);
+    gauges.accept("WrittenBytes", writtenBytes::sum);
     gauges.accept("EvictedBlockCount", stats::getEvictedCount);
     gauges.accept("RefusedInsertCount", stats::getFailedInserts);
+  }
+
+  private void accept(BiConsumer<String, LongSupplier> gauges, String type,
+    BlockType.BlockCategory category) {
+    gauges.accept(type + "BlockCount", () -> stored.getCount(category));
+    gauges.accept(type + "BlockSize", () -> stored.getBytes(category));
+  }
+
+  @Override
+  public void forEachFile(StoredBlocks.FileVisitor visitor) {
+    stored.forEachFile(visitor);
   }
 
   /**

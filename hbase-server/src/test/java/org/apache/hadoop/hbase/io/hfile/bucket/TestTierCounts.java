@@ -1,0 +1,272 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.io.hfile.bucket;
+
+import static org.apache.hadoop.hbase.io.hfile.CachedBlockFixture.await;
+import static org.apache.hadoop.hbase.io.hfile.CachedBlockFixture.block;
+import static org.apache.hadoop.hbase.io.hfile.CachedBlockFixture.cache;
+import static org.apache.hadoop.hbase.io.hfile.CachedBlockFixture.key;
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertNull;
+import static org.junit.Assert.assertTrue;
+
+import java.io.File;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.HBaseClassTestRule;
+import org.apache.hadoop.hbase.HBaseConfiguration;
+import org.apache.hadoop.hbase.io.ByteBuffAllocator;
+import org.apache.hadoop.hbase.io.hfile.BlockCacheFactory;
+import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
+import org.apache.hadoop.hbase.io.hfile.BlockType;
+import org.apache.hadoop.hbase.io.hfile.Cacheable;
+import org.apache.hadoop.hbase.io.hfile.CompositeBucketCache;
+import org.apache.hadoop.hbase.io.hfile.CompositeBucketCacheMetrics;
+import org.apache.hadoop.hbase.io.hfile.RefCntLeakRule;
+import org.apache.hadoop.hbase.testclassification.IOTests;
+import org.apache.hadoop.hbase.testclassification.MediumTests;
+import org.junit.ClassRule;
+import org.junit.Rule;
+import org.junit.Test;
+import org.junit.experimental.categories.Category;
+import org.junit.rules.TemporaryFolder;
+
+/**
+ * The tiers' counts against a walk over their blocks, after blocks of all kinds have come and gone
+ * in every way at once: cached, replaced, promoted, demoted, spilled, returned, evicted for space,
+ * by block, by range and by file.
+ */
+@Category({ IOTests.class, MediumTests.class })
+public class TestTierCounts {
+  @ClassRule
+  public static final HBaseClassTestRule CLASS_RULE =
+    HBaseClassTestRule.forClass(TestTierCounts.class);
+
+  private static final BlockType[] TYPES = { BlockType.LEAF_INDEX, BlockType.BLOOM_CHUNK,
+    BlockType.INTERMEDIATE_INDEX, BlockType.META, BlockType.DATA, BlockType.ENCODED_DATA,
+    BlockType.DATA, BlockType.DATA };
+  private static final int FILES = 6;
+  private static final int BLOCKS = 400;
+  private static final int ROUNDS = 3;
+  private static final long ROUND_MILLIS = 4000;
+
+  @Rule
+  public final TemporaryFolder folder = new TemporaryFolder();
+
+  @Rule
+  public final RefCntLeakRule leaks = new RefCntLeakRule();
+
+  private final AtomicReference<Throwable> failure = new AtomicReference<>();
+  private volatile boolean done;
+  private ByteBuffAllocator pool;
+  private CompositeBucketCache cache;
+  private FirstLevelBucketCache first;
+  private BucketCacheTier second;
+
+  private void open() {
+    Configuration conf = HBaseConfiguration.create();
+    conf.setBoolean("hbase.bucketcache.composite.enabled", true);
+    conf.set("hbase.bucketcache.l1.size", "3");
+    conf.set("hbase.bucketcache.l2.size", "7");
+    conf.set("hbase.bucketcache.bucket.sizes", "5120,9216");
+    conf.set("hbase.blockcache.minblocksize", "4096");
+    conf.set("hbase.bucketcache.l2.ioengine",
+      "file:" + new File(folder.getRoot(), "l2").getPath());
+    conf.setInt(ByteBuffAllocator.MAX_BUFFER_COUNT_KEY, 2000);
+    conf.setInt(ByteBuffAllocator.BUFFER_SIZE_KEY, 2048);
+    conf.setInt(ByteBuffAllocator.MIN_ALLOCATE_SIZE_KEY, 512);
+    pool = ByteBuffAllocator.create(conf, true);
+    cache = (CompositeBucketCache) BlockCacheFactory.createBlockCache(conf);
+    first = (FirstLevelBucketCache) cache.getFirstLevelCache();
+    second = (BucketCacheTier) cache.getSecondLevelCache();
+  }
+
+  private interface Step {
+    void run(ThreadLocalRandom random) throws Exception;
+  }
+
+  private Thread start(Step step) {
+    Thread thread = new Thread(() -> {
+      try {
+        while (!done && failure.get() == null) {
+          step.run(ThreadLocalRandom.current());
+        }
+      } catch (Throwable t) {
+        failure.compareAndSet(null, t);
+      }
+    });
+    thread.start();
+    return thread;
+  }
+
+  private static BlockType typeOf(long offset) {
+    return TYPES[(int) (offset % TYPES.length)];
+  }
+
+  private static int sizeOf(long offset) {
+    return 1000 + (int) (offset * 37 % 7500);
+  }
+
+  private void read(ThreadLocalRandom random) {
+    double u = random.nextDouble();
+    long offset = (long) (BLOCKS * u * u * u);
+    BlockType type = typeOf(offset);
+    // Some callers do not know the type, or take it for data.
+    BlockCacheKey key = key("file" + random.nextInt(FILES), offset,
+      offset % 5 == 0 ? null : offset % 7 == 0 ? BlockType.DATA : type);
+    Cacheable found = cache.getBlock(key, true, false, true);
+    if (found != null) {
+      found.release();
+    } else {
+      cache(cache, key, block(type, offset, sizeOf(offset), pool));
+    }
+  }
+
+  private void takeAway(ThreadLocalRandom random) throws Exception {
+    TimeUnit.MICROSECONDS.sleep(300);
+    String file = "file" + random.nextInt(FILES);
+    switch (random.nextInt(50)) {
+      case 0:
+        cache.evictBlocksByHfileName(file);
+        break;
+      case 1:
+        cache.evictBlocksRangeByHfileName(file, 50, 150);
+        break;
+      case 2:
+        first.freeSpace("test");
+        break;
+      case 3:
+        second.freeSpace("test");
+        break;
+      default:
+        cache.evictBlock(key(file, random.nextInt(BLOCKS), null));
+    }
+  }
+
+  private void settle() {
+    await(() -> first.ramCache.delegate.isEmpty() && second.ramCache.delegate.isEmpty());
+    // The writers' last word on what they have just written.
+    await(() -> {
+      long used = first.getCurrentSize() + second.getCurrentSize();
+      try {
+        Thread.sleep(50);
+      } catch (InterruptedException e) {
+        throw new IllegalStateException(e);
+      }
+      return used == first.getCurrentSize() + second.getCurrentSize();
+    });
+  }
+
+  private static void assertCountsAreThoseOfAWalk(CompositeBucketCacheMetrics.Tier tier,
+    BucketCacheTier cache) {
+    Map<String, Long> walked = new TreeMap<>();
+    for (String type : new String[] { "Index", "Bloom", "Data", "Meta" }) {
+      walked.put(type + "BlockCount", 0L);
+      walked.put(type + "BlockSize", 0L);
+    }
+    Map<String, Long> walkedFiles = new TreeMap<>();
+    cache.backingMap.forEach((key, entry) -> {
+      List<String> types = new ArrayList<>();
+      switch (key.getBlockType().getCategory()) {
+        case INDEX:
+          types.add("Index");
+          types.add("Meta");
+          break;
+        case BLOOM:
+          types.add("Bloom");
+          types.add("Meta");
+          break;
+        case META:
+          types.add("Meta");
+          break;
+        default:
+          types.add("Data");
+      }
+      for (String type : types) {
+        walked.merge(type + "BlockCount", 1L, Long::sum);
+        walked.merge(type + "BlockSize", (long) entry.getLength(), Long::sum);
+      }
+      walkedFiles.merge(key.getHfileName() + " blocks", 1L, Long::sum);
+      walkedFiles.merge(key.getHfileName() + " bytes", (long) entry.getLength(), Long::sum);
+    });
+    Map<String, Long> counted = new TreeMap<>(tier.getValues());
+    counted.keySet().retainAll(walked.keySet());
+    assertEquals(tier.getName(), walked, counted);
+    Map<String, Long> countedFiles = new TreeMap<>();
+    tier.forEachFile((file, blocks, bytes) -> {
+      assertNull(countedFiles.put(file + " blocks", blocks));
+      countedFiles.put(file + " bytes", bytes);
+    });
+    assertEquals(tier.getName(), walkedFiles, countedFiles);
+  }
+
+  @Test
+  public void countsAreExactAfterBlocksCameAndWentInEveryWayAtOnce() throws Exception {
+    open();
+    List<CompositeBucketCacheMetrics.Tier> tiers = cache.getMetrics().getTiers();
+    for (int round = 0; round < ROUNDS; round++) {
+      done = false;
+      List<Thread> threads = new ArrayList<>();
+      for (int i = 0; i < 4; i++) {
+        threads.add(start(this::read));
+      }
+      threads.add(start(this::takeAway));
+      Thread.sleep(ROUND_MILLIS);
+      done = true;
+      for (Thread thread : threads) {
+        thread.join();
+      }
+      if (failure.get() != null) {
+        throw new AssertionError(failure.get());
+      }
+      settle();
+      assertCountsAreThoseOfAWalk(tiers.get(0), first);
+      assertCountsAreThoseOfAWalk(tiers.get(1), second);
+    }
+    CompositeBucketCacheMetrics.Tier l1 = tiers.get(0);
+    CompositeBucketCacheMetrics.Tier l2 = tiers.get(1);
+    // All of it did happen.
+    for (String gauge : new String[] { "HitCount", "MissCount", "InsertedBlockCount",
+      "EvictedBlockCount", "PromotedBlockCount", "RejectedPromotionCount", "DemotedBlockCount",
+      "SpilledBlockCount" }) {
+      assertTrue(gauge, l1.get(gauge) > 0);
+    }
+    assertTrue(l2.get("EvictedBlockCount") > 0);
+    assertTrue(l2.get("WrittenBytes") > l2.get("InsertedBlockCount") * 1000);
+    for (int i = 0; i < FILES; i++) {
+      cache.evictBlocksByHfileName("file" + i);
+    }
+    for (CompositeBucketCacheMetrics.Tier tier : tiers) {
+      for (String gauge : new String[] { "IndexBlockCount", "IndexBlockSize", "BloomBlockCount",
+        "BloomBlockSize", "MetaBlockCount", "MetaBlockSize", "DataBlockCount", "DataBlockSize",
+        "WaitingBlockCount", "Used" }) {
+        assertEquals(tier.getName() + gauge, 0, tier.get(gauge));
+      }
+      tier.forEachFile((file, blocks, bytes) -> {
+        throw new AssertionError(file + " is still counted");
+      });
+    }
+    cache.shutdown();
+  }
+}
