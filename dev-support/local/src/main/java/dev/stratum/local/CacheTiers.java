@@ -18,13 +18,20 @@
 package dev.stratum.local;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.function.LongSupplier;
 import org.apache.hadoop.hbase.io.hfile.BlockCache;
 import org.apache.hadoop.hbase.io.hfile.CacheStats;
+import org.apache.hadoop.hbase.io.hfile.CacheTier;
 import org.apache.hadoop.hbase.io.hfile.bucket.BucketCache;
 
-/** What the tiers of a block cache hold and how often they were hit since a given moment. */
+/**
+ * What the tiers of a block cache hold, and how often they were hit and took data from one another
+ * since a given moment.
+ */
 final class CacheTiers {
   private static final long MB = 1 << 20;
 
@@ -43,7 +50,7 @@ final class CacheTiers {
 
   TextTable report() {
     TextTable table = new TextTable("tier", "engine", "size MB", "used MB", "blocks",
-      "of them data", "hits", "misses", "hit ratio");
+      "of them data", "hits", "misses", "hit ratio", "promoted", "rejected", "demoted");
     for (Tier tier : tiers) {
       tier.addTo(table);
     }
@@ -68,6 +75,8 @@ final class CacheTiers {
   private static final class Tier {
     private final String name;
     private final BlockCache cache;
+    private final Map<String, LongSupplier> gauges = new HashMap<>();
+    private final Map<String, Long> gaugesBefore = new HashMap<>();
     private final long hitsBefore;
     private final long missesBefore;
 
@@ -77,6 +86,10 @@ final class CacheTiers {
       CacheStats stats = cache.getStats();
       this.hitsBefore = stats.getHitCount();
       this.missesBefore = stats.getMissCount();
+      if (cache instanceof CacheTier) {
+        ((CacheTier) cache).forEachGauge(gauges::put);
+      }
+      gauges.forEach((gauge, value) -> gaugesBefore.put(gauge, value.getAsLong()));
     }
 
     void addTo(TextTable table) {
@@ -84,7 +97,17 @@ final class CacheTiers {
       long misses = cache.getStats().getMissCount() - missesBefore;
       table.row(name, engine(), megabytes(cache.getMaxSize()), megabytes(cache.getCurrentSize()),
         LoadProgress.count(cache.getBlockCount()), LoadProgress.count(cache.getDataBlockCount()),
-        LoadProgress.count(hits), LoadProgress.count(misses), ratio(hits, misses));
+        LoadProgress.count(hits), LoadProgress.count(misses), ratio(hits, misses),
+        increase("PromotedBlockCount"), increase("RejectedPromotionCount"),
+        increase("DemotedBlockCount"));
+    }
+
+    /** How much a gauge has grown, or a dash if the tier has no such gauge. */
+    private String increase(String gauge) {
+      LongSupplier value = gauges.get(gauge);
+      return value == null
+        ? "-"
+        : LoadProgress.count(value.getAsLong() - gaugesBefore.get(gauge));
     }
 
     private String engine() {

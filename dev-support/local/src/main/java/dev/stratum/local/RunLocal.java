@@ -247,7 +247,9 @@ final class RunLocal implements Callable<Integer> {
     try (Admin admin = connection.getAdmin()) {
       stages.text("  web UI        " + url + admin.getMasterInfoPort() + "/master-status");
       for (ServerMetrics server : admin.getClusterMetrics().getLiveServerMetrics().values()) {
-        stages.text("                " + url + server.getInfoServerPort() + "/rs-status");
+        String regionServer = "                " + url + server.getInfoServerPort();
+        stages.text(regionServer + "/rs-status");
+        stages.text(regionServer + "/tiers");
       }
     }
     stages.text("  client        " + HConstants.ZOOKEEPER_QUORUM + "="
