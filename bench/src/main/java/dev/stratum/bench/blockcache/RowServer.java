@@ -1,0 +1,290 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package dev.stratum.bench.blockcache;
+
+import java.io.Closeable;
+import java.io.File;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.apache.commons.io.FileUtils;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.RawLocalFileSystem;
+import org.apache.hadoop.hbase.Cell;
+import org.apache.hadoop.hbase.CellScanner;
+import org.apache.hadoop.hbase.HConstants;
+import org.apache.hadoop.hbase.LocalHBaseCluster;
+import org.apache.hadoop.hbase.TableName;
+import org.apache.hadoop.hbase.client.Admin;
+import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
+import org.apache.hadoop.hbase.client.Connection;
+import org.apache.hadoop.hbase.client.ConnectionFactory;
+import org.apache.hadoop.hbase.client.Durability;
+import org.apache.hadoop.hbase.client.Put;
+import org.apache.hadoop.hbase.client.Scan;
+import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
+import org.apache.hadoop.hbase.codec.Codec;
+import org.apache.hadoop.hbase.codec.KeyValueCodec;
+import org.apache.hadoop.hbase.io.ByteBuffAllocator;
+import org.apache.hadoop.hbase.io.ByteBufferListOutputStream;
+import org.apache.hadoop.hbase.io.hfile.CombinedBlockCache;
+import org.apache.hadoop.hbase.ipc.HBaseRpcController;
+import org.apache.hadoop.hbase.ipc.HBaseRpcControllerImpl;
+import org.apache.hadoop.hbase.ipc.RpcServer;
+import org.apache.hadoop.hbase.master.HMaster;
+import org.apache.hadoop.hbase.regionserver.BloomType;
+import org.apache.hadoop.hbase.regionserver.HRegion;
+import org.apache.hadoop.hbase.regionserver.HRegionServer;
+import org.apache.hadoop.hbase.regionserver.RSRpcServices;
+import org.apache.hadoop.hbase.regionserver.RegionScanner;
+import org.apache.hadoop.hbase.regionserver.Shipper;
+import org.apache.hadoop.hbase.security.User;
+import org.apache.hadoop.hbase.shaded.protobuf.RequestConverter;
+import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.GetRequest;
+import org.apache.hadoop.hbase.shaded.protobuf.generated.HBaseProtos.RegionSpecifier;
+import org.apache.hadoop.hbase.shaded.protobuf.generated.HBaseProtos.RegionSpecifier.RegionSpecifierType;
+import org.apache.hadoop.hbase.util.Bytes;
+import org.apache.hadoop.hbase.zookeeper.MiniZooKeeperCluster;
+import org.apache.hadoop.metrics2.lib.DefaultMetricsSystem;
+import org.apache.hbase.thirdparty.com.google.protobuf.ServiceException;
+import org.apache.hbase.thirdparty.com.google.protobuf.UnsafeByteOperations;
+
+/**
+ * HBase's standalone mode (ZooKeeper, master and RegionServer in this JVM, files under
+ * <code>java.io.tmpdir</code>) with a table of one region and one store file, all of it in the block
+ * cache, and a way to have the RegionServer serve a get as its handlers do.
+ * <p>
+ * Rows have YCSB's shape, 10 fields of 100 bytes, of which a block of 32 KB holds 21.
+ */
+final class RowServer implements Closeable {
+  private static final TableName TABLE = TableName.valueOf("usertable");
+  private static final byte[] FAMILY = Bytes.toBytes("family");
+  private static final int FIELDS = 10;
+  private static final int FIELD_BYTES = 100;
+  private static final int BLOCK_BYTES = 32 * 1024;
+  private static final int ROW_BYTES = 1560;
+  private static final int ROWS_IN_A_FLUSH = 20_000;
+  private static final int ROWS_IN_A_BATCH = 100;
+  private static final int SCANS = 50;
+
+  private final Path folder;
+  private final int rows;
+  private final Codec codec = new KeyValueCodec();
+  private final User user;
+  private final InetAddress address;
+  private MiniZooKeeperCluster zooKeeper;
+  private LocalHBaseCluster cluster;
+  private HRegion region;
+  private RSRpcServices services;
+  private ByteBuffAllocator allocator;
+  private RegionSpecifier regionSpecifier;
+
+  /**
+   * Starts the servers and fills the table and the cache.
+   * @param conf     with the settings of the block cache
+   * @param dataSize of the table's data blocks, in bytes, roughly
+   */
+  RowServer(Configuration conf, long dataSize) throws Exception {
+    folder = Files.createTempDirectory("stratum-bench");
+    rows = (int) (dataSize / ROW_BYTES);
+    user = User.getCurrent();
+    address = InetAddress.getLoopbackAddress();
+    try {
+      start(conf);
+      load();
+      cache();
+    } catch (Exception | Error e) {
+      close();
+      throw e;
+    }
+  }
+
+  private void start(Configuration conf) throws Exception {
+    conf.setBoolean(HConstants.CLUSTER_DISTRIBUTED, false);
+    conf.set(HConstants.HBASE_DIR, folder.resolve("hbase").toUri().toString());
+    conf.set("hbase.tmp.dir", folder.resolve("tmp").toString());
+    conf.set("hadoop.tmp.dir", folder.resolve("tmp").toString());
+    // Hadoop's file: with checksums of its own has no way to sync a stream.
+    conf.setClass("fs.file.impl", RawLocalFileSystem.class, FileSystem.class);
+    conf.set(HConstants.ZOOKEEPER_QUORUM, "localhost");
+    conf.set("hbase.master.hostname", "localhost");
+    conf.set("hbase.unsafe.regionserver.hostname", "localhost");
+    conf.set("hbase.master.ipc.address", "127.0.0.1");
+    conf.set("hbase.regionserver.ipc.address", "127.0.0.1");
+    conf.setBoolean(LocalHBaseCluster.ASSIGN_RANDOM_PORTS, true);
+    conf.setInt(HConstants.MASTER_INFO_PORT, -1);
+    conf.setInt(HConstants.REGIONSERVER_INFO_PORT, -1);
+    // How often the server reports, which the master waits for when it starts.
+    conf.setInt("hbase.regionserver.msginterval", 500);
+    conf.setInt("hbase.master.wait.on.regionservers.interval", 100);
+    conf.setInt(HConstants.REGION_SERVER_HANDLER_COUNT, 5);
+    conf.setBoolean("hbase.shutdown.hook", false);
+    DefaultMetricsSystem.setMiniClusterMode(true);
+    zooKeeper = new MiniZooKeeperCluster(conf);
+    int port = zooKeeper.startup(new File(folder.toFile(), "zookeeper"));
+    conf.setInt(HConstants.ZOOKEEPER_CLIENT_PORT, port);
+    cluster = new LocalHBaseCluster(conf, 1, 1, HMaster.class, HRegionServer.class);
+    cluster.startup();
+    try (Connection connection = ConnectionFactory.createConnection(conf);
+      Admin admin = connection.getAdmin()) {
+      admin.balancerSwitch(false, true);
+      admin.createTable(TableDescriptorBuilder.newBuilder(TABLE)
+        .setColumnFamily(ColumnFamilyDescriptorBuilder.newBuilder(FAMILY)
+          .setBlocksize(BLOCK_BYTES).setBloomFilterType(BloomType.ROW).build())
+        .build());
+    }
+    HRegionServer server = cluster.getRegionServer(0);
+    region = server.getRegions(TABLE).get(0);
+    services = server.getRSRpcServices();
+    allocator = server.getRpcServer().getByteBuffAllocator();
+    regionSpecifier = RequestConverter.buildRegionSpecifier(RegionSpecifierType.REGION_NAME,
+      region.getRegionInfo().getRegionName());
+  }
+
+  private void load() throws IOException {
+    Random random = new Random(1);
+    List<Put> batch = new ArrayList<>();
+    for (int row = 0; row < rows; row++) {
+      Put put = new Put(key(row)).setDurability(Durability.SKIP_WAL);
+      for (int field = 0; field < FIELDS; field++) {
+        byte[] value = new byte[FIELD_BYTES];
+        random.nextBytes(value);
+        put.addColumn(FAMILY, Bytes.toBytes("field" + field), value);
+      }
+      batch.add(put);
+      if (batch.size() == ROWS_IN_A_BATCH || row == rows - 1) {
+        region.batchMutate(batch.toArray(new Put[0]));
+        batch.clear();
+      }
+      if (row % ROWS_IN_A_FLUSH == ROWS_IN_A_FLUSH - 1) {
+        region.flush(true);
+      }
+    }
+    region.flush(true);
+    region.compact(true);
+    int files = region.getStore(FAMILY).getStorefilesCount();
+    if (files != 1) {
+      throw new IllegalStateException("Compacted into " + files + " files instead of one");
+    }
+  }
+
+  /** Scans until a scan finds every block cached, and then gets a row of every part of the file. */
+  private void cache() throws IOException, InterruptedException {
+    long misses = -1;
+    for (int scans = 0; misses != blockCache().getStats().getMissCount(); scans++) {
+      if (scans == SCANS) {
+        throw new IllegalStateException("Not all is cached after " + SCANS + " scans");
+      }
+      misses = blockCache().getStats().getMissCount();
+      scan();
+      Thread.sleep(100);
+    }
+    for (int row = 0; row < rows; row += 10) {
+      get(row);
+    }
+  }
+
+  private void scan() throws IOException {
+    int found = 0;
+    try (RegionScanner scanner = region.getScanner(new Scan())) {
+      List<Cell> cells = new ArrayList<>();
+      boolean more = true;
+      while (more) {
+        more = scanner.next(cells);
+        found += cells.isEmpty() ? 0 : 1;
+        cells.clear();
+        ((Shipper) scanner).shipped();
+      }
+    }
+    if (found != rows) {
+      throw new IllegalStateException("Scanned " + found + " rows instead of " + rows);
+    }
+  }
+
+  int rows() {
+    return rows;
+  }
+
+  CombinedBlockCache blockCache() {
+    return (CombinedBlockCache) cluster.getRegionServer(0).getBlockCache().get();
+  }
+
+  private static byte[] key(int row) {
+    byte[] key = Bytes.toBytes("user0000000000000000000");
+    for (int i = key.length - 1, rest = row; rest > 0; i--, rest /= 10) {
+      key[i] = (byte) ('0' + rest % 10);
+    }
+    return key;
+  }
+
+  /**
+   * Has the RegionServer serve a get of a whole row: from the parsed request to the response's cells
+   * encoded into buffers of its pool, and the blocks released. What is left out is the connection:
+   * reading and parsing the request, the queue before the handlers, writing to the socket.
+   * @return the number of bytes of the cell block
+   */
+  int get(int row) throws IOException {
+    GetRequest.Builder request = GetRequest.newBuilder().setRegion(regionSpecifier);
+    request.getGetBuilder().setRow(UnsafeByteOperations.unsafeWrap(key(row))).setMaxVersions(1)
+      .setCacheBlocks(true);
+    ServedGet call = new ServedGet(user, address);
+    HBaseRpcController controller = new HBaseRpcControllerImpl();
+    RpcServer.setCurrentCall(call);
+    try {
+      services.get(controller, request.build());
+    } catch (ServiceException e) {
+      throw new IOException(e);
+    } finally {
+      RpcServer.unsetCurrentCall();
+    }
+    ByteBufferListOutputStream out = new ByteBufferListOutputStream(allocator);
+    try {
+      Codec.Encoder encoder = codec.getEncoder(out);
+      int cells = 0;
+      for (CellScanner scanner = controller.cellScanner(); scanner.advance(); cells++) {
+        encoder.write(scanner.current());
+      }
+      encoder.flush();
+      if (cells != FIELDS) {
+        throw new IllegalStateException(cells + " cells in row " + row);
+      }
+      return out.size();
+    } finally {
+      call.end();
+      out.releaseResources();
+    }
+  }
+
+  @Override
+  public void close() throws IOException {
+    if (cluster != null) {
+      cluster.shutdown();
+      // The servers' threads still write to the folder.
+      cluster.join();
+    }
+    if (zooKeeper != null) {
+      zooKeeper.shutdown();
+    }
+    FileUtils.deleteDirectory(folder.toFile());
+  }
+}

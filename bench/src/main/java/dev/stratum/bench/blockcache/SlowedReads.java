@@ -1,0 +1,131 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package dev.stratum.bench.blockcache;
+
+import static net.bytebuddy.matcher.ElementMatchers.named;
+import static net.bytebuddy.matcher.ElementMatchers.takesArguments;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.LockSupport;
+import net.bytebuddy.ByteBuddy;
+import net.bytebuddy.agent.ByteBuddyAgent;
+import net.bytebuddy.asm.Advice;
+import net.bytebuddy.dynamic.loading.ClassReloadingStrategy;
+import org.apache.hadoop.hbase.io.hfile.bucket.FileIOEngine;
+
+/**
+ * While this is open, each read of a bucket cache's file takes longer, in this fork's jars and in
+ * the published ones alike: <code>FileIOEngine.read</code> is given a wait at its beginning by an
+ * agent that this JVM loads into itself. In the page cache a read costs only the copy; with the wait
+ * it costs about what a device makes it cost.
+ * <p>
+ * The thread sleeps, as it does while a device reads, and leaves its core to others. A sleep takes
+ * longer than it was asked to, by the timer's slack and the time to wake up (about 65 us with
+ * Linux's defaults), so what to ask for is found out by trying. How long the waits really were is
+ * measured, and printed at the end. One at a time in a JVM.
+ */
+public final class SlowedReads implements Closeable {
+  private static final int TRIALS = 300;
+  private static final int ROUNDS = 4;
+  private static final LongAdder COUNT = new LongAdder();
+  private static final LongAdder NANOS = new LongAdder();
+  private static volatile long parkNanos;
+
+  private final int micros;
+  private final ClassReloadingStrategy agent;
+
+  /** What is put in front of the read. */
+  static final class Wait {
+    private Wait() {
+    }
+
+    @Advice.OnMethodEnter
+    static void enter() {
+      SlowedReads.await();
+    }
+  }
+
+  /**
+   * @param micros how long each read waits before it reads, in microseconds and in the mean; 0 for
+   *               reads as they are
+   * @throws IllegalStateException if this machine cannot sleep for so short a time
+   */
+  SlowedReads(int micros) {
+    this.micros = micros;
+    if (micros == 0) {
+      agent = null;
+      return;
+    }
+    parkNanos = calibrate(TimeUnit.MICROSECONDS.toNanos(micros));
+    COUNT.reset();
+    NANOS.reset();
+    ByteBuddyAgent.install();
+    agent = ClassReloadingStrategy.fromInstalledAgent();
+    new ByteBuddy().redefine(FileIOEngine.class)
+      .visit(Advice.to(Wait.class).on(named("read").and(takesArguments(1)))).make()
+      .load(FileIOEngine.class.getClassLoader(), agent);
+  }
+
+  private static long calibrate(long wanted) {
+    long park = wanted;
+    long taken = 0;
+    for (int round = 0; round < ROUNDS; round++) {
+      long start = System.nanoTime();
+      for (int i = 0; i < TRIALS; i++) {
+        LockSupport.parkNanos(park);
+      }
+      taken = (System.nanoTime() - start) / TRIALS;
+      park = Math.max(1, park + wanted - taken);
+    }
+    if (park == 1 && taken > wanted * 5 / 4) {
+      throw new IllegalStateException("The shortest sleep takes " + taken / 1000
+        + " us here, so reads cannot be slowed by " + wanted / 1000 + " us: choose a larger value");
+    }
+    return park;
+  }
+
+  /** Called by the read, on the reader's thread. */
+  public static void await() {
+    long start = System.nanoTime();
+    LockSupport.parkNanos(parkNanos);
+    NANOS.add(System.nanoTime() - start);
+    COUNT.increment();
+  }
+
+  /** How many reads waited. */
+  long count() {
+    return micros == 0 ? 0 : COUNT.sum();
+  }
+
+  /** How long they waited in the mean, in microseconds; NaN if none did. */
+  double meanMicros() {
+    return count() == 0 ? Double.NaN : NANOS.sum() / 1000.0 / count();
+  }
+
+  @Override
+  public void close() throws IOException {
+    if (agent != null) {
+      agent.reset(FileIOEngine.class);
+      System.out.printf("# reads of the second tier that waited: %d, for %.1f us in the mean%n",
+        count(), meanMicros());
+    }
+  }
+}

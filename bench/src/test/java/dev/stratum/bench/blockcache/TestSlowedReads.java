@@ -1,0 +1,87 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package dev.stratum.bench.blockcache;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertTrue;
+
+import org.junit.After;
+import org.junit.Before;
+import org.junit.Rule;
+import org.junit.Test;
+
+public class TestSlowedReads {
+  private static final int LOOK_UPS = 500;
+  private static final int MICROS = 200;
+
+  @Rule
+  public final TemporaryFiles files = new TemporaryFiles();
+
+  private final CompositeBucketCacheHotDataBenchmark benchmark =
+    new CompositeBucketCacheHotDataBenchmark();
+  private final CompositeBucketCacheHotDataBenchmark.Cursor cursor =
+    new CompositeBucketCacheHotDataBenchmark.Cursor();
+
+  @Before
+  public void fill() throws Exception {
+    benchmark.keys = "zipfian";
+    benchmark.promotion = "frequency";
+    benchmark.megabytes = 32;
+    benchmark.fill();
+  }
+
+  @After
+  public void close() throws Exception {
+    benchmark.close();
+  }
+
+  @Test
+  public void eachReadOfTheFileWaitsAndNoOther() throws Exception {
+    long before = secondTierHits();
+    try (SlowedReads slowed = new SlowedReads(MICROS)) {
+      lookUp();
+      assertEquals("one for each hit in the second tier", secondTierHits() - before,
+        slowed.count());
+      assertTrue("some were slowed", slowed.count() > 0);
+      // A busy machine wakes a thread up late, but none wakes up too early.
+      assertTrue("mean " + slowed.meanMicros(), slowed.meanMicros() > MICROS / 2);
+      long counted = slowed.count();
+      slowed.close();
+      lookUp();
+      assertEquals("not any more", counted, slowed.count());
+    }
+  }
+
+  @Test
+  public void nothingWaitsIfNotAskedTo() throws Exception {
+    try (SlowedReads slowed = new SlowedReads(0)) {
+      lookUp();
+      assertEquals(0, slowed.count());
+    }
+  }
+
+  private void lookUp() {
+    for (int i = 0; i < LOOK_UPS; i++) {
+      benchmark.get(cursor);
+    }
+  }
+
+  private long secondTierHits() {
+    return benchmark.cache.getSecondLevelCache().getStats().getHitCount();
+  }
+}
