@@ -111,22 +111,19 @@ public class CompositeBucketCache extends CombinedBlockCache {
   @Override
   public Cacheable getBlock(BlockCacheKey key, boolean caching, boolean repeat,
     boolean updateCacheMetrics) {
-    if (mayBeInFirst(key)) {
-      // Asked as a repeat, the first tier counts a hit but no miss: if the block went just now, it
-      // went to the second tier, which is where the lookup ends.
-      long start = updateCacheMetrics ? firstReads.start() : ReadTimes.NOT_TIMED;
-      Cacheable block = first.getBlock(key, caching, true, updateCacheMetrics);
-      if (block != null) {
-        firstReads.end(start);
-        PromotionPolicy policy = promotion;
-        if (
-          policy != null && isAskedFor(key, caching, updateCacheMetrics)
-            && !isMetaBlock(block.getBlockType())
-        ) {
-          policy.onHit(key, first.placeFor(block));
-        }
-        return block;
+    // Asked as a repeat, the first tier counts a hit but no miss: the lookup ends in the second.
+    long firstStart = updateCacheMetrics ? firstReads.start() : ReadTimes.NOT_TIMED;
+    Cacheable inFirst = first.getBlock(key, caching, true, updateCacheMetrics);
+    if (inFirst != null) {
+      firstReads.end(firstStart);
+      PromotionPolicy policy = promotion;
+      if (
+        policy != null && isAskedFor(key, caching, updateCacheMetrics)
+          && !isMetaBlock(inFirst.getBlockType())
+      ) {
+        policy.onHit(key, first.placeFor(inFirst));
       }
+      return inFirst;
     }
     boolean metaWanted = isMetaBlock(key.getBlockType());
     long start = updateCacheMetrics ? secondReads.start() : ReadTimes.NOT_TIMED;
@@ -194,15 +191,6 @@ public class CompositeBucketCache extends CombinedBlockCache {
     if (!closed.get()) {
       promotion = first.setPromotedShare(share);
     }
-  }
-
-  /**
-   * A cheap look before the full lookup: most lookups are for data, much of which the first tier
-   * does not have. A reference file's key also finds blocks cached under the name of the file
-   * referred to, which only the full lookup can tell; such a name has a dot, others have none.
-   */
-  private boolean mayBeInFirst(BlockCacheKey key) {
-    return first.containsBlock(key) || key.getHfileName().indexOf('.') >= 0;
   }
 
   private void bringBack(BlockCacheKey key, Cacheable block) {

@@ -37,6 +37,7 @@ import org.apache.hadoop.hbase.io.ByteBuffAllocator;
 import org.apache.hadoop.hbase.io.hfile.BlockCache;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheFactory;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
+import org.apache.hadoop.hbase.io.hfile.BlockPriority;
 import org.apache.hadoop.hbase.io.hfile.CacheTier;
 import org.apache.hadoop.hbase.io.hfile.Cacheable;
 import org.apache.hadoop.hbase.io.hfile.CompositeBucketCacheSettings;
@@ -46,6 +47,7 @@ import org.apache.hadoop.hbase.io.hfile.HFileBlock;
 import org.apache.hadoop.hbase.io.hfile.PromotionPolicy;
 import org.apache.hadoop.hbase.io.hfile.PromotionTier;
 import org.apache.hadoop.hbase.nio.ByteBuff;
+import org.apache.hadoop.hbase.regionserver.StoreFileInfo;
 import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -61,10 +63,14 @@ import org.slf4j.LoggerFactory;
  * the evicting thread, which is never a reader, waits for it at most {@value #VICTIM_WAIT_MS} ms at
  * a time, and not at all while it does not get on.
  * <p>
- * Data blocks are guests, copies that a {@link PromotionPolicy} let in. They are not handed on, and
- * go before any meta block does. The policy hears of the end of each guest's stay exactly once:
- * from {@link #blockEvicted} if the guest got into the map, else from the thread that was to write
- * it.
+ * Data blocks are guests, copies that a {@link PromotionPolicy} let in. The reader that found one in
+ * the slower tier copies it to its place here by itself: no queue, no other thread, and no lock but
+ * the allocator's, which is held for a moment at a time. Guests are not handed on, and go before any
+ * meta block does. The policy hears of the end of each guest's stay exactly once: from
+ * {@link #blockEvicted} if the guest got into the map, else from {@link #promote}.
+ * <p>
+ * A lookup takes no lock either, see {@link FirstLevelEntry}, so that the superclass's lock of a
+ * place has nobody to keep out here.
  */
 @InterfaceAudience.Private
 public class FirstLevelBucketCache extends BucketCacheTier
@@ -89,12 +95,11 @@ public class FirstLevelBucketCache extends BucketCacheTier
   private final int blockSize;
   /** Bytes taken by meta blocks in the map, the rest of their buckets' items included. */
   private final LongAdder metaPlaces;
-  /** Guests that are written and not in the map yet. */
-  private final Set<BucketEntry> arriving;
+  /** What guests take of the engine, as the superclass counts it for its own insertions. */
+  private final LongAdder guestBytes;
   /** Writer threads that found no place for a meta block, nor a guest that could go. */
   private final Set<Thread> withoutPlace = ConcurrentHashMap.newKeySet();
 
-  private volatile boolean shutDown;
   private volatile PromotedBlocks guests;
   private volatile CacheTier victimCache;
   private volatile long lastFragmented = System.nanoTime() - FRAGMENTED_PAUSE_NANOS;
@@ -115,7 +120,7 @@ public class FirstLevelBucketCache extends BucketCacheTier
     this.blockSize =
       conf.getInt(BlockCacheFactory.BLOCKCACHE_BLOCKSIZE_KEY, HConstants.DEFAULT_BLOCKSIZE);
     this.metaPlaces = new LongAdder();
-    this.arriving = ConcurrentHashMap.newKeySet();
+    this.guestBytes = new LongAdder();
   }
 
   @Override
@@ -135,17 +140,144 @@ public class FirstLevelBucketCache extends BucketCacheTier
   }
 
   @Override
+  public Cacheable getBlock(BlockCacheKey key, boolean caching, boolean repeat,
+    boolean updateCacheMetrics) {
+    if (!isCacheEnabled()) {
+      return null;
+    }
+    Cacheable block = find(key);
+    if (block == null) {
+      BlockCacheKey referredTo = referredTo(key);
+      block = referredTo == null ? null : find(referredTo);
+    }
+    if (updateCacheMetrics) {
+      if (block != null) {
+        getStats().hit(caching, key.isPrimary(), key.getBlockType());
+      } else if (!repeat) {
+        getStats().miss(caching, key.isPrimary(), key.getBlockType());
+      }
+    }
+    return block;
+  }
+
+  /** The key of the block that a reference file's key stands for; null if it stands for itself. */
+  private static BlockCacheKey referredTo(BlockCacheKey key) {
+    String name = key.getHfileName();
+    // A look at the name spares nearly all keys the regular expression.
+    return name.indexOf('.') < 0 || !StoreFileInfo.isReference(name)
+      ? null
+      : new BlockCacheKey(StoreFileInfo.getReferredToRegionAndFile(name).getSecond(),
+        key.getOffset());
+  }
+
+  private Cacheable find(BlockCacheKey key) {
+    BucketEntry entry = backingMap.get(key);
+    if (entry == null && !ramCache.isEmpty()) {
+      RAMQueueEntry waiting = ramCache.get(key);
+      if (waiting != null) {
+        return waiting.getData();
+      }
+      // A block is in the map before it leaves the queue.
+      entry = backingMap.get(key);
+    }
+    return entry == null ? null : read(key, (FirstLevelEntry) entry);
+  }
+
+  private Cacheable read(BlockCacheKey key, FirstLevelEntry entry) {
+    try {
+      Cacheable block = entry.read(ioEngine);
+      if (entry.metaBlock) {
+        entry.used(System.nanoTime());
+      }
+      return block;
+    } catch (IOException e) {
+      LOG.warn("Block {} cannot be read from {} and is evicted", key, getName(), e);
+      super.evictBucketEntryIfNoRpcReferenced(key, entry);
+      return null;
+    }
+  }
+
+  @Override
   public void promote(BlockCacheKey key, Cacheable block) {
-    if (!isCacheEnabled() || containsBlock(key)) {
-      forget(key);
-      return;
+    boolean arrived = false;
+    try {
+      arrived = block instanceof HFileBlock && isCacheEnabled() && !containsBlock(key)
+        && insert(key, (HFileBlock) block);
+    } catch (IOException e) {
+      LOG.warn("Could not promote block {}", key, e);
+    } finally {
+      if (!arrived) {
+        forget(key);
+      }
     }
-    // From here on it is the queue that tells the policy if the block does not arrive.
-    cacheBlockWithWaitInternal(key, block, false, false);
-    if (shutDown) {
-      // There is nobody left to empty the queue.
-      removeFromRamCache(key);
+  }
+
+  /** Returns whether the block got into the map, however soon it left it again. */
+  private boolean insert(BlockCacheKey key, HFileBlock block) throws IOException {
+    int length = block.getSerializedLength();
+    FirstLevelEntry entry;
+    try {
+      entry = write(block, length, getAllocator().allocateBlock(length));
+    } catch (CacheFullException e) {
+      PromotedBlocks promoted = guests;
+      if (promoted != null) {
+        promoted.onNoPlace(e.bucketIndex(), bucketSizeFor(length));
+      }
+      return false;
     }
+    boolean arrived = false;
+    try {
+      arrived = backingMap.putIfAbsent(key, entry) == null;
+    } finally {
+      if (!arrived) {
+        entry.markAsEvicted();
+      }
+    }
+    if (arrived) {
+      blocksByHFile.add(key);
+      if (!isCacheEnabled()) {
+        // Shut down meanwhile, and the map may have been cleared before.
+        evictPromoted(key, entry);
+      }
+    }
+    return arrived;
+  }
+
+  private FirstLevelEntry write(HFileBlock block, int length, long offset) throws IOException {
+    FirstLevelEntry entry = null;
+    try {
+      ioEngine.write(block.getBufferReadOnly(), offset);
+      ByteBuffer metadata =
+        block.getMetaData(ByteBuffer.allocate(HFileBlock.BLOCK_METADATA_SPACE));
+      ioEngine.write(metadata, offset + length - HFileBlock.BLOCK_METADATA_SPACE);
+      // The first to go if the superclass looks for what was not used for the longest time.
+      entry = new FirstLevelEntry(offset, length, block.getOnDiskSizeWithHeader(), Long.MIN_VALUE,
+        false, this::recyclerOfGuest, block.getByteBuffAllocator());
+      entry.setDeserializerReference(block.getDeserializer());
+      guestBytes.add(length);
+      return entry;
+    } finally {
+      if (entry == null) {
+        getAllocator().freeBlock(offset, length);
+      }
+    }
+  }
+
+  private ByteBuffAllocator.Recycler recyclerOfGuest(BucketEntry entry) {
+    return () -> {
+      getAllocator().freeBlock(entry.offset(), entry.getLength());
+      guestBytes.add(-entry.getLength());
+    };
+  }
+
+  @Override
+  public long getRealCacheSize() {
+    return super.getRealCacheSize() + guestBytes.sum();
+  }
+
+  @Override
+  public long size() {
+    return getRealCacheSize();
   }
 
   private void forget(BlockCacheKey key) {
@@ -161,8 +293,13 @@ public class FirstLevelBucketCache extends BucketCacheTier
     return entry != null && evictPromoted(key, entry);
   }
 
+  /** Who takes it out of the map evicts it, and nobody else, so that this needs no lock. */
   boolean evictPromoted(BlockCacheKey key, BucketEntry entry) {
-    return !entry.metaBlock && super.evictBucketEntryIfNoRpcReferenced(key, entry);
+    if (entry.metaBlock || entry.isRpcRef() || !backingMap.remove(key, entry)) {
+      return false;
+    }
+    blockEvicted(key, entry, false, true);
+    return true;
   }
 
   long getMetaPlaces() {
@@ -173,8 +310,6 @@ public class FirstLevelBucketCache extends BucketCacheTier
   protected void putIntoBackingMap(BlockCacheKey key, BucketEntry bucketEntry) {
     if (isMetaBlock(key.getBlockType())) {
       metaPlaces.add(bucketSizeFor(bucketEntry.getLength()));
-    } else {
-      arriving.remove(bucketEntry);
     }
     super.putIntoBackingMap(key, bucketEntry);
   }
@@ -191,48 +326,27 @@ public class FirstLevelBucketCache extends BucketCacheTier
   }
 
   @Override
-  void passedOver(RAMQueueEntry entry) {
-    if (!isMetaBlock(entry.getKey().getBlockType())) {
-      forget(entry.getKey());
-    }
-  }
-
-  @Override
   void write(List<RAMQueueEntry> entries, ByteBuffer metaBuff) throws InterruptedException {
     PromotedBlocks promoted = guests;
-    if (promoted == null) {
-      super.write(entries, metaBuff);
-      return;
-    }
     List<RAMQueueEntry> arrivals = new ArrayList<>(entries.size());
-    long meta = 0;
+    long bytes = 0;
     for (RAMQueueEntry entry : entries) {
-      Arrival arrival = new Arrival(entry, promoted);
-      arrivals.add(arrival);
-      meta += arrival.guest ? 0 : bucketSizeFor(entry.getData());
+      arrivals.add(new Arrival(entry));
+      bytes += bucketSizeFor(entry.getData());
     }
-    promoted.adapt(meta);
-    try {
-      super.write(arrivals, metaBuff);
-    } finally {
-      for (RAMQueueEntry arrival : arrivals) {
-        ((Arrival) arrival).end();
-      }
+    if (promoted != null) {
+      promoted.adapt(bytes);
     }
+    super.write(arrivals, metaBuff);
   }
 
-  /** A block that is being written while there may be guests. */
+  /** A block that is being written by a writer thread. */
   private final class Arrival extends RAMQueueEntry {
     private final RAMQueueEntry entry;
-    private final PromotedBlocks promoted;
-    private final boolean guest;
-    private BucketEntry written;
 
-    Arrival(RAMQueueEntry entry, PromotedBlocks promoted) {
+    Arrival(RAMQueueEntry entry) {
       super(entry.getKey(), entry.getData(), 0, false, false);
       this.entry = entry;
-      this.promoted = promoted;
-      this.guest = !isMetaBlock(entry.getKey().getBlockType());
     }
 
     @Override
@@ -241,22 +355,13 @@ public class FirstLevelBucketCache extends BucketCacheTier
       ByteBuffer metaBuff) throws IOException {
       while (true) {
         try {
-          BucketEntry bucketEntry =
-            entry.writeToCache(engine, allocator, realSize, createRecycler, metaBuff);
-          if (guest && bucketEntry != null) {
-            written = bucketEntry;
-            arriving.add(bucketEntry);
-          }
-          return bucketEntry;
+          // Only one of the two entries owns the place, and is watched for leaks.
+          BucketEntry written = entry.writeToCache(engine, allocator, realSize,
+            unowned -> ByteBuffAllocator.NONE, metaBuff);
+          return written == null ? null : owner(written, createRecycler);
         } catch (CacheFullException e) {
-          if (guest) {
-            if (
-              !promoted.makePlaceForData(e.bucketIndex(), bucketSizeFor(e.requestedSize()))
-            ) {
-              // As for a block that cannot be written: the superclass goes on with the next.
-              return null;
-            }
-          } else if (!promoted.makePlaceForMeta(e.bucketIndex())) {
+          PromotedBlocks promoted = guests;
+          if (promoted == null || !promoted.makePlaceForMeta(e.bucketIndex())) {
             withoutPlace.add(Thread.currentThread());
             throw e;
           }
@@ -264,11 +369,13 @@ public class FirstLevelBucketCache extends BucketCacheTier
       }
     }
 
-    /** A guest that did not get into the map has no other end than this. */
-    void end() {
-      if (guest && (written == null || arriving.remove(written))) {
-        forget(getKey());
-      }
+    private FirstLevelEntry owner(BucketEntry written,
+      Function<BucketEntry, ByteBuffAllocator.Recycler> createRecycler) {
+      FirstLevelEntry owner = new FirstLevelEntry(written.offset(), written.getLength(),
+        written.getOnDiskSizeWithHeader(), System.nanoTime(),
+        written.getPriority() == BlockPriority.MEMORY, createRecycler, written.allocator);
+      owner.deserializerIndex = written.deserializerIndex;
+      return owner;
     }
   }
 
@@ -299,7 +406,6 @@ public class FirstLevelBucketCache extends BucketCacheTier
   @Override
   protected void blockRejected(BlockCacheKey key, Cacheable block, boolean inMemory) {
     if (!isMetaBlock(block.getBlockType())) {
-      forget(key);
       return;
     }
     rejected.increment();
@@ -511,7 +617,6 @@ public class FirstLevelBucketCache extends BucketCacheTier
       Thread.currentThread().interrupt();
     }
     super.shutdown();
-    shutDown = true;
     // What readers put into the queue meanwhile.
     ramCache.delegate.keySet().forEach(this::removeFromRamCache);
   }

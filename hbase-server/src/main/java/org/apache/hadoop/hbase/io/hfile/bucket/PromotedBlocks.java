@@ -22,6 +22,7 @@ import java.util.BitSet;
 import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.hadoop.hbase.io.hfile.FrequencyPromotionPolicy;
 import org.apache.hadoop.hbase.io.hfile.PromotionPolicy;
 import org.apache.yetus.audience.InterfaceAudience;
@@ -32,10 +33,11 @@ import org.apache.yetus.audience.InterfaceAudience;
  * <p>
  * A bucket holds blocks of one size only, so that there may be space without a place for a block.
  * A meta block gets its place by clearing buckets that hold nothing but data, those with the fewest
- * blocks first, or the data blocks between meta blocks of its size. A data block gets one in the
- * same way if a bucket is found that is half empty, and seldom enough that looking does not count;
- * else it is turned away, and the room for data is taken to be what data has by then, until another
- * try some seconds later. Thread-safe.
+ * blocks first, or the data blocks between meta blocks of its size. A data block without a place is
+ * turned away. The next ones may find one if a bucket could be cleared that was half empty, which a
+ * thread of its own looks for, and seldom enough that looking does not count; if there is none, the
+ * room for data is taken to be what data has by then, until another try some seconds later.
+ * Thread-safe.
  */
 @InterfaceAudience.Private
 final class PromotedBlocks {
@@ -59,6 +61,7 @@ final class PromotedBlocks {
   private volatile long found = Long.MAX_VALUE;
   private volatile long foundAt;
   private volatile long lookedAt = System.nanoTime() - LOOK_NANOS;
+  private final AtomicBoolean looking = new AtomicBoolean();
 
   /**
    * @param cache     the tier that they are in
@@ -108,26 +111,34 @@ final class PromotedBlocks {
   }
 
   /**
-   * Makes a place for a data block, if that is cheap.
+   * There was no place for a data block, for all the room there should be. Does not wait.
    * @param sizeIndex the index of its bucket size
    * @param place     the bytes that it takes
-   * @return whether anything was evicted, so that trying again makes sense
    */
-  boolean makePlaceForData(int sizeIndex, int place) {
+  void onNoPlace(int sizeIndex, int place) {
     long now = System.nanoTime();
-    boolean looks = now - lookedAt >= LOOK_NANOS;
-    if (looks) {
+    if (now - lookedAt >= LOOK_NANOS && looking.compareAndSet(false, true)) {
       lookedAt = now;
-      if (clear(sizeIndex, HALF_EMPTY, false)) {
-        return true;
-      }
+      Thread thread = new Thread(() -> {
+        try {
+          if (!clear(sizeIndex, HALF_EMPTY, false)) {
+            full(place);
+          }
+        } finally {
+          looking.set(false);
+        }
+      }, cache.getName() + "-BucketCachePlaces");
+      thread.setDaemon(true);
+      thread.start();
+    } else if (found == Long.MAX_VALUE && !looking.get()) {
+      full(place);
     }
-    if (looks || found == Long.MAX_VALUE) {
-      found = Math.max(0, policy.getUsedBytes() - place);
-      foundAt = now;
-      adapt(0);
-    }
-    return false;
+  }
+
+  private void full(int place) {
+    found = Math.max(0, policy.getUsedBytes() - place);
+    foundAt = System.nanoTime();
+    adapt(0);
   }
 
   /** Evicts the data blocks of some buckets. Returns whether any went. */

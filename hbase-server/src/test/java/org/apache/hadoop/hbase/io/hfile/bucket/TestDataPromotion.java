@@ -32,9 +32,8 @@ import static org.junit.Assert.assertTrue;
 
 import java.io.File;
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.Map;
 import java.util.Set;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
@@ -448,25 +447,60 @@ public class TestDataPromotion {
   }
 
   @Test
-  public void refusedInsertionEndsTheStay() throws Exception {
-    conf.set("hbase.bucketcache.l1.writer.threads", "1");
-    conf.set("hbase.bucketcache.l1.writer.queuelength", "1");
+  public void promotionNeedsNoWriterThread() throws Exception {
     open();
     putData(5);
     first.stopWriterThreads();
     for (int i = 0; i < 5; i++) {
       cache.getBlock(data(i), true, false, true).release();
+      assertTrue(first.isAlreadyCached(data(i)).get());
     }
-    assertEquals(1, policy().getBlockCount());
-    assertEquals(0, first.getRejectedCount());
-    assertTrue("served from the queue", first.containsBlock(data(0)));
-    cache.evictBlocksByHfileName(FILE);
+    assertEquals(5, policy().getBlockCount());
+    assertEquals(5, first.getBlockCount());
+    assertTrue(first.ramCache.isEmpty());
+  }
+
+  @Test
+  public void bytesOfPromotedBlocksAreCounted() {
+    open();
+    putData(5);
+    for (int i = 0; i < 5; i++) {
+      read(data(i));
+    }
+    long bytes = 5 * block(BlockType.DATA, 0, SIZE).getSerializedLength();
+    assertEquals(bytes, first.size());
+    assertEquals(bytes, first.getCurrentDataSize());
+    assertEquals(5 * PLACE, first.getCurrentSize());
+    cache.evictBlock(data(0));
+    assertEquals(bytes / 5 * 4, first.size());
+    assertEquals(0, first.getRegionCachedInfo().map(Map::size).orElse(0).intValue());
+  }
+
+  @Test
+  public void blockWithoutAPlaceStaysInTheSecondTierAndIsForgotten() {
+    open();
+    putData(5);
+    // Every place is taken by somebody whom the policy does not know.
+    int taken = 0;
+    try {
+      while (true) {
+        first.getAllocator().allocateBlock(PLACE);
+        taken++;
+      }
+    } catch (IOException full) {
+      assertTrue(taken > 100);
+    }
+    read(data(0));
     assertFalse(first.containsBlock(data(0)));
-    // Known until the thread comes that was to write it, here the test itself.
-    assertEquals(1, policy().getBlockCount());
-    first.doDrain(BucketCache.getRAMQueueEntries(first.writerQueues.get(0),
-      new ArrayList<>()), ByteBuffer.allocate(HFileBlock.BLOCK_METADATA_SPACE));
     assertEquals(0, policy().getBlockCount());
+    assertEquals(0, policy().getUsedBytes());
+    for (int i = 0; i < first.getAllocator().getBuckets().length; i++) {
+      BucketAllocator.Bucket bucket = first.getAllocator().getBuckets()[i];
+      int size = bucket.getItemAllocationSize();
+      for (int item = bucket.usedCount() - 1; size == PLACE && item >= 0; item--) {
+        first.getAllocator().freeBlock(bucket.getBaseOffset() + (long) item * size, PLACE);
+      }
+    }
   }
 
   /** Evicts the file at the moment that a block of it is on its way. */
