@@ -26,7 +26,7 @@ import org.apache.yetus.audience.InterfaceAudience;
 
 /**
  * Promotes a block if it is asked for more often than the blocks that would have to make room for
- * it, taken together. So one pass over cold data promotes next to nothing, and a large block has to
+ * it, taken together, by a margin that a copy is worth. So one pass over cold data promotes next to nothing, and a large block has to
  * be worth the many small ones that it displaces.
  * <p>
  * How often blocks are asked for is a {@link FrequencySketch}'s estimate, over cached and uncached
@@ -45,7 +45,10 @@ import org.apache.yetus.audience.InterfaceAudience;
  * remembers the better; where they change, an old favourite is in the way. No fixed memory serves
  * both. So the policy runs in miniature beside itself, on a sample of the blocks and as large a
  * share of the room, once for each memory that might suit; what serves the sample best is taken
- * over. A promotion counts against that as {@link #PROMOTION_COST} of a hit, as it is a copy.
+ * over. A promotion counts against that as {@link #PROMOTION_COST} of a hit, as it is a copy. With
+ * a long memory goes a margin: where much is remembered, a candidate that is ahead by one is ahead
+ * by chance; where little is, one is all that tells the new from the old. So where all blocks are
+ * asked for equally often, few are promoted.
  * <p>
  * Thread-safe. No lock is taken for a hit, nor, once the tier is full, for all but a few of the
  * blocks that are turned away, save that one in some hundreds of blocks is also looked up in the
@@ -59,11 +62,13 @@ import org.apache.yetus.audience.InterfaceAudience;
 @InterfaceAudience.Private
 public final class FrequencyPromotionPolicy implements PromotionPolicy {
 
-  /** What a promotion costs, in hits. */
-  static final double PROMOTION_COST = 0.25;
+  /** What a promotion costs, in hits: what it takes to copy, by what a hit saves. */
+  static final double PROMOTION_COST = 0.5;
 
   /** Memories to choose from: increments, for each block that fits, between two halvings. */
   private static final double[] MEMORIES = { 1.25, 2.5, 5, 20 };
+  /** What a candidate has to be counted above its victims to be worth a copy, for each memory. */
+  private static final int[] MARGINS = { 0, 0, 1, 2 };
   /** Which of them is in use until the miniatures know better. */
   private static final int DEFAULT_MEMORY = 2;
 
@@ -94,6 +99,7 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
   private final int averageBlockSize;
 
   private volatile double memory = MEMORIES[DEFAULT_MEMORY];
+  private volatile int margin = MARGINS[DEFAULT_MEMORY];
   private volatile long capacity;
   private final AtomicLong used = new AtomicLong();
   private final AtomicBoolean shrinking = new AtomicBoolean();
@@ -191,7 +197,7 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
       return false;
     }
     int weight = frequency;
-    if (used.get() + size > capacity && hot.rejects(hash, frequency)) {
+    if (used.get() + size > capacity && hot.rejects(hash, frequency, margin)) {
       if (frequency <= WARM || !isLucky()) {
         return false;
       }
@@ -220,7 +226,7 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
 
   private boolean replace(BlockCacheKey key, long hash, int weight, long bytes) {
     HotBlocks.Victim[] victims = new HotBlocks.Victim[Math.min(weight, MOST_VICTIMS)];
-    int taken = hot.takeFor(key, hash, weight, bytes, victims);
+    int taken = hot.takeFor(key, hash, weight, margin, bytes, victims);
     if (taken == 0) {
       return false;
     }
@@ -344,8 +350,9 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
     return memory;
   }
 
-  void setMemory(double increments) {
+  void setMemory(double increments, int least) {
     memory = increments;
+    margin = least;
     setPeriod();
   }
 
@@ -383,7 +390,7 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
     Miniatures(int blocks, long seed) {
       this.scale = Math.max(SMALLEST_SCALE, blocks / BLOCKS);
       for (int i = 0; i < all.length; i++) {
-        all[i] = new Miniature(seed, MEMORIES[i]);
+        all[i] = new Miniature(seed, i);
       }
       this.accessesToCompare = ACCESSES_PER_BLOCK * (long) (blocks / scale);
     }
@@ -420,7 +427,7 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
       if (all[best].score > all[chosen].score + ADVANTAGE) {
         chosen = best;
       }
-      setMemory(MEMORIES[chosen]);
+      setMemory(MEMORIES[chosen], MARGINS[chosen]);
       accessesToCompare = ACCESSES_PER_BLOCK * Math.max(1, blocksThatFit() / scale);
     }
 
@@ -430,12 +437,12 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
       private long promotionsBefore;
       private volatile double score;
 
-      Miniature(long seed, double memory) {
+      Miniature(long seed, int choice) {
         long room = Math.max(1, dataMax / scale);
         long blocks = Math.max(1, room / averageBlockSize);
         this.policy = new FrequencyPromotionPolicy(room, room, averageBlockSize, 2 * blocks, null,
           seed, false);
-        policy.setMemory(memory);
+        policy.setMemory(MEMORIES[choice], MARGINS[choice]);
       }
 
       void access(BlockCacheKey key, long hash, int size) {

@@ -127,10 +127,10 @@ final class HotBlocks {
   }
 
   /**
-   * Whether a candidate of this frequency is turned away at once: the standing victim that it would
-   * meet is asked for at least as often.
+   * Whether a candidate of this frequency is turned away at once: it is not asked for more often
+   * than the standing victim that it would meet, by more than the margin.
    */
-  boolean rejects(long hash, int frequency) {
+  boolean rejects(long hash, int frequency, int margin) {
     Part part = opponents(hash);
     Victim victim = part.victim;
     if (victim == null) {
@@ -139,7 +139,7 @@ final class HotBlocks {
         part.victim = victim;
       }
     }
-    if (victim == null || frequency > sketch.frequency(victim.hash)) {
+    if (victim == null || frequency > sketch.frequency(victim.hash) + margin) {
       return false;
     }
     if (++victim.rejections >= REJECTIONS_PER_VICTIM) {
@@ -149,20 +149,22 @@ final class HotBlocks {
   }
 
   /**
-   * Takes victims for a candidate: so many that they free the bytes, and only if together they are
-   * asked for less often than the candidate. They are marked as leaving; the caller evicts each, or
+   * Takes victims for a candidate: so many that they free the bytes, and only if together, and by
+   * more than the margin, they are asked for less often than the candidate. They are marked as leaving; the caller evicts each, or
    * calls {@link #stays} for it.
    * @param hash      the candidate's
    * @param frequency the candidate's, or Integer.MAX_VALUE if it is to win in any case
+   * @param margin    by how much more the candidate is to be asked for, at least 0
    * @param bytes     how much is to be freed
    * @param victims   where to put them; has room for as many as may be taken
    * @return how many were taken; 0 if the candidate loses
    */
-  int takeFor(BlockCacheKey candidate, long hash, int frequency, long bytes, Victim[] victims) {
+  int takeFor(BlockCacheKey candidate, long hash, int frequency, int margin, long bytes,
+    Victim[] victims) {
     Part part = opponents(hash);
     synchronized (part) {
       long freed = 0;
-      int sum = 0;
+      int sum = margin;
       int taken = 0;
       while (freed < bytes && taken < victims.length) {
         Victim victim = part.next(candidate);

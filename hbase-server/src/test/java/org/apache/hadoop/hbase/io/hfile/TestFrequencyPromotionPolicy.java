@@ -132,6 +132,8 @@ public class TestFrequencyPromotionPolicy {
     assertFalse("as often as the victim is not enough", tier.has(99));
     assertEquals(1, tier.policy.getRejectedCount());
     tier.read(99, 1);
+    assertFalse("once more is not worth a copy", tier.has(99));
+    tier.read(99, 1);
     assertTrue(tier.has(99));
     assertFalse(tier.has(2));
     assertEquals(1, tier.policy.getDemotedCount());
@@ -174,7 +176,7 @@ public class TestFrequencyPromotionPolicy {
     for (int block = 0; block < 8; block++) {
       tier.read(block, 2);
     }
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < 9; i++) {
       tier.read(key(99), 4 * SIZE);
       tier.policy.onHit(ANOTHER, SIZE);
       assertFalse(tier.has(99));
@@ -262,6 +264,8 @@ public class TestFrequencyPromotionPolicy {
     assertTrue(policy[0].onSlowHit(key(1), SIZE));
     assertFalse(policy[0].onSlowHit(key(2), SIZE));
     policy[0].onHit(ANOTHER, SIZE);
+    assertFalse(policy[0].onSlowHit(key(2), SIZE));
+    policy[0].onHit(ANOTHER, SIZE);
     assertThrows(IllegalStateException.class, () -> policy[0].onSlowHit(key(2), SIZE));
     assertEquals(SIZE, policy[0].getUsedBytes());
     assertEquals(1, policy[0].getBlockCount());
@@ -273,7 +277,7 @@ public class TestFrequencyPromotionPolicy {
   @Test
   public void deadBlocksAtTheMaximumGiveWayToNewOnesAtTheMaximum() {
     MapTier tier = tierOf(100);
-    tier.policy.setMemory(100);
+    tier.policy.setMemory(100, 0);
     for (int round = 0; round < 20; round++) {
       for (int block = 0; block < 100; block++) {
         tier.read(block, 1);

@@ -66,7 +66,7 @@ public class TestHotBlocks {
   }
 
   private int takeFor(HotBlocks blocks, int candidate, int frequency, long bytes) {
-    return blocks.takeFor(key(candidate), hash(candidate), frequency, bytes, victims);
+    return blocks.takeFor(key(candidate), hash(candidate), frequency, 0, bytes, victims);
   }
 
   @Test
@@ -166,11 +166,21 @@ public class TestHotBlocks {
   }
 
   @Test
+  public void candidateHasToBeAheadByMoreThanTheMargin() {
+    HotBlocks blocks = onePart();
+    add(blocks, 1, 2);
+    assertTrue(blocks.rejects(hash(99), 4, 2));
+    assertFalse(blocks.rejects(hash(99), 5, 2));
+    assertEquals(0, blocks.takeFor(key(99), hash(99), 4, 2, SIZE, victims));
+    assertEquals(1, blocks.takeFor(key(99), hash(99), 5, 2, SIZE, victims));
+  }
+
+  @Test
   public void standingVictimThatWasRemovedIsReplaced() {
     HotBlocks blocks = onePart();
     add(blocks, 1, 1);
     add(blocks, 2, 2);
-    assertTrue(blocks.rejects(hash(99), 1));
+    assertTrue(blocks.rejects(hash(99), 1, 0));
     blocks.remove(key(1), hash(1));
     assertEquals(1, takeFor(blocks, 99, 3, SIZE));
     assertEquals(key(2), victims[0].key);
@@ -182,12 +192,12 @@ public class TestHotBlocks {
     for (int block = 0; block < HotBlocks.SAMPLE; block++) {
       add(blocks, block, block == 0 ? 0 : 1);
     }
-    assertFalse("1 is more than 0", blocks.rejects(hash(99), 1));
+    assertFalse("1 is more than 0", blocks.rejects(hash(99), 1, 0));
     for (int i = 0; i < 10; i++) {
       sketch.increment(hash(0));
     }
     int rejections = 0;
-    while (blocks.rejects(hash(99), 2)) {
+    while (blocks.rejects(hash(99), 2, 0)) {
       rejections++;
     }
     assertEquals(HotBlocks.REJECTIONS_PER_VICTIM, rejections);

@@ -234,12 +234,9 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
         RAMQueueEntry waiting = ramCache.get(entry.getKey());
         if (waiting == entry) {
           held.add(entry);
-        } else {
-          if (waiting != null) {
-            // Evicted and cached anew; the new one has its own place in the queue.
-            waiting.getData().release();
-          }
-          passedOver(entry);
+        } else if (waiting != null) {
+          // Evicted and cached anew; the new one has its own place in the queue.
+          waiting.getData().release();
         }
       }
       write(held, metaBuff);
@@ -251,10 +248,6 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
   /** Writes blocks and puts them into the map. */
   void write(List<RAMQueueEntry> entries, ByteBuffer metaBuff) throws InterruptedException {
     super.doDrain(entries, metaBuff);
-  }
-
-  /** Told of a block that was evicted while it waited, by the thread that would have written it. */
-  void passedOver(RAMQueueEntry entry) {
   }
 
   @Override

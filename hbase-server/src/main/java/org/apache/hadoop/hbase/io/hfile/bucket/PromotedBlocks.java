@@ -35,17 +35,17 @@ import org.apache.yetus.audience.InterfaceAudience;
  * A meta block gets its place by clearing buckets that hold nothing but data, those with the fewest
  * blocks first, or the data blocks between meta blocks of its size. A data block without a place is
  * turned away. The next ones may find one if a bucket could be cleared that was half empty, which a
- * thread of its own looks for, and seldom enough that looking does not count; if there is none, the
- * room for data is taken to be what data has by then, until another try some seconds later.
- * Thread-safe.
+ * thread of its own looks for, and seldom enough that looking does not count. If there is none, the
+ * room for data is taken to be what data has by then, so that a block has to displace another; the
+ * same thread gives the room back some seconds later. Thread-safe.
  */
 @InterfaceAudience.Private
 final class PromotedBlocks {
 
   /** How long the room that was found to be there stands for the room that should be there. */
-  static final long TRY_AGAIN_NANOS = TimeUnit.SECONDS.toNanos(10);
-  /** The least time between two looks for a bucket to clear for data. */
-  private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(1);
+  private static final long TRY_AGAIN_MS = TimeUnit.SECONDS.toMillis(10);
+  /** The same if data has too little by then to find what to displace, or a bucket was cleared. */
+  private static final long TRY_SOON_MS = TimeUnit.SECONDS.toMillis(1);
   /** A bucket that is fuller is not cleared for a block that is as good as those in it. */
   private static final double HALF_EMPTY = 0.6;
   /** One bucket in so many is cleared at a time, as each time all blocks are looked at. */
@@ -59,8 +59,6 @@ final class PromotedBlocks {
   private final PromotionPolicy policy;
   private volatile double share;
   private volatile long found = Long.MAX_VALUE;
-  private volatile long foundAt;
-  private volatile long lookedAt = System.nanoTime() - LOOK_NANOS;
   private final AtomicBoolean looking = new AtomicBoolean();
 
   /**
@@ -89,16 +87,12 @@ final class PromotedBlocks {
    * @param arriving bytes that meta blocks are about to take
    */
   void adapt(long arriving) {
-    long room = Math.min((long) (share * total),
-      cache.acceptableSize() - cache.getMetaPlaces() - arriving);
-    if (found < room) {
-      if (System.nanoTime() - foundAt < TRY_AGAIN_NANOS) {
-        room = found;
-      } else {
-        found = Long.MAX_VALUE;
-      }
-    }
+    long room = Math.min(room() - arriving, found);
     policy.onMetaPressure(total - Math.max(0, room));
+  }
+
+  private long room() {
+    return Math.min((long) (share * total), cache.acceptableSize() - cache.getMetaPlaces());
   }
 
   /**
@@ -116,28 +110,35 @@ final class PromotedBlocks {
    * @param place     the bytes that it takes
    */
   void onNoPlace(int sizeIndex, int place) {
-    long now = System.nanoTime();
-    if (now - lookedAt >= LOOK_NANOS && looking.compareAndSet(false, true)) {
-      lookedAt = now;
-      Thread thread = new Thread(() -> {
-        try {
-          if (!clear(sizeIndex, HALF_EMPTY, false)) {
-            full(place);
-          }
-        } finally {
-          looking.set(false);
-        }
-      }, cache.getName() + "-BucketCachePlaces");
+    if (looking.compareAndSet(false, true)) {
+      Thread thread = new Thread(() -> look(sizeIndex, place),
+        cache.getName() + "-BucketCachePlaces");
       thread.setDaemon(true);
       thread.start();
-    } else if (found == Long.MAX_VALUE && !looking.get()) {
+    } else if (found == Long.MAX_VALUE) {
+      // Not yet, or what was cleared is taken.
       full(place);
+    }
+  }
+
+  private void look(int sizeIndex, int place) {
+    try {
+      boolean cleared = clear(sizeIndex, HALF_EMPTY, false);
+      if (!cleared) {
+        full(place);
+      }
+      Thread.sleep(cleared || found < room() / 2 ? TRY_SOON_MS : TRY_AGAIN_MS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } finally {
+      found = Long.MAX_VALUE;
+      looking.set(false);
+      adapt(0);
     }
   }
 
   private void full(int place) {
     found = Math.max(0, policy.getUsedBytes() - place);
-    foundAt = System.nanoTime();
     adapt(0);
   }
 

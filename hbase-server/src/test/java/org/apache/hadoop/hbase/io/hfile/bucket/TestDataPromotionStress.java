@@ -229,11 +229,15 @@ public class TestDataPromotionStress {
     runFor(TimeUnit.SECONDS.toNanos(Integer.getInteger(SECONDS, 20)) / 2);
     // Promotion may have been off at the end.
     cache.onConfigurationChange(conf);
-    for (int i = 0; i < BLOCKS; i++) {
-      read("file0", i, true);
-      read("file0", i, false);
-    }
     PromotionPolicy policy = first.setPromotedShare(1);
+    // The room for data may have been taken as full for a while.
+    await(() -> {
+      for (int i = 0; i < BLOCKS; i++) {
+        read("file0", i, true);
+        read("file0", i, false);
+      }
+      return policy.getBlockCount() > 0;
+    });
     for (BucketCacheTier tier : new BucketCacheTier[] { first, second }) {
       await(() -> tier.ramCache.isEmpty());
       await(() -> tier.writerQueues.stream().allMatch(queue -> queue.isEmpty()));
@@ -244,7 +248,6 @@ public class TestDataPromotionStress {
     assertEquals(dataInFirst(), policy.getBlockCount());
     assertEquals(first.backingMap.values().stream().filter(entry -> !entry.metaBlock)
       .mapToLong(entry -> first.bucketSizeFor(entry.getLength())).sum(), policy.getUsedBytes());
-    assertTrue("there are data blocks", policy.getBlockCount() > 0);
     assertTrue("files were closed", closed > 100);
     assertTrue("blocks were promoted", policy.getPromotedCount() > 1000);
     assertTrue("blocks were demoted", policy.getDemotedCount() > 0);
