@@ -259,6 +259,29 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
     super.putIntoBackingMap(key, bucketEntry);
   }
 
+  /**
+   * Puts a block into the map without the superclass, which would count it for its region too: a
+   * copy of a block that another tier has counted already.
+   * @return false if there is another under this key, and this one is to be given up
+   */
+  final boolean putCopyIntoBackingMap(BlockCacheKey key, BucketEntry entry) {
+    comes(key, entry);
+    boolean absent = false;
+    try {
+      absent = backingMap.putIfAbsent(key, entry) == null;
+    } finally {
+      if (!absent) {
+        goes(key, entry);
+      }
+    }
+    if (absent) {
+      blocksByHFile.add(key);
+      inserted.increment();
+      writtenBytes.add(entry.getLength());
+    }
+    return absent;
+  }
+
   private void comes(BlockCacheKey key, BucketEntry entry) {
     BlockType.BlockCategory category = StoredBlocks.categoryOf(key.getBlockType());
     // Into the entry, since the key it is evicted by may say otherwise.
@@ -267,11 +290,15 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
     stored.add(key.getHfileName(), category, entry.getLength());
   }
 
+  private void goes(BlockCacheKey key, BucketEntry entry) {
+    stored.remove(key.getHfileName(), CATEGORIES[entry.category], entry.getLength());
+  }
+
   @Override
   void blockEvicted(BlockCacheKey key, BucketEntry bucketEntry, boolean decrementBlockNumber,
     boolean evictedByEvictionProcess) {
     super.blockEvicted(key, bucketEntry, decrementBlockNumber, evictedByEvictionProcess);
-    stored.remove(key.getHfileName(), CATEGORIES[bucketEntry.category], bucketEntry.getLength());
+    goes(key, bucketEntry);
   }
 
   @Override

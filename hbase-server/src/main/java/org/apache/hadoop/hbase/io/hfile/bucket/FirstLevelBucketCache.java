@@ -227,18 +227,15 @@ public class FirstLevelBucketCache extends BucketCacheTier
     }
     boolean arrived = false;
     try {
-      arrived = backingMap.putIfAbsent(key, entry) == null;
+      arrived = putCopyIntoBackingMap(key, entry);
     } finally {
       if (!arrived) {
         entry.markAsEvicted();
       }
     }
-    if (arrived) {
-      blocksByHFile.add(key);
-      if (!isCacheEnabled()) {
-        // Shut down meanwhile, and the map may have been cleared before.
-        evictPromoted(key, entry);
-      }
+    if (arrived && !isCacheEnabled()) {
+      // Shut down meanwhile, and the map may have been cleared before.
+      evictPromoted(key, entry);
     }
     return arrived;
   }
