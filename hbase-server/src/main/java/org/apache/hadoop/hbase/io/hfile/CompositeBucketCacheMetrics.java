@@ -161,7 +161,12 @@ public final class CompositeBucketCacheMetrics {
     }
   }
 
-  void sample(long time, long nanoTime) {
+  /**
+   * Takes a sample, as the daemon thread does.
+   * @param time     milliseconds since 1970
+   * @param nanoTime the same moment on a clock that is never set
+   */
+  public void sample(long time, long nanoTime) {
     first.readTimes.roll();
     second.readTimes.roll();
     history.add(time, nanoTime, getTotals());
