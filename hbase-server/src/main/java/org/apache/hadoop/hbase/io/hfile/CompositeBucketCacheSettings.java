@@ -90,6 +90,14 @@ public final class CompositeBucketCacheSettings {
   /** Where the second tier's map is kept over a restart; needs file: or files:. Default: none. */
   public static final String PERSISTENT_PATH = "persistent.path";
 
+  /** Whether blocks on a device carry checksums, checked on each read. Default: true. */
+  public static final String CHECKSUM = "checksum.enabled";
+
+  /** ms between two trials of a disabled device, from 0 on; 0 for no trials. Default: 60000. */
+  public static final String RETRY_INTERVAL = "retry.interval.ms";
+
+  private static final long DEFAULT_RETRY_INTERVAL_MS = 60_000;
+
   private static final String EXTERNAL_KEY = "hbase.blockcache.use.external";
 
   private static final String OFFHEAP = "offheap";
@@ -112,6 +120,8 @@ public final class CompositeBucketCacheSettings {
     private final int writerThreads;
     private final int writerQueueLength;
     private final String persistentPath;
+    private final boolean checksumEnabled;
+    private final long retryIntervalMs;
 
     private Tier(Configuration all, String prefix, String defaultEngine, List<String> engines) {
       this.prefix = prefix;
@@ -124,6 +134,9 @@ public final class CompositeBucketCacheSettings {
       this.writerQueueLength = atLeastOne(all, keyInUse(all, prefix, WRITER_QUEUE),
         BlockCacheFactory.DEFAULT_BUCKET_CACHE_WRITER_QUEUE);
       this.persistentPath = value(all, prefix + PERSISTENT_PATH);
+      this.checksumEnabled = trueOrFalse(all, keyInUse(all, prefix, CHECKSUM), true);
+      this.retryIntervalMs =
+        atLeastZero(all, keyInUse(all, prefix, RETRY_INTERVAL), DEFAULT_RETRY_INTERVAL_MS);
       int blockSize =
         all.getInt(BlockCacheFactory.BLOCKCACHE_BLOCKSIZE_KEY, HConstants.DEFAULT_BLOCKSIZE);
       if (capacity / blockSize >= Integer.MAX_VALUE) {
@@ -180,6 +193,16 @@ public final class CompositeBucketCacheSettings {
     /** Returns where the tier's map outlives a restart, or null if it does not. */
     public String getPersistentPath() {
       return persistentPath;
+    }
+
+    /** Whether blocks carry checksums if the engine is a device. */
+    public boolean isChecksumEnabled() {
+      return checksumEnabled;
+    }
+
+    /** Returns the ms between two trials of a disabled device, 0 if there are to be none. */
+    public long getRetryIntervalMs() {
+      return retryIntervalMs;
     }
 
     boolean isDirect() {
@@ -449,6 +472,34 @@ public final class CompositeBucketCacheSettings {
       throw bad(key, value, "is not a whole number from 1 on; the default is " + defaultValue);
     }
     return number;
+  }
+
+  private static long atLeastZero(Configuration conf, String key, long defaultValue) {
+    String value = value(conf, key);
+    if (value == null) {
+      return defaultValue;
+    }
+    long number;
+    try {
+      number = Long.parseLong(value);
+    } catch (NumberFormatException e) {
+      number = -1;
+    }
+    if (number < 0) {
+      throw bad(key, value, "is not a whole number from 0 on; the default is " + defaultValue);
+    }
+    return number;
+  }
+
+  private static boolean trueOrFalse(Configuration conf, String key, boolean defaultValue) {
+    String value = value(conf, key);
+    if (value == null) {
+      return defaultValue;
+    }
+    if (!value.equalsIgnoreCase("true") && !value.equalsIgnoreCase("false")) {
+      throw bad(key, value, "is neither; set it to true or false");
+    }
+    return value.equalsIgnoreCase("true");
   }
 
   private static String keyInUse(Configuration conf, String prefix, String name) {

@@ -19,18 +19,23 @@ package org.apache.hadoop.hbase.io.hfile.bucket;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.ClosedByInterruptException;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentSkipListSet;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.stream.Stream;
+import org.apache.hadoop.hbase.HBaseIOException;
 import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheFactory;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
@@ -39,6 +44,7 @@ import org.apache.hadoop.hbase.io.hfile.CacheStats;
 import org.apache.hadoop.hbase.io.hfile.CacheTier;
 import org.apache.hadoop.hbase.io.hfile.Cacheable;
 import org.apache.hadoop.hbase.io.hfile.CompositeBucketCacheSettings;
+import org.apache.hadoop.hbase.io.hfile.HFileBlock;
 import org.apache.hadoop.hbase.io.hfile.StoredBlocks;
 import org.apache.hadoop.hbase.regionserver.HRegion;
 import org.apache.yetus.audience.InterfaceAudience;
@@ -50,6 +56,12 @@ import org.slf4j.LoggerFactory;
  * {@link org.apache.hadoop.hbase.io.hfile.CompositeBucketCache}. It knows how many of its blocks
  * are meta blocks, its threads carry the tier's name, and evicting a file also takes the blocks
  * that still wait to be written, which would otherwise arrive after the file is gone and stay.
+ * <p>
+ * A tier on a device expects it to lie and to fail. What is read must have the sum of what was
+ * written ({@link EntryChecksum}), else the block is evicted and the lookup is a miss. A block whose
+ * read fails is evicted as well, one whose write fails is dropped, and a device that fails several
+ * times in a row is left alone ({@link DeviceHealth}) until it works again ({@link DeviceWatch}): no
+ * lookup and no insertion then waits for it or throws.
  */
 @InterfaceAudience.Private
 public class BucketCacheTier extends BucketCache implements CacheTier {
@@ -59,12 +71,31 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
   private static final long QUEUE_POLL_NANOS = 200_000;
   private static final BlockType.BlockCategory[] CATEGORIES = BlockType.BlockCategory.values();
 
+  /** At most one I/O error is logged in this time, in nanoseconds; all are counted. */
+  private static final long ERROR_LOG_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+  /** See {@link #throwPendingFault}; always one array with one element. */
+  private static volatile byte[][] faultProbe = new byte[1][1];
+
   private final String name;
   /** What a block takes, ascending; the largest is the largest block that fits at all. */
   private final int[] bucketSizes;
   private final StoredBlocks stored = new StoredBlocks();
   private final LongAdder inserted = new LongAdder();
   private final LongAdder writtenBytes = new LongAdder();
+
+  private final String engineName;
+  /** Whether entries have sums; not those in the process's own memory. */
+  private final boolean summed;
+  private final DeviceHealth health;
+  private final DeviceWatch watch;
+  /** Writer threads that may be writing. */
+  private final AtomicInteger writing = new AtomicInteger();
+  private final LongAdder checksumFailures = new LongAdder();
+  private final LongAdder ioErrors = new LongAdder();
+  private final LongAdder bypassedReads = new LongAdder();
+  private final LongAdder bypassedInserts = new LongAdder();
+  private volatile long lastErrorLogged = System.nanoTime() - ERROR_LOG_PAUSE_NANOS;
 
   /**
    * The keys in order of their files, always those of the map. The superclass changes the map first
@@ -117,19 +148,307 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
       tier.getConfiguration().getInt(BlockCacheFactory.BLOCKCACHE_BLOCKSIZE_KEY,
         HConstants.DEFAULT_BLOCKSIZE),
       tier.getBucketSizes(), tier.getWriterThreads(), tier.getWriterQueueLength(),
-      tier.getPersistentPath(),
-      tier.getConfiguration().getInt("hbase.bucketcache.ioengine.errors.tolerated.duration",
-        DEFAULT_ERROR_TOLERATION_DURATION),
-      tier.getConfiguration(), onlineRegions);
+      // The superclass would disable itself for good.
+      tier.getPersistentPath(), Integer.MAX_VALUE, tier.getConfiguration(), onlineRegions);
     this.name = name;
+    this.engineName = tier.getIoEngine();
+    this.summed = tier.isChecksumEnabled() && ioEngine instanceof PersistentIOEngine;
+    this.health = new DeviceHealth(tier.getConfiguration().getInt(
+      "hbase.bucketcache.ioengine.errors.tolerated.duration", DEFAULT_ERROR_TOLERATION_DURATION),
+      System::nanoTime);
+    this.watch = new DeviceWatch(this, health, tier.getRetryIntervalMs());
     this.bucketSizes = Stream.of(getAllocator().getIndexStatistics())
       .mapToInt(size -> (int) size.itemSize()).toArray();
     for (WriterThread thread : writerThreads) {
       thread.setName(thread.getName().replace("BucketCacheWriter", name + "-BucketCacheWriter"));
     }
     this.blocksByHFile = new FileIndex(backingMap);
-    backingMap.forEach(this::comes);
-    LOG.info("{} tier: {} on {}", name, getClass().getSimpleName(), getIoEngine());
+    backingMap.forEach(this::restored);
+    LOG.info("{} tier: {} on {}, {}", name, getClass().getSimpleName(), getIoEngine(),
+      summed ? "with checksums" : "without checksums");
+  }
+
+  /** Takes over a block of the persisted map; the thread that validates it may evict it already. */
+  private void restored(BlockCacheKey key, BucketEntry entry) {
+    entry.withWriteLock(offsetLock, () -> {
+      if (backingMap.get(key) == entry) {
+        comes(key, entry);
+      }
+      return null;
+    });
+    if (!summed) {
+      entry.checksum = EntryChecksum.NONE;
+    } else if (entry.checksum == EntryChecksum.NONE) {
+      // Written by a server without sums: nobody can say what its bytes were.
+      LOG.debug("{} has no checksum and is dropped", key);
+      evictBlock(key);
+    }
+  }
+
+  @Override
+  boolean isCacheEnabled() {
+    return super.isCacheEnabled() && health.isWorking();
+  }
+
+  @Override
+  public Cacheable getBlock(BlockCacheKey key, boolean caching, boolean repeat,
+    boolean updateCacheMetrics) {
+    if (health.isWorking()) {
+      return super.getBlock(key, caching, repeat, updateCacheMetrics);
+    }
+    bypassedReads.increment();
+    if (!repeat && updateCacheMetrics) {
+      getStats().miss(caching, key.isPrimary(), key.getBlockType());
+    }
+    return null;
+  }
+
+  @Override
+  protected void cacheBlockWithWaitInternal(BlockCacheKey key, Cacheable block, boolean inMemory,
+    boolean wait) {
+    if (health.isWorking()) {
+      super.cacheBlockWithWaitInternal(key, block, inMemory, wait);
+    } else {
+      bypassedInserts.increment();
+      blockRejected(key, block, inMemory);
+    }
+  }
+
+  /**
+   * What the superclass does with the exceptions thrown here: it evicts the entry, as long as they
+   * are {@link HBaseIOException}s, and answers that it does not have the block.
+   */
+  @Override
+  Cacheable readEntry(BucketEntry entry) throws IOException {
+    int term = health.term();
+    try {
+      Cacheable block = readFrom(ioEngine, entry);
+      health.readSucceeded();
+      return block;
+    } catch (ClosedByInterruptException e) {
+      // It is the reader who is interrupted; neither device nor block are to blame.
+      throw e;
+    } catch (HBaseIOException | RuntimeException e) {
+      throw unreadable(e, term);
+    } catch (IOException | InternalError e) {
+      throw unreadable(e, term);
+    }
+  }
+
+  Cacheable readFrom(IOEngine engine, BucketEntry entry) throws IOException {
+    return engine.read(entry);
+  }
+
+  private HBaseIOException unreadable(Throwable cause, int term) {
+    Throwable failure = cause;
+    if (ioEngine instanceof FileMmapIOEngine) {
+      failure = faultBehind(cause);
+    }
+    if (failure instanceof HBaseIOException || failure instanceof RuntimeException) {
+      checksumFailures.increment();
+      LOG.debug("{} tier: an entry does not hold what was written", name, failure);
+      return new HBaseIOException(failure);
+    }
+    ioFailed("read", failure, health.readFailed(term));
+    return new HBaseIOException(failure);
+  }
+
+  /** Returns the fault of mapped memory that is behind what was seen first, if there is one. */
+  private static Throwable faultBehind(Throwable seen) {
+    try {
+      throwPendingFault();
+      return seen;
+    } catch (InternalError e) {
+      return e;
+    }
+  }
+
+  /**
+   * Memory that is not there, such as that of a mapped file which was cut, reads as anything; the
+   * JVM throws an {@link InternalError} for it, but only when the thread next calls the runtime,
+   * which may be anywhere. Making an array of arrays is such a call, if the compiler cannot know
+   * that it is a small one.
+   */
+  private static void throwPendingFault() {
+    faultProbe = new byte[faultProbe.length][faultProbe.length];
+  }
+
+  /** Returns null, for the superclass to drop the block, where it would try again for ever. */
+  @Override
+  BucketEntry writeEntry(RAMQueueEntry re, ByteBuffer metaBuff) throws IOException {
+    if (!health.isWorking()) {
+      return null;
+    }
+    int term = health.term();
+    try {
+      BucketEntry entry = store(re, metaBuff);
+      health.writeSucceeded();
+      return entry;
+    } catch (CacheFullException | BucketAllocatorException e) {
+      throw e;
+    } catch (IOException | RuntimeException | InternalError e) {
+      LOG.trace("{} is dropped", re.getKey(), writeFailed(e, term));
+      return null;
+    }
+  }
+
+  /** To be told of a write that failed; returns what to throw. */
+  final IOException writeFailed(Throwable cause, int term) {
+    // Nor is a device to blame for a thread that is to end.
+    if (!(cause instanceof ClosedByInterruptException)) {
+      ioFailed("write", cause, health.writeFailed(term));
+    }
+    return new IOException(cause);
+  }
+
+  /** Returns a number that changes when the device has been left alone for a while. */
+  final int deviceTerm() {
+    return health.term();
+  }
+
+  /** Writes a block, whatever the device's state. */
+  BucketEntry store(RAMQueueEntry re, ByteBuffer metaBuff) throws IOException {
+    BucketEntry entry = super.writeEntry(re, metaBuff);
+    if (entry == null) {
+      return null;
+    }
+    try {
+      if (re.getData() instanceof HFileBlock) {
+        entry.checksum = checksumOf((HFileBlock) re.getData(), metaBuff);
+      }
+      return entry;
+    } catch (RuntimeException | InternalError e) {
+      entry.markAsEvicted();
+      throw e;
+    }
+  }
+
+  /**
+   * Returns the sum for the entry of a block that was just written.
+   * @param metadata what was written of the block's metadata, from 0 to its limit
+   * @throws InternalError if the memory that it was written to is not there
+   */
+  final int checksumOf(HFileBlock block, ByteBuffer metadata) {
+    if (ioEngine instanceof FileMmapIOEngine) {
+      // Later, it would end the writer thread.
+      throwPendingFault();
+    }
+    return summed ? EntryChecksum.of(block, metadata) : EntryChecksum.NONE;
+  }
+
+  @Override
+  void syncEngine() throws IOException {
+    if (!health.isWorking()) {
+      return;
+    }
+    int term = health.term();
+    try {
+      super.syncEngine();
+    } catch (ClosedByInterruptException e) {
+      throw e;
+    } catch (IOException | RuntimeException | InternalError e) {
+      ioFailed("sync", e, health.writeFailed(term));
+      throw new IOException(e);
+    }
+  }
+
+  private void ioFailed(String what, Throwable cause, boolean bypass) {
+    ioErrors.increment();
+    long now = System.nanoTime();
+    if (bypass) {
+      LOG.warn("{} tier is bypassed: {} accesses to {} failed in a row, the last was a {}", name,
+        DeviceHealth.FAILURES_IN_A_ROW, getIoEngine(), what, cause);
+      watch.start(cause);
+    } else if (now - lastErrorLogged >= ERROR_LOG_PAUSE_NANOS) {
+      lastErrorLogged = now;
+      LOG.warn("{} tier: a {} of {} failed", name, what, getIoEngine(), cause);
+    } else {
+      LOG.debug("{} tier: a {} of {} failed", name, what, getIoEngine(), cause);
+    }
+  }
+
+  void countIoError() {
+    ioErrors.increment();
+  }
+
+  /** Opens the engine as the constructor did. */
+  IOEngine openEngine() throws IOException {
+    return getIOEngineFromName(engineName, getMaxSize(), getPersistencePath());
+  }
+
+  /** Waits until no writer thread is writing that began before the device was disabled. */
+  void awaitWriters() throws InterruptedException {
+    while (writing.get() > 0) {
+      TimeUnit.MILLISECONDS.sleep(10);
+    }
+  }
+
+  /** Evicts every block, waiting for those who read one at this moment. */
+  void evictAll() {
+    // The queue first: a block is in the map before it leaves the queue.
+    ramCache.delegate.keySet().forEach(this::evictBlock);
+    backingMap.keySet().forEach(this::evictBlock);
+    fullyCachedFiles.clear();
+    regionCachedSize.clear();
+  }
+
+  /**
+   * Evicts a block that nobody reads.
+   * @return the bytes it had, for which there is a place now; those of the smallest place if there
+   *         is no such block
+   */
+  int makePlace() {
+    for (Map.Entry<BlockCacheKey, BucketEntry> candidate : backingMap.entrySet()) {
+      if (!candidate.getValue().isRpcRef() && evictBlock(candidate.getKey())) {
+        return candidate.getValue().getLength();
+      }
+    }
+    return bucketSizes[0];
+  }
+
+  int largestBucketSize() {
+    return bucketSizes[bucketSizes.length - 1];
+  }
+
+  /** Returns whether the device is in use, left alone for a while, or given up. */
+  DeviceHealth.State getDeviceState() {
+    return health.state();
+  }
+
+  /** Returns how many blocks were evicted because a read found other bytes than were written. */
+  public long getChecksumFailureCount() {
+    return checksumFailures.sum();
+  }
+
+  /** Returns how many reads, writes and syncs the device has failed, trials included. */
+  public long getIoErrorCount() {
+    return ioErrors.sum();
+  }
+
+  /** Returns how many lookups were misses because the device was left alone. */
+  public long getBypassedReadCount() {
+    return bypassedReads.sum();
+  }
+
+  /** Returns how many blocks were not taken because the device was left alone. */
+  public long getBypassedInsertCount() {
+    return bypassedInserts.sum();
+  }
+
+  /** Returns 0 while the device is in use, 1 while it is left alone, 2 if it is given up. */
+  public long getDeviceStateNumber() {
+    return health.state().ordinal();
+  }
+
+  @Override
+  public Optional<Boolean> blockFitsIntoTheCache(HFileBlock block) {
+    return isCacheEnabled() ? super.blockFitsIntoTheCache(block) : Optional.of(false);
+  }
+
+  @Override
+  public void shutdown() {
+    watch.stop();
+    super.shutdown();
   }
 
   @Override
@@ -229,6 +548,7 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
   @Override
   void doDrain(List<RAMQueueEntry> entries, ByteBuffer metaBuff) throws InterruptedException {
     List<RAMQueueEntry> held = new ArrayList<>(entries.size());
+    writing.incrementAndGet();
     try {
       for (RAMQueueEntry entry : entries) {
         RAMQueueEntry waiting = ramCache.get(entry.getKey());
@@ -239,10 +559,20 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
           waiting.getData().release();
         }
       }
-      write(held, metaBuff);
+      if (health.isWorking()) {
+        write(held, metaBuff);
+      } else {
+        held.forEach(this::drop);
+      }
     } finally {
+      writing.decrementAndGet();
       held.forEach(entry -> entry.getData().release());
     }
+  }
+
+  private void drop(RAMQueueEntry entry) {
+    bypassedInserts.increment();
+    removeFromRamCache(entry.getKey());
   }
 
   /** Writes blocks and puts them into the map. */
@@ -286,12 +616,15 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
     BlockType.BlockCategory category = StoredBlocks.categoryOf(key.getBlockType());
     // Into the entry, since the key it is evicted by may say otherwise.
     entry.metaBlock = isMetaBlock(key.getBlockType());
-    entry.category = (byte) category.ordinal();
+    entry.category = (byte) (category.ordinal() + 1);
     stored.add(key.getHfileName(), category, entry.getLength());
   }
 
   private void goes(BlockCacheKey key, BucketEntry entry) {
-    stored.remove(key.getHfileName(), CATEGORIES[entry.category], entry.getLength());
+    if (entry.category > 0) {
+      // Not so if it was in the persisted map, and went before it was taken over.
+      stored.remove(key.getHfileName(), CATEGORIES[entry.category - 1], entry.getLength());
+    }
   }
 
   @Override
@@ -347,6 +680,11 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
     gauges.accept("WrittenBytes", writtenBytes::sum);
     gauges.accept("EvictedBlockCount", stats::getEvictedCount);
     gauges.accept("RefusedInsertCount", stats::getFailedInserts);
+    gauges.accept("ChecksumFailureCount", this::getChecksumFailureCount);
+    gauges.accept("IoErrorCount", this::getIoErrorCount);
+    gauges.accept("BypassedReadCount", this::getBypassedReadCount);
+    gauges.accept("BypassedInsertCount", this::getBypassedInsertCount);
+    gauges.accept("DeviceState", this::getDeviceStateNumber);
   }
 
   private void accept(BiConsumer<String, LongSupplier> gauges, String type,

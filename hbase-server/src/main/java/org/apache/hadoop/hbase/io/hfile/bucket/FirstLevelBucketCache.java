@@ -143,7 +143,7 @@ public class FirstLevelBucketCache extends BucketCacheTier
   public Cacheable getBlock(BlockCacheKey key, boolean caching, boolean repeat,
     boolean updateCacheMetrics) {
     if (!isCacheEnabled()) {
-      return null;
+      return super.getBlock(key, caching, repeat, updateCacheMetrics);
     }
     Cacheable block = find(key);
     if (block == null) {
@@ -185,7 +185,7 @@ public class FirstLevelBucketCache extends BucketCacheTier
 
   private Cacheable read(BlockCacheKey key, FirstLevelEntry entry) {
     try {
-      Cacheable block = entry.read(ioEngine);
+      Cacheable block = readEntry(entry);
       if (entry.metaBlock) {
         entry.used(System.nanoTime());
       }
@@ -198,13 +198,18 @@ public class FirstLevelBucketCache extends BucketCacheTier
   }
 
   @Override
+  Cacheable readFrom(IOEngine engine, BucketEntry entry) throws IOException {
+    return ((FirstLevelEntry) entry).read(engine);
+  }
+
+  @Override
   public void promote(BlockCacheKey key, Cacheable block) {
     boolean arrived = false;
     try {
       arrived = block instanceof HFileBlock && isCacheEnabled() && !containsBlock(key)
         && insert(key, (HFileBlock) block);
     } catch (IOException e) {
-      LOG.warn("Could not promote block {}", key, e);
+      LOG.debug("Could not promote block {}", key, e);
     } finally {
       if (!arrived) {
         forget(key);
@@ -215,6 +220,7 @@ public class FirstLevelBucketCache extends BucketCacheTier
   /** Returns whether the block got into the map, however soon it left it again. */
   private boolean insert(BlockCacheKey key, HFileBlock block) throws IOException {
     int length = block.getSerializedLength();
+    int term = deviceTerm();
     FirstLevelEntry entry;
     try {
       entry = write(block, length, getAllocator().allocateBlock(length));
@@ -233,8 +239,8 @@ public class FirstLevelBucketCache extends BucketCacheTier
         entry.markAsEvicted();
       }
     }
-    if (arrived && !isCacheEnabled()) {
-      // Shut down meanwhile, and the map may have been cleared before.
+    if (arrived && (!isCacheEnabled() || deviceTerm() != term)) {
+      // Shut down or given up meanwhile, and the map may have been cleared before.
       evictPromoted(key, entry);
     }
     return arrived;
@@ -242,17 +248,22 @@ public class FirstLevelBucketCache extends BucketCacheTier
 
   private FirstLevelEntry write(HFileBlock block, int length, long offset) throws IOException {
     FirstLevelEntry entry = null;
+    int term = deviceTerm();
     try {
       ioEngine.write(block.getBufferReadOnly(), offset);
       ByteBuffer metadata =
         block.getMetaData(ByteBuffer.allocate(HFileBlock.BLOCK_METADATA_SPACE));
       ioEngine.write(metadata, offset + length - HFileBlock.BLOCK_METADATA_SPACE);
+      int checksum = checksumOf(block, metadata);
       // The first to go if the superclass looks for what was not used for the longest time.
       entry = new FirstLevelEntry(offset, length, block.getOnDiskSizeWithHeader(), Long.MIN_VALUE,
         false, this::recyclerOfGuest, block.getByteBuffAllocator());
       entry.setDeserializerReference(block.getDeserializer());
+      entry.checksum = checksum;
       guestBytes.add(length);
       return entry;
+    } catch (IOException | RuntimeException | InternalError e) {
+      throw writeFailed(e, term);
     } finally {
       if (entry == null) {
         getAllocator().freeBlock(offset, length);

@@ -84,7 +84,8 @@ final class FirstLevelEntry extends BucketEntry {
   /** Two readers may do this at the same time; it does not matter whose result stays. */
   private Cacheable readInPlace(IOEngine engine) throws IOException {
     Cacheable block = engine.read(this);
-    if (block instanceof HFileBlock) {
+    if (block instanceof HFileBlock && checksum == EntryChecksum.NONE) {
+      // Else it is to be checked each time.
       inPlace = new BlockInPlace((HFileBlock) block);
     }
     return block;

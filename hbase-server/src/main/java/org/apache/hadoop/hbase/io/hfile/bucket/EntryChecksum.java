@@ -1,0 +1,229 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.io.hfile.bucket;
+
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import java.nio.ByteBuffer;
+import java.util.zip.Checksum;
+import org.apache.hadoop.hbase.HBaseIOException;
+import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
+import org.apache.hadoop.hbase.io.hfile.HFileBlock;
+import org.apache.hadoop.hbase.nio.ByteBuff;
+import org.apache.hadoop.util.PureJavaCrc32C;
+import org.apache.yetus.audience.InterfaceAudience;
+
+import org.apache.hbase.thirdparty.com.google.protobuf.UnknownFieldSet;
+
+import org.apache.hadoop.hbase.shaded.protobuf.generated.BucketCacheProtos;
+
+/**
+ * The CRC32C of what is written for a {@link BucketEntry}: the block with its header and the
+ * metadata that follows it, not the time of caching before them, which a persistent engine checks.
+ * <p>
+ * The sum is kept with the entry and not beside the bytes. So the bytes of another block, be they
+ * from another place, another time or another file, do not have the sum that is looked for, and
+ * the layout of the cache file is that of a cache without sums. In the persisted map the sum is a
+ * field that readers pass over if they do not know it, and it is mixed with all that says where the
+ * bytes are and whose they are: a map that came to harm yields a sum that nothing has.
+ * <p>
+ * Hadoop's DataChecksum takes the CRC of the JDK, which is one of the processor's instructions,
+ * where there is one (Java 9); so does this class, but without copying a direct buffer to the heap,
+ * for which DataChecksum has no way. 32 KB cost about 0.6 us. Java 8 uses Hadoop's pure Java sum.
+ * Thread-safe; no method changes a buffer's position or limit.
+ */
+@InterfaceAudience.Private
+final class EntryChecksum {
+
+  /** What an entry without a sum has; no sum is ever this. */
+  static final int NONE = 0;
+
+  /** The field of BackingMapEntry; upstream uses 1 and 2. */
+  static final int PERSISTED_FIELD = 100;
+
+  /** CRC32C(), or null on Java 8. */
+  private static final MethodHandle NEW;
+  /** CRC32C.update(ByteBuffer), or null on Java 8. */
+  private static final MethodHandle UPDATE;
+
+  static {
+    MethodHandle create = null;
+    MethodHandle update = null;
+    try {
+      Class<?> crc = Class.forName("java.util.zip.CRC32C");
+      MethodHandles.Lookup lookup = MethodHandles.publicLookup();
+      create = lookup.findConstructor(crc, MethodType.methodType(void.class))
+        .asType(MethodType.methodType(Checksum.class));
+      update =
+        lookup.findVirtual(crc, "update", MethodType.methodType(void.class, ByteBuffer.class))
+          .asType(MethodType.methodType(void.class, Checksum.class, ByteBuffer.class));
+    } catch (ReflectiveOperationException e) {
+      // Java 8
+      create = null;
+    }
+    NEW = create;
+    UPDATE = update;
+  }
+
+  /** Where bytes go whose memory cannot be summed directly, piece by piece. */
+  private static final ThreadLocal<byte[]> PIECE = ThreadLocal.withInitial(() -> new byte[4096]);
+
+  private EntryChecksum() {
+  }
+
+  /**
+   * Returns the sum of a block as it is written.
+   * @param metadata what {@link HFileBlock#getMetaData} wrote, from 0 to its limit
+   */
+  static int of(HFileBlock block, ByteBuffer metadata) {
+    Checksum sum = create();
+    update(sum, block.getBufferReadOnly());
+    int position = metadata.position();
+    metadata.position(0);
+    update(sum, metadata);
+    metadata.position(position);
+    return value(sum);
+  }
+
+  /**
+   * Checks what was read.
+   * @param buffer   the bytes from its position to its limit
+   * @param expected the sum, or {@link #NONE} if there is nothing to check
+   * @throws HBaseIOException if these are not the bytes that were written
+   */
+  static void check(ByteBuff buffer, int expected) throws HBaseIOException {
+    if (expected != NONE) {
+      Checksum sum = create();
+      update(sum, buffer);
+      compare(value(sum), expected);
+    }
+  }
+
+  /**
+   * Checks bytes where they are stored. They may be in a mapped file, and what cannot be had from
+   * one (the file is shorter by now, the medium has an error) is an {@link InternalError} when it
+   * is copied, but the end of the process when an instruction for CRC comes upon it. So they are
+   * copied first, 4 KB at a time, to a place that stays in the processor's cache.
+   * @param buffers  the bytes, each buffer from its position to its limit
+   * @param expected the sum, or {@link #NONE} if there is nothing to check
+   * @throws HBaseIOException if these are not the bytes that were written
+   */
+  static void checkShared(ByteBuffer[] buffers, int expected) throws HBaseIOException {
+    if (expected != NONE) {
+      Checksum sum = create();
+      for (ByteBuffer buffer : buffers) {
+        updateByPieces(sum, buffer);
+      }
+      compare(value(sum), expected);
+    }
+  }
+
+  private static void compare(int actual, int expected) throws HBaseIOException {
+    if (actual != expected) {
+      throw new HBaseIOException("The bytes read have the checksum " + Integer.toHexString(actual)
+        + ", those written had " + Integer.toHexString(expected));
+    }
+  }
+
+  private static int value(Checksum sum) {
+    int value = (int) sum.getValue();
+    return value == NONE ? ~NONE : value;
+  }
+
+  private static Checksum create() {
+    if (NEW == null) {
+      return new PureJavaCrc32C();
+    }
+    try {
+      return (Checksum) NEW.invokeExact();
+    } catch (Throwable t) {
+      throw new IllegalStateException("CRC32C cannot be used", t);
+    }
+  }
+
+  private static void update(Checksum sum, ByteBuff buffer) {
+    for (ByteBuffer item : buffer.nioByteBuffers()) {
+      update(sum, item);
+    }
+  }
+
+  private static void update(Checksum sum, ByteBuffer buffer) {
+    if (UPDATE == null) {
+      updateByPieces(sum, buffer);
+      return;
+    }
+    int position = buffer.position();
+    try {
+      UPDATE.invokeExact(sum, buffer);
+    } catch (Throwable t) {
+      throw new IllegalStateException("CRC32C cannot be used", t);
+    }
+    buffer.position(position);
+  }
+
+  static void updateByPieces(Checksum sum, ByteBuffer buffer) {
+    int position = buffer.position();
+    byte[] piece = PIECE.get();
+    while (buffer.hasRemaining()) {
+      int length = Math.min(piece.length, buffer.remaining());
+      buffer.get(piece, 0, length);
+      sum.update(piece, 0, length);
+    }
+    buffer.position(position);
+  }
+
+  /** Returns what to add to an entry of the persisted map; nothing for an entry without a sum. */
+  static UnknownFieldSet toPB(BlockCacheKey key, BucketEntry entry) {
+    if (entry.checksum == NONE) {
+      return UnknownFieldSet.getDefaultInstance();
+    }
+    return UnknownFieldSet.newBuilder().addField(PERSISTED_FIELD, UnknownFieldSet.Field.newBuilder()
+      .addFixed32(entry.checksum ^ identity(key, entry)).build()).build();
+  }
+
+  /** Returns the sum of an entry of the persisted map, {@link #NONE} if it has none. */
+  static int fromPB(BucketCacheProtos.BackingMapEntry persisted, BlockCacheKey key,
+    BucketEntry entry) {
+    UnknownFieldSet fields = persisted.getUnknownFields();
+    if (
+      !fields.hasField(PERSISTED_FIELD)
+        || fields.getField(PERSISTED_FIELD).getFixed32List().size() != 1
+    ) {
+      return NONE;
+    }
+    return fields.getField(PERSISTED_FIELD).getFixed32List().get(0) ^ identity(key, entry);
+  }
+
+  private static int identity(BlockCacheKey key, BucketEntry entry) {
+    long hash = key.getHfileName().hashCode();
+    hash = mix(hash ^ key.getOffset());
+    hash = mix(hash ^ entry.offset());
+    hash = mix(hash ^ entry.getCachedTime());
+    hash = mix(hash ^ ((long) entry.getLength() << Integer.SIZE
+      | entry.getOnDiskSizeWithHeader() & 0xFFFFFFFFL));
+    return (int) (hash >>> Integer.SIZE);
+  }
+
+  /** The finalizer of MurmurHash3. */
+  private static long mix(long value) {
+    long h = (value ^ (value >>> 33)) * 0xff51afd7ed558ccdL;
+    h = (h ^ (h >>> 33)) * 0xc4ceb9fe1a85ec53L;
+    return h ^ (h >>> 33);
+  }
+}
