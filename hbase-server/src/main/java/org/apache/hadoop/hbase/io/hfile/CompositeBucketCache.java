@@ -17,12 +17,9 @@
  */
 package org.apache.hadoop.hbase.io.hfile;
 
-import java.util.HashSet;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.function.Consumer;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hbase.regionserver.StoreFileInfo;
@@ -281,32 +278,11 @@ public class CompositeBucketCache extends CombinedBlockCache {
     return second.shouldCacheBlock(key, maxTimeStamp, conf);
   }
 
-  /**
-   * Tells the second tier, which checks that it holds as many data blocks as it is told of.
-   * Prefetch takes each block that it finds cached for data, so the meta blocks found cached are
-   * taken off.
-   */
+  /** Tells the second tier, which checks that it holds as many data blocks as it is told of. */
   @Override
   public void notifyFileCachingCompleted(Path fileName, int totalBlockCount, int dataBlockCount,
     long size) {
-    String name = fileName.getName();
-    Set<Long> metaOffsets = new HashSet<>();
-    addMetaOffsets(name, metaOffsets);
-    if (StoreFileInfo.isReference(name)) {
-      addMetaOffsets(StoreFileInfo.getReferredToRegionAndFile(name).getSecond(), metaOffsets);
-    }
-    second.notifyFileCachingCompleted(fileName, totalBlockCount,
-      Math.min(dataBlockCount, totalBlockCount - metaOffsets.size()), size);
-  }
-
-  private void addMetaOffsets(String hfileName, Set<Long> offsets) {
-    Consumer<BlockCacheKey> add = key -> {
-      if (isMetaBlock(key.getBlockType())) {
-        offsets.add(key.getOffset());
-      }
-    };
-    first.forEachBlockOf(hfileName, add);
-    second.forEachBlockOf(hfileName, add);
+    second.notifyFileCachingCompleted(fileName, totalBlockCount, dataBlockCount, size);
   }
 
   /** Returns how many readers hold the block, in both tiers together. */

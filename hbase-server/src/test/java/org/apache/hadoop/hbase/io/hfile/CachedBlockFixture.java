@@ -26,6 +26,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.io.ByteBuffAllocator;
+import org.apache.hadoop.hbase.io.hfile.bucket.BucketCache;
 import org.apache.hadoop.hbase.nio.ByteBuff;
 
 /** Blocks of a given type and size, as a reader hands them to a cache. */
@@ -76,6 +77,16 @@ public final class CachedBlockFixture {
     ByteBuffer bytes = ByteBuffer.allocate(block.getSerializedLength());
     block.serialize(bytes, true);
     return bytes.array();
+  }
+
+  /** Whether a block is in a bucket cache, or in one of its tiers, and waits in no queue for it. */
+  public static boolean isWritten(BlockCache cache, BlockCacheKey key) {
+    if (cache instanceof CombinedBlockCache) {
+      CombinedBlockCache levels = (CombinedBlockCache) cache;
+      return isWritten(levels.getFirstLevelCache(), key)
+        || isWritten(levels.getSecondLevelCache(), key);
+    }
+    return ((BucketCache) cache).getBackingMap().containsKey(key);
   }
 
   /** Waits up to ten seconds, looking every half millisecond. */

@@ -21,6 +21,7 @@ import static org.apache.hadoop.hbase.io.hfile.CachedBlockFixture.await;
 import static org.apache.hadoop.hbase.io.hfile.CachedBlockFixture.block;
 import static org.apache.hadoop.hbase.io.hfile.CachedBlockFixture.cache;
 import static org.apache.hadoop.hbase.io.hfile.CachedBlockFixture.content;
+import static org.apache.hadoop.hbase.io.hfile.CachedBlockFixture.isWritten;
 import static org.apache.hadoop.hbase.io.hfile.CachedBlockFixture.key;
 import static org.junit.Assert.assertArrayEquals;
 import static org.junit.Assert.assertEquals;
@@ -117,7 +118,7 @@ public class TestCompositeBucketCache {
   private void put(BlockCache target, BlockCacheKey key, BlockType type, int size)
     throws Exception {
     cache(target, key, block(type, key.getOffset(), size));
-    await(() -> target.isAlreadyCached(key).get());
+    await(() -> isWritten(target, key));
   }
 
   private Cacheable get(BlockCacheKey key) {
@@ -324,7 +325,7 @@ public class TestCompositeBucketCache {
     put(second, key, BlockType.LEAF_INDEX, SIZE);
     // Even if the caller takes it for data.
     assertServed(key(FILE, 0, BlockType.DATA), BlockType.LEAF_INDEX);
-    await(() -> first.isAlreadyCached(key).get());
+    await(() -> isWritten(first, key));
     assertTrue("the second tier keeps its copy", second.containsBlock(key));
     assertEquals(1, cache.getReturnedBlockCount());
     assertServed(key, BlockType.LEAF_INDEX);
@@ -388,8 +389,7 @@ public class TestCompositeBucketCache {
     put(key(FILE, SIZE, BlockType.DATA), BlockType.DATA);
     put(key(FILE, 2 * SIZE, BlockType.LEAF_INDEX), BlockType.LEAF_INDEX);
     put(key(FILE, 3 * SIZE, BlockType.BLOOM_CHUNK), BlockType.BLOOM_CHUNK);
-    // Prefetch found all four in the cache and took them for data.
-    cache.notifyFileCachingCompleted(path, 4, 4, 4 * SIZE);
+    cache.notifyFileCachingCompleted(path, 4, 2, 4 * SIZE);
     assertTrue(cache.getFullyCachedFiles().get().containsKey(FILE));
     assertTrue(first.getFullyCachedFiles().get().isEmpty());
     assertFalse(cache.getRegionCachedInfo().get().containsKey("other"));

@@ -20,6 +20,7 @@ package org.apache.hadoop.hbase.io.hfile;
 import static org.apache.hadoop.hbase.io.hfile.CachedBlockFixture.await;
 import static org.apache.hadoop.hbase.io.hfile.CachedBlockFixture.block;
 import static org.apache.hadoop.hbase.io.hfile.CachedBlockFixture.cache;
+import static org.apache.hadoop.hbase.io.hfile.CachedBlockFixture.isWritten;
 import static org.apache.hadoop.hbase.io.hfile.CachedBlockFixture.key;
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertTrue;
@@ -72,7 +73,7 @@ public class TestCompositeBucketCachePage {
       BlockType type = i < 2 ? BlockType.LEAF_INDEX : BlockType.DATA;
       BlockCacheKey key = key("file", i, type);
       cache(cache, key, block(type, i, 1000));
-      await(() -> cache.isAlreadyCached(key).get());
+      await(() -> isWritten(cache, key));
       for (int times = 0; times < 4; times++) {
         cache.getBlock(key, true, false, true).release();
       }

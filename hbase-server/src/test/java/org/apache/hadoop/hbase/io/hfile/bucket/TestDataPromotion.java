@@ -21,6 +21,7 @@ import static org.apache.hadoop.hbase.io.hfile.CachedBlockFixture.await;
 import static org.apache.hadoop.hbase.io.hfile.CachedBlockFixture.block;
 import static org.apache.hadoop.hbase.io.hfile.CachedBlockFixture.cache;
 import static org.apache.hadoop.hbase.io.hfile.CachedBlockFixture.content;
+import static org.apache.hadoop.hbase.io.hfile.CachedBlockFixture.isWritten;
 import static org.apache.hadoop.hbase.io.hfile.CachedBlockFixture.key;
 import static org.junit.Assert.assertArrayEquals;
 import static org.junit.Assert.assertEquals;
@@ -172,7 +173,7 @@ public class TestDataPromotion {
 
   private void put(BlockCacheKey key, int size) {
     cache(cache, key, block(key.getBlockType(), key.getOffset(), size, pool));
-    await(() -> cache.isAlreadyCached(key).get());
+    await(() -> isWritten(cache, key));
   }
 
   private void putData(int blocks) {
@@ -356,7 +357,7 @@ public class TestDataPromotion {
     fillWithData(500);
     BlockCacheKey key = key(REGION, 0, META);
     cache(second, key, block(META, 0, SIZE, pool));
-    await(() -> second.isAlreadyCached(key).get());
+    await(() -> isWritten(second, key));
     assertEquals(true, first.blockFitsIntoTheCache(block(META, 0, SIZE)).get());
     read(key);
     assertTrue(first.isAlreadyCached(key).get());

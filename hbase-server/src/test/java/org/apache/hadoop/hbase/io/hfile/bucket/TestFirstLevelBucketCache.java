@@ -21,6 +21,7 @@ import static org.apache.hadoop.hbase.io.hfile.CachedBlockFixture.await;
 import static org.apache.hadoop.hbase.io.hfile.CachedBlockFixture.block;
 import static org.apache.hadoop.hbase.io.hfile.CachedBlockFixture.cache;
 import static org.apache.hadoop.hbase.io.hfile.CachedBlockFixture.content;
+import static org.apache.hadoop.hbase.io.hfile.CachedBlockFixture.isWritten;
 import static org.apache.hadoop.hbase.io.hfile.CachedBlockFixture.key;
 import static org.junit.Assert.assertArrayEquals;
 import static org.junit.Assert.assertEquals;
@@ -171,7 +172,7 @@ public class TestFirstLevelBucketCache {
 
   private void put(BucketCacheTier tier, BlockCacheKey key) throws Exception {
     cache(tier, key, block(key.getBlockType(), key.getOffset(), SIZE, pool));
-    await(() -> tier.isAlreadyCached(key).get());
+    await(() -> isWritten(tier, key));
     await(() -> tier.ramCache.isEmpty());
   }
 
