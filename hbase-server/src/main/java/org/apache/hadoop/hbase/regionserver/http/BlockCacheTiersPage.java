@@ -54,10 +54,11 @@ final class BlockCacheTiersPage {
   private static final String STYLE = "<style>\n"
     + ".tiers td, .tiers th { vertical-align: top; }\n"
     + ".tiers .n { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }\n"
-    + ".tiers td.w { word-break: normal; overflow-wrap: anywhere; }\n"
+    + ".tiers th.n { white-space: normal; }\n"
+    + ".tiers td.l { word-break: normal; overflow-wrap: normal; }\n"
+    + ".tiers td.w, .tiers p.w { word-break: normal; overflow-wrap: anywhere; }\n"
     + ".tiers tr.g th { padding-top: 1.2em; }\n"
     + ".tiers table.t { max-width: 64em; table-layout: fixed; }\n"
-    + ".tiers table.t td.w:not(:first-child) { text-align: right; }\n"
     + ".tiers .bad { color: #a94442; font-weight: bold; }\n"
     + ".tiers .d { color: #6c757d; }\n"
     + ".tiers .bar { background: #ddd; height: 6px; margin: 4px 0 0 auto; max-width: 12em; }\n"
@@ -71,7 +72,8 @@ final class BlockCacheTiersPage {
     + "  html .content { padding: 0 .8em; }\n"
     + "  .tiers h1 small { display: block; overflow-wrap: anywhere; }\n"
     + "  .tiers svg { font-size: 17px; }\n"
-    + "  .tiers table { font-size: 87%; }\n"
+    + "  .tiers table { font-size: 85%; }\n"
+    + "  .tiers td, .tiers th { padding: .5rem .25rem !important; }\n"
     + "}\n</style>\n";
 
   private final StringBuilder html = new StringBuilder();
@@ -178,7 +180,7 @@ final class BlockCacheTiersPage {
   }
 
   private void appendShares(String name, long[][] periods, TierHistory.Count count) {
-    html.append("<tr><td class=\"w\">").append(name).append("</td>");
+    html.append("<tr><td class=\"l\">").append(name).append("</td>");
     for (long[] counts : periods) {
       html.append("<td class=\"n\">").append(share(counts[count.ordinal()], lookups(counts)))
         .append("</td>");
@@ -187,7 +189,7 @@ final class BlockCacheTiersPage {
   }
 
   private void appendCounts(String name, long[][] periods, ToLongFunction<long[]> value) {
-    html.append("<tr><td class=\"w\">").append(name).append("</td>");
+    html.append("<tr><td class=\"l\">").append(name).append("</td>");
     for (long[] counts : periods) {
       long count = value.applyAsLong(counts);
       html.append("<td class=\"n\" title=\"").append(exact(count)).append("\">")
@@ -238,12 +240,16 @@ final class BlockCacheTiersPage {
   }
 
   private void appendTiers() {
-    html.append("<section>\n<h2>Tiers</h2>\n<table class=\"table table-striped t\">\n<tr><th></th>"
+    html.append("<section>\n<h2>Tiers</h2>\n");
+    for (CompositeBucketCacheMetrics.Tier tier : tiers) {
+      html.append("<p class=\"w\"><b>").append(tier.getName()).append("</b> ")
+        .append(escape(tier.getIoEngine())).append("</p>\n");
+    }
+    html.append("<table class=\"table table-striped t\">\n<tr><th></th>"
       + "<th class=\"n\">L1</th><th class=\"n\">L2</th></tr>\n");
-    appendRow("Engine", "w", tier -> escape(tiers[tier].getIoEngine()));
-    appendRow("Size", "n", tier -> bytes(value(tier, "Capacity")));
-    appendRow("Used", "n", tier -> used(value(tier, "Used"), value(tier, "Capacity")));
-    appendRow("Room for data", "n", tier -> tier == 0 ? bytes(value(0, "DataRoom")) : NONE);
+    appendRow("Size", tier -> bytes(value(tier, "Capacity")));
+    appendRow("Used", tier -> used(value(tier, "Used"), value(tier, "Capacity")));
+    appendRow("Room for data", tier -> tier == 0 ? bytes(value(0, "DataRoom")) : NONE);
 
     appendGroup("Blocks");
     appendBlocks("Index", "Index");
@@ -255,18 +261,18 @@ final class BlockCacheTiersPage {
     appendGroup("Lookups");
     appendGauge("Hits", "HitCount");
     appendGauge("Misses", "MissCount");
-    appendRow("Hit ratio", "n", this::hitRatio);
+    appendRow("Hit ratio", this::hitRatio);
 
     appendGroup("Read times, last minute");
-    appendRow("Median", "n", tier -> readTime(tier, ReadTimes.Summary::getMedian));
-    appendRow("95 %", "n", tier -> readTime(tier, ReadTimes.Summary::getP95));
-    appendRow("99 %", "n", tier -> readTime(tier, ReadTimes.Summary::getP99));
-    appendRow("99.9 %", "n", tier -> readTime(tier, ReadTimes.Summary::getP999));
-    appendRow("Longest", "n", tier -> readTime(tier, ReadTimes.Summary::getMax));
+    appendRow("Median", tier -> readTime(tier, ReadTimes.Summary::getMedian));
+    appendRow("95 %", tier -> readTime(tier, ReadTimes.Summary::getP95));
+    appendRow("99 %", tier -> readTime(tier, ReadTimes.Summary::getP99));
+    appendRow("99.9 %", tier -> readTime(tier, ReadTimes.Summary::getP999));
+    appendRow("Longest", tier -> readTime(tier, ReadTimes.Summary::getMax));
 
     appendGroup("Comings and goings");
     appendGauge("Inserted", "InsertedBlockCount");
-    appendRow("Bytes written", "n", tier -> bytes(value(tier, "WrittenBytes")));
+    appendRow("Bytes written", tier -> bytes(value(tier, "WrittenBytes")));
     appendGauge("Evicted for space", "EvictedBlockCount");
     appendGauge("Promoted from L2", "PromotedBlockCount");
     appendGauge("Promotions rejected", "RejectedPromotionCount");
@@ -295,26 +301,25 @@ final class BlockCacheTiersPage {
     html.append("<tr class=\"g\"><th colspan=\"3\">").append(name).append("</th></tr>\n");
   }
 
-  private void appendRow(String name, String style, Cell cell) {
-    html.append("<tr><td class=\"w\">").append(name).append("</td>");
+  private void appendRow(String name, Cell cell) {
+    html.append("<tr><td class=\"l\">").append(name).append("</td>");
     for (int tier = 0; tier < tiers.length; tier++) {
-      html.append("<td class=\"").append(style).append("\">").append(cell.of(tier))
-        .append("</td>");
+      html.append("<td class=\"n\">").append(cell.of(tier)).append("</td>");
     }
     html.append("</tr>\n");
   }
 
   private void appendBlocks(String name, String type) {
-    appendRow(name, "n", tier -> exact(value(tier, type + "BlockCount")) + "<br>"
+    appendRow(name, tier -> exact(value(tier, type + "BlockCount")) + "<br>"
       + "<span class=\"d\">" + bytes(value(tier, type + "BlockSize")) + "</span>");
   }
 
   private void appendGauge(String name, String gauge) {
-    appendRow(name, "n", tier -> ifThere(tier, gauge, BlockCacheTiersPage::exact));
+    appendRow(name, tier -> ifThere(tier, gauge, BlockCacheTiersPage::exact));
   }
 
   private void appendTrouble(String name, String gauge) {
-    appendRow(name, "n", tier -> ifThere(tier, gauge, count -> count == 0
+    appendRow(name, tier -> ifThere(tier, gauge, count -> count == 0
       ? "0"
       : "<span class=\"bad\">" + exact(count) + "</span>"));
   }
@@ -341,7 +346,7 @@ final class BlockCacheTiersPage {
   private static String used(long used, long capacity) {
     double percent = capacity == 0 ? 0 : 100.0 * used / capacity;
     return String.format(Locale.ROOT,
-      "%s <span class=\"d\">%.1f %%</span><div class=\"bar\"><div style=\"width:%.1f%%\"></div>"
+      "%s<br><span class=\"d\">%.1f %%</span><div class=\"bar\"><div style=\"width:%.1f%%\"></div>"
         + "</div>",
       bytes(used), percent, Math.min(100, percent));
   }

@@ -32,7 +32,7 @@ final class HourPlot {
   private static final long HOUR_MS = 3_600_000;
   private static final int WIDTH = 560;
   private static final int HEIGHT = 230;
-  private static final int LEFT = 52;
+  private static final int LEFT = 66;
   private static final int RIGHT = 548;
   private static final int TOP = 12;
   private static final int BOTTOM = 196;
@@ -169,10 +169,11 @@ final class HourPlot {
       gapBefore = false;
     }
     if (path.length() > 0) {
+      // Where lines lie on each other, the one below shows through.
       svg.append(String.format(Locale.ROOT,
         "<path d=\"%s\" fill=\"none\" stroke=\"%s\" stroke-width=\"2\" "
-          + "stroke-linejoin=\"round\"/>\n",
-        path, colors.get(line)));
+          + "stroke-linejoin=\"round\"%s/>\n",
+        path, colors.get(line), line == 0 ? "" : " stroke-dasharray=\"6 3\""));
     }
     svg.append(alone);
   }

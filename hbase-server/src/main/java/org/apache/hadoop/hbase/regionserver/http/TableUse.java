@@ -44,7 +44,7 @@ final class TableUse {
 
   /**
    * Sums up what the tiers store of each file by table. Costs O(files).
-   * @param tableOfFile a file's table; those of files that it does not have come together under null
+   * @param tableOfFile a file's table; the files that it does not have come under null
    * @return the tables, the one that takes most of the first tier first
    */
   static List<TableUse> of(CompositeBucketCacheMetrics metrics, Map<String, String> tableOfFile) {

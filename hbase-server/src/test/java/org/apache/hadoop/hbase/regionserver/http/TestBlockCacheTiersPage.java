@@ -118,7 +118,8 @@ public class TestBlockCacheTiersPage {
       for (int i = 0; i < types.length; i++) {
         cache(cache, key("file" + file, i, types[i]), block(types[i], i, 1000));
         // The queues are short.
-        await(() -> metrics().getTiers().stream().allMatch(tier -> tier.get("WaitingBlockCount") == 0));
+        await(() -> metrics().getTiers().stream()
+          .allMatch(tier -> tier.get("WaitingBlockCount") == 0));
       }
     }
   }
@@ -137,7 +138,7 @@ public class TestBlockCacheTiersPage {
   }
 
   private static void assertRow(String page, String name, String first, String second) {
-    Matcher row = Pattern.compile("<tr><td class=\"w\">" + name
+    Matcher row = Pattern.compile("<tr><td class=\"l\">" + name
       + "</td><td class=\"\\w+\">(.*?)</td><td class=\"\\w+\">(.*?)</td></tr>").matcher(page);
     assertTrue(name, row.find());
     assertEquals(name + " of L1", first, text(row.group(1)));
