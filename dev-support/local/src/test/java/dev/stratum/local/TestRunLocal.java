@@ -81,6 +81,7 @@ public class TestRunLocal {
       HttpRequest.newBuilder(URI.create(address.group())).build(),
       HttpResponse.BodyHandlers.ofString());
     assertEquals(200, page.statusCode());
+    assertTrue(output(), output().contains(address.group().replace("rs-status", "tiers")));
     process.destroy();
     assertEquals(TERMINATED, awaitEnd());
     assertTrue(output(), output().contains("stopped, regions flushed and WAL closed"));
@@ -129,6 +130,15 @@ public class TestRunLocal {
       long blocks = Long.parseLong(row.group(3).replace(",", ""));
       long data = Long.parseLong(row.group(4).replace(",", ""));
       assertTrue(output(), first ? data > 0 && data < blocks : data == blocks);
+      // Data comes into L1 by promotion only; what L2 has no such figure for is a dash.
+      Matcher moves = Pattern.compile("(?m)^  " + tier + " .* %  +(\\S+) +(\\S+) +(\\S+)$")
+        .matcher(output());
+      assertTrue(output(), moves.find());
+      if (first) {
+        assertTrue(output(), Long.parseLong(moves.group(1).replace(",", "")) >= data);
+      } else {
+        assertEquals(output(), "-", moves.group(1));
+      }
     }
   }
 

@@ -286,6 +286,10 @@ final class BlockCacheTiersPage {
     appendTrouble("Checksum failures", "ChecksumFailureCount");
     appendTrouble("I/O errors", "IoErrorCount");
     appendTrouble("Reads bypassed", "BypassedReadCount");
+    appendTrouble("Inserts bypassed", "BypassedInsertCount");
+    appendRow("Device", tier -> ifThere(tier, "DeviceState", state -> state == 0
+      ? "in use"
+      : bad(state == 1 ? "left alone" : "given up")));
     html.append("</table>\n<p class=\"d\">Counts are since the start. L1's hit ratio is its hits "
       + "by all lookups, L2's its hits by the lookups that L1 left over. <a href=\"")
       .append(BlockCacheTiersServlet.PATH).append("?format=json\">As JSON</a>, and the same in "
@@ -321,7 +325,11 @@ final class BlockCacheTiersPage {
   private void appendTrouble(String name, String gauge) {
     appendRow(name, tier -> ifThere(tier, gauge, count -> count == 0
       ? "0"
-      : "<span class=\"bad\">" + exact(count) + "</span>"));
+      : bad(exact(count))));
+  }
+
+  private static String bad(String text) {
+    return "<span class=\"bad\">" + text + "</span>";
   }
 
   private String ifThere(int tier, String gauge, LongFunction<String> format) {

@@ -184,6 +184,8 @@ public class TestBlockCacheTiersPage {
     assertRow(page, "Hit ratio", "25.0 %", "33.3 %");
     assertRow(page, "Inserted", "6", "6");
     assertRow(page, "Promotions rejected", "0", "\u2013");
+    assertRow(page, "Checksum failures", "0", "0");
+    assertRow(page, "Device", "in use", "in use");
     assertTrue(page, page.contains("ioengine=ByteBufferIOEngine"));
     assertTrue("the path of L2", page.contains("a&lt;b&gt;&amp;&#39;c"));
   }
