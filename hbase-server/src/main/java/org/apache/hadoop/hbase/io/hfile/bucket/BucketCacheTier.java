@@ -584,6 +584,8 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
   protected void putIntoBackingMap(BlockCacheKey key, BucketEntry bucketEntry) {
     // Before it can be evicted.
     comes(key, bucketEntry);
+    // Until it is read here, it may displace no more than others like it: see freeSpace.
+    bucketEntry.enterCold();
     inserted.increment();
     writtenBytes.add(bucketEntry.getLength());
     super.putIntoBackingMap(key, bucketEntry);

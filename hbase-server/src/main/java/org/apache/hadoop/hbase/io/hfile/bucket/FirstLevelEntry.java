@@ -21,6 +21,7 @@ import java.io.IOException;
 import java.util.function.Function;
 import org.apache.hadoop.hbase.io.ByteBuffAllocator;
 import org.apache.hadoop.hbase.io.hfile.BlockInPlace;
+import org.apache.hadoop.hbase.io.hfile.BlockPriority;
 import org.apache.hadoop.hbase.io.hfile.Cacheable;
 import org.apache.hadoop.hbase.io.hfile.HFileBlock;
 import org.apache.yetus.audience.InterfaceAudience;
@@ -106,7 +107,9 @@ final class FirstLevelEntry extends BucketEntry {
 
   /** Notes that the block was used, and seldom more than that: hot blocks are used all the time. */
   void used(long nanoTime) {
-    if (nanoTime - getAccessCounter() > USED_LATELY_NANOS) {
+    if (
+      nanoTime - getAccessCounter() > USED_LATELY_NANOS || getPriority() == BlockPriority.SINGLE
+    ) {
       access(nanoTime);
     }
   }
