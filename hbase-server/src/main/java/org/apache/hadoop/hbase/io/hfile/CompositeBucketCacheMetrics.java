@@ -56,7 +56,7 @@ public final class CompositeBucketCacheMetrics {
   public static final int SAMPLE_SECONDS = 10;
   private static final int SAMPLES = 3600 / SAMPLE_SECONDS;
   private static final int SAMPLES_OF_READ_TIMES = 60 / SAMPLE_SECONDS;
-  /** A read from memory is over in a few hundred nanoseconds, of which the clock may take few. */
+  /** A read from memory takes about as long as timing it, which so is 2 ns of each. */
   private static final int FIRST_TIMED_ONE_IN = 32;
   private static final int SECOND_TIMED_ONE_IN = 1;
 
