@@ -344,10 +344,11 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
     int term = health.term();
     try {
       super.syncEngine();
+      health.syncSucceeded();
     } catch (ClosedByInterruptException e) {
       throw e;
     } catch (IOException | RuntimeException | InternalError e) {
-      ioFailed("sync", e, health.writeFailed(term));
+      ioFailed("sync", e, health.syncFailed(term));
       throw new IOException(e);
     }
   }
@@ -390,6 +391,11 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
     backingMap.keySet().forEach(this::evictBlock);
     fullyCachedFiles.clear();
     regionCachedSize.clear();
+  }
+
+  /** Whether no place is taken, not even by a reader of a block that is evicted. */
+  boolean isEmpty() {
+    return getAllocator().getUsedSize() == 0;
   }
 
   /**

@@ -28,8 +28,8 @@ import org.apache.yetus.audience.InterfaceAudience;
  * tries it, after pauses that double, and either finds that it works or, when the outage has lasted
  * longer than is tolerated, disables it.
  * <p>
- * Reads and writes are counted apart: a device that takes what is written, and fails to return it,
- * must not pass for one that works. A trial is not the real thing either. So only real accesses end
+ * Reads, writes and syncs are counted apart: a device that takes what is written, and fails to keep
+ * or to return it, must not pass for one that works. A trial is not the real thing either. So only real accesses end
  * an outage; if they fail again after a successful trial, it goes on from where it began.
  * <p>
  * Thread-safe. A success costs one or two volatile reads.
@@ -62,6 +62,7 @@ final class DeviceHealth {
   private final LongSupplier clock;
   private final Failures reads = new Failures();
   private final Failures writes = new Failures();
+  private final Failures syncs = new Failures();
   private volatile State state = State.WORKING;
   private volatile int term;
   private long outageStart;
@@ -109,7 +110,16 @@ final class DeviceHealth {
     return failed(reads, termAtStart);
   }
 
-  /** To be told of a write or sync that failed, as {@link #readFailed}. */
+  void syncSucceeded() {
+    succeeded(syncs);
+  }
+
+  /** To be told of a sync that failed, as {@link #readFailed}. */
+  boolean syncFailed(int termAtStart) {
+    return failed(syncs, termAtStart);
+  }
+
+  /** To be told of a write that failed, as {@link #readFailed}. */
   boolean writeFailed(int termAtStart) {
     return failed(writes, termAtStart);
   }
@@ -119,7 +129,7 @@ final class DeviceHealth {
       synchronized (this) {
         failures.any = false;
         failures.inThisTerm = 0;
-        if (!reads.any && !writes.any) {
+        if (!reads.any && !writes.any && !syncs.any) {
           pauseMs = FIRST_PAUSE_MS;
         }
       }
@@ -174,10 +184,12 @@ final class DeviceHealth {
       // Nothing of what was on it is left, nor is what it did.
       reads.any = false;
       writes.any = false;
+      syncs.any = false;
       pauseMs = FIRST_PAUSE_MS;
     }
     reads.inThisTerm = 0;
     writes.inThisTerm = 0;
+    syncs.inThisTerm = 0;
     term++;
     state = State.WORKING;
   }

@@ -49,9 +49,10 @@ import org.slf4j.LoggerFactory;
  * what it reads may come from the page cache.
  * <p>
  * The tier's own allocator, map and counters live on through an outage. What was on the device is
- * evicted entry by entry, each under the lock that its readers hold, so when that is done nobody
- * reads from the old engine, and a place in memory shared with readers is free when the last of
- * them has released it, not before.
+ * evicted entry by entry, each under the lock that its readers hold, so that when this is done no
+ * read from the old engine is under way. Readers of memory that is mapped may still hold blocks
+ * there; the engine is not opened anew before they have released the last of them, since a mapping
+ * puts the parts of a file in any order, and a new one would let others write where they read.
  */
 @InterfaceAudience.Private
 final class DeviceWatch {
@@ -145,7 +146,7 @@ final class DeviceWatch {
     tier.ioEngine.shutdown();
     while (retryMs > 0 && !stopped) {
       TimeUnit.MILLISECONDS.sleep(retryMs);
-      if (reopen() && works()) {
+      if (tier.isEmpty() && reopen() && works()) {
         health.works();
         LOG.info("{} tier is taken back, empty, after {} ms: {} works again", tier.getName(),
           health.outageMs(), tier.getIoEngine());

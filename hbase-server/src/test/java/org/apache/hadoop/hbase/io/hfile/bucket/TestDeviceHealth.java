@@ -94,6 +94,15 @@ public class TestDeviceHealth {
   }
 
   @Test
+  public void testWritesThatSucceedDoNotHideSyncsThatFail() {
+    for (int i = 1; i < DeviceHealth.FAILURES_IN_A_ROW; i++) {
+      assertFalse(health.syncFailed(health.term()));
+      health.writeSucceeded();
+    }
+    assertTrue(health.syncFailed(health.term()));
+  }
+
+  @Test
   public void testPausesDoubleAndEndWithTheToleratedTime() {
     failReads();
     long waited = 0;

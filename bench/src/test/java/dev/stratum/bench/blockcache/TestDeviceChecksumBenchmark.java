@@ -1,0 +1,71 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package dev.stratum.bench.blockcache;
+
+import static org.junit.Assert.assertTrue;
+
+import java.util.List;
+import org.junit.After;
+import org.junit.Before;
+import org.junit.Rule;
+import org.junit.Test;
+import org.junit.runner.RunWith;
+import org.junit.runners.Parameterized;
+
+@RunWith(Parameterized.class)
+public class TestDeviceChecksumBenchmark {
+  @Rule
+  public final TemporaryFiles files = new TemporaryFiles();
+
+  private final DeviceChecksumBenchmark benchmark = new DeviceChecksumBenchmark();
+
+  public TestDeviceChecksumBenchmark(String engine, boolean checksum) {
+    benchmark.engine = engine;
+    benchmark.size = 32768;
+    benchmark.checksum = checksum;
+    benchmark.megabytes = 2;
+  }
+
+  @Parameters(name = "{0} {1}")
+  public static List<Object[]> engines() {
+    return List.of(new Object[] { "file", true }, new Object[] { "file", false },
+      new Object[] { "mmap", true }, new Object[] { "pmem", true });
+  }
+
+  @Before
+  public void fill() throws Exception {
+    benchmark.fill();
+  }
+
+  @After
+  public void close() throws Exception {
+    benchmark.close();
+  }
+
+  @Test
+  public void readsGiveDataBlocksOfTheSizeAskedFor() {
+    int full = 0;
+    for (int i = 0; i < 100; i++) {
+      int sizeWithHeader = benchmark.read();
+      // The last block of the file is smaller.
+      assertTrue("size " + sizeWithHeader, sizeWithHeader < benchmark.size + 300);
+      full += sizeWithHeader >= benchmark.size ? 1 : 0;
+    }
+    assertTrue(full + " full blocks", full >= 90);
+  }
+}
