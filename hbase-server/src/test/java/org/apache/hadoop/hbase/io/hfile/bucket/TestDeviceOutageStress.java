@@ -1,0 +1,251 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.io.hfile.bucket;
+
+import static org.junit.Assert.assertArrayEquals;
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertTrue;
+
+import java.io.File;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.HBaseClassTestRule;
+import org.apache.hadoop.hbase.HBaseConfiguration;
+import org.apache.hadoop.hbase.io.ByteBuffAllocator;
+import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
+import org.apache.hadoop.hbase.io.hfile.BlockType;
+import org.apache.hadoop.hbase.io.hfile.Cacheable;
+import org.apache.hadoop.hbase.io.hfile.CachedBlockFixture;
+import org.apache.hadoop.hbase.io.hfile.CompositeBucketCacheSettings;
+import org.apache.hadoop.hbase.io.hfile.HFileBlock;
+import org.apache.hadoop.hbase.io.hfile.RefCntLeakRule;
+import org.apache.hadoop.hbase.io.hfile.bucket.DeviceHealth.State;
+import org.apache.hadoop.hbase.testclassification.IOTests;
+import org.apache.hadoop.hbase.testclassification.LargeTests;
+import org.junit.Before;
+import org.junit.ClassRule;
+import org.junit.Rule;
+import org.junit.Test;
+import org.junit.experimental.categories.Category;
+import org.junit.rules.TemporaryFolder;
+import org.junit.runner.RunWith;
+import org.junit.runners.Parameterized;
+import org.junit.runners.Parameterized.Parameter;
+import org.junit.runners.Parameterized.Parameters;
+
+/**
+ * Readers that hold on to blocks, insertions, evictions and closed files while the device fails, is
+ * disabled and is taken back, over and over: nobody ever sees other bytes than were cached, not
+ * even in a block that was got before, and when all is over nothing is left of any of it. Without
+ * sums, so that they cannot hide what goes wrong.
+ */
+@Category({ IOTests.class, LargeTests.class })
+@RunWith(Parameterized.class)
+public class TestDeviceOutageStress {
+  @ClassRule
+  public static final HBaseClassTestRule CLASS_RULE =
+    HBaseClassTestRule.forClass(TestDeviceOutageStress.class);
+
+  private static final long DURATION_NANOS = TimeUnit.SECONDS.toNanos(15);
+  private static final long EXTENSION_NANOS = TimeUnit.SECONDS.toNanos(60);
+  private static final int OUTAGES = 5;
+  private static final int FILES = 4;
+  private static final int BLOCKS = 150;
+  private static final int SIZE = 3000;
+
+  @Parameters(name = "{0}")
+  public static Collection<Object[]> engines() {
+    return Arrays.asList(new Object[] { "file" }, new Object[] { "pmem" });
+  }
+
+  @Parameter
+  public String engine;
+
+  @Rule
+  public final TemporaryFolder folder = new TemporaryFolder();
+
+  @Rule
+  public final RefCntLeakRule leaks = new RefCntLeakRule();
+
+  private final DeviceOnCue device = new DeviceOnCue();
+  private final AtomicReference<Throwable> failure = new AtomicReference<>();
+  private final AtomicInteger hits = new AtomicInteger();
+  private volatile boolean done;
+  private Configuration conf;
+  private ByteBuffAllocator pool;
+  private BucketCacheTier tier;
+  private byte[][] contents;
+
+  @Before
+  public void setUp() {
+    conf = HBaseConfiguration.create();
+    conf.setBoolean("hbase.bucketcache.composite.enabled", true);
+    conf.set("hbase.bucketcache.l1.size", "2");
+    conf.set("hbase.bucketcache.l2.size", "1");
+    conf.set("hbase.bucketcache.bucket.sizes", "5120");
+    conf.set("hbase.bucketcache.l2.checksum.enabled", "false");
+    conf.set("hbase.bucketcache.l2.retry.interval.ms", "20");
+    conf.setInt("hbase.bucketcache.ioengine.errors.tolerated.duration", 100);
+    conf.set("hbase.bucketcache.l2.ioengine",
+      engine + ":" + new File(folder.getRoot(), "cache").getPath());
+    conf.setInt(ByteBuffAllocator.MAX_BUFFER_COUNT_KEY, 4000);
+    conf.setInt(ByteBuffAllocator.BUFFER_SIZE_KEY, 2048);
+    conf.setInt(ByteBuffAllocator.MIN_ALLOCATE_SIZE_KEY, 512);
+    pool = ByteBuffAllocator.create(conf, true);
+    contents = new byte[FILES * BLOCKS][];
+    for (int i = 0; i < contents.length; i++) {
+      HFileBlock block = CachedBlockFixture.block(typeOf(i), i, SIZE);
+      contents[i] = CachedBlockFixture.content(block);
+      block.release();
+    }
+  }
+
+  private static BlockType typeOf(int i) {
+    return i % 3 == 0 ? BlockType.LEAF_INDEX : BlockType.DATA;
+  }
+
+  private static String file(int i) {
+    return String.format("%032x", i / BLOCKS);
+  }
+
+  private static BlockCacheKey key(int i) {
+    return CachedBlockFixture.key(file(i), i, typeOf(i));
+  }
+
+  private interface Step {
+    void run(ThreadLocalRandom random) throws Exception;
+  }
+
+  private Thread start(Step step) {
+    Thread thread = new Thread(() -> {
+      try {
+        while (!done && failure.get() == null) {
+          step.run(ThreadLocalRandom.current());
+        }
+      } catch (Throwable t) {
+        failure.compareAndSet(null, t);
+      }
+    });
+    thread.start();
+    return thread;
+  }
+
+  private void read(ThreadLocalRandom random) throws InterruptedException {
+    int i = random.nextInt(contents.length);
+    Cacheable block = tier.getBlock(key(i), true, false, true);
+    if (block == null) {
+      CachedBlockFixture.cache(tier, key(i),
+        CachedBlockFixture.block(typeOf(i), i, SIZE, pool));
+      return;
+    }
+    hits.incrementAndGet();
+    try {
+      assertArrayEquals("block " + i, contents[i], CachedBlockFixture.content(block));
+      if (random.nextInt(50) == 0) {
+        // As a slow client does.
+        Thread.sleep(random.nextInt(40));
+        assertArrayEquals("block " + i + " later", contents[i],
+          CachedBlockFixture.content(block));
+      }
+    } finally {
+      block.release();
+    }
+  }
+
+  @Test
+  public void testNothingIsLeftOfOutages() throws Throwable {
+    tier = device.tier(CompositeBucketCacheSettings.of(conf).second());
+    List<Thread> threads = new ArrayList<>();
+    for (int i = 0; i < 4; i++) {
+      threads.add(start(this::read));
+    }
+    threads.add(start(random -> {
+      Thread.sleep(5);
+      tier.evictBlocksByHfileName(file(random.nextInt(contents.length)));
+    }));
+    threads.add(start(random -> tier.evictBlock(key(random.nextInt(contents.length)))));
+    AtomicInteger outages = new AtomicInteger();
+    AtomicInteger bypasses = new AtomicInteger();
+    threads.add(start(random -> {
+      Thread.sleep(random.nextInt(100));
+      int opened = device.opened.get();
+      device.millisToFail = random.nextInt(3);
+      boolean reads = random.nextBoolean();
+      device.readsFail = reads;
+      device.writesFail = !reads || random.nextBoolean();
+      device.syncsFail = random.nextBoolean();
+      device.openingFails = random.nextInt(4) == 0;
+      boolean lasting = random.nextInt(3) > 0;
+      long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(lasting ? 2000 : 30);
+      while (System.nanoTime() < deadline && !done && tier.getDeviceState() != State.DISABLED) {
+        Thread.sleep(1);
+      }
+      if (lasting) {
+        Thread.sleep(random.nextInt(60));
+      }
+      if (tier.getDeviceState() == State.BYPASSED) {
+        bypasses.incrementAndGet();
+      }
+      device.fails(false);
+      CachedBlockFixture.await(() -> tier.getDeviceState() == State.WORKING);
+      if (device.opened.get() > opened) {
+        outages.incrementAndGet();
+      }
+    }));
+    long start = System.nanoTime();
+    while (
+      failure.get() == null && (System.nanoTime() - start < DURATION_NANOS
+        || (outages.get() < OUTAGES || bypasses.get() == 0)
+          && System.nanoTime() - start < DURATION_NANOS + EXTENSION_NANOS)
+    ) {
+      Thread.sleep(50);
+    }
+    done = true;
+    for (Thread thread : threads) {
+      thread.join();
+    }
+    if (failure.get() != null) {
+      throw failure.get();
+    }
+    assertTrue(outages + " outages", outages.get() >= OUTAGES);
+    assertTrue(bypasses + " bypasses", bypasses.get() > 0);
+    assertTrue(hits + " hits", hits.get() > 1000);
+
+    CachedBlockFixture.await(() -> tier.getDeviceState() == State.WORKING);
+    CachedBlockFixture.await(() -> tier.ramCache.isEmpty());
+    for (int i = 0; i < contents.length; i++) {
+      tier.evictBlocksByHfileName(file(i));
+    }
+    tier.shutdown();
+    assertEquals(0, tier.backingMap.size());
+    assertEquals(0, tier.blocksByHFile.size());
+    assertEquals(0, tier.heapSize());
+    assertEquals(0, tier.getAllocator().getUsedSize());
+    assertEquals(0, tier.getRealCacheSize());
+    assertEquals(0, tier.getMetaBlockCount());
+    assertEquals(0, tier.getMetaBlockSize());
+    assertEquals(pool.getUsedBufferCount(), pool.getFreeBufferCount());
+  }
+}
