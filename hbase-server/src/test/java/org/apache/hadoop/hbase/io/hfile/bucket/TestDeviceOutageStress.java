@@ -241,7 +241,6 @@ public class TestDeviceOutageStress {
     tier.shutdown();
     assertEquals(0, tier.backingMap.size());
     assertEquals(0, tier.blocksByHFile.size());
-    assertEquals(0, tier.heapSize());
     assertEquals(0, tier.getAllocator().getUsedSize());
     assertEquals(0, tier.getRealCacheSize());
     assertEquals(0, tier.getMetaBlockCount());
