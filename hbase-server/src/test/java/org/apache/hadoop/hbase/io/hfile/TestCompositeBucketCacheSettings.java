@@ -112,6 +112,29 @@ public class TestCompositeBucketCacheSettings {
   }
 
   @Test
+  public void deviceSettingsAreReadPerTier() {
+    CompositeBucketCacheSettings settings = CompositeBucketCacheSettings.of(conf);
+    assertTrue(settings.second().isChecksumEnabled());
+    assertEquals(60_000, settings.second().getRetryIntervalMs());
+    conf.set("hbase.bucketcache.checksum.enabled", "FALSE");
+    conf.set("hbase.bucketcache.l2.checksum.enabled", "true");
+    conf.set("hbase.bucketcache.l2.retry.interval.ms", "0");
+    settings = CompositeBucketCacheSettings.of(conf);
+    assertFalse(settings.first().isChecksumEnabled());
+    assertTrue(settings.second().isChecksumEnabled());
+    assertEquals(60_000, settings.first().getRetryIntervalMs());
+    assertEquals(0, settings.second().getRetryIntervalMs());
+  }
+
+  @Test
+  public void nonsenseAboutTheDeviceIsRefused() {
+    assertRefused("hbase.bucketcache.l2.checksum.enabled", "yes", "true or false");
+    conf.unset("hbase.bucketcache.l2.checksum.enabled");
+    assertRefused("hbase.bucketcache.l2.retry.interval.ms", "-1", "from 0 on");
+    assertRefused("hbase.bucketcache.l2.retry.interval.ms", "1m", "from 0 on");
+  }
+
+  @Test
   public void sizeBelowOneIsAFractionOfHeapAndDirectMemory() {
     conf.set("hbase.bucketcache.l2.size", "0.25");
     long memory = Runtime.getRuntime().maxMemory() + DirectMemoryUtils.getDirectMemorySize();

@@ -58,10 +58,10 @@ import org.slf4j.LoggerFactory;
  * that still wait to be written, which would otherwise arrive after the file is gone and stay.
  * <p>
  * A tier on a device expects it to lie and to fail. What is read must have the sum of what was
- * written ({@link EntryChecksum}), else the block is evicted and the lookup is a miss. A block whose
- * read fails is evicted as well, one whose write fails is dropped, and a device that fails several
- * times in a row is left alone ({@link DeviceHealth}) until it works again ({@link DeviceWatch}): no
- * lookup and no insertion then waits for it or throws.
+ * written ({@link EntryChecksum}), else the block is evicted and the lookup is a miss. A block
+ * whose read fails is evicted as well, one whose write fails is dropped, and a device that fails
+ * several times in a row is left alone ({@link DeviceHealth}) until it works again
+ * ({@link DeviceWatch}): no lookup and no insertion then waits for it or throws.
  */
 @InterfaceAudience.Private
 public class BucketCacheTier extends BucketCache implements CacheTier {
@@ -71,7 +71,7 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
   private static final long QUEUE_POLL_NANOS = 200_000;
   private static final BlockType.BlockCategory[] CATEGORIES = BlockType.BlockCategory.values();
 
-  /** At most one I/O error is logged in this time, in nanoseconds; all are counted. */
+  /** How long to be silent after a warning of a block that is lost to the device. */
   private static final long ERROR_LOG_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(10);
 
   /** See {@link #throwPendingFault}; always one array with one element. */
@@ -246,7 +246,12 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
     }
     if (failure instanceof HBaseIOException || failure instanceof RuntimeException) {
       checksumFailures.increment();
-      LOG.debug("{} tier: an entry does not hold what was written", name, failure);
+      if (mayLog()) {
+        LOG.warn("{} tier: {} returned other bytes than were written, in {} reads by now; such a "
+          + "block is evicted", name, getIoEngine(), checksumFailures, failure);
+      } else {
+        LOG.debug("{} tier: an entry does not hold what was written", name, failure);
+      }
       return new HBaseIOException(failure);
     }
     ioFailed("read", failure, health.readFailed(term));
@@ -355,17 +360,25 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
 
   private void ioFailed(String what, Throwable cause, boolean bypass) {
     ioErrors.increment();
-    long now = System.nanoTime();
     if (bypass) {
       LOG.warn("{} tier is bypassed: {} accesses to {} failed in a row, the last was a {}", name,
         DeviceHealth.FAILURES_IN_A_ROW, getIoEngine(), what, cause);
       watch.start(cause);
-    } else if (now - lastErrorLogged >= ERROR_LOG_PAUSE_NANOS) {
-      lastErrorLogged = now;
+    } else if (mayLog()) {
       LOG.warn("{} tier: a {} of {} failed", name, what, getIoEngine(), cause);
     } else {
       LOG.debug("{} tier: a {} of {} failed", name, what, getIoEngine(), cause);
     }
+  }
+
+  /** All is counted; what can happen for each block is logged now and then. */
+  private boolean mayLog() {
+    long now = System.nanoTime();
+    if (now - lastErrorLogged < ERROR_LOG_PAUSE_NANOS) {
+      return false;
+    }
+    lastErrorLogged = now;
+    return true;
   }
 
   void countIoError() {

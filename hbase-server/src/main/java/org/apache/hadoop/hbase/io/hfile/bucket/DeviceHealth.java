@@ -23,14 +23,15 @@ import org.apache.yetus.audience.InterfaceAudience;
 
 /**
  * Whether a device is to be asked at all, as a circuit breaker has it: after
- * {@value #FAILURES_IN_A_ROW} failures in a row the device is bypassed, so that a device whose every
+ * {@value #FAILURES_IN_A_ROW} failures in a row the device is bypassed, so that one whose every
  * access takes seconds to fail holds up only those who are at it already. From then on one thread
  * tries it, after pauses that double, and either finds that it works or, when the outage has lasted
  * longer than is tolerated, disables it.
  * <p>
  * Reads, writes and syncs are counted apart: a device that takes what is written, and fails to keep
- * or to return it, must not pass for one that works. A trial is not the real thing either. So only real accesses end
- * an outage; if they fail again after a successful trial, it goes on from where it began.
+ * or to return it, must not pass for one that works. A trial is not the real thing either. So only
+ * real accesses end an outage; if they fail again after a successful trial, it goes on from where
+ * it began.
  * <p>
  * Thread-safe. A success costs one or two volatile reads.
  */

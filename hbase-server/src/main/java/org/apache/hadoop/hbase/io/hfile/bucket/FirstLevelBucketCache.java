@@ -191,7 +191,7 @@ public class FirstLevelBucketCache extends BucketCacheTier
       }
       return block;
     } catch (IOException e) {
-      LOG.warn("Block {} cannot be read from {} and is evicted", key, getName(), e);
+      LOG.debug("Block {} cannot be read from {} and is evicted", key, getName(), e);
       super.evictBucketEntryIfNoRpcReferenced(key, entry);
       return null;
     }
