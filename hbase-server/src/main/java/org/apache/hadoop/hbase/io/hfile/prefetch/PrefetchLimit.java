@@ -1,0 +1,129 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.io.hfile.prefetch;
+
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.client.ColumnFamilyDescriptor;
+import org.apache.hadoop.hbase.client.TableDescriptor;
+import org.apache.hadoop.hbase.io.hfile.CacheConfig;
+import org.apache.hadoop.hbase.regionserver.CreateStoreFileWriterParams;
+import org.apache.hadoop.hbase.util.Bytes;
+import org.apache.yetus.audience.InterfaceAudience;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Up to which size a file is cached wholly, be it read for that when it is opened or cached as it
+ * is written; of a larger one only index and bloom blocks are. See HBASE-23355.
+ */
+@InterfaceAudience.Private
+public final class PrefetchLimit {
+  private static final Logger LOG = LoggerFactory.getLogger(PrefetchLimit.class);
+
+  /**
+   * The size of the largest file that is cached wholly, in bytes from 0 on. May be set for a table
+   * or a column family too. By default there is no limit.
+   */
+  public static final String FULL_MAX_BYTES_KEY = "hbase.rs.prefetch.full.max.bytes";
+
+  /** No file is that large. */
+  public static final long NO_LIMIT = Long.MAX_VALUE;
+
+  /** Values complained of, so that it is done once and not for each file. */
+  private static final Set<String> REFUSED = ConcurrentHashMap.newKeySet();
+
+  private PrefetchLimit() {
+  }
+
+  /**
+   * Returns the limit in bytes. A value that is none is named in the log and taken for no limit, so
+   * that a region opens whatever its table says.
+   * @param conf of the store
+   */
+  public static long of(Configuration conf) {
+    String value = conf.get(FULL_MAX_BYTES_KEY);
+    if (value == null) {
+      return NO_LIMIT;
+    }
+    try {
+      return parse(value);
+    } catch (IllegalArgumentException e) {
+      if (REFUSED.add(value)) {
+        LOG.warn("{} Until then there is no limit.", e.getMessage());
+      }
+      return NO_LIMIT;
+    }
+  }
+
+  /**
+   * Refuses a table whose descriptor, or that of a family of it, has a limit that is none.
+   * @throws IllegalArgumentException naming the value and what to do
+   */
+  public static void check(TableDescriptor table) {
+    check(table.getValue(FULL_MAX_BYTES_KEY));
+    for (ColumnFamilyDescriptor family : table.getColumnFamilies()) {
+      check(family.getConfigurationValue(FULL_MAX_BYTES_KEY));
+      byte[] value = family.getValue(Bytes.toBytes(FULL_MAX_BYTES_KEY));
+      check(value == null ? null : Bytes.toString(value));
+    }
+  }
+
+  private static void check(String value) {
+    if (value != null) {
+      parse(value);
+    }
+  }
+
+  private static long parse(String value) {
+    try {
+      long limit = Long.parseLong(value.trim());
+      if (limit >= 0) {
+        return limit;
+      }
+    } catch (NumberFormatException e) {
+      // Said below.
+    }
+    throw new IllegalArgumentException(FULL_MAX_BYTES_KEY + " is '" + value
+      + "'; set it to a number of bytes from 0 on, or remove it to cache all files wholly.");
+  }
+
+  /**
+   * Has the writer of a compaction cache index and bloom blocks but no data, if the compaction is
+   * too large and its result would be cached otherwise, now or when it is opened. The files that go
+   * into it tell its size. What a flush will make is not known before it is written; its writer
+   * stops caching data where the file exceeds the limit.
+   * @param conf   of the store
+   * @param store  how blocks of the store are cached
+   * @param writer how blocks of this writer are cached, which may be changed
+   */
+  public static void apply(Configuration conf, CacheConfig store, CacheConfig writer,
+    CreateStoreFileWriterParams params) {
+    long limit = of(conf);
+    if (limit == NO_LIMIT || !params.isCompaction()) {
+      return;
+    }
+    boolean tooLarge = params.totalCompactedFilesSize()
+        > Math.min(limit, store.getCacheCompactedBlocksOnWriteThreshold());
+    if (tooLarge && (store.shouldCacheCompactedBlocksOnWrite() || store.shouldPrefetchOnOpen())) {
+      writer.enableCacheOnWrite();
+      writer.setCacheDataOnWrite(false);
+    }
+  }
+}
