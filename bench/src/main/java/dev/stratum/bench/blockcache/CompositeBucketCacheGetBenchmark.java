@@ -68,7 +68,7 @@ import site.ycsb.generator.ZipfianGenerator;
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
 @Threads(2)
-@Warmup(iterations = 5, time = 2)
+@Warmup(iterations = 4, time = 2)
 @Measurement(iterations = 5, time = 1)
 public class CompositeBucketCacheGetBenchmark extends PinnedJvm {
   private static final int DATA_TO_FIRST_TIER = 8;
@@ -76,7 +76,7 @@ public class CompositeBucketCacheGetBenchmark extends PinnedJvm {
   private static final int DATA_TO_FITTING = 2 * DATA_TO_FIRST_TIER;
   /** A power of two, and long enough that a thread does not see a pattern. */
   private static final int TRACE_LENGTH = 1 << 20;
-  private static final int WARM_UP_GETS = 400_000;
+  private static final int WARM_UP_GETS = 250_000;
 
   /**
    * Which rows are asked for: <code>zipfian</code>, <code>uniform</code>, or <code>fits</code>,
