@@ -75,7 +75,7 @@ public class CompositeBucketCacheHotDataBenchmark extends PinnedJvm {
   private static final int DATA_TO_FIRST_TIER = 8;
   /** A power of two, and long enough that a thread does not see a pattern. */
   private static final int TRACE_LENGTH = 1 << 20;
-  private static final int WARM_UP_LOOK_UPS = 400_000;
+  private static final int WARM_UP_LOOK_UPS = 1_000_000;
 
   /** How blocks are asked for: <code>zipfian</code> or <code>uniform</code>. */
   @Param({ "zipfian", "uniform" })
@@ -93,7 +93,7 @@ public class CompositeBucketCacheHotDataBenchmark extends PinnedJvm {
   public int deviceMicros;
 
   /** The bytes of data, in MB. */
-  int megabytes = 256;
+  int megabytes = 512;
 
   private Engine place;
   private SlowedReads slowedReads;
@@ -121,7 +121,7 @@ public class CompositeBucketCacheHotDataBenchmark extends PinnedJvm {
     if (CompositeBucketCacheBenchmark.hasCompositeBucketCache()) {
       conf.setBoolean("hbase.bucketcache.composite.enabled", true);
       conf.set("hbase.bucketcache.composite.promotion", promotion);
-      conf.setInt("hbase.bucketcache.l1.size", megabytes / DATA_TO_FIRST_TIER);
+      conf.setInt("hbase.bucketcache.l1.size", firstTierMegabytes());
       // The built-in sizes ask for a tier of 29 MB at least.
       conf.set("hbase.bucketcache.l1.bucket.sizes", "5120,34816,132096");
       conf.set("hbase.bucketcache.l2.ioengine", place.setting());
@@ -142,6 +142,14 @@ public class CompositeBucketCacheHotDataBenchmark extends PinnedJvm {
       get(cursor);
     }
     slowedReads = new SlowedReads(deviceMicros);
+  }
+
+  /**
+   * So much that data gets room for an eighth of its blocks: of the tier a twentieth is kept free, a
+   * block takes a place that is 5 % larger than it is, and index and bloom blocks take 2 MB.
+   */
+  private int firstTierMegabytes() {
+    return 2 + megabytes / DATA_TO_FIRST_TIER * 6 / 5;
   }
 
   private StoreFileBlocks.Location[] trace(List<StoreFileBlocks.Location> data) {

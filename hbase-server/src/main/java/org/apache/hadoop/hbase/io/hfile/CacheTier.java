@@ -77,6 +77,9 @@ public interface CacheTier extends BlockCache {
    */
   void forEachGauge(BiConsumer<String, LongSupplier> gauges);
 
+  /** Whether a read costs no more than memory does. */
+  boolean isInMemory();
+
   /** Returns the storage behind this tier, in words for an operator. */
   String getIoEngine();
 }

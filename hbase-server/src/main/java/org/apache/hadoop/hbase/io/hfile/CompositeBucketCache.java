@@ -33,8 +33,9 @@ import org.slf4j.LoggerFactory;
  * <ul>
  * <li>A block goes where its own type says; the type in its key is a guess of the caller's and is
  * corrected on insertion.</li>
- * <li>A lookup asks the first tier, then the second, whatever the key's type. A hit counts where it
- * was found; a miss counts once, in the tier the key's type would have it in.</li>
+ * <li>A lookup asks both tiers, whatever the key's type: the first one first, unless data is wanted
+ * and none is promoted. A hit counts where it was found; a miss counts once, in the tier the key's
+ * type would have it in.</li>
  * <li>A meta block that the first tier refuses (too large for its buckets, too many waiting to be
  * written) or evicts for want of space goes to the second instead of being dropped.</li>
  * <li>A meta block found in the second tier is copied back up if, and only if, the first has room
@@ -108,35 +109,53 @@ public class CompositeBucketCache extends CombinedBlockCache {
   @Override
   public Cacheable getBlock(BlockCacheKey key, boolean caching, boolean repeat,
     boolean updateCacheMetrics) {
-    // Asked as a repeat, the first tier counts a hit but no miss: the lookup ends in the second.
-    long firstStart = updateCacheMetrics ? firstReads.start() : ReadTimes.NOT_TIMED;
-    Cacheable inFirst = first.getBlock(key, caching, true, updateCacheMetrics);
-    if (inFirst != null) {
-      firstReads.end(firstStart);
-      PromotionPolicy policy = promotion;
-      if (
-        policy != null && isAskedFor(key, caching, updateCacheMetrics)
-          && !isMetaBlock(inFirst.getBlockType())
-      ) {
-        policy.onHit(key, first.placeFor(inFirst));
-      }
-      return inFirst;
-    }
+    PromotionPolicy policy = promotion;
     boolean metaWanted = isMetaBlock(key.getBlockType());
-    long start = updateCacheMetrics ? secondReads.start() : ReadTimes.NOT_TIMED;
-    Cacheable block = second.getBlock(key, caching, repeat || metaWanted, updateCacheMetrics);
-    if (block == null) {
-      if (metaWanted && !repeat && updateCacheMetrics) {
-        first.getStats().miss(caching, key.isPrimary(), key.getBlockType());
+    Cacheable block;
+    if (metaWanted || policy != null) {
+      block = lookUpInFirst(policy, key, caching, updateCacheMetrics);
+      if (block == null) {
+        block = lookUpInSecond(policy, key, caching, updateCacheMetrics);
       }
-      return null;
-    }
-    secondReads.end(start);
-    if (isMetaBlock(block.getBlockType())) {
-      bringBack(key, block);
     } else {
-      PromotionPolicy policy = promotion;
-      if (policy != null && isAskedFor(key, caching, updateCacheMetrics)) {
+      // Without promotion, data is in the first tier only if it is none, whatever the key says.
+      block = lookUpInSecond(null, key, caching, updateCacheMetrics);
+      if (block == null) {
+        block = lookUpInFirst(null, key, caching, updateCacheMetrics);
+      }
+    }
+    if (block == null && !repeat && updateCacheMetrics) {
+      CacheTier home = metaWanted ? first : second;
+      home.getStats().miss(caching, key.isPrimary(), key.getBlockType());
+    }
+    return block;
+  }
+
+  private Cacheable lookUpInFirst(PromotionPolicy policy, BlockCacheKey key, boolean caching,
+    boolean counts) {
+    long start = counts ? firstReads.start() : ReadTimes.NOT_TIMED;
+    // As a repeat, which counts a hit but no miss: the other tier may have it.
+    Cacheable block = first.getBlock(key, caching, true, counts);
+    if (block != null) {
+      firstReads.end(start);
+      if (
+        policy != null && isAskedFor(key, caching, counts) && !isMetaBlock(block.getBlockType())
+      ) {
+        policy.onHit(key, first.placeFor(block));
+      }
+    }
+    return block;
+  }
+
+  private Cacheable lookUpInSecond(PromotionPolicy policy, BlockCacheKey key, boolean caching,
+    boolean counts) {
+    long start = counts ? secondReads.start() : ReadTimes.NOT_TIMED;
+    Cacheable block = second.getBlock(key, caching, true, counts);
+    if (block != null) {
+      secondReads.end(start);
+      if (isMetaBlock(block.getBlockType())) {
+        bringBack(key, block);
+      } else if (policy != null && isAskedFor(key, caching, counts)) {
         promote(policy, key, block);
       }
     }

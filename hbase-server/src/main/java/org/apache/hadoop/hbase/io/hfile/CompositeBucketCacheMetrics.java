@@ -57,8 +57,7 @@ public final class CompositeBucketCacheMetrics {
   private static final int SAMPLES = 3600 / SAMPLE_SECONDS;
   private static final int SAMPLES_OF_READ_TIMES = 60 / SAMPLE_SECONDS;
   /** A read from memory takes about as long as timing it, which so is 2 ns of each. */
-  private static final int FIRST_TIMED_ONE_IN = 32;
-  private static final int SECOND_TIMED_ONE_IN = 1;
+  private static final int IN_MEMORY_TIMED_ONE_IN = 32;
 
   private final Tier first;
   private final Tier second;
@@ -73,10 +72,11 @@ public final class CompositeBucketCacheMetrics {
     private final ReadTimes readTimes;
     private final Map<String, LongSupplier> gauges = new LinkedHashMap<>();
 
-    private Tier(String name, CacheTier cache, int timedOneIn) {
+    private Tier(String name, CacheTier cache) {
       this.name = name;
       this.cache = cache;
-      this.readTimes = new ReadTimes(timedOneIn, SAMPLES_OF_READ_TIMES);
+      this.readTimes = new ReadTimes(cache.isInMemory() ? IN_MEMORY_TIMED_ONE_IN : 1,
+        SAMPLES_OF_READ_TIMES);
       cache.forEachGauge(gauges::put);
     }
 
@@ -135,8 +135,8 @@ public final class CompositeBucketCacheMetrics {
    * @param returned how often a meta block came back into the first tier
    */
   CompositeBucketCacheMetrics(CacheTier first, CacheTier second, LongSupplier returned) {
-    this.first = new Tier("L1", first, FIRST_TIMED_ONE_IN);
-    this.second = new Tier("L2", second, SECOND_TIMED_ONE_IN);
+    this.first = new Tier("L1", first);
+    this.second = new Tier("L2", second);
     this.first.gauges.put("ReturnedBlockCount", returned);
     MetricRegistry registry = MetricRegistries.global().create(INFO);
     this.first.register(registry);

@@ -477,6 +477,11 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
   }
 
   @Override
+  public boolean isInMemory() {
+    return ioEngine.usesSharedMemory();
+  }
+
+  @Override
   public boolean accepts(Cacheable block) {
     return bucketSizeFor(block) > 0;
   }

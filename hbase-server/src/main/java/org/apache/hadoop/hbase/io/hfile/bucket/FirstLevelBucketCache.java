@@ -25,6 +25,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BiConsumer;
 import java.util.function.Function;
@@ -95,6 +96,8 @@ public class FirstLevelBucketCache extends BucketCacheTier
   private final int blockSize;
   /** Bytes taken by meta blocks in the map, the rest of their buckets' items included. */
   private final LongAdder metaPlaces;
+  /** Meta blocks written: the clock by which their last use is told. */
+  private final AtomicLong insertions;
   /** What guests take of the engine, as the superclass counts it for its own insertions. */
   private final LongAdder guestBytes;
   /** Writer threads that found no place for a meta block, nor a guest that could go. */
@@ -120,6 +123,7 @@ public class FirstLevelBucketCache extends BucketCacheTier
     this.blockSize =
       conf.getInt(BlockCacheFactory.BLOCKCACHE_BLOCKSIZE_KEY, HConstants.DEFAULT_BLOCKSIZE);
     this.metaPlaces = new LongAdder();
+    this.insertions = new AtomicLong();
     this.guestBytes = new LongAdder();
   }
 
@@ -187,7 +191,7 @@ public class FirstLevelBucketCache extends BucketCacheTier
     try {
       Cacheable block = readEntry(entry);
       if (entry.metaBlock) {
-        entry.used(System.nanoTime());
+        entry.used(insertions.get());
       }
       return block;
     } catch (IOException e) {
@@ -380,7 +384,7 @@ public class FirstLevelBucketCache extends BucketCacheTier
     private FirstLevelEntry owner(BucketEntry written,
       Function<BucketEntry, ByteBuffAllocator.Recycler> createRecycler) {
       FirstLevelEntry owner = new FirstLevelEntry(written.offset(), written.getLength(),
-        written.getOnDiskSizeWithHeader(), System.nanoTime(),
+        written.getOnDiskSizeWithHeader(), insertions.incrementAndGet(),
         written.getPriority() == BlockPriority.MEMORY, createRecycler, written.allocator);
       owner.deserializerIndex = written.deserializerIndex;
       return owner;

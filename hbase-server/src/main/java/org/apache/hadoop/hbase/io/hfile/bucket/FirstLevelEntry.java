@@ -41,9 +41,6 @@ import org.apache.hbase.thirdparty.io.netty.util.IllegalReferenceCountException;
 @InterfaceAudience.Private
 final class FirstLevelEntry extends BucketEntry {
 
-  /** How far behind the last use {@link #getAccessCounter} may be, in nanoseconds. */
-  private static final long USED_LATELY_NANOS = 1_000_000_000L;
-
   private volatile BlockInPlace inPlace;
 
   /**
@@ -105,12 +102,13 @@ final class FirstLevelEntry extends BucketEntry {
     }
   }
 
-  /** Notes that the block was used, and seldom more than that: hot blocks are used all the time. */
-  void used(long nanoTime) {
-    if (
-      nanoTime - getAccessCounter() > USED_LATELY_NANOS || getPriority() == BlockPriority.SINGLE
-    ) {
-      access(nanoTime);
+  /**
+   * Notes when the block was used. The clock is to stand still while nothing comes, for then nothing
+   * has to go either, and the many uses of a hot block write to memory once.
+   */
+  void used(long clock) {
+    if (getAccessCounter() != clock || getPriority() == BlockPriority.SINGLE) {
+      access(clock);
     }
   }
 }
