@@ -145,8 +145,8 @@ public class CompositeBucketCacheHotDataBenchmark extends PinnedJvm {
   }
 
   /**
-   * So much that data gets room for an eighth of its blocks: of the tier a twentieth is kept free, a
-   * block takes a place that is 5 % larger than it is, and index and bloom blocks take 2 MB.
+   * So much that data gets room for an eighth of its blocks: of the tier a twentieth is kept free,
+   * a block takes a place that is 5 % larger than it is, and index and bloom blocks take 2 MB.
    */
   private int firstTierMegabytes() {
     return 2 + megabytes / DATA_TO_FIRST_TIER * 6 / 5;

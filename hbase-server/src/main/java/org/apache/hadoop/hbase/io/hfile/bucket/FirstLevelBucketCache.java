@@ -64,10 +64,10 @@ import org.slf4j.LoggerFactory;
  * the evicting thread, which is never a reader, waits for it at most {@value #VICTIM_WAIT_MS} ms at
  * a time, and not at all while it does not get on.
  * <p>
- * Data blocks are guests, copies that a {@link PromotionPolicy} let in. The reader that found one in
- * the slower tier copies it to its place here by itself: no queue, no other thread, and no lock but
- * the allocator's, which is held for a moment at a time. Guests are not handed on, and go before any
- * meta block does. The policy hears of the end of each guest's stay exactly once: from
+ * Data blocks are guests, copies that a {@link PromotionPolicy} let in. The reader that found one
+ * in the slower tier copies it to its place here by itself: no queue, no other thread, and no lock
+ * but the allocator's, which is held for a moment at a time. Guests are not handed on, and go
+ * before any meta block does. The policy hears of the end of each guest's stay exactly once: from
  * {@link #blockEvicted} if the guest got into the map, else from {@link #promote}.
  * <p>
  * A lookup takes no lock either, see {@link FirstLevelEntry}, so that the superclass's lock of a

@@ -103,8 +103,8 @@ final class FirstLevelEntry extends BucketEntry {
   }
 
   /**
-   * Notes when the block was used. The clock is to stand still while nothing comes, for then nothing
-   * has to go either, and the many uses of a hot block write to memory once.
+   * Notes when the block was used. The clock is to stand still while nothing comes, for then
+   * nothing has to go either, and the many uses of a hot block write to memory once.
    */
   void used(long clock) {
     if (getAccessCounter() != clock || getPriority() == BlockPriority.SINGLE) {
