@@ -29,6 +29,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BiConsumer;
@@ -39,6 +40,7 @@ import org.apache.hadoop.hbase.HBaseIOException;
 import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheFactory;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
+import org.apache.hadoop.hbase.io.hfile.BlockPriority;
 import org.apache.hadoop.hbase.io.hfile.BlockType;
 import org.apache.hadoop.hbase.io.hfile.CacheStats;
 import org.apache.hadoop.hbase.io.hfile.CacheTier;
@@ -47,9 +49,12 @@ import org.apache.hadoop.hbase.io.hfile.CompositeBucketCacheSettings;
 import org.apache.hadoop.hbase.io.hfile.HFileBlock;
 import org.apache.hadoop.hbase.io.hfile.StoredBlocks;
 import org.apache.hadoop.hbase.regionserver.HRegion;
+import org.apache.hadoop.hbase.regionserver.StoreFileInfo;
 import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+
+import org.apache.hbase.thirdparty.io.netty.util.IllegalReferenceCountException;
 
 /**
  * A {@link BucketCache} as one tier of a
@@ -81,6 +86,8 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
   /** What a block takes, ascending; the largest is the largest block that fits at all. */
   private final int[] bucketSizes;
   private final StoredBlocks stored = new StoredBlocks();
+  /** What uses are dated by: the blocks put into the map so far. */
+  private final AtomicLong insertions;
   private final LongAdder inserted = new LongAdder();
   private final LongAdder writtenBytes = new LongAdder();
 
@@ -163,6 +170,8 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
       thread.setName(thread.getName().replace("BucketCacheWriter", name + "-BucketCacheWriter"));
     }
     this.blocksByHFile = new FileIndex(backingMap);
+    this.insertions = new AtomicLong(
+      backingMap.values().stream().mapToLong(BucketEntry::getAccessCounter).max().orElse(0));
     backingMap.forEach(this::restored);
     LOG.info("{} tier: {} on {}, {}", name, getClass().getSimpleName(), getIoEngine(),
       summed ? "with checksums" : "without checksums");
@@ -193,14 +202,114 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
   @Override
   public Cacheable getBlock(BlockCacheKey key, boolean caching, boolean repeat,
     boolean updateCacheMetrics) {
+    if (!super.isCacheEnabled()) {
+      return null;
+    }
+    Cacheable block = null;
     if (health.isWorking()) {
-      return super.getBlock(key, caching, repeat, updateCacheMetrics);
+      block = find(key, updateCacheMetrics);
+      BlockCacheKey referredTo = block == null ? referredTo(key) : null;
+      if (referredTo != null) {
+        block = find(referredTo, updateCacheMetrics);
+      }
+    } else {
+      bypassedReads.increment();
     }
-    bypassedReads.increment();
-    if (!repeat && updateCacheMetrics) {
-      getStats().miss(caching, key.isPrimary(), key.getBlockType());
+    if (updateCacheMetrics) {
+      if (block != null) {
+        getStats().hit(caching, key.isPrimary(), key.getBlockType());
+      } else if (!repeat) {
+        getStats().miss(caching, key.isPrimary(), key.getBlockType());
+      }
     }
-    return null;
+    return block;
+  }
+
+  /** The key of the block that a reference file's key stands for; null if it stands for itself. */
+  private static BlockCacheKey referredTo(BlockCacheKey key) {
+    String name = key.getHfileName();
+    // A look at the name spares nearly all keys the regular expression.
+    return name.indexOf('.') < 0 || !StoreFileInfo.isReference(name)
+      ? null
+      : new BlockCacheKey(StoreFileInfo.getReferredToRegionAndFile(name).getSecond(),
+        key.getOffset());
+  }
+
+  private Cacheable find(BlockCacheKey key, boolean counts) {
+    BucketEntry entry = backingMap.get(key);
+    if (entry == null && !ramCache.isEmpty()) {
+      RAMQueueEntry waiting = ramCache.get(key);
+      if (waiting != null) {
+        return waiting.getData();
+      }
+      // A block is in the map before it leaves the queue.
+      entry = backingMap.get(key);
+    }
+    return entry == null ? null : read(key, entry, counts);
+  }
+
+  /**
+   * Reads without a lock. A reader takes a reference to the entry first, which only works while the
+   * place is still the block's: it is freed, and can be given to another block, when the last
+   * reference is gone, and a count that was zero once stays zero. So whoever got an entry from the
+   * map and a reference from the entry reads the right bytes, whatever became of the map meanwhile;
+   * and it is not the reader who waits for an eviction, nor the eviction for the reader.
+   */
+  private Cacheable read(BlockCacheKey key, BucketEntry entry, boolean counts) {
+    if (!retainIfAlive(entry)) {
+      return null;
+    }
+    // A block in the process's own memory keeps the reference.
+    boolean handedOver = false;
+    boolean timed = counts && !ioEngine.usesSharedMemory();
+    long start = timed ? System.nanoTime() : 0;
+    try {
+      Cacheable block = readEntry(entry);
+      handedOver = ioEngine.usesSharedMemory();
+      if (timed) {
+        ((BucketCacheStats) getStats()).ioHit(System.nanoTime() - start);
+      }
+      used(entry);
+      return block;
+    } catch (HBaseIOException e) {
+      LOG.debug("{} cannot be read from the {} tier and is evicted", key, name, e);
+      if (backingMap.remove(key, entry)) {
+        blockEvicted(key, entry, true, false);
+      }
+      return null;
+    } catch (IOException e) {
+      LOG.debug("{} was not read from the {} tier", key, name, e);
+      return null;
+    } finally {
+      if (!handedOver) {
+        entry.release();
+      }
+    }
+  }
+
+  /** Takes a reference to an entry, unless its place has been given up. */
+  static boolean retainIfAlive(BucketEntry entry) {
+    if (entry.refCnt() <= 0) {
+      return false;
+    }
+    try {
+      entry.retain();
+      return true;
+    } catch (IllegalReferenceCountException e) {
+      // It died between the two; what was added to the count does not bring it back.
+      return false;
+    }
+  }
+
+  /**
+   * Notes that a block was used since the last insertion. The clock stands still while nothing
+   * comes, for then nothing has to go either, and the many uses of a hot block write to memory once.
+   */
+  void used(BucketEntry entry) {
+    long now = insertions.get();
+    if (entry.getAccessCounter() != now || entry.getPriority() == BlockPriority.SINGLE) {
+      entry.access(now);
+    }
   }
 
   @Override
@@ -215,8 +324,8 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
   }
 
   /**
-   * What the superclass does with the exceptions thrown here: it evicts the entry, as long as they
-   * are {@link HBaseIOException}s, and answers that it does not have the block.
+   * Reads what an entry stands for.
+   * @throws HBaseIOException if the entry is not worth keeping
    */
   @Override
   Cacheable readEntry(BucketEntry entry) throws IOException {
@@ -235,6 +344,7 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
     }
   }
 
+  /** Reads what an entry stands for, of which the caller holds a reference. */
   Cacheable readFrom(IOEngine engine, BucketEntry entry) throws IOException {
     return engine.read(entry);
   }
@@ -397,7 +507,7 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
     }
   }
 
-  /** Evicts every block, waiting for those who read one at this moment. */
+  /** Evicts every block. A place that is read at this moment is freed when its reader is done. */
   void evictAll() {
     // The queue first: a block is in the map before it leaves the queue.
     ramCache.delegate.keySet().forEach(this::evictBlock);
@@ -608,6 +718,7 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
   protected void putIntoBackingMap(BlockCacheKey key, BucketEntry bucketEntry) {
     // Before it can be evicted.
     comes(key, bucketEntry);
+    bucketEntry.access(insertions.incrementAndGet());
     // Until it is read here, it may displace no more than others like it: see freeSpace.
     bucketEntry.enterCold();
     inserted.increment();

@@ -143,10 +143,14 @@ final class DeviceWatch {
       retryMs == 0 ? "it is left so" : "it is tried every " + retryMs + " ms", failure);
     tier.awaitWriters();
     tier.evictAll();
+    while (!tier.isEmpty()) {
+      // Somebody still reads a block.
+      TimeUnit.MILLISECONDS.sleep(10);
+    }
     tier.ioEngine.shutdown();
     while (retryMs > 0 && !stopped) {
       TimeUnit.MILLISECONDS.sleep(retryMs);
-      if (tier.isEmpty() && reopen() && works()) {
+      if (reopen() && works()) {
         health.works();
         LOG.info("{} tier is taken back, empty, after {} ms: {} works again", tier.getName(),
           health.outageMs(), tier.getIoEngine());

@@ -25,7 +25,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BiConsumer;
 import java.util.function.Function;
@@ -48,7 +47,6 @@ import org.apache.hadoop.hbase.io.hfile.HFileBlock;
 import org.apache.hadoop.hbase.io.hfile.PromotionPolicy;
 import org.apache.hadoop.hbase.io.hfile.PromotionTier;
 import org.apache.hadoop.hbase.nio.ByteBuff;
-import org.apache.hadoop.hbase.regionserver.StoreFileInfo;
 import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -69,9 +67,6 @@ import org.slf4j.LoggerFactory;
  * but the allocator's, which is held for a moment at a time. Guests are not handed on, and go
  * before any meta block does. The policy hears of the end of each guest's stay exactly once: from
  * {@link #blockEvicted} if the guest got into the map, else from {@link #promote}.
- * <p>
- * A lookup takes no lock either, see {@link FirstLevelEntry}, so that the superclass's lock of a
- * place has nobody to keep out here.
  */
 @InterfaceAudience.Private
 public class FirstLevelBucketCache extends BucketCacheTier
@@ -97,7 +92,6 @@ public class FirstLevelBucketCache extends BucketCacheTier
   /** Bytes taken by meta blocks in the map, the rest of their buckets' items included. */
   private final LongAdder metaPlaces;
   /** Meta blocks written: the clock by which their last use is told. */
-  private final AtomicLong insertions;
   /** What guests take of the engine, as the superclass counts it for its own insertions. */
   private final LongAdder guestBytes;
   /** Writer threads that found no place for a meta block, nor a guest that could go. */
@@ -123,7 +117,6 @@ public class FirstLevelBucketCache extends BucketCacheTier
     this.blockSize =
       conf.getInt(BlockCacheFactory.BLOCKCACHE_BLOCKSIZE_KEY, HConstants.DEFAULT_BLOCKSIZE);
     this.metaPlaces = new LongAdder();
-    this.insertions = new AtomicLong();
     this.guestBytes = new LongAdder();
   }
 
@@ -143,61 +136,11 @@ public class FirstLevelBucketCache extends BucketCacheTier
     return bucketSizeFor(block);
   }
 
+  /** Only meta blocks go in the order of their last use; data has its policy. */
   @Override
-  public Cacheable getBlock(BlockCacheKey key, boolean caching, boolean repeat,
-    boolean updateCacheMetrics) {
-    if (!isCacheEnabled()) {
-      return super.getBlock(key, caching, repeat, updateCacheMetrics);
-    }
-    Cacheable block = find(key);
-    if (block == null) {
-      BlockCacheKey referredTo = referredTo(key);
-      block = referredTo == null ? null : find(referredTo);
-    }
-    if (updateCacheMetrics) {
-      if (block != null) {
-        getStats().hit(caching, key.isPrimary(), key.getBlockType());
-      } else if (!repeat) {
-        getStats().miss(caching, key.isPrimary(), key.getBlockType());
-      }
-    }
-    return block;
-  }
-
-  /** The key of the block that a reference file's key stands for; null if it stands for itself. */
-  private static BlockCacheKey referredTo(BlockCacheKey key) {
-    String name = key.getHfileName();
-    // A look at the name spares nearly all keys the regular expression.
-    return name.indexOf('.') < 0 || !StoreFileInfo.isReference(name)
-      ? null
-      : new BlockCacheKey(StoreFileInfo.getReferredToRegionAndFile(name).getSecond(),
-        key.getOffset());
-  }
-
-  private Cacheable find(BlockCacheKey key) {
-    BucketEntry entry = backingMap.get(key);
-    if (entry == null && !ramCache.isEmpty()) {
-      RAMQueueEntry waiting = ramCache.get(key);
-      if (waiting != null) {
-        return waiting.getData();
-      }
-      // A block is in the map before it leaves the queue.
-      entry = backingMap.get(key);
-    }
-    return entry == null ? null : read(key, (FirstLevelEntry) entry);
-  }
-
-  private Cacheable read(BlockCacheKey key, FirstLevelEntry entry) {
-    try {
-      Cacheable block = readEntry(entry);
-      if (entry.metaBlock) {
-        entry.used(insertions.get());
-      }
-      return block;
-    } catch (IOException e) {
-      LOG.debug("Block {} cannot be read from {} and is evicted", key, getName(), e);
-      super.evictBucketEntryIfNoRpcReferenced(key, entry);
-      return null;
+  void used(BucketEntry entry) {
+    if (entry.metaBlock) {
+      super.used(entry);
     }
   }
 
@@ -384,7 +327,7 @@ public class FirstLevelBucketCache extends BucketCacheTier
     private FirstLevelEntry owner(BucketEntry written,
       Function<BucketEntry, ByteBuffAllocator.Recycler> createRecycler) {
       FirstLevelEntry owner = new FirstLevelEntry(written.offset(), written.getLength(),
-        written.getOnDiskSizeWithHeader(), insertions.incrementAndGet(),
+        written.getOnDiskSizeWithHeader(), 0,
         written.getPriority() == BlockPriority.MEMORY, createRecycler, written.allocator);
       owner.deserializerIndex = written.deserializerIndex;
       return owner;

@@ -21,22 +21,13 @@ import java.io.IOException;
 import java.util.function.Function;
 import org.apache.hadoop.hbase.io.ByteBuffAllocator;
 import org.apache.hadoop.hbase.io.hfile.BlockInPlace;
-import org.apache.hadoop.hbase.io.hfile.BlockPriority;
 import org.apache.hadoop.hbase.io.hfile.Cacheable;
 import org.apache.hadoop.hbase.io.hfile.HFileBlock;
 import org.apache.yetus.audience.InterfaceAudience;
 
-import org.apache.hbase.thirdparty.io.netty.util.IllegalReferenceCountException;
-
 /**
- * A block's place in a {@link FirstLevelBucketCache}, read without a lock. A reader takes a
- * reference first, which only works while the place is still the block's: it is freed, and can be
- * given to another block, when the last reference is gone, and a count that was zero once stays
- * zero. So whoever got an entry from the map and a reference from the entry reads the right bytes,
- * whatever became of the map meanwhile.
- * <p>
- * Where the engine's memory is the readers' too, the entry keeps what is needed to hand out the
- * block again; see {@link BlockInPlace}. Thread-safe.
+ * A block's place in a {@link FirstLevelBucketCache}. Where the engine's memory is the readers' too,
+ * the entry keeps what is needed to hand out the block again; see {@link BlockInPlace}. Thread-safe.
  */
 @InterfaceAudience.Private
 final class FirstLevelEntry extends BucketEntry {
@@ -54,61 +45,24 @@ final class FirstLevelEntry extends BucketEntry {
   }
 
   /**
-   * Reads the block.
-   * @return null if the block has been evicted, and nobody held it any more
+   * Reads the block. The caller holds a reference to this entry, which the block takes over if the
+   * engine's memory is the readers' too.
    * @throws IOException if there is no block to be made of what is there
    */
   Cacheable read(IOEngine engine) throws IOException {
-    if (!retainIfAlive()) {
-      return null;
-    }
-    boolean handedOver = false;
-    try {
-      if (!engine.usesSharedMemory()) {
-        // A copy, so that the place is needed no longer than this.
-        return engine.read(this);
-      }
-      BlockInPlace known = inPlace;
-      Cacheable block = known == null ? readInPlace(engine) : known.newBlock();
-      handedOver = true;
-      return block;
-    } finally {
-      if (!handedOver) {
-        release();
-      }
-    }
+    BlockInPlace known = inPlace;
+    return known == null ? readInPlace(engine) : known.newBlock();
   }
 
   /** Two readers may do this at the same time; it does not matter whose result stays. */
   private Cacheable readInPlace(IOEngine engine) throws IOException {
     Cacheable block = engine.read(this);
-    if (block instanceof HFileBlock && checksum == EntryChecksum.NONE) {
-      // Else it is to be checked each time.
+    if (
+      engine.usesSharedMemory() && block instanceof HFileBlock && checksum == EntryChecksum.NONE
+    ) {
+      // With a sum it is to be checked each time.
       inPlace = new BlockInPlace((HFileBlock) block);
     }
     return block;
-  }
-
-  private boolean retainIfAlive() {
-    if (refCnt() <= 0) {
-      return false;
-    }
-    try {
-      retain();
-      return true;
-    } catch (IllegalReferenceCountException e) {
-      // It died between the two; what was added to the count does not bring it back.
-      return false;
-    }
-  }
-
-  /**
-   * Notes when the block was used. The clock is to stand still while nothing comes, for then
-   * nothing has to go either, and the many uses of a hot block write to memory once.
-   */
-  void used(long clock) {
-    if (getAccessCounter() != clock || getPriority() == BlockPriority.SINGLE) {
-      access(clock);
-    }
   }
 }
