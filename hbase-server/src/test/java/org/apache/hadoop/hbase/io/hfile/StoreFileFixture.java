@@ -21,6 +21,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.UUID;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
@@ -106,6 +107,11 @@ public final class StoreFileFixture extends ExternalResource {
 
   public FileSystem fileSystem() {
     return fs;
+  }
+
+  /** Returns the path of a file that is still to be written. */
+  public Path newFile() {
+    return new Path(family, UUID.randomUUID().toString().replace("-", ""));
   }
 
   /** Has the files that are written from now on cached as they are written. */

@@ -181,6 +181,7 @@ public final class FileWarmUp implements Runnable {
     Outcome end = Outcome.COMPLETE;
     try {
       if (phase == Phase.META) {
+        checking = false;
         warmMeta();
         if (wantsData()) {
           next = Phase.DATA;
@@ -313,7 +314,6 @@ public final class FileWarmUp implements Runnable {
   }
 
   private void warmData() throws IOException, InterruptedException {
-    checking = false;
     full = false;
     endOfLastRead = Long.MIN_VALUE / 2;
     long evicted = cache.getStats().getEvictedCount();
@@ -345,7 +345,9 @@ public final class FileWarmUp implements Runnable {
       }
       checkCancelled();
       dataBlocks++;
-      if (isCached(blocks.offset(i), BlockType.DATA)) {
+      if (
+        isCached(blocks.offset(i), BlockType.DATA) || takeOver(blocks.offset(i), BlockType.DATA)
+      ) {
         countCached(blocks.size(i));
       } else {
         pace.beforeRead(this, blocks.size(i));

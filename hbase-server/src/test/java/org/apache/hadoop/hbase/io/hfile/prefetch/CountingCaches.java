@@ -36,6 +36,8 @@ import org.apache.hadoop.hbase.io.hfile.bucket.BucketCache;
  * block is inserted.
  */
 public enum CountingCaches {
+  /** One cache on the heap for all. */
+  LRU_ONLY,
   /** On-heap cache for meta blocks, bucket cache outside the heap for data. */
   LRU_AND_OFFHEAP,
   /** On-heap cache for meta blocks, bucket cache on a file for data. */
@@ -77,6 +79,8 @@ public enum CountingCaches {
   public BlockCache open(Configuration conf, File folder, Insertions insertions)
     throws IOException {
     switch (this) {
+      case LRU_ONLY:
+        return lru(conf, insertions);
       case LRU_AND_OFFHEAP:
         return new CombinedBlockCache(lru(conf, insertions), bucket("offheap", insertions));
       case LRU_AND_FILE:
@@ -93,6 +97,11 @@ public enum CountingCaches {
         own.setInt("hbase.bucketcache.writer.queuelength", 8192);
         return BlockCacheFactory.createBlockCache(own);
     }
+  }
+
+  /** Whether the cache knows that it has all of the file; one that cannot tell may have. */
+  static boolean hasWhole(BlockCache cache, String file) {
+    return cache.getFullyCachedFiles().map(files -> files.containsKey(file)).orElse(true);
   }
 
   private static LruBlockCache lru(Configuration conf, Insertions insertions) {

@@ -229,7 +229,7 @@ public class TestWarmUpOfRegion {
     for (long offset : offsets) {
       assertTrue("block at " + offset, isCached(name, offset));
     }
-    assertTrue(cache.getFullyCachedFiles().get().containsKey(name));
+    assertTrue(CountingCaches.hasWhole(cache, name));
   }
 
   private boolean isCached(String name, long offset) {
