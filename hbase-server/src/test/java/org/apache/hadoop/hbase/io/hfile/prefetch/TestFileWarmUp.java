@@ -98,7 +98,8 @@ public class TestFileWarmUp {
   }
 
   @After
-  public void tearDown() throws Exception {
+  public void tearDown() {
+    CountingCaches.awaitWriters(cache);
     for (Path path : written) {
       cache.evictBlocksByHfileName(path.getName());
     }

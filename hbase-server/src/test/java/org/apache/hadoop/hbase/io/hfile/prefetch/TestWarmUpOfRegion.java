@@ -325,7 +325,12 @@ public class TestWarmUpOfRegion {
     half.initReader();
     awaitWarmUp(half);
     String name = parent.getPath().getName();
-    assertEquals(0, ReadLog.HDFS.bytes(name, endOfBlocks(half)));
+    // Opening a half looks for its first key, and an on-heap cache finds no index for a reference.
+    int indexReads = kind == CountingCaches.BUCKET_ONLY || kind == CountingCaches.COMPOSITE
+      ? 0
+      : half.getReader().getHFileReader().getTrailer().getNumDataIndexLevels();
+    List<ReadLog.Entry> reads = ReadLog.HDFS.reads(name, endOfBlocks(half));
+    assertTrue(reads.toString(), reads.size() <= indexReads);
     assertEquals(1, ReadLog.HDFS.opens(name));
     for (long offset : indexAndBloom) {
       assertTrue("block at " + offset, isCached(reference.getName(), offset));
