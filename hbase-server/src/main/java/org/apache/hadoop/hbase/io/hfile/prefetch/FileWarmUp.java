@@ -461,6 +461,16 @@ public final class FileWarmUp implements Runnable {
     return length;
   }
 
+  /** Returns when the file was made, in milliseconds since 1970. */
+  public long created() {
+    return fileInfo.getHFileContext().getFileCreateTime();
+  }
+
+  /** Returns the cache that it is warmed into. */
+  public BlockCache blockCache() {
+    return cache;
+  }
+
   /** Whether data is to be warmed too. */
   public boolean isWhole() {
     return whole;

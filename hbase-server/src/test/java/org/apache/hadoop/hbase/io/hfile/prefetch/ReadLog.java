@@ -169,4 +169,24 @@ public final class ReadLog {
   public long bytes(String file) {
     return bytes(file, Long.MAX_VALUE);
   }
+
+  /** Returns the files that were opened, in that order. */
+  public List<String> opened() {
+    List<String> names = new ArrayList<>();
+    for (Entry e : entries) {
+      if (e.length < 0) {
+        names.add(e.path.getName());
+      }
+    }
+    return names;
+  }
+
+  /** Returns the names of the files read, with "open " before it where it was opened. */
+  public List<String> order() {
+    List<String> names = new ArrayList<>();
+    for (Entry e : entries) {
+      names.add(e.length < 0 ? "open " + e.path.getName() : e.path.getName());
+    }
+    return names;
+  }
 }

@@ -1,0 +1,280 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.io.hfile.prefetch;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.PriorityQueue;
+import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.io.hfile.BlockCache;
+import org.apache.hadoop.hbase.io.hfile.PrefetchExecutor;
+import org.apache.hadoop.hbase.io.hfile.bucket.WriterQueues;
+import org.apache.hadoop.hbase.trace.TraceUtil;
+import org.apache.yetus.audience.InterfaceAudience;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.apache.hbase.thirdparty.com.google.common.util.concurrent.ThreadFactoryBuilder;
+
+/**
+ * Which file the threads of {@link PrefetchExecutor} warm next, and how fast they may read. There
+ * is one of it in a process, as of that. Thread-safe.
+ * <p>
+ * A thread does one phase of one file and then whatever comes first. Under
+ * {@link WarmUpSettings.Order#NEWEST} a thread that warms data looks before each read whether a
+ * file has come whose index and bloom blocks are wanted, and does those in between: at that moment
+ * it holds no block. Data is not put off for newer data once it is being read.
+ */
+@InterfaceAudience.Private
+public final class WarmUps {
+  private static final Logger LOG = LoggerFactory.getLogger(WarmUps.class);
+
+  /** How long a read that is under way may go on after it was cancelled, in milliseconds. */
+  static final long GRACE_MILLIS = 50;
+  /** How often a full writer queue is looked at, in milliseconds. */
+  private static final long QUEUE_POLL_MILLIS = 5;
+  /** How long a read waits for the writers at most, in seconds: they may be stuck. */
+  static final long QUEUE_WAIT_SECONDS = 10;
+
+  private static final WarmUps INSTANCE = new WarmUps();
+
+  private final Object lock = new Object();
+  /** Files whose delay is over and that no thread works on; guarded by {@link #lock}. */
+  private PriorityQueue<ScheduledWarmUp> ready = new PriorityQueue<>(inOrder(WarmUpSettings.NONE));
+  private long turns;
+  private volatile WarmUpSettings settings = WarmUpSettings.NONE;
+  private final ReadRate rate = new ReadRate();
+  private final ScheduledThreadPoolExecutor clock;
+  private final WarmUpProgress progress;
+
+  WarmUps() {
+    clock = new ScheduledThreadPoolExecutor(1,
+      new ThreadFactoryBuilder().setNameFormat("hfile-prefetch-clock").setDaemon(true).build());
+    clock.setRemoveOnCancelPolicy(true);
+    clock.setKeepAliveTime(1, TimeUnit.MINUTES);
+    clock.allowCoreThreadTimeOut(true);
+    progress = new WarmUpProgress(clock, System::nanoTime, rate::get);
+  }
+
+  /** Returns that of the process. */
+  public static WarmUps get() {
+    return INSTANCE;
+  }
+
+  /** Returns what has been done and is left to do. */
+  public WarmUpProgress progress() {
+    return progress;
+  }
+
+  public WarmUpSettings settings() {
+    return settings;
+  }
+
+  /**
+   * Takes the settings over; they hold at once, for reads that wait too.
+   * @throws IllegalArgumentException if one is wrong, in words for an operator; none is changed
+   */
+  public void configure(Configuration conf) {
+    WarmUpSettings next = WarmUpSettings.of(conf);
+    synchronized (lock) {
+      PriorityQueue<ScheduledWarmUp> sorted = new PriorityQueue<>(inOrder(next));
+      sorted.addAll(ready);
+      ready = sorted;
+      settings = next;
+    }
+    rate.set(next.bytesPerSecond());
+  }
+
+  /** Takes changed settings over; says so, and leaves all as it was, if one is wrong. */
+  public void onConfigurationChange(Configuration conf) {
+    WarmUpSettings before = settings;
+    try {
+      configure(conf);
+      if (!before.toString().equals(settings.toString())) {
+        LOG.info("Warm-up goes on with {}", settings);
+      }
+    } catch (IllegalArgumentException e) {
+      LOG.error("{} Until then warm-up goes on with {}.", e.getMessage(), before);
+    }
+  }
+
+  private static Comparator<ScheduledWarmUp> inOrder(WarmUpSettings settings) {
+    Comparator<ScheduledWarmUp> byTurn = Comparator.comparingLong(warmUp -> warmUp.turn);
+    if (settings.order() == WarmUpSettings.Order.REQUEST) {
+      return byTurn;
+    }
+    // The phase of a file that is in the queue does not change.
+    return Comparator.comparing((ScheduledWarmUp warmUp) -> warmUp.file().phase())
+      .thenComparing(Comparator.comparingLong(ScheduledWarmUp::created).reversed())
+      .thenComparing(byTurn);
+  }
+
+  /**
+   * Has a file warmed by the threads of a pool.
+   * @param delay until it takes part in the order, in milliseconds
+   * @return done when the file is; cancelling it ends the warm-up of this file only
+   */
+  public Future<?> schedule(ScheduledExecutorService pool, FileWarmUp file, long delay) {
+    ScheduledWarmUp warmUp = new ScheduledWarmUp(this, file, pool);
+    file.setPace(warmUp);
+    progress.begun(warmUp);
+    Runnable next = TraceUtil.tracedRunnable(() -> runNext(pool), "PrefetchExecutor.request");
+    try {
+      // Under the lock, so that it does not run before its future knows its delay.
+      synchronized (lock) {
+        // By the clock: while all threads are busy the order has to know who waits.
+        warmUp.setDelay(clock.schedule(() -> {
+          synchronized (lock) {
+            warmUp.turn = turns++;
+            ready.add(warmUp);
+          }
+          execute(pool, next);
+        }, delay, TimeUnit.MILLISECONDS));
+      }
+    } catch (RuntimeException e) {
+      progress.ended(warmUp);
+      throw e;
+    }
+    return warmUp;
+  }
+
+  /** Whether a future is of {@link #schedule}. */
+  public static boolean isScheduled(Future<?> future) {
+    return future instanceof ScheduledWarmUp;
+  }
+
+  /** Does one phase of whatever comes first. */
+  private void runNext(ScheduledExecutorService pool) {
+    ScheduledWarmUp next;
+    synchronized (lock) {
+      next = ready.poll();
+    }
+    if (next == null) {
+      return;
+    }
+    boolean more = next.runPhase();
+    boolean any;
+    synchronized (lock) {
+      if (more) {
+        ready.add(next);
+      }
+      any = !ready.isEmpty();
+    }
+    if (any) {
+      execute(pool, () -> runNext(pool));
+    }
+  }
+
+  private void execute(ScheduledExecutorService pool, Runnable runnable) {
+    try {
+      pool.execute(runnable);
+    } catch (RejectedExecutionException e) {
+      LOG.warn("No more files are warmed: the threads for it have been shut down");
+    }
+  }
+
+  /** Waits as the settings say. The thread holds no block and no lock. */
+  void beforeRead(ScheduledWarmUp warmUp, int bytes) throws InterruptedException {
+    if (warmUp.file().phase() == FileWarmUp.Phase.DATA) {
+      warmMetaOfOthers(warmUp);
+    }
+    awaitWriters(warmUp);
+    rate.await(bytes, warmUp::isCancelled);
+  }
+
+  private void warmMetaOfOthers(ScheduledWarmUp warmUp) throws InterruptedException {
+    while (settings.order() == WarmUpSettings.Order.NEWEST) {
+      ScheduledWarmUp other;
+      synchronized (lock) {
+        other = ready.peek();
+        if (other == null || other.file().phase() != FileWarmUp.Phase.META) {
+          return;
+        }
+        ready.poll();
+      }
+      warmUp.leave();
+      try {
+        if (other.runPhase()) {
+          synchronized (lock) {
+            ready.add(other);
+          }
+          // The thread that would have taken it may have found nothing to do meanwhile.
+          execute(warmUp.pool(), () -> runNext(warmUp.pool()));
+        }
+      } finally {
+        if (!warmUp.enter()) {
+          throw new InterruptedException("Warm-up was cancelled");
+        }
+      }
+    }
+  }
+
+  private void awaitWriters(ScheduledWarmUp warmUp) throws InterruptedException {
+    BlockCache cache = warmUp.file().blockCache();
+    if (!isBehind(cache)) {
+      return;
+    }
+    long start = System.nanoTime();
+    long waited = 0;
+    do {
+      Thread.sleep(QUEUE_POLL_MILLIS);
+      if (warmUp.isCancelled()) {
+        throw new InterruptedException("Cancelled while waiting for the writers of the cache");
+      }
+      waited = System.nanoTime() - start;
+    } while (isBehind(cache) && waited < TimeUnit.SECONDS.toNanos(QUEUE_WAIT_SECONDS));
+    progress.waitedForWriters(waited);
+  }
+
+  private boolean isBehind(BlockCache cache) {
+    double max = settings.queueMax();
+    return max < 1 && WriterQueues.fill(cache) > max;
+  }
+
+  void cancelled(ScheduledWarmUp warmUp, boolean running) {
+    synchronized (lock) {
+      ready.remove(warmUp);
+    }
+    rate.wake();
+    if (running) {
+      clock.schedule(warmUp::interrupt, GRACE_MILLIS, TimeUnit.MILLISECONDS);
+    }
+  }
+
+  void ended(ScheduledWarmUp warmUp) {
+    progress.ended(warmUp);
+  }
+
+  /** Returns the files whose delay is over and that no thread works on, the next one first. */
+  List<FileWarmUp> waiting() {
+    List<FileWarmUp> files = new ArrayList<>();
+    synchronized (lock) {
+      PriorityQueue<ScheduledWarmUp> copy = new PriorityQueue<>(ready);
+      while (!copy.isEmpty()) {
+        files.add(copy.poll().file());
+      }
+    }
+    return files;
+  }
+}

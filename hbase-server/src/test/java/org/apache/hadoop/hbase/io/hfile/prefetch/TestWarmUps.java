@@ -1,0 +1,463 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.io.hfile.prefetch;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertNotNull;
+import static org.junit.Assert.assertNull;
+import static org.junit.Assert.assertTrue;
+
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FSDataInputStream;
+import org.apache.hadoop.fs.FSInputStream;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.FilterFileSystem;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.hbase.HBaseClassTestRule;
+import org.apache.hadoop.hbase.Waiter;
+import org.apache.hadoop.hbase.io.ByteBuffAllocator;
+import org.apache.hadoop.hbase.io.hfile.BlockCache;
+import org.apache.hadoop.hbase.io.hfile.CacheConfig;
+import org.apache.hadoop.hbase.io.hfile.HFile;
+import org.apache.hadoop.hbase.io.hfile.HFileContextBuilder;
+import org.apache.hadoop.hbase.io.hfile.RefCntLeakRule;
+import org.apache.hadoop.hbase.io.hfile.StoreFileFixture;
+import org.apache.hadoop.hbase.io.hfile.bucket.SlowBucketCache;
+import org.apache.hadoop.hbase.io.hfile.bucket.WriterQueues;
+import org.apache.hadoop.hbase.testclassification.IOTests;
+import org.apache.hadoop.hbase.testclassification.MediumTests;
+import org.junit.After;
+import org.junit.Before;
+import org.junit.ClassRule;
+import org.junit.Rule;
+import org.junit.Test;
+import org.junit.experimental.categories.Category;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Files of a local file system that are warmed by one thread or several. */
+@Category({ IOTests.class, MediumTests.class })
+public class TestWarmUps {
+  @ClassRule
+  public static final HBaseClassTestRule CLASS_RULE =
+    HBaseClassTestRule.forClass(TestWarmUps.class);
+
+  private static final Logger LOG = LoggerFactory.getLogger(TestWarmUps.class);
+  private static final int QUEUE = 8192;
+
+  @Rule
+  public final RefCntLeakRule leakRule = new RefCntLeakRule();
+
+  @Rule
+  public final StoreFileFixture files = new StoreFileFixture();
+
+  private final ReadLog log = new ReadLog();
+  private final WarmUps warmUps = new WarmUps();
+  private final List<Path> written = new ArrayList<>();
+  private final List<HFile.Reader> readers = new ArrayList<>();
+  private final CountDownLatch stall = new CountDownLatch(1);
+  private volatile CountDownLatch stalled;
+  private volatile boolean interrupted;
+  private volatile long readMillis = -1;
+  private ScheduledThreadPoolExecutor pool;
+  private BlockCache cache;
+  private FileSystem fs;
+
+  @Before
+  public void setUp() throws Exception {
+    fs = log.over(new FilterFileSystem(files.fileSystem()) {
+      @Override
+      public FSDataInputStream open(Path path, int bufferSize) throws IOException {
+        return new FSDataInputStream(new StallingStream(super.open(path, bufferSize)));
+      }
+    });
+    cache = new SlowBucketCache(QUEUE, 0);
+    pool = new ScheduledThreadPoolExecutor(1);
+  }
+
+  @After
+  public void tearDown() throws Exception {
+    stall.countDown();
+    pool.shutdownNow();
+    assertTrue(pool.awaitTermination(20, TimeUnit.SECONDS));
+    for (HFile.Reader reader : readers) {
+      reader.close(false);
+    }
+    for (Path path : written) {
+      cache.evictBlocksByHfileName(path.getName());
+    }
+    cache.shutdown();
+  }
+
+  /** Its reads wait, once they are told to. */
+  private final class StallingStream extends FSInputStream {
+    private final FSDataInputStream in;
+
+    StallingStream(FSDataInputStream in) {
+      this.in = in;
+    }
+
+    private void stall() throws IOException {
+      CountDownLatch now = stalled;
+      if (now == null) {
+        return;
+      }
+      now.countDown();
+      try {
+        if (readMillis >= 0) {
+          Thread.sleep(readMillis);
+        } else {
+          stall.await();
+        }
+      } catch (InterruptedException e) {
+        interrupted = true;
+        throw new InterruptedIOException();
+      }
+    }
+
+    @Override
+    public int read() throws IOException {
+      stall();
+      return in.read();
+    }
+
+    @Override
+    public int read(byte[] buffer, int start, int length) throws IOException {
+      stall();
+      return in.read(buffer, start, length);
+    }
+
+    @Override
+    public int read(long position, byte[] buffer, int start, int length) throws IOException {
+      stall();
+      return in.read(position, buffer, start, length);
+    }
+
+    @Override
+    public void seek(long position) throws IOException {
+      in.seek(position);
+    }
+
+    @Override
+    public long getPos() throws IOException {
+      return in.getPos();
+    }
+
+    @Override
+    public boolean seekToNewSource(long position) throws IOException {
+      return in.seekToNewSource(position);
+    }
+
+    @Override
+    public void close() throws IOException {
+      in.close();
+    }
+  }
+
+  private void configure(String... keysAndValues) {
+    Configuration conf = new Configuration(false);
+    for (int i = 0; i < keysAndValues.length; i += 2) {
+      conf.set(keysAndValues[i], keysAndValues[i + 1]);
+    }
+    warmUps.configure(conf);
+  }
+
+  private Path write(long created) throws IOException {
+    Path path = files.write(CacheConfig.DISABLED,
+      new HFileContextBuilder().withBlockSize(1024).withCreateTime(created).build());
+    written.add(path);
+    return path;
+  }
+
+  private FileWarmUp open(Path path) throws IOException {
+    CacheConfig cacheConf = new CacheConfig(files.conf(), null, cache, ByteBuffAllocator.HEAP);
+    HFile.Reader reader = HFile.createReader(fs, path, cacheConf, true, files.conf());
+    readers.add(reader);
+    FileWarmUp warmUp = FileWarmUp.of(reader, cacheConf, files.conf());
+    assertNotNull(warmUp);
+    return warmUp;
+  }
+
+  private ScheduledWarmUp schedule(FileWarmUp file) {
+    return (ScheduledWarmUp) warmUps.schedule(pool, file, 0);
+  }
+
+  /** Has the only thread wait until the latch is counted down. */
+  private CountDownLatch holdThread() {
+    CountDownLatch hold = new CountDownLatch(1);
+    pool.execute(() -> {
+      try {
+        hold.await();
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+    });
+    return hold;
+  }
+
+  /** Warms files created at these times and returns them in the order of their first data reads. */
+  private List<Long> orderOfData(Long... created) throws Exception {
+    List<FileWarmUp> warmUps = new ArrayList<>();
+    for (Long time : created) {
+      warmUps.add(open(write(time)));
+    }
+    log.clear();
+    CountDownLatch hold = holdThread();
+    List<ScheduledWarmUp> scheduled = new ArrayList<>();
+    for (FileWarmUp warmUp : warmUps) {
+      scheduled.add(schedule(warmUp));
+      int waiting = scheduled.size();
+      Waiter.waitFor(files.conf(), 5000, 1, () -> this.warmUps.waiting().size() == waiting);
+    }
+    hold.countDown();
+    for (Future<?> future : scheduled) {
+      future.get(20, TimeUnit.SECONDS);
+    }
+    List<String> opened = log.opened();
+    return opened.stream().map(name -> created[indexOf(name)]).collect(Collectors.toList());
+  }
+
+  private int indexOf(String name) {
+    return written.stream().map(Path::getName).collect(Collectors.toList()).indexOf(name);
+  }
+
+  @Test
+  public void filesAreWarmedAsRequestedUnlessToldOtherwise() throws Exception {
+    assertEquals(Arrays.asList(20L, 30L, 10L), orderOfData(20L, 30L, 10L));
+  }
+
+  @Test
+  public void newestFileIsWarmedFirst() throws Exception {
+    configure(WarmUpSettings.ORDER_KEY, "newest");
+    assertEquals(Arrays.asList(30L, 20L, 10L), orderOfData(20L, 30L, 10L));
+  }
+
+  @Test
+  public void metaOfAllFilesComesBeforeDataOfAny() throws Exception {
+    configure(WarmUpSettings.ORDER_KEY, "newest");
+    orderOfData(20L, 30L, 10L);
+    // The stream is opened for data.
+    List<String> order = log.order();
+    int firstData = order.stream().map(e -> e.startsWith("open ")).collect(Collectors.toList())
+      .indexOf(true);
+    assertEquals(3, order.subList(0, firstData).stream().distinct().count());
+  }
+
+  @Test
+  public void metaOfFileThatComesLaterIsNotHeldUpByData() throws Exception {
+    configure(WarmUpSettings.ORDER_KEY, "newest");
+    FileWarmUp old = open(write(10));
+    FileWarmUp late = open(write(20));
+    readMillis = 1;
+    stalled = new CountDownLatch(1);
+    ScheduledWarmUp first = schedule(old);
+    Waiter.waitFor(files.conf(), 20_000, 1, () -> old.phase() == FileWarmUp.Phase.DATA);
+    ScheduledWarmUp second = schedule(late);
+    Waiter.waitFor(files.conf(), 20_000, 1, () -> late.phase() == FileWarmUp.Phase.DATA);
+    assertEquals(FileWarmUp.Phase.DATA, old.phase());
+    assertFalse(first.isDone());
+    stalled = null;
+    first.get(20, TimeUnit.SECONDS);
+    second.get(20, TimeUnit.SECONDS);
+    assertEquals(FileWarmUp.Outcome.COMPLETE, old.outcome());
+    assertEquals(FileWarmUp.Outcome.COMPLETE, late.outcome());
+  }
+
+  @Test
+  public void orderCanBeChangedWhileFilesWait() throws Exception {
+    FileWarmUp old = open(write(10));
+    FileWarmUp young = open(write(20));
+    CountDownLatch hold = holdThread();
+    schedule(old);
+    Waiter.waitFor(files.conf(), 5000, 1, () -> warmUps.waiting().size() == 1);
+    Future<?> last = schedule(young);
+    Waiter.waitFor(files.conf(), 5000, 1, () -> warmUps.waiting().size() == 2);
+    assertEquals(Arrays.asList(old, young), warmUps.waiting());
+    configure(WarmUpSettings.ORDER_KEY, "newest");
+    assertEquals(Arrays.asList(young, old), warmUps.waiting());
+    hold.countDown();
+    last.get(20, TimeUnit.SECONDS);
+  }
+
+  @Test
+  public void threadsTogetherReadNoMoreThanTheLimit() throws Exception {
+    pool.setCorePoolSize(4);
+    List<FileWarmUp> warmUpsOfFiles = new ArrayList<>();
+    for (int i = 0; i < 4; i++) {
+      warmUpsOfFiles.add(open(write(i)));
+    }
+    long bytes = warmUpsOfFiles.stream().mapToLong(FileWarmUp::plannedBytes).sum();
+    double seconds = 2;
+    configure(WarmUpSettings.LIMIT_KEY, Double.toString(bytes / seconds / (1 << 20)));
+    log.clear();
+    long start = System.nanoTime();
+    List<ScheduledWarmUp> scheduled =
+      warmUpsOfFiles.stream().map(this::schedule).collect(Collectors.toList());
+    for (Future<?> future : scheduled) {
+      future.get(20, TimeUnit.SECONDS);
+    }
+    double took = (System.nanoTime() - start) / 1e9;
+    assertTrue(took + " s", took >= 0.95 * seconds - 0.02 && took <= 1.5 * seconds);
+    long warmed = warmUpsOfFiles.stream().mapToLong(FileWarmUp::warmedBytes).sum();
+    assertEquals(bytes, warmed);
+  }
+
+  @Test
+  public void raisedLimitTakesEffectAtOnce() throws Exception {
+    configure(WarmUpSettings.LIMIT_KEY, "0.0001");
+    ScheduledWarmUp warmUp = schedule(open(write(1)));
+    Waiter.waitFor(files.conf(), 5000, 1, () -> warmUp.file().warmedBlocks() == 1);
+    Thread.sleep(200);
+    assertFalse(warmUp.isDone());
+    configure();
+    warmUp.get(5, TimeUnit.SECONDS);
+  }
+
+  /** Begins something, cancels it, and returns the median of how long that took, in ms. */
+  private long millisToEnd(Callable<ScheduledWarmUp> begin) throws Exception {
+    long[] millis = new long[5];
+    for (int i = 0; i < millis.length; i++) {
+      ScheduledWarmUp warmUp = begin.call();
+      long start = System.nanoTime();
+      assertTrue(warmUp.cancel(true));
+      assertTrue(warmUp.isDone());
+      assertTrue("not over after 5 s", warmUp.awaitEnd(5000));
+      millis[i] = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
+      assertFalse(warmUp.cancel(true));
+      stalled = null;
+    }
+    // The threads are there for the next one, and none was interrupted for good.
+    configure();
+    if (cache instanceof SlowBucketCache && ((SlowBucketCache) cache).isStuck()) {
+      ((SlowBucketCache) cache).startWriting();
+    }
+    ScheduledWarmUp next = schedule(open(write(1)));
+    next.get(20, TimeUnit.SECONDS);
+    assertEquals(FileWarmUp.Outcome.COMPLETE, next.file().outcome());
+    assertEquals(millis.length, warmUps.progress().snapshot().total().cancelledFiles());
+    LOG.info("Over after {} ms", Arrays.toString(millis));
+    Arrays.sort(millis);
+    return millis[millis.length / 2];
+  }
+
+  private void assertSoon(long millis) {
+    assertTrue("over after " + millis + " ms", millis < 100);
+  }
+
+  @Test
+  public void cancelEndsWaitForTheLimitWithin100Millis() throws Exception {
+    configure(WarmUpSettings.LIMIT_KEY, "0.0001");
+    // From the second on even the first block waits.
+    assertSoon(millisToEnd(() -> {
+      ScheduledWarmUp warmUp = schedule(open(write(1)));
+      Waiter.waitFor(files.conf(), 5000, 1, () -> warmUps.waiting().isEmpty());
+      Thread.sleep(50);
+      assertFalse(warmUp.isDone());
+      return warmUp;
+    }));
+  }
+
+  private ScheduledWarmUp scheduleStalled() throws Exception {
+    FileWarmUp file = open(write(1));
+    stalled = new CountDownLatch(1);
+    ScheduledWarmUp warmUp = schedule(file);
+    assertTrue(stalled.await(5, TimeUnit.SECONDS));
+    return warmUp;
+  }
+
+  @Test
+  public void cancelEndsReadThatIsUnderWayWithin100Millis() throws Exception {
+    assertSoon(millisToEnd(this::scheduleStalled));
+    assertTrue(interrupted);
+  }
+
+  @Test
+  public void readThatEndsByItselfIsNotInterrupted() throws Exception {
+    readMillis = 10;
+    assertSoon(millisToEnd(this::scheduleStalled));
+    Thread.sleep(2 * WarmUps.GRACE_MILLIS);
+    assertFalse(interrupted);
+  }
+
+  @Test
+  public void cancelEndsWaitForTheWritersWithin100Millis() throws Exception {
+    cache.shutdown();
+    cache = new SlowBucketCache(8, -1);
+    configure(WarmUpSettings.QUEUE_MAX_KEY, "0.5");
+    assertSoon(millisToEnd(() -> {
+      ScheduledWarmUp warmUp = schedule(open(write(1)));
+      Waiter.waitFor(files.conf(), 5000, 1, () -> WriterQueues.fill(cache) > 0.5);
+      Thread.sleep(50);
+      assertFalse(warmUp.isDone());
+      assertTrue(warmUp.file().warmedBlocks() <= 5);
+      return warmUp;
+    }));
+  }
+
+  @Test
+  public void fileThatWaitsForItsTurnIsCancelledWithoutBeingRead() throws Exception {
+    CountDownLatch hold = holdThread();
+    ScheduledWarmUp warmUp = schedule(open(write(1)));
+    Waiter.waitFor(files.conf(), 5000, 1, () -> warmUps.waiting().size() == 1);
+    assertTrue(warmUp.cancel(true));
+    assertTrue(warmUp.awaitEnd(0));
+    assertEquals(0, warmUps.waiting().size());
+    hold.countDown();
+    schedule(open(write(2))).get(20, TimeUnit.SECONDS);
+    assertEquals(0, warmUp.file().warmedBlocks());
+    assertNull(warmUp.file().outcome());
+  }
+
+  private long failedInserts(String queueMax) throws Exception {
+    cache.shutdown();
+    cache = new SlowBucketCache(16, 1);
+    configure(WarmUpSettings.QUEUE_MAX_KEY, queueMax);
+    pool.setCorePoolSize(4);
+    List<ScheduledWarmUp> scheduled = new ArrayList<>();
+    for (int i = 0; i < 4; i++) {
+      scheduled.add(schedule(open(write(i))));
+    }
+    for (Future<?> future : scheduled) {
+      future.get(60, TimeUnit.SECONDS);
+    }
+    return cache.getStats().getFailedInserts();
+  }
+
+  @Test
+  public void blocksAreDroppedIfWarmUpDoesNotWaitForTheWriters() throws Exception {
+    assertTrue(failedInserts("1") > 0);
+  }
+
+  @Test
+  public void noBlockIsDroppedIfWarmUpWaitsForTheWriters() throws Exception {
+    assertEquals(0, failedInserts("0.5"));
+    assertTrue(warmUps.progress().snapshot().waitedMillis() > 0);
+  }
+}
