@@ -42,6 +42,8 @@ public final class WarmUpSection {
 
   private static final String STYLE = "<style>\n"
     + ".warmup td, .warmup th { vertical-align: top; }\n"
+    + ".warmup table { max-width: 64em; }\n"
+    + ".warmup th:first-child { min-width: 7em; }\n"
     + ".warmup .n { text-align: right; font-variant-numeric: tabular-nums; }\n"
     + ".warmup td.n { white-space: nowrap; }\n"
     + ".warmup td.w { overflow-wrap: anywhere; }\n"
@@ -65,7 +67,7 @@ public final class WarmUpSection {
 
   static String of(Snapshot now) {
     StringBuilder html = new StringBuilder();
-    html.append("<div class=\"warmup\">\n").append(STYLE).append("<h2>Warm-up</h2>\n");
+    html.append("<div class=\"warmup\">\n").append(STYLE).append("<h3>Warm-up</h3>\n");
     appendState(html, now);
     List<Map.Entry<String, Counts>> tables = new ArrayList<>(now.tables().entrySet());
     tables.sort(Comparator
@@ -73,7 +75,7 @@ public final class WarmUpSection {
       .thenComparingLong(table -> -table.getValue().warmedBytes())
       .thenComparing(Map.Entry::getKey));
     html.append("<table class=\"table table-striped\">\n<tr><th>Table</th>"
-      + "<th class=\"n\">To go</th><th class=\"n\">Warmed</th><th class=\"n\">Already cached</th>"
+      + "<th class=\"n\">To&nbsp;go</th><th class=\"n\">Warmed</th><th class=\"n\">Already cached</th>"
       + "<th class=\"n\">Not warmed</th></tr>\n");
     tables.stream().limit(TABLES).forEach(table -> appendRow(html,
       HtmlEscapers.htmlEscaper().escape(table.getKey()), table.getValue()));
@@ -134,8 +136,10 @@ public final class WarmUpSection {
     if (files == 0 && bytes == 0) {
       html.append("\u2013");
     } else {
-      html.append(WarmUpProgress.bytes(bytes)).append("<br><span class=\"d\">")
-        .append(files(files)).append("</span>");
+      html.append(WarmUpProgress.bytes(bytes));
+      if (files > 0) {
+        html.append("<br><span class=\"d\">").append(files(files)).append("</span>");
+      }
     }
     html.append("</td>");
   }

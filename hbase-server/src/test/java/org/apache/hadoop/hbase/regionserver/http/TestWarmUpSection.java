@@ -127,7 +127,7 @@ public class TestWarmUpSection {
 
   @Test
   public void progressIsShownWhileThereIsAny() throws Exception {
-    assertFalse(get("/rs-status").contains("<h2>Warm-up</h2>"));
+    assertFalse(get("/rs-status").contains("<h3>Warm-up</h3>"));
     util.getAdmin().createTable(TableDescriptorBuilder.newBuilder(TABLE)
       .setColumnFamily(
         ColumnFamilyDescriptorBuilder.newBuilder(FAMILY).setPrefetchBlocksOnOpen(true).build())
@@ -150,7 +150,7 @@ public class TestWarmUpSection {
     assertEquals(1, now.tables().get("a_table").queuedFiles());
     assertEquals(now.toString(), (1 << 20) / 10, now.limit());
     String page = get("/rs-status");
-    assertTrue(page.contains("<h2>Warm-up</h2>"));
+    assertTrue(page.contains("<h3>Warm-up</h3>"));
     assertTrue(page, page.contains("<p>1 file with ") && page.contains("limit 102.4 KB/s"));
     assertTrue(page.contains("<td class=\"w\">a_table</td>"));
     save("working", page);

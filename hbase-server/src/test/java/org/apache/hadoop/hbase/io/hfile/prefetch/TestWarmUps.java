@@ -295,7 +295,7 @@ public class TestWarmUps {
     FileWarmUp old = open(write(10));
     FileWarmUp young = open(write(20));
     CountDownLatch hold = holdThread();
-    schedule(old);
+    Future<?> first = schedule(old);
     Waiter.waitFor(files.conf(), 5000, 1, () -> warmUps.waiting().size() == 1);
     Future<?> last = schedule(young);
     Waiter.waitFor(files.conf(), 5000, 1, () -> warmUps.waiting().size() == 2);
@@ -303,6 +303,7 @@ public class TestWarmUps {
     configure(WarmUpSettings.ORDER_KEY, "newest");
     assertEquals(Arrays.asList(young, old), warmUps.waiting());
     hold.countDown();
+    first.get(20, TimeUnit.SECONDS);
     last.get(20, TimeUnit.SECONDS);
   }
 
