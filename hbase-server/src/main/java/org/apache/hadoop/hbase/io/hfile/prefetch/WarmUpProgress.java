@@ -280,28 +280,34 @@ public final class WarmUpProgress {
     }
   }
 
-  /** Takes a sample of the rate, and logs if it is time; called each second while there is work. */
-  synchronized void tick() {
+  /**
+   * Takes a sample of the rate, and logs if it is time; called each second while there is work.
+   * @return what was logged for an operator, or null
+   */
+  synchronized String tick() {
     long now = nanos.getAsLong();
     sample(now);
     if (!active.isEmpty()) {
       if (now - logged >= TimeUnit.SECONDS.toNanos(LOG_SECONDS)) {
         logged = now;
-        LOG.info(lineOfWork(take()));
+        String line = lineOfWork(take());
+        LOG.info(line);
+        return line;
       }
     } else if (now - idleSince >= TimeUnit.SECONDS.toNanos(SETTLE_SECONDS)) {
       rate = 0;
       Snapshot end = take();
+      ticks.cancel(false);
+      ticks = null;
       String line = lineOfEnd(end.total);
       if (end.total.warmedBytes > before.warmedBytes) {
         LOG.info(line);
-      } else {
-        // A flush whose blocks are all cached, most of the time.
-        LOG.debug(line);
+        return line;
       }
-      ticks.cancel(false);
-      ticks = null;
+      // A flush whose blocks are all cached, most of the time.
+      LOG.debug(line);
     }
+    return null;
   }
 
   private void sample(long now) {

@@ -33,6 +33,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Collectors;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FSDataInputStream;
@@ -85,6 +86,7 @@ public class TestWarmUps {
   private final CountDownLatch stall = new CountDownLatch(1);
   private volatile CountDownLatch stalled;
   private volatile boolean interrupted;
+  private volatile boolean broken;
   private volatile long readMillis = -1;
   private ScheduledThreadPoolExecutor pool;
   private BlockCache cache;
@@ -125,6 +127,9 @@ public class TestWarmUps {
     }
 
     private void stall() throws IOException {
+      if (broken) {
+        throw new IOException("Broken");
+      }
       CountDownLatch now = stalled;
       if (now == null) {
         return;
@@ -460,5 +465,59 @@ public class TestWarmUps {
   public void noBlockIsDroppedIfWarmUpWaitsForTheWriters() throws Exception {
     assertEquals(0, failedInserts("0.5"));
     assertTrue(warmUps.progress().snapshot().waitedMillis() > 0);
+  }
+
+  @Test
+  public void filesAreCountedByHowTheyEnded() throws Exception {
+    Path path = write(1);
+    schedule(open(path)).get(20, TimeUnit.SECONDS);
+    Waiter.waitFor(files.conf(), 5000, () -> cache.getBlockCount() > 0
+      && WriterQueues.fill(cache) == 0);
+    schedule(open(path)).get(20, TimeUnit.SECONDS);
+    FileWarmUp unreadable = open(write(2));
+    broken = true;
+    schedule(unreadable).get(20, TimeUnit.SECONDS);
+    WarmUpProgress.Counts total = warmUps.progress().snapshot().total();
+    assertEquals(1, total.warmedFiles());
+    assertEquals(1, total.cachedFiles());
+    assertEquals(1, total.failedFiles());
+    assertEquals(0, total.queuedFiles());
+    assertEquals(0, total.queuedBytes());
+    assertTrue(total.warmedBytes() > 0);
+    assertEquals(total.warmedBytes(), total.cachedBytes());
+    WarmUpProgress.Counts table =
+      warmUps.progress().snapshot().tables().get(unreadable.table());
+    assertEquals(total.warmedBytes(), table.warmedBytes());
+  }
+
+  @Test
+  public void progressIsLoggedEachMinuteAndAtTheEnd() throws Exception {
+    AtomicLong seconds = new AtomicLong(1000);
+    // Nothing ticks but this test.
+    CountDownLatch hold = holdThread();
+    WarmUpProgress progress = new WarmUpProgress(pool,
+      () -> TimeUnit.SECONDS.toNanos(seconds.get()), () -> 50L << 20);
+    ScheduledWarmUp warmUp = new ScheduledWarmUp(warmUps, open(write(1)), pool);
+    FileWarmUp file = warmUp.file();
+    progress.begun(warmUp);
+    seconds.addAndGet(WarmUpProgress.LOG_SECONDS - 1);
+    assertNull(progress.tick());
+    seconds.incrementAndGet();
+    assertEquals("Warm-up: 1 files with " + WarmUpProgress.bytes(file.plannedBytes())
+      + " to go at 0 B/s (limit 50 MB/s), time to go unknown; warmed 0 B, skipped 0 B as already "
+      + "cached", progress.tick());
+    assertNull(progress.tick());
+    file.run();
+    seconds.incrementAndGet();
+    assertNull(progress.tick());
+    assertTrue(progress.snapshot().bytesPerSecond() > 0);
+    progress.ended(warmUp);
+    seconds.addAndGet(WarmUpProgress.SETTLE_SECONDS - 1);
+    assertNull(progress.tick());
+    seconds.incrementAndGet();
+    assertEquals("Warm-up is over after 1 min 1 s: read " + WarmUpProgress.bytes(
+      file.warmedBytes()) + " of 1 files, skipped 0 B as already cached, 0 files were cached "
+      + "wholly, 0 found no space, 0 failed, 0 were cancelled", progress.tick());
+    hold.countDown();
   }
 }
