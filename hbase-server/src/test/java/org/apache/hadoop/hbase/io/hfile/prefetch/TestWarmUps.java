@@ -28,6 +28,7 @@ import java.io.InterruptedIOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Random;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
@@ -519,5 +520,52 @@ public class TestWarmUps {
       file.warmedBytes()) + " of 1 files, skipped 0 B as already cached, 0 files were cached "
       + "wholly, 0 found no space, 0 failed, 0 were cancelled", progress.tick());
     hold.countDown();
+  }
+
+  /** Rounds of many files of which every other is cancelled at some moment, under each order. */
+  @Test
+  public void everyFileEndsWhateverIsCancelledOrChangedMeanwhile() throws Exception {
+    pool.setCorePoolSize(4);
+    Random random = new Random(23);
+    List<Path> paths = new ArrayList<>();
+    for (int i = 0; i < 12; i++) {
+      paths.add(write(random.nextInt(100)));
+    }
+    int cancelled = 0;
+    int all = 0;
+    for (int round = 0; round < 6; round++) {
+      List<ScheduledWarmUp> scheduled = new ArrayList<>();
+      for (Path path : paths) {
+        scheduled.add(schedule(open(path)));
+      }
+      for (int i = 0; i < scheduled.size(); i++) {
+        String order = i % 3 == 0 ? "request" : "newest";
+        configure(WarmUpSettings.ORDER_KEY, order, WarmUpSettings.LIMIT_KEY,
+          Integer.toString(random.nextInt(3)));
+        Thread.sleep(random.nextInt(4));
+        if (i % 2 == 0 && scheduled.get(i).cancel(true)) {
+          cancelled++;
+        }
+      }
+      configure();
+      for (ScheduledWarmUp warmUp : scheduled) {
+        assertTrue(warmUp.file().toString(), warmUp.awaitEnd(20_000));
+        all++;
+        if (!warmUp.isCancelled()) {
+          assertEquals(FileWarmUp.Outcome.COMPLETE, warmUp.file().outcome());
+        }
+      }
+      Waiter.waitFor(files.conf(), 5000, 1, () -> pool.getActiveCount() == 0);
+      assertEquals(0, warmUps.waiting().size());
+      Waiter.waitFor(files.conf(), 5000, 1, () -> WriterQueues.fill(cache) == 0);
+      paths.forEach(path -> cache.evictBlocksByHfileName(path.getName()));
+    }
+    assertTrue(cancelled > 0);
+    Waiter.waitFor(files.conf(), 5000, 100,
+      () -> warmUps.progress().snapshot().total().queuedFiles() == 0);
+    WarmUpProgress.Counts total = warmUps.progress().snapshot().total();
+    assertEquals(cancelled, total.cancelledFiles());
+    assertEquals(0, total.failedFiles());
+    assertEquals(all, total.warmedFiles() + total.cachedFiles() + total.cancelledFiles());
   }
 }
