@@ -22,14 +22,16 @@ import static org.junit.Assert.assertTrue;
 import com.sun.management.ThreadMXBean;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
+import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.HBaseTestingUtility;
+import org.apache.hadoop.hbase.MiniHBaseCluster;
+import org.apache.hadoop.hbase.StartMiniClusterOption;
 import org.apache.hadoop.hbase.testclassification.IOTests;
 import org.apache.hadoop.hbase.testclassification.MediumTests;
-import org.apache.hadoop.hdfs.HdfsConfiguration;
 import org.junit.AfterClass;
 import org.junit.BeforeClass;
 import org.junit.ClassRule;
@@ -47,15 +49,26 @@ public class TestRegionServerPacketPool {
   private static final int MB = 1 << 20;
   private static final HBaseTestingUtility UTIL = new HBaseTestingUtility();
 
+  /**
+   * A server whose configuration is as in a process of its own. A mini cluster copies it value by
+   * value, after which all of it, the defaults of HDFS as well, is set by a program.
+   */
+  public static class Server extends MiniHBaseCluster.MiniHBaseClusterRegionServer {
+    public Server(Configuration conf) throws IOException, InterruptedException {
+      super(unset(conf));
+    }
+
+    private static Configuration unset(Configuration conf) {
+      conf.unset(HdfsPacketPool.ENABLED_KEY);
+      conf.unset(HdfsPacketPool.LIMIT_KEY);
+      conf.unset(HdfsPacketPool.CONTEXT_KEY);
+      return conf;
+    }
+  }
+
   @BeforeClass
   public static void start() throws Exception {
-    // A mini cluster copies its configuration value by value, after which all of it is set by a
-    // program. What is not in it when it is copied is looked up in hdfs-default.xml again.
-    HdfsConfiguration.init();
-    UTIL.getConfiguration().unset("dfs.client.write.byte-array-manager.enabled");
-    UTIL.getConfiguration().unset("dfs.client.write.byte-array-manager.count-limit");
-    UTIL.getConfiguration().unset("dfs.client.context");
-    UTIL.startMiniCluster(1);
+    UTIL.startMiniCluster(StartMiniClusterOption.builder().rsClass(Server.class).build());
   }
 
   @AfterClass
