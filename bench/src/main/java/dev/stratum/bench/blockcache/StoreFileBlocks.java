@@ -41,6 +41,7 @@ import org.apache.hadoop.hbase.io.hfile.HFile;
 import org.apache.hadoop.hbase.io.hfile.HFileBlock;
 import org.apache.hadoop.hbase.io.hfile.HFileContext;
 import org.apache.hadoop.hbase.io.hfile.HFileContextBuilder;
+import org.apache.hadoop.hbase.io.hfile.bucket.BucketCache;
 import org.apache.hadoop.hbase.regionserver.BloomType;
 import org.apache.hadoop.hbase.regionserver.StoreFileWriter;
 import org.apache.hadoop.hbase.util.Bytes;
@@ -199,9 +200,12 @@ final class StoreFileBlocks implements Closeable {
       return isCached(combined.getFirstLevelCache(), key)
         || isCached(combined.getSecondLevelCache(), key);
     }
-    // The on-heap cache does not say, as what it has it has at once.
-    return cache.isAlreadyCached(key)
-      .orElseGet(() -> ((FirstLevelBlockCache) cache).containsBlock(key));
+    if (cache instanceof BucketCache) {
+      // Not what it says itself, which the fork says of a block that waits to be written as well.
+      return ((BucketCache) cache).getBackingMap().containsKey(key);
+    }
+    // The on-heap cache has what it has at once.
+    return ((FirstLevelBlockCache) cache).containsBlock(key);
   }
 
   @Override
