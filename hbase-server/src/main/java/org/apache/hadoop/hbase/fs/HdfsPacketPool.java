@@ -172,9 +172,10 @@ public final class HdfsPacketPool {
       for (int length = largestLength; length >= MIN_LENGTH; length /= 2) {
         long keep = (maxFreeBytes - kept) / length;
         byte[] buffer = manager.newByteArray(length);
-        // The number of free buffers, this one included; negative while this size is not pooled.
+        // The number of free buffers, this one included, which may have been made just now and
+        // stays; negative while this size is not pooled.
         int free = manager.release(buffer);
-        for (; free > keep; free--) {
+        for (; free > Math.max(keep, 1); free--) {
           manager.newByteArray(length);
           given += length;
         }

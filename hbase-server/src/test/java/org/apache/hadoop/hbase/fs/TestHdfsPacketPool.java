@@ -147,7 +147,8 @@ public class TestHdfsPacketPool {
       ByteArrayManager.newInstance(new ByteArrayManager.Conf(10, Integer.MAX_VALUE, 10000));
     fill(manager, PACKET, 20);
     fill(manager, 64, 20);
-    assertEquals(20 * 64, HdfsPacketPool.trim(manager, PACKET, 20 * PACKET));
+    // One of each size stays, which is what the next look at it would make otherwise.
+    assertEquals(19 * 64, HdfsPacketPool.trim(manager, PACKET, 20 * PACKET));
     assertEquals(15 * PACKET, HdfsPacketPool.trim(manager, PACKET, 5 * PACKET));
     assertEquals(5, manager.release(manager.newByteArray(PACKET)));
     assertEquals(0, HdfsPacketPool.trim(manager, PACKET, 5 * PACKET));

@@ -79,9 +79,6 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
   /** How long to be silent after a warning of a block that is lost to the device. */
   private static final long ERROR_LOG_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(10);
 
-  /** See {@link #throwPendingFault}; always one array with one element. */
-  private static volatile byte[][] faultProbe = new byte[1][1];
-
   private final String name;
   /** What a block takes, ascending; the largest is the largest block that fits at all. */
   private final int[] bucketSizes;
@@ -330,9 +327,13 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
   @Override
   Cacheable readEntry(BucketEntry entry) throws IOException {
     int term = health.term();
+    IOEngine engine = ioEngine;
+    Cacheable block = null;
+    boolean read = false;
     try {
-      Cacheable block = readFrom(ioEngine, entry);
+      block = readFrom(engine, entry);
       health.readSucceeded();
+      read = true;
       return block;
     } catch (ClosedByInterruptException e) {
       // It is the reader who is interrupted; neither device nor block are to blame.
@@ -341,6 +342,11 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
       throw unreadable(e, term);
     } catch (IOException | InternalError e) {
       throw unreadable(e, term);
+    } finally {
+      if (!read && block != null && !engine.usesSharedMemory()) {
+        // A fault of mapped memory that came late.
+        block.release();
+      }
     }
   }
 
@@ -371,21 +377,11 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
   /** Returns the fault of mapped memory that is behind what was seen first, if there is one. */
   private static Throwable faultBehind(Throwable seen) {
     try {
-      throwPendingFault();
+      EntryChecksum.throwPendingFault();
       return seen;
     } catch (InternalError e) {
       return e;
     }
-  }
-
-  /**
-   * Memory that is not there, such as that of a mapped file which was cut, reads as anything; the
-   * JVM throws an {@link InternalError} for it, but only when the thread next calls the runtime,
-   * which may be anywhere. Making an array of arrays is such a call, if the compiler cannot know
-   * that it is a small one.
-   */
-  private static void throwPendingFault() {
-    faultProbe = new byte[faultProbe.length][faultProbe.length];
   }
 
   /** Returns null, for the superclass to drop the block, where it would try again for ever. */
@@ -446,7 +442,7 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
   final int checksumOf(HFileBlock block, ByteBuffer metadata) {
     if (ioEngine instanceof FileMmapIOEngine) {
       // Later, it would end the writer thread.
-      throwPendingFault();
+      EntryChecksum.throwPendingFault();
     }
     return summed ? EntryChecksum.of(block, metadata) : EntryChecksum.NONE;
   }

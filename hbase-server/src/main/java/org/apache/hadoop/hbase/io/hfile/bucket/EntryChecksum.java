@@ -84,6 +84,9 @@ final class EntryChecksum {
   /** Where bytes go whose memory cannot be summed directly, piece by piece. */
   private static final ThreadLocal<byte[]> PIECE = ThreadLocal.withInitial(() -> new byte[4096]);
 
+  /** See {@link #throwPendingFault}; always one array with one element. */
+  private static volatile byte[][] faultProbe = new byte[1][1];
+
   private EntryChecksum() {
   }
 
@@ -132,6 +135,16 @@ final class EntryChecksum {
       }
       compare(value(sum), expected);
     }
+  }
+
+  /**
+   * Memory that is not there, such as that of a mapped file which was cut, reads as anything; the
+   * JVM throws an {@link InternalError} for it, but only when the thread next calls the runtime,
+   * which may be anywhere. Making an array of arrays is such a call, if the compiler cannot know
+   * that it is a small one.
+   */
+  static void throwPendingFault() {
+    faultProbe = new byte[faultProbe.length][faultProbe.length];
   }
 
   private static void compare(int actual, int expected) throws HBaseIOException {

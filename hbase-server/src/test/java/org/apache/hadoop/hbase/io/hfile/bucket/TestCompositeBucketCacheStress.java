@@ -212,7 +212,8 @@ public class TestCompositeBucketCacheStress {
     for (String file : closed) {
       for (BucketCacheTier tier : new BucketCacheTier[] { first, second }) {
         tier.forEachBlockOf(file, key -> {
-          throw new AssertionError(key + " outlived its file");
+          throw new AssertionError(key + " outlived its file in " + tier.getName()
+            + (tier.backingMap.containsKey(key) ? ", stored" : ", not stored"));
         });
       }
     }
