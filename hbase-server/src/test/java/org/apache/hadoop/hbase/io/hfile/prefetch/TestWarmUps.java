@@ -368,7 +368,6 @@ public class TestWarmUps {
     ScheduledWarmUp next = schedule(open(write(1)));
     next.get(20, TimeUnit.SECONDS);
     assertEquals(FileWarmUp.Outcome.COMPLETE, next.file().outcome());
-    assertEquals(millis.length, warmUps.progress().snapshot().total().cancelledFiles());
     LOG.info("Over after {} ms", Arrays.toString(millis));
     Arrays.sort(millis);
     return millis[millis.length / 2];
