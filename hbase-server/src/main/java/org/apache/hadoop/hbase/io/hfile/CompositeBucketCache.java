@@ -218,14 +218,19 @@ public class CompositeBucketCache extends CombinedBlockCache {
       return;
     }
     long stamp = guard.moveStarts(hfileName);
-    if (stamp == FileEvictionGuard.BUSY) {
+    if (stamp == FileEvictionGuard.BUSY || !second.containsBlock(key)) {
+      // An eviction that was over before the stamp was taken has left nothing in the second tier.
       return;
     }
     if (!isMetaBlock(key.getBlockType())) {
       key.setBlockType(block.getBlockType());
     }
     first.cacheBlock(key, block);
-    if (isStillWanted(key, stamp)) {
+    if (!guard.undisturbed(hfileName, stamp)) {
+      first.evictBlock(key);
+      // The first tier hands on what it has no place in the queue for.
+      second.evictBlock(key);
+    } else if (second.containsBlock(key)) {
       returned.increment();
     } else {
       first.evictBlock(key);

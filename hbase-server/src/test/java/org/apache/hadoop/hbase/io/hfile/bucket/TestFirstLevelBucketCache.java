@@ -92,8 +92,18 @@ public class TestFirstLevelBucketCache {
     private Runnable beforeInsertion = () -> {
     };
 
+    private Runnable beforeMove = () -> {
+    };
+
     First(CompositeBucketCacheSettings.Tier tier, FileEvictionGuard guard) throws IOException {
       super("L1", tier, guard);
+    }
+
+    @Override
+    public boolean hasRoomFor(Cacheable block) {
+      boolean has = super.hasRoomFor(block);
+      beforeMove.run();
+      return has;
     }
 
     @Override
@@ -485,6 +495,34 @@ public class TestFirstLevelBucketCache {
     await(() -> first.ramCache.isEmpty());
     assertEquals(0, first.getStats().getEvictedCount());
     assertEquals("the two places that were free", 2, cache.getReturnedBlockCount());
+  }
+
+  /** It would go back to the second tier, and nobody would evict it there. */
+  @Test
+  public void blockThatFindsNoPlaceInTheQueueDoesNotOutliveItsFile() throws Exception {
+    conf.setInt("hbase.bucketcache.l1.writer.threads", 1);
+    conf.setInt("hbase.bucketcache.l1.writer.queuelength", 1);
+    open();
+    BlockCacheKey key = key(FILE, 0, META);
+    put(second, key);
+    first.stopWriterThreads();
+    cache(first, key("other", 0, META), meta(0));
+    for (Runnable eviction : new Runnable[] { () -> cache.evictBlocksByHfileName(FILE),
+      () -> cache.evictBlock(key) }) {
+      first.beforeMove = eviction;
+      cache.getBlock(key, true, false, true).release();
+      first.beforeMove = () -> {
+      };
+      assertFalse(first.containsBlock(key));
+      assertFalse(second.containsBlock(key));
+      put(second, key);
+    }
+    first.beforeInsertion = () -> cache.evictBlocksByHfileName(FILE);
+    cache.getBlock(key, true, false, true).release();
+    assertFalse(first.containsBlock(key));
+    assertFalse(second.containsBlock(key));
+    first.beforeInsertion = () -> {
+    };
   }
 
   @Test
