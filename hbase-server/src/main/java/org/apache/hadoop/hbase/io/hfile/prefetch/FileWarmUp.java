@@ -317,10 +317,14 @@ public final class FileWarmUp implements Runnable {
     full = false;
     endOfLastRead = Long.MIN_VALUE / 2;
     long evicted = cache.getStats().getEvictedCount();
+    long refused = cache.getStats().getFailedInserts();
     warmDataOnce();
-    if (!full && !isKnownWhole() && evicted == cache.getStats().getEvictedCount()) {
-      // Blocks found in a queue, or put there, may have been dropped instead of written. If any
-      // were evicted there is no room, and bringing some back would drive out others.
+    if (
+      !full && !isKnownWhole() && evicted == cache.getStats().getEvictedCount()
+        && refused != cache.getStats().getFailedInserts()
+    ) {
+      // Blocks were refused by a full queue. If any were evicted instead, there is no room, and
+      // bringing some back would drive out others; or somebody wanted them to go.
       checking = true;
       warmMeta();
       if (warmDataOnce() > 0 && !full) {
