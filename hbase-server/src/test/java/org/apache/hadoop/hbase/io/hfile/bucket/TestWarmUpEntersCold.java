@@ -103,8 +103,8 @@ public class TestWarmUpEntersCold {
       "file:" + new File(folder.getRoot(), "l2").getPath());
     conf.setInt("hfile.index.block.max.size", 4096);
     conf.setInt("io.storefile.bloom.block.size", 4096);
-    conf.set("hbase.bucketcache.writer.queuelength", "1000");
-    // So that nothing of a warm-up is refused.
+    // So that a warm-up waits where the queue is full. A longer queue would not do: what a writer
+    // takes from it at once is neither hot nor cold to an eviction, and part of a tier this small.
     conf.set("hbase.bucketcache.queue.addition.waittime", "10000");
     conf.setInt("hbase.hfile.prefetch.delay", 0);
     fs = FileSystem.getLocal(conf);
@@ -204,6 +204,9 @@ public class TestWarmUpEntersCold {
       BlockCacheKey key = key(HOT_FILE, (long) i * PLACE, DATA);
       cache(tiers, key, block(DATA, key.getOffset(), HOT_SIZE));
       hot.add(key);
+      if (i % 50 == 0) {
+        settle();
+      }
     }
     settle();
     await(() -> {
