@@ -20,8 +20,8 @@
  * <p>
  * One package per area; the class of a feature's benchmark carries the feature's name. Every
  * benchmark class extends {@link dev.stratum.bench.PinnedJvm}, which fixes the JVM it is measured
- * in, and calls only what both sides have, unless it says {@link dev.stratum.bench.harness.ForkOnly}.
- * Its Javadoc says what is measured, in which unit, with which command, and where the shape of the
- * workload comes from.
+ * in, and calls only what both sides have, unless it says {@link
+ * dev.stratum.bench.harness.ForkOnly}. Its Javadoc says what is measured, in which unit, with which
+ * command, and where the shape of the workload comes from.
  */
 package dev.stratum.bench;

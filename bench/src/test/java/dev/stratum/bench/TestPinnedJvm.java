@@ -60,7 +60,7 @@ public class TestPinnedJvm {
     }
   }
 
-  /** These tests are run once per side: this one shows that the sides are what they are meant to. */
+  /** These tests run once per side: this one shows that the sides are what they are meant to. */
   @Test
   public void theJarsAreThoseOfTheSideUnderTest() {
     assertEquals(System.getProperty("expected.version"), VersionInfo.getVersion());

@@ -42,8 +42,8 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 
 /**
- * One look-up in a bucket cache, in microseconds and in bytes of heap allocated: a random data block
- * that is cached ({@link #hit}), and one that is not ({@link #miss}).
+ * One look-up in a bucket cache, in microseconds and in bytes of heap allocated: a random data
+ * block that is cached ({@link #hit}), and one that is not ({@link #miss}).
  *
  * <pre>
  * mvn -pl bench jmh:run -Djmh.include=blockcache.BucketCacheBenchmark
@@ -52,8 +52,8 @@ import org.openjdk.jmh.annotations.TearDown;
  * The shape is <code>HFileReaderImpl.getCachedBlock</code>'s: a new key per look-up, real data
  * blocks of a store file, buffers from the RegionServer's pooled allocator, metrics updated, the
  * block released after use. A hit on the engines <code>file</code> and <code>mmap</code> copies the
- * block out; on <code>offheap</code> it does not (HBASE-11425). That allocation is part of the claim
- * goes back to HBASE-22802, which made <code>file</code> take its buffers from the pool.
+ * block out; on <code>offheap</code> it does not (HBASE-11425). That allocation is part of the
+ * claim goes back to HBASE-22802, which made <code>file</code> take its buffers from the pool.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)

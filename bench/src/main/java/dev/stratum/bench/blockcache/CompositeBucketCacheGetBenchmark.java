@@ -50,7 +50,8 @@ import site.ycsb.generator.ZipfianGenerator;
  *
  * <pre>
  * mvn -pl bench jmh:run -Djmh.include=CompositeBucketCacheGetBenchmark
- * mvn -pl bench jmh:run -Djmh.include=CompositeBucketCacheGetBenchmark -Djmh.params=deviceMicros=100
+ * mvn -pl bench jmh:run -Djmh.include=CompositeBucketCacheGetBenchmark \
+ *   -Djmh.params=deviceMicros=100
  * </pre>
  *
  * CompositeBucketCache on the fork is held against CombinedBlockCache on stock. Both have the same

@@ -50,7 +50,8 @@ import site.ycsb.generator.ZipfianGenerator;
  * One look-up of a data block by each of two threads, in microseconds and in bytes of heap
  * allocated, where the second tier is a file in the page cache and holds all the data, eight times
  * what the first tier has room for. CompositeBucketCache on the fork, with hot data in its off-heap
- * first tier, is held against stock's CombinedBlockCache, whose first level is for meta blocks only.
+ * first tier, is held against stock's CombinedBlockCache, whose first level is for meta blocks
+ * only.
  *
  * <pre>
  * mvn -pl bench jmh:run -Djmh.include=CompositeBucketCacheHotDataBenchmark
@@ -65,9 +66,9 @@ import site.ycsb.generator.ZipfianGenerator;
  * copy from the page cache does. Blocks are asked for by YCSB's zipfian generator with its constant
  * of 0.99 (Cooper et al., SoCC 2010), hot blocks lying anywhere in the file, or all equally often.
  * The look-up itself has the shape of <code>HFileReaderImpl.getCachedBlock</code>, as in
- * {@link BucketCacheBenchmark}. The warm-up is a long one: until the compiler has got to the policy's
- * code, half of the time goes there. Not in the headline set, for which it takes too long. See
- * HBASE-23296.
+ * {@link BucketCacheBenchmark}. The warm-up is a long one: until the compiler has got to the
+ * policy's code, half of the time goes there. Not in the headline set, for which it takes too long.
+ * See HBASE-23296.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)

@@ -71,8 +71,8 @@ import org.apache.hbase.thirdparty.com.google.protobuf.UnsafeByteOperations;
 
 /**
  * HBase's standalone mode (ZooKeeper, master and RegionServer in this JVM, files under
- * <code>java.io.tmpdir</code>) with a table of one region and one store file, all of it in the block
- * cache, and a way to have the RegionServer serve a get as its handlers do.
+ * <code>java.io.tmpdir</code>) with a table of one region and one store file, all of it in the
+ * block cache, and a way to have the RegionServer serve a get as its handlers do.
  * <p>
  * Rows have YCSB's shape, 10 fields of 100 bytes, of which a block of 32 KB holds 21.
  */
@@ -238,9 +238,10 @@ final class RowServer implements Closeable {
   }
 
   /**
-   * Has the RegionServer serve a get of a whole row: from the parsed request to the response's cells
-   * encoded into buffers of its pool, and the blocks released. What is left out is the connection:
-   * reading and parsing the request, the queue before the handlers, writing to the socket.
+   * Has the RegionServer serve a get of a whole row: from the parsed request to the response's
+   * cells encoded into buffers of its pool, and the blocks released. What is left out is the
+   * connection: reading and parsing the request, the queue before the handlers, writing to the
+   * socket.
    * @return the number of bytes of the cell block
    */
   int get(int row) throws IOException {

@@ -34,8 +34,8 @@ import org.apache.hadoop.hbase.io.hfile.bucket.FileIOEngine;
 /**
  * While this is open, each read of a bucket cache's file takes longer, in this fork's jars and in
  * the published ones alike: <code>FileIOEngine.read</code> is given a wait at its beginning by an
- * agent that this JVM loads into itself. In the page cache a read costs only the copy; with the wait
- * it costs about what a device makes it cost.
+ * agent that this JVM loads into itself. In the page cache a read costs only the copy; with the
+ * wait it costs about what a device makes it cost.
  * <p>
  * The thread sleeps, as it does while a device reads, and leaves its core to others. A sleep takes
  * longer than it was asked to, by the timer's slack and the time to wake up (about 65 us with

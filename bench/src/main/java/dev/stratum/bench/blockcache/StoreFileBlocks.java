@@ -115,7 +115,7 @@ final class StoreFileBlocks implements Closeable {
     return allocator;
   }
 
-  /** The key under which a reader of this file looks a block up, new at each call as it is there. */
+  /** The key that a reader of this file looks a block up by, new at each call as it is there. */
   BlockCacheKey key(Location location) {
     return new BlockCacheKey(file, location.offset, true, location.type);
   }

@@ -64,18 +64,18 @@ import org.openjdk.jmh.runner.options.TimeValue;
 import org.openjdk.jmh.runner.options.VerboseMode;
 
 /**
- * Runs benchmarks on the class path it was itself started with: one side of a comparison. The plugin
- * keeps one host per side alive and has them run in turns, one JVM at a time, so that whatever else
- * the machine does falls on both sides alike. JMH starts every measured JVM with this process's
- * class path.
+ * Runs benchmarks on the class path it was itself started with: one side of a comparison. The
+ * plugin keeps one host per side alive and has them run in turns, one JVM at a time, so that
+ * whatever else the machine does falls on both sides alike. JMH starts every measured JVM with this
+ * process's class path.
  * <p>
  * Protocol: one JSON object per line on standard input, one answer per line on standard output.
  * <ul>
  * <li><code>{"do":"list"}</code>: all benchmarks with their parameters and times;</li>
- * <li><code>{"do":"run","benchmark":…,"mode":…,"params":{…}}</code>: one more JVM of that benchmark,
- * with the given parameter values; answers its score. Optional are <code>warmup</code> and
- * <code>measurement</code> (<code>{"iterations":n,"millis":n}</code>) instead of the benchmark's
- * own;</li>
+ * <li><code>{"do":"run","benchmark":…,"mode":…,"params":{…}}</code>: one more JVM of that
+ * benchmark, with the given parameter values; answers its score. Optional are <code>warmup</code>
+ * and <code>measurement</code> (<code>{"iterations":n,"millis":n}</code>) instead of the
+ * benchmark's own;</li>
  * <li><code>{"do":"write"}</code>: writes the result file, JMH's own JSON, with one entry per
  * benchmark, however many JVMs it was run in.</li>
  * </ul>
@@ -179,7 +179,8 @@ public final class BenchmarkHost {
       // A group's name is not a method's: its annotations are read from the methods of the group.
       for (Method method : type.getMethods()) {
         Group group = method.getAnnotation(Group.class);
-        if (group != null ? group.value().equals(methodName) : method.getName().equals(methodName)) {
+        String name = group != null ? group.value() : method.getName();
+        if (name.equals(methodName)) {
           forkOnly |= method.isAnnotationPresent(ForkOnly.class);
           headline = headline != null ? headline : method.getAnnotation(Headline.class);
         }

@@ -24,8 +24,8 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * Puts a benchmark into the set that <code>jmh:run</code> takes when it is not told which. The whole
- * set has to fit in ten minutes for both sides on two cores, so choose few parameter values.
+ * Puts a benchmark into the set that <code>jmh:run</code> takes when it is not told which. The
+ * whole set has to fit in ten minutes for both sides on two cores, so choose few parameter values.
  */
 @Documented
 @Retention(RetentionPolicy.RUNTIME)

@@ -16,7 +16,7 @@
  * limitations under the License.
  */
 /**
- * What <code>mvn -pl bench jmh:run</code> talks to: the process that runs one side's benchmarks, and
- * the annotations that say which benchmarks it runs.
+ * What <code>mvn -pl bench jmh:run</code> talks to: the process that runs one side's benchmarks,
+ * and the annotations that say which benchmarks it runs.
  */
 package dev.stratum.bench.harness;

@@ -56,7 +56,8 @@ final class HostProcess implements AutoCloseable {
 
   /**
    * Starts the process, in the JVM that Maven runs in.
-   * @param side      <code>fork</code> or <code>stock</code>: the name of its files in the directory
+   * @param side      <code>fork</code> or <code>stock</code>: the name of its files in the
+   *                  directory
    * @param classPath of the host and of every JVM it measures in
    * @param directory where the result file and the log go
    * @param tmpDir    <code>java.io.tmpdir</code> of the measured JVMs

@@ -202,7 +202,8 @@ public class RunMojo extends AbstractMojo {
   private void print(BenchmarkEntry entry) {
     StringBuilder line = new StringBuilder(entry.shortName());
     entry.params().forEach(
-      (name, values) -> line.append("  ").append(name).append('=').append(String.join(",", values)));
+      (name, values) -> line.append("  ").append(name).append('=')
+        .append(String.join(",", values)));
     line.append(entry.headline() == null ? "" : "  [headline]");
     line.append(entry.forkOnly() ? "  [fork only]" : "");
     System.out.println(line);

@@ -43,11 +43,12 @@ final class Selection {
    * @param include the value of <code>jmh.include</code>, a regular expression to be found in the
    *                full name, or null for the headline set
    * @param params  the value of <code>jmh.params</code>, or null
-   * @throws IllegalArgumentException if the expression is none or matches nothing, or a parameter is
-   *                                  not one of the benchmarks that it leaves
+   * @throws IllegalArgumentException if the expression is none or matches nothing, or a parameter
+   *                                  is not one of the benchmarks that it leaves
    */
   List<Trial> choose(String include, String params) {
-    Map<String, List<String>> wanted = params == null ? Map.of() : parseParams("jmh.params", params);
+    Map<String, List<String>> wanted =
+      params == null ? Map.of() : parseParams("jmh.params", params);
     List<BenchmarkEntry> included = include == null ? headline() : matching(include);
     for (String name : wanted.keySet()) {
       if (included.stream().noneMatch(e -> e.params().containsKey(name))) {

@@ -37,9 +37,9 @@ import org.apache.yetus.audience.InterfaceAudience;
  * <code>hbase.server.allocator.max.buffer.count</code> limits both together, and a buffer whose
  * pieces have all come back is whole again and free for any use, but for one of each size.
  * <p>
- * In use when {@value #ENABLED_KEY} is set and {@link ByteBuffAllocator#BYTEBUFF_ALLOCATOR_CLASS} is
- * not. Thread-safe. Taking a piece and
- * returning it holds a lock of its size for as long as it takes to move one reference.
+ * In use when {@value #ENABLED_KEY} is set and {@link ByteBuffAllocator#BYTEBUFF_ALLOCATOR_CLASS}
+ * is not. Thread-safe. Taking a piece and returning it holds a lock of its size for as long as it
+ * takes to move one reference.
  */
 @InterfaceAudience.Private
 public class SizeClassByteBuffAllocator extends ByteBuffAllocator {

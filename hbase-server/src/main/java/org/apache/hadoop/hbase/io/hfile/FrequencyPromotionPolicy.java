@@ -26,8 +26,8 @@ import org.apache.yetus.audience.InterfaceAudience;
 
 /**
  * Promotes a block if it is asked for more often than the blocks that would have to make room for
- * it, taken together, by a margin that a copy is worth. So one pass over cold data promotes next to nothing, and a large block has to
- * be worth the many small ones that it displaces.
+ * it, taken together, by a margin that a copy is worth. So one pass over cold data promotes next to
+ * nothing, and a large block has to be worth the many small ones that it displaces.
  * <p>
  * How often blocks are asked for is a {@link FrequencySketch}'s estimate, over cached and uncached
  * blocks alike; a hit is an increment there and no more. The blocks that would make room are found

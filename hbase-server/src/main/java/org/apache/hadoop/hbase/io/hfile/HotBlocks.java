@@ -150,8 +150,8 @@ final class HotBlocks {
 
   /**
    * Takes victims for a candidate: so many that they free the bytes, and only if together, and by
-   * more than the margin, they are asked for less often than the candidate. They are marked as leaving; the caller evicts each, or
-   * calls {@link #stays} for it.
+   * more than the margin, they are asked for less often than the candidate. They are marked as
+   * leaving; the caller evicts each, or calls {@link #stays} for it.
    * @param hash      the candidate's
    * @param frequency the candidate's, or Integer.MAX_VALUE if it is to win in any case
    * @param margin    by how much more the candidate is to be asked for, at least 0

@@ -23,9 +23,10 @@ import org.apache.hadoop.hbase.util.ChecksumType;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * The contexts of blocks that are made of what a cache holds. A cache does not keep the context of a
- * block's file, so that such a block has one that says no more than its header does: whether there
- * are checksums, of which type, and over how many bytes each. Blocks whose headers agree share one.
+ * The contexts of blocks that are made of what a cache holds. A cache does not keep the context of
+ * a block's file, so that such a block has one that says no more than its header does: whether
+ * there are checksums, of which type, and over how many bytes each. Blocks whose headers agree
+ * share one.
  * <p>
  * Thread-safe; two threads that race make two that are equal.
  */

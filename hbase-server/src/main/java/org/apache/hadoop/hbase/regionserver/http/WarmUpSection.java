@@ -75,7 +75,8 @@ public final class WarmUpSection {
       .thenComparingLong(table -> -table.getValue().warmedBytes())
       .thenComparing(Map.Entry::getKey));
     html.append("<table class=\"table table-striped\">\n<tr><th>Table</th>"
-      + "<th class=\"n\">To&nbsp;go</th><th class=\"n\">Warmed</th><th class=\"n\">Already cached</th>"
+      + "<th class=\"n\">To&nbsp;go</th><th class=\"n\">Warmed</th>"
+      + "<th class=\"n\">Already cached</th>"
       + "<th class=\"n\">Not warmed</th></tr>\n");
     tables.stream().limit(TABLES).forEach(table -> appendRow(html,
       HtmlEscapers.htmlEscaper().escape(table.getKey()), table.getValue()));

@@ -300,7 +300,8 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
 
   /**
    * Notes that a block was used since the last insertion. The clock stands still while nothing
-   * comes, for then nothing has to go either, and the many uses of a hot block write to memory once.
+   * comes, for then nothing has to go either, and the many uses of a hot block write to memory
+   * once.
    */
   void used(BucketEntry entry) {
     long now = insertions.get();

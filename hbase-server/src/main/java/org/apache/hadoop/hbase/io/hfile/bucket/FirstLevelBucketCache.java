@@ -91,7 +91,6 @@ public class FirstLevelBucketCache extends BucketCacheTier
   private final int blockSize;
   /** Bytes taken by meta blocks in the map, the rest of their buckets' items included. */
   private final LongAdder metaPlaces;
-  /** Meta blocks written: the clock by which their last use is told. */
   /** What guests take of the engine, as the superclass counts it for its own insertions. */
   private final LongAdder guestBytes;
   /** Writer threads that found no place for a meta block, nor a guest that could go. */

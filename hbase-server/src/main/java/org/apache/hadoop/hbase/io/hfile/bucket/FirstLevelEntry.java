@@ -26,8 +26,9 @@ import org.apache.hadoop.hbase.io.hfile.HFileBlock;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * A block's place in a {@link FirstLevelBucketCache}. Where the engine's memory is the readers' too,
- * the entry keeps what is needed to hand out the block again; see {@link BlockInPlace}. Thread-safe.
+ * A block's place in a {@link FirstLevelBucketCache}. Where the engine's memory is the readers'
+ * too, the entry keeps what is needed to hand out the block again; see {@link BlockInPlace}.
+ * Thread-safe.
  */
 @InterfaceAudience.Private
 final class FirstLevelEntry extends BucketEntry {

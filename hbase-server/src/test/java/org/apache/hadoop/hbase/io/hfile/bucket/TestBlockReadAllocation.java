@@ -58,7 +58,7 @@ public class TestBlockReadAllocation {
 
   private static final int BLOCKS = 8;
   private static final int READS = 15_000;
-  /** Bytes for each read, half the smallest block, since not all code is compiled to the end yet. */
+  /** Bytes for each read, half the smallest block, since not all code is compiled yet. */
   private static final int GARBAGE = 2048;
 
   private final HBaseCommonTestingUtility util = new HBaseCommonTestingUtility();
@@ -92,7 +92,8 @@ public class TestBlockReadAllocation {
     File dir = new File(util.getDataTestDir().toUri().getPath());
     assertTrue(dir.mkdirs());
     String place = engine.equals("offheap") ? engine : engine + ":" + new File(dir, "cache");
-    cache = new BucketCache(place, 8 << 20, size, new int[] { size + 1024 }, 1, 64, null, 60000, conf);
+    cache = new BucketCache(place, 8 << 20, size, new int[] { size + 1024 }, 1, 64, null,
+      60000, conf);
     for (int i = 0; i < BLOCKS; i++) {
       BlockCacheKey key = CachedBlockFixture.key("file", (long) i * size, BlockType.DATA);
       CachedBlockFixture.cache(cache, key,
