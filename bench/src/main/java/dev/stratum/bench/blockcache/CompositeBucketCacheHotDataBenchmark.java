@@ -59,7 +59,7 @@ import site.ycsb.generator.ZipfianGenerator;
  *
  * Data are 512 MB in some 16,000 blocks, of which an eighth finds room in the first tier: the most
  * frequent eighth of that many under zipfian keys is asked for 80 times in 100, which no choice of
- * blocks that stays the same can exceed. A million look-ups come before the warm-up, 60 for each
+ * blocks that stays the same can exceed. 400,000 look-ups come before the warm-up, 24 for each
  * block, so that the policy has chosen by then.
  * <p>
  * The page cache is the hardest case for the fork: a read from a device costs many times what a
@@ -81,7 +81,7 @@ public class CompositeBucketCacheHotDataBenchmark extends PinnedJvm {
   private static final int DATA_TO_FIRST_TIER = 8;
   /** A power of two, and long enough that a thread does not see a pattern. */
   private static final int TRACE_LENGTH = 1 << 20;
-  private static final int WARM_UP_LOOK_UPS = 1_000_000;
+  private static final int WARM_UP_LOOK_UPS = 400_000;
 
   /** How blocks are asked for: <code>zipfian</code> or <code>uniform</code>. */
   @Param({ "zipfian", "uniform" })
