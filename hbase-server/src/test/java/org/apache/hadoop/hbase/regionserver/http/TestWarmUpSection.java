@@ -159,7 +159,7 @@ public class TestWarmUpSection {
     configure("a lot");
     assertEquals((1 << 20) / 10, warmUps.settings().bytesPerSecond());
     configure(null);
-    Waiter.waitFor(conf, 5000, () -> warmUps.progress().snapshot().total().warmedFiles() == 1);
+    Waiter.waitFor(conf, 20_000, () -> warmUps.progress().snapshot().total().warmedFiles() == 1);
     Waiter.waitFor(conf, 20_000, () -> metrics() != null && metric("WarmedFileCount") == 1);
     now = warmUps.progress().snapshot();
     assertTrue(now.total().warmedBytes() > ROWS * value.length);

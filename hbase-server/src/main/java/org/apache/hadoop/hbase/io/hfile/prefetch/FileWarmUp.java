@@ -25,6 +25,7 @@ import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hbase.NamespaceDescriptor;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.io.FSDataInputStreamWrapper;
+import org.apache.hadoop.hbase.io.HFileLink;
 import org.apache.hadoop.hbase.io.hfile.BlockCache;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
 import org.apache.hadoop.hbase.io.hfile.BlockPositions;
@@ -32,6 +33,7 @@ import org.apache.hadoop.hbase.io.hfile.BlockPositions.Blocks;
 import org.apache.hadoop.hbase.io.hfile.BlockType;
 import org.apache.hadoop.hbase.io.hfile.BlockType.BlockCategory;
 import org.apache.hadoop.hbase.io.hfile.CacheConfig;
+import org.apache.hadoop.hbase.io.hfile.CacheStats;
 import org.apache.hadoop.hbase.io.hfile.Cacheable;
 import org.apache.hadoop.hbase.io.hfile.HFile;
 import org.apache.hadoop.hbase.io.hfile.HFileBlock;
@@ -40,6 +42,7 @@ import org.apache.hadoop.hbase.io.hfile.HFileStreamReader;
 import org.apache.hadoop.hbase.io.hfile.PrefetchExecutor;
 import org.apache.hadoop.hbase.io.hfile.ReaderContext;
 import org.apache.hadoop.hbase.io.hfile.ReaderContextBuilder;
+import org.apache.hadoop.hbase.io.hfile.bucket.BucketCache;
 import org.apache.hadoop.hbase.regionserver.StoreFileInfo;
 import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
@@ -128,9 +131,7 @@ public final class FileWarmUp implements Runnable {
     this.conf = conf;
     this.cache = cacheConf.getBlockCache().get();
     this.whole = length <= PrefetchLimit.of(conf);
-    this.referredTo = StoreFileInfo.isReference(path.getName())
-      ? StoreFileInfo.getReferredToRegionAndFile(path.getName()).getSecond()
-      : null;
+    this.referredTo = referredTo(path.getName());
     plannedBytes.add(whole
       ? positions.end()
       : positions.generalBloom().size() + positions.deleteFamilyBloom().size()
@@ -156,6 +157,14 @@ public final class FileWarmUp implements Runnable {
         reader.getPath(), e);
     }
     return null;
+  }
+
+  private static String referredTo(String name) {
+    if (!StoreFileInfo.isReference(name)) {
+      return null;
+    }
+    String file = StoreFileInfo.getReferredToRegionAndFile(name).getSecond();
+    return HFileLink.isHFileLink(file) ? HFileLink.getReferencedHFileName(file) : file;
   }
 
   /** Does all from the beginning, and tells {@link PrefetchExecutor} when it is over. */
@@ -316,15 +325,19 @@ public final class FileWarmUp implements Runnable {
   private void warmData() throws IOException, InterruptedException {
     full = false;
     endOfLastRead = Long.MIN_VALUE / 2;
-    long evicted = cache.getStats().getEvictedCount();
-    long refused = cache.getStats().getFailedInserts();
+    // Of the level that data goes to: a first level may have to evict all the time.
+    CacheStats stats = BucketCache.getBucketCacheFromCacheConfig(cacheConf)
+      .map(BucketCache::getStats).orElseGet(cache::getStats);
+    long evicted = stats.getEvictedCount();
+    long refused = stats.getFailedInserts();
     warmDataOnce();
     if (
-      !full && !isKnownWhole() && evicted == cache.getStats().getEvictedCount()
-        && refused != cache.getStats().getFailedInserts()
+      !full && !isKnownWhole() && evicted == stats.getEvictedCount()
+        && refused != stats.getFailedInserts()
     ) {
       // Blocks were refused by a full queue. If any were evicted instead, there is no room, and
-      // bringing some back would drive out others; or somebody wanted them to go.
+      // bringing some back would drive out others; or somebody wanted them to go. One that its
+      // writer could not write is not tried again: it is too large, or the device fails.
       checking = true;
       warmMeta();
       if (warmDataOnce() > 0 && !full) {
@@ -473,6 +486,11 @@ public final class FileWarmUp implements Runnable {
   /** Returns the cache that it is warmed into. */
   public BlockCache blockCache() {
     return cache;
+  }
+
+  /** Whether the other's blocks have the same keys as those of this one, in the same cache. */
+  boolean hasBlocksOf(FileWarmUp other) {
+    return cache == other.cache && path.getName().equals(other.path.getName());
   }
 
   /** Whether data is to be warmed too. */

@@ -45,6 +45,10 @@ import org.apache.hbase.thirdparty.com.google.common.util.concurrent.ThreadFacto
  * {@link WarmUpSettings.Order#NEWEST} a thread that warms data looks before each read whether a
  * file has come whose index and bloom blocks are wanted, and does those in between: at that moment
  * it holds no block. Data is not put off for newer data once it is being read.
+ * <p>
+ * Files that have their blocks under the same keys of one cache are warmed one after the other, so
+ * that the later ones find what the first has read: the two daughters of a split, links to one file
+ * in several clones, a region and its replica.
  */
 @InterfaceAudience.Private
 public final class WarmUps {
@@ -62,6 +66,8 @@ public final class WarmUps {
   private final Object lock = new Object();
   /** Files whose delay is over and that no thread works on; guarded by {@link #lock}. */
   private PriorityQueue<ScheduledWarmUp> ready = new PriorityQueue<>(inOrder(WarmUpSettings.NONE));
+  /** What threads work on; guarded by {@link #lock}. */
+  private final List<ScheduledWarmUp> running = new ArrayList<>();
   private long turns;
   private volatile WarmUpSettings settings = WarmUpSettings.NONE;
   private final ReadRate rate = new ReadRate();
@@ -166,23 +172,63 @@ public final class WarmUps {
 
   /** Does one phase of whatever comes first. */
   private void runNext(ScheduledExecutorService pool) {
-    ScheduledWarmUp next;
-    synchronized (lock) {
-      next = ready.poll();
+    ScheduledWarmUp next = take(FileWarmUp.Phase.DATA);
+    if (next != null) {
+      runPhase(next);
     }
-    if (next == null) {
-      return;
-    }
-    boolean more = next.runPhase();
-    boolean any;
+  }
+
+  /**
+   * Takes over what comes first of those whose blocks nobody is warming.
+   * @param last the last phase that is wanted
+   * @return null if there is none
+   */
+  private ScheduledWarmUp take(FileWarmUp.Phase last) {
     synchronized (lock) {
-      if (more) {
-        ready.add(next);
+      List<ScheduledWarmUp> passed = new ArrayList<>();
+      ScheduledWarmUp next = ready.poll();
+      while (next != null && isHeldUp(next)) {
+        passed.add(next);
+        next = ready.poll();
       }
-      any = !ready.isEmpty();
+      if (next != null && next.file().phase().compareTo(last) > 0) {
+        passed.add(next);
+        next = null;
+      }
+      ready.addAll(passed);
+      if (next != null) {
+        running.add(next);
+      }
+      return next;
+    }
+  }
+
+  private boolean isHeldUp(ScheduledWarmUp warmUp) {
+    for (ScheduledWarmUp other : running) {
+      if (other.file().hasBlocksOf(warmUp.file())) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private void runPhase(ScheduledWarmUp warmUp) {
+    boolean more = false;
+    boolean any;
+    try {
+      more = warmUp.runPhase();
+    } finally {
+      synchronized (lock) {
+        running.remove(warmUp);
+        if (more) {
+          ready.add(warmUp);
+        }
+        any = !ready.isEmpty();
+      }
     }
     if (any) {
-      execute(pool, () -> runNext(pool));
+      // Also for one that was held up: the thread meant for it has found nothing to do.
+      execute(warmUp.pool(), () -> runNext(warmUp.pool()));
     }
   }
 
@@ -205,23 +251,13 @@ public final class WarmUps {
 
   private void warmMetaOfOthers(ScheduledWarmUp warmUp) throws InterruptedException {
     while (settings.order() == WarmUpSettings.Order.NEWEST) {
-      ScheduledWarmUp other;
-      synchronized (lock) {
-        other = ready.peek();
-        if (other == null || other.file().phase() != FileWarmUp.Phase.META) {
-          return;
-        }
-        ready.poll();
+      ScheduledWarmUp other = take(FileWarmUp.Phase.META);
+      if (other == null) {
+        return;
       }
       warmUp.leave();
       try {
-        if (other.runPhase()) {
-          synchronized (lock) {
-            ready.add(other);
-          }
-          // The thread that would have taken it may have found nothing to do meanwhile.
-          execute(warmUp.pool(), () -> runNext(warmUp.pool()));
-        }
+        runPhase(other);
       } finally {
         if (!warmUp.enter()) {
           throw new InterruptedException("Warm-up was cancelled");

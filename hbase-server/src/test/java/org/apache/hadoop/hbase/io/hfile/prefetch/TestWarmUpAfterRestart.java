@@ -21,6 +21,7 @@ import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertTrue;
 
 import java.io.File;
+import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -110,35 +111,62 @@ public class TestWarmUpAfterRestart {
     cache.shutdown();
   }
 
-  @Test
-  public void blockThatAQueueRefusesIsReadAfterAll() throws Exception {
-    files.cacheAllOnWrite();
-    AtomicBoolean waiting = new AtomicBoolean();
-    long[] dropped = new long[1];
-    BucketCache cache = new BucketCache("offheap", 32 << 20, 64 << 10, null, 2, 8192, null) {
-      @Override
-      public Optional<Boolean> isAlreadyCached(BlockCacheKey key) {
-        if (key.getOffset() == dropped[0] && waiting.compareAndSet(true, false)) {
-          // Seen among those on their way to the queue, which then refuses it.
-          getStats().failInsert();
-          return Optional.of(true);
-        }
-        return super.isAlreadyCached(key);
+  /** Takes a block for queued that is not, and refuses it, the first time it is told to. */
+  private static final class RefusingCache extends BucketCache {
+    private final AtomicBoolean waiting = new AtomicBoolean();
+    private long dropped;
+
+    RefusingCache() throws IOException {
+      super("offheap", 32 << 20, 64 << 10, null, 2, 8192, null);
+    }
+
+    @Override
+    public Optional<Boolean> isAlreadyCached(BlockCacheKey key) {
+      if (key.getOffset() == dropped && waiting.compareAndSet(true, false)) {
+        // Seen among those on their way to the queue, which then refuses it.
+        getStats().failInsert();
+        return Optional.of(true);
       }
-    };
+      return super.isAlreadyCached(key);
+    }
+  }
+
+  private void assertRefusedBlockIsReadAfterAll(RefusingCache refusing, BlockCache cache)
+    throws Exception {
+    files.cacheAllOnWrite();
     Path path = files.write(new CacheConfig(files.conf(), null, cache, ByteBuffAllocator.HEAP));
     Block block = files.blocks(path).get(200);
     assertTrue(block.type().isData());
-    dropped[0] = block.offset();
+    refusing.dropped = block.offset();
     Waiter.waitFor(files.conf(), 10_000, 5,
-      () -> cache.getBackingMap().containsKey(block.key()));
+      () -> refusing.getBackingMap().containsKey(block.key()));
     cache.evictBlock(block.key());
-    waiting.set(true);
+    refusing.waiting.set(true);
     FileWarmUp warmUp = warm(path, cache);
     assertEquals(1, warmUp.warmedBlocks());
     assertEquals(block.size() + NEXT_HEADER, log.bytes(path.getName()));
     assertTrue(cache.isAlreadyCached(block.key()).get());
     assertTrue(cache.getFullyCachedFiles().get().containsKey(path.getName()));
     cache.shutdown();
+  }
+
+  @Test
+  public void blockThatAQueueRefusesIsReadAfterAll() throws Exception {
+    RefusingCache refusing = new RefusingCache();
+    assertRefusedBlockIsReadAfterAll(refusing, refusing);
+  }
+
+  @Test
+  public void blockThatTheSecondLevelRefusesIsReadAfterAll() throws Exception {
+    RefusingCache refusing = new RefusingCache();
+    assertRefusedBlockIsReadAfterAll(refusing, new CombinedBlockCache(
+      new LruBlockCache(32 << 20, 64 << 10, true, files.conf()) {
+        @Override
+        public Optional<Boolean> isAlreadyCached(BlockCacheKey key) {
+          // It evicts all the time, which says nothing about room for data.
+          getStats().evicted(0, true);
+          return super.isAlreadyCached(key);
+        }
+      }, refusing));
   }
 }

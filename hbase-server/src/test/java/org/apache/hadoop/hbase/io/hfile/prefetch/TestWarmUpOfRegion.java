@@ -42,6 +42,7 @@ import org.apache.hadoop.hbase.client.Get;
 import org.apache.hadoop.hbase.client.Put;
 import org.apache.hadoop.hbase.client.RegionInfo;
 import org.apache.hadoop.hbase.client.RegionInfoBuilder;
+import org.apache.hadoop.hbase.client.RegionReplicaUtil;
 import org.apache.hadoop.hbase.client.TableDescriptor;
 import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
 import org.apache.hadoop.hbase.io.ByteBuffAllocator;
@@ -57,8 +58,10 @@ import org.apache.hadoop.hbase.io.hfile.prefetch.CountingCaches.Insertions;
 import org.apache.hadoop.hbase.regionserver.BloomType;
 import org.apache.hadoop.hbase.regionserver.ConstantSizeRegionSplitPolicy;
 import org.apache.hadoop.hbase.regionserver.HRegion;
+import org.apache.hadoop.hbase.regionserver.HRegionFileSystem;
 import org.apache.hadoop.hbase.regionserver.HStore;
 import org.apache.hadoop.hbase.regionserver.HStoreFile;
+import org.apache.hadoop.hbase.regionserver.StoreFileInfo;
 import org.apache.hadoop.hbase.regionserver.StoreFileScanner;
 import org.apache.hadoop.hbase.regionserver.storefiletracker.StoreFileTracker;
 import org.apache.hadoop.hbase.regionserver.storefiletracker.StoreFileTrackerFactory;
@@ -274,16 +277,58 @@ public class TestWarmUpOfRegion {
     awaitWarmUp(onlyFile());
     region.close();
     ReadLog.HDFS.clear();
-    region = HRegion.newHRegion(CommonFSUtils.getTableDir(CommonFSUtils.getRootDir(conf),
-      info.getTable()), region.getWAL(), region.getFilesystem(), conf, info,
-      region.getTableDescriptor(), null);
-    region.setBlockCache(cache);
-    region.initialize();
+    region = open(info, cache);
     awaitWarmUp(onlyFile());
     assertEquals(0, ReadLog.HDFS.bytes(name, endOfBlocks(onlyFile())));
     assertEquals(1, ReadLog.HDFS.opens(name));
     assertFalse(region.get(new Get(row(ROWS / 2))).isEmpty());
     assertEquals(0, ReadLog.HDFS.bytes(name, endOfBlocks(onlyFile())));
+  }
+
+  private HRegion open(RegionInfo regionInfo, BlockCache blockCache) throws IOException {
+    HRegion opened = HRegion.newHRegion(CommonFSUtils.getTableDir(CommonFSUtils.getRootDir(conf),
+      regionInfo.getTable()), region.getWAL(), region.getFilesystem(), conf, regionInfo,
+      region.getTableDescriptor(), null);
+    opened.setBlockCache(blockCache);
+    opened.initialize();
+    return opened;
+  }
+
+  @Test
+  public void regionThatWasOnAnotherServerMeanwhileIsWarm() throws Exception {
+    createRegion();
+    flushSome(0);
+    HStoreFile file = onlyFile();
+    String name = file.getPath().getName();
+    awaitWarmUp(file);
+    region.close();
+    BlockCache another = kind.open(conf, folder.newFolder(), new Insertions());
+    ReadLog.HDFS.clear();
+    region = open(info, another);
+    awaitWarmUp(onlyFile());
+    assertTrue(ReadLog.HDFS.bytes(name, endOfBlocks(onlyFile())) >= endOfBlocks(onlyFile()));
+    region.close();
+    ReadLog.HDFS.clear();
+    region = open(info, cache);
+    awaitWarmUp(onlyFile());
+    assertEquals(0, ReadLog.HDFS.bytes(name, endOfBlocks(onlyFile())));
+    another.shutdown();
+  }
+
+  @Test
+  public void replicaFindsWhatItsPrimaryHas() throws Exception {
+    createRegion();
+    flushSome(0);
+    HStoreFile file = onlyFile();
+    awaitWarmUp(file);
+    ReadLog.HDFS.clear();
+    HRegion replica = open(RegionReplicaUtil.getRegionInfoForReplica(info, 1), cache);
+    HStoreFile shared = replica.getStore(FAMILY).getStorefiles().iterator().next();
+    assertFalse(shared.getReader().getHFileReader().isPrimaryReplicaReader());
+    awaitWarmUp(shared);
+    assertFalse(replica.get(new Get(row(ROWS / 2))).isEmpty());
+    assertEquals(0, ReadLog.HDFS.bytes(file.getPath().getName(), endOfBlocks(shared)));
+    replica.close();
   }
 
   @Test
@@ -305,6 +350,51 @@ public class TestWarmUpOfRegion {
     assertEquals(0, ReadLog.HDFS.bytes(file.getPath().getName()));
   }
 
+  /** Opens one half of a file, as a daughter of its region does. */
+  private HStoreFile splitOff(HRegionFileSystem parent, HStoreFile file, boolean top)
+    throws IOException {
+    StoreFileTracker tracker =
+      StoreFileTrackerFactory.create(conf, true, store().getStoreContext());
+    RegionInfoBuilder daughter = RegionInfoBuilder.newBuilder(parent.getRegionInfo().getTable())
+      .setRegionId(info.getRegionId() + 1);
+    byte[] middle = row(ROWS / 2);
+    Path reference = parent.splitStoreFile(
+      (top ? daughter.setStartKey(middle) : daughter.setEndKey(middle)).build(), "f", file, middle,
+      top, new ConstantSizeRegionSplitPolicy(), tracker);
+    HStoreFile half = new HStoreFile(region.getFilesystem(), reference, conf,
+      new CacheConfig(conf, null, cache, ByteBuffAllocator.HEAP), BloomType.ROW, true, tracker);
+    half.initReader();
+    return half;
+  }
+
+  @Test
+  public void daughtersOfAColdParentReadItOnceTogether() throws Exception {
+    createRegion();
+    flushSome(0);
+    HStoreFile parent = onlyFile();
+    String name = parent.getPath().getName();
+    awaitWarmUp(parent);
+    CountingCaches.awaitWriters(cache);
+    cache.evictBlocksByHfileName(name);
+    ReadLog.HDFS.clear();
+    HStoreFile bottom = splitOff(region.getRegionFileSystem(), parent, false);
+    HStoreFile top = splitOff(region.getRegionFileSystem(), parent, true);
+    assertEquals(bottom.getPath().getName(), top.getPath().getName());
+    awaitWarmUp(bottom);
+    awaitWarmUp(top);
+    // Beside the warm-up, opening a half looks for its first key.
+    long end = endOfBlocks(top);
+    long read = ReadLog.HDFS.bytes(name, end);
+    assertTrue(read + " bytes of " + end, read < end + end / 4);
+    List<Long> offsets = blocks(top, true);
+    offsets.addAll(blocks(top, false));
+    for (long offset : offsets) {
+      assertTrue("block at " + offset, isCached(top.getPath().getName(), offset));
+    }
+    bottom.closeStoreFile(true);
+    top.closeStoreFile(true);
+  }
+
   @Test
   public void daughtersFindWhatTheirParentHas() throws Exception {
     createRegion();
@@ -312,19 +402,11 @@ public class TestWarmUpOfRegion {
     HStoreFile parent = onlyFile();
     awaitWarmUp(parent);
     List<Long> indexAndBloom = blocks(parent, false);
-    StoreFileTracker tracker =
-      StoreFileTrackerFactory.create(conf, true, store().getStoreContext());
-    RegionInfo daughter = RegionInfoBuilder.newBuilder(info.getTable())
-      .setStartKey(row(ROWS / 2)).setRegionId(info.getRegionId() + 1).build();
-    Path reference = region.getRegionFileSystem().splitStoreFile(daughter, "f", parent,
-      row(ROWS / 2), true, new ConstantSizeRegionSplitPolicy(), tracker);
     ReadLog.HDFS.clear();
-    HStoreFile half = new HStoreFile(region.getFilesystem(), reference, conf,
-      new CacheConfig(conf, null, cache, ByteBuffAllocator.HEAP),
-      BloomType.ROW, true, tracker);
-    half.initReader();
-    awaitWarmUp(half);
+    HStoreFile half = splitOff(region.getRegionFileSystem(), parent, true);
     String name = parent.getPath().getName();
+    Path reference = half.getPath();
+    awaitWarmUp(half);
     // Opening a half looks for its first key, and an on-heap cache finds no index for a reference.
     int indexReads = kind == CountingCaches.BUCKET_ONLY || kind == CountingCaches.COMPOSITE
       ? 0
@@ -358,6 +440,41 @@ public class TestWarmUpOfRegion {
     linked.initReader();
     awaitWarmUp(linked);
     assertEquals(0, ReadLog.HDFS.bytes(file.getPath().getName(), endOfBlocks(linked)));
+    linked.closeStoreFile(false);
+  }
+
+  @Test
+  public void halfOfALinkFindsWhatTheFileHas() throws Exception {
+    createRegion();
+    flushSome(0);
+    HStoreFile file = onlyFile();
+    String name = file.getPath().getName();
+    awaitWarmUp(file);
+    FileSystem fs = region.getFilesystem();
+    RegionInfo cloned =
+      RegionInfoBuilder.newBuilder(TableName.valueOf("clone" + regions)).build();
+    HRegionFileSystem clone = HRegionFileSystem.createRegionOnFileSystem(conf, fs,
+      CommonFSUtils.getTableDir(CommonFSUtils.getRootDir(conf), cloned.getTable()), cloned);
+    Path family = new Path(clone.getRegionDir(), "f");
+    fs.mkdirs(family);
+    Path link = new Path(family, HFileLink.create(conf, fs, family, info, name, false));
+    HStoreFile linked = new HStoreFile(fs, link, conf,
+      new CacheConfig(conf, null, cache, ByteBuffAllocator.HEAP), BloomType.ROW, true,
+      StoreFileTrackerFactory.create(conf, true, store().getStoreContext()));
+    linked.initReader();
+    awaitWarmUp(linked);
+    ReadLog.HDFS.clear();
+    HStoreFile half = splitOff(clone, linked, true);
+    awaitWarmUp(half);
+    assertTrue(HFileLink.isHFileLink(
+      StoreFileInfo.getReferredToRegionAndFile(half.getPath().getName()).getSecond()));
+    // When it is opened, before the warm-up, no cache knows what it refers to.
+    long read = ReadLog.HDFS.bytes(name, endOfBlocks(half));
+    assertTrue(read + " bytes", read < endOfBlocks(half) / 20);
+    for (long offset : blocks(file, true)) {
+      assertTrue("block at " + offset, isCached(half.getPath().getName(), offset));
+    }
+    half.closeStoreFile(false);
     linked.closeStoreFile(false);
   }
 

@@ -240,7 +240,7 @@ public class TestWarmUps {
     for (FileWarmUp warmUp : warmUps) {
       scheduled.add(schedule(warmUp));
       int waiting = scheduled.size();
-      Waiter.waitFor(files.conf(), 5000, 1, () -> this.warmUps.waiting().size() == waiting);
+      Waiter.waitFor(files.conf(), 20_000, 1, () -> this.warmUps.waiting().size() == waiting);
     }
     hold.countDown();
     for (Future<?> future : scheduled) {
@@ -302,9 +302,9 @@ public class TestWarmUps {
     FileWarmUp young = open(write(20));
     CountDownLatch hold = holdThread();
     Future<?> first = schedule(old);
-    Waiter.waitFor(files.conf(), 5000, 1, () -> warmUps.waiting().size() == 1);
+    Waiter.waitFor(files.conf(), 20_000, 1, () -> warmUps.waiting().size() == 1);
     Future<?> last = schedule(young);
-    Waiter.waitFor(files.conf(), 5000, 1, () -> warmUps.waiting().size() == 2);
+    Waiter.waitFor(files.conf(), 20_000, 1, () -> warmUps.waiting().size() == 2);
     assertEquals(Arrays.asList(old, young), warmUps.waiting());
     configure(WarmUpSettings.ORDER_KEY, "newest");
     assertEquals(Arrays.asList(young, old), warmUps.waiting());
@@ -337,14 +337,41 @@ public class TestWarmUps {
   }
 
   @Test
+  public void filesWithBlocksInCommonAreReadOnce() throws Exception {
+    pool.setCorePoolSize(4);
+    for (String order : new String[] { "request", "newest" }) {
+      configure(WarmUpSettings.ORDER_KEY, order);
+      // As two daughters of a split have it, and links to one file in several clones.
+      Path path = write(1);
+      List<ScheduledWarmUp> scheduled = new ArrayList<>();
+      readMillis = 1;
+      stalled = new CountDownLatch(1);
+      for (int i = 0; i < 4; i++) {
+        scheduled.add(schedule(open(path)));
+      }
+      Waiter.waitFor(files.conf(), 20_000, 1, () -> warmUps.waiting().size() == 3);
+      // It is not held up by them.
+      schedule(open(write(2))).get(20, TimeUnit.SECONDS);
+      stalled = null;
+      for (Future<?> future : scheduled) {
+        future.get(20, TimeUnit.SECONDS);
+      }
+      assertEquals(scheduled.get(0).file().plannedBytes(),
+        scheduled.stream().mapToLong(warmUp -> warmUp.file().warmedBytes()).sum());
+      scheduled.forEach(
+        warmUp -> assertEquals(FileWarmUp.Outcome.COMPLETE, warmUp.file().outcome()));
+    }
+  }
+
+  @Test
   public void raisedLimitTakesEffectAtOnce() throws Exception {
     configure(WarmUpSettings.LIMIT_KEY, "0.0001");
     ScheduledWarmUp warmUp = schedule(open(write(1)));
-    Waiter.waitFor(files.conf(), 5000, 1, () -> warmUp.file().warmedBlocks() == 1);
+    Waiter.waitFor(files.conf(), 20_000, 1, () -> warmUp.file().warmedBlocks() == 1);
     Thread.sleep(200);
     assertFalse(warmUp.isDone());
     configure();
-    warmUp.get(5, TimeUnit.SECONDS);
+    warmUp.get(20, TimeUnit.SECONDS);
   }
 
   /** Cancels something five times; returns how long the end of the quickest took, in ms. */
@@ -390,7 +417,7 @@ public class TestWarmUps {
     // From the second on even the first block waits.
     assertSoon(millisToEnd(() -> {
       ScheduledWarmUp warmUp = schedule(open(write(1)));
-      Waiter.waitFor(files.conf(), 5000, 1, () -> warmUps.waiting().isEmpty());
+      Waiter.waitFor(files.conf(), 20_000, 1, () -> warmUps.waiting().isEmpty());
       Thread.sleep(50);
       assertFalse(warmUp.isDone());
       return warmUp;
@@ -401,7 +428,7 @@ public class TestWarmUps {
     FileWarmUp file = open(write(1));
     stalled = new CountDownLatch(1);
     ScheduledWarmUp warmUp = schedule(file);
-    assertTrue(stalled.await(5, TimeUnit.SECONDS));
+    assertTrue(stalled.await(20, TimeUnit.SECONDS));
     return warmUp;
   }
 
@@ -426,7 +453,7 @@ public class TestWarmUps {
     configure(WarmUpSettings.QUEUE_MAX_KEY, "0.5");
     assertSoon(millisToEnd(() -> {
       ScheduledWarmUp warmUp = schedule(open(write(1)));
-      Waiter.waitFor(files.conf(), 5000, 1, () -> WriterQueues.fill(cache) > 0.5);
+      Waiter.waitFor(files.conf(), 20_000, 1, () -> WriterQueues.fill(cache) > 0.5);
       Thread.sleep(50);
       assertFalse(warmUp.isDone());
       assertTrue(warmUp.file().warmedBlocks() <= 5);
@@ -438,7 +465,7 @@ public class TestWarmUps {
   public void fileThatWaitsForItsTurnIsCancelledWithoutBeingRead() throws Exception {
     CountDownLatch hold = holdThread();
     ScheduledWarmUp warmUp = schedule(open(write(1)));
-    Waiter.waitFor(files.conf(), 5000, 1, () -> warmUps.waiting().size() == 1);
+    Waiter.waitFor(files.conf(), 20_000, 1, () -> warmUps.waiting().size() == 1);
     assertTrue(warmUp.cancel(true));
     assertTrue(warmUp.awaitEnd(0));
     assertEquals(0, warmUps.waiting().size());
@@ -478,7 +505,7 @@ public class TestWarmUps {
   public void filesAreCountedByHowTheyEnded() throws Exception {
     Path path = write(1);
     schedule(open(path)).get(20, TimeUnit.SECONDS);
-    Waiter.waitFor(files.conf(), 5000, () -> cache.getBlockCount() > 0
+    Waiter.waitFor(files.conf(), 20_000, () -> cache.getBlockCount() > 0
       && WriterQueues.fill(cache) == 0);
     schedule(open(path)).get(20, TimeUnit.SECONDS);
     FileWarmUp unreadable = open(write(2));
@@ -561,13 +588,13 @@ public class TestWarmUps {
           assertEquals(FileWarmUp.Outcome.COMPLETE, warmUp.file().outcome());
         }
       }
-      Waiter.waitFor(files.conf(), 5000, 1, () -> pool.getActiveCount() == 0);
+      Waiter.waitFor(files.conf(), 20_000, 1, () -> pool.getActiveCount() == 0);
       assertEquals(0, warmUps.waiting().size());
-      Waiter.waitFor(files.conf(), 5000, 1, () -> WriterQueues.fill(cache) == 0);
+      Waiter.waitFor(files.conf(), 20_000, 1, () -> WriterQueues.fill(cache) == 0);
       paths.forEach(path -> cache.evictBlocksByHfileName(path.getName()));
     }
     assertTrue(cancelled > 0);
-    Waiter.waitFor(files.conf(), 5000, 100,
+    Waiter.waitFor(files.conf(), 20_000, 100,
       () -> warmUps.progress().snapshot().total().queuedFiles() == 0);
     WarmUpProgress.Counts total = latest().total();
     assertEquals(cancelled, total.cancelledFiles());
