@@ -76,7 +76,7 @@ import org.apache.hbase.thirdparty.com.google.protobuf.UnsafeByteOperations;
  * <p>
  * Rows have YCSB's shape, 10 fields of 100 bytes, of which a block of 32 KB holds 21.
  */
-final class RowServer implements Closeable {
+public final class RowServer implements Closeable {
   private static final TableName TABLE = TableName.valueOf("usertable");
   private static final byte[] FAMILY = Bytes.toBytes("family");
   private static final int FIELDS = 10;
@@ -104,7 +104,7 @@ final class RowServer implements Closeable {
    * @param conf     with the settings of the block cache
    * @param dataSize of the table's data blocks, in bytes, roughly
    */
-  RowServer(Configuration conf, long dataSize) throws Exception {
+  public RowServer(Configuration conf, long dataSize) throws Exception {
     folder = Files.createTempDirectory("stratum-bench");
     rows = (int) (dataSize / ROW_BYTES);
     user = User.getCurrent();
@@ -221,11 +221,11 @@ final class RowServer implements Closeable {
     }
   }
 
-  int rows() {
+  public int rows() {
     return rows;
   }
 
-  CombinedBlockCache blockCache() {
+  public CombinedBlockCache blockCache() {
     return (CombinedBlockCache) cluster.getRegionServer(0).getBlockCache().get();
   }
 
@@ -244,7 +244,7 @@ final class RowServer implements Closeable {
    * socket.
    * @return the number of bytes of the cell block
    */
-  int get(int row) throws IOException {
+  public int get(int row) throws IOException {
     GetRequest.Builder request = GetRequest.newBuilder().setRegion(regionSpecifier);
     request.getGetBuilder().setRow(UnsafeByteOperations.unsafeWrap(key(row))).setMaxVersions(1)
       .setCacheBlocks(true);

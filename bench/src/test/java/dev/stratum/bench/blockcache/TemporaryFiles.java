@@ -28,7 +28,7 @@ import org.apache.commons.io.FileUtils;
 import org.junit.rules.ExternalResource;
 
 /** Fails a test whose benchmark left a store file or a cache file behind. */
-final class TemporaryFiles extends ExternalResource {
+public final class TemporaryFiles extends ExternalResource {
   private static final Path FOLDER = Path.of(System.getProperty("java.io.tmpdir"));
 
   /** Makes the folder if this is the first build, and clears what a killed run left in it. */
