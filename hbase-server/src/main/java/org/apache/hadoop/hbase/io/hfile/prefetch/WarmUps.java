@@ -214,10 +214,10 @@ public final class WarmUps {
 
   private void runPhase(ScheduledWarmUp warmUp) {
     boolean more = false;
-    boolean any;
     try {
       more = warmUp.runPhase();
     } finally {
+      boolean any;
       synchronized (lock) {
         running.remove(warmUp);
         if (more) {
@@ -225,10 +225,10 @@ public final class WarmUps {
         }
         any = !ready.isEmpty();
       }
-    }
-    if (any) {
-      // Also for one that was held up: the thread meant for it has found nothing to do.
-      execute(warmUp.pool(), () -> runNext(warmUp.pool()));
+      if (any) {
+        // Also for one that was held up: the thread meant for it has found nothing to do.
+        execute(warmUp.pool(), () -> runNext(warmUp.pool()));
+      }
     }
   }
 
