@@ -28,18 +28,18 @@ import java.nio.file.Path;
  * {@link #close()}. Files lie under <code>java.io.tmpdir</code> and, being smaller than the memory
  * that is free, stay in the page cache: what is measured is the engine and not the device.
  */
-final class Engine implements Closeable {
+public final class Engine implements Closeable {
   private final String name;
   private final Path file;
 
-  /** @param name <code>offheap</code>, <code>file</code> or <code>mmap</code> */
-  Engine(String name) throws IOException {
+  /** @param name <code>offheap</code>, <code>file</code>, <code>mmap</code> or <code>pmem</code> */
+  public Engine(String name) throws IOException {
     this.name = name;
     this.file = name.equals("offheap") ? null : Files.createTempFile("stratum-bench", ".bucket");
   }
 
   /** What <code>hbase.bucketcache.ioengine</code> is to be set to. */
-  String setting() {
+  public String setting() {
     return file == null ? name : name + ":" + file;
   }
 

@@ -134,7 +134,7 @@ public class PooledFileReadsBenchmark extends PinnedJvm {
   /** Blocks that were cached in this process. */
   public static class Fresh extends Blocks {
     /** The engine, as <code>hbase.bucketcache.ioengine</code> names it, without a path. */
-    @Param({ "file", "mmap", "offheap" })
+    @Param({ "file", "mmap", "pmem", "offheap" })
     public String engine;
 
     @Setup(Level.Trial)
@@ -143,14 +143,18 @@ public class PooledFileReadsBenchmark extends PinnedJvm {
     }
   }
 
-  /** Blocks of a file engine that were cached by the cache before this one. */
+  /** Blocks that were cached by the cache before this one. */
   public static class Recovered extends Blocks {
+    /** The engine: one whose blocks outlive the process. */
+    @Param({ "file", "mmap", "pmem" })
+    public String engine;
+
     private Path map;
 
     @Setup(Level.Trial)
     public void fill() throws IOException, InterruptedException {
       map = Files.createTempFile("stratum-bench", ".map");
-      fill("file", map.toString());
+      fill(engine, map.toString());
       // A writer that has just stored a block drops it again if it is stopped before it is done.
       Thread.sleep(500);
       cache.shutdown();

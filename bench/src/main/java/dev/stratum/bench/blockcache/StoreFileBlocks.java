@@ -54,7 +54,7 @@ import org.apache.hadoop.hbase.util.Bytes;
  * pooled allocator made from the RegionServer's defaults, as a RegionServer reads them: a block
  * cache's entry remembers that allocator and takes its buffers from it on a hit.
  */
-final class StoreFileBlocks implements Closeable {
+public final class StoreFileBlocks implements Closeable {
   private static final byte[] FAMILY = Bytes.toBytes("family");
   private static final int FIELDS = 10;
   private static final int FIELD_BYTES = 100;
@@ -67,10 +67,10 @@ final class StoreFileBlocks implements Closeable {
   private final ByteBuffAllocator allocator;
 
   /** A block's place in the file. */
-  static final class Location {
-    final long offset;
-    final int sizeWithHeader;
-    final BlockType type;
+  public static final class Location {
+    public final long offset;
+    public final int sizeWithHeader;
+    public final BlockType type;
 
     private Location(HFileBlock block) {
       this.offset = block.getOffset();
@@ -85,7 +85,7 @@ final class StoreFileBlocks implements Closeable {
    * @param blockSize of data blocks, in bytes
    * @param dataBytes how many bytes of data blocks to write, roughly
    */
-  StoreFileBlocks(Configuration conf, int blockSize, long dataBytes) throws IOException {
+  public StoreFileBlocks(Configuration conf, int blockSize, long dataBytes) throws IOException {
     this.conf = conf;
     this.fs = FileSystem.getLocal(conf).getRaw();
     this.dir = new Path(Files.createTempDirectory("stratum-bench").toUri());
@@ -111,17 +111,23 @@ final class StoreFileBlocks implements Closeable {
     writer.close();
   }
 
-  ByteBuffAllocator allocator() {
+  /** The pool that blocks are read into. */
+  public ByteBuffAllocator allocator() {
     return allocator;
   }
 
+  /** The file, for a reader of one's own. */
+  public Path path() {
+    return file;
+  }
+
   /** The key that a reader of this file looks a block up by, new at each call as it is there. */
-  BlockCacheKey key(Location location) {
+  public BlockCacheKey key(Location location) {
     return new BlockCacheKey(file, location.offset, true, location.type);
   }
 
   /** The key of a block that was just read. */
-  BlockCacheKey key(HFileBlock block) {
+  public BlockCacheKey key(HFileBlock block) {
     return new BlockCacheKey(file, block.getOffset(), true, block.getBlockType());
   }
 
@@ -135,7 +141,7 @@ final class StoreFileBlocks implements Closeable {
    * @param consumer takes each block, which is released when it returns
    * @return the blocks' locations, in the order of the file
    */
-  List<Location> readAll(Consumer<HFileBlock> consumer) throws IOException {
+  public List<Location> readAll(Consumer<HFileBlock> consumer) throws IOException {
     return readAll(null, consumer);
   }
 

@@ -1,0 +1,281 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package dev.stratum.bench.allocation;
+
+import java.io.Closeable;
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.apache.commons.io.FileUtils;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.RawLocalFileSystem;
+import org.apache.hadoop.hbase.HConstants;
+import org.apache.hadoop.hbase.LocalHBaseCluster;
+import org.apache.hadoop.hbase.TableName;
+import org.apache.hadoop.hbase.client.Admin;
+import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
+import org.apache.hadoop.hbase.client.Connection;
+import org.apache.hadoop.hbase.client.ConnectionFactory;
+import org.apache.hadoop.hbase.client.Get;
+import org.apache.hadoop.hbase.client.Put;
+import org.apache.hadoop.hbase.client.Result;
+import org.apache.hadoop.hbase.client.ResultScanner;
+import org.apache.hadoop.hbase.client.Scan;
+import org.apache.hadoop.hbase.client.Table;
+import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
+import org.apache.hadoop.hbase.io.ByteBuffAllocator;
+import org.apache.hadoop.hbase.io.hfile.BlockCacheFactory;
+import org.apache.hadoop.hbase.io.hfile.CacheConfig;
+import org.apache.hadoop.hbase.io.hfile.CombinedBlockCache;
+import org.apache.hadoop.hbase.io.hfile.bucket.BucketCache;
+import org.apache.hadoop.hbase.master.HMaster;
+import org.apache.hadoop.hbase.regionserver.BloomType;
+import org.apache.hadoop.hbase.regionserver.HRegion;
+import org.apache.hadoop.hbase.regionserver.HRegionServer;
+import org.apache.hadoop.hbase.util.Bytes;
+import org.apache.hadoop.hbase.zookeeper.MiniZooKeeperCluster;
+import org.apache.hadoop.metrics2.lib.DefaultMetricsSystem;
+
+/**
+ * HBase's standalone mode (ZooKeeper, master and RegionServer in this JVM, files under
+ * <code>java.io.tmpdir</code>) with a client, a table of one region whose data is all in a bucket
+ * cache on a file, cached when it is written, and a restart that finds the cache as it was.
+ * <p>
+ * Rows have YCSB's shape, 10 fields of 100 bytes. The memstore is flushed at 16 MB, so that puts
+ * lead to flushes, compactions and blocks cached on write. May be used by several threads, which
+ * each bring a {@link Table} of their own.
+ */
+final class ServedTable implements Closeable {
+  private static final TableName NAME = TableName.valueOf("usertable");
+  private static final byte[] FAMILY = Bytes.toBytes("family");
+  /** The number of cells in a row. */
+  static final int FIELD_COUNT = 10;
+  private static final byte[][] FIELDS = new byte[FIELD_COUNT][];
+  private static final int FIELD_BYTES = 100;
+  private static final int ROWS_IN_A_BATCH = 100;
+  private static final long START_MILLIS = 60_000;
+
+  static {
+    for (int i = 0; i < FIELDS.length; i++) {
+      FIELDS[i] = Bytes.toBytes("field" + i);
+    }
+  }
+
+  private final Path folder;
+  private final Configuration conf;
+  private final int rows;
+  private MiniZooKeeperCluster zooKeeper;
+  private LocalHBaseCluster cluster;
+  private Connection connection;
+
+  /**
+   * Starts the servers and fills table and cache.
+   * @param conf      with settings of the pool
+   * @param rows      of the table
+   * @param blockSize of data blocks, in bytes
+   */
+  ServedTable(Configuration conf, int rows, int blockSize) throws Exception {
+    this.folder = Files.createTempDirectory("stratum-bench");
+    this.conf = conf;
+    this.rows = rows;
+    try {
+      configure();
+      zooKeeper = new MiniZooKeeperCluster(conf);
+      conf.setInt(HConstants.ZOOKEEPER_CLIENT_PORT,
+        zooKeeper.startup(new File(folder.toFile(), "zookeeper")));
+      start();
+      try (Admin admin = connection.getAdmin()) {
+        admin.balancerSwitch(false, true);
+        admin.createTable(TableDescriptorBuilder.newBuilder(NAME)
+          .setColumnFamily(ColumnFamilyDescriptorBuilder.newBuilder(FAMILY)
+            .setBlocksize(blockSize).setBloomFilterType(BloomType.ROW).build())
+          .build());
+      }
+      load();
+      read();
+    } catch (Exception | Error e) {
+      close();
+      throw e;
+    }
+  }
+
+  private void configure() {
+    conf.setBoolean(HConstants.CLUSTER_DISTRIBUTED, false);
+    conf.set(HConstants.HBASE_DIR, folder.resolve("hbase").toUri().toString());
+    conf.set("hbase.tmp.dir", folder.resolve("tmp").toString());
+    conf.set("hadoop.tmp.dir", folder.resolve("tmp").toString());
+    // Hadoop's file: with checksums of its own has no way to sync a stream.
+    conf.setClass("fs.file.impl", RawLocalFileSystem.class, FileSystem.class);
+    conf.set(HConstants.ZOOKEEPER_QUORUM, "localhost");
+    conf.set("hbase.master.hostname", "localhost");
+    conf.set("hbase.unsafe.regionserver.hostname", "localhost");
+    conf.set("hbase.master.ipc.address", "127.0.0.1");
+    conf.set("hbase.regionserver.ipc.address", "127.0.0.1");
+    conf.setBoolean(LocalHBaseCluster.ASSIGN_RANDOM_PORTS, true);
+    conf.setInt(HConstants.MASTER_INFO_PORT, -1);
+    conf.setInt(HConstants.REGIONSERVER_INFO_PORT, -1);
+    // How often the server reports, which the master waits for when it starts.
+    conf.setInt("hbase.regionserver.msginterval", 500);
+    conf.setInt("hbase.master.wait.on.regionservers.interval", 100);
+    conf.setInt(HConstants.REGION_SERVER_HANDLER_COUNT, 10);
+    conf.setBoolean("hbase.shutdown.hook", false);
+    conf.setLong(HConstants.HREGION_MEMSTORE_FLUSH_SIZE, 16 << 20);
+    conf.setFloat(HConstants.HFILE_BLOCK_CACHE_SIZE_KEY, 0.1f);
+    conf.set(HConstants.BUCKET_CACHE_IOENGINE_KEY, "file:" + folder.resolve("cache"));
+    conf.setInt(HConstants.BUCKET_CACHE_SIZE_KEY, 1024);
+    conf.set(HConstants.BUCKET_CACHE_PERSISTENT_PATH_KEY, folder.resolve("map").toString());
+    conf.setInt(BlockCacheFactory.BUCKET_CACHE_WRITER_QUEUE_KEY, 1 << 14);
+    conf.setBoolean(CacheConfig.CACHE_BLOCKS_ON_WRITE_KEY, true);
+    conf.setBoolean(CacheConfig.CACHE_INDEX_BLOCKS_ON_WRITE_KEY, true);
+    conf.setBoolean(CacheConfig.CACHE_BLOOM_BLOCKS_ON_WRITE_KEY, true);
+    conf.setBoolean(CacheConfig.CACHE_COMPACTED_BLOCKS_ON_WRITE_KEY, true);
+    DefaultMetricsSystem.setMiniClusterMode(true);
+  }
+
+  private void start() throws Exception {
+    cluster = new LocalHBaseCluster(conf, 1, 1, HMaster.class, HRegionServer.class);
+    cluster.startup();
+    connection = ConnectionFactory.createConnection(conf);
+  }
+
+  /** Stops the servers and starts them again on what they left. */
+  void restart() throws Exception {
+    stop();
+    start();
+    long deadline = System.currentTimeMillis() + START_MILLIS;
+    while (!serves()) {
+      if (System.currentTimeMillis() > deadline) {
+        throw new IllegalStateException("The table is not served again after a minute");
+      }
+      Thread.sleep(100);
+    }
+    if (bucketCache().getBlockCount() == 0) {
+      throw new IllegalStateException("The cache is empty after the restart");
+    }
+    read();
+  }
+
+  private boolean serves() {
+    HRegionServer server = cluster.getRegionServer(0);
+    return server.isOnline() && !server.getRegions(NAME).isEmpty()
+      && server.getRegions(NAME).get(0).isAvailable();
+  }
+
+  private void stop() throws IOException {
+    if (connection != null) {
+      connection.close();
+      connection = null;
+    }
+    if (cluster != null) {
+      cluster.shutdown();
+      // The servers' threads still write to the folder.
+      cluster.join();
+      cluster = null;
+    }
+  }
+
+  private void load() throws IOException {
+    Random random = new Random(1);
+    HRegion region = region();
+    try (Table table = table()) {
+      List<Put> batch = new ArrayList<>();
+      for (int row = 0; row < rows; row++) {
+        batch.add(put(row, random));
+        if (batch.size() == ROWS_IN_A_BATCH || row == rows - 1) {
+          table.put(batch);
+          batch.clear();
+        }
+      }
+    }
+    region.flush(true);
+    region.compact(true);
+  }
+
+  /** Has every block looked up once. */
+  private void read() throws IOException {
+    int found = 0;
+    try (Table table = table(); ResultScanner scanner = table.getScanner(new Scan())) {
+      for (Result result : scanner) {
+        found += result.isEmpty() ? 0 : 1;
+      }
+    }
+    if (found != rows) {
+      throw new IllegalStateException("Scanned " + found + " rows instead of " + rows);
+    }
+  }
+
+  /** A table for one thread. */
+  Table table() throws IOException {
+    return connection.getTable(NAME);
+  }
+
+  int rows() {
+    return rows;
+  }
+
+  HRegion region() {
+    return cluster.getRegionServer(0).getRegions(NAME).get(0);
+  }
+
+  BucketCache bucketCache() {
+    return (BucketCache) ((CombinedBlockCache) cluster.getRegionServer(0).getBlockCache().get())
+      .getSecondLevelCache();
+  }
+
+  ByteBuffAllocator allocator() {
+    return cluster.getRegionServer(0).getRpcServer().getByteBuffAllocator();
+  }
+
+  /** A get of a whole row. */
+  static Get get(int row) {
+    return new Get(key(row));
+  }
+
+  /** A put of a whole row. */
+  static Put put(int row, Random random) {
+    Put put = new Put(key(row));
+    for (byte[] field : FIELDS) {
+      byte[] value = new byte[FIELD_BYTES];
+      random.nextBytes(value);
+      put.addColumn(FAMILY, field, value);
+    }
+    return put;
+  }
+
+  private static byte[] key(int row) {
+    byte[] key = Bytes.toBytes("user0000000000000000000");
+    for (int i = key.length - 1, rest = row; rest > 0; i--, rest /= 10) {
+      key[i] = (byte) ('0' + rest % 10);
+    }
+    return key;
+  }
+
+  @Override
+  public void close() throws IOException {
+    stop();
+    if (zooKeeper != null) {
+      zooKeeper.shutdown();
+    }
+    FileUtils.deleteDirectory(folder.toFile());
+  }
+}

@@ -1,0 +1,90 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package dev.stratum.bench.allocation;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertTrue;
+
+import dev.stratum.bench.blockcache.TemporaryFiles;
+import org.junit.Rule;
+import org.junit.Test;
+
+public class TestCacheWritesBenchmark {
+  private static final int SIZE = 8192;
+  private static final int WRITES = 200;
+
+  @Rule
+  public final TemporaryFiles files = new TemporaryFiles();
+
+  private final CacheWritesBenchmark benchmark = new CacheWritesBenchmark();
+
+  private static <T extends CacheWritesBenchmark.Caching> T small(T caching) {
+    caching.size = SIZE;
+    caching.megabytes = 1;
+    return caching;
+  }
+
+  @Test
+  public void flushCachesABlockForEachOperation() throws Exception {
+    CacheWritesBenchmark.Flush state = small(new CacheWritesBenchmark.Flush());
+    state.fill();
+    for (int i = 0; i < WRITES; i++) {
+      benchmark.flush(state);
+    }
+    assertInserted(state, WRITES);
+    state.close();
+  }
+
+  @Test
+  public void compactionCachesABlockForEachOperation() throws Exception {
+    CacheWritesBenchmark.Compaction state = small(new CacheWritesBenchmark.Compaction());
+    state.fill();
+    for (int i = 0; i < WRITES; i++) {
+      benchmark.compaction(state);
+    }
+    assertInserted(state, WRITES);
+    state.close();
+  }
+
+  @Test
+  public void insertedBlocksAreCachedAndTheOldOnesEvicted() throws Exception {
+    CacheWritesBenchmark.Insertion state = small(new CacheWritesBenchmark.Insertion());
+    state.persistent = true;
+    state.fill();
+    for (int i = 1; i <= 2 * WRITES; i++) {
+      assertEquals(i, benchmark.insert(state));
+    }
+    assertInserted(state, 2 * WRITES);
+    state.close();
+  }
+
+  /** Index and bloom blocks come on top, and the last blocks of a file may still be queued. */
+  private static void assertInserted(CacheWritesBenchmark.Caching state, int blocks)
+    throws Exception {
+    long deadline = System.nanoTime() + 60_000_000_000L;
+    while (inserted(state) < blocks - 20 && System.nanoTime() < deadline) {
+      Thread.sleep(10);
+    }
+    long inserted = inserted(state);
+    assertTrue("blocks " + inserted, inserted >= blocks - 20 && inserted <= blocks * 2);
+  }
+
+  private static long inserted(CacheWritesBenchmark.Caching state) {
+    return state.cache.getStats().getEvictedCount() + state.cache.getBackingMap().size();
+  }
+}
