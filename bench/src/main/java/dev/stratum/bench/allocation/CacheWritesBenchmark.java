@@ -59,8 +59,8 @@ import org.openjdk.jmh.annotations.Warmup;
  * One data block put into a bucket cache on a file, in microseconds and in bytes of heap allocated:
  * written with all its cells to a store file and cached on write, the cells from memory as in a
  * flush ({@link #flush}) or scanned from another store file as in a compaction
- * ({@link #compaction}), each with its share of the file's index and bloom filter; or inserted as it
- * is ({@link #insert}), the oldest block evicted in turn. Store files are local ones, so that
+ * ({@link #compaction}), each with its share of the file's index and bloom filter; or inserted as
+ * it is ({@link #insert}), the oldest block evicted in turn. Store files are local ones, so that
  * nothing of HDFS is in it.
  *
  * <pre>
@@ -108,7 +108,7 @@ public class CacheWritesBenchmark extends PinnedJvm {
         BucketCache.DEFAULT_ERROR_TOLERATION_DURATION, conf);
     }
 
-    /** @throws IllegalStateException if a block was dropped, which is not what was to be measured */
+    /** @throws IllegalStateException if a block was dropped, so that the figure means nothing */
     @TearDown(Level.Trial)
     public void close() throws IOException {
       long dropped = cache.getStats().getFailedInserts();
@@ -140,7 +140,8 @@ public class CacheWritesBenchmark extends PinnedJvm {
       scanner = source.getScanner(conf, false, false, true);
       scanner.seekTo();
       Cell first = scanner.getCell();
-      cellsInBlock = 1 + size / (first.getSerializedSize() + 2 * Integer.BYTES + 1);
+      // With one byte for the cell's sequence id.
+      cellsInBlock = 1 + size / (first.getSerializedSize() + 1);
     }
 
     void append(Cell cell) throws IOException {
@@ -257,7 +258,8 @@ public class CacheWritesBenchmark extends PinnedJvm {
     }
 
     long insertBlock() {
-      cache.cacheBlock(key(inserted), distinct.get((int) (inserted % distinct.size())), false, true);
+      HFileBlock block = distinct.get((int) (inserted % distinct.size()));
+      cache.cacheBlock(key(inserted), block, false, true);
       if (inserted >= KEPT_BLOCKS) {
         cache.evictBlock(key(inserted - KEPT_BLOCKS));
       }

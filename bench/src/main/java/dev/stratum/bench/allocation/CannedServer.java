@@ -111,8 +111,10 @@ final class CannedServer implements Closeable {
     int value = 0;
     int shift = 0;
     byte next = request.get();
-    for (; next < 0; next = request.get(), shift += BITS) {
+    while (next < 0) {
       value |= (next & CONTINUED - 1) << shift;
+      shift += BITS;
+      next = request.get();
     }
     return value | next << shift;
   }
@@ -139,8 +141,9 @@ final class CannedServer implements Closeable {
 
   private void writeVarint(int value) {
     int rest = value;
-    for (; rest >= CONTINUED; rest >>>= BITS) {
+    while (rest >= CONTINUED) {
       response.put((byte) (rest & CONTINUED - 1 | CONTINUED));
+      rest >>>= BITS;
     }
     response.put((byte) rest);
   }

@@ -74,6 +74,7 @@ final class ServedTable implements Closeable {
   private static final int FIELD_BYTES = 100;
   private static final int ROWS_IN_A_BATCH = 100;
   private static final long START_MILLIS = 60_000;
+  private static final long QUIET_MILLIS = 1000;
 
   static {
     for (int i = 0; i < FIELDS.length; i++) {
@@ -160,6 +161,7 @@ final class ServedTable implements Closeable {
 
   /** Stops the servers and starts them again on what they left. */
   void restart() throws Exception {
+    awaitWritten();
     stop();
     start();
     long deadline = System.currentTimeMillis() + START_MILLIS;
@@ -169,10 +171,21 @@ final class ServedTable implements Closeable {
       }
       Thread.sleep(100);
     }
-    if (bucketCache().getBlockCount() == 0) {
-      throw new IllegalStateException("The cache is empty after the restart");
-    }
+    long misses = bucketCache().getStats().getMissCount();
     read();
+    misses = bucketCache().getStats().getMissCount() - misses;
+    if (misses > 0) {
+      throw new IllegalStateException(misses + " blocks were not recovered");
+    }
+  }
+
+  /** Waits until the cache has had nothing to write for a while: a restart drops what is queued. */
+  private void awaitWritten() throws InterruptedException {
+    int blocks = -1;
+    while (blocks != bucketCache().getBackingMap().size()) {
+      blocks = bucketCache().getBackingMap().size();
+      Thread.sleep(QUIET_MILLIS);
+    }
   }
 
   private boolean serves() {

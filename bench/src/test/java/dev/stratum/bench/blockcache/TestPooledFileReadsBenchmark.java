@@ -62,7 +62,6 @@ public class TestPooledFileReadsBenchmark {
   public void recoveredBlocksAreOfTheSizeAskedFor() throws Exception {
     PooledFileReadsBenchmark.Recovered blocks = new PooledFileReadsBenchmark.Recovered();
     set(blocks);
-    blocks.engine = "mmap";
     blocks.fill();
     for (int i = 0; i < 100; i++) {
       assertOfSize(benchmark.recovered(blocks));

@@ -44,6 +44,8 @@ import org.junit.experimental.categories.Category;
 import org.junit.runner.RunWith;
 import org.junit.runners.Parameterized;
 
+import org.apache.hbase.thirdparty.io.netty.util.ResourceLeakDetector;
+
 /**
  * Fails when a read of a bucket cache, on any engine and with blocks of any usual size, allocates
  * more than a little garbage on the heap.
@@ -87,6 +89,8 @@ public class TestBlockReadAllocation {
 
   @Before
   public void fill() throws IOException {
+    // As in a server; the paranoid level allocates more than what it watches.
+    ResourceLeakDetector.setLevel(ResourceLeakDetector.Level.SIMPLE);
     conf.setBoolean(SizeClassByteBuffAllocator.ENABLED_KEY, true);
     pool = ByteBuffAllocator.create(conf, true);
     File dir = new File(util.getDataTestDir().toUri().getPath());

@@ -1,0 +1,141 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.io.hfile;
+
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import java.nio.ByteBuffer;
+import java.util.zip.CRC32;
+import java.util.zip.Checksum;
+import org.apache.hadoop.hbase.nio.ByteBuff;
+import org.apache.hadoop.hbase.nio.SingleByteBuff;
+import org.apache.hadoop.util.DataChecksum;
+import org.apache.hadoop.util.NativeCodeLoader;
+import org.apache.yetus.audience.InterfaceAudience;
+
+/**
+ * Verifies the checksums of a block where it lies, with the JDK's CRC, which takes direct buffers.
+ * Hadoop's DataChecksum copies them to the heap first unless its native code is there, into an
+ * array of the size of a chunk, 16 KB by default, that it makes for each block; and a block in
+ * several buffers goes through an array of 256 bytes piece by piece.
+ * <p>
+ * Stateless.
+ */
+@InterfaceAudience.Private
+final class ChunkedChecksums {
+  /** CRC32C(), or null on Java 8. */
+  private static final MethodHandle NEW_CRC32C;
+  /** CRC32C.update(ByteBuffer), or null on Java 8. */
+  private static final MethodHandle UPDATE_CRC32C;
+
+  static {
+    MethodHandle create = null;
+    MethodHandle update = null;
+    try {
+      Class<?> crc = Class.forName("java.util.zip.CRC32C");
+      MethodHandles.Lookup lookup = MethodHandles.publicLookup();
+      create = lookup.findConstructor(crc, MethodType.methodType(void.class))
+        .asType(MethodType.methodType(Checksum.class));
+      update =
+        lookup.findVirtual(crc, "update", MethodType.methodType(void.class, ByteBuffer.class))
+          .asType(MethodType.methodType(void.class, Checksum.class, ByteBuffer.class));
+    } catch (ReflectiveOperationException e) {
+      // Java 8
+      create = null;
+    }
+    NEW_CRC32C = create;
+    UPDATE_CRC32C = update;
+  }
+
+  private ChunkedChecksums() {
+  }
+
+  /** Whether {@link #verify} knows this sum and Hadoop has nothing better for this data. */
+  static boolean canVerify(DataChecksum checksum, ByteBuff data) {
+    return canVerify(checksum.getChecksumType())
+      && !(data instanceof SingleByteBuff && NativeCodeLoader.isNativeCodeLoaded());
+  }
+
+  static boolean canVerify(DataChecksum.Type type) {
+    return type == DataChecksum.Type.CRC32
+      || type == DataChecksum.Type.CRC32C && NEW_CRC32C != null;
+  }
+
+  /**
+   * Compares the sum of each chunk with the one that is stored.
+   * @param data      from its position, which is 0, to its limit; a duplicate, whose buffers are
+   *                  left in any position
+   * @param checksums four bytes for each chunk, from its position
+   * @return false if a sum is not the one that is stored, or is missing
+   */
+  static boolean verify(DataChecksum checksum, ByteBuff data, ByteBuff checksums) {
+    Checksum crc = create(checksum.getChecksumType());
+    ByteBuffer[] buffers = data.nioByteBuffers();
+    int buffer = 0;
+    int end = buffers[0].limit();
+    int rest = data.remaining();
+    int stored = 0;
+    while (rest > 0) {
+      crc.reset();
+      int chunk = Math.min(rest, checksum.getBytesPerChecksum());
+      rest -= chunk;
+      while (chunk > 0) {
+        while (buffers[buffer].position() == end) {
+          end = buffers[++buffer].limit();
+        }
+        int length = Math.min(chunk, end - buffers[buffer].position());
+        buffers[buffer].limit(buffers[buffer].position() + length);
+        update(crc, buffers[buffer]);
+        chunk -= length;
+      }
+      if (
+        checksums.remaining() < stored + Integer.BYTES
+          || (int) crc.getValue() != checksums.getIntAfterPosition(stored)
+      ) {
+        return false;
+      }
+      stored += Integer.BYTES;
+    }
+    return true;
+  }
+
+  private static Checksum create(DataChecksum.Type type) {
+    if (type == DataChecksum.Type.CRC32) {
+      return new CRC32();
+    }
+    try {
+      return (Checksum) NEW_CRC32C.invokeExact();
+    } catch (Throwable t) {
+      throw new IllegalStateException("CRC32C cannot be used", t);
+    }
+  }
+
+  /** Takes the buffer from its position to its limit, where its position is afterwards. */
+  private static void update(Checksum crc, ByteBuffer buffer) {
+    if (crc instanceof CRC32) {
+      ((CRC32) crc).update(buffer);
+      return;
+    }
+    try {
+      UPDATE_CRC32C.invokeExact(crc, buffer);
+    } catch (Throwable t) {
+      throw new IllegalStateException("CRC32C cannot be used", t);
+    }
+  }
+}
