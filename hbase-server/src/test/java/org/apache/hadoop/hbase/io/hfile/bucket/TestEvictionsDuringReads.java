@@ -18,7 +18,6 @@
 package org.apache.hadoop.hbase.io.hfile.bucket;
 
 import static org.junit.Assert.assertArrayEquals;
-import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertTrue;
 
 import java.io.File;
@@ -170,13 +169,13 @@ public class TestEvictionsDuringReads {
     }
     CachedBlockFixture.await(() -> cache.ramCache.isEmpty());
     evictEach();
-    CachedBlockFixture.await(() -> cache.getAllocator().getUsedSize() == 0);
-    assertEquals(0, cache.backingMap.size());
-    assertPoolIsWhole();
+    // A writer may still be at a block that was evicted under it.
+    CachedBlockFixture.await(() -> cache.getAllocator().getUsedSize() == 0
+      && cache.backingMap.isEmpty() && isPoolWhole());
   }
 
-  /** Every buffer can be had again, and there is none that has not come back. */
-  private void assertPoolIsWhole() {
+  /** Whether every buffer can be had again. */
+  private boolean isPoolWhole() {
     List<ByteBuff> all = new ArrayList<>();
     long heapBefore = pool.getHeapAllocationBytes();
     for (int i = 0; i < pool.getTotalBufferCount(); i++) {
@@ -185,7 +184,7 @@ public class TestEvictionsDuringReads {
     all.forEach(ByteBuff::release);
     // Of each of the four sizes, one divided buffer may be kept.
     long lacking = (pool.getHeapAllocationBytes() - heapBefore) / pool.getBufferSize();
-    assertTrue(lacking + " buffers", lacking <= (sizeClasses ? 4 : 0));
+    return lacking <= (sizeClasses ? 4 : 0);
   }
 
   private Void read(Random random) {
