@@ -24,26 +24,19 @@ import static org.apache.hadoop.hbase.io.hfile.CachedBlockFixture.key;
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertTrue;
 
-import java.io.File;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicReference;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
-import org.apache.hadoop.hbase.HBaseConfiguration;
-import org.apache.hadoop.hbase.io.ByteBuffAllocator;
-import org.apache.hadoop.hbase.io.hfile.BlockCacheFactory;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
 import org.apache.hadoop.hbase.io.hfile.BlockType;
 import org.apache.hadoop.hbase.io.hfile.Cacheable;
-import org.apache.hadoop.hbase.io.hfile.CompositeBucketCache;
 import org.apache.hadoop.hbase.io.hfile.HFileBlock;
 import org.apache.hadoop.hbase.io.hfile.PromotionPolicy;
 import org.apache.hadoop.hbase.io.hfile.RefCntLeakRule;
 import org.apache.hadoop.hbase.testclassification.IOTests;
 import org.apache.hadoop.hbase.testclassification.LargeTests;
+import org.junit.After;
 import org.junit.Before;
 import org.junit.ClassRule;
 import org.junit.Rule;
@@ -74,59 +67,22 @@ public class TestDataPromotionStress {
   @Rule
   public final RefCntLeakRule leaks = new RefCntLeakRule();
 
-  private final AtomicReference<Throwable> failure = new AtomicReference<>();
   private volatile String closing = "none";
-  private volatile boolean done;
   private int closed;
-  private ByteBuffAllocator pool;
-  private Configuration conf;
+  private StressedTiers tiers;
   private Configuration none;
-  private CompositeBucketCache cache;
-  private FirstLevelBucketCache first;
-  private BucketCacheTier second;
 
   @Before
   public void setUp() {
-    conf = HBaseConfiguration.create();
-    conf.setBoolean("hbase.bucketcache.composite.enabled", true);
-    conf.set("hbase.bucketcache.l1.size", "2");
-    conf.set("hbase.bucketcache.l2.size", "8");
-    conf.set("hbase.bucketcache.bucket.sizes", "5120,9216");
-    conf.set("hbase.blockcache.minblocksize", "4096");
+    tiers = new StressedTiers(folder.getRoot(), 2, 8, "5120,9216");
+    tiers.conf.set("hbase.blockcache.minblocksize", "4096");
     // Full at times, so that promotions are refused.
-    conf.set("hbase.bucketcache.l1.writer.queuelength", "4");
-    conf.set("hbase.bucketcache.l2.ioengine",
-      "file:" + new File(folder.getRoot(), "l2").getPath());
-    conf.setInt(ByteBuffAllocator.MAX_BUFFER_COUNT_KEY, 2000);
-    conf.setInt(ByteBuffAllocator.BUFFER_SIZE_KEY, 2048);
-    conf.setInt(ByteBuffAllocator.MIN_ALLOCATE_SIZE_KEY, 512);
-    none = new Configuration(conf);
-    none.set("hbase.bucketcache.composite.promotion", "none");
-    pool = ByteBuffAllocator.create(conf, true);
+    tiers.conf.set("hbase.bucketcache.l1.writer.queuelength", "4");
   }
 
-  private void open() {
-    cache = (CompositeBucketCache) BlockCacheFactory.createBlockCache(conf);
-    first = (FirstLevelBucketCache) cache.getFirstLevelCache();
-    second = (BucketCacheTier) cache.getSecondLevelCache();
-  }
-
-  private interface Step {
-    void run(ThreadLocalRandom random) throws Exception;
-  }
-
-  private Thread start(Step step) {
-    Thread thread = new Thread(() -> {
-      try {
-        while (!done && failure.get() == null) {
-          step.run(ThreadLocalRandom.current());
-        }
-      } catch (Throwable t) {
-        failure.compareAndSet(null, t);
-      }
-    });
-    thread.start();
-    return thread;
+  @After
+  public void tearDown() {
+    tiers.close();
   }
 
   /** One block in sixteen is a meta block. */
@@ -144,7 +100,7 @@ public class TestDataPromotionStress {
   private void read(String file, long offset, boolean cacheOnMiss) {
     BlockType type = typeOf(offset);
     BlockCacheKey key = key(file, offset, offset % 5 == 0 ? null : type);
-    Cacheable found = cache.getBlock(key, true, false, true);
+    Cacheable found = tiers.cache().getBlock(key, true, false, true);
     if (found != null) {
       try {
         assertEquals(type, found.getBlockType());
@@ -154,7 +110,7 @@ public class TestDataPromotionStress {
         found.release();
       }
     } else if (cacheOnMiss) {
-      cache(cache, key, block(type, offset, sizeOf(offset), pool));
+      cache(tiers.cache(), key, block(type, offset, sizeOf(offset), tiers.pool));
     }
   }
 
@@ -162,11 +118,11 @@ public class TestDataPromotionStress {
   private void openAndClose(ThreadLocalRandom random) throws Exception {
     String file = "closing" + closed;
     for (int i = 0; i < 20; i++) {
-      cache(cache, key(file, i, typeOf(i)), block(typeOf(i), i, sizeOf(i), pool));
+      cache(tiers.cache(), key(file, i, typeOf(i)), block(typeOf(i), i, sizeOf(i), tiers.pool));
     }
     closing = file;
     TimeUnit.MICROSECONDS.sleep(random.nextInt(2000));
-    cache.evictBlocksByHfileName(file);
+    tiers.cache().evictBlocksByHfileName(file);
     closed++;
   }
 
@@ -181,54 +137,51 @@ public class TestDataPromotionStress {
     String file = "file" + random.nextInt(FILES);
     switch (random.nextInt(40)) {
       case 0:
-        cache.evictBlocksByHfileName(file);
+        tiers.cache().evictBlocksByHfileName(file);
         break;
       case 1:
-        cache.evictBlocksRangeByHfileName(file, 50, 100);
+        tiers.cache().evictBlocksRangeByHfileName(file, 50, 100);
         break;
       case 2:
-        first.freeSpace("test");
+        tiers.first().freeSpace("test");
         break;
       case 3:
-        second.freeSpace("test");
+        tiers.second().freeSpace("test");
         break;
       case 4:
-        cache.onConfigurationChange(random.nextInt(4) == 0 ? none : conf);
+        tiers.cache().onConfigurationChange(random.nextInt(4) == 0 ? none : tiers.conf);
         break;
       default:
-        cache.evictBlock(key(file, skewed(random), null));
+        tiers.cache().evictBlock(key(file, skewed(random), null));
     }
   }
 
   private void runFor(long nanos) throws Exception {
-    List<Thread> threads = new ArrayList<>();
     for (int i = 0; i < 3; i++) {
-      threads.add(start(random -> read("file" + random.nextInt(FILES), skewed(random), true)));
+      tiers.start(random -> read("file" + random.nextInt(FILES), skewed(random), true));
     }
-    threads.add(start(random -> read(closing, random.nextInt(20), false)));
-    threads.add(start(this::openAndClose));
-    threads.add(start(this::takeAway));
+    tiers.start(random -> read(closing, random.nextInt(20), false));
+    tiers.start(this::openAndClose);
+    tiers.start(this::takeAway);
     long end = System.nanoTime() + nanos;
-    while (System.nanoTime() < end && failure.get() == null) {
+    while (System.nanoTime() < end && !tiers.hasFailed()) {
       TimeUnit.MILLISECONDS.sleep(20);
     }
-    done = true;
-    for (Thread thread : threads) {
-      thread.join();
-    }
-    if (failure.get() != null) {
-      throw new AssertionError(failure.get());
-    }
+    tiers.stop();
   }
 
   private long dataInFirst() {
-    return first.backingMap.values().stream().filter(entry -> !entry.metaBlock).count();
+    return tiers.first().backingMap.values().stream().filter(entry -> !entry.metaBlock).count();
   }
 
   private void stress() throws Exception {
+    none = new Configuration(tiers.conf);
+    none.set("hbase.bucketcache.composite.promotion", "none");
+    tiers.open();
+    FirstLevelBucketCache first = tiers.first();
     runFor(TimeUnit.SECONDS.toNanos(Integer.getInteger(SECONDS, 20)) / 2);
     // Promotion may have been off at the end.
-    cache.onConfigurationChange(conf);
+    tiers.cache().onConfigurationChange(tiers.conf);
     PromotionPolicy policy = first.setPromotedShare(1);
     // The room for data may have been taken as full for a while.
     await(() -> {
@@ -238,10 +191,7 @@ public class TestDataPromotionStress {
       }
       return policy.getBlockCount() > 0;
     });
-    for (BucketCacheTier tier : new BucketCacheTier[] { first, second }) {
-      await(() -> tier.ramCache.isEmpty());
-      await(() -> tier.writerQueues.stream().allMatch(queue -> queue.isEmpty()));
-    }
+    tiers.awaitWritten();
     await(() -> policy.getBlockCount() == dataInFirst());
     // Nothing moves any more, so it stays like that.
     TimeUnit.MILLISECONDS.sleep(50);
@@ -252,45 +202,26 @@ public class TestDataPromotionStress {
     assertTrue("blocks were promoted", policy.getPromotedCount() > 1000);
     assertTrue("blocks were demoted", policy.getDemotedCount() > 0);
     for (int i = 0; i < closed; i++) {
-      String file = "closing" + i;
-      for (BucketCacheTier tier : new BucketCacheTier[] { first, second }) {
-        tier.forEachBlockOf(file, key -> {
-          throw new AssertionError(key + " outlived its file");
-        });
-      }
+      tiers.assertNothingIsLeftOf("closing" + i);
     }
     for (int i = 0; i < FILES; i++) {
-      cache.evictBlocksByHfileName("file" + i);
+      tiers.cache().evictBlocksByHfileName("file" + i);
     }
-    for (BucketCacheTier tier : new BucketCacheTier[] { first, second }) {
-      assertEquals(0, tier.backingMap.size());
-      assertTrue(tier.blocksByHFile.isEmpty());
-      assertEquals(0, tier.getAllocator().getUsedSize());
-      assertEquals(0, tier.size());
-      assertEquals(0, tier.getBlockCount());
-      assertEquals(0, tier.getMetaBlockCount());
-    }
-    assertEquals(0, first.getMetaPlaces());
+    tiers.assertEmpty();
     assertEquals(0, policy.getBlockCount());
     assertEquals(0, policy.getUsedBytes());
-    cache.shutdown();
-    // Every pooled buffer is back, once the writers have let go.
-    await(() -> pool.getUsedBufferCount() == pool.getFreeBufferCount());
+    tiers.close();
+    tiers.awaitBuffers();
   }
 
   @Test
   public void policyAndTiersAgreeInMemoryOverAFile() throws Exception {
-    open();
     stress();
   }
 
   @Test
   public void policyAndTiersAgreeInTwoTiersOfSharedMemory() throws Exception {
-    conf.set("hbase.bucketcache.l1.ioengine",
-      "pmem:" + new File(folder.getRoot(), "l1").getPath());
-    conf.set("hbase.bucketcache.l2.ioengine", "offheap");
-    none.set("hbase.bucketcache.l1.ioengine", conf.get("hbase.bucketcache.l1.ioengine"));
-    open();
+    tiers.useSharedMemory();
     stress();
   }
 }

@@ -25,27 +25,22 @@ import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertNull;
 import static org.junit.Assert.assertTrue;
 
-import java.io.File;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicReference;
-import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
-import org.apache.hadoop.hbase.HBaseConfiguration;
-import org.apache.hadoop.hbase.io.ByteBuffAllocator;
-import org.apache.hadoop.hbase.io.hfile.BlockCacheFactory;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
 import org.apache.hadoop.hbase.io.hfile.BlockType;
 import org.apache.hadoop.hbase.io.hfile.Cacheable;
-import org.apache.hadoop.hbase.io.hfile.CompositeBucketCache;
 import org.apache.hadoop.hbase.io.hfile.CompositeBucketCacheMetrics;
 import org.apache.hadoop.hbase.io.hfile.RefCntLeakRule;
 import org.apache.hadoop.hbase.testclassification.IOTests;
 import org.apache.hadoop.hbase.testclassification.MediumTests;
+import org.junit.After;
+import org.junit.Before;
 import org.junit.ClassRule;
 import org.junit.Rule;
 import org.junit.Test;
@@ -77,47 +72,18 @@ public class TestTierCounts {
   @Rule
   public final RefCntLeakRule leaks = new RefCntLeakRule();
 
-  private final AtomicReference<Throwable> failure = new AtomicReference<>();
-  private volatile boolean done;
-  private ByteBuffAllocator pool;
-  private CompositeBucketCache cache;
-  private FirstLevelBucketCache first;
-  private BucketCacheTier second;
+  private StressedTiers stressed;
 
-  private void open() {
-    Configuration conf = HBaseConfiguration.create();
-    conf.setBoolean("hbase.bucketcache.composite.enabled", true);
-    conf.set("hbase.bucketcache.l1.size", "3");
-    conf.set("hbase.bucketcache.l2.size", "7");
-    conf.set("hbase.bucketcache.bucket.sizes", "5120,9216");
-    conf.set("hbase.blockcache.minblocksize", "4096");
-    conf.set("hbase.bucketcache.l2.ioengine",
-      "file:" + new File(folder.getRoot(), "l2").getPath());
-    conf.setInt(ByteBuffAllocator.MAX_BUFFER_COUNT_KEY, 2000);
-    conf.setInt(ByteBuffAllocator.BUFFER_SIZE_KEY, 2048);
-    conf.setInt(ByteBuffAllocator.MIN_ALLOCATE_SIZE_KEY, 512);
-    pool = ByteBuffAllocator.create(conf, true);
-    cache = (CompositeBucketCache) BlockCacheFactory.createBlockCache(conf);
-    first = (FirstLevelBucketCache) cache.getFirstLevelCache();
-    second = (BucketCacheTier) cache.getSecondLevelCache();
+  @Before
+  public void setUp() {
+    stressed = new StressedTiers(folder.getRoot(), 3, 7, "5120,9216");
+    stressed.conf.set("hbase.blockcache.minblocksize", "4096");
+    stressed.open();
   }
 
-  private interface Step {
-    void run(ThreadLocalRandom random) throws Exception;
-  }
-
-  private Thread start(Step step) {
-    Thread thread = new Thread(() -> {
-      try {
-        while (!done && failure.get() == null) {
-          step.run(ThreadLocalRandom.current());
-        }
-      } catch (Throwable t) {
-        failure.compareAndSet(null, t);
-      }
-    });
-    thread.start();
-    return thread;
+  @After
+  public void tearDown() {
+    stressed.close();
   }
 
   private static BlockType typeOf(long offset) {
@@ -135,11 +101,11 @@ public class TestTierCounts {
     // Some callers do not know the type, or take it for data.
     BlockCacheKey key = key("file" + random.nextInt(FILES), offset,
       offset % 5 == 0 ? null : offset % 7 == 0 ? BlockType.DATA : type);
-    Cacheable found = cache.getBlock(key, true, false, true);
+    Cacheable found = stressed.cache().getBlock(key, true, false, true);
     if (found != null) {
       found.release();
     } else {
-      cache(cache, key, block(type, offset, sizeOf(offset), pool));
+      cache(stressed.cache(), key, block(type, offset, sizeOf(offset), stressed.pool));
     }
   }
 
@@ -148,24 +114,26 @@ public class TestTierCounts {
     String file = "file" + random.nextInt(FILES);
     switch (random.nextInt(50)) {
       case 0:
-        cache.evictBlocksByHfileName(file);
+        stressed.cache().evictBlocksByHfileName(file);
         break;
       case 1:
-        cache.evictBlocksRangeByHfileName(file, 50, 150);
+        stressed.cache().evictBlocksRangeByHfileName(file, 50, 150);
         break;
       case 2:
-        first.freeSpace("test");
+        stressed.first().freeSpace("test");
         break;
       case 3:
-        second.freeSpace("test");
+        stressed.second().freeSpace("test");
         break;
       default:
-        cache.evictBlock(key(file, random.nextInt(BLOCKS), null));
+        stressed.cache().evictBlock(key(file, random.nextInt(BLOCKS), null));
     }
   }
 
   private void settle() {
-    await(() -> first.ramCache.delegate.isEmpty() && second.ramCache.delegate.isEmpty());
+    stressed.awaitWritten();
+    FirstLevelBucketCache first = stressed.first();
+    BucketCacheTier second = stressed.second();
     // The writers' last word on what they have just written.
     await(() -> {
       long used = first.getCurrentSize() + second.getCurrentSize();
@@ -223,26 +191,17 @@ public class TestTierCounts {
 
   @Test
   public void countsAreExactAfterBlocksCameAndWentInEveryWayAtOnce() throws Exception {
-    open();
-    List<CompositeBucketCacheMetrics.Tier> tiers = cache.getMetrics().getTiers();
+    List<CompositeBucketCacheMetrics.Tier> tiers = stressed.cache().getMetrics().getTiers();
     for (int round = 0; round < ROUNDS; round++) {
-      done = false;
-      List<Thread> threads = new ArrayList<>();
       for (int i = 0; i < 4; i++) {
-        threads.add(start(this::read));
+        stressed.start(this::read);
       }
-      threads.add(start(this::takeAway));
+      stressed.start(this::takeAway);
       Thread.sleep(ROUND_MILLIS);
-      done = true;
-      for (Thread thread : threads) {
-        thread.join();
-      }
-      if (failure.get() != null) {
-        throw new AssertionError(failure.get());
-      }
+      stressed.stop();
       settle();
-      assertCountsAreThoseOfAWalk(tiers.get(0), first);
-      assertCountsAreThoseOfAWalk(tiers.get(1), second);
+      assertCountsAreThoseOfAWalk(tiers.get(0), stressed.first());
+      assertCountsAreThoseOfAWalk(tiers.get(1), stressed.second());
     }
     CompositeBucketCacheMetrics.Tier l1 = tiers.get(0);
     CompositeBucketCacheMetrics.Tier l2 = tiers.get(1);
@@ -255,7 +214,7 @@ public class TestTierCounts {
     assertTrue(l2.get("EvictedBlockCount") > 0);
     assertTrue(l2.get("WrittenBytes") > l2.get("InsertedBlockCount") * 1000);
     for (int i = 0; i < FILES; i++) {
-      cache.evictBlocksByHfileName("file" + i);
+      stressed.cache().evictBlocksByHfileName("file" + i);
     }
     for (CompositeBucketCacheMetrics.Tier tier : tiers) {
       for (String gauge : new String[] { "IndexBlockCount", "IndexBlockSize", "BloomBlockCount",
@@ -267,6 +226,5 @@ public class TestTierCounts {
         throw new AssertionError(file + " is still counted");
       });
     }
-    cache.shutdown();
   }
 }

@@ -1,0 +1,180 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.io.hfile.bucket;
+
+import static org.apache.hadoop.hbase.io.hfile.CachedBlockFixture.await;
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertTrue;
+
+import java.io.File;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicReference;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.HBaseConfiguration;
+import org.apache.hadoop.hbase.io.ByteBuffAllocator;
+import org.apache.hadoop.hbase.io.hfile.BlockCacheFactory;
+import org.apache.hadoop.hbase.io.hfile.CompositeBucketCache;
+
+/**
+ * Two tiers so small that they are full at once, blocks in pooled buffers, and threads that do
+ * something to the tiers over and over until they are told to end or one of them fails.
+ */
+final class StressedTiers {
+
+  /** What a thread does over and over. */
+  interface Step {
+    void run(ThreadLocalRandom random) throws Exception;
+  }
+
+  /** To be changed before {@link #open}. */
+  final Configuration conf = HBaseConfiguration.create();
+  final ByteBuffAllocator pool;
+  private final File folder;
+  private final AtomicReference<Throwable> failure = new AtomicReference<>();
+  private final List<Thread> threads = new ArrayList<>();
+  private volatile boolean done;
+  private CompositeBucketCache cache;
+  private FirstLevelBucketCache first;
+  private BucketCacheTier second;
+
+  /**
+   * @param folder          for the file that the second tier is on
+   * @param firstMegabytes  the size of the first tier, which is off the heap
+   * @param secondMegabytes the size of the second
+   * @param bucketSizes     of both, as their key has them
+   */
+  StressedTiers(File folder, int firstMegabytes, int secondMegabytes, String bucketSizes) {
+    this.folder = folder;
+    conf.setBoolean("hbase.bucketcache.composite.enabled", true);
+    conf.setInt("hbase.bucketcache.l1.size", firstMegabytes);
+    conf.setInt("hbase.bucketcache.l2.size", secondMegabytes);
+    conf.set("hbase.bucketcache.bucket.sizes", bucketSizes);
+    conf.set("hbase.bucketcache.l2.ioengine", "file:" + path("l2"));
+    conf.setInt(ByteBuffAllocator.MAX_BUFFER_COUNT_KEY, 2000);
+    conf.setInt(ByteBuffAllocator.BUFFER_SIZE_KEY, 2048);
+    conf.setInt(ByteBuffAllocator.MIN_ALLOCATE_SIZE_KEY, 512);
+    pool = ByteBuffAllocator.create(conf, true);
+  }
+
+  private String path(String name) {
+    return new File(folder, name).getPath();
+  }
+
+  /** Takes engines whose memory is the readers' too, with checksums in the first tier. */
+  void useSharedMemory() {
+    conf.set("hbase.bucketcache.l1.ioengine", "pmem:" + path("l1"));
+    conf.set("hbase.bucketcache.l2.ioengine", "offheap");
+  }
+
+  void open() {
+    cache = (CompositeBucketCache) BlockCacheFactory.createBlockCache(conf);
+    first = (FirstLevelBucketCache) cache.getFirstLevelCache();
+    second = (BucketCacheTier) cache.getSecondLevelCache();
+  }
+
+  /** Does nothing if they are not open. */
+  void close() {
+    if (cache != null) {
+      cache.shutdown();
+      cache = null;
+    }
+  }
+
+  CompositeBucketCache cache() {
+    return cache;
+  }
+
+  FirstLevelBucketCache first() {
+    return first;
+  }
+
+  BucketCacheTier second() {
+    return second;
+  }
+
+  void start(Step step) {
+    done = false;
+    Thread thread = new Thread(() -> {
+      try {
+        while (!done && !hasFailed()) {
+          step.run(ThreadLocalRandom.current());
+        }
+      } catch (Throwable t) {
+        failure.compareAndSet(null, t);
+      }
+    });
+    threads.add(thread);
+    thread.start();
+  }
+
+  boolean hasFailed() {
+    return failure.get() != null;
+  }
+
+  /**
+   * Ends the threads.
+   * @throws AssertionError if one of them failed
+   */
+  void stop() throws InterruptedException {
+    done = true;
+    for (Thread thread : threads) {
+      thread.join();
+    }
+    threads.clear();
+    if (hasFailed()) {
+      throw new AssertionError(failure.get());
+    }
+  }
+
+  /** Waits until no block waits to be written any more. */
+  void awaitWritten() {
+    for (BucketCacheTier tier : new BucketCacheTier[] { first, second }) {
+      await(() -> tier.ramCache.isEmpty());
+      await(() -> tier.writerQueues.stream().allMatch(queue -> queue.isEmpty()));
+    }
+  }
+
+  void assertNothingIsLeftOf(String file) {
+    for (BucketCacheTier tier : new BucketCacheTier[] { first, second }) {
+      tier.forEachBlockOf(file, key -> {
+        throw new AssertionError(key + " outlived its file in " + tier.getName()
+          + (tier.backingMap.containsKey(key) ? ", stored" : ", not stored"));
+      });
+    }
+  }
+
+  void assertEmpty() {
+    for (BucketCacheTier tier : new BucketCacheTier[] { first, second }) {
+      assertEquals(0, tier.backingMap.size());
+      assertTrue(tier.blocksByHFile.isEmpty());
+      assertEquals(0, tier.getAllocator().getUsedSize());
+      assertEquals(0, tier.size());
+      assertEquals(0, tier.getBlockCount());
+      assertEquals(0, tier.getMetaBlockCount());
+      assertEquals(0, tier.getMetaBlockSize());
+    }
+    assertEquals(0, first.getMetaPlaces());
+  }
+
+  /** Waits until every pooled buffer is back, which writers may still hold for a moment. */
+  void awaitBuffers() {
+    await(() -> pool.getUsedBufferCount() == pool.getFreeBufferCount());
+  }
+}
