@@ -1,0 +1,203 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.fs;
+
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.Set;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.util.Threads;
+import org.apache.hadoop.hdfs.ClientContext;
+import org.apache.hadoop.hdfs.HdfsConfiguration;
+import org.apache.hadoop.hdfs.client.HdfsClientConfigKeys;
+import org.apache.hadoop.hdfs.util.ByteArrayManager;
+import org.apache.yetus.audience.InterfaceAudience;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.apache.hbase.thirdparty.com.google.common.util.concurrent.ThreadFactoryBuilder;
+
+/**
+ * Makes the HDFS client use the buffers of its packets again. What is written through
+ * <code>DFSOutputStream</code>, store files above all, goes through packets of 64 KB, each with a
+ * buffer of its own that is garbage as soon as it is acknowledged. HDFS-7276 lets the client keep
+ * them, <code>dfs.client.write.byte-array-manager.enabled</code>; HDFS leaves that off.
+ * <p>
+ * It is on here unless the operator says otherwise, and so that it cannot stall a writer, which is
+ * what HDFS-7358 was about. HDFS counts the buffers that are in use, and from
+ * <code>dfs.client.write.byte-array-manager.count-limit</code> on (2048 of a size) who asks for
+ * another waits until one comes back. That may be never: a thread that splits a WAL keeps a half
+ * full packet for each of its regions, and a file whose close fails keeps its last buffer for good.
+ * So there is no limit unless the operator has set one. What the limit bounds as well, the buffers
+ * that are kept for later use, is bounded by a look at them once a minute.
+ */
+@InterfaceAudience.Private
+public final class HdfsPacketPool {
+  private static final Logger LOG = LoggerFactory.getLogger(HdfsPacketPool.class);
+
+  static final String ENABLED_KEY = HdfsClientConfigKeys.Write.ByteArrayManager.ENABLED_KEY;
+
+  static final String LIMIT_KEY = HdfsClientConfigKeys.Write.ByteArrayManager.COUNT_LIMIT_KEY;
+
+  static final String CONTEXT_KEY = HdfsClientConfigKeys.DFS_CLIENT_CONTEXT;
+
+  /** What a value set here has for its source, so that it is not taken for the operator's. */
+  static final String SOURCE = "set by HBase, see docs/pooled-file-reads.md of Stratum";
+
+  /**
+   * The client context of a server. Of a context that is used by others as well, the first of them
+   * decides whether it pools, and with which limit.
+   */
+  static final String OWN_CONTEXT = "hbase";
+
+  private static final String HDFS_DEFAULTS = "hdfs-default.xml";
+
+  /** At most this many bytes of free buffers stay, as with the limit of HDFS for 64 KB. */
+  private static final long MAX_FREE_BYTES = 128L << 20;
+
+  /** And at most this part of the heap. */
+  private static final int MAX_FREE_PART_OF_HEAP = 64;
+
+  private static final long TRIM_PERIOD_SECONDS = 60;
+
+  /** The smallest size that the HDFS client keeps, in bytes. */
+  private static final int MIN_LENGTH = 32;
+
+  /** The managers that are trimmed already, so that servers of one process do not do it twice. */
+  private static final Set<ByteArrayManager> TRIMMED =
+    Collections.newSetFromMap(new IdentityHashMap<>());
+
+  private HdfsPacketPool() {
+  }
+
+  /**
+   * Sets the client up to pool, in {@code conf} and in this process, unless the operator has
+   * switched pooling off. To be called before the first file system of HDFS is made from
+   * {@code conf}: the client context, which has the pool, is made once for each name and process,
+   * and the name is set here, too.
+   */
+  public static void configure(Configuration conf) {
+    try {
+      // Only then do hdfs-default.xml and hdfs-site.xml take part in what conf says.
+      HdfsConfiguration.init();
+      if (!isSetByOperator(conf, ENABLED_KEY)) {
+        conf.set(ENABLED_KEY, "true", SOURCE);
+      }
+      if (conf.getBoolean(ENABLED_KEY, false)) {
+        start(conf);
+      }
+    } catch (LinkageError e) {
+      LOG.warn("This HDFS client cannot pool the buffers of its packets", e);
+    }
+  }
+
+  private static void start(Configuration conf) {
+    boolean unlimited = !isSetByOperator(conf, LIMIT_KEY);
+    if (unlimited) {
+      conf.set(LIMIT_KEY, String.valueOf(Integer.MAX_VALUE), SOURCE);
+      if (!isSetByOperator(conf, CONTEXT_KEY)) {
+        conf.set(CONTEXT_KEY, OWN_CONTEXT, SOURCE);
+      }
+    }
+    // Made here at the latest, and so by this configuration, if it is not there yet.
+    ByteArrayManager manager = ClientContext.getFromConf(conf).getByteArrayManager();
+    if (!isPooled(manager)) {
+      LOG.warn("{} has no effect, since this process has already made the HDFS client context '{}'"
+        + " without a pool; set {} to another name", ENABLED_KEY, conf.get(CONTEXT_KEY),
+        CONTEXT_KEY);
+    } else if (unlimited) {
+      trimEveryMinute(manager, largestLength(conf));
+    }
+  }
+
+  /**
+   * Returns whether {@code key} has a value in {@code conf} that comes neither from HDFS's own
+   * defaults nor from here.
+   */
+  static boolean isSetByOperator(Configuration conf, String key) {
+    if (conf.getRaw(key) == null) {
+      // Hadoop remembers the source of a value that has been unset.
+      return false;
+    }
+    String[] sources = conf.getPropertySources(key);
+    // The first is where the value was born, the others what it was copied through.
+    return sources != null && sources.length > 0 && !SOURCE.equals(sources[0])
+      && !sources[0].endsWith(HDFS_DEFAULTS);
+  }
+
+  /** Returns whether {@code manager} keeps what is released to it. */
+  static boolean isPooled(ByteArrayManager manager) {
+    // What does not pool says that it has 0 free buffers; what does has no answer for this size.
+    return manager.release(new byte[0]) < 0;
+  }
+
+  /** Returns the size of the buffer of a full packet in bytes. */
+  private static int largestLength(Configuration conf) {
+    int packetSize = conf.getInt(HdfsClientConfigKeys.DFS_CLIENT_WRITE_PACKET_SIZE_KEY,
+      HdfsClientConfigKeys.DFS_CLIENT_WRITE_PACKET_SIZE_DEFAULT);
+    return ByteArrayManager.leastPowerOfTwo(Math.max(MIN_LENGTH, packetSize));
+  }
+
+  private static synchronized void trimEveryMinute(ByteArrayManager manager, int largestLength) {
+    if (!TRIMMED.add(manager)) {
+      return;
+    }
+    long maxFreeBytes =
+      Math.min(MAX_FREE_BYTES, Runtime.getRuntime().maxMemory() / MAX_FREE_PART_OF_HEAP);
+    ScheduledExecutorService trimmer =
+      Executors.newSingleThreadScheduledExecutor(new ThreadFactoryBuilder().setDaemon(true)
+        .setNameFormat("HdfsPacketPool-trimmer-%d")
+        .setUncaughtExceptionHandler(Threads.LOGGING_EXCEPTION_HANDLER).build());
+    trimmer.scheduleWithFixedDelay(() -> trim(manager, largestLength, maxFreeBytes),
+      TRIM_PERIOD_SECONDS, TRIM_PERIOD_SECONDS, TimeUnit.SECONDS);
+  }
+
+  /**
+   * Leaves what is free in {@code manager} beyond {@code maxFreeBytes} to the garbage collector,
+   * small buffers first. Those taken here count as in use for good, which without a limit is of no
+   * consequence. Safe at any time: a writer that finds no free buffer makes one.
+   * @return the bytes given up
+   */
+  static long trim(ByteArrayManager manager, int largestLength, long maxFreeBytes) {
+    long kept = 0;
+    long given = 0;
+    try {
+      for (int length = largestLength; length >= MIN_LENGTH; length /= 2) {
+        long keep = (maxFreeBytes - kept) / length;
+        byte[] buffer = manager.newByteArray(length);
+        // The number of free buffers, this one included, which may have been made just now and
+        // stays; negative while this size is not pooled.
+        int free = manager.release(buffer);
+        for (; free > Math.max(keep, 1); free--) {
+          manager.newByteArray(length);
+          given += length;
+        }
+        kept += (long) Math.max(0, free) * length;
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    if (given > 0) {
+      LOG.debug("Gave up {} bytes of free packet buffers, kept {}", given, kept);
+    }
+    return given;
+  }
+}
