@@ -1,0 +1,110 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.ipc;
+
+import static org.junit.Assert.assertArrayEquals;
+import static org.junit.Assert.assertTrue;
+
+import com.sun.management.ThreadMXBean;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.lang.management.ManagementFactory;
+import org.apache.hadoop.hbase.HBaseClassTestRule;
+import org.apache.hadoop.hbase.testclassification.RPCTests;
+import org.apache.hadoop.hbase.testclassification.SmallTests;
+import org.apache.hadoop.hbase.util.Bytes;
+import org.junit.ClassRule;
+import org.junit.Test;
+import org.junit.experimental.categories.Category;
+
+import org.apache.hbase.thirdparty.com.google.protobuf.ByteString;
+import org.apache.hbase.thirdparty.com.google.protobuf.BytesValue;
+import org.apache.hbase.thirdparty.com.google.protobuf.Message;
+
+import org.apache.hadoop.hbase.shaded.protobuf.generated.RPCProtos.RequestHeader;
+
+/** Tests that the messages of a request are written as protobuf does it, with less garbage. */
+@Category({ RPCTests.class, SmallTests.class })
+public class TestRequestMessages {
+
+  @ClassRule
+  public static final HBaseClassTestRule CLASS_RULE =
+    HBaseClassTestRule.forClass(TestRequestMessages.class);
+
+  private static final int REQUESTS = 5000;
+  private static final Message HEADER =
+    RequestHeader.newBuilder().setCallId(7).setMethodName("Multi").setRequestParam(true).build();
+
+  @Test
+  public void testSameBytesAsProtobuf() throws IOException {
+    int limit = RequestMessages.MAX_LENGTH;
+    // Up, down and up again, at each length about which something changes.
+    for (int length : new int[] { 0, 1, 127, 128, 1000, 1024, 4096, 100, limit - 100, limit - 25,
+      limit - 24, limit - 23, limit - 22, limit - 21, limit - 20, limit, limit + 1, 5, 2 * limit }) {
+      Message param = param(length);
+      assertArrayEquals("length " + length, expected(param), written(param));
+    }
+    assertArrayEquals(expected(null), written(null));
+  }
+
+  @Test
+  public void testRequestLeavesNoBufferBehind() throws IOException {
+    Message param = param(3000);
+    OutputStream nowhere = new OutputStream() {
+      @Override
+      public void write(int b) {
+      }
+
+      @Override
+      public void write(byte[] bytes, int offset, int length) {
+      }
+    };
+    ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    long thread = Thread.currentThread().getId();
+    long before = 0;
+    for (int i = -REQUESTS; i < REQUESTS; i++) {
+      if (i == 0) {
+        before = threads.getThreadAllocatedBytes(thread);
+      }
+      IPCUtil.write(nowhere, HEADER, param, null);
+    }
+    long each = (threads.getThreadAllocatedBytes(thread) - before) / REQUESTS;
+    assertTrue("Allocated " + each + " bytes for a request", each < 1024);
+  }
+
+  private static Message param(int length) {
+    return BytesValue.of(ByteString.copyFrom(new byte[length]));
+  }
+
+  private static byte[] written(Message param) throws IOException {
+    ByteArrayOutputStream out = new ByteArrayOutputStream();
+    RequestMessages.write(out, 123456789, HEADER, param);
+    return out.toByteArray();
+  }
+
+  private static byte[] expected(Message param) throws IOException {
+    ByteArrayOutputStream out = new ByteArrayOutputStream();
+    out.write(Bytes.toBytes(123456789));
+    HEADER.writeDelimitedTo(out);
+    if (param != null) {
+      param.writeDelimitedTo(out);
+    }
+    return out.toByteArray();
+  }
+}
