@@ -33,6 +33,9 @@ public final class HeapScratch {
   /** What a thread keeps at most, in bytes; longer arrays are garbage after use. */
   static final int MAX_KEPT = 256 << 10;
 
+  /** What is shorter, in bytes, is new each time: a header is, and so is the block of a test. */
+  static final int MIN_KEPT = 256;
+
   /** Blocks differ by a little in length, and the array is to be made once. */
   private static final int STEP = 4 << 10;
 
@@ -42,16 +45,17 @@ public final class HeapScratch {
   }
 
   /**
-   * Returns an array of {@code length} bytes or more, with whatever is in it from its last use.
+   * Returns an array of {@code length} bytes or more, with whatever is in it from its last use; of
+   * exactly that many if there are fewer than 256.
    * @throws NegativeArraySizeException if {@code length} is negative
    */
   public static byte[] atLeast(int length) {
-    byte[] scratch = SCRATCH.get();
-    if (scratch != null && scratch.length >= length && length >= 0) {
-      return scratch;
-    }
-    if (length > MAX_KEPT) {
+    if (length < MIN_KEPT || length > MAX_KEPT) {
       return new byte[length];
+    }
+    byte[] scratch = SCRATCH.get();
+    if (scratch != null && scratch.length >= length) {
+      return scratch;
     }
     scratch = new byte[(length + STEP - 1) / STEP * STEP];
     SCRATCH.set(scratch);

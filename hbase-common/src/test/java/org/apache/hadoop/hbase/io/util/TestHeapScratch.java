@@ -120,13 +120,21 @@ public class TestHeapScratch {
     inThread(() -> {
       byte[] first = HeapScratch.atLeast(BLOCK);
       assertTrue(first.length >= BLOCK);
-      assertSame(first, HeapScratch.atLeast(1));
-      assertSame(first, HeapScratch.atLeast(0));
+      assertSame(first, HeapScratch.atLeast(HeapScratch.MIN_KEPT));
       byte[] longer = HeapScratch.atLeast(first.length + 1);
       assertTrue(longer.length > first.length);
       assertSame(longer, HeapScratch.atLeast(BLOCK));
       return longer;
     });
+  }
+
+  @Test
+  public void testShortArraysAreNewAndExact() {
+    for (int length = 0; length < HeapScratch.MIN_KEPT; length++) {
+      byte[] first = HeapScratch.atLeast(length);
+      assertEquals(length, first.length);
+      assertNotSame(first, HeapScratch.atLeast(length));
+    }
   }
 
   @Test
