@@ -60,7 +60,10 @@ import org.apache.hadoop.hbase.regionserver.RegionScanner;
 import org.apache.hadoop.hbase.regionserver.Shipper;
 import org.apache.hadoop.hbase.security.User;
 import org.apache.hadoop.hbase.shaded.protobuf.RequestConverter;
+import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.Action;
 import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.GetRequest;
+import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MultiRequest;
+import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.RegionAction;
 import org.apache.hadoop.hbase.shaded.protobuf.generated.HBaseProtos.RegionSpecifier;
 import org.apache.hadoop.hbase.shaded.protobuf.generated.HBaseProtos.RegionSpecifier.RegionSpecifierType;
 import org.apache.hadoop.hbase.util.Bytes;
@@ -248,11 +251,20 @@ public final class RowServer implements Closeable {
     GetRequest.Builder request = GetRequest.newBuilder().setRegion(regionSpecifier);
     request.getGetBuilder().setRow(UnsafeByteOperations.unsafeWrap(key(row))).setMaxVersions(1)
       .setCacheBlocks(true);
+    return serve(1, controller -> services.get(controller, request.build()));
+  }
+
+  /** What a handler calls. */
+  private interface Request {
+    void serve(HBaseRpcController controller) throws ServiceException;
+  }
+
+  private int serve(int rows, Request request) throws IOException {
     ServedGet call = new ServedGet(user, address);
     HBaseRpcController controller = new HBaseRpcControllerImpl();
     RpcServer.setCurrentCall(call);
     try {
-      services.get(controller, request.build());
+      request.serve(controller);
     } catch (ServiceException e) {
       throw new IOException(e);
     } finally {
@@ -266,14 +278,30 @@ public final class RowServer implements Closeable {
         encoder.write(scanner.current());
       }
       encoder.flush();
-      if (cells != FIELDS) {
-        throw new IllegalStateException(cells + " cells in row " + row);
+      if (cells != rows * FIELDS) {
+        throw new IllegalStateException(cells + " cells in " + rows + " rows");
       }
       return out.size();
     } finally {
       call.end();
       out.releaseResources();
     }
+  }
+
+  /**
+   * As {@link #get} for several rows in one multi.
+   * @return the number of bytes of the cell block
+   */
+  public int multiget(int[] rows) throws IOException {
+    RegionAction.Builder actions = RegionAction.newBuilder().setRegion(regionSpecifier);
+    for (int i = 0; i < rows.length; i++) {
+      Action.Builder action = Action.newBuilder().setIndex(i);
+      action.getGetBuilder().setRow(UnsafeByteOperations.unsafeWrap(key(rows[i])))
+        .setMaxVersions(1).setCacheBlocks(true);
+      actions.addAction(action);
+    }
+    return serve(rows.length, controller -> services.multi(controller,
+      MultiRequest.newBuilder().addRegionAction(actions).build()));
   }
 
   @Override

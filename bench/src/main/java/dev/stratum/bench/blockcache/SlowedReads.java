@@ -68,7 +68,7 @@ public final class SlowedReads implements Closeable {
    *               reads as they are
    * @throws IllegalStateException if this machine cannot sleep for so short a time
    */
-  SlowedReads(int micros) {
+  public SlowedReads(int micros) {
     this.micros = micros;
     if (micros == 0) {
       agent = null;

@@ -1,0 +1,172 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package dev.stratum.bench.multiget;
+
+import dev.stratum.bench.PinnedJvm;
+import dev.stratum.bench.blockcache.RowServer;
+import dev.stratum.bench.blockcache.SlowedReads;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.HBaseConfiguration;
+import org.apache.hadoop.hbase.HConstants;
+import org.apache.hadoop.hbase.io.hfile.BlockCacheFactory;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Group;
+import org.openjdk.jmh.annotations.GroupThreads;
+import org.openjdk.jmh.annotations.Level;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+import org.openjdk.jmh.annotations.Threads;
+import org.openjdk.jmh.annotations.Warmup;
+
+/**
+ * One multi of gets through the RegionServer, in microseconds: from the parsed request to the
+ * encoded response, without a client and without a connection; the JMH thread is the handler.
+ *
+ * <pre>
+ * mvn -pl bench jmh:run -Djmh.include=ParallelMultigetBenchmark.batch
+ * mvn -pl bench jmh:run -Djmh.include=ParallelMultigetBenchmark.saturated
+ * </pre>
+ *
+ * <code>hbase.regionserver.parallel.get.enabled</code> on the fork is held against stock, which has
+ * no such thing. Rows are asked for uniformly, 10 cells of 100 bytes each, 21 to a block of 32 KB,
+ * all of them cached: in memory, or, if reads are slowed, in a file that is in the page cache. The
+ * batch of 50 is that of the throughput article behind HBASE-23063.
+ */
+@State(Scope.Benchmark)
+@OutputTimeUnit(TimeUnit.MICROSECONDS)
+@Warmup(iterations = 4, time = 2)
+@Measurement(iterations = 5, time = 1)
+public class ParallelMultigetBenchmark extends PinnedJvm {
+  private static final int WARM_UP_MULTIS = 2000;
+  private static final int LARGE_BATCH = 500;
+
+  /** How many gets a multi has. */
+  @Param("50")
+  public int batch;
+
+  /** <code>hbase.regionserver.parallel.get.enabled</code> on the fork. */
+  @Param("true")
+  public boolean parallel;
+
+  /** <code>hbase.regionserver.parallel.get.threads</code> on the fork. */
+  @Param("2")
+  public int threads;
+
+  /**
+   * How long each read of a block waits, in microseconds. An SSD takes about 100. With 0 the blocks
+   * are in memory.
+   */
+  @Param("0")
+  public int deviceMicros;
+
+  /** The bytes of data, in MB. */
+  int megabytes = 128;
+
+  private Path bucketFile;
+  private SlowedReads slowedReads;
+  private RowServer server;
+
+  @Setup(Level.Trial)
+  public void fill() throws Exception {
+    bucketFile = Files.createTempFile("stratum-bench", ".bucket");
+    Configuration conf = HBaseConfiguration.create();
+    conf.set(HConstants.BUCKET_CACHE_IOENGINE_KEY,
+      deviceMicros == 0 ? "offheap" : "file:" + bucketFile);
+    conf.setInt(HConstants.BUCKET_CACHE_SIZE_KEY, 2 * megabytes + 64);
+    conf.setFloat(HConstants.HFILE_BLOCK_CACHE_SIZE_KEY, 0.1f);
+    conf.setInt(BlockCacheFactory.BUCKET_CACHE_WRITER_QUEUE_KEY, 1 << 16);
+    conf.setBoolean("hbase.regionserver.parallel.get.enabled", parallel);
+    conf.setInt("hbase.regionserver.parallel.get.threads", threads);
+    server = new RowServer(conf, (long) megabytes << 20);
+    for (int i = 0; i < WARM_UP_MULTIS; i++) {
+      multiget(batch);
+    }
+    slowedReads = new SlowedReads(deviceMicros);
+  }
+
+  @TearDown(Level.Trial)
+  public void close() throws IOException {
+    if (slowedReads != null) {
+      slowedReads.close();
+    }
+    if (server != null) {
+      server.close();
+    }
+    Files.deleteIfExists(bucketFile);
+  }
+
+  private int multiget(int gets) throws IOException {
+    int[] rows = new int[gets];
+    for (int i = 0; i < gets; i++) {
+      rows[i] = ThreadLocalRandom.current().nextInt(server.rows());
+    }
+    return server.multiget(rows);
+  }
+
+  /** One request at a time. @return the size of the response's cells, in bytes */
+  @Benchmark
+  @BenchmarkMode(Mode.SampleTime)
+  public int batch() throws IOException {
+    return multiget(batch);
+  }
+
+  /** Sixteen requests at a time. @return the size of the response's cells, in bytes */
+  @Benchmark
+  @BenchmarkMode(Mode.SampleTime)
+  @Threads(16)
+  public int saturated() throws IOException {
+    return multiget(batch);
+  }
+
+  /** A plain get, which the feature has nothing to do with. */
+  @Benchmark
+  @BenchmarkMode(Mode.SampleTime)
+  public int get() throws IOException {
+    return server.get(ThreadLocalRandom.current().nextInt(server.rows()));
+  }
+
+  /** A get beside large multigets. */
+  @Benchmark
+  @BenchmarkMode(Mode.SampleTime)
+  @Group("mixed")
+  @GroupThreads(1)
+  public int getBesideMultigets() throws IOException {
+    return get();
+  }
+
+  /** A large multiget beside gets. */
+  @Benchmark
+  @BenchmarkMode(Mode.SampleTime)
+  @Group("mixed")
+  @GroupThreads(1)
+  public int multigetBesideGets() throws IOException {
+    return multiget(LARGE_BATCH);
+  }
+}

@@ -1,0 +1,293 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.regionserver.multiget;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.ipc.RpcCall;
+import org.apache.hadoop.hbase.ipc.RpcCallContext;
+import org.apache.hadoop.hbase.regionserver.HRegion;
+import org.apache.hadoop.hbase.regionserver.MetricsRegionServer;
+import org.apache.yetus.audience.InterfaceAudience;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.apache.hbase.thirdparty.com.google.common.util.concurrent.ThreadFactoryBuilder;
+
+import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.Action;
+import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MutationProto.MutationType;
+
+/**
+ * The threads that help handlers with the gets of a multi, and the decision which multis they help
+ * with. One of a RegionServer. Thread-safe.
+ * <p>
+ * A thread that comes to help stays until no get of that multi is left to begin, or until another
+ * multi waits for help. There are never more calls for help than twice the threads; a handler that
+ * finds that many does without, which at saturation is what all do.
+ */
+@InterfaceAudience.Private
+public final class MultigetPool {
+  private static final Logger LOG = LoggerFactory.getLogger(MultigetPool.class);
+
+  /** How many gets there have to be for one more thread. */
+  private static final int GETS_PER_HELPER = 3;
+  /** How many calls for help may wait, at most, whatever the number of threads. */
+  private static final int MOST_WAITING = 20_000;
+  private static final long KEEP_ALIVE_SECONDS = 60;
+
+  private volatile MultigetSettings settings;
+  /** Null until it is needed. */
+  private volatile ThreadPoolExecutor threads;
+  private boolean stopped;
+  /** Calls for help that wait or are followed. */
+  private final AtomicInteger enlisted = new AtomicInteger();
+
+  private final LongAdder parallelBatches = new LongAdder();
+  private final LongAdder smallBatches = new LongAdder();
+  private final LongAdder busyBatches = new LongAdder();
+  private final LongAdder handlerGets = new LongAdder();
+  private final LongAdder helperGets = new LongAdder();
+  private final LongAdder helps = new LongAdder();
+  private final LongAdder helpsInVain = new LongAdder();
+  private final LongAdder waitedNanos = new LongAdder();
+
+  /**
+   * @throws IllegalArgumentException if a setting is wrong, in words for an operator
+   */
+  public MultigetPool(Configuration conf) {
+    settings = MultigetSettings.of(conf);
+    apply(settings);
+  }
+
+  /** Takes changed settings over; says so, and leaves all as it was, if one is wrong. */
+  public void onConfigurationChange(Configuration conf) {
+    MultigetSettings before = settings;
+    try {
+      MultigetSettings next = MultigetSettings.of(conf);
+      apply(next);
+      settings = next;
+      if (!before.toString().equals(next.toString())) {
+        LOG.info("Multigets are served with {}", next);
+      }
+    } catch (IllegalArgumentException e) {
+      LOG.error("{} Until then multigets are served with {}.", e.getMessage(), before);
+    }
+  }
+
+  private synchronized void apply(MultigetSettings next) {
+    if (stopped || !next.isEnabled()) {
+      return;
+    }
+    int count = next.threads();
+    if (threads == null) {
+      threads = new ThreadPoolExecutor(count, count, KEEP_ALIVE_SECONDS, TimeUnit.SECONDS,
+        new LinkedBlockingQueue<>(MOST_WAITING),
+        new ThreadFactoryBuilder().setNameFormat("Multiget-%d").setDaemon(true).build());
+      threads.allowCoreThreadTimeOut(true);
+      MultigetMetrics.register(this);
+    } else if (count > threads.getMaximumPoolSize()) {
+      threads.setMaximumPoolSize(count);
+      threads.setCorePoolSize(count);
+    } else {
+      threads.setCorePoolSize(count);
+      threads.setMaximumPoolSize(count);
+    }
+  }
+
+  /** Ends the threads, after the gets that they are at. Handlers do without them from then on. */
+  public synchronized void shutdown() {
+    stopped = true;
+    if (threads != null) {
+      threads.shutdown();
+    }
+  }
+
+  /**
+   * Has the gets among some actions served by more than one thread, if that is worth it.
+   * @param actions of one region, which are not atomic
+   * @param context of the current call; may be null
+   * @param metrics may be null
+   * @return null if they are to be served one after the other, as without this; else to be closed
+   */
+  public ParallelGets start(List<Action> actions, RpcCallContext context, HRegion region,
+    MetricsRegionServer metrics, ParallelGets.RowReader reader) {
+    MultigetSettings current = settings;
+    if (!current.isEnabled() || !(context instanceof RpcCall) || actions.size() < 2) {
+      return null;
+    }
+    int count = 0;
+    int[] gets = new int[actions.size()];
+    int[] runEnds = new int[actions.size()];
+    int runStart = 0;
+    int longestRun = 0;
+    for (int i = 0; i < actions.size(); i++) {
+      Action action = actions.get(i);
+      if (isServedHere(action)) {
+        gets[count++] = i;
+      } else if (hasToBeDoneBefore(action)) {
+        Arrays.fill(runEnds, runStart, count, count);
+        longestRun = Math.max(longestRun, count - runStart);
+        runStart = count;
+      }
+    }
+    Arrays.fill(runEnds, runStart, count, count);
+    longestRun = Math.max(longestRun, count - runStart);
+    if (longestRun < Math.max(2, current.minBatch())) {
+      if (count > 1) {
+        smallBatches.increment();
+      }
+      return null;
+    }
+    if (isBusy(current) && longestRun <= ParallelGets.WINDOW) {
+      // Help that comes later comes too late.
+      busyBatches.increment();
+      return null;
+    }
+    parallelBatches.increment();
+    return new ParallelGets(this, (RpcCall) context, region, metrics, reader, actions,
+      Arrays.copyOf(gets, count), runEnds);
+  }
+
+  /** Whether an action is a get, and one that can be answered. */
+  static boolean isServedHere(Action action) {
+    return action.hasGet() && !action.getGet().getClosestRowBefore();
+  }
+
+  /** Whether gets behind an action must not be begun before it is done. */
+  private static boolean hasToBeDoneBefore(Action action) {
+    if (action.hasGet()) {
+      return false;
+    }
+    if (action.hasMutation()) {
+      MutationType type = action.getMutation().getMutateType();
+      return type != MutationType.PUT && type != MutationType.DELETE;
+    }
+    return true;
+  }
+
+  private boolean isBusy(MultigetSettings current) {
+    return enlisted.get() >= 2 * current.threads();
+  }
+
+  /** Whether a thread is wanted elsewhere more. */
+  boolean othersWait() {
+    return enlisted.get() > settings.threads();
+  }
+
+  /**
+   * Calls for help.
+   * @param helpers  how many threads were called and have not ended; is counted up here
+   * @param gets     that nobody has begun
+   */
+  void enlist(ParallelGets multiget, AtomicInteger helpers, int gets) {
+    MultigetSettings current = settings;
+    ThreadPoolExecutor executor = threads;
+    if (!current.isEnabled() || executor == null) {
+      return;
+    }
+    int wanted = Math.min(current.maxTasks() - 1, gets / GETS_PER_HELPER);
+    for (int i = helpers.get(); i < wanted; i++) {
+      if (enlisted.incrementAndGet() > 2 * current.threads()) {
+        enlisted.decrementAndGet();
+        return;
+      }
+      helpers.incrementAndGet();
+      try {
+        executor.execute(multiget.helper(System.nanoTime()));
+      } catch (RejectedExecutionException e) {
+        // The server stops.
+        enlisted.decrementAndGet();
+        helpers.decrementAndGet();
+        return;
+      }
+    }
+  }
+
+  /** To be told of the end of a thread's help. */
+  void helped(long gets, long waited) {
+    enlisted.decrementAndGet();
+    helps.increment();
+    waitedNanos.add(waited);
+    if (gets == 0) {
+      helpsInVain.increment();
+    }
+    helperGets.add(gets);
+  }
+
+  /** To be told how many gets of a multi its handler has served. */
+  void served(long gets) {
+    handlerGets.add(gets);
+  }
+
+  /** Returns how many batches of gets were offered to more than one thread. */
+  long getParallelBatchCount() {
+    return parallelBatches.sum();
+  }
+
+  /** Returns how many batches of two gets or more were too small to be offered. */
+  long getSmallBatchCount() {
+    return smallBatches.sum();
+  }
+
+  /** Returns how many batches were large enough, but all threads had enough to do. */
+  long getBusyBatchCount() {
+    return busyBatches.sum();
+  }
+
+  /** Returns how many gets of parallel batches their handlers have served. */
+  long getHandlerGetCount() {
+    return handlerGets.sum();
+  }
+
+  /** Returns how many gets of parallel batches other threads have served. */
+  long getHelperGetCount() {
+    return helperGets.sum();
+  }
+
+  /** Returns how often a thread came to help. */
+  long getHelpCount() {
+    return helps.sum();
+  }
+
+  /** Returns how often a thread came to help when nothing was left to do. */
+  long getLateHelpCount() {
+    return helpsInVain.sum();
+  }
+
+  /** Returns how long threads took until they came, all together, in microseconds. */
+  long getHelpWaitMicros() {
+    return TimeUnit.NANOSECONDS.toMicros(waitedNanos.sum());
+  }
+
+  /** Returns how many calls for help wait or are being followed. */
+  long getEnlistedCount() {
+    return enlisted.get();
+  }
+
+  /** Returns how many threads there may be. */
+  long getThreadCount() {
+    return settings.isEnabled() ? settings.threads() : 0;
+  }
+}

@@ -1,0 +1,254 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.regionserver.multiget;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.security.cert.X509Certificate;
+import java.util.Collections;
+import java.util.Map;
+import java.util.Optional;
+import org.apache.hadoop.hbase.CellScanner;
+import org.apache.hadoop.hbase.ipc.RpcCall;
+import org.apache.hadoop.hbase.ipc.RpcCallback;
+import org.apache.hadoop.hbase.security.User;
+
+import org.apache.hbase.thirdparty.com.google.protobuf.BlockingService;
+import org.apache.hbase.thirdparty.com.google.protobuf.Descriptors.MethodDescriptor;
+import org.apache.hbase.thirdparty.com.google.protobuf.Message;
+
+import org.apache.hadoop.hbase.shaded.protobuf.ProtobufUtil;
+import org.apache.hadoop.hbase.shaded.protobuf.generated.HBaseProtos.VersionInfo;
+import org.apache.hadoop.hbase.shaded.protobuf.generated.RPCProtos.RequestHeader;
+
+/**
+ * The call of a multi whose client takes cell blocks, without a connection behind it. Its counters
+ * are as those of a real call: whoever counts on it from another thread than the handler's, as no
+ * one should, fails.
+ */
+final class ServedMulti implements RpcCall {
+  private static final VersionInfo CLIENT = ProtobufUtil.getVersionInfo();
+  private static final RequestHeader HEADER = RequestHeader.getDefaultInstance();
+
+  private final User user;
+  private final Thread handler = Thread.currentThread();
+  private RpcCallback callback;
+  private long responseCellSize;
+  private long blockBytesScanned;
+  private long responseExceptionSize;
+  private volatile long deadline = Long.MAX_VALUE;
+  private volatile long disconnected = -1;
+
+  ServedMulti(User user) {
+    this.user = user;
+  }
+
+  void setDeadline(long deadline) {
+    this.deadline = deadline;
+  }
+
+  void disconnect() {
+    disconnected = 1;
+  }
+
+  /** Does what is to be done when the response has been made. */
+  void end() throws IOException {
+    if (callback != null) {
+      callback.run();
+    }
+  }
+
+  private void checkThread() {
+    if (Thread.currentThread() != handler) {
+      throw new AssertionError("Counted by " + Thread.currentThread());
+    }
+  }
+
+  @Override
+  public void setCallBack(RpcCallback callback) {
+    checkThread();
+    this.callback = callback;
+  }
+
+  @Override
+  public long getResponseCellSize() {
+    checkThread();
+    return responseCellSize;
+  }
+
+  @Override
+  public void incrementResponseCellSize(long cellSize) {
+    checkThread();
+    responseCellSize += cellSize;
+  }
+
+  @Override
+  public long getBlockBytesScanned() {
+    checkThread();
+    return blockBytesScanned;
+  }
+
+  @Override
+  public void incrementBlockBytesScanned(long blockSize) {
+    checkThread();
+    blockBytesScanned += blockSize;
+  }
+
+  @Override
+  public long getResponseExceptionSize() {
+    checkThread();
+    return responseExceptionSize;
+  }
+
+  @Override
+  public void incrementResponseExceptionSize(long exceptionSize) {
+    checkThread();
+    responseExceptionSize += exceptionSize;
+  }
+
+  @Override
+  public long disconnectSince() {
+    return disconnected;
+  }
+
+  @Override
+  public boolean isClientCellBlockSupported() {
+    return true;
+  }
+
+  @Override
+  public Optional<User> getRequestUser() {
+    return Optional.of(user);
+  }
+
+  @Override
+  public Optional<X509Certificate[]> getClientCertificateChain() {
+    return Optional.empty();
+  }
+
+  @Override
+  public InetAddress getRemoteAddress() {
+    return InetAddress.getLoopbackAddress();
+  }
+
+  @Override
+  public VersionInfo getClientVersionInfo() {
+    return CLIENT;
+  }
+
+  @Override
+  public boolean isRetryImmediatelySupported() {
+    return true;
+  }
+
+  @Override
+  public BlockingService getService() {
+    return null;
+  }
+
+  @Override
+  public MethodDescriptor getMethod() {
+    return null;
+  }
+
+  @Override
+  public Message getParam() {
+    return null;
+  }
+
+  @Override
+  public CellScanner getCellScanner() {
+    return null;
+  }
+
+  @Override
+  public long getReceiveTime() {
+    return 0;
+  }
+
+  @Override
+  public long getStartTime() {
+    return 0;
+  }
+
+  @Override
+  public void setStartTime(long startTime) {
+  }
+
+  @Override
+  public int getTimeout() {
+    return 0;
+  }
+
+  @Override
+  public int getPriority() {
+    return 0;
+  }
+
+  @Override
+  public long getDeadline() {
+    return deadline;
+  }
+
+  @Override
+  public long getSize() {
+    return 0;
+  }
+
+  @Override
+  public RequestHeader getHeader() {
+    return HEADER;
+  }
+
+  @Override
+  public Map<String, byte[]> getConnectionAttributes() {
+    return Collections.emptyMap();
+  }
+
+  @Override
+  public Map<String, byte[]> getRequestAttributes() {
+    return Collections.emptyMap();
+  }
+
+  @Override
+  public byte[] getRequestAttribute(String key) {
+    return null;
+  }
+
+  @Override
+  public int getRemotePort() {
+    return 0;
+  }
+
+  @Override
+  public void setResponse(Message param, CellScanner cells, Throwable error, String message) {
+  }
+
+  @Override
+  public void sendResponseIfReady() {
+  }
+
+  @Override
+  public void cleanup() {
+  }
+
+  @Override
+  public String toShortString() {
+    return "multi";
+  }
+}

@@ -1,0 +1,669 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.regionserver.multiget;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertNotSame;
+import static org.junit.Assert.assertNull;
+import static org.junit.Assert.assertSame;
+import static org.junit.Assert.assertTrue;
+
+import io.opentelemetry.context.Context;
+import io.opentelemetry.context.ContextKey;
+import io.opentelemetry.context.Scope;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicIntegerArray;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.HBaseClassTestRule;
+import org.apache.hadoop.hbase.KeyValue;
+import org.apache.hadoop.hbase.TableName;
+import org.apache.hadoop.hbase.client.Get;
+import org.apache.hadoop.hbase.client.Increment;
+import org.apache.hadoop.hbase.client.Put;
+import org.apache.hadoop.hbase.client.RegionInfoBuilder;
+import org.apache.hadoop.hbase.client.Result;
+import org.apache.hadoop.hbase.exceptions.TimeoutIOException;
+import org.apache.hadoop.hbase.ipc.CallerDisconnectedException;
+import org.apache.hadoop.hbase.ipc.RpcCall;
+import org.apache.hadoop.hbase.ipc.RpcServer;
+import org.apache.hadoop.hbase.regionserver.HRegion;
+import org.apache.hadoop.hbase.security.User;
+import org.apache.hadoop.hbase.testclassification.MediumTests;
+import org.apache.hadoop.hbase.testclassification.RegionServerTests;
+import org.apache.hadoop.hbase.util.Bytes;
+import org.apache.hadoop.hbase.util.EnvironmentEdgeManager;
+import org.junit.After;
+import org.junit.Before;
+import org.junit.ClassRule;
+import org.junit.Test;
+import org.junit.experimental.categories.Category;
+import org.mockito.Mockito;
+
+import org.apache.hadoop.hbase.shaded.protobuf.ProtobufUtil;
+import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.Action;
+import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MutationProto.MutationType;
+
+/** What a handler and its helpers do to each other, without a server around them. */
+@Category({ RegionServerTests.class, MediumTests.class })
+public class TestParallelGets {
+  @ClassRule
+  public static final HBaseClassTestRule CLASS_RULE =
+    HBaseClassTestRule.forClass(TestParallelGets.class);
+
+  private static final byte[] FAMILY = Bytes.toBytes("f");
+  private static final User ALICE =
+    User.createUserForTesting(new Configuration(false), "alice", new String[0]);
+  private static final ContextKey<String> TRACE = ContextKey.named("trace");
+
+  private final HRegion region = Mockito.mock(HRegion.class);
+  private MultigetPool pool;
+  private ServedMulti call;
+
+  @Before
+  public void setUp() {
+    Mockito.when(region.getRegionInfo())
+      .thenReturn(RegionInfoBuilder.newBuilder(TableName.valueOf("t")).build());
+    pool = pool(4);
+    call = new ServedMulti(ALICE);
+    RpcServer.setCurrentCall(call);
+  }
+
+  @After
+  public void tearDown() {
+    RpcServer.unsetCurrentCall();
+    pool.shutdown();
+  }
+
+  private static MultigetPool pool(int threads) {
+    Configuration conf = new Configuration(false);
+    conf.setBoolean(MultigetSettings.ENABLED_KEY, true);
+    conf.setInt(MultigetSettings.THREADS_KEY, threads);
+    conf.setInt(MultigetSettings.MIN_BATCH_KEY, 2);
+    return new MultigetPool(conf);
+  }
+
+  private static Action get(int i) throws IOException {
+    return Action.newBuilder().setIndex(i).setGet(ProtobufUtil.toGet(new Get(Bytes.toBytes(i))))
+      .build();
+  }
+
+  private static List<Action> gets(int count) throws IOException {
+    List<Action> actions = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      actions.add(get(i));
+    }
+    return actions;
+  }
+
+  private static Action increment(int i) throws IOException {
+    Increment increment = new Increment(Bytes.toBytes(i)).addColumn(FAMILY, FAMILY, 1);
+    return Action.newBuilder().setIndex(i)
+      .setMutation(ProtobufUtil.toMutation(MutationType.INCREMENT, increment)).build();
+  }
+
+  private static Action put(int i) throws IOException {
+    Put put = new Put(Bytes.toBytes(i)).addColumn(FAMILY, FAMILY, FAMILY);
+    return Action.newBuilder().setIndex(i)
+      .setMutation(ProtobufUtil.toMutation(MutationType.PUT, put)).build();
+  }
+
+  private static int number(Get get) {
+    return Bytes.toInt(get.getRow());
+  }
+
+  private static Result result(Get get) {
+    return Result
+      .create(Collections.singletonList(new KeyValue(get.getRow(), FAMILY, FAMILY, 1L, FAMILY)));
+  }
+
+  private ParallelGets start(List<Action> actions, ParallelGets.RowReader reader) {
+    return pool.start(actions, call, region, null, reader);
+  }
+
+  /** Goes through the actions as a handler does. Returns a result, exception or null for each. */
+  private List<Object> serve(List<Action> actions, ParallelGets.RowReader reader) {
+    List<Object> answers = new ArrayList<>();
+    try (ParallelGets gets = start(actions, reader)) {
+      for (Action action : actions) {
+        answers.add(gets.has(action) ? take(gets) : null);
+      }
+    }
+    return answers;
+  }
+
+  private static Object take(ParallelGets gets) {
+    try {
+      return gets.take();
+    } catch (IOException e) {
+      return e;
+    }
+  }
+
+  private static void assertRow(int i, Object answer) {
+    assertEquals(i, Bytes.toInt(((Result) answer).getRow()));
+  }
+
+  private static void await(CountDownLatch latch) {
+    try {
+      assertTrue(latch.await(30, TimeUnit.SECONDS));
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  private static void waitUntil(Callable<Boolean> condition) {
+    try {
+      long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+      while (!condition.call()) {
+        assertTrue("does not happen", System.nanoTime() < end);
+        Thread.sleep(1);
+      }
+    } catch (Exception e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  @Test
+  public void eachGetIsServedOnceAndAnsweredInItsPlace() throws Exception {
+    AtomicIntegerArray served = new AtomicIntegerArray(500);
+    List<Object> answers = serve(gets(500), (get, as) -> {
+      int i = number(get);
+      served.incrementAndGet(i);
+      if (i % 7 == 0) {
+        sleep(1);
+      }
+      return result(get);
+    });
+    for (int i = 0; i < 500; i++) {
+      assertRow(i, answers.get(i));
+      assertEquals(1, served.get(i));
+    }
+    waitUntil(() -> pool.getEnlistedCount() == 0);
+    assertTrue(pool.getHelperGetCount() > 0);
+    assertEquals(500, pool.getHelperGetCount() + pool.getHandlerGetCount());
+    assertEquals(1, pool.getParallelBatchCount());
+  }
+
+  private static void sleep(long millis) {
+    try {
+      Thread.sleep(millis);
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  @Test
+  public void whatAGetCountsIsAddedWhenItsAnswerIsTaken() throws Exception {
+    List<Action> actions = gets(200);
+    try (ParallelGets gets = start(actions, (get, as) -> {
+      as.incrementBlockBytesScanned(number(get));
+      as.incrementResponseCellSize(1);
+      as.incrementResponseExceptionSize(2);
+      assertEquals("not that of another get", number(get), as.getBlockBytesScanned());
+      if (number(get) % 3 == 0) {
+        throw new IOException("after it has counted");
+      }
+      return result(get);
+    })) {
+      long sum = 0;
+      for (int i = 0; i < actions.size(); i++) {
+        assertEquals(sum, call.getBlockBytesScanned());
+        assertTrue(gets.has(actions.get(i)));
+        take(gets);
+        sum += i;
+        assertEquals(sum, call.getBlockBytesScanned());
+        assertEquals(i + 1, call.getResponseCellSize());
+        assertEquals(2 * (i + 1), call.getResponseExceptionSize());
+      }
+    }
+  }
+
+  @Test
+  public void theCallOfAGetIsThatOfTheMulti() throws Exception {
+    Set<Thread> threads = ConcurrentHashMap.newKeySet();
+    CountDownLatch two = new CountDownLatch(2);
+    try (Scope ignored = Context.current().with(TRACE, "request").makeCurrent()) {
+      List<Object> answers = serve(gets(60), (get, as) -> {
+        RpcCall current = RpcServer.getCurrentCall().get();
+        assertSame(as, current);
+        assertNotSame(call, current);
+        assertEquals("alice", RpcServer.getRequestUserName().get());
+        assertEquals("alice", current.getRequestUser().get().getShortName());
+        assertEquals(call.getDeadline(), current.getDeadline());
+        assertTrue(current.isRetryImmediatelySupported());
+        assertEquals("request", Context.current().get(TRACE));
+        if (threads.add(Thread.currentThread())) {
+          two.countDown();
+        }
+        await(two);
+        return result(get);
+      });
+      for (int i = 0; i < 60; i++) {
+        assertRow(i, answers.get(i));
+      }
+    }
+    assertSame(call, RpcServer.getCurrentCall().get());
+    // And a thread forgets it.
+    RpcServer.setCurrentCall(call = new ServedMulti(null));
+    serve(gets(60), (get, as) -> {
+      assertNull(Context.current().get(TRACE));
+      return result(get);
+    });
+  }
+
+  @Test
+  public void noGetIsBegunBeforeAnIncrementAheadOfItIsDone() throws Exception {
+    List<Action> actions = gets(20);
+    actions.add(increment(20));
+    for (int i = 21; i < 41; i++) {
+      actions.add(get(i));
+    }
+    AtomicInteger last = new AtomicInteger(-1);
+    try (ParallelGets gets = start(actions, (get, as) -> {
+      last.accumulateAndGet(number(get), Math::max);
+      return result(get);
+    })) {
+      for (int i = 0; i < actions.size(); i++) {
+        if (i == 20) {
+          assertFalse(gets.has(actions.get(i)));
+          sleep(50);
+          assertEquals(19, last.get());
+        } else {
+          assertTrue(gets.has(actions.get(i)));
+          assertRow(i, take(gets));
+        }
+      }
+    }
+    assertEquals(40, last.get());
+  }
+
+  @Test
+  public void putsAreDoneLastAndDoNotHoldUpGets() throws Exception {
+    List<Action> actions = gets(3);
+    actions.add(put(3));
+    for (int i = 4; i < 20; i++) {
+      actions.add(get(i));
+    }
+    CountDownLatch behindThePut = new CountDownLatch(1);
+    List<Object> answers = serve(actions, (get, as) -> {
+      if (number(get) < 3) {
+        await(behindThePut);
+      } else {
+        behindThePut.countDown();
+      }
+      return result(get);
+    });
+    assertNull(answers.get(3));
+    assertRow(19, answers.get(19));
+  }
+
+  @Test
+  public void notMoreThanAWindowIsBegunAhead() throws Exception {
+    AtomicInteger begun = new AtomicInteger();
+    AtomicInteger most = new AtomicInteger();
+    List<Object> answers = serve(gets(300), (get, as) -> {
+      begun.incrementAndGet();
+      most.accumulateAndGet(number(get), Math::max);
+      if (number(get) == 0) {
+        // Nobody goes on without it.
+        waitUntil(() -> begun.get() == ParallelGets.WINDOW);
+        sleep(50);
+        assertEquals(ParallelGets.WINDOW - 1, most.get());
+      }
+      return result(get);
+    });
+    assertRow(0, answers.get(0));
+    assertRow(299, answers.get(299));
+  }
+
+  @Test
+  public void anExceptionIsThatOfItsGetOnly() throws Exception {
+    List<Action> actions = gets(60);
+    ParallelGets.RowReader reader = (get, as) -> {
+      switch (number(get) % 4) {
+        case 1:
+          throw new IOException("of " + number(get));
+        case 2:
+          throw new IllegalStateException("of " + number(get));
+        case 3:
+          throw new NoClassDefFoundError("of " + number(get));
+        default:
+          return result(get);
+      }
+    };
+    try (ParallelGets gets = start(actions, reader)) {
+      for (int i = 0; i < 60; i++) {
+        assertTrue(gets.has(actions.get(i)));
+        Throwable thrown = null;
+        try {
+          assertRow(i, gets.take());
+        } catch (IOException | RuntimeException | Error e) {
+          thrown = e;
+        }
+        if (i % 4 > 0) {
+          assertEquals("of " + i, thrown.getMessage());
+          assertSame(Arrays.asList(IOException.class, IllegalStateException.class,
+            NoClassDefFoundError.class).get(i % 4 - 1), thrown.getClass());
+        }
+      }
+    }
+  }
+
+  @Test
+  public void whenAllThreadsAreBusyTheHandlerDoesAll() throws Exception {
+    pool.shutdown();
+    pool = pool(1);
+    CountDownLatch end = new CountDownLatch(1);
+    CountDownLatch busy = new CountDownLatch(1);
+    Thread handler = Thread.currentThread();
+    ExecutorService others = Executors.newCachedThreadPool();
+    try {
+      List<Future<?>> ends = new ArrayList<>();
+      Thread[] other = new Thread[1];
+      ends.add(others.submit(() -> {
+        other[0] = Thread.currentThread();
+        RpcServer.setCurrentCall(new ServedMulti(ALICE));
+        ServedMulti own = (ServedMulti) RpcServer.getCurrentCall().get();
+        List<Action> actions = gets(20);
+        try (ParallelGets gets = pool.start(actions, own, region, null, (get, as) -> {
+          if (Thread.currentThread() != other[0]) {
+            busy.countDown();
+          }
+          await(end);
+          return result(get);
+        })) {
+          for (Action action : actions) {
+            gets.has(action);
+            gets.take();
+          }
+        }
+        return null;
+      }));
+      await(busy);
+      List<Object> answers = serve(gets(100), (get, as) -> {
+        assertSame(handler, Thread.currentThread());
+        return result(get);
+      });
+      assertRow(99, answers.get(99));
+      end.countDown();
+      for (Future<?> each : ends) {
+        each.get(30, TimeUnit.SECONDS);
+      }
+    } finally {
+      end.countDown();
+      others.shutdownNow();
+    }
+    waitUntil(() -> pool.getEnlistedCount() == 0);
+    // And when so many have called that help would come too late, it is not called for.
+    assertTrue(pool.getLateHelpCount() > 0);
+  }
+
+  @Test
+  public void aLargeMultiLetsASmallOneHaveAThread() throws Exception {
+    pool.shutdown();
+    pool = pool(1);
+    AtomicBoolean end = new AtomicBoolean();
+    CountDownLatch helped = new CountDownLatch(1);
+    ExecutorService others = Executors.newCachedThreadPool();
+    try {
+      Future<?> large = others.submit(() -> {
+        Thread own = Thread.currentThread();
+        ServedMulti other = new ServedMulti(ALICE);
+        RpcServer.setCurrentCall(other);
+        List<Action> actions = gets(5000);
+        try (ParallelGets gets = pool.start(actions, other, region, null, (get, as) -> {
+          if (Thread.currentThread() != own) {
+            helped.countDown();
+          }
+          if (!end.get()) {
+            sleep(2);
+          }
+          return result(get);
+        })) {
+          for (Action action : actions) {
+            gets.has(action);
+            assertRow(action.getIndex(), gets.take());
+          }
+        }
+        return null;
+      });
+      await(helped);
+      Thread handler = Thread.currentThread();
+      CountDownLatch helpedToo = new CountDownLatch(1);
+      serve(gets(10), (get, as) -> {
+        if (Thread.currentThread() == handler) {
+          await(helpedToo);
+        } else {
+          helpedToo.countDown();
+        }
+        return result(get);
+      });
+      end.set(true);
+      large.get(60, TimeUnit.SECONDS);
+    } finally {
+      end.set(true);
+      others.shutdownNow();
+    }
+  }
+
+  @Test
+  public void theEndWaitsForGetsUnderWay() throws Exception {
+    AtomicInteger underWay = new AtomicInteger();
+    CountDownLatch helped = new CountDownLatch(1);
+    Thread handler = Thread.currentThread();
+    List<Action> actions = gets(60);
+    try (ParallelGets gets = start(actions, (get, as) -> {
+      underWay.incrementAndGet();
+      if (Thread.currentThread() == handler) {
+        await(helped);
+      } else {
+        helped.countDown();
+        sleep(50);
+      }
+      underWay.decrementAndGet();
+      return result(get);
+    })) {
+      assertTrue(gets.has(actions.get(0)));
+      assertRow(0, take(gets));
+      // The response is found too large: the others are left out.
+    }
+    assertEquals(0, underWay.get());
+    long before = pool.getHelperGetCount() + pool.getHandlerGetCount();
+    waitUntil(() -> pool.getEnlistedCount() == 0);
+    sleep(20);
+    assertTrue(before <= ParallelGets.WINDOW);
+    assertEquals(0, underWay.get());
+  }
+
+  @Test
+  public void nothingIsBegunForACallerWhoHasGone() throws Exception {
+    AtomicInteger most = new AtomicInteger();
+    List<Object> answers = serve(gets(300), (get, as) -> {
+      most.accumulateAndGet(number(get), Math::max);
+      call.disconnect();
+      return result(get);
+    });
+    assertRow(0, answers.get(0));
+    assertTrue(answers.get(299) instanceof CallerDisconnectedException);
+    assertTrue(most.get() < ParallelGets.WINDOW);
+  }
+
+  @Test
+  public void nothingIsBegunAfterTheDeadline() throws Exception {
+    AtomicInteger most = new AtomicInteger();
+    List<Object> answers = serve(gets(300), (get, as) -> {
+      most.accumulateAndGet(number(get), Math::max);
+      call.setDeadline(EnvironmentEdgeManager.currentTime() - 1);
+      return result(get);
+    });
+    assertRow(0, answers.get(0));
+    assertTrue(answers.get(299) instanceof TimeoutIOException);
+    assertTrue(most.get() < ParallelGets.WINDOW);
+  }
+
+  @Test
+  public void aThreadInterruptedByTheCloseOfARegionIsNotSoAfterwards() throws Exception {
+    Thread handler = Thread.currentThread();
+    AtomicInteger interrupted = new AtomicInteger();
+    List<Object> answers = serve(gets(400), (get, as) -> {
+      assertFalse(Thread.currentThread().isInterrupted());
+      if (Thread.currentThread() != handler) {
+        Thread.currentThread().interrupt();
+        interrupted.incrementAndGet();
+        throw new IOException("closed");
+      }
+      sleep(1);
+      return result(get);
+    });
+    assertTrue(interrupted.get() > 0);
+    assertEquals(interrupted.get(), answers.stream().filter(IOException.class::isInstance).count());
+  }
+
+  @Test
+  public void anInterruptionOfTheHandlerIsKept() throws Exception {
+    Thread handler = Thread.currentThread();
+    CountDownLatch helped = new CountDownLatch(1);
+    List<Object> answers = serve(gets(4), (get, as) -> {
+      if (Thread.currentThread() == handler) {
+        await(helped);
+      } else {
+        helped.countDown();
+        sleep(20);
+        handler.interrupt();
+        sleep(20);
+      }
+      return result(get);
+    });
+    assertTrue(Thread.interrupted());
+    for (int i = 0; i < 4; i++) {
+      assertRow(i, answers.get(i));
+    }
+  }
+
+  @Test
+  public void afterTheServerHasStoppedTheHandlerDoesAll() throws Exception {
+    pool.shutdown();
+    List<Object> answers = serve(gets(50), (get, as) -> result(get));
+    assertRow(49, answers.get(49));
+    assertEquals(0, pool.getEnlistedCount());
+    assertEquals(50, pool.getHandlerGetCount());
+  }
+
+  @Test
+  public void whatIsTooSmallIsLeftAlone() throws Exception {
+    Configuration conf = new Configuration(false);
+    conf.setBoolean(MultigetSettings.ENABLED_KEY, true);
+    conf.setInt(MultigetSettings.MIN_BATCH_KEY, 10);
+    pool.onConfigurationChange(conf);
+    assertNull(start(gets(9), (get, as) -> result(get)));
+    assertEquals(1, pool.getSmallBatchCount());
+    List<Action> interrupted = gets(9);
+    interrupted.add(increment(9));
+    interrupted.addAll(gets(9));
+    assertNull(start(interrupted, (get, as) -> result(get)));
+    serve(gets(10), (get, as) -> result(get));
+    assertEquals(1, pool.getParallelBatchCount());
+    conf.setBoolean(MultigetSettings.ENABLED_KEY, false);
+    pool.onConfigurationChange(conf);
+    assertNull(start(gets(100), (get, as) -> result(get)));
+  }
+
+  @Test
+  public void manyHandlersAtOnce() throws Exception {
+    int handlers = 8;
+    ExecutorService others = Executors.newFixedThreadPool(handlers);
+    try {
+      List<Future<?>> ends = new ArrayList<>();
+      for (int h = 0; h < handlers; h++) {
+        Random random = new Random(h);
+        ends.add(others.submit(() -> {
+          for (int round = 0; round < 400; round++) {
+            multi(random, 2 + random.nextInt(150));
+          }
+          return null;
+        }));
+      }
+      for (Future<?> each : ends) {
+        each.get(120, TimeUnit.SECONDS);
+      }
+    } finally {
+      others.shutdownNow();
+    }
+    waitUntil(() -> pool.getEnlistedCount() == 0);
+    assertTrue(pool.getHelperGetCount() > 0);
+  }
+
+  private void multi(Random random, int count) throws IOException {
+    ServedMulti own = new ServedMulti(ALICE);
+    RpcServer.setCurrentCall(own);
+    AtomicInteger underWay = new AtomicInteger();
+    AtomicBoolean ended = new AtomicBoolean();
+    int takeOnly = random.nextInt(4) == 0 ? random.nextInt(count) : count;
+    int bad = random.nextInt(count);
+    List<Action> actions = gets(count);
+    int taken = 0;
+    ParallelGets gets = pool.start(actions, own, region, null, (get, as) -> {
+      assertFalse(ended.get());
+      underWay.incrementAndGet();
+      as.incrementBlockBytesScanned(1);
+      if ((number(get) & 15) == 0) {
+        Thread.yield();
+      }
+      underWay.decrementAndGet();
+      if (number(get) == bad) {
+        throw new IOException("bad");
+      }
+      return result(get);
+    });
+    if (gets == null) {
+      return;
+    }
+    try {
+      for (; taken < takeOnly; taken++) {
+        assertTrue(gets.has(actions.get(taken)));
+        Object answer = take(gets);
+        if (taken == bad) {
+          assertTrue(answer instanceof IOException);
+        } else {
+          assertRow(taken, answer);
+        }
+      }
+    } finally {
+      gets.close();
+      ended.set(true);
+    }
+    assertEquals(0, underWay.get());
+    assertEquals(taken, own.getBlockBytesScanned());
+  }
+}

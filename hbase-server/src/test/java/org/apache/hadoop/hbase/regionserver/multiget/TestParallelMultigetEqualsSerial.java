@@ -1,0 +1,443 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.regionserver.multiget;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertTrue;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.Cell;
+import org.apache.hadoop.hbase.CellScanner;
+import org.apache.hadoop.hbase.CellUtil;
+import org.apache.hadoop.hbase.HBaseClassTestRule;
+import org.apache.hadoop.hbase.HBaseTestingUtility;
+import org.apache.hadoop.hbase.HConstants;
+import org.apache.hadoop.hbase.StartMiniClusterOption;
+import org.apache.hadoop.hbase.TableName;
+import org.apache.hadoop.hbase.client.Admin;
+import org.apache.hadoop.hbase.client.Append;
+import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
+import org.apache.hadoop.hbase.client.Delete;
+import org.apache.hadoop.hbase.client.Get;
+import org.apache.hadoop.hbase.client.Increment;
+import org.apache.hadoop.hbase.client.Mutation;
+import org.apache.hadoop.hbase.client.Put;
+import org.apache.hadoop.hbase.client.RegionInfo;
+import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
+import org.apache.hadoop.hbase.coprocessor.ObserverContext;
+import org.apache.hadoop.hbase.coprocessor.RegionCoprocessor;
+import org.apache.hadoop.hbase.coprocessor.RegionCoprocessorEnvironment;
+import org.apache.hadoop.hbase.coprocessor.RegionObserver;
+import org.apache.hadoop.hbase.filter.ColumnCountGetFilter;
+import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
+import org.apache.hadoop.hbase.io.hfile.CachedBlock;
+import org.apache.hadoop.hbase.io.hfile.bucket.BucketCache;
+import org.apache.hadoop.hbase.ipc.HBaseRpcController;
+import org.apache.hadoop.hbase.ipc.HBaseRpcControllerImpl;
+import org.apache.hadoop.hbase.ipc.RpcServer;
+import org.apache.hadoop.hbase.regionserver.HRegion;
+import org.apache.hadoop.hbase.regionserver.HRegionServer;
+import org.apache.hadoop.hbase.regionserver.NoSuchColumnFamilyException;
+import org.apache.hadoop.hbase.security.User;
+import org.apache.hadoop.hbase.testclassification.LargeTests;
+import org.apache.hadoop.hbase.testclassification.RegionServerTests;
+import org.apache.hadoop.hbase.util.Bytes;
+import org.junit.AfterClass;
+import org.junit.BeforeClass;
+import org.junit.ClassRule;
+import org.junit.Test;
+import org.junit.experimental.categories.Category;
+
+import org.apache.hbase.thirdparty.com.google.protobuf.ByteString;
+
+import org.apache.hadoop.hbase.shaded.protobuf.ProtobufUtil;
+import org.apache.hadoop.hbase.shaded.protobuf.RequestConverter;
+import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.Action;
+import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.CoprocessorServiceCall;
+import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MultiRequest;
+import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MultiResponse;
+import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MutationProto.MutationType;
+import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.RegionAction;
+import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.RegionActionResult;
+import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.ResultOrException;
+import org.apache.hadoop.hbase.shaded.protobuf.generated.HBaseProtos.NameBytesPair;
+import org.apache.hadoop.hbase.shaded.protobuf.generated.HBaseProtos.RegionSpecifier.RegionSpecifierType;
+
+/**
+ * Two servers, two tables with the same rows, one multi after the other to both: the server that
+ * serves gets by several threads has to answer what the other does.
+ */
+@Category({ RegionServerTests.class, LargeTests.class })
+public class TestParallelMultigetEqualsSerial {
+  @ClassRule
+  public static final HBaseClassTestRule CLASS_RULE =
+    HBaseClassTestRule.forClass(TestParallelMultigetEqualsSerial.class);
+
+  private static final int MULTIS = 2000;
+  private static final int SMALL_ROWS = 400;
+  private static final int BIG_ROWS = 200;
+  private static final int BIG_ROW = 8000;
+  /** What a response and its blocks may take: fifty big rows, but more than any of small ones. */
+  private static final int MAX_RESULT_SIZE = 600_000;
+  private static final long FIRST_SEQUENCE_NUMBER = 1000;
+  private static final byte[] DATA = Bytes.toBytes("d");
+  /** What is written without a time stamp of the test's. */
+  private static final byte[] COUNTERS = Bytes.toBytes("n");
+  private static final byte[] QUALIFIER = Bytes.toBytes("q");
+  private static final byte[] SPLIT = Bytes.toBytes("small-0200");
+  private static final User USER =
+    User.createUserForTesting(new Configuration(false), "alice", new String[0]);
+
+  private static final HBaseTestingUtility UTIL = new HBaseTestingUtility();
+  private static Side serial;
+  private static Side parallel;
+
+  /** Fails some gets, and sees to it that they take their time. */
+  public static class Disturbance implements RegionCoprocessor, RegionObserver {
+    static final AtomicInteger GETS = new AtomicInteger();
+
+    @Override
+    public Optional<RegionObserver> getRegionObserver() {
+      return Optional.of(this);
+    }
+
+    @Override
+    public void preGetOp(ObserverContext<RegionCoprocessorEnvironment> c, Get get,
+      List<Cell> result) throws IOException {
+      GETS.incrementAndGet();
+      assertEquals("alice", c.getCaller().get().getShortName());
+      assertEquals("alice", RpcServer.getRequestUserName().get());
+      if (ThreadLocalRandom.current().nextInt(20) == 0) {
+        Thread.yield();
+      }
+      byte[] wish = get.getAttribute("fail");
+      if (wish != null) {
+        throw new IOException("as wished: " + Bytes.toString(wish));
+      }
+    }
+  }
+
+  /** A server with a table of its own. */
+  private static final class Side {
+    private final HRegionServer server;
+    private final TableName table;
+    private final List<HRegion> regions = new ArrayList<>();
+
+    Side(int server, String table) {
+      this.server = UTIL.getMiniHBaseCluster().getRegionServer(server);
+      this.table = TableName.valueOf(table);
+    }
+
+    void create() throws Exception {
+      Admin admin = UTIL.getAdmin();
+      admin.createTable(TableDescriptorBuilder.newBuilder(table)
+        .setCoprocessor(Disturbance.class.getName())
+        .setColumnFamily(ColumnFamilyDescriptorBuilder.newBuilder(DATA).setBlocksize(1024)
+          .setMaxVersions(3).build())
+        .setColumnFamily(
+          ColumnFamilyDescriptorBuilder.newBuilder(COUNTERS).setBlocksize(1024).build())
+        .build(), new byte[][] { SPLIT });
+      for (RegionInfo region : admin.getRegions(table)) {
+        admin.move(region.getEncodedNameAsBytes(), server.getServerName());
+      }
+      UTIL.waitFor(60_000, () -> server.getRegions(table).size() == 2);
+      for (RegionInfo region : admin.getRegions(table)) {
+        HRegion opened = server.getRegion(region.getEncodedName());
+        // Sequence numbers are part of a block, and their lengths of its size.
+        opened.getMVCC().advanceTo(FIRST_SEQUENCE_NUMBER);
+        regions.add(opened);
+      }
+    }
+
+    /** Returns what is answered to a multi, in words that say nothing of the side. */
+    List<String> multi(List<List<Action>> actions) throws Exception {
+      MultiRequest.Builder request = MultiRequest.newBuilder();
+      for (int i = 0; i < regions.size(); i++) {
+        request.addRegionAction(RegionAction.newBuilder()
+          .setRegion(RequestConverter.buildRegionSpecifier(RegionSpecifierType.REGION_NAME,
+            regions.get(i).getRegionInfo().getRegionName()))
+          .addAllAction(actions.get(i)));
+      }
+      HBaseRpcController controller = new HBaseRpcControllerImpl();
+      ServedMulti call = new ServedMulti(USER);
+      RpcServer.setCurrentCall(call);
+      try {
+        MultiResponse response = server.getRSRpcServices().multi(controller, request.build());
+        List<String> words = new ArrayList<>();
+        describe(response, controller.cellScanner(), words);
+        words.add("cells " + call.getResponseCellSize() + ", blocks "
+          + call.getBlockBytesScanned());
+        return words;
+      } finally {
+        RpcServer.unsetCurrentCall();
+        call.end();
+      }
+    }
+
+    private void describe(MultiResponse response, CellScanner cells, List<String> words)
+      throws IOException {
+      for (RegionActionResult region : response.getRegionActionResultList()) {
+        words.add("region " + region.getProcessed() + " " + describe(region.getException()));
+        for (ResultOrException answer : region.getResultOrExceptionList()) {
+          words.add(answer.getIndex() + " " + describe(answer.getException()) + " "
+            + answer.getResult().toString().replaceAll("timestamp: \\d+", "") + " "
+            + answer.getServiceResult() + answer.getMetrics());
+          for (int i = 0; i < answer.getResult().getAssociatedCellCount(); i++) {
+            assertTrue(cells.advance());
+            words.add(describe(cells.current()));
+          }
+        }
+      }
+      assertTrue("no cell is left over", cells == null || !cells.advance());
+    }
+
+    private String describe(NameBytesPair exception) {
+      String text = exception.getValue().toStringUtf8();
+      int end = text.indexOf('\n');
+      return exception.getName() + " " + (end < 0 ? text : text.substring(0, end))
+        .replace(table.getNameAsString(), "TABLE").replaceAll("[0-9a-f]{32}", "REGION")
+        .replaceAll(",\\d{13}\\.", ",TIME.");
+    }
+
+    private String describe(Cell cell) {
+      boolean counter = CellUtil.matchingFamily(cell, COUNTERS);
+      return Bytes.toStringBinary(CellUtil.cloneRow(cell)) + "/"
+        + Bytes.toStringBinary(CellUtil.cloneFamily(cell)) + ":"
+        + Bytes.toStringBinary(CellUtil.cloneQualifier(cell)) + "/" + cell.getType() + "/"
+        + (counter ? "" : cell.getTimestamp()) + "="
+        + Bytes.toStringBinary(CellUtil.cloneValue(cell));
+    }
+  }
+
+  @BeforeClass
+  public static void setUpBeforeClass() throws Exception {
+    Configuration conf = UTIL.getConfiguration();
+    conf.set(HConstants.BUCKET_CACHE_IOENGINE_KEY, "offheap");
+    conf.setInt(HConstants.BUCKET_CACHE_SIZE_KEY, 48);
+    conf.setInt(HConstants.HBASE_SERVER_SCANNER_MAX_RESULT_SIZE_KEY, MAX_RESULT_SIZE);
+    UTIL.startMiniCluster(StartMiniClusterOption.builder().numRegionServers(2).build());
+    UTIL.getAdmin().balancerSwitch(false, true);
+    serial = new Side(0, "table-a");
+    parallel = new Side(1, "table-b");
+    serial.create();
+    parallel.create();
+    Configuration on = new Configuration(parallel.server.getConfiguration());
+    on.setBoolean(MultigetSettings.ENABLED_KEY, true);
+    on.setInt(MultigetSettings.THREADS_KEY, 3);
+    on.setInt(MultigetSettings.MIN_BATCH_KEY, 1);
+    parallel.server.getRSRpcServices().onConfigurationChange(on);
+    load();
+  }
+
+  @AfterClass
+  public static void tearDownAfterClass() throws Exception {
+    UTIL.shutdownMiniCluster();
+  }
+
+  private static byte[] smallRow(int i) {
+    return Bytes.toBytes(String.format("small-%04d", i));
+  }
+
+  private static byte[] bigRow(int i) {
+    return Bytes.toBytes(String.format("big-%04d", i));
+  }
+
+  private static void load() throws Exception {
+    Random random = new Random(5);
+    for (int i = 0; i < SMALL_ROWS; i++) {
+      byte[] value = new byte[60];
+      random.nextBytes(value);
+      put(new Put(smallRow(i)).addColumn(DATA, QUALIFIER, 1L, value)
+        .addColumn(DATA, Bytes.toBytes("r"), 1L, value)
+        .addColumn(COUNTERS, QUALIFIER, 1L, Bytes.toBytes(1L)));
+    }
+    for (int i = 0; i < BIG_ROWS; i++) {
+      byte[] value = new byte[BIG_ROW];
+      random.nextBytes(value);
+      put(new Put(bigRow(i)).addColumn(DATA, QUALIFIER, 1L, value));
+    }
+    for (Side side : new Side[] { serial, parallel }) {
+      for (HRegion region : side.regions) {
+        region.flush(true);
+      }
+    }
+  }
+
+  private static void put(Put put) throws IOException {
+    for (Side side : new Side[] { serial, parallel }) {
+      side.regions.get(regionOf(put.getRow())).put(put);
+    }
+  }
+
+  private static int regionOf(byte[] row) {
+    return Bytes.compareTo(row, SPLIT) < 0 ? 0 : 1;
+  }
+
+  private static void add(List<List<Action>> actions, byte[] row, Action.Builder action) {
+    List<Action> ofRegion = actions.get(regionOf(row));
+    ofRegion.add(action.setIndex(ofRegion.size()).build());
+  }
+
+  private static Action.Builder action(MutationType type, Mutation mutation) throws IOException {
+    return Action.newBuilder().setMutation(ProtobufUtil.toMutation(type, mutation));
+  }
+
+  /** Gets of rows so large that not all of them find room in the response. */
+  private static void addBig(List<List<Action>> actions, Random random) throws IOException {
+    byte[] row = bigRow(random.nextInt(BIG_ROWS));
+    add(actions, row, Action.newBuilder().setGet(ProtobufUtil.toGet(new Get(row))));
+  }
+
+  private static void addSmall(List<List<Action>> actions, Random random, int failures, long time)
+    throws IOException {
+    byte[] row = smallRow(random.nextInt(SMALL_ROWS + 20));
+    int kind = random.nextInt(100);
+    if (kind < 10) {
+      add(actions, row, action(MutationType.PUT,
+        new Put(row).addColumn(DATA, QUALIFIER, time, Bytes.toBytes(random.nextInt()))));
+    } else if (kind < 14) {
+      add(actions, row,
+        action(MutationType.DELETE, new Delete(row).addColumn(DATA, QUALIFIER, time)));
+    } else if (kind < 18) {
+      add(actions, row,
+        action(MutationType.INCREMENT, new Increment(row).addColumn(COUNTERS, QUALIFIER, 3)));
+    } else if (kind < 20) {
+      add(actions, row, action(MutationType.APPEND,
+        new Append(row).addColumn(COUNTERS, Bytes.toBytes("a"), Bytes.toBytes("x"))));
+    } else if (kind < 20 + failures) {
+      addFailure(actions, random, row, time);
+    } else {
+      add(actions, row, Action.newBuilder().setGet(ProtobufUtil.toGet(get(random, row))));
+    }
+  }
+
+  private static Get get(Random random, byte[] row) throws IOException {
+    Get get = new Get(row);
+    switch (random.nextInt(8)) {
+      case 0:
+        return get.addColumn(DATA, QUALIFIER);
+      case 1:
+        return get.readVersions(3);
+      case 2:
+        return get.setFilter(new ColumnCountGetFilter(1));
+      case 3:
+        get.setCheckExistenceOnly(true);
+        return get;
+      case 4:
+        get.setQueryMetricsEnabled(true);
+        return get;
+      case 5:
+        return get.addFamily(COUNTERS).setCacheBlocks(false);
+      default:
+        return get;
+    }
+  }
+
+  private static void addFailure(List<List<Action>> actions, Random random, byte[] row, long time)
+    throws IOException {
+    Get get = new Get(row);
+    switch (random.nextInt(6)) {
+      case 0:
+        add(actions, row, Action.newBuilder()
+          .setGet(ProtobufUtil.toGet(get.addFamily(Bytes.toBytes("missing")))));
+        return;
+      case 1:
+        get.setAttribute("fail", row);
+        add(actions, row, Action.newBuilder().setGet(ProtobufUtil.toGet(get)));
+        return;
+      case 2:
+        // What asynchbase asks first.
+        add(actions, row, Action.newBuilder()
+          .setGet(ProtobufUtil.toGet(get).toBuilder().setClosestRowBefore(true)));
+        return;
+      case 3:
+        add(actions, row, Action.newBuilder()
+          .setServiceCall(CoprocessorServiceCall.newBuilder().setRow(ByteString.copyFrom(row))
+            .setServiceName("none").setMethodName("none").setRequest(ByteString.EMPTY)));
+        return;
+      case 4:
+        // A row of the other region.
+        byte[] other = regionOf(row) == 0 ? smallRow(SMALL_ROWS - 1) : smallRow(0);
+        add(actions, row, Action.newBuilder().setGet(ProtobufUtil.toGet(new Get(other))));
+        return;
+      default:
+        // Not a number.
+        add(actions, row, action(MutationType.INCREMENT,
+          new Increment(row).addColumn(COUNTERS, Bytes.toBytes("a"), 1)));
+    }
+  }
+
+  @Test
+  public void allMultisAreAnsweredAlike() throws Exception {
+    int tooLarge = 0;
+    int failed = 0;
+    Random random = new Random(42);
+    for (int i = 0; i < MULTIS; i++) {
+      List<List<Action>> actions = new ArrayList<>();
+      actions.add(new ArrayList<>());
+      actions.add(new ArrayList<>());
+      boolean big = i % 10 == 0;
+      int failures = i % 3 == 0 ? 8 : 0;
+      for (int left = 1 + random.nextInt(120); left > 0; left--) {
+        if (big) {
+          addBig(actions, random);
+        } else {
+          addSmall(actions, random, failures, 10 + i);
+        }
+      }
+      List<String> expected = serial.multi(actions);
+      List<String> answered = parallel.multi(actions);
+      if (!expected.equals(answered)) {
+        for (int at = 0; at < Math.min(expected.size(), answered.size()); at++) {
+          assertEquals("multi " + i, expected.get(at), answered.get(at));
+        }
+      }
+      assertEquals(expected, answered);
+      tooLarge +=
+        expected.stream().anyMatch(a -> a.contains("MultiActionResultTooLarge")) ? 1 : 0;
+      failed += expected.stream()
+        .anyMatch(a -> a.contains(NoSuchColumnFamilyException.class.getName())) ? 1 : 0;
+    }
+    assertTrue("too large " + tooLarge, tooLarge > MULTIS / 50);
+    assertTrue("failed " + failed, failed > MULTIS / 50);
+    assertTrue(Disturbance.GETS.get() > MULTIS);
+    assertNothingIsHeld();
+  }
+
+  /** All scanners were closed, so that no block is held by any but the cache. */
+  private void assertNothingIsHeld() {
+    for (Side side : new Side[] { serial, parallel }) {
+      BucketCache cache =
+        (BucketCache) side.server.getBlockCache().get().getBlockCaches()[1];
+      int blocks = 0;
+      for (CachedBlock block : cache) {
+        blocks++;
+        assertEquals(block.toString(), 0,
+          cache.getRpcRefCount(new BlockCacheKey(block.getFilename(), block.getOffset())));
+      }
+      assertTrue(blocks > BIG_ROWS);
+    }
+  }
+}
