@@ -69,6 +69,9 @@ public final class ParallelGets implements AutoCloseable {
   /** How many gets may be begun ahead of the one whose answer is taken. */
   static final int WINDOW = 64;
 
+  /** How long the handler waits for an answer before it goes to sleep. */
+  private static final long SPIN_NANOS = 20_000;
+
   /** What became of a get. Handed over by {@link #answers}. */
   private static final class Answer {
     private Result result;
@@ -236,6 +239,13 @@ public final class ParallelGets implements AutoCloseable {
 
   /** Waits for a get that another thread has begun. An interruption is put off. */
   private void await(int i) {
+    // A get from memory is over before this thread would be asleep, and awake again.
+    long end = System.nanoTime() + SPIN_NANOS;
+    while (System.nanoTime() < end) {
+      if (answers.get(i) != null) {
+        return;
+      }
+    }
     boolean interrupted = false;
     awaited = i;
     while (answers.get(i) == null) {
