@@ -26,6 +26,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Collectors;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
@@ -257,6 +258,31 @@ public class TestFileWarmUp {
       kind == CountingCaches.LRU_ONLY ? files.blocks(path).size() : blocks(path, false).size(),
       again.cachedBlocks());
     assertEquals(again.plannedBytes(), again.cachedBytes());
+  }
+
+  @Test
+  public void fileThatLosesABlockWhileItIsWarmedIsNotWhole() throws Exception {
+    Path path = write(CacheConfig.DISABLED);
+    try (HFile.Reader reader = HFile.createReader(fs, path, cacheConf(), true, files.conf())) {
+      FileWarmUp warmUp = FileWarmUp.of(reader, cacheConf(), files.conf());
+      Block first = blocks(path, true).get(0);
+      AtomicBoolean evicted = new AtomicBoolean();
+      warmUp.setPace((file, bytes) -> {
+        if (!evicted.get() && isCached(first)) {
+          CountingCaches.awaitWriters(cache);
+          evicted.set(cache.evictBlock(first.key()));
+        }
+      });
+      warmUp.run();
+      assertTrue("evicted during the warm-up", evicted.get());
+      assertFalse(isCached(first));
+      CountingCaches.awaitWriters(cache);
+      assertEquals(kind == CountingCaches.LRU_ONLY,
+        CountingCaches.hasWhole(cache, path.getName()));
+    }
+    FileWarmUp again = warm(path);
+    assertEquals(1, again.warmedBlocks());
+    assertAllCached(path);
   }
 
   @Test
