@@ -53,6 +53,7 @@ import org.apache.hadoop.hbase.io.hfile.CacheConfig;
 import org.apache.hadoop.hbase.io.hfile.HFile;
 import org.apache.hadoop.hbase.io.hfile.HFileBlock;
 import org.apache.hadoop.hbase.io.hfile.HFileBlockIndex;
+import org.apache.hadoop.hbase.io.hfile.HFileContextBuilder;
 import org.apache.hadoop.hbase.io.hfile.PrefetchExecutor;
 import org.apache.hadoop.hbase.io.hfile.prefetch.CountingCaches.Insertions;
 import org.apache.hadoop.hbase.regionserver.BloomType;
@@ -63,6 +64,7 @@ import org.apache.hadoop.hbase.regionserver.HStore;
 import org.apache.hadoop.hbase.regionserver.HStoreFile;
 import org.apache.hadoop.hbase.regionserver.StoreFileInfo;
 import org.apache.hadoop.hbase.regionserver.StoreFileScanner;
+import org.apache.hadoop.hbase.regionserver.StoreFileWriter;
 import org.apache.hadoop.hbase.regionserver.storefiletracker.StoreFileTracker;
 import org.apache.hadoop.hbase.regionserver.storefiletracker.StoreFileTrackerFactory;
 import org.apache.hadoop.hbase.testclassification.IOTests;
@@ -70,6 +72,7 @@ import org.apache.hadoop.hbase.testclassification.MediumTests;
 import org.apache.hadoop.hbase.util.BloomFilterFactory;
 import org.apache.hadoop.hbase.util.Bytes;
 import org.apache.hadoop.hbase.util.CommonFSUtils;
+import org.apache.hadoop.hbase.util.Pair;
 import org.junit.After;
 import org.junit.AfterClass;
 import org.junit.Before;
@@ -476,6 +479,78 @@ public class TestWarmUpOfRegion {
     }
     half.closeStoreFile(false);
     linked.closeStoreFile(false);
+  }
+
+  /** Writes a file as a client does that has it loaded. */
+  private Path writeForBulkLoad() throws IOException {
+    Path staging = new Path(CommonFSUtils.getRootDir(conf), "load" + regions + "/f");
+    region.getFilesystem().mkdirs(staging);
+    StoreFileWriter writer =
+      new StoreFileWriter.Builder(conf, CacheConfig.DISABLED, region.getFilesystem())
+        .withOutputDir(staging).withBloomType(BloomType.ROW).withMaxKeyCount(ROWS)
+        .withFileContext(new HFileContextBuilder().withBlockSize(1024).build()).build();
+    Random random = new Random(1);
+    byte[] value = new byte[100];
+    for (int i = 0; i < ROWS; i++) {
+      random.nextBytes(value);
+      writer.append(new KeyValue(row(i), FAMILY, QUALIFIER, 1L, value));
+    }
+    writer.close();
+    return writer.getPath();
+  }
+
+  private HStoreFile bulkLoad(Path path) throws IOException {
+    ReadLog.HDFS.clear();
+    region.bulkLoadHFiles(Collections.singletonList(Pair.newPair(FAMILY, path.toString())), false,
+      null);
+    awaitWarmUp(onlyFile());
+    return onlyFile();
+  }
+
+  @Test
+  public void fileThatIsLoadedIsReadOnce() throws Exception {
+    createRegion();
+    Path source = writeForBulkLoad();
+    HStoreFile file = bulkLoad(source);
+    String name = file.getPath().getName();
+    long read = ReadLog.HDFS.bytes(name, endOfBlocks(file));
+    assertEquals(0, insertions.blocks(source.getName()));
+    assertEquals(Collections.emptyList(),
+      insertions.repeated(name).collect(Collectors.toList()));
+    List<Long> offsets = blocks(file, false);
+    // What reads of single blocks take of the next one, and where the stream leaps over those.
+    long headers = 33L * (offsets.size() * 2 + 3);
+    assertTrue(read + " bytes read of " + endOfBlocks(file), read <= endOfBlocks(file) + headers);
+    offsets.addAll(blocks(file, true));
+    for (long offset : offsets) {
+      assertTrue("block at " + offset, isCached(name, offset));
+    }
+    assertTrue(CountingCaches.hasWhole(cache, name));
+    ReadLog.HDFS.clear();
+    region.close();
+    region = open(info, cache);
+    awaitWarmUp(onlyFile());
+    assertEquals(0, ReadLog.HDFS.bytes(name, endOfBlocks(onlyFile())));
+  }
+
+  @Test
+  public void largeFileThatIsLoadedIsReadForItsIndexAndBloomBlocks() throws Exception {
+    conf.setLong(PrefetchLimit.FULL_MAX_BYTES_KEY, 200_000);
+    createRegion();
+    HStoreFile file = bulkLoad(writeForBulkLoad());
+    long length = endOfBlocks(file);
+    assertTrue(length + "", length > 200_000);
+    long read = ReadLog.HDFS.bytes(file.getPath().getName(), length);
+    assertPartlyCached(file, 0);
+    long meta = 0;
+    for (long offset : blocks(file, false)) {
+      HFileBlock block = file.getReader().getHFileReader().readBlock(offset, -1, false, true, true,
+        false, null, null);
+      // With what a read takes of the next block.
+      meta += block.getOnDiskSizeWithHeader() + 33;
+      block.release();
+    }
+    assertTrue(read + " bytes read, index and bloom have " + meta, read <= meta);
   }
 
   @Test
