@@ -40,6 +40,7 @@ final class MultigetMetrics {
     register(registry, "ParallelBatchCount", MultigetPool::getParallelBatchCount, pool);
     register(registry, "SmallBatchCount", MultigetPool::getSmallBatchCount, pool);
     register(registry, "BusyBatchCount", MultigetPool::getBusyBatchCount, pool);
+    register(registry, "NoRoomBatchCount", MultigetPool::getNoRoomBatchCount, pool);
     register(registry, "HandlerGetCount", MultigetPool::getHandlerGetCount, pool);
     register(registry, "HelperGetCount", MultigetPool::getHelperGetCount, pool);
     register(registry, "HelpCount", MultigetPool::getHelpCount, pool);
@@ -47,6 +48,8 @@ final class MultigetMetrics {
     register(registry, "HelpWaitMicros", MultigetPool::getHelpWaitMicros, pool);
     register(registry, "EnlistedCount", MultigetPool::getEnlistedCount, pool);
     register(registry, "ThreadCount", MultigetPool::getThreadCount, pool);
+    register(registry, "FailedThreadCount", MultigetPool::getFailedThreadCount, pool);
+    register(registry, "RoomCount", MultigetPool::getRoomCount, pool);
   }
 
   private static void register(MetricRegistry registry, String name,

@@ -19,9 +19,7 @@ package org.apache.hadoop.hbase.regionserver.multiget;
 
 import java.util.Arrays;
 import java.util.List;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
@@ -44,8 +42,9 @@ import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MutationPr
  * with. One of a RegionServer. Thread-safe.
  * <p>
  * A thread that comes to help stays until no get of that multi is left to begin, or until another
- * multi waits for help. There are never more calls for help than twice the threads; a handler that
- * finds that many does without, which at saturation is what all do.
+ * multi waits for help. There are never more calls for help than twice the threads, nor than the
+ * processors have room for ({@link ProcessorRoom}); a handler that finds that many does without,
+ * which at saturation is what all do.
  */
 @InterfaceAudience.Private
 public final class MultigetPool {
@@ -53,13 +52,13 @@ public final class MultigetPool {
 
   /** How many gets there have to be for one more thread. */
   private static final int GETS_PER_HELPER = 3;
-  /** How many calls for help may wait, at most, whatever the number of threads. */
-  private static final int MOST_WAITING = 20_000;
-  private static final long KEEP_ALIVE_SECONDS = 60;
+  private static final long KEEP_ALIVE_NANOS = TimeUnit.SECONDS.toNanos(60);
 
+  private final ThreadFactory factory;
   private volatile MultigetSettings settings;
-  /** Null until it is needed. */
-  private volatile ThreadPoolExecutor threads;
+  /** Null until it is needed, as is {@link #room}. */
+  private volatile HelperThreads threads;
+  private volatile ProcessorRoom room;
   private boolean stopped;
   /** Calls for help that wait or are followed. */
   private final AtomicInteger enlisted = new AtomicInteger();
@@ -67,6 +66,7 @@ public final class MultigetPool {
   private final LongAdder parallelBatches = new LongAdder();
   private final LongAdder smallBatches = new LongAdder();
   private final LongAdder busyBatches = new LongAdder();
+  private final LongAdder noRoomBatches = new LongAdder();
   private final LongAdder handlerGets = new LongAdder();
   private final LongAdder helperGets = new LongAdder();
   private final LongAdder helps = new LongAdder();
@@ -77,6 +77,11 @@ public final class MultigetPool {
    * @throws IllegalArgumentException if a setting is wrong, in words for an operator
    */
   public MultigetPool(Configuration conf) {
+    this(conf, new ThreadFactoryBuilder().setNameFormat("Multiget-%d").setDaemon(true).build());
+  }
+
+  MultigetPool(Configuration conf, ThreadFactory factory) {
+    this.factory = factory;
     settings = MultigetSettings.of(conf);
     apply(settings);
   }
@@ -100,19 +105,13 @@ public final class MultigetPool {
     if (stopped || !next.isEnabled()) {
       return;
     }
-    int count = next.threads();
     if (threads == null) {
-      threads = new ThreadPoolExecutor(count, count, KEEP_ALIVE_SECONDS, TimeUnit.SECONDS,
-        new LinkedBlockingQueue<>(MOST_WAITING),
-        new ThreadFactoryBuilder().setNameFormat("Multiget-%d").setDaemon(true).build());
-      threads.allowCoreThreadTimeOut(true);
+      HelperThreads created = new HelperThreads(factory, next.threads(), KEEP_ALIVE_NANOS);
+      room = ProcessorRoom.of(created);
+      threads = created;
       MultigetMetrics.register(this);
-    } else if (count > threads.getMaximumPoolSize()) {
-      threads.setMaximumPoolSize(count);
-      threads.setCorePoolSize(count);
     } else {
-      threads.setCorePoolSize(count);
-      threads.setMaximumPoolSize(count);
+      threads.setMost(next.threads());
     }
   }
 
@@ -120,7 +119,7 @@ public final class MultigetPool {
   public synchronized void shutdown() {
     stopped = true;
     if (threads != null) {
-      threads.shutdown();
+      threads.stop();
     }
   }
 
@@ -160,10 +159,17 @@ public final class MultigetPool {
       }
       return null;
     }
-    if (isBusy(current) && longestRun <= ParallelGets.WINDOW) {
-      // Help that comes later comes too late.
-      busyBatches.increment();
-      return null;
+    // In a longer one there is another chance for help.
+    if (longestRun <= ParallelGets.WINDOW) {
+      int calls = enlisted.get();
+      if (calls >= mostWaiting(current)) {
+        busyBatches.increment();
+        return null;
+      }
+      if (calls >= room(current)) {
+        noRoomBatches.increment();
+        return null;
+      }
     }
     parallelBatches.increment();
     return new ParallelGets(this, (RpcCall) context, region, metrics, reader, actions,
@@ -187,13 +193,19 @@ public final class MultigetPool {
     return true;
   }
 
-  private boolean isBusy(MultigetSettings current) {
-    return enlisted.get() >= 2 * current.threads();
+  private static int mostWaiting(MultigetSettings current) {
+    return 2 * current.threads();
+  }
+
+  /** Returns how many calls for help there may be for the processors' sake. */
+  private int room(MultigetSettings current) {
+    ProcessorRoom known = room;
+    return current.isHelpedWhenBusy() || known == null ? Integer.MAX_VALUE : known.threads();
   }
 
   /** Whether a thread is wanted elsewhere more. */
   boolean othersWait() {
-    return enlisted.get() > settings.threads();
+    return threads.hasWaiting();
   }
 
   /**
@@ -203,21 +215,24 @@ public final class MultigetPool {
    */
   void enlist(ParallelGets multiget, AtomicInteger helpers, int gets) {
     MultigetSettings current = settings;
-    ThreadPoolExecutor executor = threads;
-    if (!current.isEnabled() || executor == null) {
+    HelperThreads called = threads;
+    if (!current.isEnabled() || called == null) {
       return;
     }
     int wanted = Math.min(current.maxTasks() - 1, gets / GETS_PER_HELPER);
-    for (int i = helpers.get(); i < wanted; i++) {
-      if (enlisted.incrementAndGet() > 2 * current.threads()) {
+    int missing = wanted - helpers.get();
+    if (missing <= 0) {
+      return;
+    }
+    int most = Math.min(mostWaiting(current), room(current));
+    for (; missing > 0; missing--) {
+      if (enlisted.incrementAndGet() > most) {
         enlisted.decrementAndGet();
         return;
       }
       helpers.incrementAndGet();
-      try {
-        executor.execute(multiget.helper(System.nanoTime()));
-      } catch (RejectedExecutionException e) {
-        // The server stops.
+      if (!called.call(multiget.helper(System.nanoTime()))) {
+        // The server stops, or the system has no more threads.
         enlisted.decrementAndGet();
         helpers.decrementAndGet();
         return;
@@ -256,6 +271,11 @@ public final class MultigetPool {
     return busyBatches.sum();
   }
 
+  /** Returns how many batches were large enough, but the processors had no room for threads. */
+  long getNoRoomBatchCount() {
+    return noRoomBatches.sum();
+  }
+
   /** Returns how many gets of parallel batches their handlers have served. */
   long getHandlerGetCount() {
     return handlerGets.sum();
@@ -286,8 +306,21 @@ public final class MultigetPool {
     return enlisted.get();
   }
 
-  /** Returns how many threads there may be. */
+  /** Returns how many threads there are. */
   long getThreadCount() {
-    return settings.isEnabled() ? settings.threads() : 0;
+    HelperThreads known = threads;
+    return known == null ? 0 : known.count();
+  }
+
+  /** Returns how often the system refused a thread. */
+  long getFailedThreadCount() {
+    HelperThreads known = threads;
+    return known == null ? 0 : known.failures();
+  }
+
+  /** Returns how many threads the processors have room for, at most as many as there may be. */
+  long getRoomCount() {
+    MultigetSettings current = settings;
+    return current.isEnabled() ? Math.min(current.threads(), room(current)) : 0;
   }
 }

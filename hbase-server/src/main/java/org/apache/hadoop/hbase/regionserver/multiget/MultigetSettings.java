@@ -52,18 +52,27 @@ public final class MultigetSettings {
   public static final String MAX_TASKS_KEY =
     "hbase.regionserver.parallel.get.max.tasks.per.request";
 
+  /**
+   * Whether threads come to help even if the processors have no room for them, that is, without
+   * regard to what the JVM does beside; <code>false</code> by default.
+   */
+  public static final String WHEN_BUSY_KEY = "hbase.regionserver.parallel.get.when.busy";
+
   private static final int MOST = 10_000;
 
   private final boolean enabled;
   private final int threads;
   private final int minBatch;
   private final int maxTasks;
+  private final boolean whenBusy;
 
-  private MultigetSettings(boolean enabled, int threads, int minBatch, int maxTasks) {
+  private MultigetSettings(boolean enabled, int threads, int minBatch, int maxTasks,
+    boolean whenBusy) {
     this.enabled = enabled;
     this.threads = threads;
     this.minBatch = minBatch;
     this.maxTasks = maxTasks;
+    this.whenBusy = whenBusy;
   }
 
   /**
@@ -72,7 +81,8 @@ public final class MultigetSettings {
   public static MultigetSettings of(Configuration conf) {
     int threads = number(conf, THREADS_KEY, Runtime.getRuntime().availableProcessors());
     return new MultigetSettings(flag(conf, ENABLED_KEY), threads,
-      number(conf, MIN_BATCH_KEY, DEFAULT_MIN_BATCH), number(conf, MAX_TASKS_KEY, threads + 1));
+      number(conf, MIN_BATCH_KEY, DEFAULT_MIN_BATCH), number(conf, MAX_TASKS_KEY, threads + 1),
+      flag(conf, WHEN_BUSY_KEY));
   }
 
   private static boolean flag(Configuration conf, String key) {
@@ -119,9 +129,15 @@ public final class MultigetSettings {
     return maxTasks;
   }
 
+  /** Returns whether threads come to help even if the processors have no room for them. */
+  public boolean isHelpedWhenBusy() {
+    return whenBusy;
+  }
+
   @Override
   public String toString() {
     return ENABLED_KEY + "=" + enabled + ", " + THREADS_KEY + "=" + threads + ", " + MIN_BATCH_KEY
-      + "=" + minBatch + ", " + MAX_TASKS_KEY + "=" + maxTasks;
+      + "=" + minBatch + ", " + MAX_TASKS_KEY + "=" + maxTasks + ", " + WHEN_BUSY_KEY + "="
+      + whenBusy;
   }
 }

@@ -109,6 +109,8 @@ public final class ParallelGets implements AutoCloseable {
   private final GetCall ownCall;
   private int cursor;
   private int ownGets;
+  /** Whether a get took longer than is worth waiting for awake. */
+  private boolean slow;
 
   /**
    * @param call    the current call
@@ -239,12 +241,16 @@ public final class ParallelGets implements AutoCloseable {
 
   /** Waits for a get that another thread has begun. An interruption is put off. */
   private void await(int i) {
-    // A get from memory is over before this thread would be asleep, and awake again.
-    long end = System.nanoTime() + SPIN_NANOS;
-    while (System.nanoTime() < end) {
-      if (answers.get(i) != null) {
-        return;
+    // A get from memory is over before this thread would be asleep, and awake again. Where one is
+    // not, the next ones are not either.
+    if (!slow) {
+      long start = System.nanoTime();
+      while (System.nanoTime() - start < SPIN_NANOS) {
+        if (answers.get(i) != null) {
+          return;
+        }
       }
+      slow = true;
     }
     boolean interrupted = false;
     awaited = i;

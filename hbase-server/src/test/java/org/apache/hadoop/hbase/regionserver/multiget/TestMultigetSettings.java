@@ -42,6 +42,7 @@ public class TestMultigetSettings {
   public void withoutKeysItIsOff() {
     MultigetSettings settings = MultigetSettings.of(conf);
     assertFalse(settings.isEnabled());
+    assertFalse(settings.isHelpedWhenBusy());
     int cores = Runtime.getRuntime().availableProcessors();
     assertEquals(cores, settings.threads());
     assertEquals(cores + 1, settings.maxTasks());
@@ -59,7 +60,9 @@ public class TestMultigetSettings {
     assertEquals(1, settings.minBatch());
     assertEquals(17, settings.maxTasks());
     conf.set(MultigetSettings.MAX_TASKS_KEY, "4");
+    conf.set(MultigetSettings.WHEN_BUSY_KEY, "true");
     assertEquals(4, MultigetSettings.of(conf).maxTasks());
+    assertTrue(MultigetSettings.of(conf).isHelpedWhenBusy());
   }
 
   private String refusal(String key, String value) {
@@ -76,6 +79,7 @@ public class TestMultigetSettings {
   public void wrongValueIsRefusedInOneSentence() {
     assertEquals("hbase.regionserver.parallel.get.enabled is 'yes'; set it to true or false.",
       refusal(MultigetSettings.ENABLED_KEY, "yes"));
+    refusal(MultigetSettings.WHEN_BUSY_KEY, "1");
     for (String value : new String[] { "0", "-1", "10001", "many", "1.5", "" }) {
       assertEquals("hbase.regionserver.parallel.get.min.batch is '" + value
         + "'; set it to a number from 1 to 10000, or remove it for the default of "
@@ -88,13 +92,14 @@ public class TestMultigetSettings {
   @Test
   public void wrongValueStopsTheStartButNotARunningServer() {
     conf.set(MultigetSettings.ENABLED_KEY, "true");
+    conf.set(MultigetSettings.WHEN_BUSY_KEY, "true");
     MultigetPool pool = new MultigetPool(conf);
     conf.set(MultigetSettings.THREADS_KEY, "7");
     pool.onConfigurationChange(conf);
-    assertEquals(7, pool.getThreadCount());
+    assertEquals(7, pool.getRoomCount());
     conf.set(MultigetSettings.THREADS_KEY, "0");
     pool.onConfigurationChange(conf);
-    assertEquals(7, pool.getThreadCount());
+    assertEquals(7, pool.getRoomCount());
     assertThrows(IllegalArgumentException.class, () -> new MultigetPool(conf));
     pool.shutdown();
   }

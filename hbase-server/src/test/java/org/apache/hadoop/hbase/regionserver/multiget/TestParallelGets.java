@@ -58,6 +58,7 @@ import org.apache.hadoop.hbase.ipc.CallerDisconnectedException;
 import org.apache.hadoop.hbase.ipc.RpcCall;
 import org.apache.hadoop.hbase.ipc.RpcServer;
 import org.apache.hadoop.hbase.regionserver.HRegion;
+import org.apache.hadoop.hbase.regionserver.MetricsRegionServer;
 import org.apache.hadoop.hbase.security.User;
 import org.apache.hadoop.hbase.testclassification.MediumTests;
 import org.apache.hadoop.hbase.testclassification.RegionServerTests;
@@ -106,11 +107,16 @@ public class TestParallelGets {
   }
 
   private static MultigetPool pool(int threads) {
+    return new MultigetPool(settings(threads));
+  }
+
+  private static Configuration settings(int threads) {
     Configuration conf = new Configuration(false);
     conf.setBoolean(MultigetSettings.ENABLED_KEY, true);
     conf.setInt(MultigetSettings.THREADS_KEY, threads);
     conf.setInt(MultigetSettings.MIN_BATCH_KEY, 2);
-    return new MultigetPool(conf);
+    conf.setBoolean(MultigetSettings.WHEN_BUSY_KEY, true);
+    return conf;
   }
 
   private static Action get(int i) throws IOException {
@@ -247,6 +253,29 @@ public class TestParallelGets {
         assertEquals(2 * (i + 1), call.getResponseExceptionSize());
       }
     }
+  }
+
+  @Test
+  public void metricsHaveEachGetAndWhatItHasRead() throws Exception {
+    MetricsRegionServer metrics = Mockito.mock(MetricsRegionServer.class);
+    List<Action> actions = gets(100);
+    try (ParallelGets gets = pool.start(actions, call, region, metrics, (get, as) -> {
+      as.incrementBlockBytesScanned(1000 + number(get));
+      if (number(get) == 7) {
+        throw new IOException("bad");
+      }
+      return result(get);
+    })) {
+      for (Action action : actions) {
+        assertTrue(gets.has(action));
+        take(gets);
+      }
+    }
+    for (int i = 0; i < 100; i++) {
+      Mockito.verify(metrics).updateGet(Mockito.same(region), Mockito.anyLong(),
+        Mockito.eq(1000L + i));
+    }
+    Mockito.verifyNoMoreInteractions(metrics);
   }
 
   @Test
@@ -581,10 +610,30 @@ public class TestParallelGets {
   }
 
   @Test
+  public void whenTheSystemHasNoThreadsTheHandlerDoesAll() throws Exception {
+    pool.shutdown();
+    pool = new MultigetPool(settings(4), work -> new Thread(work) {
+      @Override
+      public synchronized void start() {
+        throw new OutOfMemoryError("unable to create native thread");
+      }
+    });
+    List<Object> answers = serve(gets(200), (get, as) -> result(get));
+    for (int i = 0; i < 200; i++) {
+      assertRow(i, answers.get(i));
+    }
+    assertEquals(0, pool.getEnlistedCount());
+    assertEquals(0, pool.getThreadCount());
+    assertTrue(pool.getFailedThreadCount() > 0);
+    assertEquals(200, pool.getHandlerGetCount());
+  }
+
+  @Test
   public void whatIsTooSmallIsLeftAlone() throws Exception {
     Configuration conf = new Configuration(false);
     conf.setBoolean(MultigetSettings.ENABLED_KEY, true);
     conf.setInt(MultigetSettings.MIN_BATCH_KEY, 10);
+    conf.setBoolean(MultigetSettings.WHEN_BUSY_KEY, true);
     pool.onConfigurationChange(conf);
     assertNull(start(gets(9), (get, as) -> result(get)));
     assertEquals(1, pool.getSmallBatchCount());

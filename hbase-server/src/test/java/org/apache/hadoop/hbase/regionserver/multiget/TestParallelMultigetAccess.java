@@ -119,6 +119,7 @@ public class TestParallelMultigetAccess {
     conf.set("hbase.superuser", User.getCurrent().getShortName());
     conf.setBoolean(MultigetSettings.ENABLED_KEY, true);
     conf.setInt(MultigetSettings.THREADS_KEY, 3);
+    conf.setBoolean(MultigetSettings.WHEN_BUSY_KEY, true);
     conf.setInt(MultigetSettings.MIN_BATCH_KEY, 1);
     UTIL.startMiniCluster(1);
     UTIL.waitTableEnabled(PermissionStorage.ACL_TABLE_NAME);

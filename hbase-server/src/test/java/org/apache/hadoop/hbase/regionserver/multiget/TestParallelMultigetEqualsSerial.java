@@ -246,6 +246,7 @@ public class TestParallelMultigetEqualsSerial {
     Configuration on = new Configuration(parallel.server.getConfiguration());
     on.setBoolean(MultigetSettings.ENABLED_KEY, true);
     on.setInt(MultigetSettings.THREADS_KEY, 3);
+    on.setBoolean(MultigetSettings.WHEN_BUSY_KEY, true);
     on.setInt(MultigetSettings.MIN_BATCH_KEY, 1);
     parallel.server.getRSRpcServices().onConfigurationChange(on);
     load();

@@ -1,0 +1,292 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.regionserver.multiget;
+
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedDeque;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.LockSupport;
+import org.apache.yetus.audience.InterfaceAudience;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Threads for work that is worth something only if it begins soon. One that sleeps is handed its
+ * work directly, and the one that went to sleep last is taken first, since it wakes up soonest and
+ * leaves the others to end; from an executor's queue they would wake one after the other, each
+ * called by the one before. Thread-safe.
+ */
+@InterfaceAudience.Private
+final class HelperThreads {
+  private static final Logger LOG = LoggerFactory.getLogger(HelperThreads.class);
+
+  /** For how long no thread is started after one could not be, as a failure takes time as well. */
+  private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(1);
+  /** How often a thread that is about to be handed work looks whether it has come. */
+  private static final long HANDOVER_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+  /** Handed to a thread that is to look for work among what waits. */
+  private static final Runnable LOOK = () -> {
+  };
+
+  private final ThreadFactory factory;
+  private final long keepAliveNanos;
+  private final ThreadMXBean times = ManagementFactory.getThreadMXBean();
+  private final ConcurrentLinkedDeque<Helper> idle = new ConcurrentLinkedDeque<>();
+  private final ConcurrentLinkedQueue<Runnable> waiting = new ConcurrentLinkedQueue<>();
+  private final Set<Helper> alive = ConcurrentHashMap.newKeySet();
+  private final AtomicInteger count = new AtomicInteger();
+  private final LongAdder failures = new LongAdder();
+  /** Those of threads that have ended. */
+  private final LongAdder endedBusyNanos = new LongAdder();
+  private final LongAdder endedCpuNanos = new LongAdder();
+  private volatile int most;
+  private volatile boolean stopped;
+  private volatile boolean failing;
+  private volatile long retryTime;
+
+  /**
+   * @param most           how many threads there may be; they are started when there is work
+   * @param keepAliveNanos how long a thread without work stays
+   */
+  HelperThreads(ThreadFactory factory, int most, long keepAliveNanos) {
+    this.factory = factory;
+    this.most = most;
+    this.keepAliveNanos = keepAliveNanos;
+  }
+
+  /** Changes how many threads there may be. Those that are too many end after their work. */
+  void setMost(int most) {
+    this.most = most;
+    wakeAll();
+  }
+
+  /** Ends the threads, after the work that they have. */
+  void stop() {
+    stopped = true;
+    wakeAll();
+  }
+
+  private void wakeAll() {
+    for (Helper each : idle) {
+      LockSupport.unpark(each.thread);
+    }
+  }
+
+  /**
+   * Has a thread do some work: at once, or after what it is at if all have something to do.
+   * @param work that throws nothing
+   * @return false if no thread will do it, as these are stopped or the system has no more threads
+   */
+  boolean call(Runnable work) {
+    if (handOver(work)) {
+      return true;
+    }
+    if (count.get() < most) {
+      return start(work);
+    }
+    waiting.add(work);
+    // Threads that have ended, or have gone to sleep, since they were looked for.
+    if ((stopped || count.get() < most) && waiting.remove(work)) {
+      return start(work);
+    }
+    handOver(LOOK);
+    return true;
+  }
+
+  private boolean handOver(Runnable work) {
+    Helper helper = idle.pollFirst();
+    if (helper == null) {
+      return false;
+    }
+    helper.handed = work;
+    LockSupport.unpark(helper.thread);
+    return true;
+  }
+
+  private boolean start(Runnable work) {
+    if (stopped || failing && System.nanoTime() - retryTime < 0) {
+      return false;
+    }
+    count.incrementAndGet();
+    Helper helper = new Helper(work);
+    try {
+      helper.thread = factory.newThread(helper);
+      alive.add(helper);
+      helper.thread.start();
+      failing = false;
+      return true;
+    } catch (OutOfMemoryError e) {
+      // What the JVM throws when the system refuses it another thread.
+      alive.remove(helper);
+      count.decrementAndGet();
+      failures.increment();
+      retryTime = System.nanoTime() + RETRY_NANOS;
+      if (!failing) {
+        failing = true;
+        LOG.warn("No thread could be started to help with multigets, handlers do without; see {} "
+          + "and the system's limits of processes and threads", MultigetSettings.THREADS_KEY, e);
+      }
+      return false;
+    }
+  }
+
+  /** Whether there is work that no thread has begun. */
+  boolean hasWaiting() {
+    return !waiting.isEmpty();
+  }
+
+  /** Returns how many threads there are. */
+  int count() {
+    return count.get();
+  }
+
+  /** Returns how often a thread could not be started. */
+  long failures() {
+    return failures.sum();
+  }
+
+  /** Returns for how long the threads have been at work, all together, in nanoseconds. */
+  long busyNanos() {
+    long now = System.nanoTime();
+    long sum = endedBusyNanos.sum();
+    for (Helper each : alive) {
+      sum += each.busyNanos(now);
+    }
+    return sum;
+  }
+
+  /** Returns the processor time that the threads have had, in nanoseconds; -1 if unknown. */
+  long cpuNanos() {
+    if (!times.isThreadCpuTimeSupported() || !times.isThreadCpuTimeEnabled()) {
+      return -1;
+    }
+    long sum = endedCpuNanos.sum();
+    for (Helper each : alive) {
+      // Negative for a thread that has just ended.
+      sum += Math.max(0, times.getThreadCpuTime(each.thread.getId()));
+    }
+    return sum;
+  }
+
+  private final class Helper implements Runnable {
+    private volatile Thread thread;
+    /** What it is to do next; null while it sleeps. */
+    private volatile Runnable handed;
+    private volatile boolean busy;
+    private volatile long busySince;
+    /** Written by its thread only. */
+    private volatile long busyNanos;
+
+    Helper(Runnable work) {
+      handed = work;
+    }
+
+    @Override
+    public void run() {
+      try {
+        for (Runnable work = handed; work != null; work = next()) {
+          busySince = System.nanoTime();
+          busy = true;
+          work.run();
+          busy = false;
+          busyNanos = busyNanos + System.nanoTime() - busySince;
+        }
+      } finally {
+        alive.remove(this);
+        endedBusyNanos.add(busyNanos);
+        if (times.isThreadCpuTimeSupported()) {
+          endedCpuNanos.add(times.getCurrentThreadCpuTime());
+        }
+      }
+    }
+
+    /** Returns null if this thread is to end, and is not counted any more. */
+    private Runnable next() {
+      while (true) {
+        Runnable work = waiting.poll();
+        if (work != null) {
+          return work;
+        }
+        if (isTooMany()) {
+          return null;
+        }
+        handed = null;
+        idle.addFirst(this);
+        // What came since, from a caller that has not seen this thread idle.
+        if (!waiting.isEmpty() && idle.remove(this)) {
+          continue;
+        }
+        work = sleep();
+        if (work == null) {
+          count.decrementAndGet();
+          if (waiting.isEmpty()) {
+            return null;
+          }
+          count.incrementAndGet();
+        } else if (work != LOOK) {
+          return work;
+        }
+      }
+    }
+
+    private boolean isTooMany() {
+      while (true) {
+        int current = count.get();
+        if (current <= most && !stopped) {
+          return false;
+        }
+        if (count.compareAndSet(current, current - 1)) {
+          return true;
+        }
+      }
+    }
+
+    /** Returns null if nothing came for a long time, and nothing will come. */
+    private Runnable sleep() {
+      long end = System.nanoTime() + keepAliveNanos;
+      while (true) {
+        Runnable work = handed;
+        if (work != null) {
+          return work;
+        }
+        long left = end - System.nanoTime();
+        boolean unwanted = stopped || count.get() > most;
+        if (unwanted || left <= 0) {
+          if (idle.remove(this)) {
+            return unwanted ? LOOK : null;
+          }
+          // Taken: it is about to be handed something.
+          left = HANDOVER_NANOS;
+        }
+        LockSupport.parkNanos(this, left);
+      }
+    }
+
+    private long busyNanos(long now) {
+      long sum = busyNanos;
+      return busy ? sum + Math.max(0, now - busySince) : sum;
+    }
+  }
+}

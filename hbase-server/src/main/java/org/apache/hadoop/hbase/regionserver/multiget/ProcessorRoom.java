@@ -1,0 +1,157 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.regionserver.multiget;
+
+import java.lang.management.ManagementFactory;
+import java.lang.management.OperatingSystemMXBean;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
+import org.apache.yetus.audience.InterfaceAudience;
+
+/**
+ * How many threads the processors have room for. What the JVM does beside these threads comes
+ * first: what it leaves of the processors is divided by the part of their time that the threads
+ * have a processor, which is all of it when they read from memory, and little when they wait for a
+ * device. Looks at the clocks every {@value #PERIOD_MILLIS} ms, on the thread that asks.
+ * Thread-safe.
+ */
+@InterfaceAudience.Private
+final class ProcessorRoom {
+  static final int PERIOD_MILLIS = 100;
+
+  /** What the processors may be used by; to the last, whatever comes next would have to wait. */
+  private static final double FULL = 0.9;
+  /** What the latest look counts for: a collection or a compilation is over at the next one. */
+  private static final double WEIGHT = 0.4;
+  /** So that threads that wait nearly all the time are not without limit. */
+  private static final double LEAST_SHARE = 0.005;
+  private static final long PERIOD_NANOS = TimeUnit.MILLISECONDS.toNanos(PERIOD_MILLIS);
+
+  /** Clocks, all in nanoseconds. */
+  interface Clocks {
+    long now();
+
+    /** Returns the processor time of the JVM, or a negative number if that is not known. */
+    long processCpu();
+
+    /** Returns the processor time of the threads, or a negative number if that is not known. */
+    long threadsCpu();
+
+    /** Returns for how long the threads had something to do, all together. */
+    long threadsBusy();
+  }
+
+  private final Clocks clocks;
+  private final int processors;
+  private final AtomicLong due;
+  private volatile int room;
+
+  // Guarded by this.
+  private long lastTime;
+  private long lastProcessCpu;
+  private long lastThreadsCpu;
+  private long lastThreadsBusy;
+  /** Processors that the JVM uses beside the threads. */
+  private double others;
+  /** The part of their time that the threads have a processor. As long as nothing is known they are taken to need a processor all the time. */
+  private double share = 1;
+
+  ProcessorRoom(int processors, Clocks clocks) {
+    this.processors = processors;
+    this.clocks = clocks;
+    lastTime = clocks.now();
+    lastProcessCpu = clocks.processCpu();
+    lastThreadsCpu = clocks.threadsCpu();
+    lastThreadsBusy = clocks.threadsBusy();
+    due = new AtomicLong(lastTime + PERIOD_NANOS);
+    room = processors;
+  }
+
+  /** The room that this JVM's processors have for some threads. */
+  static ProcessorRoom of(HelperThreads threads) {
+    LongSupplier processCpu = processCpu();
+    return new ProcessorRoom(Runtime.getRuntime().availableProcessors(), new Clocks() {
+      @Override
+      public long now() {
+        return System.nanoTime();
+      }
+
+      @Override
+      public long processCpu() {
+        return processCpu.getAsLong();
+      }
+
+      @Override
+      public long threadsCpu() {
+        return threads.cpuNanos();
+      }
+
+      @Override
+      public long threadsBusy() {
+        return threads.busyNanos();
+      }
+    });
+  }
+
+  private static LongSupplier processCpu() {
+    OperatingSystemMXBean system = ManagementFactory.getOperatingSystemMXBean();
+    if (system instanceof com.sun.management.OperatingSystemMXBean) {
+      return ((com.sun.management.OperatingSystemMXBean) system)::getProcessCpuTime;
+    }
+    return () -> -1;
+  }
+
+  /**
+   * Returns how many threads may be at work at a time, those that are included.
+   * {@link Integer#MAX_VALUE} if the JVM does not say what it uses.
+   */
+  int threads() {
+    long now = clocks.now();
+    long time = due.get();
+    if (now - time >= 0 && due.compareAndSet(time, now + PERIOD_NANOS)) {
+      look(now);
+    }
+    return room;
+  }
+
+  private synchronized void look(long now) {
+    long processCpu = clocks.processCpu();
+    long threadsCpu = clocks.threadsCpu();
+    if (processCpu < 0 || threadsCpu < 0) {
+      room = Integer.MAX_VALUE;
+      return;
+    }
+    long threadsBusy = clocks.threadsBusy();
+    double time = Math.max(1, now - lastTime);
+    double cpu = Math.max(0, threadsCpu - lastThreadsCpu);
+    double busy = Math.max(0, threadsBusy - lastThreadsBusy);
+    double latestOthers = Math.max(0, processCpu - lastProcessCpu - cpu) / time;
+    others += (latestOthers - others) * WEIGHT;
+    // A hundredth of the time says something about what they do.
+    if (busy > time / 100) {
+      double latestShare = Math.max(LEAST_SHARE, Math.min(1, cpu / busy));
+      share += (latestShare - share) * WEIGHT;
+    }
+    room = (int) Math.round(Math.max(0, FULL * processors - others) / share);
+    lastTime = now;
+    lastProcessCpu = processCpu;
+    lastThreadsCpu = threadsCpu;
+    lastThreadsBusy = threadsBusy;
+  }
+}

@@ -1,0 +1,347 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.regionserver.multiget;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertTrue;
+
+import io.opentelemetry.api.trace.SpanKind;
+import io.opentelemetry.sdk.testing.junit4.OpenTelemetryRule;
+import io.opentelemetry.sdk.trace.data.SpanData;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.Cell;
+import org.apache.hadoop.hbase.DoNotRetryIOException;
+import org.apache.hadoop.hbase.HBaseClassTestRule;
+import org.apache.hadoop.hbase.HBaseTestingUtility;
+import org.apache.hadoop.hbase.MiniHBaseCluster;
+import org.apache.hadoop.hbase.StartMiniClusterOption;
+import org.apache.hadoop.hbase.TableName;
+import org.apache.hadoop.hbase.client.Admin;
+import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
+import org.apache.hadoop.hbase.client.Get;
+import org.apache.hadoop.hbase.client.Put;
+import org.apache.hadoop.hbase.client.RegionInfo;
+import org.apache.hadoop.hbase.client.Result;
+import org.apache.hadoop.hbase.client.Table;
+import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
+import org.apache.hadoop.hbase.coprocessor.ObserverContext;
+import org.apache.hadoop.hbase.coprocessor.RegionCoprocessor;
+import org.apache.hadoop.hbase.coprocessor.RegionCoprocessorEnvironment;
+import org.apache.hadoop.hbase.coprocessor.RegionObserver;
+import org.apache.hadoop.hbase.regionserver.HRegion;
+import org.apache.hadoop.hbase.regionserver.HRegionServer;
+import org.apache.hadoop.hbase.regionserver.HStore;
+import org.apache.hadoop.hbase.regionserver.HStoreFile;
+import org.apache.hadoop.hbase.testclassification.LargeTests;
+import org.apache.hadoop.hbase.testclassification.RegionServerTests;
+import org.apache.hadoop.hbase.util.Bytes;
+import org.junit.After;
+import org.junit.AfterClass;
+import org.junit.Before;
+import org.junit.BeforeClass;
+import org.junit.ClassRule;
+import org.junit.Test;
+import org.junit.experimental.categories.Category;
+
+/** What goes on around multis in a cluster, and what is left of them. */
+@Category({ RegionServerTests.class, LargeTests.class })
+public class TestParallelMultigetInCluster {
+  @ClassRule
+  public static final HBaseClassTestRule CLASS_RULE =
+    HBaseClassTestRule.forClass(TestParallelMultigetInCluster.class);
+  @ClassRule
+  public static final OpenTelemetryRule TRACES = OpenTelemetryRule.create();
+
+  private static final byte[] FAMILY = Bytes.toBytes("f");
+  private static final byte[] QUALIFIER = Bytes.toBytes("q");
+  private static final String HELPER_PREFIX = "Multiget-";
+  private static final int ROWS = 600;
+  private static final int BATCH = 100;
+  private static final int CLIENTS = 3;
+  private static final int VALUE_BYTES = 200;
+  private static final long TIMEOUT_MILLIS = 120_000;
+
+  private static final HBaseTestingUtility UTIL = new HBaseTestingUtility();
+  private static TableName table;
+  private static int tables;
+
+  /** Notes who serves gets, and fails those of rows that it is told to. */
+  public static class Watcher implements RegionCoprocessor, RegionObserver {
+    static final Set<String> THREADS = ConcurrentHashMap.newKeySet();
+    /** Gets of every so many rows fail, before or after the row is read. */
+    static volatile int failing;
+
+    @Override
+    public Optional<RegionObserver> getRegionObserver() {
+      return Optional.of(this);
+    }
+
+    @Override
+    public void preGetOp(ObserverContext<RegionCoprocessorEnvironment> c, Get get,
+      List<Cell> result) throws IOException {
+      THREADS.add(Thread.currentThread().getName());
+      fail(get, 1);
+    }
+
+    @Override
+    public void postGetOp(ObserverContext<RegionCoprocessorEnvironment> c, Get get,
+      List<Cell> result) throws IOException {
+      fail(get, 2);
+    }
+
+    private static void fail(Get get, int rest) throws IOException {
+      int each = failing;
+      if (each > 0 && number(get.getRow()) % each == rest) {
+        throw new DoNotRetryIOException("failed");
+      }
+    }
+
+    static boolean sawHelpers() {
+      return THREADS.stream().anyMatch(name -> name.startsWith(HELPER_PREFIX));
+    }
+  }
+
+  @BeforeClass
+  public static void setUpBeforeClass() throws Exception {
+    Configuration conf = UTIL.getConfiguration();
+    conf.setBoolean(MultigetSettings.ENABLED_KEY, true);
+    conf.setInt(MultigetSettings.THREADS_KEY, 4);
+    conf.setInt(MultigetSettings.MIN_BATCH_KEY, 1);
+    conf.setBoolean(MultigetSettings.WHEN_BUSY_KEY, true);
+    UTIL.startMiniCluster(StartMiniClusterOption.builder().numRegionServers(2).build());
+    UTIL.getAdmin().balancerSwitch(false, true);
+  }
+
+  @AfterClass
+  public static void tearDownAfterClass() throws Exception {
+    UTIL.shutdownMiniCluster();
+    UTIL.waitFor(TIMEOUT_MILLIS, () -> Thread.getAllStackTraces().keySet().stream()
+      .noneMatch(thread -> thread.getName().startsWith(HELPER_PREFIX)));
+  }
+
+  /** Each row has its number as its value, and more of it. */
+  @Before
+  public void setUp() throws Exception {
+    table = TableName.valueOf("t" + tables++);
+    UTIL.getAdmin().createTable(TableDescriptorBuilder.newBuilder(table)
+      .setCoprocessor(Watcher.class.getName())
+      .setColumnFamily(ColumnFamilyDescriptorBuilder.newBuilder(FAMILY).setBlocksize(2048).build())
+      .build(), new byte[][] { row(ROWS / 2) });
+    List<Put> puts = new ArrayList<>();
+    for (int i = 0; i < ROWS; i++) {
+      byte[] value = Bytes.padTail(row(i), VALUE_BYTES);
+      puts.add(new Put(row(i)).addColumn(FAMILY, QUALIFIER, value));
+    }
+    try (Table each = UTIL.getConnection().getTable(table)) {
+      each.put(puts);
+    }
+    UTIL.flush(table);
+    Watcher.THREADS.clear();
+  }
+
+  @After
+  public void tearDown() throws Exception {
+    Watcher.failing = 0;
+    UTIL.deleteTable(table);
+  }
+
+  private static byte[] row(int i) {
+    return Bytes.toBytes(String.format("row-%06d", i));
+  }
+
+  private static int number(byte[] row) {
+    return Integer.parseInt(Bytes.toString(row).substring("row-".length()));
+  }
+
+  private static List<Get> gets(Random random) {
+    List<Get> gets = new ArrayList<>();
+    for (int i = 0; i < BATCH; i++) {
+      gets.add(new Get(row(random.nextInt(ROWS))));
+    }
+    return gets;
+  }
+
+  private static void multiget(Table from, Random random) throws IOException {
+    List<Get> gets = gets(random);
+    Result[] results = from.get(gets);
+    for (int i = 0; i < BATCH; i++) {
+      byte[] row = gets.get(i).getRow();
+      assertTrue(Bytes.toString(row),
+        Bytes.startsWith(results[i].getValue(FAMILY, QUALIFIER), row));
+    }
+  }
+
+  private interface Event {
+    void happen() throws Exception;
+  }
+
+  /** Has clients get rows while something happens, and expects that they do not notice it. */
+  private static void during(Event event) throws Exception {
+    List<Throwable> failures = Collections.synchronizedList(new ArrayList<>());
+    List<Thread> clients = new ArrayList<>();
+    boolean[] ended = new boolean[1];
+    for (int c = 0; c < CLIENTS; c++) {
+      Random random = new Random(c);
+      Thread client = new Thread(() -> {
+        try (Table each = UTIL.getConnection().getTable(table)) {
+          boolean last = false;
+          while (!last) {
+            synchronized (ended) {
+              last = ended[0];
+            }
+            multiget(each, random);
+          }
+        } catch (Throwable e) {
+          failures.add(e);
+        }
+      });
+      clients.add(client);
+      client.start();
+    }
+    try {
+      event.happen();
+    } finally {
+      synchronized (ended) {
+        ended[0] = true;
+      }
+      for (Thread client : clients) {
+        client.join();
+      }
+    }
+    assertEquals(Collections.emptyList(), failures);
+    assertTrue("served by " + Watcher.THREADS, Watcher.sawHelpers());
+    assertNothingIsRead();
+  }
+
+  /** Scanners are closed when the response has been written, which is after the client has it. */
+  private static void assertNothingIsRead() {
+    for (HRegion region : UTIL.getHBaseCluster().getRegions(table)) {
+      for (HStore store : region.getStores()) {
+        for (HStoreFile file : store.getStorefiles()) {
+          UTIL.waitFor(TIMEOUT_MILLIS, () -> !file.isReferencedInReads());
+        }
+      }
+    }
+  }
+
+  @Test
+  public void regionsCloseAndOpen() throws Exception {
+    Admin admin = UTIL.getAdmin();
+    during(() -> {
+      for (int round = 0; round < 3; round++) {
+        for (RegionInfo region : admin.getRegions(table)) {
+          admin.unassign(region.getRegionName(), false);
+          admin.assign(region.getRegionName());
+        }
+        UTIL.waitTableAvailable(table);
+      }
+    });
+  }
+
+  @Test
+  public void regionsMove() throws Exception {
+    Admin admin = UTIL.getAdmin();
+    MiniHBaseCluster cluster = UTIL.getHBaseCluster();
+    during(() -> {
+      for (int round = 0; round < 3; round++) {
+        for (RegionInfo region : admin.getRegions(table)) {
+          int from = cluster.getServerWith(region.getRegionName());
+          admin.move(region.getEncodedNameAsBytes(),
+            cluster.getRegionServer(1 - from).getServerName());
+        }
+      }
+    });
+  }
+
+  @Test
+  public void aRegionIsSplit() throws Exception {
+    Admin admin = UTIL.getAdmin();
+    during(() -> {
+      byte[] region = admin.getRegions(table).get(0).getRegionName();
+      admin.splitRegionAsync(region, row(ROWS / 4)).get();
+      UTIL.waitFor(TIMEOUT_MILLIS, () -> admin.getRegions(table).size() == 3);
+    });
+  }
+
+  @Test
+  public void aServerStops() throws Exception {
+    MiniHBaseCluster cluster = UTIL.getHBaseCluster();
+    HRegionServer added = cluster.startRegionServerAndWait(TIMEOUT_MILLIS).getRegionServer();
+    for (RegionInfo region : UTIL.getAdmin().getRegions(table)) {
+      UTIL.getAdmin().move(region.getEncodedNameAsBytes(), added.getServerName());
+    }
+    during(() -> {
+      added.stop("for the test");
+      cluster.waitForRegionServerToStop(added.getServerName(), TIMEOUT_MILLIS);
+      UTIL.waitTableAvailable(table);
+    });
+  }
+
+  @Test
+  public void nothingStaysOpenBehindGetsThatFail() throws Exception {
+    Watcher.failing = 7;
+    List<Get> gets = new ArrayList<>();
+    for (int i = 0; i < ROWS; i++) {
+      gets.add(new Get(row(i)));
+    }
+    Object[] results = new Object[ROWS];
+    try (Table each = UTIL.getConnection().getTable(table)) {
+      each.batch(gets, results);
+      throw new AssertionError("Nothing failed");
+    } catch (IOException e) {
+      assertTrue(e.toString(), e.getMessage().contains("failed"));
+    }
+    for (int i = 0; i < ROWS; i++) {
+      assertEquals("row " + i, i % 7 == 1 || i % 7 == 2, results[i] instanceof Throwable);
+    }
+    assertTrue("served by " + Watcher.THREADS, Watcher.sawHelpers());
+    assertNothingIsRead();
+  }
+
+  @Test
+  public void spansOfGetsAreThoseOfTheirRequest() throws Exception {
+    try (Table each = UTIL.getConnection().getTable(table)) {
+      each.get(gets(new Random(1)));
+      TRACES.clearSpans();
+      multiget(each, new Random(2));
+    }
+    UTIL.waitFor(TIMEOUT_MILLIS, () -> spans("Region.getScanner").size() >= BATCH);
+    List<SpanData> reads = spans("Region.getScanner");
+    UTIL.waitFor(TIMEOUT_MILLIS, () -> TRACES.getSpans().stream()
+      .filter(span -> span.getKind() == SpanKind.SERVER)
+      .map(SpanData::getSpanId).collect(Collectors.toSet())
+      .containsAll(reads.stream().map(SpanData::getParentSpanId).collect(Collectors.toSet())));
+    assertEquals(BATCH, reads.size());
+    Set<String> traces = reads.stream().map(SpanData::getTraceId).collect(Collectors.toSet());
+    assertEquals("All belong to the client's one request", 1, traces.size());
+  }
+
+  private static List<SpanData> spans(String name) {
+    return TRACES.getSpans().stream().filter(span -> span.getName().equals(name))
+      .collect(Collectors.toList());
+  }
+}
