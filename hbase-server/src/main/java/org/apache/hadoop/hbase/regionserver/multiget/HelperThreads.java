@@ -100,6 +100,9 @@ final class HelperThreads {
    * @return false if no thread will do it, as these are stopped or the system has no more threads
    */
   boolean call(Runnable work) {
+    if (stopped) {
+      return false;
+    }
     if (handOver(work)) {
       return true;
     }

@@ -69,7 +69,7 @@ final class ProcessorRoom {
   private long lastThreadsBusy;
   /** Processors that the JVM uses beside the threads. */
   private double others;
-  /** The part of their time that the threads have a processor. As long as nothing is known they are taken to need a processor all the time. */
+  /** The part of their time that the threads have a processor; all of it until more is known. */
   private double share = 1;
 
   ProcessorRoom(int processors, Clocks clocks) {
