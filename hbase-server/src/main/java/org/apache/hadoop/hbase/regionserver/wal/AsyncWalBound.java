@@ -1,0 +1,371 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.regionserver.wal;
+
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongSupplier;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.exceptions.TimeoutIOException;
+import org.apache.hadoop.hbase.util.Threads;
+import org.apache.hadoop.hbase.wal.WAL;
+import org.apache.hadoop.hbase.wal.WALEdit;
+import org.apache.yetus.audience.InterfaceAudience;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Bounds what one WAL has acknowledged without a sync, by time and by bytes. See HBASE-16689.
+ * <p>
+ * A write counts from the moment at which it may be acknowledged until the WAL says that a sync has
+ * covered it, whoever asked for that sync. A thread of its own syncs the WAL when the oldest is
+ * due; it waits for one sync before it starts the next. It is one thread for each WAL because a
+ * sync waits for HDFS, and the WAL of one pipeline must not wait for that of another; the thread
+ * starts with the first such write, and sleeps while there is none.
+ * <p>
+ * A write that has no room within {@value AsyncWalSettings#MAX_UNSYNCED_KEY} waits where a SYNC_WAL
+ * write waits for its sync, before it is in the memstore, as long as that would at most, and fails
+ * as that would.
+ * <p>
+ * Thread-safe. The lock is held for the arithmetic only, never while the WAL works.
+ */
+@InterfaceAudience.Private
+public final class AsyncWalBound {
+  private static final Logger LOG = LoggerFactory.getLogger(AsyncWalBound.class);
+
+  /** Why a sync was started. */
+  enum Cause {
+    TIME,
+    BYTES,
+    PRESSURE
+  }
+
+  /** Syncs a WAL up to the write of this number at least, and returns when that is done. */
+  interface Sync {
+    void sync(long txid) throws IOException;
+  }
+
+  private static final long LONGEST_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+  private final AsyncWalMetrics metrics = AsyncWalMetrics.get();
+  private final String name;
+  private final long intervalNanos;
+  private final long syncBytes;
+  private final long maxUnsynced;
+  private final long pressureBytes;
+  private final long timeoutNanos;
+  private final LongSupplier syncedTxid;
+  private final Sync sync;
+  private final LongSupplier clock;
+
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Condition due = lock.newCondition();
+  private final Condition room = lock.newCondition();
+  // Guarded by the lock, as all below.
+  private final UnsyncedWrites writes;
+  private Thread syncer;
+  private int blockedWriters;
+  private boolean closed;
+  // The highest number that was ever recorded here.
+  private long highestTxid;
+  private long firstDropped = Long.MAX_VALUE;
+  // Written under the lock, and read without it by who has nothing to record.
+  private volatile long lastDropped;
+  private volatile Throwable lost;
+
+  /**
+   * @param timeoutNanos how long a writer waits for room at most
+   * @param syncedTxid   up to which write all are synced
+   * @param clock        the time in nanoseconds, from anywhere, never going back
+   */
+  AsyncWalBound(AsyncWalSettings settings, String name, long timeoutNanos, LongSupplier syncedTxid,
+    Sync sync, LongSupplier clock) {
+    this.name = name;
+    this.intervalNanos = settings.intervalNanos();
+    this.syncBytes = settings.bytes();
+    this.maxUnsynced = settings.maxUnsynced();
+    // With half of the room left a sync may end before anyone has to wait.
+    this.pressureBytes = maxUnsynced == Long.MAX_VALUE ? Long.MAX_VALUE : maxUnsynced / 2 + 1;
+    this.timeoutNanos = timeoutNanos;
+    this.syncedTxid = syncedTxid;
+    this.sync = sync;
+    this.clock = clock;
+    this.writes = new UnsyncedWrites(intervalNanos, Math.min(syncBytes, pressureBytes));
+  }
+
+  /** Returns the bound of {@code wal}, or null if its settings ask for none. */
+  static AsyncWalBound create(Configuration conf, AbstractFSWAL<?> wal, long timeoutNanos) {
+    AsyncWalSettings settings = AsyncWalSettings.of(conf);
+    return settings.isEnabled()
+      ? new AsyncWalBound(settings, wal.implClassName + " " + wal.walFilePrefix + wal.walFileSuffix,
+        timeoutNanos, wal.highestSyncedTxid::get, wal::sync, System::nanoTime)
+      : null;
+  }
+
+  /**
+   * To be called when a write has been appended, has been synced if its durability says so, and is
+   * about to be applied and acknowledged. Waits for room if that is bounded.
+   * @throws WALSyncTimeoutIOException if there was no room for as long as a sync may take
+   * @throws IOException               if the write must not be acknowledged, as the WAL is closed
+   *                                   or has dropped it
+   */
+  public static void acknowledge(WAL wal, long txid, WALEdit edit) throws IOException {
+    if (wal instanceof AbstractFSWAL) {
+      AsyncWalBound bound = ((AbstractFSWAL<?>) wal).asyncBound;
+      if (bound != null && (!bound.isSynced(txid) || txid <= bound.lastDropped)) {
+        bound.acknowledge(txid, edit.estimatedSerializedSizeOf());
+      }
+    }
+  }
+
+  private boolean isSynced(long txid) {
+    return txid <= syncedTxid.getAsLong() && lost == null;
+  }
+
+  void acknowledge(long txid, long size) throws IOException {
+    lock.lock();
+    try {
+      check(txid);
+      // Under the lock: what is synced from here on finds this write in its place.
+      if (isSynced(txid)) {
+        return;
+      }
+      Cause before = cause(0);
+      boolean first = writes.isEmpty();
+      writes.add(txid, size, clock.getAsLong());
+      highestTxid = Math.max(highestTxid, txid);
+      if (syncer == null) {
+        metrics.opened(this);
+        syncer = new Thread(this::syncWhenDue, "AsyncWalSyncer-" + name);
+        Threads.setDaemonThreadRunning(syncer, syncer.getName());
+      } else if (first || before != cause(0)) {
+        due.signal();
+      }
+      if (writes.bytes() > maxUnsynced) {
+        awaitRoom(txid);
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void awaitRoom(long txid) throws IOException {
+    blockedWriters++;
+    metrics.blocked();
+    try {
+      long left = timeoutNanos;
+      while (writes.bytes() > maxUnsynced && !isSynced(txid)) {
+        if (left <= 0) {
+          throw new WALSyncTimeoutIOException(
+            new TimeoutIOException("No room for an unsynced write of " + name + " after "
+              + TimeUnit.NANOSECONDS.toMillis(timeoutNanos) + " ms: " + writes.bytes()
+              + " bytes wait for a sync"));
+        }
+        left = room.awaitNanos(left);
+        check(txid);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw (IOException) new InterruptedIOException("Interrupted while waiting for a sync")
+        .initCause(e);
+    } finally {
+      blockedWriters--;
+    }
+  }
+
+  private void check(long txid) throws IOException {
+    if (lost != null || txid >= firstDropped && txid <= lastDropped) {
+      throw new IOException("An append to " + name + " has failed", lost);
+    }
+    if (closed) {
+      throw new IOException(name + " has been closed");
+    }
+  }
+
+  /** To be called after each sync of the WAL, whoever asked for it. */
+  void synced() {
+    metrics.syncedByAnyone();
+    lock.lock();
+    try {
+      forgetSynced();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void forgetSynced() {
+    long age = writes.oldestAge(clock.getAsLong());
+    if (writes.synced(syncedTxid.getAsLong())) {
+      metrics.window(age);
+      if (blockedWriters > 0) {
+        room.signalAll();
+      }
+    }
+  }
+
+  /**
+   * To be called when the WAL drops a write, whose writer learns of it only if it waits for a sync.
+   * One that has yet to be acknowledged fails then. If one was acknowledged already, those after it
+   * must not survive without it: nothing may be appended or acknowledged any more, and the server
+   * has to go down.
+   */
+  void dropped(long txid, Throwable cause) {
+    lock.lock();
+    try {
+      firstDropped = Math.min(firstDropped, txid);
+      lastDropped = Math.max(lastDropped, txid);
+      // All are dropped from the first on: so is the highest, if it is not before this one.
+      if (lost == null && txid <= highestTxid) {
+        LOG.error("A write to {} was dropped after it was acknowledged", name, cause);
+        lost = cause;
+      }
+      room.signalAll();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Returns whether a write was dropped that had been acknowledged. */
+  boolean hasLost() {
+    return lost != null;
+  }
+
+  /**
+   * Stops a roll after a write was dropped that had been acknowledged.
+   * @throws IOException if there was one
+   */
+  static void failIfLost(AsyncWalBound bound) throws IOException {
+    if (bound != null && bound.hasLost()) {
+      throw new IOException("An append to " + bound.name + " has failed after the write was "
+        + "acknowledged; the server has to stop and its WAL to be replayed", bound.lost);
+    }
+  }
+
+  private Cause cause(long age) {
+    return age >= intervalNanos ? Cause.TIME
+      : writes.bytes() >= pressureBytes ? Cause.PRESSURE
+      : writes.bytes() >= syncBytes ? Cause.BYTES
+      : null;
+  }
+
+  private void syncWhenDue() {
+    lock.lock();
+    try {
+      int failures = 0;
+      while (!closed) {
+        long age = writes.oldestAge(clock.getAsLong());
+        Cause cause = cause(age);
+        if (writes.isEmpty() || cause == null) {
+          sleep(writes.isEmpty() ? Long.MAX_VALUE : intervalNanos - age);
+        } else if (sync(writes.highestTxid(), cause)) {
+          failures = 0;
+          forgetSynced();
+        } else {
+          // The WAL rolls, or the server goes down: to ask at once again would not help with it.
+          failures = Math.min(failures + 1, 10);
+          pause(TimeUnit.MILLISECONDS.toNanos(1) << failures);
+        }
+      }
+    } finally {
+      // Whatever has ended it, the next write starts another one.
+      syncer = null;
+      lock.unlock();
+    }
+  }
+
+  private void pause(long nanos) {
+    for (long left = Math.min(nanos, LONGEST_PAUSE_NANOS); left > 0 && !closed;) {
+      left = sleep(left);
+    }
+  }
+
+  private long sleep(long nanos) {
+    try {
+      return due.awaitNanos(nanos);
+    } catch (InterruptedException e) {
+      // Only closing it ends this thread.
+      return nanos;
+    }
+  }
+
+  /** Returns whether it has worked. The lock is given up meanwhile. */
+  private boolean sync(long txid, Cause cause) {
+    boolean success = false;
+    metrics.started(cause);
+    lock.unlock();
+    long start = clock.getAsLong();
+    try {
+      sync.sync(txid);
+      success = true;
+    } catch (IOException | RuntimeException e) {
+      LOG.warn("Sync of {} has failed; what was not synced remains so, and is tried again", name,
+        e);
+    } finally {
+      metrics.ended(clock.getAsLong() - start, success);
+      lock.lock();
+    }
+    return success;
+  }
+
+  /** Lets every writer that waits fail, and ends the thread. */
+  void close() {
+    lock.lock();
+    try {
+      closed = true;
+      due.signalAll();
+      room.signalAll();
+      if (syncer != null) {
+        // It may wait for a sync that nobody completes any more.
+        syncer.interrupt();
+      }
+    } finally {
+      lock.unlock();
+    }
+    metrics.closed(this);
+  }
+
+  long unsyncedBytes() {
+    lock.lock();
+    try {
+      return writes.bytes();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  long oldestNanos() {
+    lock.lock();
+    try {
+      return writes.oldestAge(clock.getAsLong());
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  int blockedWriters() {
+    lock.lock();
+    try {
+      return blockedWriters;
+    } finally {
+      lock.unlock();
+    }
+  }
+}

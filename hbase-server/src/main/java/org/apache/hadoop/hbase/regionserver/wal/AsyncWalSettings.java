@@ -1,0 +1,176 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.regionserver.wal;
+
+import java.util.concurrent.TimeUnit;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.TableName;
+import org.apache.hadoop.hbase.client.Durability;
+import org.apache.hadoop.hbase.master.region.MasterRegionFactory;
+import org.apache.yetus.audience.InterfaceAudience;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * How much of what was acknowledged without a sync may be lost, and which tables are written so.
+ * Read when a server starts. Immutable. See HBASE-16689.
+ */
+@InterfaceAudience.Private
+public final class AsyncWalSettings {
+  private static final Logger LOG = LoggerFactory.getLogger(AsyncWalSettings.class);
+
+  /**
+   * After how many milliseconds the oldest write that was acknowledged without a sync is synced;
+   * <code>0</code>, the default, for never.
+   */
+  public static final String INTERVAL_KEY = "hbase.wal.async.sync.interval.ms";
+
+  /**
+   * From how many bytes on, acknowledged and not synced, a WAL is synced; <code>0</code>, the
+   * default, for never.
+   */
+  public static final String BYTES_KEY = "hbase.wal.async.sync.bytes";
+
+  /**
+   * How many bytes a WAL may have acknowledged and not synced, at most; a writer waits if its write
+   * would be more. <code>0</code>, the default, for any number.
+   */
+  public static final String MAX_UNSYNCED_KEY = "hbase.wal.async.max.unsynced.bytes";
+
+  /**
+   * The durability of tables whose descriptor names none: SYNC_WAL, FSYNC_WAL or ASYNC_WAL. Without
+   * it, FSYNC_WAL if hbase.wal.hsync is set and SYNC_WAL if not.
+   */
+  public static final String DEFAULT_DURABILITY_KEY = "hbase.regionserver.default.durability";
+
+  private static final long MAX_INTERVAL_MS = TimeUnit.HOURS.toMillis(1);
+
+  private final long intervalMs;
+  private final long bytes;
+  private final long maxUnsynced;
+
+  private AsyncWalSettings(long intervalMs, long bytes, long maxUnsynced) {
+    this.intervalMs = intervalMs;
+    this.bytes = bytes;
+    this.maxUnsynced = maxUnsynced;
+  }
+
+  /**
+   * @throws IllegalArgumentException naming the key, its value and what to do
+   */
+  public static AsyncWalSettings of(Configuration conf) {
+    AsyncWalSettings settings =
+      new AsyncWalSettings(number(conf, INTERVAL_KEY, MAX_INTERVAL_MS, "milliseconds"),
+        number(conf, BYTES_KEY, Long.MAX_VALUE, "bytes"),
+        number(conf, MAX_UNSYNCED_KEY, Long.MAX_VALUE, "bytes"));
+    if (settings.maxUnsynced > 0 && settings.maxUnsynced < settings.bytes) {
+      throw new IllegalArgumentException(
+        MAX_UNSYNCED_KEY + " is '" + settings.maxUnsynced + "', less than the '" + settings.bytes
+          + "' of " + BYTES_KEY + "; set it to as much at least, better to twice that.");
+    }
+    return settings;
+  }
+
+  private static long number(Configuration conf, String key, long most, String unit) {
+    String value = conf.getTrimmed(key);
+    if (value == null) {
+      return 0;
+    }
+    try {
+      long number = Long.parseLong(value);
+      if (number >= 0 && number <= most) {
+        return number;
+      }
+    } catch (NumberFormatException e) {
+      // Said below.
+    }
+    throw new IllegalArgumentException(key + " is '" + value + "'; set it to a number of " + unit
+      + " from 0 to " + most + ", or remove it.");
+  }
+
+  /**
+   * Stops the start of a server whose settings cannot work.
+   * @throws IllegalArgumentException naming the key, its value and what to do
+   */
+  public static void check(Configuration conf) {
+    AsyncWalSettings settings = of(conf);
+    if (
+      defaultDurability(conf, Durability.SYNC_WAL) == Durability.ASYNC_WAL
+        && settings.intervalMs == 0
+    ) {
+      LOG.warn("{} is ASYNC_WAL and {} is not set: how old the acknowledged writes are that a "
+        + "crash loses is not limited.", DEFAULT_DURABILITY_KEY, INTERVAL_KEY);
+    }
+  }
+
+  /**
+   * Returns the durability of a table whose descriptor names none: the operator's word, or what
+   * HBase takes by itself ({@code otherwise}) where there is none. System tables and the master's
+   * store take HBase's always, as the cluster's own state hangs on them.
+   * @throws IllegalArgumentException naming the key, its value and what to do
+   */
+  public static Durability defaultDurability(Configuration conf, TableName table,
+    Durability otherwise) {
+    return table.isSystemTable() || table.equals(MasterRegionFactory.TABLE_NAME)
+      ? otherwise
+      : defaultDurability(conf, otherwise);
+  }
+
+  private static Durability defaultDurability(Configuration conf, Durability otherwise) {
+    String value = conf.getTrimmed(DEFAULT_DURABILITY_KEY);
+    if (value == null) {
+      return otherwise;
+    }
+    for (Durability durability : Durability.values()) {
+      if (
+        durability.name().equals(value) && durability != Durability.SKIP_WAL
+          && durability != Durability.USE_DEFAULT
+      ) {
+        return durability;
+      }
+    }
+    throw new IllegalArgumentException(DEFAULT_DURABILITY_KEY + " is '" + value
+      + "'; set it to SYNC_WAL, FSYNC_WAL or ASYNC_WAL, or remove it.");
+  }
+
+  /** Returns whether anything bounds what may be lost. */
+  public boolean isEnabled() {
+    return intervalMs > 0 || bytes > 0 || maxUnsynced > 0;
+  }
+
+  /** Returns after how many nanoseconds a write is synced; {@link Long#MAX_VALUE} for never. */
+  long intervalNanos() {
+    return intervalMs == 0 ? Long.MAX_VALUE : TimeUnit.MILLISECONDS.toNanos(intervalMs);
+  }
+
+  /** Returns from how many bytes on a WAL is synced; {@link Long#MAX_VALUE} for never. */
+  long bytes() {
+    return bytes == 0 ? Long.MAX_VALUE : bytes;
+  }
+
+  /** Returns how many bytes may be unsynced; {@link Long#MAX_VALUE} for any number. */
+  long maxUnsynced() {
+    return maxUnsynced == 0 ? Long.MAX_VALUE : maxUnsynced;
+  }
+
+  @Override
+  public String toString() {
+    return INTERVAL_KEY + "=" + intervalMs + ", " + BYTES_KEY + "=" + bytes + ", "
+      + MAX_UNSYNCED_KEY + "=" + maxUnsynced;
+  }
+}

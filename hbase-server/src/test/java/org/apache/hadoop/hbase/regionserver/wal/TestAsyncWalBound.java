@@ -1,0 +1,359 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.regionserver.wal;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertThrows;
+import static org.junit.Assert.assertTrue;
+
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.HBaseClassTestRule;
+import org.apache.hadoop.hbase.Waiter;
+import org.apache.hadoop.hbase.testclassification.RegionServerTests;
+import org.apache.hadoop.hbase.testclassification.SmallTests;
+import org.junit.After;
+import org.junit.ClassRule;
+import org.junit.Test;
+import org.junit.experimental.categories.Category;
+
+@Category({ RegionServerTests.class, SmallTests.class })
+public class TestAsyncWalBound {
+  @ClassRule
+  public static final HBaseClassTestRule CLASS_RULE =
+    HBaseClassTestRule.forClass(TestAsyncWalBound.class);
+
+  private static final long HOUR = TimeUnit.HOURS.toNanos(1);
+
+  private final Configuration conf = new Configuration(false);
+  private final AsyncWalMetrics metrics = AsyncWalMetrics.get();
+  private final ExecutorService writers = Executors.newCachedThreadPool();
+  private final AtomicLong synced = new AtomicLong();
+  private final AtomicLong clock = new AtomicLong(1);
+  private final Semaphore permits = new Semaphore(0);
+  private final AtomicInteger running = new AtomicInteger();
+  private final List<Long> syncs = new ArrayList<>();
+  private volatile boolean failing;
+  private AsyncWalBound bound;
+
+  @After
+  public void closeBound() {
+    if (bound != null) {
+      bound.close();
+    }
+    writers.shutdownNow();
+  }
+
+  private void open(long timeoutNanos) {
+    bound = new AsyncWalBound(AsyncWalSettings.of(conf), "test", timeoutNanos, synced::get,
+      this::sync, clock::get);
+  }
+
+  /** A WAL whose syncs take as long as the test wants. */
+  private void sync(long txid) throws IOException {
+    assertEquals("One sync at a time", 1, running.incrementAndGet());
+    try {
+      synchronized (syncs) {
+        syncs.add(txid);
+      }
+      permits.acquire();
+      if (failing) {
+        throw new IOException("HDFS is away");
+      }
+      synced.accumulateAndGet(txid, Math::max);
+    } catch (InterruptedException e) {
+      throw new InterruptedIOException();
+    } finally {
+      running.decrementAndGet();
+    }
+  }
+
+  private List<Long> syncs() {
+    synchronized (syncs) {
+      return new ArrayList<>(syncs);
+    }
+  }
+
+  private void await(Waiter.ExplainingPredicate<Exception> condition) {
+    Waiter.waitFor(conf, 120_000, 5, condition);
+  }
+
+  private void await(String what, Callable<Boolean> condition) {
+    await(new Waiter.ExplainingPredicate<Exception>() {
+      @Override
+      public String explainFailure() {
+        return what + ": " + syncs();
+      }
+
+      @Override
+      public boolean evaluate() throws Exception {
+        return condition.call();
+      }
+    });
+  }
+
+  private void awaitAllSynced() {
+    await("all synced", () -> bound.unsyncedBytes() == 0);
+  }
+
+  private Future<?> write(long txid, long bytes) {
+    return writers.submit(() -> {
+      bound.acknowledge(txid, bytes);
+      return null;
+    });
+  }
+
+  private static Throwable failure(Future<?> write) {
+    return assertThrows(ExecutionException.class, () -> write.get(2, TimeUnit.MINUTES)).getCause();
+  }
+
+  @Test
+  public void oneSyncForEachTailAndNoneWhileIdle() throws Exception {
+    conf.set(AsyncWalSettings.INTERVAL_KEY, "1");
+    permits.release(1_000);
+    open(HOUR);
+    long before = metrics.startedCount(AsyncWalBound.Cause.TIME);
+    for (long txid = 1; txid <= 50; txid++) {
+      bound.acknowledge(txid, 100);
+      clock.addAndGet(TimeUnit.MILLISECONDS.toNanos(1));
+      awaitAllSynced();
+    }
+    List<Long> expected = new ArrayList<>();
+    for (long txid = 1; txid <= 50; txid++) {
+      expected.add(txid);
+    }
+    assertEquals(expected, syncs());
+    assertEquals(50, metrics.startedCount(AsyncWalBound.Cause.TIME) - before);
+  }
+
+  @Test
+  public void bytesMakeSyncDue() throws Exception {
+    conf.set(AsyncWalSettings.BYTES_KEY, "1000");
+    permits.release(1_000);
+    open(HOUR);
+    bound.acknowledge(1, 500);
+    bound.acknowledge(2, 499);
+    clock.addAndGet(HOUR);
+    assertEquals("Time alone makes none due", 999, bound.unsyncedBytes());
+    bound.acknowledge(3, 1);
+    awaitAllSynced();
+    assertEquals(1, syncs().size());
+    assertEquals(3L, (long) syncs().get(0));
+  }
+
+  @Test
+  public void runningSyncIsNotDoubledAndTheWindowIsToldMeanwhile() throws Exception {
+    conf.set(AsyncWalSettings.INTERVAL_KEY, "1");
+    open(HOUR);
+    bound.acknowledge(1, 10);
+    clock.addAndGet(TimeUnit.SECONDS.toNanos(1));
+    await("sync runs", () -> running.get() == 1);
+    for (long txid = 2; txid <= 100; txid++) {
+      // None of them waits for the sync that is stuck.
+      bound.acknowledge(txid, 10);
+      clock.addAndGet(TimeUnit.SECONDS.toNanos(1));
+    }
+    assertEquals(1, syncs().size());
+    assertEquals(1000, bound.unsyncedBytes());
+    assertEquals(TimeUnit.SECONDS.toNanos(100), bound.oldestNanos());
+    assertTrue(metrics.oldestNanos() >= TimeUnit.SECONDS.toNanos(100));
+    permits.release(1_000);
+    awaitAllSynced();
+    assertEquals("One more for all that came meanwhile", 2, syncs().size());
+    assertEquals(100L, (long) syncs().get(1));
+    assertEquals(0, bound.oldestNanos());
+    assertTrue(metrics.largestWindowNanos() >= TimeUnit.SECONDS.toNanos(100));
+  }
+
+  @Test
+  public void whatOthersSyncedIsNotSyncedAgain() throws Exception {
+    conf.set(AsyncWalSettings.INTERVAL_KEY, "1000");
+    open(HOUR);
+    bound.acknowledge(1, 10);
+    bound.acknowledge(2, 10);
+    synced.set(2);
+    bound.synced();
+    assertEquals(0, bound.unsyncedBytes());
+    clock.addAndGet(HOUR);
+    // A write that waited for its sync itself.
+    bound.acknowledge(2, 10);
+    assertEquals(0, bound.unsyncedBytes());
+    bound.acknowledge(3, 10);
+    clock.addAndGet(HOUR);
+    permits.release(1_000);
+    awaitAllSynced();
+    assertEquals("[3]", syncs().toString());
+  }
+
+  @Test
+  public void failedSyncIsCountedAndTriedAgainWithoutBlockingWriters() throws Exception {
+    conf.set(AsyncWalSettings.INTERVAL_KEY, "1");
+    failing = true;
+    permits.release(1_000);
+    open(HOUR);
+    long failedBefore = metrics.failedCount();
+    bound.acknowledge(1, 10);
+    clock.addAndGet(HOUR);
+    await("three failures", () -> metrics.failedCount() >= failedBefore + 3);
+    bound.acknowledge(2, 10);
+    assertEquals(20, bound.unsyncedBytes());
+    assertTrue(bound.oldestNanos() >= HOUR);
+    failing = false;
+    permits.release(1_000);
+    awaitAllSynced();
+  }
+
+  @Test
+  public void writerWaitsForRoomAndGoesOnWhenThereIsSome() throws Exception {
+    conf.set(AsyncWalSettings.MAX_UNSYNCED_KEY, "1000");
+    open(HOUR);
+    long pressure = metrics.startedCount(AsyncWalBound.Cause.PRESSURE);
+    long blocked = metrics.blockedCount();
+    bound.acknowledge(1, 1000);
+    await("sync before anyone waits", () -> running.get() == 1);
+    assertEquals(blocked, metrics.blockedCount());
+    Future<?> second = write(2, 1);
+    await("second waits", () -> bound.blockedWriters() == 1);
+    assertFalse(second.isDone());
+    assertEquals(blocked + 1, metrics.blockedCount());
+    permits.release(1);
+    second.get(2, TimeUnit.MINUTES);
+    assertEquals(0, bound.blockedWriters());
+    assertTrue(metrics.startedCount(AsyncWalBound.Cause.PRESSURE) > pressure);
+  }
+
+  @Test
+  public void writeLargerThanTheRoomWaitsForItsOwnSyncOnly() throws Exception {
+    conf.set(AsyncWalSettings.MAX_UNSYNCED_KEY, "1000");
+    open(HOUR);
+    Future<?> large = write(1, 5_000);
+    await("it waits", () -> bound.blockedWriters() == 1);
+    permits.release(1);
+    large.get(2, TimeUnit.MINUTES);
+  }
+
+  @Test
+  public void closeLetsWritersFail() throws Exception {
+    conf.set(AsyncWalSettings.MAX_UNSYNCED_KEY, "1000");
+    open(HOUR);
+    Future<?> waiting = write(1, 1_001);
+    await("it waits", () -> bound.blockedWriters() == 1);
+    bound.close();
+    assertEquals("test has been closed", failure(waiting).getMessage());
+    assertThrows(IOException.class, () -> bound.acknowledge(2, 1));
+    await("the sync is given up", () -> running.get() == 0);
+  }
+
+  @Test
+  public void writerWaitsAsLongAsForSyncAtMost() throws Exception {
+    conf.set(AsyncWalSettings.MAX_UNSYNCED_KEY, "1000");
+    open(1);
+    assertThrows(WALSyncTimeoutIOException.class, () -> bound.acknowledge(1, 1_001));
+    assertEquals(0, bound.blockedWriters());
+  }
+
+  @Test
+  public void interruptEndsTheWait() throws Exception {
+    conf.set(AsyncWalSettings.MAX_UNSYNCED_KEY, "1000");
+    open(HOUR);
+    Future<?> waiting = write(1, 1_001);
+    await("it waits", () -> bound.blockedWriters() == 1);
+    writers.shutdownNow();
+    assertEquals(InterruptedIOException.class, failure(waiting).getClass());
+  }
+
+  @Test
+  public void nothingIsAcknowledgedAfterAcknowledgedWriteWasDropped() throws Exception {
+    conf.set(AsyncWalSettings.MAX_UNSYNCED_KEY, "1000");
+    open(HOUR);
+    Future<?> waiting = write(1, 1_001);
+    await("it waits", () -> bound.blockedWriters() == 1);
+    bound.dropped(1, new IOException("Disk on fire"));
+    assertEquals("Disk on fire", failure(waiting).getCause().getMessage());
+    assertThrows(IOException.class, () -> bound.acknowledge(2, 1));
+    assertTrue(assertThrows(IOException.class, () -> AsyncWalBound.failIfLost(bound)).getMessage()
+      .contains("the server has to stop"));
+    AsyncWalBound.failIfLost(null);
+  }
+
+  @Test
+  public void droppedWriteIsNotAcknowledgedLater() throws Exception {
+    conf.set(AsyncWalSettings.INTERVAL_KEY, "3600000");
+    open(HOUR);
+    bound.acknowledge(4, 1);
+    bound.dropped(5, new IOException("Disk on fire"));
+    bound.dropped(6, new IOException("Disk on fire"));
+    assertFalse("Nobody was told of it", bound.hasLost());
+    AsyncWalBound.failIfLost(bound);
+    // The WAL has rolled meanwhile, and was synced.
+    synced.set(9);
+    for (long txid = 5; txid <= 6; txid++) {
+      long dropped = txid;
+      assertThrows(IOException.class, () -> bound.acknowledge(dropped, 1));
+    }
+    bound.acknowledge(4, 1);
+    bound.acknowledge(10, 1);
+  }
+
+  @Test
+  public void allIsSyncedInTheEndWithManyWriters() throws Exception {
+    conf.set(AsyncWalSettings.INTERVAL_KEY, "1");
+    conf.set(AsyncWalSettings.BYTES_KEY, "2000");
+    conf.set(AsyncWalSettings.MAX_UNSYNCED_KEY, "4000");
+    AtomicLong appended = new AtomicLong();
+    AtomicLong atRisk = new AtomicLong();
+    bound = new AsyncWalBound(AsyncWalSettings.of(conf), "test", HOUR, synced::get, txid -> {
+      assertTrue("Synced only what was appended", txid <= appended.get());
+      assertEquals("One sync at a time", 1, running.incrementAndGet());
+      synced.accumulateAndGet(txid, Math::max);
+      running.decrementAndGet();
+      bound.synced();
+    }, System::nanoTime);
+    List<Future<?>> all = new ArrayList<>();
+    for (int i = 0; i < 8; i++) {
+      all.add(writers.submit(() -> {
+        for (int n = 0; n < 5_000; n++) {
+          long txid = appended.incrementAndGet();
+          bound.acknowledge(txid, 100);
+          atRisk.accumulateAndGet(bound.unsyncedBytes(), Math::max);
+        }
+        return null;
+      }));
+    }
+    for (Future<?> one : all) {
+      one.get(5, TimeUnit.MINUTES);
+    }
+    awaitAllSynced();
+    assertEquals(appended.get(), synced.get());
+    assertTrue("No more than the room and one write of each who waits, but " + atRisk,
+      atRisk.get() <= 4_000 + 8 * 100);
+  }
+}

@@ -1,0 +1,144 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.regionserver.wal;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertThrows;
+import static org.junit.Assert.assertTrue;
+
+import java.util.concurrent.TimeUnit;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.HBaseClassTestRule;
+import org.apache.hadoop.hbase.HBaseConfiguration;
+import org.apache.hadoop.hbase.TableName;
+import org.apache.hadoop.hbase.client.Durability;
+import org.apache.hadoop.hbase.master.region.MasterRegionFactory;
+import org.apache.hadoop.hbase.regionserver.HRegionServer;
+import org.apache.hadoop.hbase.testclassification.RegionServerTests;
+import org.apache.hadoop.hbase.testclassification.SmallTests;
+import org.junit.ClassRule;
+import org.junit.Test;
+import org.junit.experimental.categories.Category;
+
+@Category({ RegionServerTests.class, SmallTests.class })
+public class TestAsyncWalSettings {
+  @ClassRule
+  public static final HBaseClassTestRule CLASS_RULE =
+    HBaseClassTestRule.forClass(TestAsyncWalSettings.class);
+
+  private static final TableName TABLE = TableName.valueOf("t");
+
+  private final Configuration conf = new Configuration(false);
+
+  private Durability of(TableName table) {
+    return AsyncWalSettings.defaultDurability(conf, table, Durability.SYNC_WAL);
+  }
+
+  @Test
+  public void withoutKeysNothingIsBound() {
+    assertFalse(AsyncWalSettings.of(conf).isEnabled());
+    assertEquals(Durability.SYNC_WAL, of(TABLE));
+    assertEquals(Durability.FSYNC_WAL,
+      AsyncWalSettings.defaultDurability(conf, TABLE, Durability.FSYNC_WAL));
+  }
+
+  @Test
+  public void zeroIsAsWithoutKey() {
+    conf.set(AsyncWalSettings.INTERVAL_KEY, "0");
+    conf.set(AsyncWalSettings.BYTES_KEY, "0");
+    conf.set(AsyncWalSettings.MAX_UNSYNCED_KEY, "0");
+    assertFalse(AsyncWalSettings.of(conf).isEnabled());
+  }
+
+  @Test
+  public void eachKeyIsEnough() {
+    for (String key : new String[] { AsyncWalSettings.INTERVAL_KEY, AsyncWalSettings.BYTES_KEY,
+      AsyncWalSettings.MAX_UNSYNCED_KEY }) {
+      Configuration one = new Configuration(false);
+      one.set(key, " 1 ");
+      assertTrue(key, AsyncWalSettings.of(one).isEnabled());
+    }
+  }
+
+  @Test
+  public void valuesAreTakenOver() {
+    conf.set(AsyncWalSettings.INTERVAL_KEY, "100");
+    conf.set(AsyncWalSettings.BYTES_KEY, "1048576");
+    conf.set(AsyncWalSettings.MAX_UNSYNCED_KEY, "1048576");
+    AsyncWalSettings settings = AsyncWalSettings.of(conf);
+    assertEquals(TimeUnit.MILLISECONDS.toNanos(100), settings.intervalNanos());
+    assertEquals(1048576, settings.bytes());
+    assertEquals(1048576, settings.maxUnsynced());
+  }
+
+  private String refusal(String key, String value) {
+    conf.set(key, value);
+    try {
+      return assertThrows(IllegalArgumentException.class, () -> AsyncWalSettings.check(conf))
+        .getMessage();
+    } finally {
+      conf.unset(key);
+    }
+  }
+
+  @Test
+  public void wrongValueIsRefusedInOneSentence() {
+    for (String value : new String[] { "-1", "3600001", "soon", "1.5", "" }) {
+      assertEquals("hbase.wal.async.sync.interval.ms is '" + value
+        + "'; set it to a number of milliseconds from 0 to 3600000, or remove it.",
+        refusal(AsyncWalSettings.INTERVAL_KEY, value));
+    }
+    assertEquals("hbase.wal.async.sync.bytes is '1m'; set it to a number of bytes from 0 to "
+      + "9223372036854775807, or remove it.", refusal(AsyncWalSettings.BYTES_KEY, "1m"));
+    for (String value : new String[] { "SKIP_WAL", "USE_DEFAULT", "async_wal", "yes", "" }) {
+      assertEquals("hbase.regionserver.default.durability is '" + value
+        + "'; set it to SYNC_WAL, FSYNC_WAL or ASYNC_WAL, or remove it.",
+        refusal(AsyncWalSettings.DEFAULT_DURABILITY_KEY, value));
+    }
+  }
+
+  @Test
+  public void lessRoomThanBytesIsRefused() {
+    conf.set(AsyncWalSettings.BYTES_KEY, "1000");
+    assertEquals("hbase.wal.async.max.unsynced.bytes is '999', less than the '1000' of "
+      + "hbase.wal.async.sync.bytes; set it to as much at least, better to twice that.",
+      refusal(AsyncWalSettings.MAX_UNSYNCED_KEY, "999"));
+  }
+
+  @Test
+  public void serverDoesNotStartWithWrongValue() {
+    Configuration server = HBaseConfiguration.create();
+    server.set(AsyncWalSettings.DEFAULT_DURABILITY_KEY, "SKIP_WAL");
+    assertTrue(
+      assertThrows(IllegalArgumentException.class, () -> new HRegionServer(server).toString())
+        .getMessage().startsWith(AsyncWalSettings.DEFAULT_DURABILITY_KEY));
+  }
+
+  @Test
+  public void systemTablesAndMasterStoreKeepTheirDurability() {
+    conf.set(AsyncWalSettings.DEFAULT_DURABILITY_KEY, "ASYNC_WAL");
+    AsyncWalSettings.check(conf);
+    assertEquals(Durability.ASYNC_WAL, of(TABLE));
+    for (TableName table : new TableName[] { TableName.META_TABLE_NAME,
+      TableName.valueOf("hbase:acl"), TableName.valueOf("hbase:namespace"),
+      TableName.valueOf("hbase:quota"), MasterRegionFactory.TABLE_NAME }) {
+      assertEquals(table.toString(), Durability.SYNC_WAL, of(table));
+    }
+  }
+}

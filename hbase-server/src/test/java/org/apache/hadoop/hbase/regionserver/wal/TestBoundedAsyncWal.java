@@ -1,0 +1,504 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.regionserver.wal;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertNull;
+import static org.junit.Assert.assertThrows;
+import static org.junit.Assert.assertTrue;
+
+import java.io.EOFException;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.hbase.Cell;
+import org.apache.hadoop.hbase.CellUtil;
+import org.apache.hadoop.hbase.HBaseClassTestRule;
+import org.apache.hadoop.hbase.HBaseTestingUtility;
+import org.apache.hadoop.hbase.NamespaceDescriptor;
+import org.apache.hadoop.hbase.TableName;
+import org.apache.hadoop.hbase.Waiter;
+import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
+import org.apache.hadoop.hbase.client.Durability;
+import org.apache.hadoop.hbase.client.Put;
+import org.apache.hadoop.hbase.client.RegionInfo;
+import org.apache.hadoop.hbase.client.RegionInfoBuilder;
+import org.apache.hadoop.hbase.client.TableDescriptor;
+import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
+import org.apache.hadoop.hbase.regionserver.ChunkCreator;
+import org.apache.hadoop.hbase.regionserver.HRegion;
+import org.apache.hadoop.hbase.regionserver.MemStoreLAB;
+import org.apache.hadoop.hbase.testclassification.MediumTests;
+import org.apache.hadoop.hbase.testclassification.RegionServerTests;
+import org.apache.hadoop.hbase.util.Bytes;
+import org.apache.hadoop.hbase.util.CommonFSUtils;
+import org.apache.hadoop.hbase.wal.AsyncFSWALProvider;
+import org.apache.hadoop.hbase.wal.FSHLogProvider;
+import org.apache.hadoop.hbase.wal.WAL;
+import org.apache.hadoop.hbase.wal.WALEdit;
+import org.apache.hadoop.hbase.wal.WALFactory;
+import org.apache.hadoop.hbase.wal.WALStreamReader;
+import org.junit.After;
+import org.junit.AfterClass;
+import org.junit.Before;
+import org.junit.BeforeClass;
+import org.junit.ClassRule;
+import org.junit.Test;
+import org.junit.experimental.categories.Category;
+import org.junit.runner.RunWith;
+import org.junit.runners.Parameterized;
+import org.junit.runners.Parameterized.Parameter;
+import org.junit.runners.Parameterized.Parameters;
+
+import org.apache.hbase.thirdparty.io.netty.channel.Channel;
+import org.apache.hbase.thirdparty.io.netty.channel.EventLoopGroup;
+
+/** Regions on a WAL in HDFS, of both kinds, whose syncs can be held up. */
+@RunWith(Parameterized.class)
+@Category({ RegionServerTests.class, MediumTests.class })
+public class TestBoundedAsyncWal {
+  @ClassRule
+  public static final HBaseClassTestRule CLASS_RULE =
+    HBaseClassTestRule.forClass(TestBoundedAsyncWal.class);
+
+  private static final HBaseTestingUtility UTIL = new HBaseTestingUtility();
+  private static final byte[] FAMILY = Bytes.toBytes("f");
+  private static final byte[] QUALIFIER = Bytes.toBytes("q");
+  private static final CompletableFuture<Void> OPEN = CompletableFuture.completedFuture(null);
+  private static final CompletableFuture<IOException> NONE =
+    CompletableFuture.completedFuture(null);
+
+  /** What syncs wait for. */
+  private static volatile CompletableFuture<Void> gate = OPEN;
+  /** What an append waits for, and fails with if it is anything. */
+  private static volatile CompletableFuture<IOException> appendFailure = NONE;
+
+  /** The writer of AsyncFSWAL whose syncs may be held up. */
+  public static final class GatedAsyncWriter extends AsyncProtobufLogWriter {
+    public GatedAsyncWriter(EventLoopGroup group, Class<? extends Channel> channelClass) {
+      super(group, channelClass);
+    }
+
+    @Override
+    public CompletableFuture<Long> sync(boolean forceSync) {
+      return super.sync(forceSync).thenCombine(gate, (length, nothing) -> length);
+    }
+  }
+
+  /** The writer of FSHLog whose syncs may be held up and whose appends may fail. */
+  public static final class GatedWriter extends ProtobufLogWriter {
+    @Override
+    public void append(WAL.Entry entry) throws IOException {
+      IOException failure = appendFailure.join();
+      if (failure != null) {
+        throw failure;
+      }
+      super.append(entry);
+    }
+
+    @Override
+    public void sync(boolean forceSync) throws IOException {
+      super.sync(forceSync);
+      gate.join();
+    }
+  }
+
+  @Parameters(name = "{0}")
+  public static List<Object[]> providers() {
+    return Arrays.asList(new Object[] { "asyncfs" }, new Object[] { "filesystem" });
+  }
+
+  @Parameter
+  public String provider;
+
+  private final AsyncWalMetrics metrics = AsyncWalMetrics.get();
+  private final List<HRegion> regions = new ArrayList<>();
+  private final ExecutorService writers = Executors.newCachedThreadPool();
+  private Configuration conf;
+  private WALFactory factory;
+  private AbstractFSWAL<?> wal;
+  private int rows;
+
+  @BeforeClass
+  public static void startHdfs() throws Exception {
+    UTIL.startMiniDFSCluster(1);
+    ChunkCreator.initialize(MemStoreLAB.CHUNK_SIZE_DEFAULT, false, 0, 0, 0, null,
+      MemStoreLAB.INDEX_CHUNK_SIZE_PERCENTAGE_DEFAULT);
+  }
+
+  @AfterClass
+  public static void stopHdfs() throws Exception {
+    UTIL.shutdownMiniDFSCluster();
+  }
+
+  @Before
+  public void prepare() throws Exception {
+    conf = new Configuration(UTIL.getConfiguration());
+    conf.set(WALFactory.WAL_PROVIDER, provider);
+    conf.setClass(AsyncFSWALProvider.WRITER_IMPL, GatedAsyncWriter.class,
+      AsyncFSWALProvider.AsyncWriter.class);
+    conf.setClass(FSHLogProvider.WRITER_IMPL, GatedWriter.class, FSHLogProvider.Writer.class);
+    CommonFSUtils.setRootDir(conf, UTIL.getDataTestDirOnTestFS("root"));
+    CommonFSUtils.setWALRootDir(conf, UTIL.getDataTestDirOnTestFS("wals"));
+  }
+
+  @After
+  public void cleanUp() throws Exception {
+    appendFailure = NONE;
+    gate.complete(null);
+    gate = OPEN;
+    writers.shutdownNow();
+    for (HRegion region : regions) {
+      region.close(true);
+    }
+    if (factory != null) {
+      factory.close();
+    }
+  }
+
+  private HRegion open(String name) throws IOException {
+    return open(TableName.valueOf(name), Durability.USE_DEFAULT);
+  }
+
+  private HRegion open(TableName name, Durability durability) throws IOException {
+    TableDescriptor table = TableDescriptorBuilder.newBuilder(name).setDurability(durability)
+      .setColumnFamily(ColumnFamilyDescriptorBuilder.of(FAMILY)).build();
+    RegionInfo info = RegionInfoBuilder.newBuilder(name).build();
+    if (factory == null) {
+      factory = new WALFactory(conf, provider + System.nanoTime());
+      wal = (AbstractFSWAL<?>) factory.getWAL(info);
+    }
+    HRegion region =
+      HRegion.createHRegion(info, CommonFSUtils.getRootDir(conf), conf, table, wal);
+    regions.add(region);
+    return region;
+  }
+
+  private void put(HRegion region, Durability durability) throws IOException {
+    put(region, durability, 100);
+  }
+
+  private void put(HRegion region, Durability durability, int size) throws IOException {
+    region.put(new Put(Bytes.toBytes(rows++)).addColumn(FAMILY, QUALIFIER, new byte[size])
+      .setDurability(durability));
+  }
+
+  private void await(Waiter.Predicate<Exception> condition) {
+    Waiter.waitFor(conf, 120_000, 5, condition);
+  }
+
+  private void stall() {
+    gate = new CompletableFuture<>();
+  }
+
+  private void goOn() {
+    gate.complete(null);
+  }
+
+  /** Returns the rows that a reader of HDFS finds in {@code path} now. */
+  private List<Integer> rowsIn(Path path) throws IOException {
+    List<Integer> found = new ArrayList<>();
+    try (WALStreamReader reader =
+      WALFactory.createStreamReader(FileSystem.get(conf), path, conf)) {
+      for (WAL.Entry entry; (entry = reader.next()) != null;) {
+        for (Cell cell : entry.getEdit().getCells()) {
+          if (!CellUtil.matchingFamily(cell, WALEdit.METAFAMILY)) {
+            found.add(Bytes.toInt(CellUtil.cloneRow(cell)));
+          }
+        }
+      }
+    } catch (EOFException e) {
+      // The end of what is there so far.
+    }
+    return found;
+  }
+
+  private List<Integer> rowsOfAllFiles() throws IOException {
+    List<Integer> found = new ArrayList<>();
+    FileStatus[] files = wal.getFiles();
+    Arrays.sort(files);
+    for (FileStatus file : files) {
+      found.addAll(rowsIn(file.getPath()));
+    }
+    return found;
+  }
+
+  private List<Integer> allRows() {
+    List<Integer> all = new ArrayList<>();
+    for (int i = 0; i < rows; i++) {
+      all.add(i);
+    }
+    return all;
+  }
+
+  @Test
+  public void withoutKeysThereIsNoBound() throws Exception {
+    HRegion region = open("stock");
+    assertNull(wal.asyncBound);
+    put(region, Durability.ASYNC_WAL);
+  }
+
+  @Test
+  public void tailReachesHdfsByItself() throws Exception {
+    conf.set(AsyncWalSettings.INTERVAL_KEY, "10");
+    HRegion region = open("tail");
+    for (int i = 0; i < 20; i++) {
+      put(region, Durability.ASYNC_WAL);
+      await(() -> wal.asyncBound.unsyncedBytes() == 0);
+      assertEquals(allRows(), rowsIn(wal.getCurrentFileName()));
+    }
+  }
+
+  @Test
+  public void bytesReachHdfsByThemselves() throws Exception {
+    conf.set(AsyncWalSettings.BYTES_KEY, "10000");
+    HRegion region = open("bytes");
+    long syncs = metrics.startedCount(AsyncWalBound.Cause.BYTES);
+    for (int i = 0; i < 9; i++) {
+      put(region, Durability.ASYNC_WAL, 1_000);
+    }
+    assertEquals(syncs, metrics.startedCount(AsyncWalBound.Cause.BYTES));
+    assertTrue(wal.asyncBound.unsyncedBytes() > 9_000);
+    put(region, Durability.ASYNC_WAL, 1_000);
+    await(() -> wal.asyncBound.unsyncedBytes() == 0);
+    assertEquals(syncs + 1, metrics.startedCount(AsyncWalBound.Cause.BYTES));
+    assertEquals(allRows(), rowsIn(wal.getCurrentFileName()));
+  }
+
+  @Test
+  public void idleWalIsNotSynced() throws Exception {
+    conf.set(AsyncWalSettings.INTERVAL_KEY, "1");
+    HRegion region = open("idle");
+    long syncs = metrics.startedCount(AsyncWalBound.Cause.TIME);
+    put(region, Durability.SYNC_WAL);
+    put(region, Durability.FSYNC_WAL);
+    assertEquals("Who waits for his sync is not at risk", 0, wal.asyncBound.unsyncedBytes());
+    put(region, Durability.ASYNC_WAL);
+    await(() -> wal.asyncBound.unsyncedBytes() == 0);
+    put(region, Durability.SKIP_WAL);
+    put(region, Durability.SYNC_WAL);
+    assertTrue(metrics.startedCount(AsyncWalBound.Cause.TIME) <= syncs + 1);
+  }
+
+  @Test
+  public void stalledHdfsDoesNotBlockWritersAndTheWindowIsTold() throws Exception {
+    conf.set(AsyncWalSettings.INTERVAL_KEY, "1");
+    HRegion region = open("stalled");
+    long syncs = metrics.startedCount(AsyncWalBound.Cause.TIME);
+    stall();
+    put(region, Durability.ASYNC_WAL);
+    await(() -> metrics.startedCount(AsyncWalBound.Cause.TIME) == syncs + 1);
+    long first = System.nanoTime();
+    for (int i = 0; i < 100; i++) {
+      put(region, Durability.ASYNC_WAL);
+    }
+    assertEquals("A sync in flight is not doubled", syncs + 1,
+      metrics.startedCount(AsyncWalBound.Cause.TIME));
+    assertTrue(wal.asyncBound.unsyncedBytes() > 101 * 100);
+    long atLeast = System.nanoTime() - first;
+    assertTrue(metrics.oldestNanos() >= atLeast);
+    assertTrue(metrics.unsyncedBytes() >= wal.asyncBound.unsyncedBytes());
+    goOn();
+    await(() -> wal.asyncBound.unsyncedBytes() == 0);
+    assertTrue(metrics.largestWindowNanos() >= atLeast);
+    assertEquals(allRows(), rowsIn(wal.getCurrentFileName()));
+  }
+
+  @Test
+  public void writersWaitForRoomAndGoOn() throws Exception {
+    conf.set(AsyncWalSettings.MAX_UNSYNCED_KEY, "10000");
+    HRegion region = open("room");
+    stall();
+    Future<?> writer = writers.submit(() -> {
+      for (int i = 0; i < 50; i++) {
+        put(region, Durability.ASYNC_WAL, 1_000);
+      }
+      return null;
+    });
+    await(() -> wal.asyncBound.blockedWriters() == 1);
+    assertTrue("Acknowledged less than the room", rows <= 10);
+    goOn();
+    writer.get(2, TimeUnit.MINUTES);
+    put(region, Durability.SYNC_WAL);
+    assertEquals(allRows(), rowsIn(wal.getCurrentFileName()));
+  }
+
+  @Test
+  public void shutdownLetsWritersFail() throws Exception {
+    conf.set(AsyncWalSettings.MAX_UNSYNCED_KEY, "1000");
+    HRegion region = open("shutdown");
+    stall();
+    Future<?> writer = writers.submit(() -> {
+      put(region, Durability.ASYNC_WAL, 2_000);
+      return null;
+    });
+    await(() -> wal.asyncBound.blockedWriters() == 1);
+    Future<?> shutdown = writers.submit(() -> {
+      wal.shutdown();
+      return null;
+    });
+    assertTrue(assertThrows(ExecutionException.class, () -> writer.get(2, TimeUnit.MINUTES))
+      .getCause() instanceof IOException);
+    goOn();
+    shutdown.get(2, TimeUnit.MINUTES);
+  }
+
+  @Test
+  public void rollsLoseNothingAndKeepTheOrder() throws Exception {
+    conf.set(AsyncWalSettings.INTERVAL_KEY, "1");
+    conf.set(AsyncWalSettings.MAX_UNSYNCED_KEY, "20000");
+    HRegion region = open("rolls");
+    Future<?> writer = writers.submit(() -> {
+      for (int i = 0; i < 2_000; i++) {
+        put(region, i % 100 == 99 ? Durability.SYNC_WAL : Durability.ASYNC_WAL);
+      }
+      return null;
+    });
+    while (!writer.isDone()) {
+      wal.rollWriter(true);
+    }
+    writer.get();
+    await(() -> wal.asyncBound.unsyncedBytes() == 0);
+    assertEquals(allRows(), rowsOfAllFiles());
+  }
+
+  @Test
+  public void asyncWritesAloneMakeTheWalRollBySize() throws Exception {
+    conf.set(AsyncWalSettings.INTERVAL_KEY, "1");
+    conf.setLong("hbase.regionserver.hlog.blocksize", 1024 * 1024);
+    conf.setFloat(AbstractFSWAL.WAL_ROLL_MULTIPLIER, 0.05f);
+    HRegion region = open("size");
+    CompletableFuture<WALActionsListener.RollRequestReason> asked = new CompletableFuture<>();
+    wal.registerWALActionsListener(new WALActionsListener() {
+      @Override
+      public void logRollRequested(RollRequestReason reason) {
+        asked.complete(reason);
+      }
+    });
+    while (!asked.isDone()) {
+      put(region, Durability.ASYNC_WAL, 10_000);
+      await(() -> wal.asyncBound.unsyncedBytes() == 0 || asked.isDone());
+      assertTrue(rows < 1_000);
+    }
+    assertEquals(WALActionsListener.RollRequestReason.SIZE, asked.get());
+  }
+
+  @Test
+  public void metaWalIsBoundToo() throws Exception {
+    conf.set(AsyncWalSettings.INTERVAL_KEY, "10");
+    open("any");
+    AbstractFSWAL<?> meta = (AbstractFSWAL<?>) factory
+      .getWAL(RegionInfoBuilder.FIRST_META_REGIONINFO);
+    assertTrue(meta != wal && meta.asyncBound != null);
+  }
+
+  @Test
+  public void eachGroupOfMultiwalHasItsOwnBound() throws Exception {
+    conf.set(AsyncWalSettings.INTERVAL_KEY, "10");
+    conf.set(WALFactory.WAL_PROVIDER, "multiwal");
+    conf.set("hbase.wal.regiongrouping.delegate.provider", provider);
+    conf.setInt("hbase.wal.regiongrouping.numgroups", 2);
+    WALFactory multi = new WALFactory(conf, "multi" + provider + System.nanoTime());
+    try {
+      for (int i = 0; i < 16; i++) {
+        multi.getWAL(RegionInfoBuilder.newBuilder(TableName.valueOf("m" + i)).build());
+      }
+      assertEquals(2, multi.getWALs().size());
+      for (WAL one : multi.getWALs()) {
+        assertTrue(((AbstractFSWAL<?>) one).asyncBound != null);
+      }
+    } finally {
+      multi.close();
+    }
+  }
+
+  @Test
+  public void defaultDurabilityIsForTablesThatNameNone() throws Exception {
+    conf.set(AsyncWalSettings.INTERVAL_KEY, "3600000");
+    conf.set(AsyncWalSettings.DEFAULT_DURABILITY_KEY, "ASYNC_WAL");
+    HRegion silent = open("silent");
+    HRegion sync = open(TableName.valueOf("sync"), Durability.SYNC_WAL);
+    HRegion system = open(TableName.valueOf(NamespaceDescriptor.SYSTEM_NAMESPACE_NAME_STR, "acl"),
+      Durability.USE_DEFAULT);
+    put(silent, Durability.USE_DEFAULT);
+    assertTrue("At risk for an hour", wal.asyncBound.unsyncedBytes() > 0);
+    // The mutation's word wins.
+    put(silent, Durability.SYNC_WAL);
+    await(() -> wal.asyncBound.unsyncedBytes() == 0);
+    put(silent, Durability.USE_DEFAULT);
+    // So does the table's.
+    put(sync, Durability.USE_DEFAULT);
+    await(() -> wal.asyncBound.unsyncedBytes() == 0);
+    put(silent, Durability.USE_DEFAULT);
+    // And a system table is synced.
+    put(system, Durability.USE_DEFAULT);
+    await(() -> wal.asyncBound.unsyncedBytes() == 0);
+  }
+
+  @Test
+  public void nothingIsWrittenOrAcknowledgedAfterAcknowledgedWriteWasDropped() throws Exception {
+    if (provider.equals("asyncfs")) {
+      // Its appends go to memory, and what was not synced is appended again after a failure.
+      return;
+    }
+    conf.set(AsyncWalSettings.INTERVAL_KEY, "3600000");
+    HRegion region = open("lost");
+    put(region, Durability.SYNC_WAL);
+    appendFailure = new CompletableFuture<>();
+    put(region, Durability.ASYNC_WAL);
+    // It was acknowledged, and fails behind its writer's back.
+    appendFailure.complete(new IOException("Disk on fire"));
+    await(() -> wal.asyncBound.hasLost());
+    appendFailure = NONE;
+    assertThrows(IOException.class, () -> put(region, Durability.ASYNC_WAL));
+    assertThrows(IOException.class, () -> put(region, Durability.SYNC_WAL));
+    assertThrows("The roller stops the server", FailedLogCloseException.class,
+      () -> wal.rollWriter(true));
+    assertThrows(IOException.class, () -> put(region, Durability.SYNC_WAL));
+    assertEquals(Collections.singletonList(0), rowsOfAllFiles());
+  }
+
+  @Test
+  public void droppedWriteThatNobodyWasToldOfIsAsInStock() throws Exception {
+    if (provider.equals("asyncfs")) {
+      return;
+    }
+    conf.set(AsyncWalSettings.INTERVAL_KEY, "1");
+    HRegion region = open("dropped");
+    put(region, Durability.SYNC_WAL);
+    appendFailure = CompletableFuture.completedFuture(new IOException("Disk on fire"));
+    assertThrows(IOException.class, () -> put(region, Durability.SYNC_WAL));
+    appendFailure = NONE;
+    wal.rollWriter(true);
+    put(region, Durability.ASYNC_WAL);
+    await(() -> wal.asyncBound.unsyncedBytes() == 0);
+    assertEquals(Arrays.asList(0, 2), rowsOfAllFiles());
+  }
+}

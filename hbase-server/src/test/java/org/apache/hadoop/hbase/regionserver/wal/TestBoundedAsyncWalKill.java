@@ -1,0 +1,369 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.regionserver.wal;
+
+import static org.junit.Assert.assertArrayEquals;
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertTrue;
+
+import java.io.File;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.HBaseClassTestRule;
+import org.apache.hadoop.hbase.HBaseTestingUtility;
+import org.apache.hadoop.hbase.HConstants;
+import org.apache.hadoop.hbase.ServerName;
+import org.apache.hadoop.hbase.StartMiniClusterOption;
+import org.apache.hadoop.hbase.TableName;
+import org.apache.hadoop.hbase.client.Admin;
+import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
+import org.apache.hadoop.hbase.client.Connection;
+import org.apache.hadoop.hbase.client.ConnectionFactory;
+import org.apache.hadoop.hbase.client.Durability;
+import org.apache.hadoop.hbase.client.Put;
+import org.apache.hadoop.hbase.client.RegionInfo;
+import org.apache.hadoop.hbase.client.Result;
+import org.apache.hadoop.hbase.client.ResultScanner;
+import org.apache.hadoop.hbase.client.Scan;
+import org.apache.hadoop.hbase.client.Table;
+import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
+import org.apache.hadoop.hbase.master.HMaster;
+import org.apache.hadoop.hbase.master.procedure.ServerCrashProcedure;
+import org.apache.hadoop.hbase.testclassification.LargeTests;
+import org.apache.hadoop.hbase.testclassification.RegionServerTests;
+import org.apache.hadoop.hbase.util.Bytes;
+import org.apache.hadoop.hbase.wal.WALFactory;
+import org.apache.hadoop.hbase.zookeeper.ZKUtil;
+import org.apache.hadoop.hbase.zookeeper.ZNodePaths;
+import org.junit.AfterClass;
+import org.junit.BeforeClass;
+import org.junit.ClassRule;
+import org.junit.Test;
+import org.junit.experimental.categories.Category;
+
+/**
+ * RegionServers in processes of their own are killed with kill -9 at random moments under a load of
+ * writes, and what was acknowledged is looked for after their WALs were split. HDFS, ZooKeeper, the
+ * master and the client, which notes each acknowledgement, live on in this process.
+ * <p>
+ * Three promises are checked: (a) no write with SYNC_WAL is lost; (b) no write is lost that was
+ * acknowledged before the time from which on the server, by its own word, might lose some; (c) if a
+ * write is there, so is each that was acknowledged before it was sent. None of them depends on how
+ * fast the machine is. With <code>-Dasyncwal.kill.rounds=20</code> there are as many rounds for
+ * each kind of WAL, and DataNodes are restarted as well. Each round prints how old the oldest write
+ * was that was lost, which should not be more than the interval and the longest sync.
+ */
+@Category({ RegionServerTests.class, LargeTests.class })
+public class TestBoundedAsyncWalKill {
+  @ClassRule
+  public static final HBaseClassTestRule CLASS_RULE =
+    HBaseClassTestRule.forClass(TestBoundedAsyncWalKill.class);
+
+  private static final int ROUNDS = Integer.getInteger("asyncwal.kill.rounds", 3);
+  private static final long INTERVAL_MS = 100;
+  private static final HBaseTestingUtility UTIL = new HBaseTestingUtility();
+  private static final TableName TABLE = TableName.valueOf("kill");
+  private static final byte[] FAMILY = Bytes.toBytes("f");
+  private static final byte[] QUALIFIER = Bytes.toBytes("q");
+  private static final ExecutorService THREADS = Executors.newCachedThreadPool();
+
+  private static File folder;
+  private static Admin admin;
+  private final Random random = new Random();
+
+  /** A write that was acknowledged. */
+  private static final class Write {
+    private final String row;
+    private final boolean sync;
+    private final long sent;
+    private final long acknowledged;
+
+    private Write(String row, boolean sync, long sent, long acknowledged) {
+      this.row = row;
+      this.sync = sync;
+      this.sent = sent;
+      this.acknowledged = acknowledged;
+    }
+  }
+
+  @BeforeClass
+  public static void startCluster() throws Exception {
+    Configuration conf = UTIL.getConfiguration();
+    conf.setInt("hbase.lease.recovery.first.pause", 500);
+    conf.setInt("hbase.lease.recovery.pause", 500);
+    conf.setInt("dfs.heartbeat.interval", 1);
+    UTIL.startMiniCluster(StartMiniClusterOption.builder()
+      .numDataNodes(3).numRegionServers(1).build());
+    admin = UTIL.getAdmin();
+    admin.balancerSwitch(false, true);
+    admin.createTable(
+      TableDescriptorBuilder.newBuilder(TABLE)
+        .setColumnFamily(ColumnFamilyDescriptorBuilder.of(FAMILY)).build(),
+      new byte[][] { Bytes.toBytes("m") });
+    folder = new File(UTIL.getDataTestDir("children").toString());
+    assertTrue(folder.mkdirs());
+  }
+
+  @AfterClass
+  public static void stopCluster() throws Exception {
+    THREADS.shutdownNow();
+    UTIL.shutdownMiniCluster();
+  }
+
+  private static RegionServerProcess startServer(String provider, int round) throws IOException {
+    Configuration conf = new Configuration(UTIL.getConfiguration());
+    conf.set(WALFactory.WAL_PROVIDER, provider);
+    conf.setLong(AsyncWalSettings.INTERVAL_KEY, INTERVAL_MS);
+    conf.setLong(AsyncWalSettings.BYTES_KEY, 1024 * 1024);
+    conf.set(AsyncWalSettings.DEFAULT_DURABILITY_KEY, "ASYNC_WAL");
+    conf.setBoolean("hbase.wal.hsync", round % 3 == 2);
+    conf.setInt(HConstants.REGIONSERVER_PORT, 0);
+    conf.setInt(HConstants.REGIONSERVER_INFO_PORT, -1);
+    // The test tells ZooKeeper of the death, so that a slow machine is not taken for a dead one.
+    conf.setInt(HConstants.ZK_SESSION_TIMEOUT, 180_000);
+    return RegionServerProcess.start(conf, folder, provider + round);
+  }
+
+  @Test
+  public void killedServerLosesNoMoreThanItsWindowAndLeavesNoHole() throws Exception {
+    List<String> kinds = new ArrayList<>();
+    for (int round = 0; round < ROUNDS; round++) {
+      Collections.addAll(kinds, "asyncfs", "filesystem");
+    }
+    RegionServerProcess next = startServer(kinds.get(0), 0);
+    for (int i = 0; i < kinds.size(); i++) {
+      RegionServerProcess server = next;
+      try {
+        ServerName name = server.name().get(5, TimeUnit.MINUTES);
+        // It starts while the other one is written to and dies.
+        next = i + 1 < kinds.size() ? startServer(kinds.get(i + 1), (i + 1) / 2) : null;
+        round(server, name, kinds.get(i), i / 2);
+      } finally {
+        server.kill();
+      }
+    }
+  }
+
+  private void round(RegionServerProcess server, ServerName name, String kind, int round)
+    throws Exception {
+    move(name);
+    String prefix = kind + "-" + round + "-";
+    List<Write> writes = Collections.synchronizedList(new ArrayList<>());
+    long killed;
+    long disturbed;
+    Future<?> disturbance;
+    Configuration conf = new Configuration(UTIL.getConfiguration());
+    conf.setInt(HConstants.HBASE_CLIENT_RETRIES_NUMBER, 0);
+    try (Connection connection = ConnectionFactory.createConnection(conf)) {
+      // A tail that nobody adds to: without the bound it would stay in the server for ever.
+      long tail;
+      try (Table table = connection.getTable(TABLE)) {
+        for (int i = 0; i < 20; i++) {
+          write(table, writes, row(prefix + "tail", i), false);
+        }
+        tail = System.nanoTime();
+      }
+      UTIL.waitFor(300_000, 5,
+        () -> server.sample().nanos > tail && server.sample().unsyncedBytes == 0);
+      List<Future<?>> writers = new ArrayList<>();
+      AtomicInteger acknowledged = new AtomicInteger();
+      for (int writer = 0; writer < 4; writer++) {
+        boolean sync = writer == 3;
+        String name4 = prefix + "w" + writer + "-";
+        writers.add(THREADS.submit(() -> {
+          try (Table table = connection.getTable(TABLE)) {
+            for (int i = 0;; i++) {
+              write(table, writes, row(name4, i), sync);
+              acknowledged.incrementAndGet();
+              if (sync) {
+                // Each of its syncs takes the others' writes along; so they get some time.
+                Thread.sleep(random.nextInt(3 * (int) INTERVAL_MS));
+              }
+            }
+          } catch (IOException e) {
+            // The server is dead, or about to be: this write was not acknowledged.
+            return null;
+          }
+        }));
+      }
+      UTIL.waitFor(300_000, 5, () -> acknowledged.get() > 200);
+      disturbed = System.nanoTime();
+      disturbance = disturb(server, round);
+      Thread.sleep(random.nextInt(1_000));
+      killed = System.nanoTime();
+      server.kill();
+      for (Future<?> writer : writers) {
+        writer.get(5, TimeUnit.MINUTES);
+      }
+    }
+    try {
+      disturbance.get(5, TimeUnit.MINUTES);
+    } catch (ExecutionException e) {
+      // It was asked of a server that is dead.
+    }
+    recover(name);
+    verify(prefix, writes, server.sample(), killed, round % 3 == 2 ? disturbed : Long.MAX_VALUE);
+  }
+
+  /** What else happens while the server is written to. */
+  private Future<?> disturb(RegionServerProcess server, int round) throws Exception {
+    if (ROUNDS > 3 && round % 4 == 3) {
+      UTIL.getDFSCluster().restartDataNode(random.nextInt(3), false);
+    }
+    List<RegionInfo> regions = admin.getRegions(TABLE);
+    return THREADS.submit(() -> {
+      switch (round % 3) {
+        case 0:
+          for (int i = 0; i < 5; i++) {
+            server.roll();
+          }
+          break;
+        case 1:
+          server.roll();
+          admin.flushRegion(regions.get(0).getRegionName());
+          break;
+        default:
+          // The region's close flushes it; the server syncs to disk in this round.
+          admin.move(regions.get(1).getEncodedNameAsBytes(),
+            UTIL.getMiniHBaseCluster().getRegionServer(0).getServerName());
+      }
+      return null;
+    });
+  }
+
+  /** Rows go to both regions, in turn. */
+  private static String row(String prefix, int i) {
+    return (i % 2 == 0 ? "a-" : "z-") + prefix + i;
+  }
+
+  private static void write(Table table, List<Write> writes, String row, boolean sync)
+    throws IOException {
+    Put put = new Put(Bytes.toBytes(row)).addColumn(FAMILY, QUALIFIER, value(row))
+      .setDurability(sync ? Durability.SYNC_WAL : Durability.USE_DEFAULT);
+    long sent = System.nanoTime();
+    table.put(put);
+    writes.add(new Write(row, sync, sent, System.nanoTime()));
+  }
+
+  private static byte[] value(String row) {
+    byte[] value = new byte[200];
+    new Random(row.hashCode()).nextBytes(value);
+    return value;
+  }
+
+  private static void move(ServerName name) throws Exception {
+    HMaster master = UTIL.getMiniHBaseCluster().getMaster();
+    UTIL.waitFor(300_000, 20, () -> master.getServerManager().isServerOnline(name));
+    for (RegionInfo region : admin.getRegions(TABLE)) {
+      UTIL.waitFor(300_000, 20, () -> {
+        ServerName at = master.getAssignmentManager().getRegionStates()
+          .getRegionServerOfRegion(region);
+        if (name.equals(at)) {
+          return true;
+        }
+        try {
+          admin.move(region.getEncodedNameAsBytes(), name);
+        } catch (IOException e) {
+          // In transition still.
+        }
+        return false;
+      });
+    }
+    UTIL.waitUntilNoRegionsInTransition(300_000);
+  }
+
+  private static void recover(ServerName name) throws Exception {
+    HMaster master = UTIL.getMiniHBaseCluster().getMaster();
+    ZKUtil.deleteNodeFailSilent(UTIL.getZooKeeperWatcher(), ZNodePaths
+      .joinZNode(UTIL.getZooKeeperWatcher().getZNodePaths().rsZNode, name.toString()));
+    UTIL.waitFor(300_000, 20, () -> !master.getServerManager().isServerOnline(name)
+      && !master.getServerManager().areDeadServersInProgress()
+      && master.getProcedures().stream()
+        .noneMatch(p -> p instanceof ServerCrashProcedure
+          && !p.isFinished()));
+    UTIL.waitUntilNoRegionsInTransition(300_000);
+    UTIL.waitUntilAllRegionsAssigned(TABLE, 300_000);
+  }
+
+  private static void verify(String prefix, List<Write> writes,
+    RegionServerProcess.Sample sample, long killed, long moved) throws IOException {
+    Map<String, byte[]> found = new HashMap<>();
+    try (Table table = UTIL.getConnection().getTable(TABLE);
+      ResultScanner scanner = table.getScanner(new Scan().addFamily(FAMILY))) {
+      for (Result result : scanner) {
+        found.put(Bytes.toString(result.getRow()), result.getValue(FAMILY, QUALIFIER));
+      }
+    }
+    long lastSent = Long.MIN_VALUE;
+    for (Write write : writes) {
+      byte[] value = found.get(write.row);
+      if (value != null) {
+        assertArrayEquals(write.row, value(write.row), value);
+        // A write to the region that moved may have gone to the WAL of another server.
+        if (write.sent < moved || write.row.startsWith("a-")) {
+          lastSent = Math.max(lastSent, write.sent);
+        }
+      }
+    }
+    // Before that, by the server's word, all was synced.
+    long safe = sample.nanos - sample.oldest;
+    int lost = 0;
+    long window = 0;
+    Set<String> broken = new HashSet<>();
+    for (Write write : writes) {
+      if (found.containsKey(write.row)) {
+        continue;
+      }
+      lost++;
+      window = Math.max(window, killed - write.acknowledged);
+      if (write.sync) {
+        broken.add("SYNC_WAL write lost: " + write.row);
+      }
+      if (write.acknowledged < safe) {
+        broken.add("Lost though told as synced for " + (safe - write.acknowledged) + " ns: "
+          + write.row);
+      }
+      if (write.acknowledged < lastSent) {
+        broken.add("Hole: " + write.row);
+      }
+    }
+    String summary = prefix + " " + writes.size() + " writes acknowledged, " + lost
+      + " of them lost, the oldest " + TimeUnit.NANOSECONDS.toMicros(window)
+      + " us old; told 5 ms before at most: oldest unsynced "
+      + TimeUnit.NANOSECONDS.toMicros(sample.oldest) + " us, " + sample.unsyncedBytes
+      + " bytes; syncs of the bound: " + sample.syncs
+      + ", the longest " + sample.longestMs + " ms";
+    System.out.println(summary);
+    assertEquals(summary, Collections.emptySet(), broken);
+    assertTrue(summary, sample.syncs > 0);
+  }
+}
