@@ -1,0 +1,190 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package dev.stratum.bench.wal;
+
+import dev.stratum.bench.PinnedJvm;
+import java.io.IOException;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.hbase.CellUtil;
+import org.apache.hadoop.hbase.HBaseConfiguration;
+import org.apache.hadoop.hbase.HConstants;
+import org.apache.hadoop.hbase.TableName;
+import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
+import org.apache.hadoop.hbase.client.Durability;
+import org.apache.hadoop.hbase.client.Get;
+import org.apache.hadoop.hbase.client.Put;
+import org.apache.hadoop.hbase.client.RegionInfo;
+import org.apache.hadoop.hbase.client.RegionInfoBuilder;
+import org.apache.hadoop.hbase.client.TableDescriptor;
+import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
+import org.apache.hadoop.hbase.regionserver.ChunkCreator;
+import org.apache.hadoop.hbase.regionserver.HRegion;
+import org.apache.hadoop.hbase.regionserver.MemStoreLAB;
+import org.apache.hadoop.hbase.util.Bytes;
+import org.apache.hadoop.hbase.util.CommonFSUtils;
+import org.apache.hadoop.hbase.wal.WAL;
+import org.apache.hadoop.hbase.wal.WALFactory;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Level;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+import org.openjdk.jmh.annotations.Threads;
+import org.openjdk.jmh.annotations.Warmup;
+
+/**
+ * A batch of puts into a region whose WAL is in HDFS on loopback with two DataNodes, in
+ * microseconds, without a client and a connection; each JMH thread is a handler. HBASE-16689.
+ *
+ * <pre>
+ * mvn -pl bench jmh:run -Djmh.include=AsyncWalPutsBenchmark.one
+ * mvn -pl bench jmh:run -Djmh.include=AsyncWalPutsBenchmark.sixteen \
+ *   -Djmh.params=durability=SYNC_WAL,batch=1
+ * </pre>
+ *
+ * <code>hbase.wal.async.sync.interval.ms</code> on the fork is held against stock, which has no
+ * such thing and syncs <code>ASYNC_WAL</code> writes when it happens to. A put has one cell with a
+ * value of 100 bytes; rows are random. The region is flushed and the WAL rolled before each
+ * iteration.
+ */
+@State(Scope.Benchmark)
+@OutputTimeUnit(TimeUnit.MICROSECONDS)
+@BenchmarkMode(Mode.SampleTime)
+@Fork(jvmArgsAppend = "-Xmx2g")
+@Warmup(iterations = 4, time = 1)
+@Measurement(iterations = 4, time = 1)
+public class AsyncWalPutsBenchmark extends PinnedJvm {
+  private static final byte[] FAMILY = Bytes.toBytes("f");
+  private static final byte[] QUALIFIER = Bytes.toBytes("q");
+  private static final int VALUE_BYTES = 100;
+  private static final int DATA_NODES = 2;
+
+  /** The kind of WAL: AsyncFSWAL or FSHLog. */
+  @Param({ "asyncfs", "filesystem" })
+  public String provider;
+
+  /** How a put is written. */
+  @Param({ "ASYNC_WAL", "SYNC_WAL" })
+  public Durability durability;
+
+  /** How many puts a batch has. */
+  @Param({ "1", "2", "100" })
+  public int batch;
+
+  /** <code>hbase.wal.async.sync.interval.ms</code> on the fork. */
+  @Param("100")
+  public int intervalMs;
+
+  private LoopbackHdfs hdfs;
+  private WALFactory factory;
+  private WAL wal;
+  private HRegion region;
+
+  @Setup(Level.Trial)
+  public void open() throws IOException {
+    Configuration conf = HBaseConfiguration.create();
+    conf.setInt("hbase.wal.async.sync.interval.ms", intervalMs);
+    conf.set(WALFactory.WAL_PROVIDER, provider);
+    conf.setLong(HConstants.HREGION_MEMSTORE_FLUSH_SIZE, 1L << 30);
+    hdfs = new LoopbackHdfs(conf, DATA_NODES);
+    Path root = new Path("/hbase");
+    CommonFSUtils.setRootDir(conf, root.getFileSystem(conf).makeQualified(root));
+    ChunkCreator.initialize(MemStoreLAB.CHUNK_SIZE_DEFAULT, false, 0, 0, 0, null,
+      MemStoreLAB.INDEX_CHUNK_SIZE_PERCENTAGE_DEFAULT);
+    TableName name = TableName.valueOf("usertable");
+    TableDescriptor table = TableDescriptorBuilder.newBuilder(name)
+      .setColumnFamily(ColumnFamilyDescriptorBuilder.of(FAMILY)).build();
+    RegionInfo info = RegionInfoBuilder.newBuilder(name).build();
+    factory = new WALFactory(conf, "bench");
+    wal = factory.getWAL(info);
+    region = HRegion.createHRegion(info, CommonFSUtils.getRootDir(conf), conf, table, wal);
+  }
+
+  @Setup(Level.Iteration)
+  public void startAnew() throws IOException {
+    region.flush(true);
+    wal.rollWriter(true);
+  }
+
+  @TearDown(Level.Trial)
+  public void close() throws IOException {
+    if (region != null) {
+      region.close();
+    }
+    if (factory != null) {
+      factory.close();
+    }
+    if (hdfs != null) {
+      hdfs.close();
+    }
+  }
+
+  private Put[] puts() {
+    Put[] puts = new Put[batch];
+    for (int i = 0; i < batch; i++) {
+      byte[] value = new byte[VALUE_BYTES];
+      ThreadLocalRandom.current().nextBytes(value);
+      puts[i] = new Put(Bytes.toBytes(ThreadLocalRandom.current().nextLong()))
+        .addColumn(FAMILY, QUALIFIER, value).setDurability(durability);
+    }
+    return puts;
+  }
+
+  private Put[] put() throws IOException {
+    Put[] puts = puts();
+    region.batchMutate(puts);
+    return puts;
+  }
+
+  /** Returns whether the region has what {@code put} has put there. */
+  boolean has(Put put) throws IOException {
+    return Bytes.equals(region.get(new Get(put.getRow())).getValue(FAMILY, QUALIFIER),
+      CellUtil.cloneValue(put.get(FAMILY, QUALIFIER).get(0)));
+  }
+
+  /** One batch at a time. */
+  @Benchmark
+  @Threads(1)
+  public Put[] one() throws IOException {
+    return put();
+  }
+
+  /** Sixteen batches at a time. */
+  @Benchmark
+  @Threads(16)
+  public Put[] sixteen() throws IOException {
+    return put();
+  }
+
+  /** Sixty-four batches at a time. */
+  @Benchmark
+  @Threads(64)
+  public Put[] sixtyFour() throws IOException {
+    return put();
+  }
+}
