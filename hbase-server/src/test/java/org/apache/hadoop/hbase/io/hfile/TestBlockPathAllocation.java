@@ -50,6 +50,7 @@ import org.junit.runner.RunWith;
 import org.junit.runners.Parameterized;
 
 import org.apache.hbase.thirdparty.com.google.common.io.ByteStreams;
+import org.apache.hbase.thirdparty.io.netty.util.ResourceLeakDetector;
 
 /**
  * Fails when one of the paths by which blocks move, other than the reads of a bucket cache, which
@@ -91,6 +92,8 @@ public class TestBlockPathAllocation {
 
   @Before
   public void open() {
+    // Of a block that is watched, each use is recorded on the heap.
+    ResourceLeakDetector.setLevel(ResourceLeakDetector.Level.DISABLED);
     conf.setBoolean(SizeClassByteBuffAllocator.ENABLED_KEY, true);
     pool = ByteBuffAllocator.create(conf, true);
   }

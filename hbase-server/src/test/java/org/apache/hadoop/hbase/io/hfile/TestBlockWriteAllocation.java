@@ -176,7 +176,7 @@ public class TestBlockWriteAllocation {
 
   private long allocated(CacheConfig cacheConfig, int blocks) throws IOException {
     // At the level of the rule, each use of a reference count is recorded on the heap.
-    ResourceLeakDetector.setLevel(ResourceLeakDetector.Level.SIMPLE);
+    ResourceLeakDetector.setLevel(ResourceLeakDetector.Level.DISABLED);
     ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     long thread = Thread.currentThread().getId();
     long before = threads.getThreadAllocatedBytes(thread);

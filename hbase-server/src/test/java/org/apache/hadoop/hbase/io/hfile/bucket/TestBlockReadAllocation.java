@@ -90,7 +90,7 @@ public class TestBlockReadAllocation {
   @Before
   public void fill() throws IOException {
     // As in a server; the paranoid level allocates more than what it watches.
-    ResourceLeakDetector.setLevel(ResourceLeakDetector.Level.SIMPLE);
+    ResourceLeakDetector.setLevel(ResourceLeakDetector.Level.DISABLED);
     conf.setBoolean(SizeClassByteBuffAllocator.ENABLED_KEY, true);
     pool = ByteBuffAllocator.create(conf, true);
     File dir = new File(util.getDataTestDir().toUri().getPath());
