@@ -1,0 +1,121 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.regionserver.counter;
+
+import java.nio.ByteBuffer;
+import java.util.List;
+import org.apache.hadoop.hbase.HConstants;
+import org.apache.hadoop.hbase.regionserver.ServerNonceManager;
+import org.apache.hadoop.hbase.util.NonceKey;
+import org.apache.hadoop.hbase.wal.WALKey;
+import org.apache.hadoop.hbase.wal.WALKeyImpl;
+import org.apache.yetus.audience.InterfaceAudience;
+
+/**
+ * The nonces of increments that go to the WAL as one edit. A WAL key has room for one nonce, which
+ * is the first's; those of the others are an extended attribute of the key, sixteen bytes each, so
+ * that a server that replays the edit knows all of them. A stock server leaves the attribute alone.
+ * <p>
+ * An instance belongs to the thread that writes the edit, from {@link #begin} to {@link #end}.
+ */
+@InterfaceAudience.Private
+public final class GroupNonces {
+
+  /** The name of the attribute: pairs of longs, group and nonce, of all but the first. */
+  static final String ATTRIBUTE = "increment.group.nonces";
+
+  private static final int PAIR = 2 * Long.BYTES;
+  private static final ThreadLocal<GroupNonces> CURRENT = new ThreadLocal<>();
+
+  private final NonceKey first;
+  private final byte[] others;
+  private boolean appended;
+
+  private GroupNonces(NonceKey first, byte[] others) {
+    this.first = first;
+    this.others = others;
+  }
+
+  /** Returns what the next edit of this thread is to carry, until {@link #end}. */
+  static GroupNonces begin(List<PendingIncrement> group) {
+    NonceKey first = null;
+    ByteBuffer others = ByteBuffer.allocate(group.size() * PAIR);
+    for (PendingIncrement increment : group) {
+      if (increment.nonce() == HConstants.NO_NONCE) {
+        continue;
+      }
+      if (first == null) {
+        first = new NonceKey(increment.nonceGroup(), increment.nonce());
+      } else {
+        others.putLong(increment.nonceGroup()).putLong(increment.nonce());
+      }
+    }
+    byte[] bytes = new byte[others.position()];
+    others.flip();
+    others.get(bytes);
+    GroupNonces nonces = new GroupNonces(first, bytes);
+    CURRENT.set(nonces);
+    return nonces;
+  }
+
+  void end() {
+    CURRENT.remove();
+  }
+
+  /**
+   * Whether the edit may have reached the WAL. What fails before that has changed nothing; what
+   * fails after it may have.
+   */
+  boolean appended() {
+    return appended;
+  }
+
+  /**
+   * Called when an edit is about to be appended.
+   * @param own the nonce that the edit would carry
+   * @return the nonce for the WAL key
+   */
+  public static NonceKey of(NonceKey own) {
+    GroupNonces current = CURRENT.get();
+    if (current == null) {
+      return own;
+    }
+    current.appended = true;
+    return current.first == null ? own : current.first;
+  }
+
+  /** Adds to the key of the edit what has no room in its own nonce. */
+  public static void addTo(WALKeyImpl key) {
+    GroupNonces current = CURRENT.get();
+    if (current != null && current.others.length > 0) {
+      key.addExtendedAttribute(ATTRIBUTE, current.others);
+    }
+  }
+
+  /** Reports to the nonce manager what {@link #addTo} added, when the edit is replayed. */
+  public static void report(WALKey key, ServerNonceManager manager) {
+    byte[] others = key.getExtendedAttribute(ATTRIBUTE);
+    if (others == null) {
+      return;
+    }
+    ByteBuffer pairs = ByteBuffer.wrap(others);
+    while (pairs.remaining() >= PAIR) {
+      manager.reportOperationFromWal(pairs.getLong(), pairs.getLong(), key.getWriteTime());
+    }
+  }
+}

@@ -1,0 +1,198 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.regionserver.counter;
+
+import static org.junit.Assert.assertTrue;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.HBaseClassTestRule;
+import org.apache.hadoop.hbase.HBaseTestingUtility;
+import org.apache.hadoop.hbase.HConstants;
+import org.apache.hadoop.hbase.ServerName;
+import org.apache.hadoop.hbase.TableName;
+import org.apache.hadoop.hbase.client.Admin;
+import org.apache.hadoop.hbase.client.Delete;
+import org.apache.hadoop.hbase.client.Durability;
+import org.apache.hadoop.hbase.client.Get;
+import org.apache.hadoop.hbase.client.Put;
+import org.apache.hadoop.hbase.client.RegionInfo;
+import org.apache.hadoop.hbase.client.Table;
+import org.apache.hadoop.hbase.testclassification.LargeTests;
+import org.apache.hadoop.hbase.testclassification.RegionServerTests;
+import org.apache.hadoop.hbase.util.Bytes;
+import org.apache.hadoop.hbase.util.JVMClusterUtil.RegionServerThread;
+import org.junit.After;
+import org.junit.Before;
+import org.junit.ClassRule;
+import org.junit.Rule;
+import org.junit.Test;
+import org.junit.experimental.categories.Category;
+import org.junit.rules.TestName;
+
+/**
+ * Clients increment a few rows as fast as they can while regions are flushed, split and moved and
+ * servers die. Every value that comes back has its place, and nothing is lost or done twice.
+ */
+@Category({ RegionServerTests.class, LargeTests.class })
+public class TestCoalescedIncrementsOnCluster {
+  @ClassRule
+  public static final HBaseClassTestRule CLASS_RULE =
+    HBaseClassTestRule.forClass(TestCoalescedIncrementsOnCluster.class);
+
+  private static final int CLIENTS = 12;
+  private static final int INCREMENTS = 250;
+  private static final byte[] OTHER = Bytes.toBytes("other");
+
+  @Rule
+  public final TestName name = new TestName();
+
+  private final HBaseTestingUtility util = new HBaseTestingUtility();
+  private final ExecutorService clients = Executors.newFixedThreadPool(CLIENTS);
+  private final List<CounterHistory> histories = new ArrayList<>();
+  private TableName table;
+
+  /** Something that goes on beside the increments. */
+  private interface Disturbance {
+    void run() throws Exception;
+  }
+
+  @Before
+  public void setUp() throws Exception {
+    Configuration conf = util.getConfiguration();
+    conf.setBoolean(IncrementCoalescer.ENABLED_KEY, true);
+    conf.setInt(HConstants.HBASE_CLIENT_RETRIES_NUMBER, 100);
+    conf.setInt(HConstants.HBASE_CLIENT_PAUSE, 20);
+    util.startMiniCluster(2);
+    table = TableName.valueOf(name.getMethodName());
+    util.createTable(table, CounterHistory.FAMILY).close();
+    for (String row : new String[] { "a", "m", "z" }) {
+      histories.add(new CounterHistory(Bytes.toBytes(row)));
+    }
+  }
+
+  @After
+  public void tearDown() throws Exception {
+    clients.shutdownNow();
+    util.shutdownMiniCluster();
+  }
+
+  /** Runs clients, and what is to happen meanwhile, until both are done. */
+  private void increment(Durability durability, Disturbance disturbance) throws Exception {
+    List<Future<?>> running = new ArrayList<>();
+    for (int client = 0; client < CLIENTS; client++) {
+      Random random = new Random(client);
+      running.add(clients.submit(() -> {
+        try (Table t = util.getConnection().getTable(table)) {
+          for (int i = 0; i < INCREMENTS; i++) {
+            // One row is hotter than the others.
+            CounterHistory history =
+              histories.get(random.nextInt(4) > 0 ? 0 : random.nextInt(histories.size()));
+            long amount = random.nextInt(2000) - 1000;
+            long begun = System.nanoTime();
+            history.add(amount, begun,
+              t.increment(history.increment(amount).setDurability(durability)));
+            if (i % 10 == 0) {
+              t.put(new Put(history.row()).addColumn(CounterHistory.FAMILY, OTHER, OTHER));
+              t.delete(new Delete(history.row()).addColumns(CounterHistory.FAMILY, OTHER));
+            }
+          }
+        }
+        return null;
+      }));
+    }
+    disturbance.run();
+    for (Future<?> client : running) {
+      client.get();
+    }
+  }
+
+  private void assertSums() throws IOException {
+    try (Table t = util.getConnection().getTable(table)) {
+      for (CounterHistory history : histories) {
+        history.assertSum(t.get(new Get(history.row())));
+      }
+    }
+    assertTrue("no group was formed", CoalescerMetrics.register().groups() > 0);
+  }
+
+  private void flushSplitAndMove() throws Exception {
+    Admin admin = util.getAdmin();
+    admin.flush(table);
+    moveAll();
+    util.getAdmin().splitRegionAsync(admin.getRegions(table).get(0).getRegionName(),
+      Bytes.toBytes("k")).get();
+    admin.flush(table);
+    moveAll();
+  }
+
+  private void moveAll() throws Exception {
+    for (RegionInfo region : util.getAdmin().getRegions(table)) {
+      ServerName from = util.getHBaseCluster().getServerHoldingRegion(table,
+        region.getRegionName());
+      for (RegionServerThread server : util.getHBaseCluster().getLiveRegionServerThreads()) {
+        ServerName to = server.getRegionServer().getServerName();
+        if (from != null && !to.equals(from)) {
+          util.getAdmin().move(region.getEncodedNameAsBytes(), to);
+          break;
+        }
+      }
+    }
+  }
+
+  @Test
+  public void flushesSplitsAndMoves() throws Exception {
+    increment(Durability.SYNC_WAL, this::flushSplitAndMove);
+    assertSums();
+    histories.forEach(CounterHistory::assertLinear);
+  }
+
+  @Test
+  public void flushesSplitsAndMovesWithAsyncWal() throws Exception {
+    increment(Durability.ASYNC_WAL, this::flushSplitAndMove);
+    assertSums();
+    histories.forEach(CounterHistory::assertLinear);
+  }
+
+  /**
+   * A client whose server dies asks the next one with the same nonce, so that only the sum is
+   * certain: like on stock, what it gets then is the value of that later time.
+   */
+  @Test
+  public void deathOfServers() throws Exception {
+    increment(Durability.SYNC_WAL, () -> {
+      for (int i = 0; i < 2; i++) {
+        util.getHBaseCluster().startRegionServerAndWait(60_000);
+        int some = (i + 1) * CLIENTS * INCREMENTS / 4;
+        util.waitFor(300_000, 10, () -> histories.get(0).size() >= some);
+        ServerName holder = util.getHBaseCluster().getServerHoldingRegion(table,
+          util.getAdmin().getRegions(table).get(0).getRegionName());
+        if (holder != null) {
+          util.getHBaseCluster().killRegionServer(holder);
+        }
+      }
+    });
+    assertSums();
+  }
+}

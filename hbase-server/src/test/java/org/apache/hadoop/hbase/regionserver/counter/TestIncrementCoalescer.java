@@ -1,0 +1,595 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.regionserver.counter;
+
+import static org.junit.Assert.assertArrayEquals;
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertSame;
+import static org.junit.Assert.assertThrows;
+import static org.junit.Assert.assertTrue;
+
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicReference;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.hbase.DoNotRetryIOException;
+import org.apache.hadoop.hbase.HBaseClassTestRule;
+import org.apache.hadoop.hbase.HBaseTestingUtility;
+import org.apache.hadoop.hbase.HConstants;
+import org.apache.hadoop.hbase.KeyValue;
+import org.apache.hadoop.hbase.NotServingRegionException;
+import org.apache.hadoop.hbase.ServerName;
+import org.apache.hadoop.hbase.TableName;
+import org.apache.hadoop.hbase.Waiter;
+import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
+import org.apache.hadoop.hbase.client.Durability;
+import org.apache.hadoop.hbase.client.Get;
+import org.apache.hadoop.hbase.client.Increment;
+import org.apache.hadoop.hbase.client.Put;
+import org.apache.hadoop.hbase.client.RegionInfo;
+import org.apache.hadoop.hbase.client.RegionInfoBuilder;
+import org.apache.hadoop.hbase.client.Result;
+import org.apache.hadoop.hbase.client.TableDescriptor;
+import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
+import org.apache.hadoop.hbase.coprocessor.ObserverContext;
+import org.apache.hadoop.hbase.coprocessor.RegionCoprocessor;
+import org.apache.hadoop.hbase.coprocessor.RegionCoprocessorEnvironment;
+import org.apache.hadoop.hbase.coprocessor.RegionObserver;
+import org.apache.hadoop.hbase.regionserver.ChunkCreator;
+import org.apache.hadoop.hbase.regionserver.HRegion;
+import org.apache.hadoop.hbase.regionserver.MemStoreLAB;
+import org.apache.hadoop.hbase.regionserver.Region.RowLock;
+import org.apache.hadoop.hbase.regionserver.RegionServerServices;
+import org.apache.hadoop.hbase.regionserver.ServerNonceManager;
+import org.apache.hadoop.hbase.regionserver.wal.WALCellCodec;
+import org.apache.hadoop.hbase.testclassification.MediumTests;
+import org.apache.hadoop.hbase.testclassification.RegionServerTests;
+import org.apache.hadoop.hbase.util.Bytes;
+import org.apache.hadoop.hbase.util.CommonFSUtils;
+import org.apache.hadoop.hbase.wal.WAL;
+import org.apache.hadoop.hbase.wal.WALEdit;
+import org.apache.hadoop.hbase.wal.WALFactory;
+import org.apache.hadoop.hbase.wal.WALKeyImpl;
+import org.junit.After;
+import org.junit.Before;
+import org.junit.ClassRule;
+import org.junit.Rule;
+import org.junit.Test;
+import org.junit.experimental.categories.Category;
+import org.junit.rules.TestName;
+import org.mockito.Mockito;
+
+/**
+ * Groups of increments on a real region with a real WAL. The test holds the row's lock until all
+ * that are to form a group wait for it.
+ */
+@Category({ RegionServerTests.class, MediumTests.class })
+public class TestIncrementCoalescer {
+  @ClassRule
+  public static final HBaseClassTestRule CLASS_RULE =
+    HBaseClassTestRule.forClass(TestIncrementCoalescer.class);
+
+  private static final byte[] F = Bytes.toBytes("f");
+  private static final byte[] G = Bytes.toBytes("g");
+  private static final byte[] VERSIONS = Bytes.toBytes("versions");
+  private static final byte[] Q = Bytes.toBytes("q");
+  private static final byte[] R = Bytes.toBytes("r");
+  private static final byte[] ROW = Bytes.toBytes("row");
+  private static final long CLIENT = 7;
+
+  @Rule
+  public final TestName name = new TestName();
+
+  private final HBaseTestingUtility util = new HBaseTestingUtility();
+  private final Configuration conf = util.getConfiguration();
+  private final ExecutorService threads = Executors.newCachedThreadPool();
+  private final List<WALKeyImpl> appended = new ArrayList<>();
+  private final AtomicReference<IOException> syncFailure = new AtomicReference<>();
+  private WALFactory wals;
+  private ServerNonceManager nonces;
+  private HRegion region;
+  private IncrementCoalescer coalescer;
+  private long lastNonce;
+
+  @Before
+  public void setUp() throws Exception {
+    conf.setBoolean(IncrementCoalescer.ENABLED_KEY, true);
+    open();
+  }
+
+  private void open() throws IOException {
+    Path root = util.getDataTestDirOnTestFS(name.getMethodName());
+    CommonFSUtils.setRootDir(conf, root);
+    FileSystem fs = root.getFileSystem(conf);
+    TableDescriptor table = TableDescriptorBuilder
+      .newBuilder(TableName.valueOf(name.getMethodName()))
+      .setColumnFamily(ColumnFamilyDescriptorBuilder.of(F))
+      .setColumnFamily(ColumnFamilyDescriptorBuilder.of(G))
+      .setColumnFamily(
+        ColumnFamilyDescriptorBuilder.newBuilder(VERSIONS).setMaxVersions(3).build())
+      .build();
+    RegionInfo info = RegionInfoBuilder.newBuilder(table.getTableName()).build();
+    wals = new WALFactory(conf, name.getMethodName());
+    nonces = new ServerNonceManager(conf);
+    RegionServerServices server = Mockito.spy(
+      util.createMockRegionServerService(ServerName.valueOf("localhost", 1, 1)));
+    Mockito.doReturn(nonces).when(server).getNonceManager();
+    ChunkCreator.initialize(MemStoreLAB.CHUNK_SIZE_DEFAULT, false, 0, 0, 0, null,
+      MemStoreLAB.INDEX_CHUNK_SIZE_PERCENTAGE_DEFAULT);
+    HRegion.createHRegion(info, root, conf, table, wals.getWAL(info)).close();
+    region = HRegion.openHRegion(root, info, table, watched(wals.getWAL(info)), conf, server, null);
+    assertTrue(fs.exists(root));
+    coalescer = new IncrementCoalescer(conf, server);
+  }
+
+  /** The WAL, with a note of each edit, and syncs that fail when they are told to. */
+  private WAL watched(WAL wal) {
+    return (WAL) Proxy.newProxyInstance(WAL.class.getClassLoader(), new Class<?>[] { WAL.class },
+      (proxy, method, args) -> {
+        if (method.getName().equals("appendData") && !((WALEdit) args[2]).isMetaEdit()) {
+          synchronized (appended) {
+            appended.add((WALKeyImpl) args[1]);
+          }
+        }
+        IOException failure = syncFailure.get();
+        if (method.getName().equals("sync") && failure != null) {
+          throw failure;
+        }
+        try {
+          return method.invoke(wal, args);
+        } catch (InvocationTargetException e) {
+          throw e.getCause();
+        }
+      });
+  }
+
+  @After
+  public void tearDown() throws Exception {
+    threads.shutdownNow();
+    syncFailure.set(null);
+    if (!region.isClosed()) {
+      region.close();
+    }
+    wals.close();
+    util.cleanupTestDir();
+    assertEquals("rows that never ended", 0, coalescer.rows());
+  }
+
+  private static Increment plus(long amount) {
+    return new Increment(ROW).addColumn(F, Q, amount);
+  }
+
+  private Future<Result> send(Increment increment) {
+    long nonce = ++lastNonce;
+    return threads.submit(() -> coalescer.increment(region, increment, CLIENT, nonce));
+  }
+
+  /** One increment that has the turn, and waits for the row like all behind it. */
+  private Future<Result> sendFirst(Increment increment) throws Exception {
+    Future<Result> first = send(increment);
+    Waiter.waitFor(conf, 60_000, 1, () -> coalescer.rows() == 1);
+    return first;
+  }
+
+  /** Sends one more and waits until it is in the queue, so that the order is known. */
+  private Future<Result> sendNext(Increment increment) throws Exception {
+    int before = coalescer.waiting();
+    Future<Result> sent = send(increment);
+    Waiter.waitFor(conf, 60_000, 1, () -> coalescer.waiting() == before + 1);
+    return sent;
+  }
+
+  private static long value(Result result) {
+    return Bytes.toLong(result.getValue(F, Q));
+  }
+
+  private long stored() throws IOException {
+    return value(region.get(new Get(ROW)));
+  }
+
+  private int edits() {
+    synchronized (appended) {
+      return appended.size();
+    }
+  }
+
+  @Test
+  public void eachGetsTheValueOfItsPlaceInTheQueue() throws Exception {
+    region.put(new Put(ROW).addColumn(F, Q, Bytes.toBytes(100L)));
+    int before = edits();
+    long writes = region.getWriteRequestsCount();
+    long[] amounts = { 5, -3, 0, 11, Long.MAX_VALUE, 2, -1 };
+    List<Future<Result>> sent = new ArrayList<>();
+    RowLock lock = region.getRowLock(ROW);
+    Future<Result> first = sendFirst(plus(1));
+    for (long amount : amounts) {
+      sent.add(sendNext(plus(amount)));
+    }
+    lock.release();
+    assertEquals(101, value(first.get()));
+    long expected = 101;
+    for (int i = 0; i < amounts.length; i++) {
+      expected += amounts[i];
+      assertEquals("place " + i, expected, value(sent.get(i).get()));
+    }
+    assertEquals(expected, stored());
+    assertEquals("the first and the group", 2, edits() - before);
+    assertEquals(amounts.length + 1, region.getWriteRequestsCount() - writes);
+  }
+
+  @Test
+  public void columnsOfSeveralFamiliesInAnyOrder() throws Exception {
+    RowLock lock = region.getRowLock(ROW);
+    Future<Result> first = sendFirst(
+      new Increment(ROW).addColumn(F, Q, 1).addColumn(F, R, 10).addColumn(G, Q, 100));
+    Future<Result> second = sendNext(
+      new Increment(ROW).addColumn(G, Q, 200).addColumn(F, R, 20).addColumn(F, Q, 2));
+    Future<Result> third = sendNext(
+      new Increment(ROW).addColumn(F, R, 30).addColumn(G, Q, 300).addColumn(F, Q, 3));
+    lock.release();
+    assertValues(first.get(), 1, 10, 100);
+    assertValues(second.get(), 3, 30, 300);
+    assertValues(third.get(), 6, 60, 600);
+    assertValues(region.get(new Get(ROW)), 6, 60, 600);
+    assertEquals(2, edits());
+  }
+
+  private static void assertValues(Result result, long fq, long fr, long gq) {
+    assertEquals(3, result.size());
+    assertEquals(fq, Bytes.toLong(result.getValue(F, Q)));
+    assertEquals(fr, Bytes.toLong(result.getValue(F, R)));
+    assertEquals(gq, Bytes.toLong(result.getValue(G, Q)));
+  }
+
+  @Test
+  public void whoWantsNoResultGetsNone() throws Exception {
+    RowLock lock = region.getRowLock(ROW);
+    Future<Result> first = sendFirst(plus(1));
+    Future<Result> silent = sendNext(plus(2).setReturnResults(false));
+    Future<Result> last = sendNext(plus(4));
+    lock.release();
+    first.get();
+    assertTrue(silent.get().isEmpty());
+    assertEquals(7, value(last.get()));
+    assertEquals(2, edits());
+  }
+
+  @Test
+  public void whatDiffersIsNotMerged() throws Exception {
+    RowLock lock = region.getRowLock(ROW);
+    List<Future<Result>> sent = new ArrayList<>();
+    Increment[] different = { plus(1), plus(1).setDurability(Durability.ASYNC_WAL),
+      plus(1).setTTL(60_000), plus(1).setTimeRange(0, Long.MAX_VALUE - 1),
+      new Increment(ROW).addColumn(F, R, 1),
+      new Increment(ROW).addColumn(F, Q, 1).addColumn(F, R, 1),
+      new Increment(Bytes.toBytes("other row")).addColumn(F, Q, 1) };
+    for (int i = 0; i < different.length; i++) {
+      sent.add(send(different[i]));
+      int rows = i + 1;
+      // The other row is free.
+      Waiter.waitFor(conf, 60_000, 1,
+        () -> coalescer.rows() == rows || rows == different.length);
+    }
+    assertEquals(0, coalescer.waiting());
+    lock.release();
+    for (Future<Result> future : sent) {
+      future.get();
+    }
+    assertEquals(different.length, edits());
+    assertEquals(5, stored());
+  }
+
+  @Test
+  public void whatCannotBeMergedIsLeftToTheRegion() throws Exception {
+    assertNull(plus(1).addColumn(F, Q, 1), "a column twice");
+    assertNull(new Increment(ROW).addColumn(VERSIONS, Q, 1), "a family with versions");
+    assertNull(new Increment(ROW).addColumn(Bytes.toBytes("none"), Q, 1), "no such family");
+    assertNull(new Increment(ROW).add(new KeyValue(ROW, F, Q, Bytes.toBytes(1))), "four bytes");
+    assertNull(new Increment(ROW).add(new KeyValue(ROW, F, Q, 5L, Bytes.toBytes(1L))),
+      "a time of its own");
+    assertFalse(CounterKey.of(region, plus(1)) == null);
+    // And that is where they go.
+    assertThrows(DoNotRetryIOException.class, () -> coalescer.increment(region,
+      new Increment(ROW).add(new KeyValue(ROW, F, Q, Bytes.toBytes(1))), CLIENT, ++lastNonce));
+    coalescer.increment(region, new Increment(ROW).addColumn(VERSIONS, Q, 3), CLIENT, ++lastNonce);
+    coalescer.increment(region, plus(3).setDurability(Durability.SKIP_WAL), CLIENT, ++lastNonce);
+    assertEquals(3, stored());
+    assertEquals(1, edits());
+  }
+
+  private void assertNull(Increment increment, String why) {
+    assertSame(why, null, CounterKey.of(region, increment));
+  }
+
+  @Test
+  public void groupThatFailsBeforeTheWalFailsOneByOne() throws Exception {
+    region.put(new Put(ROW).addColumn(F, Q, Bytes.toBytes("abc")));
+    RowLock lock = region.getRowLock(ROW);
+    List<Future<Result>> sent = new ArrayList<>();
+    sent.add(sendFirst(plus(1)));
+    for (int i = 0; i < 4; i++) {
+      sent.add(sendNext(plus(1)));
+    }
+    lock.release();
+    for (Future<Result> future : sent) {
+      ExecutionException e = assertThrows(ExecutionException.class, future::get);
+      assertTrue(e.toString(), e.getCause() instanceof DoNotRetryIOException);
+    }
+    assertEquals("only the put", 1, edits());
+    assertNoncesAreFree(5);
+  }
+
+  @Test
+  public void groupOfAClosedRegionFailsOneByOne() throws Exception {
+    RowLock lock = region.getRowLock(ROW);
+    Future<Result> first = sendFirst(plus(1));
+    Future<Result> second = sendNext(plus(1));
+    Future<Result> third = sendNext(plus(1));
+    // Waits for the first, which waits for the row.
+    Future<?> closed = threads.submit(() -> region.close());
+    Waiter.waitFor(conf, 60_000, 1, () -> region.isClosing());
+    lock.release();
+    closed.get();
+    int served = 0;
+    for (Future<Result> future : new Future[] { first, second, third }) {
+      try {
+        future.get();
+        served++;
+      } catch (ExecutionException e) {
+        assertTrue(e.toString(), e.getCause() instanceof NotServingRegionException
+          || e.getCause() instanceof InterruptedIOException);
+      }
+    }
+    // Whoever was acknowledged is in the WAL.
+    assertTrue(served + " acknowledged", served <= 3 && (served == 0) == (edits() == 0));
+  }
+
+  @Test
+  public void groupThatFailsInTheWalIsNotDoneAgain() throws Exception {
+    RowLock lock = region.getRowLock(ROW);
+    Future<Result> first = sendFirst(plus(1));
+    List<Future<Result>> group = new ArrayList<>();
+    for (int i = 0; i < 4; i++) {
+      group.add(sendNext(plus(1)));
+    }
+    syncFailure.set(new IOException("no sync"));
+    lock.release();
+    assertThrows(ExecutionException.class, first::get);
+    for (Future<Result> future : group) {
+      ExecutionException e = assertThrows(ExecutionException.class, future::get);
+      assertEquals("no sync", e.getCause().getMessage());
+    }
+    assertEquals("each edit once", 2, edits());
+    assertNoncesAreFree(5);
+  }
+
+  private void assertNoncesAreFree(long count) throws InterruptedException {
+    for (long nonce = 1; nonce <= count; nonce++) {
+      assertTrue("nonce " + nonce, nonces.startOperation(CLIENT, nonce, null));
+      nonces.endOperation(CLIENT, nonce, false);
+    }
+  }
+
+  @Test
+  public void interruptedWaiterLeavesAndIsNotCounted() throws Exception {
+    RowLock lock = region.getRowLock(ROW);
+    Future<Result> first = sendFirst(plus(1));
+    AtomicReference<Thread> thread = new AtomicReference<>();
+    Future<Result> interrupted = threads.submit(() -> {
+      thread.set(Thread.currentThread());
+      return coalescer.increment(region, plus(1000), CLIENT, 50);
+    });
+    Waiter.waitFor(conf, 60_000, 1, () -> coalescer.waiting() == 1);
+    Future<Result> last = sendNext(plus(2));
+    thread.get().interrupt();
+    ExecutionException e = assertThrows(ExecutionException.class, interrupted::get);
+    assertTrue(e.toString(), e.getCause() instanceof IOException);
+    assertEquals(1, coalescer.waiting());
+    lock.release();
+    assertEquals(1, value(first.get()));
+    assertEquals(3, value(last.get()));
+    assertTrue(nonces.startOperation(CLIENT, 50, null));
+  }
+
+  @Test
+  public void whoWaitsAsLongAsForARowLockFailsAsWithoutMerging() throws Exception {
+    Configuration changed = new Configuration(conf);
+    changed.setInt("hbase.rowlock.wait.duration", 1);
+    coalescer.onConfigurationChange(changed);
+    RowLock lock = region.getRowLock(ROW);
+    Future<Result> first = sendFirst(plus(1));
+    // Leaves the queue at once, and goes where the region waits for the lock.
+    Future<Result> second = send(plus(2));
+    Waiter.waitFor(conf, 60_000, 1, () -> coalescer.waiting() == 0);
+    lock.release();
+    first.get();
+    second.get();
+    assertEquals(3, stored());
+  }
+
+  @Test
+  public void repeatedIncrementIsNotDoneTwice() throws Exception {
+    RowLock lock = region.getRowLock(ROW);
+    Future<Result> first = sendFirst(plus(1));
+    Future<Result> second = sendNext(plus(10));
+    Future<Result> third = sendNext(plus(100));
+    // The same nonce again, while the one before waits: it waits for that one's end.
+    long repeated = lastNonce - 1;
+    Future<Result> again =
+      threads.submit(() -> coalescer.increment(region, plus(10), CLIENT, repeated));
+    lock.release();
+    first.get();
+    assertEquals(11, value(second.get()));
+    assertEquals(111, value(third.get()));
+    again.get();
+    assertEquals(111, stored());
+    // And after all of it, each of them, in any group or none.
+    for (long nonce = 1; nonce <= lastNonce; nonce++) {
+      assertFalse(coalescer.increment(region, plus(1), CLIENT, nonce).isEmpty());
+    }
+    lock = region.getRowLock(ROW);
+    Future<Result> fresh = sendFirst(plus(1000));
+    Future<Result> old = threads.submit(() -> coalescer.increment(region, plus(10), CLIENT, 2));
+    Future<Result> behind = sendNext(plus(2000));
+    lock.release();
+    assertEquals(1111, value(fresh.get()));
+    assertEquals(3111, value(behind.get()));
+    old.get();
+    assertEquals(3111, stored());
+  }
+
+  @Test
+  public void replayedEditReportsTheNoncesOfAll() throws Exception {
+    RowLock lock = region.getRowLock(ROW);
+    Future<Result> first = sendFirst(plus(1));
+    List<Future<Result>> group = new ArrayList<>();
+    for (int i = 0; i < 5; i++) {
+      group.add(sendNext(plus(1)));
+    }
+    lock.release();
+    first.get();
+    for (Future<Result> future : group) {
+      future.get();
+    }
+    assertEquals(2, edits());
+    // What a reader makes of the key that was written.
+    WALKeyImpl read = new WALKeyImpl();
+    read.readFieldsFromPb(appended.get(1)
+      .getBuilder(WALCellCodec.getNoneCompressor()).setWriteTime(appended.get(1).getWriteTime())
+      .setLogSequenceNumber(1).build(),
+      WALCellCodec.getNoneUncompressor());
+    assertEquals(CLIENT, read.getNonceGroup());
+    assertEquals("a stock server knows the leader's", 2, read.getNonce());
+    ServerNonceManager other = new ServerNonceManager(conf);
+    other.reportOperationFromWal(read.getNonceGroup(), read.getNonce(), read.getWriteTime());
+    GroupNonces.report(read, other);
+    for (long nonce = 2; nonce <= 6; nonce++) {
+      assertFalse("nonce " + nonce, other.startOperation(CLIENT, nonce, null));
+    }
+    assertTrue(other.startOperation(CLIENT, 7, null));
+    // A key without others says nothing.
+    assertArrayEquals(null, appended.get(0).getExtendedAttribute(GroupNonces.ATTRIBUTE));
+    GroupNonces.report(appended.get(0), other);
+  }
+
+  @Test
+  public void withoutNoncesTooAndWithSomeOnly() throws Exception {
+    RowLock lock = region.getRowLock(ROW);
+    Future<Result> first = sendFirst(plus(1));
+    Future<Result> without = threads.submit(
+      () -> coalescer.increment(region, plus(2), HConstants.NO_NONCE, HConstants.NO_NONCE));
+    Waiter.waitFor(conf, 60_000, 1, () -> coalescer.waiting() == 1);
+    Future<Result> with = sendNext(plus(4));
+    lock.release();
+    first.get();
+    assertEquals(3, value(without.get()));
+    assertEquals(7, value(with.get()));
+    assertEquals(CLIENT, appended.get(1).getNonceGroup());
+    assertEquals(2, appended.get(1).getNonce());
+  }
+
+  /** An observer of increments, and one that has no such hooks. */
+  public static class Observer implements RegionCoprocessor, RegionObserver {
+    static final List<Long> SEEN = new ArrayList<>();
+
+    @Override
+    public Optional<RegionObserver> getRegionObserver() {
+      return Optional.of(this);
+    }
+
+    @Override
+    public Result preIncrementAfterRowLock(ObserverContext<RegionCoprocessorEnvironment> c,
+      Increment increment) {
+      SEEN.add(increment.getFamilyMapOfLongs().get(F).get(Q));
+      return null;
+    }
+  }
+
+  public static class Endpoint implements RegionCoprocessor, RegionObserver {
+    @Override
+    public Optional<RegionObserver> getRegionObserver() {
+      return Optional.of(this);
+    }
+  }
+
+  @Test
+  public void coprocessorSeesEachIncrement() throws Exception {
+    region.getCoprocessorHost().load(Endpoint.class, 1, conf);
+    assertFalse(IncrementHooks.any(region.getCoprocessorHost()));
+    region.getCoprocessorHost().load(Observer.class, 2, conf);
+    assertTrue(IncrementHooks.any(region.getCoprocessorHost()));
+    RowLock lock = region.getRowLock(ROW);
+    Future<Result> one = send(plus(1));
+    Future<Result> two = send(plus(2));
+    lock.release();
+    one.get();
+    two.get();
+    assertEquals(0, coalescer.rows());
+    assertEquals(2, Observer.SEEN.size());
+    assertEquals(3, Observer.SEEN.stream().mapToLong(Long::longValue).sum());
+  }
+
+  @Test
+  public void canBeSwitchedOffAndOn() throws Exception {
+    Configuration off = new Configuration(conf);
+    off.set(IncrementCoalescer.ENABLED_KEY, "false");
+    coalescer.onConfigurationChange(off);
+    RowLock lock = region.getRowLock(ROW);
+    Future<Result> one = send(plus(1));
+    Future<Result> two = send(plus(1));
+    lock.release();
+    one.get();
+    two.get();
+    assertEquals(2, edits());
+    // A bad value leaves it as it is.
+    off.set(IncrementCoalescer.ENABLED_KEY, "yes");
+    coalescer.onConfigurationChange(off);
+    coalescer.onConfigurationChange(conf);
+    lock = region.getRowLock(ROW);
+    Future<Result> first = sendFirst(plus(1));
+    Future<Result> second = sendNext(plus(1));
+    Future<Result> third = sendNext(plus(1));
+    lock.release();
+    first.get();
+    second.get();
+    assertEquals(5, value(third.get()));
+    assertEquals(4, edits());
+  }
+
+  @Test
+  public void badSettingIsRefusedInOneSentence() {
+    Configuration bad = new Configuration(conf);
+    bad.set(IncrementCoalescer.ENABLED_KEY, "yes");
+    IllegalArgumentException e = assertThrows(IllegalArgumentException.class,
+      () -> new IncrementCoalescer(bad, null));
+    assertEquals(IncrementCoalescer.ENABLED_KEY + " is 'yes'; set it to true or false.",
+      e.getMessage());
+  }
+}
