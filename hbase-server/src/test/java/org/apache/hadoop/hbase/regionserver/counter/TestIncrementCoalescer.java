@@ -31,10 +31,14 @@ import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Random;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
@@ -581,6 +585,60 @@ public class TestIncrementCoalescer {
     second.get();
     assertEquals(5, value(third.get()));
     assertEquals(4, edits());
+  }
+
+  /** Whoever is interrupted is not counted, whatever its part in a group. */
+  @Test
+  public void stormOfIncrementsAndInterrupts() throws Exception {
+    int workers = 16;
+    int each = 400;
+    List<CounterHistory> histories = new ArrayList<>();
+    for (String row : new String[] { "hot", "warm", "cool" }) {
+      histories.add(new CounterHistory(Bytes.toBytes(row)));
+    }
+    List<Thread> running = new CopyOnWriteArrayList<>();
+    AtomicLong nonce = new AtomicLong();
+    AtomicInteger interrupted = new AtomicInteger();
+    List<Future<?>> ends = new ArrayList<>();
+    for (int worker = 0; worker < workers; worker++) {
+      Random random = new Random(worker);
+      ends.add(threads.submit(() -> {
+        running.add(Thread.currentThread());
+        for (int i = 0; i < each; i++) {
+          CounterHistory history = histories.get(Math.max(0, random.nextInt(6) - 3));
+          long amount = random.nextInt(200) - 100;
+          long begun = System.nanoTime();
+          try {
+            history.add(amount, begun, coalescer.increment(region, history.increment(amount),
+              CLIENT, nonce.incrementAndGet()));
+          } catch (IOException e) {
+            interrupted.incrementAndGet();
+          }
+          Thread.interrupted();
+        }
+        running.remove(Thread.currentThread());
+        return null;
+      }));
+    }
+    Random random = new Random(workers);
+    while (!ends.stream().allMatch(Future::isDone)) {
+      Object[] now = running.toArray();
+      if (now.length > 0) {
+        ((Thread) now[random.nextInt(now.length)]).interrupt();
+      }
+      Thread.sleep(1);
+    }
+    int acknowledged = 0;
+    for (Future<?> end : ends) {
+      end.get();
+    }
+    for (CounterHistory history : histories) {
+      history.assertSum(region.get(new Get(history.row())));
+      history.assertLinear();
+      acknowledged += history.size();
+    }
+    assertEquals(workers * each, acknowledged + interrupted.get());
+    assertTrue(acknowledged > 0);
   }
 
   @Test
