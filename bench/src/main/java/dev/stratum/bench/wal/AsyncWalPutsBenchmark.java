@@ -18,6 +18,7 @@
 package dev.stratum.bench.wal;
 
 import dev.stratum.bench.PinnedJvm;
+import dev.stratum.bench.harness.LoopbackHdfs;
 import java.io.IOException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;

@@ -15,7 +15,7 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package dev.stratum.bench.wal;
+package dev.stratum.bench.harness;
 
 import java.io.Closeable;
 import java.io.IOException;
@@ -35,7 +35,7 @@ import org.apache.hadoop.metrics2.lib.DefaultMetricsSystem;
  * <code>java.io.tmpdir</code>. Their web pages, which only HDFS's distribution has, are empty ones
  * among this module's resources. Not thread-safe.
  */
-final class LoopbackHdfs implements Closeable {
+public final class LoopbackHdfs implements Closeable {
   private static final String ANY_PORT = "127.0.0.1:0";
 
   private final Path folder;
@@ -47,7 +47,7 @@ final class LoopbackHdfs implements Closeable {
    * Starts it, and makes it the file system of {@code conf}.
    * @param count of DataNodes, each of which gets a copy of every block
    */
-  LoopbackHdfs(Configuration conf, int count) throws IOException {
+  public LoopbackHdfs(Configuration conf, int count) throws IOException {
     this.conf = conf;
     this.folder = Files.createTempDirectory("stratum-bench");
     this.dataNodes = new DataNode[count];
