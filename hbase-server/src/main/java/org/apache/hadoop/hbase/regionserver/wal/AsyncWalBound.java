@@ -20,6 +20,7 @@ package org.apache.hadoop.hbase.regionserver.wal;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
@@ -45,7 +46,8 @@ import org.slf4j.LoggerFactory;
  * write waits for its sync, before it is in the memstore, as long as that would at most, and fails
  * as that would.
  * <p>
- * Thread-safe. The lock is held for the arithmetic only, never while the WAL works.
+ * Thread-safe. A writer takes the lock a few times in an interval, if at all; it is held for the
+ * arithmetic only, never while the WAL works.
  */
 @InterfaceAudience.Private
 public final class AsyncWalBound {
@@ -83,13 +85,14 @@ public final class AsyncWalBound {
   private final UnsyncedWrites writes;
   private Thread syncer;
   private int blockedWriters;
-  private boolean closed;
-  // The highest number that was ever recorded here.
-  private long highestTxid;
-  private long firstDropped = Long.MAX_VALUE;
-  // Written under the lock, and read without it by who has nothing to record.
+  // Written under the lock, as all below, and read without it by writers.
+  private volatile boolean closed;
+  private volatile long firstDropped = Long.MAX_VALUE;
   private volatile long lastDropped;
   private volatile Throwable lost;
+  // The highest number that was ever recorded here. A writer raises it and then looks for drops, a
+  // drop is noted and then this looked at: so one of the two sees the other.
+  private final AtomicLong highestTxid = new AtomicLong();
 
   /**
    * @param timeoutNanos how long a writer waits for room at most
@@ -141,6 +144,38 @@ public final class AsyncWalBound {
   }
 
   void acknowledge(long txid, long size) throws IOException {
+    check(txid);
+    if (highestTxid.get() < txid) {
+      highestTxid.accumulateAndGet(txid, Math::max);
+    }
+    long bytes = writes.tryAdd(txid, size, clock.getAsLong());
+    if (bytes < 0) {
+      addToNewGroup(txid, size);
+      return;
+    }
+    check(txid);
+    if (isSynced(txid)) {
+      // Whoever forgot what was synced may not have seen this one.
+      forget();
+    } else if (bytes > maxUnsynced || reaches(syncBytes, bytes, size)
+      || reaches(pressureBytes, bytes, size)) {
+      lock.lock();
+      try {
+        due.signal();
+        if (writes.bytes() > maxUnsynced) {
+          awaitRoom(txid);
+        }
+      } finally {
+        lock.unlock();
+      }
+    }
+  }
+
+  private static boolean reaches(long limit, long bytes, long size) {
+    return bytes >= limit && bytes - size < limit;
+  }
+
+  private void addToNewGroup(long txid, long size) throws IOException {
     lock.lock();
     try {
       check(txid);
@@ -148,15 +183,15 @@ public final class AsyncWalBound {
       if (isSynced(txid)) {
         return;
       }
-      Cause before = cause(0);
       boolean first = writes.isEmpty();
-      writes.add(txid, size, clock.getAsLong());
-      highestTxid = Math.max(highestTxid, txid);
+      long bytes = writes.add(txid, size, clock.getAsLong());
       if (syncer == null) {
         metrics.opened(this);
         syncer = new Thread(this::syncWhenDue, "AsyncWalSyncer-" + name);
         Threads.setDaemonThreadRunning(syncer, syncer.getName());
-      } else if (first || before != cause(0)) {
+      } else if (
+        first || reaches(syncBytes, bytes, size) || reaches(pressureBytes, bytes, size)
+      ) {
         due.signal();
       }
       if (writes.bytes() > maxUnsynced) {
@@ -203,6 +238,10 @@ public final class AsyncWalBound {
   /** To be called after each sync of the WAL, whoever asked for it. */
   void synced() {
     metrics.syncedByAnyone();
+    forget();
+  }
+
+  private void forget() {
     lock.lock();
     try {
       forgetSynced();
@@ -233,7 +272,7 @@ public final class AsyncWalBound {
       firstDropped = Math.min(firstDropped, txid);
       lastDropped = Math.max(lastDropped, txid);
       // All are dropped from the first on: so is the highest, if it is not before this one.
-      if (lost == null && txid <= highestTxid) {
+      if (lost == null && txid <= highestTxid.get()) {
         LOG.error("A write to {} was dropped after it was acknowledged", name, cause);
         lost = cause;
       }

@@ -19,13 +19,19 @@ package org.apache.hadoop.hbase.regionserver.wal;
 
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.concurrent.atomic.AtomicLong;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
  * The writes of one WAL that were acknowledged and are not synced yet: how many bytes they are and
  * how old the oldest is. Neighbours share a group, so that the memory does not grow with the writes
  * and one more write costs no object: what is told is never less than the truth, and more by one
- * group at most. Not thread-safe; times are of {@link System#nanoTime()}.
+ * group at most, or two of which one was given up while a write came. Times are of
+ * {@link System#nanoTime()}.
+ * <p>
+ * {@link #tryAdd} and {@link #bytes} may be called by any thread at any time; a lock there made
+ * sixteen writers on two processors wait for each other more than for the WAL. All others need one
+ * lock of the caller's.
  */
 @InterfaceAudience.Private
 final class UnsyncedWrites {
@@ -37,18 +43,42 @@ final class UnsyncedWrites {
 
   private static final class Group {
     private final long firstNanos;
-    private long highestTxid;
-    private long bytes;
+    private final AtomicLong highestTxid;
+    /** The bytes; once it is closed, what is left if they are taken from -1. */
+    private final AtomicLong bytes = new AtomicLong();
 
-    private Group(long firstNanos) {
+    private Group(long firstNanos, long highestTxid) {
       this.firstNanos = firstNanos;
+      this.highestTxid = new AtomicLong(highestTxid);
+    }
+
+    /**
+     * The number first, then the bytes: who closes the group and looks at the number afterwards
+     * knows the numbers of all whose bytes are in it.
+     */
+    private boolean add(long txid, long size) {
+      if (highestTxid.get() < txid) {
+        highestTxid.accumulateAndGet(txid, Math::max);
+      }
+      for (long now = bytes.get(); now >= 0; now = bytes.get()) {
+        if (bytes.compareAndSet(now, now + size)) {
+          return true;
+        }
+      }
+      return false;
+    }
+
+    /** Lets nobody add any more and returns the bytes. */
+    private long close() {
+      return -1 - bytes.updateAndGet(now -> now < 0 ? now : -1 - now);
     }
   }
 
   private final long groupNanos;
   private final long groupBytes;
   private final Deque<Group> groups = new ArrayDeque<>();
-  private long bytes;
+  private final AtomicLong bytes = new AtomicLong();
+  private volatile Group last;
 
   /**
    * @param intervalNanos after how many nanoseconds a write is to be synced
@@ -60,25 +90,35 @@ final class UnsyncedWrites {
   }
 
   /**
+   * Adds a write if there is a group for it, without a lock.
+   * @return all bytes, with these, or -1 if {@link #add} has to be called
+   */
+  long tryAdd(long txid, long size, long nanos) {
+    Group group = last;
+    return group != null && nanos - group.firstNanos <= groupNanos
+      && group.bytes.get() <= groupBytes && group.add(txid, size) ? bytes.addAndGet(size) : -1;
+  }
+
+  /**
    * @param txid  the WAL's number of the write; they may come in any order
    * @param size  in bytes
-   * @param nanos when it was appended, or later; not before the time of any other that was added
+   * @param nanos when it was appended, or later
+   * @return all bytes, with these
    */
-  void add(long txid, long size, long nanos) {
-    Group last = groups.peekLast();
-    if (
-      last == null || groups.size() < MAX_GROUPS
-        && (nanos - last.firstNanos > groupNanos || last.bytes > groupBytes)
-    ) {
-      last = new Group(nanos);
+  long add(long txid, long size, long nanos) {
+    Group group = groups.peekLast();
+    boolean full = group == null || groups.size() < MAX_GROUPS
+      && (nanos - group.firstNanos > groupNanos || group.bytes.get() > groupBytes);
+    if (full || !group.add(txid, size)) {
       // A group is given up when its highest is synced: so that this order is that of the highest,
       // a straggler of a lower number counts as if it were the last of those before.
-      last.highestTxid = groups.isEmpty() ? txid : groups.peekLast().highestTxid;
-      groups.addLast(last);
+      Group next =
+        new Group(nanos, group == null ? txid : Math.max(txid, group.highestTxid.get()));
+      next.add(txid, size);
+      groups.addLast(next);
+      last = next;
     }
-    last.highestTxid = Math.max(last.highestTxid, txid);
-    last.bytes += size;
-    bytes += size;
+    return bytes.addAndGet(size);
   }
 
   /**
@@ -88,9 +128,17 @@ final class UnsyncedWrites {
    */
   boolean synced(long txid) {
     boolean any = false;
-    for (Group first; (first = groups.peekFirst()) != null && first.highestTxid <= txid;) {
-      bytes -= first.bytes;
+    for (Group first; (first = groups.peekFirst()) != null && first.highestTxid.get() <= txid;) {
+      long size = first.close();
+      if (first.highestTxid.get() > txid) {
+        // One more had come.
+        break;
+      }
       groups.removeFirst();
+      if (groups.isEmpty()) {
+        last = null;
+      }
+      bytes.addAndGet(-size);
       any = true;
     }
     return any;
@@ -101,7 +149,7 @@ final class UnsyncedWrites {
   }
 
   long bytes() {
-    return bytes;
+    return bytes.get();
   }
 
   /** Returns how many nanoseconds the oldest has waited until {@code now}; 0 if there is none. */
@@ -111,6 +159,10 @@ final class UnsyncedWrites {
 
   /** Returns the highest number of those that wait; not to be called if there is none. */
   long highestTxid() {
-    return groups.peekLast().highestTxid;
+    long highest = 0;
+    for (Group group : groups) {
+      highest = Math.max(highest, group.highestTxid.get());
+    }
+    return highest;
   }
 }

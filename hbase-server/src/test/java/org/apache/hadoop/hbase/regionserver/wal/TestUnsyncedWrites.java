@@ -21,8 +21,16 @@ import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertTrue;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Random;
 import java.util.TreeMap;
+import java.util.concurrent.ConcurrentSkipListSet;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.testclassification.RegionServerTests;
 import org.apache.hadoop.hbase.testclassification.SmallTests;
@@ -126,5 +134,55 @@ public class TestUnsyncedWrites {
       assertTrue("More by one group at most",
         writes.oldestAge(now) <= now - oldest + INTERVAL / 16 + 100);
     }
+  }
+
+  /** Writers add without a lock while synced ones are forgotten all the time. */
+  @Test
+  public void noWriteIsForgottenWhileOthersAdd() throws Exception {
+    UnsyncedWrites shared = new UnsyncedWrites(TimeUnit.MILLISECONDS.toNanos(1), 16_000);
+    Object lock = new Object();
+    int writers = 4;
+    int each = 50_000;
+    AtomicLong next = new AtomicLong();
+    ConcurrentSkipListSet<Long> added = new ConcurrentSkipListSet<>();
+    ExecutorService threads = Executors.newFixedThreadPool(writers);
+    List<Future<?>> running = new ArrayList<>();
+    for (int writer = 0; writer < writers; writer++) {
+      running.add(threads.submit(() -> {
+        for (int i = 0; i < each; i++) {
+          long txid = next.incrementAndGet();
+          if (shared.tryAdd(txid, 1, System.nanoTime()) < 0) {
+            synchronized (lock) {
+              shared.add(txid, 1, System.nanoTime());
+            }
+          }
+          added.add(txid);
+        }
+      }));
+    }
+    try {
+      Random random = new Random(16689);
+      long synced = 0;
+      while (!running.stream().allMatch(Future::isDone)) {
+        synced = Math.max(synced, next.get() - random.nextInt(200));
+        synchronized (lock) {
+          shared.synced(synced);
+          added.headSet(synced, true).clear();
+          // Those of lower numbers may come at any time, synced as they are.
+          int truth = added.tailSet(synced, false).size();
+          long told = shared.bytes();
+          assertTrue(told + " of " + truth, told >= truth);
+        }
+      }
+      for (Future<?> writer : running) {
+        writer.get();
+      }
+    } finally {
+      threads.shutdownNow();
+    }
+    assertEquals((long) writers * each, next.get());
+    shared.synced(next.get());
+    assertEquals(0, shared.bytes());
+    assertTrue(shared.isEmpty());
   }
 }
