@@ -28,11 +28,6 @@ public final class WriterQueues {
   private WriterQueues() {
   }
 
-  /** Whether what is in the queues is written: not while the device of the cache is given up. */
-  public static boolean areWritten(BucketCache cache) {
-    return cache.isCacheEnabled();
-  }
-
   /**
    * Returns how full the fullest writer queue is of a cache and those it consists of, from 0 to 1;
    * 0 if there are none, or they are not in use. Costs a few reads of a queue's size.

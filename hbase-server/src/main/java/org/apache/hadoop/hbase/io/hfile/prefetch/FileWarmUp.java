@@ -19,7 +19,6 @@ package org.apache.hadoop.hbase.io.hfile.prefetch;
 
 import java.io.IOException;
 import java.io.InterruptedIOException;
-import java.util.Optional;
 import java.util.concurrent.atomic.LongAdder;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
@@ -44,8 +43,6 @@ import org.apache.hadoop.hbase.io.hfile.PrefetchExecutor;
 import org.apache.hadoop.hbase.io.hfile.ReaderContext;
 import org.apache.hadoop.hbase.io.hfile.ReaderContextBuilder;
 import org.apache.hadoop.hbase.io.hfile.bucket.BucketCache;
-import org.apache.hadoop.hbase.io.hfile.bucket.BucketCacheStats;
-import org.apache.hadoop.hbase.io.hfile.bucket.WriterQueues;
 import org.apache.hadoop.hbase.regionserver.StoreFileInfo;
 import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
@@ -329,33 +326,24 @@ public final class FileWarmUp implements Runnable {
     full = false;
     endOfLastRead = Long.MIN_VALUE / 2;
     // Of the level that data goes to: a first level may have to evict all the time.
-    Optional<BucketCache> level = BucketCache.getBucketCacheFromCacheConfig(cacheConf);
-    CacheStats stats = level.map(BucketCache::getStats).orElseGet(cache::getStats);
+    CacheStats stats = BucketCache.getBucketCacheFromCacheConfig(cacheConf)
+      .map(BucketCache::getStats).orElseGet(cache::getStats);
     long evicted = stats.getEvictedCount();
     long refused = stats.getFailedInserts();
-    long tooLarge = tooLarge(stats);
     warmDataOnce();
     if (
       !full && !isKnownWhole() && evicted == stats.getEvictedCount()
-        && (refused != stats.getFailedInserts()
-          || tooLarge == tooLarge(stats) && level.map(WriterQueues::areWritten).orElse(false))
+        && refused != stats.getFailedInserts()
     ) {
-      // Blocks were refused by a full queue, or the device has failed to keep some and works
-      // again. If any were evicted instead, there is no room, and bringing some back would drive
-      // out others; or somebody wanted them to go.
+      // Blocks were refused by a full queue. If any were evicted instead, there is no room, and
+      // bringing some back would drive out others; or somebody wanted them to go. One that its
+      // writer could not write is not tried again: it is too large, or the device fails.
       checking = true;
       warmMeta();
       if (warmDataOnce() > 0 && !full) {
         isKnownWhole();
       }
     }
-  }
-
-  /** Returns how many blocks there has been no space for, whatever would be evicted. */
-  private static long tooLarge(CacheStats stats) {
-    return stats instanceof BucketCacheStats
-      ? ((BucketCacheStats) stats).getAllocationFailCount()
-      : 0;
   }
 
   /** Returns how many data blocks were not cached. */
