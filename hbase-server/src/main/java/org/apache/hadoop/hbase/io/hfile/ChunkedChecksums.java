@@ -17,9 +17,6 @@
  */
 package org.apache.hadoop.hbase.io.hfile;
 
-import java.lang.invoke.MethodHandle;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.MethodType;
 import java.nio.ByteBuffer;
 import java.util.zip.CRC32;
 import java.util.zip.Checksum;
@@ -39,30 +36,6 @@ import org.apache.yetus.audience.InterfaceAudience;
  */
 @InterfaceAudience.Private
 final class ChunkedChecksums {
-  /** CRC32C(), or null on Java 8. */
-  private static final MethodHandle NEW_CRC32C;
-  /** CRC32C.update(ByteBuffer), or null on Java 8. */
-  private static final MethodHandle UPDATE_CRC32C;
-
-  static {
-    MethodHandle create = null;
-    MethodHandle update = null;
-    try {
-      Class<?> crc = Class.forName("java.util.zip.CRC32C");
-      MethodHandles.Lookup lookup = MethodHandles.publicLookup();
-      create = lookup.findConstructor(crc, MethodType.methodType(void.class))
-        .asType(MethodType.methodType(Checksum.class));
-      update =
-        lookup.findVirtual(crc, "update", MethodType.methodType(void.class, ByteBuffer.class))
-          .asType(MethodType.methodType(void.class, Checksum.class, ByteBuffer.class));
-    } catch (ReflectiveOperationException e) {
-      // Java 8
-      create = null;
-    }
-    NEW_CRC32C = create;
-    UPDATE_CRC32C = update;
-  }
-
   private ChunkedChecksums() {
   }
 
@@ -74,7 +47,7 @@ final class ChunkedChecksums {
 
   static boolean canVerify(DataChecksum.Type type) {
     return type == DataChecksum.Type.CRC32
-      || type == DataChecksum.Type.CRC32C && NEW_CRC32C != null;
+      || type == DataChecksum.Type.CRC32C && Crc32c.isInHardware();
   }
 
   /**
@@ -85,7 +58,9 @@ final class ChunkedChecksums {
    * @return false if a sum is not the one that is stored, or is missing
    */
   static boolean verify(DataChecksum checksum, ByteBuff data, ByteBuff checksums) {
-    Checksum crc = create(checksum.getChecksumType());
+    Checksum crc = checksum.getChecksumType() == DataChecksum.Type.CRC32
+      ? new CRC32()
+      : Crc32c.create();
     ByteBuffer[] buffers = data.nioByteBuffers();
     int buffer = 0;
     int end = buffers[0].limit();
@@ -101,7 +76,7 @@ final class ChunkedChecksums {
         }
         int length = Math.min(chunk, end - buffers[buffer].position());
         buffers[buffer].limit(buffers[buffer].position() + length);
-        update(crc, buffers[buffer]);
+        Crc32c.update(crc, buffers[buffer]);
         chunk -= length;
       }
       if (
@@ -113,29 +88,5 @@ final class ChunkedChecksums {
       stored += Integer.BYTES;
     }
     return true;
-  }
-
-  private static Checksum create(DataChecksum.Type type) {
-    if (type == DataChecksum.Type.CRC32) {
-      return new CRC32();
-    }
-    try {
-      return (Checksum) NEW_CRC32C.invokeExact();
-    } catch (Throwable t) {
-      throw new IllegalStateException("CRC32C cannot be used", t);
-    }
-  }
-
-  /** Takes the buffer from its position to its limit, where its position is afterwards. */
-  private static void update(Checksum crc, ByteBuffer buffer) {
-    if (crc instanceof CRC32) {
-      ((CRC32) crc).update(buffer);
-      return;
-    }
-    try {
-      UPDATE_CRC32C.invokeExact(crc, buffer);
-    } catch (Throwable t) {
-      throw new IllegalStateException("CRC32C cannot be used", t);
-    }
   }
 }

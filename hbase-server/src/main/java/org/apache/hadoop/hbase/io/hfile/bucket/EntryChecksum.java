@@ -17,16 +17,13 @@
  */
 package org.apache.hadoop.hbase.io.hfile.bucket;
 
-import java.lang.invoke.MethodHandle;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.MethodType;
 import java.nio.ByteBuffer;
 import java.util.zip.Checksum;
 import org.apache.hadoop.hbase.HBaseIOException;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
+import org.apache.hadoop.hbase.io.hfile.Crc32c;
 import org.apache.hadoop.hbase.io.hfile.HFileBlock;
 import org.apache.hadoop.hbase.nio.ByteBuff;
-import org.apache.hadoop.util.PureJavaCrc32C;
 import org.apache.yetus.audience.InterfaceAudience;
 
 import org.apache.hbase.thirdparty.com.google.protobuf.UnknownFieldSet;
@@ -43,10 +40,7 @@ import org.apache.hadoop.hbase.shaded.protobuf.generated.BucketCacheProtos;
  * field that readers pass over if they do not know it, and it is mixed with all that says where the
  * bytes are and whose they are: a map that came to harm yields a sum that nothing has.
  * <p>
- * Hadoop's DataChecksum takes the CRC of the JDK, which is one of the processor's instructions,
- * where there is one (Java 9); so does this class, but without copying a direct buffer to the heap,
- * for which DataChecksum has no way. 32 KB cost about 0.6 us. Java 8 uses Hadoop's pure Java sum.
- * Thread-safe; no method changes a buffer's position or limit.
+ * The sum is that of {@link Crc32c}. Thread-safe; no method changes a buffer's position or limit.
  */
 @InterfaceAudience.Private
 final class EntryChecksum {
@@ -56,33 +50,6 @@ final class EntryChecksum {
 
   /** The field of BackingMapEntry; upstream uses 1 and 2. */
   static final int PERSISTED_FIELD = 100;
-
-  /** CRC32C(), or null on Java 8. */
-  private static final MethodHandle NEW;
-  /** CRC32C.update(ByteBuffer), or null on Java 8. */
-  private static final MethodHandle UPDATE;
-
-  static {
-    MethodHandle create = null;
-    MethodHandle update = null;
-    try {
-      Class<?> crc = Class.forName("java.util.zip.CRC32C");
-      MethodHandles.Lookup lookup = MethodHandles.publicLookup();
-      create = lookup.findConstructor(crc, MethodType.methodType(void.class))
-        .asType(MethodType.methodType(Checksum.class));
-      update =
-        lookup.findVirtual(crc, "update", MethodType.methodType(void.class, ByteBuffer.class))
-          .asType(MethodType.methodType(void.class, Checksum.class, ByteBuffer.class));
-    } catch (ReflectiveOperationException e) {
-      // Java 8
-      create = null;
-    }
-    NEW = create;
-    UPDATE = update;
-  }
-
-  /** Where bytes go whose memory cannot be summed directly, piece by piece. */
-  private static final ThreadLocal<byte[]> PIECE = ThreadLocal.withInitial(() -> new byte[4096]);
 
   /** See {@link #throwPendingFault}; always one array with one element. */
   private static volatile byte[][] faultProbe = new byte[1][1];
@@ -95,7 +62,7 @@ final class EntryChecksum {
    * @param metadata what {@link HFileBlock#getMetaData} wrote, from 0 to its limit
    */
   static int of(HFileBlock block, ByteBuffer metadata) {
-    Checksum sum = create();
+    Checksum sum = Crc32c.create();
     update(sum, block.getBufferReadOnly());
     int position = metadata.position();
     metadata.position(0);
@@ -112,7 +79,7 @@ final class EntryChecksum {
    */
   static void check(ByteBuff buffer, int expected) throws HBaseIOException {
     if (expected != NONE) {
-      Checksum sum = create();
+      Checksum sum = Crc32c.create();
       update(sum, buffer);
       compare(value(sum), expected);
     }
@@ -129,7 +96,7 @@ final class EntryChecksum {
    */
   static void checkShared(ByteBuffer[] buffers, int expected) throws HBaseIOException {
     if (expected != NONE) {
-      Checksum sum = create();
+      Checksum sum = Crc32c.create();
       for (ByteBuffer buffer : buffers) {
         updateByPieces(sum, buffer);
       }
@@ -159,17 +126,6 @@ final class EntryChecksum {
     return value == NONE ? ~NONE : value;
   }
 
-  private static Checksum create() {
-    if (NEW == null) {
-      return new PureJavaCrc32C();
-    }
-    try {
-      return (Checksum) NEW.invokeExact();
-    } catch (Throwable t) {
-      throw new IllegalStateException("CRC32C cannot be used", t);
-    }
-  }
-
   private static void update(Checksum sum, ByteBuff buffer) {
     for (ByteBuffer item : buffer.nioByteBuffers()) {
       update(sum, item);
@@ -177,27 +133,14 @@ final class EntryChecksum {
   }
 
   private static void update(Checksum sum, ByteBuffer buffer) {
-    if (UPDATE == null) {
-      updateByPieces(sum, buffer);
-      return;
-    }
     int position = buffer.position();
-    try {
-      UPDATE.invokeExact(sum, buffer);
-    } catch (Throwable t) {
-      throw new IllegalStateException("CRC32C cannot be used", t);
-    }
+    Crc32c.update(sum, buffer);
     buffer.position(position);
   }
 
   static void updateByPieces(Checksum sum, ByteBuffer buffer) {
     int position = buffer.position();
-    byte[] piece = PIECE.get();
-    while (buffer.hasRemaining()) {
-      int length = Math.min(piece.length, buffer.remaining());
-      buffer.get(piece, 0, length);
-      sum.update(piece, 0, length);
-    }
+    Crc32c.updateByPieces(sum, buffer);
     buffer.position(position);
   }
 
