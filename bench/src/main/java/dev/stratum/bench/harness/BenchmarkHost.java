@@ -233,7 +233,8 @@ public final class BenchmarkHost {
     Mode mode = Mode.valueOf(request.get("mode").getAsString());
     ChainedOptionsBuilder options = new OptionsBuilder()
       .include("^" + Pattern.quote(benchmark) + "$").mode(mode).forks(1).shouldFailOnError(true)
-      .addProfiler(GCProfiler.class).jvmArgsAppend("-Djava.io.tmpdir=" + jvmTmpDir);
+      .addProfiler(GCProfiler.class).addProfiler(CpuTime.class)
+      .jvmArgsAppend("-Djava.io.tmpdir=" + jvmTmpDir);
     StringBuilder id = new StringBuilder(benchmark).append(':').append(mode);
     for (Map.Entry<String, JsonElement> param : request.getAsJsonObject("params").entrySet()) {
       options.param(param.getKey(), param.getValue().getAsString());

@@ -119,6 +119,9 @@ public class TestBenchmarkHost {
     assertTrue(result.getAsJsonObject("secondaryMetrics").keySet().toString(),
       result.getAsJsonObject("secondaryMetrics").keySet().stream()
         .anyMatch(name -> name.endsWith("gc.alloc.rate.norm")));
+    JsonObject cpu = result.getAsJsonObject("secondaryMetrics").getAsJsonObject("cpu");
+    assertEquals("us/op", cpu.get("scoreUnit").getAsString());
+    assertTrue(cpu.toString(), cpu.get("score").getAsDouble() > 0);
   }
 
   @Test
