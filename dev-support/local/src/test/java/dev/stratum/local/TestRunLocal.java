@@ -33,6 +33,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.apache.hadoop.hbase.util.VersionInfo;
 import org.junit.After;
 import org.junit.Before;
 import org.junit.Rule;
@@ -77,10 +78,9 @@ public class TestRunLocal {
       output().contains("hbase.zookeeper.property.clientPort=" + zooKeeperPort));
     Matcher address = Pattern.compile("http://localhost:\\d+/rs-status").matcher(output());
     assertTrue(output(), address.find());
-    HttpResponse<String> page = HttpClient.newHttpClient().send(
-      HttpRequest.newBuilder(URI.create(address.group())).build(),
-      HttpResponse.BodyHandlers.ofString());
-    assertEquals(200, page.statusCode());
+    get(address.group());
+    assertSaysWhatRuns(get(address.group().replace("rs-status",
+      "jmx?qry=Hadoop:service=HBase,name=Info")));
     assertTrue(output(), output().contains(address.group().replace("rs-status", "tiers")));
     process.destroy();
     assertEquals(TERMINATED, awaitEnd());
@@ -115,6 +115,24 @@ public class TestRunLocal {
     }
     assertTrue(output(), output().contains("run-local: Port " + zooKeeperPort
       + " (hbase.zookeeper.property.clientPort) is in use;"));
+  }
+
+  private static String get(String address) throws Exception {
+    HttpResponse<String> page = HttpClient.newHttpClient().send(
+      HttpRequest.newBuilder(URI.create(address)).build(), HttpResponse.BodyHandlers.ofString());
+    assertEquals(address, 200, page.statusCode());
+    return page.body();
+  }
+
+  /** As dropin reads it: an attribute in a line; each module from its own jar or folder. */
+  private static void assertSaysWhatRuns(String jmx) {
+    for (String attribute : List.of("\"Version\" *: *\"" + VersionInfo.getVersion() + "\"",
+      "\"CommonJar\" *: *\"[^\"]*/hbase-common/[^\"]*\"",
+      "\"ClientJar\" *: *\"[^\"]*/hbase-client/[^\"]*\"",
+      "\"ServerJar\" *: *\"[^\"]*/hbase-server/[^\"]*\"")) {
+      assertTrue(attribute + " in " + jmx,
+        Pattern.compile("(?m)^ *" + attribute + ",?$").matcher(jmx).find());
+    }
   }
 
   private void assertHitsInBothTiers() throws Exception {

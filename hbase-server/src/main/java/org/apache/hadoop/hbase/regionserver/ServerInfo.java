@@ -1,0 +1,141 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.regionserver;
+
+import java.io.File;
+import java.io.IOException;
+import java.net.URISyntaxException;
+import java.security.CodeSource;
+import java.util.jar.Attributes;
+import java.util.jar.JarFile;
+import java.util.jar.Manifest;
+import org.apache.hadoop.hbase.HBaseConfiguration;
+import org.apache.hadoop.hbase.client.ConnectionFactory;
+import org.apache.hadoop.hbase.util.VersionInfo;
+import org.apache.hadoop.metrics2.util.MBeans;
+import org.apache.yetus.audience.InterfaceAudience;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The classes of this process, for JMX. What the jars say of themselves is read once, when the
+ * server starts: later the file of that name may be another. Immutable.
+ */
+@InterfaceAudience.Private
+public final class ServerInfo implements ServerInfoMXBean {
+  private static final Logger LOG = LoggerFactory.getLogger(ServerInfo.class);
+
+  /** What the fork's build writes into each jar beside its version. */
+  private static final Attributes.Name CHECKSUM = new Attributes.Name("Source-Checksum");
+
+  private static final class Registration {
+    static final Object BEAN = MBeans.register("HBase", "Info", new ServerInfo());
+
+    private Registration() {
+    }
+  }
+
+  private final String commonJar = origin(HBaseConfiguration.class);
+  private final String clientJar = origin(ConnectionFactory.class);
+  private final String serverJar = origin(ServerInfo.class);
+  private final String commonBuild = build(commonJar);
+  private final String clientBuild = build(clientJar);
+  private final String serverBuild = build(serverJar);
+
+  ServerInfo() {
+  }
+
+  /** Publishes the bean, once for each process, however many servers it has. Thread-safe. */
+  public static void register() {
+    if (Registration.BEAN == null) {
+      LOG.warn("Which version runs cannot be asked for in JMX");
+    }
+  }
+
+  @Override
+  public String getVersion() {
+    return VersionInfo.getVersion();
+  }
+
+  @Override
+  public String getRevision() {
+    return VersionInfo.getRevision();
+  }
+
+  @Override
+  public String getCommonJar() {
+    return commonJar;
+  }
+
+  @Override
+  public String getClientJar() {
+    return clientJar;
+  }
+
+  @Override
+  public String getServerJar() {
+    return serverJar;
+  }
+
+  @Override
+  public String getCommonBuild() {
+    return commonBuild;
+  }
+
+  @Override
+  public String getClientBuild() {
+    return clientBuild;
+  }
+
+  @Override
+  public String getServerBuild() {
+    return serverBuild;
+  }
+
+  private static String origin(Class<?> type) {
+    CodeSource source = type.getProtectionDomain().getCodeSource();
+    if (source == null || source.getLocation() == null) {
+      return "";
+    }
+    try {
+      return new File(source.getLocation().toURI()).getPath();
+    } catch (URISyntaxException | IllegalArgumentException e) {
+      return source.getLocation().toString();
+    }
+  }
+
+  /** Returns what the manifest of {@code jar} says; nothing if it is a folder or says nothing. */
+  static String build(String jar) {
+    if (!new File(jar).isFile()) {
+      return "";
+    }
+    try (JarFile file = new JarFile(jar)) {
+      Manifest manifest = file.getManifest();
+      if (manifest == null) {
+        return "";
+      }
+      Attributes main = manifest.getMainAttributes();
+      String version = main.getValue(Attributes.Name.IMPLEMENTATION_VERSION);
+      String checksum = main.getValue(CHECKSUM);
+      return (version == null ? "" : version) + (checksum == null ? "" : " " + checksum);
+    } catch (IOException e) {
+      LOG.warn("{} does not say what it is", jar, e);
+      return "";
+    }
+  }
+}

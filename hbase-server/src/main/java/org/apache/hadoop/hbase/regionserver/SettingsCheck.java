@@ -1,0 +1,169 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.regionserver;
+
+import java.io.File;
+import java.io.IOException;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.net.URISyntaxException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.TreeSet;
+import java.util.jar.JarFile;
+import java.util.stream.Stream;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.HBaseConfiguration;
+import org.apache.hadoop.hbase.TableName;
+import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
+import org.apache.hadoop.hbase.io.ByteBuffAllocator;
+import org.apache.hadoop.hbase.io.hfile.prefetch.PrefetchLimit;
+import org.apache.hadoop.hbase.io.util.MemorySizeUtil;
+import org.apache.hadoop.hbase.regionserver.counter.IncrementCoalescer;
+import org.apache.hadoop.hbase.util.DirectMemoryUtils;
+import org.apache.yetus.audience.InterfaceAudience;
+
+/**
+ * Says before a RegionServer starts which of its settings would stop the start, or would be passed
+ * over. It asks the classes that read them, so it says what the server would say:
+ *
+ * <pre>
+ * bin/hbase org.apache.hadoop.hbase.regionserver.SettingsCheck
+ * </pre>
+ *
+ * A line that begins with <code>refused</code> is a setting that cannot work. To be run as the
+ * server's user, with the server's memory options: both matter to what can work. The exit code is 0
+ * if nothing is refused, 1 if something is.
+ * <p>
+ * A class of hbase-server whose name ends in Settings takes part by having a public static method
+ * <code>check(Configuration)</code> or <code>of(Configuration)</code> that throws
+ * {@link IllegalArgumentException}; if it has <code>isEnabled(Configuration)</code> too, it is
+ * asked only if that is true.
+ */
+@InterfaceAudience.Private
+public final class SettingsCheck {
+  private static final long MB = 1 << 20;
+  private static final String PACKAGE = "org/apache/hadoop/hbase/";
+  private static final String SUFFIX = "Settings.class";
+
+  private interface Check {
+    void run() throws Exception;
+  }
+
+  private SettingsCheck() {
+  }
+
+  public static void main(String[] args) {
+    List<String> refused = refused(HBaseConfiguration.create());
+    System.out.println("memory heap " + Runtime.getRuntime().maxMemory() / MB + " MB, direct "
+      + DirectMemoryUtils.getDirectMemorySize() / MB + " MB");
+    refused.forEach(sentence -> System.out.println("refused " + sentence));
+    System.exit(refused.isEmpty() ? 0 : 1);
+  }
+
+  /** Returns a sentence for each group of settings that cannot work, empty if all can. */
+  static List<String> refused(Configuration conf) {
+    List<String> refused = new ArrayList<>();
+    ask(refused, () -> MemorySizeUtil.validateRegionServerHeapMemoryAllocation(conf));
+    for (String name : settingsClasses()) {
+      ask(refused, () -> ask(Class.forName(name), conf));
+    }
+    ask(refused, () -> new IncrementCoalescer(conf, null));
+    ask(refused, () -> ByteBuffAllocator.create(conf, true).clean());
+    String limit = conf.get(PrefetchLimit.FULL_MAX_BYTES_KEY);
+    if (limit != null) {
+      ask(refused,
+        () -> PrefetchLimit.check(TableDescriptorBuilder.newBuilder(TableName.META_TABLE_NAME)
+          .setValue(PrefetchLimit.FULL_MAX_BYTES_KEY, limit).build()));
+    }
+    return refused;
+  }
+
+  private static void ask(List<String> refused, Check check) {
+    try {
+      check.run();
+    } catch (InvocationTargetException e) {
+      refused.add(sentence(e.getCause()));
+    } catch (Exception e) {
+      refused.add(sentence(e));
+    }
+  }
+
+  private static String sentence(Throwable e) {
+    String message = e.getMessage() == null ? "" : e.getMessage().trim().replaceAll("\\s+", " ");
+    // What is thrown for an operator to read says all; of anything else the type helps, too.
+    return e instanceof IllegalArgumentException && !(e instanceof NumberFormatException)
+      && !message.isEmpty() ? message : e.getClass().getSimpleName() + ": " + message;
+  }
+
+  private static void ask(Class<?> settings, Configuration conf)
+    throws ReflectiveOperationException {
+    Method enabled = method(settings, "isEnabled");
+    if (enabled != null && !(Boolean) enabled.invoke(null, conf)) {
+      return;
+    }
+    Method check = method(settings, "check");
+    if (check == null) {
+      check = method(settings, "of");
+    }
+    if (check != null) {
+      check.invoke(null, conf);
+    }
+  }
+
+  private static Method method(Class<?> type, String name) {
+    try {
+      Method method = type.getMethod(name, Configuration.class);
+      return Modifier.isStatic(method.getModifiers()) ? method : null;
+    } catch (NoSuchMethodException e) {
+      return null;
+    }
+  }
+
+  /** Returns the names of the classes of this jar, or folder, that end in Settings. */
+  static List<String> settingsClasses() {
+    TreeSet<String> names = new TreeSet<>();
+    try {
+      File origin = new File(
+        SettingsCheck.class.getProtectionDomain().getCodeSource().getLocation().toURI());
+      if (origin.isFile()) {
+        try (JarFile jar = new JarFile(origin)) {
+          jar.stream().forEach(entry -> add(names, entry.getName()));
+        }
+      } else {
+        Path folder = origin.toPath();
+        try (Stream<Path> files = Files.walk(folder)) {
+          files.forEach(file -> add(names,
+            folder.relativize(file).toString().replace(File.separatorChar, '/')));
+        }
+      }
+    } catch (IOException | URISyntaxException e) {
+      throw new IllegalStateException("The classes that read settings cannot be listed", e);
+    }
+    return new ArrayList<>(names);
+  }
+
+  private static void add(TreeSet<String> names, String entry) {
+    if (entry.startsWith(PACKAGE) && entry.endsWith(SUFFIX) && entry.indexOf('$') < 0) {
+      names.add(entry.substring(0, entry.length() - ".class".length()).replace('/', '.'));
+    }
+  }
+}

@@ -1,0 +1,110 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.regionserver;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertTrue;
+
+import java.util.Collections;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.HBaseClassTestRule;
+import org.apache.hadoop.hbase.HBaseConfiguration;
+import org.apache.hadoop.hbase.io.hfile.CompositeBucketCacheSettings;
+import org.apache.hadoop.hbase.io.hfile.prefetch.WarmUpSettings;
+import org.apache.hadoop.hbase.regionserver.multiget.MultigetSettings;
+import org.apache.hadoop.hbase.regionserver.wal.AsyncWalSettings;
+import org.apache.hadoop.hbase.testclassification.RegionServerTests;
+import org.apache.hadoop.hbase.testclassification.SmallTests;
+import org.junit.ClassRule;
+import org.junit.Test;
+import org.junit.experimental.categories.Category;
+
+@Category({ RegionServerTests.class, SmallTests.class })
+public class TestSettingsCheck {
+  @ClassRule
+  public static final HBaseClassTestRule CLASS_RULE =
+    HBaseClassTestRule.forClass(TestSettingsCheck.class);
+
+  private final Configuration conf = HBaseConfiguration.create();
+
+  @Test
+  public void defaultsAreNotRefused() {
+    assertEquals(Collections.emptyList(), SettingsCheck.refused(conf));
+  }
+
+  @Test
+  public void findsTheClassesThatReadSettings() {
+    List<String> expected = Stream
+      .of(CompositeBucketCacheSettings.class, WarmUpSettings.class, MultigetSettings.class,
+        AsyncWalSettings.class)
+      .map(Class::getName).collect(Collectors.toList());
+    List<String> found = SettingsCheck.settingsClasses();
+    assertTrue(found.toString(), found.containsAll(expected));
+  }
+
+  @Test
+  public void eachFeatureSaysWhatItRefuses() {
+    conf.set("hbase.wal.async.sync.interval.ms", "soon");
+    conf.set("hbase.regionserver.parallel.get.threads", "0");
+    conf.set("hbase.rs.prefetch.order", "random");
+    conf.set("hbase.rs.prefetch.full.max.bytes", "1 GB");
+    conf.set("hbase.regionserver.increment.coalesce.enabled", "yes");
+    conf.set("hbase.server.allocator.size.classes.enabled", "on");
+    conf.set("hbase.bucketcache.composite.enabled", "true");
+    conf.set("hbase.bucketcache.l1.size", "a lot");
+    List<String> refused = SettingsCheck.refused(conf);
+    for (String key : new String[] { "hbase.wal.async.sync.interval.ms",
+      "hbase.regionserver.parallel.get.threads", "hbase.rs.prefetch.order",
+      "hbase.rs.prefetch.full.max.bytes", "hbase.regionserver.increment.coalesce.enabled",
+      "hbase.server.allocator.size.classes.enabled", "hbase.bucketcache.l1.size" }) {
+      assertEquals(key + " in " + refused, 1,
+        refused.stream().filter(sentence -> sentence.startsWith(key)).count());
+    }
+    assertEquals(refused.toString(), 7, refused.size());
+  }
+
+  @Test
+  public void tiersThatAreNotInUseAreNotLookedAt() {
+    conf.set("hbase.bucketcache.l1.size", "a lot");
+    assertEquals(Collections.emptyList(), SettingsCheck.refused(conf));
+  }
+
+  @Test
+  public void aTierLargerThanDirectMemoryIsRefused() {
+    conf.set("hbase.bucketcache.composite.enabled", "true");
+    conf.set("hbase.bucketcache.l1.size", "100000000");
+    conf.set("hbase.bucketcache.l2.ioengine", "offheap");
+    conf.set("hbase.bucketcache.l2.size", "100");
+    List<String> refused = SettingsCheck.refused(conf);
+    assertEquals(refused.toString(), 1, refused.size());
+    assertTrue(refused.get(0), refused.get(0).startsWith("hbase.bucketcache.l1.size=100000000 "));
+    assertTrue(refused.get(0), refused.get(0).endsWith("raise -XX:MaxDirectMemorySize."));
+  }
+
+  @Test
+  public void whatStockRefusesIsSaidToo() {
+    conf.set("hbase.regionserver.global.memstore.size", "0.7");
+    conf.set("hfile.block.cache.size", "0.7");
+    List<String> refused = SettingsCheck.refused(conf);
+    assertEquals(refused.toString(), 1, refused.size());
+    assertTrue(refused.get(0), refused.get(0).contains("hfile.block.cache.size"));
+  }
+}
