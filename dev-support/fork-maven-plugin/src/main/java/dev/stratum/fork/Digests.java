@@ -58,6 +58,13 @@ final class Digests {
     return digests.hex();
   }
 
+  /** Returns the SHA-256 of {@code content} in hexadecimal. */
+  static String sha256(byte[] content) {
+    Digests digests = sha256();
+    digests.digest.update(content);
+    return digests.hex();
+  }
+
   /** Adds one piece; name and length are digested too, so that pieces cannot run together. */
   Digests add(String name, byte[] content) {
     digest.update((name + "\0" + content.length + "\0").getBytes(StandardCharsets.UTF_8));

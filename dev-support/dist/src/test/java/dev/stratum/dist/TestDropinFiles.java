@@ -1,0 +1,432 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package dev.stratum.dist;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertNotEquals;
+import static org.junit.Assert.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import org.junit.Before;
+import org.junit.Rule;
+import org.junit.Test;
+import org.junit.rules.TemporaryFolder;
+
+/** What dropin does to lib, with jars that are a few bytes each, at every point it may end at. */
+public class TestDropinFiles {
+  private static final String BASE = "1.0";
+  private static final String VERSION = "1.0-stratum-1";
+
+  /** The programs that change something. */
+  private static final List<String> CHANGING = List.of("cp", "ln", "mkdir", "mv", "rm", "sync");
+
+  @Rule
+  public final TemporaryFolder folder = new TemporaryFolder();
+
+  private Path home;
+  private Path lib;
+  private Path tools;
+  private Path kit;
+  private Dropin dropin;
+  private Map<String, String> before;
+
+  @Before
+  public void makeKitAndHome() throws IOException {
+    tools = folder.newFolder("tools").toPath();
+    kit = kit("a kit", VERSION);
+    dropin = new Dropin(kit.resolve("dropin"), tools);
+    home("an HBase");
+  }
+
+  private void home(String name) throws IOException {
+    home = folder.newFolder(name).toPath();
+    lib = Files.createDirectory(home.resolve("lib"));
+    Files.createDirectory(home.resolve("conf"));
+    for (String module : Dropin.MODULES) {
+      Files.writeString(jar(module), "stock " + module);
+    }
+    Files.writeString(lib.resolve("hbase-server-" + BASE + "-tests.jar"), "tests");
+    Files.writeString(lib.resolve("hbase-http-" + BASE + ".jar"), "http");
+    before = Dropin.listing(lib);
+  }
+
+  private Path kit(String name, String version) throws IOException {
+    Path folder = this.folder.newFolder(name).toPath();
+    Files.copy(Path.of(System.getProperty("stratum.kit"), "dropin"), folder.resolve("dropin"));
+    Files.createDirectories(folder.resolve("jars"));
+    Files.createDirectories(folder.resolve("patches"));
+    StringBuilder build = new StringBuilder("base " + BASE + "\nversion " + version + "\n");
+    StringBuilder sums = new StringBuilder();
+    for (String module : Dropin.MODULES) {
+      String jar = "jars/hbase-" + module + "-" + version + ".jar";
+      Files.writeString(folder.resolve(jar), version + " " + module);
+      build.append("hbase-" + module + " " + version + " abc\n");
+      sums.append(Dropin.sha256(folder.resolve(jar)) + "  " + jar + "\n");
+    }
+    Files.writeString(folder.resolve("BUILD"), build);
+    Files.writeString(folder.resolve("SHA256SUMS"), sums);
+    Files.writeString(folder.resolve("patches/base.sha256"), "");
+    return folder;
+  }
+
+  private Path jar(String module) {
+    return lib.resolve("hbase-" + module + "-" + BASE + ".jar");
+  }
+
+  private Path stock(String module) {
+    return lib.resolve("hbase-" + module + "-" + BASE + ".jar.stock");
+  }
+
+  private int install() throws Exception {
+    return dropin.run("install", "--no-settings", home.toString());
+  }
+
+  private int rollback() throws Exception {
+    return dropin.run("rollback", home.toString());
+  }
+
+  private void assertInstalled(String version) throws IOException {
+    Map<String, String> expected = new TreeMap<>(before);
+    Map<String, String> actual = Dropin.listing(lib);
+    for (String module : Dropin.MODULES) {
+      assertEquals(version + " " + module, Files.readString(jar(module)));
+      assertEquals("stock " + module, Files.readString(stock(module)));
+      for (Path file : List.of(jar(module), stock(module))) {
+        expected.put(file.getFileName().toString(), actual.get(file.getFileName().toString()));
+      }
+    }
+    expected.put(".dropin", actual.get(".dropin"));
+    assertEquals(expected, actual);
+  }
+
+  private void assertRefused(int code, String... words) {
+    assertEquals(dropin.output(), 1, code);
+    for (String word : words) {
+      assertTrue(word + " in " + dropin.output(), dropin.output().contains(word));
+    }
+  }
+
+  @Test
+  public void installsAndRollsBackAsOftenAsAskedTo() throws Exception {
+    for (int i = 0; i < 2; i++) {
+      assertEquals(dropin.output(), 0, install());
+      assertInstalled(VERSION);
+    }
+    assertTrue(dropin.output(), dropin.output().contains("installed in " + lib + " already"));
+    for (int i = 0; i < 2; i++) {
+      assertEquals(dropin.output(), 0, rollback());
+      assertEquals(before, Dropin.listing(lib));
+    }
+    assertTrue(dropin.output(), dropin.output().contains("nothing to roll back"));
+  }
+
+  /** A server that is started at any moment finds whole jars that go together. */
+  private void assertRunnable(String when) throws IOException {
+    String forks = "";
+    for (String module : Dropin.MODULES) {
+      String content = Files.readString(jar(module));
+      assertTrue(when + ": " + content,
+        content.equals("stock " + module) || content.equals(VERSION + " " + module));
+      forks += content.startsWith("stock") ? "-" : "f";
+    }
+    assertTrue(when + ": " + forks, List.of("---", "f--", "ff-", "fff").contains(forks));
+  }
+
+  /** Has the program that is the {@code at}th to change something do what {@code how} says. */
+  private void disturb(int at, String how) throws IOException {
+    Path count = tools.resolve("count");
+    Files.writeString(count, "0");
+    dropin.with("COUNT", count.toString()).with("AT", String.valueOf(at)).with("HOW", how);
+    for (String name : CHANGING) {
+      Dropin.tool(tools, name, "read -r n < \"$COUNT\"; n=$((n + 1)); echo $n > \"$COUNT\"",
+        "if [ $n = $AT ]; then case $HOW in",
+        "  kill) kill -9 $PPID; exit 1 ;;",
+        "  fail) echo 'No space left on device' >&2; exit 1 ;;",
+        "  term) kill -TERM $PPID ;;",
+        "esac; fi",
+        "exec " + Dropin.system(name) + " \"$@\"");
+    }
+  }
+
+  private boolean wasDisturbed(int at) throws IOException {
+    return Integer.parseInt(Files.readString(tools.resolve("count")).trim()) >= at;
+  }
+
+  private void calm() throws IOException {
+    for (String name : CHANGING) {
+      Files.deleteIfExists(tools.resolve(name));
+    }
+  }
+
+  private interface Command {
+    int run() throws Exception;
+  }
+
+  /**
+   * Kills a command before each change that it makes, and returns how many there are. What it
+   * leaves after a change is what it leaves before the next.
+   */
+  private int killAnywhere(Command prepare, Command command, Command next, boolean installed)
+    throws Exception {
+    for (int at = 1;; at++) {
+      String when = "before change " + at;
+      prepare.run();
+      disturb(at, "kill");
+      int code = command.run();
+      calm();
+      if (!wasDisturbed(at)) {
+        assertEquals(when + ": " + dropin.output(), 0, code);
+        return at - 1;
+      }
+      assertNotEquals(when, 0, code);
+      assertRunnable(when);
+      assertEquals(when + ": " + dropin.output(), 0, next.run());
+      if (installed) {
+        assertInstalled(VERSION);
+      } else {
+        assertEquals(when, before, Dropin.listing(lib));
+      }
+    }
+  }
+
+  @Test
+  public void installThatIsKilledAnywhereIsCompletedByTheNext() throws Exception {
+    int points = killAnywhere(this::rollback, this::install, this::install, true);
+    assertTrue("points: " + points, points >= 12);
+  }
+
+  @Test
+  public void installThatIsKilledAnywhereIsUndoneByRollback() throws Exception {
+    killAnywhere(() -> 0, this::install, this::rollback, false);
+  }
+
+  @Test
+  public void rollbackThatIsKilledAnywhereIsCompletedByTheNext() throws Exception {
+    int points = killAnywhere(this::install, this::rollback, this::rollback, false);
+    assertTrue("points: " + points, points >= 6);
+  }
+
+  @Test
+  public void installWhoseDiskFailsAnywhereLeavesAllOrNothing() throws Exception {
+    endsAnywhere("fail");
+  }
+
+  @Test
+  public void installThatIsTerminatedAnywhereLeavesAllOrNothing() throws Exception {
+    endsAnywhere("term");
+  }
+
+  private void endsAnywhere(String how) throws Exception {
+    for (int at = 1;; at++) {
+      String when = how + " at change " + at;
+      disturb(at, how);
+      int code = install();
+      calm();
+      if (!wasDisturbed(at)) {
+        break;
+      }
+      assertRunnable(when);
+      if (Files.readString(jar("server")).startsWith("stock")) {
+        assertNotEquals(when, 0, code);
+        Map<String, String> after = Dropin.listing(lib);
+        after.keySet().removeIf(name -> name.equals(".dropin.lock"));
+        assertEquals(when + ": " + dropin.output(), before, after);
+      }
+      assertEquals(when + ": " + dropin.output(), 0, install());
+      assertInstalled(VERSION);
+      rollback();
+    }
+  }
+
+  @Test
+  public void folderThatCannotBeWrittenIsNamed() throws Exception {
+    Dropin.tool(tools, "mkdir", "echo \"mkdir: Read-only file system\" >&2; exit 1");
+    assertRefused(install(), lib.toString(), "make " + lib + " writable");
+    assertEquals(before, Dropin.listing(lib));
+  }
+
+  @Test
+  public void anotherBaseIsRefused() throws Exception {
+    Files.move(jar("server"), lib.resolve("hbase-server-0.9.jar"));
+    before = Dropin.listing(lib);
+    for (String command : List.of("install", "rollback", "check")) {
+      assertRefused(dropin.run(command, home.toString()), "hbase-server-0.9.jar",
+        "the build for that version");
+      assertEquals(before, Dropin.listing(lib));
+    }
+  }
+
+  @Test
+  public void jarsPutThereByHandAreRefused() throws Exception {
+    Files.move(jar("client"), lib.resolve("hbase-client-" + VERSION + ".jar"));
+    assertRefused(install(), "hbase-client-" + VERSION + ".jar was put there by hand",
+      "put hbase-client-" + BASE + ".jar of the original HBase in its place");
+  }
+
+  @Test
+  public void missingJarsAndFoldersAreNamed() throws Exception {
+    Files.delete(jar("common"));
+    assertRefused(install(), jar("common") + " is missing");
+    assertRefused(dropin.run("install", home.resolve("conf").toString()), "has no folder lib");
+    assertRefused(dropin.run("check", home.resolve("none").toString()), "cannot be entered");
+  }
+
+  @Test
+  public void damagedKitIsRefused() throws Exception {
+    Files.writeString(kit.resolve("jars/hbase-client-" + VERSION + ".jar"), "cut");
+    assertRefused(install(), "hbase-client-" + VERSION + ".jar is not what SHA256SUMS says");
+    assertEquals(before, Dropin.listing(lib));
+  }
+
+  @Test
+  public void linkedFolderAndLinksToAJarStayAsTheyAre() throws Exception {
+    Path elsewhere = folder.getRoot().toPath().resolve("lib elsewhere");
+    Files.move(lib, elsewhere);
+    Files.createSymbolicLink(lib, elsewhere);
+    Files.createSymbolicLink(lib.resolve("hbase-server.jar"), jar("server").getFileName());
+    assertEquals(dropin.output(), 0, install());
+    assertTrue(Files.isSymbolicLink(lib));
+    assertEquals(VERSION + " server", Files.readString(lib.resolve("hbase-server.jar")));
+    assertEquals(dropin.output(), 0, rollback());
+    assertEquals("stock server", Files.readString(lib.resolve("hbase-server.jar")));
+    Files.delete(lib.resolve("hbase-server.jar"));
+    assertEquals(before, Dropin.listing(lib));
+  }
+
+  @Test
+  public void jarThatIsALinkIsOneAgainAfterwards() throws Exception {
+    Path target = folder.getRoot().toPath().resolve("kept elsewhere.jar");
+    Files.move(jar("server"), target);
+    Files.createSymbolicLink(jar("server"), target);
+    before = Dropin.listing(lib);
+    assertEquals(dropin.output(), 0, install());
+    assertFalse(Files.isSymbolicLink(jar("server")));
+    assertEquals("stock server", Files.readString(target));
+    assertEquals(dropin.output(), 0, rollback());
+    assertEquals(before, Dropin.listing(lib));
+  }
+
+  @Test
+  public void whereThereAreNoHardLinksTheOriginalIsCopied() throws Exception {
+    Dropin.tool(tools, "ln", "exit 1");
+    assertEquals(dropin.output(), 0, install());
+    assertInstalled(VERSION);
+    assertEquals(dropin.output(), 0, rollback());
+    assertEquals(before, Dropin.listing(lib));
+  }
+
+  @Test
+  public void linkToAnotherJarIsRefused() throws Exception {
+    Files.createSymbolicLink(lib.resolve("hbase-server.jar"), Path.of("hbase-http-1.0.jar"));
+    assertRefused(install(), "hbase-server.jar points to another file");
+  }
+
+  @Test
+  public void jarsOfAnotherKitAreReplacedAndTheOriginalKept() throws Exception {
+    Path newer = kit("a newer kit", "1.0-stratum-2");
+    assertEquals(dropin.output(), 0, install());
+    dropin = new Dropin(newer.resolve("dropin"), tools);
+    assertEquals(dropin.output(), 0, install());
+    assertInstalled("1.0-stratum-2");
+    dropin = new Dropin(kit.resolve("dropin"), tools);
+    assertEquals(dropin.output(), 0, rollback());
+    assertEquals(before, Dropin.listing(lib));
+  }
+
+  @Test
+  public void hbaseInstalledAnewOverTheForkIsNotTouched() throws Exception {
+    assertEquals(dropin.output(), 0, install());
+    for (String module : Dropin.MODULES) {
+      Files.writeString(jar(module), "new " + module);
+    }
+    Map<String, String> anew = Dropin.listing(lib);
+    assertRefused(install(), "neither the original", "remove " + stock("common"));
+    assertRefused(rollback(), "neither the original");
+    assertEquals(anew, Dropin.listing(lib));
+    for (String module : Dropin.MODULES) {
+      Files.delete(stock(module));
+    }
+    assertEquals(dropin.output(), 0, install());
+    assertEquals("new server", Files.readString(stock("server")));
+  }
+
+  @Test
+  public void withoutOriginalsRollbackSaysWhatToPutBack() throws Exception {
+    assertEquals(dropin.output(), 0, install());
+    for (String module : Dropin.MODULES) {
+      Files.delete(stock(module));
+    }
+    assertRefused(rollback(), "no original is beside it", "hbase-server-" + BASE + ".jar");
+  }
+
+  @Test
+  public void secondAtTheSameTimeIsRefused() throws Exception {
+    Path lock = Files.createDirectory(lib.resolve(".dropin.lock"));
+    Files.writeString(lock.resolve("pid"), String.valueOf(ProcessHandle.current().pid()));
+    assertRefused(install(), "process " + ProcessHandle.current().pid() + " works on " + lib);
+    assertTrue(Files.exists(lock));
+  }
+
+  @Test
+  public void wrongArgumentsGiveTheUsage() throws Exception {
+    for (String[] wrong : new String[][] { { "remove", "x" }, { "install" }, { "check", "a", "b" },
+      { "rollback", "--no-settings", "x" } }) {
+      assertRefused(dropin.run(wrong), "usage: dropin check HBASE_HOME");
+    }
+    assertEquals(0, dropin.run());
+    String commands = List.of("check", "install", "verify", "rollback").stream()
+      .filter(command -> !dropin.output().contains("dropin " + command))
+      .collect(Collectors.joining(" "));
+    assertEquals("", commands);
+  }
+
+  @Test
+  public void checkTellsAnInterruptedInstall() throws Exception {
+    Dropin.tool(tools, "java", "[ \"$1\" = -version ] || echo 'memory some';",
+      "echo 'openjdk version \"17.0.1\"' >&2");
+    Path java = folder.newFolder("jdk", "bin").toPath();
+    Files.move(tools.resolve("java"), java.resolve("java"));
+    dropin.with("JAVA_HOME", java.getParent().toString());
+    assertEquals(dropin.output(), 0, install());
+    assertEquals(dropin.output(), 0, dropin.run("check", home.toString()));
+    Files.move(stock("server"), jar("server"), StandardCopyOption.REPLACE_EXISTING);
+    assertRefused(dropin.run("check", home.toString()), "was interrupted",
+      "dropin install to complete it", "dropin rollback to undo it");
+    assertEquals(dropin.output(), 0, install());
+    assertInstalled(VERSION);
+  }
+
+  @Test
+  public void javaTooOldIsNamed() throws Exception {
+    Path java = folder.newFolder("jdk", "bin").toPath();
+    Dropin.tool(java, "java", "echo 'java version \"1.7.0_80\"' >&2");
+    dropin.with("JAVA_HOME", java.getParent().toString());
+    assertRefused(dropin.run("check", home.toString()), "1.7.0_80", "Java 8 or later");
+    dropin.with("JAVA_HOME", folder.getRoot() + "/nowhere");
+    assertRefused(dropin.run("install", home.toString()), "there is no " + folder.getRoot());
+    assertEquals(before, Dropin.listing(lib));
+  }
+}
