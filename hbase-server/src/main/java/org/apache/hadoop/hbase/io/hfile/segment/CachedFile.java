@@ -1,0 +1,269 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.io.hfile.segment;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import org.apache.yetus.audience.InterfaceAudience;
+
+import org.apache.hbase.thirdparty.com.google.common.hash.Hashing;
+
+/**
+ * A file some of whose blocks are cached: its number in {@link SegmentIndex}, and what is stored of
+ * it. It is live until it is dropped or has no more blocks; another one of the same name then gets
+ * another number, so that what is left of the former in the index is nobody's. Made by
+ * {@link CachedFiles}. Thread-safe.
+ */
+@InterfaceAudience.Private
+public final class CachedFile {
+  static final int CATEGORIES = 4;
+
+  private final CachedFiles files;
+  private final String name;
+  private final int id;
+  private final long hashHigh;
+  private final long hashLow;
+
+  // All of these under the object's lock.
+  private final long[] blocks = new long[CATEGORIES];
+  private final long[] bytes = new long[CATEGORIES];
+  private long largestOffset;
+  private String region;
+  private boolean fullyCached;
+  private int pins;
+  private boolean forgotten;
+
+  private volatile boolean live = true;
+
+  CachedFile(CachedFiles files, String name, int id) {
+    this.files = files;
+    this.name = name;
+    this.id = id;
+    ByteBuffer hash = ByteBuffer
+      .wrap(Hashing.murmur3_128().hashString(name, StandardCharsets.UTF_8).asBytes());
+    this.hashHigh = hash.getLong();
+    this.hashLow = hash.getLong();
+  }
+
+  /** Returns the name of the file, without its directory. */
+  public String name() {
+    return name;
+  }
+
+  /** Returns the file's number in the index, from 1 on. */
+  public int id() {
+    return id;
+  }
+
+  /** Returns the first half of the name's 128-bit murmur3 hash. */
+  public long hashHigh() {
+    return hashHigh;
+  }
+
+  /** Returns the second half of the name's 128-bit murmur3 hash. */
+  public long hashLow() {
+    return hashLow;
+  }
+
+  /** Whether blocks are found under the file's name. */
+  public boolean isLive() {
+    return live;
+  }
+
+  /** Keeps the file, even without a block, until {@link #release}; false if it is not live. */
+  synchronized boolean pin() {
+    if (live) {
+      pins++;
+    }
+    return live;
+  }
+
+  /** To be called once for each file that {@link CachedFiles#acquire} returned. */
+  public void release() {
+    synchronized (this) {
+      pins--;
+    }
+    forgetIfEmpty();
+  }
+
+  /**
+   * A block is about to be put into the index.
+   * @param location where it is
+   * @return false if it is not to be, because the file was dropped
+   */
+  boolean comes(long offset, long location) {
+    int category = Location.category(location);
+    int length = Location.length(location);
+    synchronized (this) {
+      if (!live) {
+        return false;
+      }
+      blocks[category]++;
+      bytes[category] += length;
+      largestOffset = Math.max(largestOffset, offset);
+      files.count(category, 1, length);
+      files.countRegion(region, length);
+      return true;
+    }
+  }
+
+  /** A block was taken out of the index, or was not put into it after all. */
+  void goes(long location) {
+    int category = Location.category(location);
+    int length = Location.length(location);
+    synchronized (this) {
+      blocks[category]--;
+      bytes[category] -= length;
+      if (live) {
+        files.count(category, -1, -length);
+        files.countRegion(region, -length);
+        notFullyCached();
+      } else {
+        files.countDropped(-1);
+      }
+    }
+    forgetIfEmpty();
+  }
+
+  /** Has the file's blocks found no more; those in the index are to go. False if it was so. */
+  boolean drop() {
+    synchronized (this) {
+      if (!live) {
+        return false;
+      }
+      live = false;
+      for (int category = 0; category < CATEGORIES; category++) {
+        files.count(category, -blocks[category], -bytes[category]);
+        files.countRegion(region, -bytes[category]);
+      }
+      files.countDropped(blockCount());
+      notFullyCached();
+    }
+    return true;
+  }
+
+  /** A file without blocks is forgotten, so that there are no more files than blocks. */
+  private void forgetIfEmpty() {
+    synchronized (this) {
+      if (forgotten || pins > 0 || blockCount() > 0) {
+        return;
+      }
+      forgotten = true;
+      live = false;
+      notFullyCached();
+    }
+    files.forget(this);
+  }
+
+  /** Says which region the file belongs to, null if that is not known. */
+  synchronized void setRegion(String regionName) {
+    if (live && regionName != null && !regionName.equals(region)) {
+      long all = byteCount();
+      files.countRegion(region, -all);
+      region = regionName;
+      files.countRegion(region, all);
+    }
+  }
+
+  synchronized String getRegion() {
+    return region;
+  }
+
+  /**
+   * Notes that all blocks of the file are there, until one of them goes.
+   * @param dataBlocks how many data blocks the file has; if there are not as many, nothing is noted
+   * @param size       the bytes of all its blocks, for those who ask
+   */
+  synchronized boolean fullyCached(long dataBlocks, String regionName, long size) {
+    if (!live || blocks[0] != dataBlocks) {
+      return false;
+    }
+    setRegion(regionName);
+    fullyCached = true;
+    files.addFullyCached(name, regionName, size);
+    return true;
+  }
+
+  private void notFullyCached() {
+    if (fullyCached) {
+      fullyCached = false;
+      files.removeFullyCached(name);
+    }
+  }
+
+  /** Returns the number of blocks in the index. */
+  synchronized long blockCount() {
+    long sum = 0;
+    for (long count : blocks) {
+      sum += count;
+    }
+    return sum;
+  }
+
+  /** Returns the bytes that the blocks in the index take. */
+  synchronized long byteCount() {
+    long sum = 0;
+    for (long count : bytes) {
+      sum += count;
+    }
+    return sum;
+  }
+
+  /** Returns the number of data blocks in the index. */
+  synchronized long dataBlockCount() {
+    return blocks[0];
+  }
+
+  /** Returns an offset that no block in the index is beyond. */
+  synchronized long largestOffset() {
+    return largestOffset;
+  }
+
+  synchronized boolean isFullyCached() {
+    return fullyCached;
+  }
+
+  /** Takes over what a former process has counted. */
+  synchronized void restore(String regionName, long largest, long[] counts) {
+    region = regionName;
+    largestOffset = largest;
+    for (int category = 0; category < CATEGORIES; category++) {
+      blocks[category] = counts[2 * category];
+      bytes[category] = counts[2 * category + 1];
+      if (live) {
+        files.count(category, blocks[category], bytes[category]);
+        files.countRegion(region, bytes[category]);
+      }
+    }
+  }
+
+  /** Returns blocks and bytes in turn, for {@link #restore}. */
+  synchronized long[] counts() {
+    long[] counts = new long[2 * CATEGORIES];
+    for (int category = 0; category < CATEGORIES; category++) {
+      counts[2 * category] = blocks[category];
+      counts[2 * category + 1] = bytes[category];
+    }
+    return counts;
+  }
+
+  @Override
+  public String toString() {
+    return name + " (" + id + (live ? ")" : ", dropped)");
+  }
+}

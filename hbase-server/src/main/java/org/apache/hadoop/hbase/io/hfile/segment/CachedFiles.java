@@ -1,0 +1,364 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.io.hfile.segment;
+
+import java.io.DataInput;
+import java.io.DataOutput;
+import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.atomic.LongAdder;
+import org.apache.hadoop.hbase.io.hfile.BlockType.BlockCategory;
+import org.apache.hadoop.hbase.io.hfile.StoredBlocks;
+import org.apache.hadoop.hbase.util.Pair;
+import org.apache.yetus.audience.InterfaceAudience;
+
+/**
+ * The files whose blocks are cached, by name and by number, and what is stored in all. To drop a
+ * file is to take its name out: nothing of it is found from then on, and what is left in the index
+ * under its number is taken out when somebody comes by. A number is given to another file only when
+ * nothing is left under it. Thread-safe; a look-up takes no lock.
+ */
+@InterfaceAudience.Private
+public final class CachedFiles {
+  /** A number rests while so many others were free after it. */
+  private static final int RESTING_IDS = 1024;
+
+  private static final int FORMAT = 1;
+
+  private final ConcurrentMap<String, CachedFile> live = new ConcurrentHashMap<>();
+  /** Dropped files of which something is in the index, by name. The lists do not change. */
+  private final ConcurrentMap<String, List<CachedFile>> dropped = new ConcurrentHashMap<>();
+  private final ConcurrentMap<String, Pair<String, Long>> fullyCached = new ConcurrentHashMap<>();
+  private final ConcurrentMap<String, Long> regionBytes = new ConcurrentHashMap<>();
+
+  /** By number; written under the lock. The array is replaced when it grows. */
+  private volatile CachedFile[] byId = new CachedFile[64];
+  private final Queue<Integer> freeIds = new ArrayDeque<>();
+  private int nextId = 1;
+  private final int maxId;
+
+  private final LongAdder[] blocks = adders();
+  private final LongAdder[] bytes = adders();
+  private final LongAdder droppedBlocks = new LongAdder();
+
+  public CachedFiles() {
+    this(SegmentIndex.MAX_FILE_ID);
+  }
+
+  /** For tests that run out of numbers. */
+  CachedFiles(int maxId) {
+    this.maxId = maxId;
+  }
+
+  private static LongAdder[] adders() {
+    LongAdder[] adders = new LongAdder[CachedFile.CATEGORIES];
+    for (int i = 0; i < adders.length; i++) {
+      adders[i] = new LongAdder();
+    }
+    return adders;
+  }
+
+  /** Returns the live file of this name, null if nothing of it is cached. */
+  public CachedFile get(String name) {
+    return live.get(name);
+  }
+
+  /**
+   * Returns the live file of this name for one who is about to put blocks of it into the index, and
+   * who releases it afterwards.
+   * @return null if there are no more numbers for files
+   */
+  public CachedFile acquire(String name) {
+    while (true) {
+      CachedFile file = live.get(name);
+      if (file == null) {
+        file = live.computeIfAbsent(name, this::add);
+        if (file == null) {
+          return null;
+        }
+      }
+      if (file.pin()) {
+        return file;
+      }
+      // On its way out.
+      live.remove(name, file);
+    }
+  }
+
+  private synchronized CachedFile add(String name) {
+    Integer id = null;
+    if (freeIds.size() > RESTING_IDS || nextId > maxId) {
+      id = freeIds.poll();
+      if (id == null) {
+        return null;
+      }
+    } else {
+      id = nextId++;
+    }
+    CachedFile file = new CachedFile(this, name, id);
+    put(file);
+    return file;
+  }
+
+  private void put(CachedFile file) {
+    CachedFile[] files = byId;
+    if (file.id() >= files.length) {
+      files = Arrays.copyOf(files, Math.max(file.id() + 1, 2 * files.length));
+    }
+    files[file.id()] = file;
+    byId = files;
+  }
+
+  /** Returns the file of this number, dropped ones included, null if the number is free. */
+  public CachedFile byId(int id) {
+    CachedFile[] files = byId;
+    return id > 0 && id < files.length ? files[id] : null;
+  }
+
+  /**
+   * Has no block be found under this name any more. O(1).
+   * @return the file that was dropped, null if nothing of it was cached
+   */
+  public CachedFile drop(String name) {
+    CachedFile file = live.get(name);
+    if (file == null) {
+      return null;
+    }
+    // Known as dropped before it is, for those who look for what is left of it.
+    dropped.compute(name, (n, others) -> {
+      List<CachedFile> all = others == null ? new ArrayList<>(1) : new ArrayList<>(others);
+      all.add(file);
+      return all;
+    });
+    boolean byThisCall = file.drop();
+    live.remove(name, file);
+    if (!byThisCall || file.blockCount() == 0) {
+      notDropped(file);
+    }
+    return byThisCall ? file : null;
+  }
+
+  private void notDropped(CachedFile file) {
+    dropped.computeIfPresent(file.name(), (n, others) -> {
+      List<CachedFile> rest = new ArrayList<>(others);
+      rest.remove(file);
+      return rest.isEmpty() ? null : rest;
+    });
+  }
+
+  /** Returns the dropped files of this name of which something may be in the index. */
+  List<CachedFile> dropped(String name) {
+    return dropped.getOrDefault(name, Collections.emptyList());
+  }
+
+  /** Called by a file that has no blocks and that nobody holds. */
+  void forget(CachedFile file) {
+    live.remove(file.name(), file);
+    notDropped(file);
+    synchronized (this) {
+      if (byId[file.id()] == file) {
+        byId[file.id()] = null;
+        freeIds.add(file.id());
+      }
+    }
+  }
+
+  void count(int category, long count, long size) {
+    blocks[category].add(count);
+    bytes[category].add(size);
+  }
+
+  void countDropped(long count) {
+    droppedBlocks.add(count);
+  }
+
+  void countRegion(String region, long size) {
+    if (region != null && size != 0) {
+      regionBytes.merge(region, size, (a, b) -> a + b == 0 ? null : a + b);
+    }
+  }
+
+  void addFullyCached(String name, String region, long size) {
+    fullyCached.put(name, new Pair<>(region, size));
+  }
+
+  void removeFullyCached(String name) {
+    fullyCached.remove(name);
+  }
+
+  /** Returns the region and the size of each file all of whose blocks are there, as they change. */
+  Map<String, Pair<String, Long>> getFullyCached() {
+    return fullyCached;
+  }
+
+  /** Returns the bytes cached of each region that is known, as they change. */
+  Map<String, Long> getRegionBytes() {
+    return Collections.unmodifiableMap(regionBytes);
+  }
+
+  /** Visits each file of which something is stored; one that comes or goes now may be missed. */
+  void forEachFile(StoredBlocks.FileVisitor visitor) {
+    live.values().forEach(file -> visitor.visit(file.name(), file.blockCount(), file.byteCount()));
+  }
+
+  /** Returns the number of live files. */
+  long getFileCount() {
+    return live.size();
+  }
+
+  /** Returns the number of blocks of live files. */
+  long getBlockCount() {
+    return sum(blocks);
+  }
+
+  /** Returns the number of blocks of live files that count as this. */
+  long getBlockCount(BlockCategory category) {
+    return blocks[numberOf(category)].sum();
+  }
+
+  /** Returns what the blocks of live files take, in bytes. */
+  long getByteCount() {
+    return sum(bytes);
+  }
+
+  /** Returns what the blocks of live files that count as this take, in bytes. */
+  long getByteCount(BlockCategory category) {
+    return bytes[numberOf(category)].sum();
+  }
+
+  /** Returns how many blocks of dropped files are still in the index. */
+  long getDroppedBlockCount() {
+    return droppedBlocks.sum();
+  }
+
+  private static int numberOf(BlockCategory category) {
+    for (int i = 0; i < CachedFile.CATEGORIES; i++) {
+      if (Location.categoryOf(i) == category) {
+        return i;
+      }
+    }
+    throw new IllegalArgumentException("Nothing counts as " + category);
+  }
+
+  private static long sum(LongAdder[] adders) {
+    long sum = 0;
+    for (LongAdder adder : adders) {
+      sum += adder.sum();
+    }
+    return sum;
+  }
+
+  /**
+   * Writes all files, dropped ones too, while nobody changes anything.
+   * @throws IOException if the output does
+   */
+  void writeTo(DataOutput out) throws IOException {
+    List<CachedFile> all = new ArrayList<>();
+    for (CachedFile file : byId) {
+      if (file != null) {
+        all.add(file);
+      }
+    }
+    out.writeInt(FORMAT);
+    out.writeInt(all.size());
+    for (CachedFile file : all) {
+      out.writeUTF(file.name());
+      out.writeInt(file.id());
+      out.writeBoolean(file.isLive());
+      String region = file.getRegion();
+      out.writeUTF(region == null ? "" : region);
+      out.writeLong(file.largestOffset());
+      for (long count : file.counts()) {
+        out.writeLong(count);
+      }
+      Pair<String, Long> full = file.isFullyCached() ? fullyCached.get(file.name()) : null;
+      out.writeLong(full == null ? -1 : full.getSecond());
+    }
+  }
+
+  /**
+   * Reads what {@link #writeTo} has written, into an object without files that nobody else uses.
+   * @throws IOException if it is not that; the object is not to be used then
+   */
+  synchronized void readFrom(DataInput in) throws IOException {
+    if (in.readInt() != FORMAT) {
+      throw new IOException("Files of cached blocks in a format of another version");
+    }
+    Map<Integer, CachedFile> all = new HashMap<>();
+    int highest = 0;
+    for (int left = in.readInt(); left > 0; left--) {
+      CachedFile file = readFile(in);
+      highest = Math.max(highest, file.id());
+      if (all.put(file.id(), file) != null) {
+        throw new IOException("Two files of cached blocks have the number " + file.id());
+      }
+    }
+    nextId = highest + 1;
+    for (int id = 1; id < nextId; id++) {
+      if (all.containsKey(id)) {
+        put(all.get(id));
+      } else {
+        freeIds.add(id);
+      }
+    }
+  }
+
+  private CachedFile readFile(DataInput in) throws IOException {
+    String name = in.readUTF();
+    int id = in.readInt();
+    boolean isLive = in.readBoolean();
+    if (id < 1 || id > maxId) {
+      throw new IOException("A file of cached blocks has the number " + id);
+    }
+    CachedFile file = new CachedFile(this, name, id);
+    if (isLive) {
+      live.put(name, file);
+    } else {
+      file.drop();
+      dropped.merge(name, Collections.singletonList(file), (a, b) -> {
+        List<CachedFile> both = new ArrayList<>(a);
+        both.addAll(b);
+        return both;
+      });
+    }
+    String region = in.readUTF();
+    long largestOffset = in.readLong();
+    long[] counts = new long[2 * CachedFile.CATEGORIES];
+    for (int i = 0; i < counts.length; i++) {
+      counts[i] = in.readLong();
+    }
+    file.restore(region.isEmpty() ? null : region, largestOffset, counts);
+    if (!isLive) {
+      countDropped(file.blockCount());
+    }
+    long fullSize = in.readLong();
+    if (isLive && fullSize >= 0) {
+      file.fullyCached(file.dataBlockCount(), file.getRegion(), fullSize);
+    }
+    return file;
+  }
+}
