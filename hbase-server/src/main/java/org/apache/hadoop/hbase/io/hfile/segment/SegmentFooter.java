@@ -1,0 +1,332 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.io.hfile.segment;
+
+import java.nio.BufferUnderflowException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.zip.Checksum;
+import org.apache.hadoop.hbase.io.hfile.Crc32c;
+import org.apache.yetus.audience.InterfaceAudience;
+
+/**
+ * What is in a segment: at its end, the names of the files, the entries in the order of their
+ * places, and a trailer of {@value #TRAILER_SIZE} bytes by which both are found.
+ *
+ * <pre>
+ *  name: length 2, UTF-8 bytes
+ *  entry: file 4 | category 1, unused 3 | block's offset 8 | place 4 | length 4
+ *  trailer:
+ *   0 magic           8      48 place of the footer    4
+ *   8 version         4      52 number of files        4
+ *  12 segment size    4      56 number of entries      4
+ *  16 id of device   16      60 end of the entries     4
+ *  32 segment         4      64 CRC32C of the footer   4
+ *  36 unused          4     124 CRC32C of the trailer  4
+ *  40 sequence        8
+ * </pre>
+ *
+ * Places are in bytes from the beginning of the segment. One thread at a time.
+ */
+@InterfaceAudience.Private
+final class SegmentFooter {
+  static final int TRAILER_SIZE = 128;
+  /** The longest name of a file, in characters, which take up to three bytes each. */
+  static final int LONGEST_NAME = 1024;
+  /** The most that one entry takes of the footer, in bytes, its file's name and trailer included. */
+  static final int LARGEST_FOR_ONE = 24 + Short.BYTES + 3 * LONGEST_NAME + 128;
+
+  private static final int ENTRY_SIZE = 24;
+  private static final long MAGIC = 0x5345474d464f4f54L;
+  private static final int VERSION = 1;
+  private static final int TRAILER_SUM = TRAILER_SIZE - Integer.BYTES;
+  private static final int FIRST_ENTRIES = 64;
+
+  private String[] names = new String[8];
+  private int nameCount;
+  private final Map<String, Integer> numbers = new HashMap<>();
+  private int nameBytes;
+  private String lastName;
+  private int lastNumber;
+
+  private int count;
+  private int[] files = new int[FIRST_ENTRIES];
+  private long[] offsets = new long[FIRST_ENTRIES];
+  private int[] places = new int[FIRST_ENTRIES];
+  private int[] lengths = new int[FIRST_ENTRIES];
+  private byte[] categories = new byte[FIRST_ENTRIES];
+  private int dataEnd;
+
+  /** What the trailer says. */
+  @InterfaceAudience.Private
+  static final class Trailer {
+    private final long sequence;
+    private final int start;
+    private final int nameCount;
+    private final int entryCount;
+    private final int dataEnd;
+    private final int sum;
+
+    private Trailer(ByteBuffer from) {
+      sequence = from.getLong(40);
+      start = from.getInt(48);
+      nameCount = from.getInt(52);
+      entryCount = from.getInt(56);
+      dataEnd = from.getInt(60);
+      sum = from.getInt(64);
+    }
+
+    long sequence() {
+      return sequence;
+    }
+
+    /** Where the footer begins, in bytes from the beginning of the segment. */
+    int start() {
+      return start;
+    }
+  }
+
+  /** Returns what the footer and the trailer would take with one more entry, in bytes. */
+  int sizeWith(String name) {
+    int size = nameBytes + (count + 1) * ENTRY_SIZE + TRAILER_SIZE;
+    if (name != lastName && !name.equals(lastName) && !numbers.containsKey(name)) {
+      return size + Short.BYTES + name.getBytes(StandardCharsets.UTF_8).length;
+    }
+    return size;
+  }
+
+  /**
+   * Adds an entry behind the last one.
+   * @return its number
+   */
+  int add(String name, long blockOffset, int length, int category) {
+    if (count == offsets.length) {
+      int size = 2 * count;
+      files = Arrays.copyOf(files, size);
+      offsets = Arrays.copyOf(offsets, size);
+      places = Arrays.copyOf(places, size);
+      lengths = Arrays.copyOf(lengths, size);
+      categories = Arrays.copyOf(categories, size);
+    }
+    files[count] = numberOf(name);
+    offsets[count] = blockOffset;
+    places[count] = dataEnd;
+    lengths[count] = length;
+    categories[count] = (byte) category;
+    dataEnd += length;
+    return count++;
+  }
+
+  private int numberOf(String name) {
+    if (name == lastName || name.equals(lastName)) {
+      return lastNumber;
+    }
+    Integer number = numbers.get(name);
+    if (number == null) {
+      number = nameCount;
+      numbers.put(name, number);
+      addName(name);
+      nameBytes += Short.BYTES + name.getBytes(StandardCharsets.UTF_8).length;
+    }
+    lastName = name;
+    lastNumber = number;
+    return number;
+  }
+
+  private void addName(String name) {
+    if (nameCount == names.length) {
+      names = Arrays.copyOf(names, 2 * nameCount);
+    }
+    names[nameCount++] = name;
+  }
+
+  /** Takes an entry back that came to nothing: its place stays empty. */
+  void drop(int number) {
+    lengths[number] = 0;
+  }
+
+  int count() {
+    return count;
+  }
+
+  /** Where the entries end, in bytes from the beginning of the segment. */
+  int dataEnd() {
+    return dataEnd;
+  }
+
+  String name(int number) {
+    return names[files[number]];
+  }
+
+  long blockOffset(int number) {
+    return offsets[number];
+  }
+
+  int place(int number) {
+    return places[number];
+  }
+
+  /** What an entry takes, in bytes; 0 if it came to nothing. */
+  int length(int number) {
+    return lengths[number];
+  }
+
+  int category(int number) {
+    return categories[number];
+  }
+
+  /** Returns where an entry is, with an access count of 0. */
+  long location(int segment, int number) {
+    return Location.of(segment, places[number], lengths[number], 0, categories[number]);
+  }
+
+  /**
+   * Writes footer and trailer to the end of a segment.
+   * @param segment         the whole segment; position and limit change
+   * @param segmentOfDevice the number that the segment has on its device
+   * @return where the footer begins
+   */
+  int write(ByteBuffer segment, Superblock device, int segmentOfDevice, long sequence) {
+    int trailer = segment.capacity() - TRAILER_SIZE;
+    int entries = 0;
+    for (int i = 0; i < count; i++) {
+      entries += lengths[i] == 0 ? 0 : 1;
+    }
+    int start = trailer - nameBytes - entries * ENTRY_SIZE;
+    segment.clear();
+    segment.position(start);
+    for (int i = 0; i < nameCount; i++) {
+      byte[] name = names[i].getBytes(StandardCharsets.UTF_8);
+      segment.putShort((short) name.length).put(name);
+    }
+    for (int i = 0; i < count; i++) {
+      if (lengths[i] != 0) {
+        segment.putInt(files[i]).putInt(categories[i] << 24).putLong(offsets[i])
+          .putInt(places[i]).putInt(lengths[i]);
+      }
+    }
+    int sum = sum(segment, start, trailer);
+    segment.clear();
+    segment.position(trailer);
+    segment.putLong(MAGIC).putInt(VERSION).putInt(segment.capacity()).putLong(device.idHigh())
+      .putLong(device.idLow()).putInt(segmentOfDevice).putInt(0).putLong(sequence).putInt(start)
+      .putInt(nameCount).putInt(entries).putInt(dataEnd).putInt(sum);
+    while (segment.position() < trailer + TRAILER_SUM) {
+      segment.putInt(0);
+    }
+    segment.putInt(sum(segment, trailer, trailer + TRAILER_SUM));
+    segment.clear();
+    return start;
+  }
+
+  /**
+   * Reads a trailer.
+   * @param bytes {@value #TRAILER_SIZE} bytes
+   * @return null if this is not the trailer of this segment of this device
+   */
+  static Trailer trailer(ByteBuffer bytes, Superblock device, int segmentOfDevice) {
+    bytes.clear();
+    if (
+      bytes.getLong(0) != MAGIC || bytes.getInt(8) != VERSION
+        || bytes.getInt(12) != device.segmentSize() || bytes.getLong(16) != device.idHigh()
+        || bytes.getLong(24) != device.idLow() || bytes.getInt(32) != segmentOfDevice
+        || bytes.getInt(TRAILER_SUM) != sum(bytes, 0, TRAILER_SUM)
+    ) {
+      return null;
+    }
+    Trailer trailer = new Trailer(bytes);
+    int end = device.segmentSize() - TRAILER_SIZE;
+    return trailer.sequence > 0 && trailer.start >= 0 && trailer.start <= end
+      && trailer.dataEnd >= 0 && trailer.dataEnd <= trailer.start && trailer.nameCount >= 0
+      && trailer.nameCount <= (end - trailer.start) / Short.BYTES && trailer.entryCount >= 0
+      && trailer.entryCount <= (end - trailer.start) / ENTRY_SIZE ? trailer : null;
+  }
+
+  /**
+   * Reads a footer.
+   * @param bytes all of it, without the trailer
+   * @return null if it is not what was written, or nothing that could have been
+   */
+  static SegmentFooter read(ByteBuffer bytes, Trailer trailer) {
+    bytes.clear();
+    if (sum(bytes, 0, bytes.capacity()) != trailer.sum) {
+      return null;
+    }
+    bytes.clear();
+    SegmentFooter footer = new SegmentFooter();
+    try {
+      for (int i = 0; i < trailer.nameCount; i++) {
+        byte[] name = new byte[bytes.getShort() & 0xFFFF];
+        bytes.get(name);
+        footer.addName(new String(name, StandardCharsets.UTF_8));
+      }
+      int size = trailer.entryCount;
+      footer.files = new int[size];
+      footer.offsets = new long[size];
+      footer.places = new int[size];
+      footer.lengths = new int[size];
+      footer.categories = new byte[size];
+      for (int i = 0; i < size; i++) {
+        if (!footer.readEntry(bytes, trailer)) {
+          return null;
+        }
+      }
+    } catch (BufferUnderflowException e) {
+      return null;
+    }
+    return bytes.hasRemaining() ? null : footer;
+  }
+
+  private boolean readEntry(ByteBuffer bytes, Trailer trailer) {
+    int file = bytes.getInt();
+    int category = bytes.getInt() >>> 24;
+    long offset = bytes.getLong();
+    int place = bytes.getInt();
+    int length = bytes.getInt();
+    if (
+      file < 0 || file >= nameCount || category > 3 || offset < 0
+        || offset >= SegmentStore.END_OF_OFFSETS || place < dataEnd || length <= 0
+        || length > Location.MAX_ENTRY_BYTES || length > trailer.dataEnd - place
+        || (place | length) % Location.UNIT != 0
+    ) {
+      return false;
+    }
+    files[count] = file;
+    offsets[count] = offset;
+    places[count] = place;
+    lengths[count] = length;
+    categories[count] = (byte) category;
+    dataEnd = place + length;
+    count++;
+    return true;
+  }
+
+  private static int sum(ByteBuffer bytes, int from, int to) {
+    Checksum sum = Crc32c.create();
+    int position = bytes.position();
+    bytes.limit(to);
+    bytes.position(from);
+    Crc32c.update(sum, bytes);
+    bytes.limit(bytes.capacity());
+    bytes.position(position);
+    return (int) sum.getValue();
+  }
+}

@@ -1,0 +1,1297 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.io.hfile.segment;
+
+import java.io.DataInput;
+import java.io.DataOutput;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.apache.hadoop.hbase.io.ByteBuffAllocator;
+import org.apache.hadoop.hbase.io.hfile.Cacheable;
+import org.apache.hadoop.hbase.io.hfile.HFileBlock;
+import org.apache.hadoop.hbase.nio.ByteBuff;
+import org.apache.yetus.audience.InterfaceAudience;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Blocks in segments on devices, written one after the other and read one by one.
+ * <p>
+ * A block is copied into the open segment, in memory, by the thread that inserts it, and can be
+ * read there at once. A full segment goes to the thread of its device, which writes it in large
+ * sequential writes, and its memory is used for another. When too much waits to be written,
+ * insertions are refused, by their {@link InsertionKind}, so that no thread ever waits that did not
+ * offer to. {@link SegmentCleaner} reclaims segments ahead of the writers; what a segment costs
+ * does not depend on how many there are.
+ * <p>
+ * A read takes no lock: the place that it was given may have been overwritten, and the entry's
+ * {@link EntryTag} tells. So every race between readers, writers and the cleaner ends in a miss at
+ * worst, and so does every torn, lost, misplaced or flipped byte on a device.
+ * <p>
+ * Where a block is, a {@link SegmentDirectory} knows. Here is only kept, for each segment, what
+ * state it is in, its sequence number, and how many bytes of it live: 13 bytes a segment. One lock
+ * guards the changes of state, of which a segment has a few in its life; it is not held during
+ * I/O, and neither are calls of the directory.
+ */
+@InterfaceAudience.Private
+final class SegmentStore {
+  private static final Logger LOG = LoggerFactory.getLogger(SegmentStore.class);
+
+  /** Blocks from here on are not stored: the index has 40 bits for an offset. */
+  static final long END_OF_OFFSETS = 1L << 40;
+  /** What is written at once: without a limit, and with one, where it is to be smooth. */
+  static final int LARGEST_WRITE = 4 << 20;
+  static final int LARGEST_PACED_WRITE = 1 << 20;
+
+  private static final int SNAPSHOT_VERSION = 1;
+  private static final int SEQUENCES_OF_EPOCH = 32;
+  private static final long STOP_WAIT_MS = 60_000;
+  private static final int TAG_READ = EntryTag.SIZE;
+
+  /** It is not known yet what is in a segment; no block of it is in the directory. */
+  static final byte UNKNOWN = 0;
+  /** Can be written. */
+  static final byte CLEAN = 1;
+  /** In memory, open or waiting to be written. */
+  static final byte OPEN = 2;
+  /** On the device, and its blocks in the directory. */
+  static final byte SEALED = 3;
+  /** On the device, and its blocks not in the directory yet. */
+  static final byte FOUND = 4;
+  /** Its blocks are being brought to the directory, or out of it. */
+  static final byte BUSY = 5;
+  /** Was to be written to a device that did not take it. */
+  static final byte LOST = 6;
+
+  private final SegmentStoreSettings settings;
+  private final SegmentDirectory directory;
+  private final SegmentDevice.Opener opener;
+  private final SegmentStoreMetrics metrics = new SegmentStoreMetrics();
+  private final WriteBudget budget;
+  private final int segmentSize;
+  private final int segmentCount;
+  private final List<StoreDevice> devices;
+  private final long[] formerEpochs;
+  private final int largestData;
+
+  private final ReentrantLock lock = new ReentrantLock();
+  /** Room for insertions may have come. */
+  private final Condition room = lock.newCondition();
+  /** There may be something to do for the cleaner. */
+  private final Condition cleaning = lock.newCondition();
+  private final byte[] states;
+  private final ArrayDeque<ByteBuffer> freeMemory = new ArrayDeque<>();
+  private long nextSequence;
+  private int nextDevice;
+
+  private final AtomicLongArray sequences;
+  private final AtomicIntegerArray live;
+  private final AtomicReferenceArray<SegmentBuffer> memory;
+  private volatile SegmentBuffer open;
+  /** Segments that wait to be written; changed under the lock. */
+  private volatile int pending;
+  private volatile double rewriteShare;
+  private volatile boolean stopped;
+
+  private final List<Thread> writers = new ArrayList<>();
+  private SegmentCleaner cleaner;
+  private Thread cleanerThread;
+  private SegmentRecovery recovery;
+  private Thread recoveryThread;
+
+  private SegmentStore(SegmentStoreSettings settings, SegmentDirectory directory,
+    SegmentDevice.Opener opener, WriteBudget.Clock clock) throws IOException {
+    this.settings = settings;
+    this.directory = directory;
+    this.opener = opener;
+    this.segmentSize = settings.segmentSize();
+    this.rewriteShare = settings.rewriteShare();
+    this.budget = new WriteBudget(settings.writeLimit(), clock);
+    this.largestData = Math.min(segmentSize - SegmentFooter.LARGEST_FOR_ONE,
+      Location.MAX_ENTRY_BYTES) / Location.UNIT * Location.UNIT - EntryTag.SIZE;
+    List<StoreDevice> made = new ArrayList<>();
+    int perDevice = Math.min(Superblock.segmentsOf(settings.sizePerDevice(), segmentSize),
+      Location.MAX_SEGMENTS / settings.paths().size());
+    for (String path : settings.paths()) {
+      made.add(new StoreDevice(path, made.size() * perDevice, perDevice, settings));
+    }
+    this.devices = Collections.unmodifiableList(made);
+    this.segmentCount = perDevice * made.size();
+    this.formerEpochs = new long[made.size()];
+    this.states = new byte[segmentCount];
+    this.sequences = new AtomicLongArray(segmentCount);
+    this.live = new AtomicIntegerArray(segmentCount);
+    this.memory = new AtomicReferenceArray<>(segmentCount);
+    openDevices();
+    for (int i = 0; i < settings.bufferCount(); i++) {
+      freeMemory.add(ByteBuffer.allocateDirect(segmentSize));
+    }
+  }
+
+  /**
+   * Opens a store. Nothing is read but the superblocks, and no thread runs before {@link #start}.
+   * @throws IOException if no device can be opened; one of several is bypassed if it cannot
+   */
+  static SegmentStore open(SegmentStoreSettings settings, SegmentDirectory directory,
+    SegmentDevice.Opener opener) throws IOException {
+    return new SegmentStore(settings, directory, opener, WriteBudget.Clock.SYSTEM);
+  }
+
+  private void openDevices() throws IOException {
+    IOException failure = null;
+    long epoch = 0;
+    List<SegmentDevice> opened = new ArrayList<>();
+    List<Superblock> superblocks = new ArrayList<>();
+    try {
+      for (StoreDevice device : devices) {
+        SegmentDevice of = null;
+        Superblock superblock = null;
+        try {
+          of = opener.open(device.path(), settings.sizePerDevice());
+          superblock = Superblock.read(of);
+          epoch = superblock == null ? epoch : Math.max(epoch, superblock.epoch());
+        } catch (IOException e) {
+          failure = e;
+          close(of);
+          of = null;
+          LOG.warn("{} cannot be opened and is bypassed for the time being", device, e);
+        }
+        opened.add(of);
+        superblocks.add(superblock);
+      }
+      epoch++;
+      nextSequence = epoch << SEQUENCES_OF_EPOCH;
+      int working = 0;
+      for (int i = 0; i < devices.size(); i++) {
+        working += begin(i, opened.get(i), superblocks.get(i), epoch) ? 1 : 0;
+      }
+      if (working == 0) {
+        throw failure == null ? new IOException("No device can be written") : failure;
+      }
+    } catch (IOException | RuntimeException e) {
+      opened.forEach(SegmentStore::close);
+      throw e;
+    }
+  }
+
+  /** Writes the superblock of this opening. Returns whether the device works. */
+  private boolean begin(int number, SegmentDevice of, Superblock found, long epoch) {
+    StoreDevice device = devices.get(number);
+    boolean known = found != null && found.segmentSize() == segmentSize;
+    Superblock superblock =
+      known ? found.withEpoch(epoch) : Superblock.anew(segmentSize, epoch);
+    formerEpochs[number] = known ? found.epoch() : -1;
+    if (found != null && !known) {
+      LOG.info("{} has segments of {} bytes, now they have {}: it begins empty", device,
+        found.segmentSize(), segmentSize);
+    }
+    boolean works = of != null;
+    try {
+      if (works) {
+        superblock.write(of);
+      }
+    } catch (IOException e) {
+      works = false;
+      LOG.warn("{} cannot be written and is bypassed for the time being", device, e);
+    }
+    device.use(of, superblock);
+    if (!works) {
+      device.bypass(System.nanoTime());
+      Arrays.fill(states, device.first(), device.end(), LOST);
+    } else if (!known) {
+      for (int segment = device.first(); segment < device.end(); segment++) {
+        states[segment] = CLEAN;
+        device.clean.add(segment);
+      }
+      device.ordered = true;
+    }
+    return works;
+  }
+
+  private static void close(SegmentDevice device) {
+    if (device != null) {
+      try {
+        device.close();
+      } catch (IOException e) {
+        LOG.warn("{} cannot be closed", device, e);
+      }
+    }
+  }
+
+  /**
+   * Takes over what {@link #writeTo} has written. To be called before {@link #start}.
+   * @return false if it is of another set of devices, or of an earlier time; nothing is changed
+   *         then, and the segments are found by their footers
+   */
+  boolean restore(DataInput in) throws IOException {
+    if (
+      in.readInt() != SNAPSHOT_VERSION || in.readInt() != segmentSize
+        || in.readInt() != devices.size()
+    ) {
+      return false;
+    }
+    for (int i = 0; i < devices.size(); i++) {
+      Superblock superblock = devices.get(i).superblock();
+      if (
+        in.readLong() != superblock.idHigh() || in.readLong() != superblock.idLow()
+          || in.readLong() != formerEpochs[i] || in.readInt() != devices.get(i).count()
+          || !devices.get(i).isWorking()
+      ) {
+        return false;
+      }
+    }
+    byte[] newStates = new byte[segmentCount];
+    long[] newSequences = new long[segmentCount];
+    int[] newLive = new int[segmentCount];
+    for (int i = 0; i < segmentCount; i++) {
+      newStates[i] = in.readByte();
+      newSequences[i] = in.readLong();
+      newLive[i] = in.readInt();
+      if (
+        newStates[i] != UNKNOWN && newStates[i] != CLEAN && newStates[i] != SEALED
+          && newStates[i] != FOUND
+      ) {
+        return false;
+      }
+    }
+    lock.lock();
+    try {
+      for (int i = 0; i < segmentCount; i++) {
+        states[i] = newStates[i];
+        sequences.set(i, newSequences[i]);
+        live.set(i, newLive[i]);
+      }
+      for (StoreDevice device : devices) {
+        restore(device);
+      }
+    } finally {
+      lock.unlock();
+    }
+    return true;
+  }
+
+  private void restore(StoreDevice device) {
+    device.clean.clear();
+    List<StoreDevice.Sealed> sealed = new ArrayList<>();
+    for (int i = device.first(); i < device.end(); i++) {
+      if (states[i] == CLEAN) {
+        device.clean.add(i);
+      } else if (states[i] == SEALED) {
+        sealed.add(new StoreDevice.Sealed(i, sequences.get(i)));
+        if (live.get(i) <= 0) {
+          device.dead.add(i);
+        }
+      }
+    }
+    sealed.sort(Comparator.comparingLong(s -> s.sequence));
+    device.sealed.addAll(sealed);
+  }
+
+  /**
+   * Writes what the store knows of its segments, to be restored when the same devices are opened
+   * next. To be called between {@link #stop} and {@link #close}.
+   */
+  void writeTo(DataOutput out) throws IOException {
+    out.writeInt(SNAPSHOT_VERSION);
+    out.writeInt(segmentSize);
+    out.writeInt(devices.size());
+    for (StoreDevice device : devices) {
+      Superblock superblock = device.superblock();
+      out.writeLong(superblock.idHigh());
+      out.writeLong(superblock.idLow());
+      out.writeLong(superblock.epoch());
+      out.writeInt(device.count());
+    }
+    for (int i = 0; i < segmentCount; i++) {
+      out.writeByte(states[i]);
+      out.writeLong(sequences.get(i));
+      out.writeInt(live.get(i));
+    }
+  }
+
+  /**
+   * Starts the threads: one for each device, the cleaner, and one that brings to the directory what
+   * is found in segments, if there are any that {@link #restore} has not told of. Blocks can be
+   * inserted and read from now on.
+   * @param name what the threads' names begin with
+   */
+  void start(String name) {
+    recovery = new SegmentRecovery(this, directory);
+    for (StoreDevice device : devices) {
+      writers.add(daemon(name + "-SegmentWriter-" + writers.size(), () -> write(device)));
+    }
+    writers.forEach(Thread::start);
+    recoveryThread = daemon(name + "-SegmentRecovery", recovery);
+    recoveryThread.start();
+    cleaner = new SegmentCleaner(this, directory);
+    cleanerThread = daemon(name + "-SegmentCleaner", cleaner);
+    cleanerThread.start();
+  }
+
+  private static Thread daemon(String name, Runnable task) {
+    Thread thread = new Thread(task, name);
+    thread.setDaemon(true);
+    thread.setUncaughtExceptionHandler(
+      (t, e) -> LOG.error("{} has ended, which nothing but a defect explains", t.getName(), e));
+    return thread;
+  }
+
+  /** Whether a block of this serialized length could be stored at all. */
+  boolean accepts(int dataLength) {
+    return dataLength > 0 && dataLength <= largestData;
+  }
+
+  /** Whether an insertion of this kind would not be refused, as far as is known now. */
+  boolean hasRoom(InsertionKind kind) {
+    return !stopped && pending < pendingLimit(kind);
+  }
+
+  /**
+   * Waits for {@link #hasRoom}.
+   * @param nanos the longest wait
+   * @return whether there is room
+   */
+  boolean awaitRoom(InsertionKind kind, long nanos) throws InterruptedException {
+    if (hasRoom(kind) || nanos <= 0) {
+      return hasRoom(kind);
+    }
+    lock.lockInterruptibly();
+    try {
+      long left = nanos;
+      while (!hasRoom(kind) && !stopped && left > 0) {
+        left = room.awaitNanos(left);
+      }
+    } finally {
+      lock.unlock();
+    }
+    return hasRoom(kind);
+  }
+
+  /** Returns how many segments may wait to be written for an insertion to be taken. */
+  private int pendingLimit(InsertionKind kind) {
+    switch (kind) {
+      case READ:
+        return Math.max(1, settings.bufferCount() / 2);
+      case PREFETCH:
+        return settings.bufferCount() - 1;
+      default:
+        return Integer.MAX_VALUE;
+    }
+  }
+
+  /**
+   * Stores a block: copies it, and tells the directory. The caller keeps its reference. Failures of
+   * a device are counted and never thrown.
+   * @param category  as {@link Location#categoryOf} says
+   * @param waitNanos how long to wait for room, 0 to be refused at once if there is none
+   * @return whether it is stored
+   * @throws InterruptedException if the thread is interrupted while it waits
+   */
+  boolean insert(CachedFile file, long blockOffset, Cacheable block, int category,
+    InsertionKind kind, long waitNanos) throws InterruptedException {
+    int dataLength = block.getSerializedLength();
+    if (
+      !accepts(dataLength) || blockOffset < 0 || blockOffset >= END_OF_OFFSETS
+        || file.name().length() > SegmentFooter.LONGEST_NAME
+    ) {
+      metrics.unfit.increment();
+      return false;
+    }
+    int length = EntryTag.entryLength(dataLength);
+    long left = waitNanos;
+    while (true) {
+      SegmentBuffer current = open;
+      if (hasRoom(kind)) {
+        long reserved = current == null
+          ? SegmentBuffer.NO_ROOM
+          : current.reserve(file.name(), blockOffset, length, category);
+        if (reserved != SegmentBuffer.NO_ROOM) {
+          return copy(current, reserved, file, blockOffset, block, dataLength, category, kind);
+        }
+        if (openNext(current, false)) {
+          continue;
+        }
+      }
+      if (left > 0 && !stopped) {
+        left = awaitChange(current, kind, left);
+      } else {
+        metrics.refusals(kind).increment();
+        return false;
+      }
+    }
+  }
+
+  private boolean copy(SegmentBuffer to, long reserved, CachedFile file, long blockOffset,
+    Cacheable block, int dataLength, int category, InsertionKind kind) {
+    int length = EntryTag.entryLength(dataLength);
+    boolean stored = false;
+    try {
+      ByteBuffer entry = to.entry(SegmentBuffer.place(reserved), length);
+      block.serialize(entry, true);
+      EntryTag.local().write(entry, to.sequence(), file.hashHigh(), file.hashLow(), blockOffset,
+        category, dataLength,
+        block instanceof HFileBlock ? ((HFileBlock) block).getOnDiskSizeWithHeader() : dataLength);
+      long location = Location.of(to.segment(), SegmentBuffer.place(reserved), length,
+        kind == InsertionKind.READ ? 1 : 0, category);
+      live.addAndGet(to.segment(), length);
+      stored = directory.stored(file, blockOffset, location);
+      if (stored) {
+        metrics.insertions.increment();
+        metrics.insertedBytes.add(length);
+      } else {
+        live.addAndGet(to.segment(), -length);
+      }
+    } finally {
+      to.copied(SegmentBuffer.number(reserved), stored);
+    }
+    return stored;
+  }
+
+  /**
+   * Stores a copy of an entry that was read from a segment which is about to be overwritten.
+   * @param entry      all of it, checked
+   * @param waitNanos  how long to wait for room
+   * @return whether the copy has taken the place of the entry
+   */
+  boolean rewrite(String fileName, long blockOffset, ByteBuffer entry, long from, long waitNanos)
+    throws InterruptedException {
+    int length = entry.capacity();
+    long left = waitNanos;
+    while (true) {
+      SegmentBuffer current = open;
+      if (pending < pendingLimit(InsertionKind.PREFETCH) && !stopped) {
+        long reserved = current == null
+          ? SegmentBuffer.NO_ROOM
+          : current.reserve(fileName, blockOffset, length, Location.category(from));
+        if (reserved != SegmentBuffer.NO_ROOM) {
+          return move(current, reserved, fileName, blockOffset, entry, from);
+        }
+        if (openNext(current, true)) {
+          continue;
+        }
+      }
+      if (left <= 0 || stopped) {
+        return false;
+      }
+      left = awaitChange(current, InsertionKind.PREFETCH, left);
+    }
+  }
+
+  private boolean move(SegmentBuffer to, long reserved, String fileName, long blockOffset,
+    ByteBuffer entry, long from) {
+    int length = entry.capacity();
+    boolean moved = false;
+    try {
+      ByteBuffer copy = to.entry(SegmentBuffer.place(reserved), length);
+      entry.clear();
+      copy.put(entry);
+      EntryTag.local().rewrite(copy, to.sequence());
+      live.addAndGet(to.segment(), length);
+      // Once more, and it is hot again
+      moved = directory.moved(fileName, blockOffset, from, Location.of(to.segment(),
+        SegmentBuffer.place(reserved), length, 1, Location.category(from)));
+      if (!moved) {
+        live.addAndGet(to.segment(), -length);
+      }
+    } finally {
+      to.copied(SegmentBuffer.number(reserved), moved);
+    }
+    return moved;
+  }
+
+  /**
+   * Sees to it that another segment is open than the one that has no room.
+   * @param full     the one that was open
+   * @param cleaning whether the cleaner asks, which may have the last clean segment
+   * @return whether there is one
+   */
+  private boolean openNext(SegmentBuffer full, boolean cleaning) {
+    lock.lock();
+    try {
+      if (open != full) {
+        return open != null;
+      }
+      StoreDevice device = stopped || freeMemory.isEmpty() ? null : deviceToOpenOn(cleaning);
+      if (device == null) {
+        this.cleaning.signal();
+        return false;
+      }
+      if (full != null) {
+        enqueue(full);
+      }
+      int segment = device.clean.poll();
+      states[segment] = OPEN;
+      sequences.set(segment, nextSequence);
+      live.set(segment, 0);
+      SegmentBuffer next =
+        new SegmentBuffer(segment, nextSequence++, freeMemory.poll(), this::giveBack);
+      memory.set(segment, next);
+      open = next;
+      nextDevice = (devices.indexOf(device) + 1) % devices.size();
+      if (device.clean.size() < cleanTarget(device)) {
+        this.cleaning.signal();
+      }
+      return true;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Returns the next device in turn that works and has a clean segment. */
+  private StoreDevice deviceToOpenOn(boolean cleaning) {
+    int clean = 0;
+    StoreDevice next = null;
+    for (int i = 0; i < devices.size(); i++) {
+      StoreDevice device = devices.get((nextDevice + i) % devices.size());
+      if (device.isWorking() && !device.clean.isEmpty()) {
+        clean += device.clean.size();
+        next = next == null ? device : next;
+      }
+    }
+    // What the cleaner saves must have a place to go to
+    return clean > (cleaning ? 0 : 1) ? next : null;
+  }
+
+  /** Returns how many clean segments a device should have. */
+  static int cleanTarget(StoreDevice device) {
+    return Math.max(2, Math.min(4, device.count() / 32));
+  }
+
+  private void enqueue(SegmentBuffer full) {
+    full.seal();
+    pending++;
+    deviceOf(full.segment()).toWrite.add(full);
+  }
+
+  private long awaitChange(SegmentBuffer seen, InsertionKind kind, long nanos)
+    throws InterruptedException {
+    lock.lockInterruptibly();
+    try {
+      boolean canOpen = !freeMemory.isEmpty() && deviceToOpenOn(false) != null;
+      return stopped || open != seen || canOpen && pending < pendingLimit(kind)
+        ? nanos
+        : room.awaitNanos(nanos);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void giveBack(ByteBuffer free) {
+    lock.lock();
+    try {
+      free.clear();
+      freeMemory.add(free);
+      room.signalAll();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * Reads a block.
+   * @param location what the directory has for it
+   * @return the block, with a reference for the caller; null if it cannot be had. If that is so
+   *         because its bytes are not there, the directory was told. The directory may have
+   *         another place for it by then, if the entry was moved meanwhile.
+   */
+  Cacheable read(CachedFile file, long blockOffset, long location, ByteBuffAllocator allocator) {
+    int segment = Location.segment(location);
+    if (segment >= segmentCount) {
+      return null;
+    }
+    ByteBuff entry = allocator.allocate(Location.length(location));
+    boolean returned = false;
+    try {
+      if (fetch(entry, segment, Location.offset(location))) {
+        if (
+          EntryTag.local().check(entry, file.hashHigh(), file.hashLow(), blockOffset)
+        ) {
+          Cacheable block = HFileBlock.BLOCK_DESERIALIZER.deserialize(entry, allocator);
+          returned = true;
+          metrics.reads.increment();
+          return block;
+        }
+        bad(file.name(), blockOffset, location);
+      }
+    } catch (IOException | RuntimeException e) {
+      // The sum is right, yet it is no block: it was none when it was written.
+      LOG.warn("What is stored of {} at {} is not a block", file.name(), blockOffset, e);
+      bad(file.name(), blockOffset, location);
+    } finally {
+      if (!returned) {
+        entry.release();
+      }
+    }
+    return null;
+  }
+
+  /**
+   * Returns the size of a block in its file with its header, in bytes, or -1 if it cannot be had.
+   * Reads the end of its entry, and trusts that the rest is there.
+   */
+  int readBlockSize(CachedFile file, long blockOffset, long location) {
+    int segment = Location.segment(location);
+    if (segment >= segmentCount) {
+      return -1;
+    }
+    ByteBuff tag = ByteBuff.wrap(ByteBuffer.allocate(TAG_READ));
+    if (
+      !fetch(tag, segment, Location.offset(location) + Location.length(location) - TAG_READ)
+    ) {
+      return -1;
+    }
+    tag.rewind();
+    EntryTag local = EntryTag.local();
+    if (!local.load(tag, TAG_READ, file.hashHigh(), file.hashLow(), blockOffset)) {
+      bad(file.name(), blockOffset, location);
+      return -1;
+    }
+    return local.onDiskSize();
+  }
+
+  /** Fills a buffer, from memory or from the device. Returns false, and counts it, if it cannot. */
+  private boolean fetch(ByteBuff to, int segment, int place) {
+    SegmentBuffer buffer = memory.get(segment);
+    if (buffer != null && buffer.retain()) {
+      try {
+        buffer.read(to, place);
+      } finally {
+        buffer.release();
+      }
+      metrics.memoryReads.increment();
+      return true;
+    }
+    StoreDevice device = deviceOf(segment);
+    if (!device.isWorking()) {
+      metrics.bypassedReads.increment();
+      return false;
+    }
+    int term = device.term();
+    try {
+      int at = place;
+      for (ByteBuffer item : to.nioByteBuffers()) {
+        int length = item.remaining();
+        device.read(item, segment, at);
+        at += length;
+      }
+      device.readSucceeded();
+      return true;
+    } catch (IOException | RuntimeException e) {
+      readFailed(device, term, e);
+      return false;
+    }
+  }
+
+  private void bad(String fileName, long blockOffset, long location) {
+    if (directory.removed(fileName, blockOffset, location) == SegmentDirectory.NOT_HERE) {
+      metrics.staleReads.increment();
+    } else {
+      metrics.badEntries.increment();
+      freed(location);
+    }
+  }
+
+  /** What was at this place is not in the directory any more, or was never to be. */
+  void freed(long location) {
+    int segment = Location.segment(location);
+    if (
+      segment < segmentCount && live.addAndGet(segment, -Location.length(location)) <= 0
+    ) {
+      deviceOf(segment).dead.add(segment);
+    }
+  }
+
+  StoreDevice deviceOf(int segment) {
+    return devices.get(segment / devices.get(0).count());
+  }
+
+  void readFailed(StoreDevice device, int term, Exception cause) {
+    metrics.readErrors.increment();
+    if (stopped) {
+      return;
+    }
+    LOG.debug("Read from {} failed", device, cause);
+    if (device.readFailed(term, System.nanoTime())) {
+      bypassed(device, cause);
+    }
+  }
+
+  private void bypassed(StoreDevice device, Exception cause) {
+    metrics.outages.increment();
+    LOG.error("{} is bypassed until it works again: {} failures in a row", device,
+      settings.failuresInARow(), cause);
+    lock.lock();
+    try {
+      if (open != null && deviceOf(open.segment()) == device) {
+        enqueue(open);
+        open = null;
+      }
+      cleaning.signal();
+      room.signalAll();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** What a device's thread does: writes what there is to write, until the store is stopped. */
+  private void write(StoreDevice device) {
+    try {
+      while (true) {
+        SegmentBuffer buffer = device.toWrite.poll(100, TimeUnit.MILLISECONDS);
+        if (buffer != null) {
+          buffer.awaitCopies();
+          writtenOrNot(device, buffer, writeUntilTaken(device, buffer));
+        } else if (stopped) {
+          return;
+        }
+      }
+    } catch (InterruptedException e) {
+      // The device did not answer in the time that stopping may take.
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private boolean writeUntilTaken(StoreDevice device, SegmentBuffer buffer)
+    throws InterruptedException {
+    if (buffer.footer().count() == 0) {
+      return false;
+    }
+    int start = buffer.footer().write(buffer.memory(), device.superblock(),
+      buffer.segment() - device.first(), buffer.sequence());
+    while (device.isWorking()) {
+      int term = device.term();
+      try {
+        int end = buffer.footer().dataEnd();
+        if (start - end < LARGEST_PACED_WRITE) {
+          write(device, buffer, 0, segmentSize);
+        } else {
+          write(device, buffer, 0, end);
+          write(device, buffer, start, segmentSize);
+        }
+        device.writeSucceeded();
+        metrics.segmentsWritten.increment();
+        return true;
+      } catch (IOException | RuntimeException e) {
+        metrics.writeErrors.increment();
+        LOG.debug("Write to {} failed", device, e);
+        if (device.writeFailed(term, System.nanoTime())) {
+          bypassed(device, e);
+        }
+      }
+    }
+    return false;
+  }
+
+  private void write(StoreDevice device, SegmentBuffer buffer, int from, int to)
+    throws IOException, InterruptedException {
+    ByteBuffer bytes = buffer.memory();
+    int position = from;
+    while (position < to) {
+      int length =
+        Math.min(to - position, budget.isLimited() ? LARGEST_PACED_WRITE : LARGEST_WRITE);
+      if (!stopped) {
+        budget.acquire(length);
+      }
+      bytes.clear();
+      bytes.limit(position + length);
+      bytes.position(position);
+      device.write(bytes, buffer.segment(), position);
+      metrics.writes.increment();
+      metrics.writtenBytes.add(length);
+      position += length;
+    }
+  }
+
+  private void writtenOrNot(StoreDevice device, SegmentBuffer buffer, boolean written) {
+    int segment = buffer.segment();
+    SegmentFooter footer = buffer.footer();
+    if (!written) {
+      removeAll(footer, segment);
+      if (footer.count() > 0) {
+        metrics.segmentsNotWritten.increment();
+      }
+    }
+    lock.lock();
+    try {
+      if (written) {
+        states[segment] = SEALED;
+        device.sealed.add(new StoreDevice.Sealed(segment, buffer.sequence()));
+        if (live.get(segment) <= 0) {
+          device.dead.add(segment);
+        }
+      } else {
+        sequences.set(segment, 0);
+        live.set(segment, 0);
+        states[segment] = device.isWorking() ? CLEAN : LOST;
+        if (device.isWorking()) {
+          device.clean.add(segment);
+        }
+      }
+      pending--;
+      memory.set(segment, null);
+      cleaning.signal();
+      room.signalAll();
+    } finally {
+      lock.unlock();
+    }
+    buffer.release();
+  }
+
+  /** Takes the blocks of a segment out of the directory. Returns how many there were. */
+  int removeAll(SegmentFooter footer, int segment) {
+    int removed = 0;
+    for (int i = 0; i < footer.count(); i++) {
+      if (
+        footer.length(i) > 0 && directory.removed(footer.name(i), footer.blockOffset(i),
+          footer.location(segment, i)) != SegmentDirectory.NOT_HERE
+      ) {
+        removed++;
+      }
+    }
+    return removed;
+  }
+
+  /**
+   * Reads what is in a segment.
+   * @return null if it is not what was written
+   * @throws IOException if the device fails
+   */
+  SegmentFooter readFooter(StoreDevice device, int segment) throws IOException {
+    SegmentFooter.Trailer trailer = readTrailer(device, segment);
+    if (trailer == null) {
+      return null;
+    }
+    ByteBuffer footer =
+      ByteBuffer.allocate(segmentSize - SegmentFooter.TRAILER_SIZE - trailer.start());
+    device.read(footer, segment, trailer.start());
+    return SegmentFooter.read(footer, trailer);
+  }
+
+  SegmentFooter.Trailer readTrailer(StoreDevice device, int segment) throws IOException {
+    ByteBuffer trailer = ByteBuffer.allocate(SegmentFooter.TRAILER_SIZE);
+    device.read(trailer, segment, segmentSize - SegmentFooter.TRAILER_SIZE);
+    return SegmentFooter.trailer(trailer, device.superblock(), segment - device.first());
+  }
+
+  /**
+   * Waits until a device needs the cleaner: it has too few clean segments and some to reclaim, or
+   * it is bypassed and can be tried.
+   * @return null when the store is stopped
+   */
+  StoreDevice awaitWork() throws InterruptedException {
+    lock.lockInterruptibly();
+    try {
+      while (!stopped) {
+        long wait = TimeUnit.SECONDS.toNanos(1);
+        for (StoreDevice device : devices) {
+          if (!device.isWorking()) {
+            long untilTrial = device.untilTrial(System.nanoTime());
+            if (untilTrial <= 0) {
+              return device;
+            }
+            wait = Math.min(wait, untilTrial);
+          } else if (
+            device.ordered && device.clean.size() < cleanTarget(device)
+              && !device.sealed.isEmpty()
+          ) {
+            return device;
+          }
+        }
+        cleaning.awaitNanos(wait);
+      }
+      return null;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * Takes the segment that is to be reclaimed next: one without a block that lives, else the
+   * oldest. One whose blocks are not in the directory yet is clean at once.
+   * @return its number, or -1 if there is nothing to reclaim now
+   */
+  int takeVictim(StoreDevice device) {
+    lock.lock();
+    try {
+      Integer dead;
+      while ((dead = device.dead.poll()) != null) {
+        if (states[dead] == SEALED && live.get(dead) <= 0) {
+          states[dead] = BUSY;
+          return dead;
+        }
+      }
+      for (int i = device.sealed.size(); i > 0; i--) {
+        StoreDevice.Sealed oldest = device.sealed.poll();
+        if (sequences.get(oldest.segment) != oldest.sequence) {
+          continue;
+        }
+        byte state = states[oldest.segment];
+        if (state == SEALED) {
+          states[oldest.segment] = BUSY;
+          return oldest.segment;
+        } else if (state == FOUND) {
+          becomeClean(device, oldest.segment);
+          return -1;
+        } else if (state == BUSY) {
+          // Its blocks are being found at this moment; it remains the oldest, or nearly so.
+          device.sealed.add(oldest);
+        }
+      }
+      return -1;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** A segment was not reclaimed after all; it remains the next one. */
+  void putBack(StoreDevice device, int segment) {
+    lock.lock();
+    try {
+      states[segment] = SEALED;
+      device.sealed.addFirst(new StoreDevice.Sealed(segment, sequences.get(segment)));
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** A segment can be written: none of its blocks is in the directory. */
+  void cleaned(StoreDevice device, int segment) {
+    lock.lock();
+    try {
+      becomeClean(device, segment);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void becomeClean(StoreDevice device, int segment) {
+    states[segment] = CLEAN;
+    sequences.set(segment, 0);
+    live.set(segment, 0);
+    device.clean.add(segment);
+    room.signalAll();
+  }
+
+  /** A trailer was read, or is not one. */
+  void found(StoreDevice device, int segment, SegmentFooter.Trailer trailer) {
+    lock.lock();
+    try {
+      if (states[segment] != UNKNOWN) {
+        return;
+      }
+      if (trailer == null) {
+        becomeClean(device, segment);
+      } else {
+        states[segment] = FOUND;
+        sequences.set(segment, trailer.sequence());
+        metrics.segmentsFound.increment();
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * All trailers of a device have been read: puts its segments in order, ahead of those that were
+   * written since.
+   */
+  void allFound(StoreDevice device) {
+    lock.lock();
+    try {
+      List<StoreDevice.Sealed> found = new ArrayList<>();
+      for (int i = device.first(); i < device.end(); i++) {
+        if (states[i] == FOUND) {
+          found.add(new StoreDevice.Sealed(i, sequences.get(i)));
+        }
+      }
+      found.addAll(device.sealed);
+      found.sort(Comparator.comparingLong(s -> s.sequence));
+      device.sealed.clear();
+      device.sealed.addAll(found);
+      device.ordered = true;
+      cleaning.signal();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Returns the segments in this state. */
+  List<StoreDevice.Sealed> inState(byte state) {
+    lock.lock();
+    try {
+      List<StoreDevice.Sealed> all = new ArrayList<>();
+      for (int i = 0; i < segmentCount; i++) {
+        if (states[i] == state) {
+          all.add(new StoreDevice.Sealed(i, sequences.get(i)));
+        }
+      }
+      return all;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  boolean isUnknown(int segment) {
+    lock.lock();
+    try {
+      return states[segment] == UNKNOWN;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Takes a segment that was found, to bring its blocks to the directory. */
+  boolean takeFound(StoreDevice.Sealed segment) {
+    lock.lock();
+    try {
+      boolean taken = states[segment.segment] == FOUND
+        && sequences.get(segment.segment) == segment.sequence
+        && deviceOf(segment.segment).isWorking();
+      if (taken) {
+        states[segment.segment] = BUSY;
+      }
+      return taken;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** A block was brought to the directory, or is about to be. */
+  void lives(int segment, int length) {
+    live.addAndGet(segment, length);
+  }
+
+  /** The blocks of a segment are in the directory. */
+  void recovered(StoreDevice device, int segment) {
+    lock.lock();
+    try {
+      states[segment] = SEALED;
+      if (live.get(segment) <= 0) {
+        device.dead.add(segment);
+      }
+      cleaning.signal();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Whether nothing is or becomes readable by way of this device, which is bypassed. */
+  boolean isQuiet(StoreDevice device) {
+    lock.lock();
+    try {
+      for (int i = device.first(); i < device.end(); i++) {
+        if (states[i] == OPEN || states[i] == BUSY) {
+          return false;
+        }
+      }
+      return true;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Takes a device back, with nothing in it; the directory knows none of its segments. */
+  void takeBack(StoreDevice device, SegmentDevice opened) throws IOException {
+    Superblock superblock = Superblock.anew(segmentSize, device.superblock().epoch());
+    superblock.write(opened);
+    lock.lock();
+    SegmentDevice former = device.device();
+    try {
+      device.sealed.clear();
+      device.ordered = true;
+      device.dead.clear();
+      device.clean.clear();
+      for (int i = device.first(); i < device.end(); i++) {
+        becomeClean(device, i);
+      }
+      device.use(opened, superblock);
+      device.works();
+      metrics.returns.increment();
+    } finally {
+      lock.unlock();
+    }
+    if (former != opened) {
+      close(former);
+    }
+    LOG.info("{} works again and is taken back, empty", device);
+  }
+
+  SegmentDevice reopen(StoreDevice device) throws IOException {
+    return opener.open(device.path(), settings.sizePerDevice());
+  }
+
+  /**
+   * Writes what is open and ends the threads; what is stored can still be read. Insertions are
+   * refused from now on. The limit of writes does not apply any more.
+   */
+  void stop() {
+    lock.lock();
+    try {
+      stopped = true;
+      if (open != null) {
+        enqueue(open);
+        open = null;
+      }
+      room.signalAll();
+      cleaning.signalAll();
+    } finally {
+      lock.unlock();
+    }
+    budget.setLimit(0);
+    boolean interrupted = false;
+    if (recovery != null) {
+      cleanerThread.interrupt();
+      recovery.stop();
+      interrupted = join(cleanerThread) | join(recoveryThread);
+    }
+    for (Thread writer : writers) {
+      interrupted |= join(writer);
+    }
+    for (StoreDevice device : devices) {
+      if (device.isWorking()) {
+        try {
+          device.device().sync();
+        } catch (IOException e) {
+          LOG.warn("{} cannot be brought up to date", device, e);
+        }
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Waits for the end of a thread, though not for ever. Returns whether this was interrupted. */
+  private static boolean join(Thread thread) {
+    boolean interrupted = false;
+    long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(STOP_WAIT_MS);
+    while (thread.isAlive()) {
+      long left = TimeUnit.NANOSECONDS.toMillis(end - System.nanoTime());
+      if (left <= 0) {
+        LOG.warn("{} does not end; it is left behind", thread.getName());
+        thread.interrupt();
+        break;
+      }
+      try {
+        thread.join(left);
+      } catch (InterruptedException e) {
+        interrupted = true;
+      }
+    }
+    return interrupted;
+  }
+
+  /** Closes the devices. Nothing can be read any more. */
+  void close() {
+    for (StoreDevice device : devices) {
+      close(device.device());
+    }
+  }
+
+  void setWriteLimit(long bytesPerSecond) {
+    budget.setLimit(bytesPerSecond);
+  }
+
+  void setRewriteShare(double share) {
+    rewriteShare = share;
+  }
+
+  double rewriteShare() {
+    return rewriteShare;
+  }
+
+  SegmentStoreMetrics metrics() {
+    return metrics;
+  }
+
+  /** What is to be brought to the directory and how much of it is; null before {@link #start}. */
+  SegmentRecovery recovery() {
+    return recovery;
+  }
+
+  List<StoreDevice> devices() {
+    return devices;
+  }
+
+  int segmentSize() {
+    return segmentSize;
+  }
+
+  int segmentCount() {
+    return segmentCount;
+  }
+
+  /** Bytes that the segments have, the parts that no entry can use included. */
+  long capacity() {
+    return (long) segmentCount * segmentSize;
+  }
+
+  /** Bytes off the heap that segments in memory take. */
+  long bufferBytes() {
+    return (long) settings.bufferCount() * segmentSize;
+  }
+
+  /** Segments that wait to be written. */
+  int pending() {
+    return pending;
+  }
+
+  /** Devices that are bypassed. */
+  int bypassedDevices() {
+    int bypassed = 0;
+    for (StoreDevice device : devices) {
+      bypassed += device.isWorking() ? 0 : 1;
+    }
+    return bypassed;
+  }
+
+  /** Segments that can be written. */
+  int cleanSegments() {
+    lock.lock();
+    try {
+      int clean = 0;
+      for (StoreDevice device : devices) {
+        clean += device.clean.size();
+      }
+      return clean;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Bytes of the entries that are in the directory. Costs O(segments). */
+  long liveBytes() {
+    long bytes = 0;
+    for (int i = 0; i < segmentCount; i++) {
+      bytes += Math.max(0, live.get(i));
+    }
+    return bytes;
+  }
+}

@@ -1,0 +1,94 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.io.hfile.segment;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import org.apache.yetus.audience.InterfaceAudience;
+
+/** What a {@link SegmentStore} is made of. The values have been checked by who reads them. */
+@InterfaceAudience.Private
+final class SegmentStoreSettings {
+  /** The fewest segments that a device may have. */
+  static final int FEWEST_SEGMENTS = 8;
+  /** The fewest buffers: one that is open, one that is written, one that is free. */
+  static final int FEWEST_BUFFERS = 3;
+
+  private final List<String> paths;
+  private final long capacity;
+  private final int segmentSize;
+  private final int bufferCount;
+  private final double rewriteShare;
+  private final long writeLimit;
+  private final int failuresInARow;
+
+  /**
+   * @param paths          a file or block device each
+   * @param capacity       bytes of all paths together, which share it evenly
+   * @param segmentSize    bytes, a multiple of 4096, at most {@link Location#MAX_SEGMENT_BYTES}
+   * @param bufferCount    segments in memory, {@value #FEWEST_BUFFERS} or more
+   * @param rewriteShare   how much of a segment is written again at most when it is reclaimed, 0
+   *                       to 0.5
+   * @param writeLimit     bytes per second, 0 for no limit
+   * @param failuresInARow after how many failures a device is bypassed, 1 or more
+   */
+  SegmentStoreSettings(List<String> paths, long capacity, int segmentSize, int bufferCount,
+    double rewriteShare, long writeLimit, int failuresInARow) {
+    this.paths = Collections.unmodifiableList(new ArrayList<>(paths));
+    this.capacity = capacity;
+    this.segmentSize = segmentSize;
+    this.bufferCount = bufferCount;
+    this.rewriteShare = rewriteShare;
+    this.writeLimit = writeLimit;
+    this.failuresInARow = failuresInARow;
+  }
+
+  List<String> paths() {
+    return paths;
+  }
+
+  long capacity() {
+    return capacity;
+  }
+
+  /** Bytes of one device. */
+  long sizePerDevice() {
+    return capacity / paths.size();
+  }
+
+  int segmentSize() {
+    return segmentSize;
+  }
+
+  int bufferCount() {
+    return bufferCount;
+  }
+
+  double rewriteShare() {
+    return rewriteShare;
+  }
+
+  long writeLimit() {
+    return writeLimit;
+  }
+
+  int failuresInARow() {
+    return failuresInARow;
+  }
+}

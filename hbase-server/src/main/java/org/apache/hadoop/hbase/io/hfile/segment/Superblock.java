@@ -1,0 +1,140 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.io.hfile.segment;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.UUID;
+import java.util.zip.Checksum;
+import org.apache.hadoop.hbase.io.hfile.Crc32c;
+import org.apache.yetus.audience.InterfaceAudience;
+
+/**
+ * What a device says of itself at its beginning.
+ *
+ * <pre>
+ *   0 magic          8      32 epoch             8
+ *   8 version        4      40 unused            8
+ *  12 segment size   4      48 CRC32C of these   4
+ *  16 id             16
+ * </pre>
+ *
+ * The id is new whenever a device is begun anew, so that all segments of before are foreign to it.
+ * The epoch grows with each opening: sequence numbers begin with it, so that they grow for ever
+ * though nobody knows the last one. There are two places, {@value #PLACE} bytes each, which are
+ * written in turn: a write that tears leaves the other.
+ */
+@InterfaceAudience.Private
+final class Superblock {
+  /** Where segments begin. */
+  static final int HEADER_SIZE = 8192;
+
+  private static final int PLACE = 4096;
+  private static final long MAGIC = 0x5345474d43414348L;
+  private static final int VERSION = 1;
+  private static final int SUM = 48;
+
+  private final int segmentSize;
+  private final long idHigh;
+  private final long idLow;
+  private final long epoch;
+
+  Superblock(int segmentSize, long idHigh, long idLow, long epoch) {
+    this.segmentSize = segmentSize;
+    this.idHigh = idHigh;
+    this.idLow = idLow;
+    this.epoch = epoch;
+  }
+
+  /** Returns that of a device without content. */
+  static Superblock anew(int segmentSize, long epoch) {
+    UUID id = UUID.randomUUID();
+    return new Superblock(segmentSize, id.getMostSignificantBits(), id.getLeastSignificantBits(),
+      epoch);
+  }
+
+  Superblock withEpoch(long newEpoch) {
+    return new Superblock(segmentSize, idHigh, idLow, newEpoch);
+  }
+
+  int segmentSize() {
+    return segmentSize;
+  }
+
+  long idHigh() {
+    return idHigh;
+  }
+
+  long idLow() {
+    return idLow;
+  }
+
+  long epoch() {
+    return epoch;
+  }
+
+  /** Returns how many segments a device has room for. */
+  static int segmentsOf(long size, int segmentSize) {
+    return (int) Math.min(Location.MAX_SEGMENTS, Math.max(0, size - HEADER_SIZE) / segmentSize);
+  }
+
+  /**
+   * Reads a device's.
+   * @return null if there is none that is whole and of this version
+   */
+  static Superblock read(SegmentDevice device) throws IOException {
+    ByteBuffer buffer = ByteBuffer.allocate(HEADER_SIZE);
+    device.read(buffer, 0);
+    Superblock first = decode(buffer, 0);
+    Superblock second = decode(buffer, PLACE);
+    return first == null || second != null && second.epoch > first.epoch ? second : first;
+  }
+
+  private static Superblock decode(ByteBuffer buffer, int at) {
+    if (
+      buffer.getLong(at) != MAGIC || buffer.getInt(at + 8) != VERSION
+        || buffer.getInt(at + SUM) != sum(buffer, at)
+    ) {
+      return null;
+    }
+    return new Superblock(buffer.getInt(at + 12), buffer.getLong(at + 16),
+      buffer.getLong(at + 24), buffer.getLong(at + 32));
+  }
+
+  /** Writes this one, and brings it to the device. */
+  void write(SegmentDevice device) throws IOException {
+    ByteBuffer buffer = ByteBuffer.allocate(PLACE);
+    buffer.putLong(MAGIC).putInt(VERSION).putInt(segmentSize).putLong(idHigh).putLong(idLow)
+      .putLong(epoch);
+    buffer.putInt(SUM, sum(buffer, 0));
+    buffer.clear();
+    device.write(buffer, (epoch & 1) * PLACE);
+    device.sync();
+  }
+
+  private static int sum(ByteBuffer buffer, int at) {
+    Checksum sum = Crc32c.create();
+    sum.update(buffer.array(), buffer.arrayOffset() + at, SUM);
+    return (int) sum.getValue();
+  }
+
+  /** Where a segment begins on its device. */
+  static long positionOf(int segmentOfDevice, int segmentSize) {
+    return HEADER_SIZE + (long) segmentOfDevice * segmentSize;
+  }
+}
