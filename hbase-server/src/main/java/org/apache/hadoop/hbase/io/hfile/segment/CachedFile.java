@@ -43,12 +43,13 @@ public final class CachedFile {
   private final long[] blocks = new long[CATEGORIES];
   private final long[] bytes = new long[CATEGORIES];
   private long largestOffset;
-  private String region;
   private boolean fullyCached;
   private int pins;
   private boolean forgotten;
 
+  // Written under the lock.
   private volatile boolean live = true;
+  private volatile String region;
 
   CachedFile(CachedFiles files, String name, int id) {
     this.files = files;
@@ -122,22 +123,36 @@ public final class CachedFile {
     }
   }
 
-  /** A block was taken out of the index, or was not put into it after all. */
+  /** A block was taken out of the index. */
   void goes(long location) {
-    int category = Location.category(location);
-    int length = Location.length(location);
     synchronized (this) {
-      blocks[category]--;
-      bytes[category] -= length;
+      uncount(location);
       if (live) {
-        files.count(category, -1, -length);
-        files.countRegion(region, -length);
         notFullyCached();
-      } else {
-        files.countDropped(-1);
       }
     }
     forgetIfEmpty();
+  }
+
+  /** What came was not put into the index after all, or something else was in its place. */
+  void comesNoMore(long location) {
+    synchronized (this) {
+      uncount(location);
+    }
+    forgetIfEmpty();
+  }
+
+  private void uncount(long location) {
+    int category = Location.category(location);
+    int length = Location.length(location);
+    blocks[category]--;
+    bytes[category] -= length;
+    if (live) {
+      files.count(category, -1, -length);
+      files.countRegion(region, -length);
+    } else {
+      files.countDropped(-1);
+    }
   }
 
   /** Has the file's blocks found no more; those in the index are to go. False if it was so. */
@@ -180,7 +195,7 @@ public final class CachedFile {
     }
   }
 
-  synchronized String getRegion() {
+  String getRegion() {
     return region;
   }
 

@@ -196,6 +196,29 @@ public final class CachedFiles {
     droppedBlocks.add(count);
   }
 
+  /** Returns all files that are dropped and of which something may be in the index. */
+  List<CachedFile> dropped() {
+    List<CachedFile> all = new ArrayList<>();
+    dropped.values().forEach(all::addAll);
+    return all;
+  }
+
+  /** Forgets all files, as if the object was new; for one that nobody else uses yet. */
+  synchronized void clear() {
+    live.clear();
+    dropped.clear();
+    fullyCached.clear();
+    regionBytes.clear();
+    byId = new CachedFile[64];
+    freeIds.clear();
+    nextId = 1;
+    droppedBlocks.reset();
+    for (int category = 0; category < CachedFile.CATEGORIES; category++) {
+      blocks[category].reset();
+      bytes[category].reset();
+    }
+  }
+
   void countRegion(String region, long size) {
     if (region != null && size != 0) {
       regionBytes.merge(region, size, (a, b) -> a + b == 0 ? null : a + b);

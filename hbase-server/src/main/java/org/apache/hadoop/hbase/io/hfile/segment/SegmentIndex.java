@@ -93,6 +93,7 @@ public final class SegmentIndex {
   private static final int BLOCKS_PER_PARTITION = 4096;
   private static final int MAX_PARTITIONS = 1 << 17;
 
+  private static final Filter ALL = (file, offset, location) -> true;
   private static final long EMPTY = 0;
   private static final int NOWHERE = -1;
   private static final Table NO_SLOTS = new Table(new long[0]);
@@ -395,22 +396,33 @@ public final class SegmentIndex {
       write(source, EMPTY);
     }
 
-    /** Returns keys and locations in turn; under the lock. */
-    long[] copy() {
-      long[] entries = new long[2 * count];
-      int copied = 0;
+    /** Returns blocks and locations in turn, and may remove them; under the lock. */
+    long[] collect(Filter filter, boolean remove) {
+      long[] entries = new long[filter == ALL ? 2 * count : 32];
+      int collected = 0;
       Table current = table;
       for (int bucket = 0; bucket < current.buckets; bucket++) {
         long address = current.address(bucket);
         for (long slot = address; slot < address + LOCATIONS; slot += Long.BYTES) {
-          long key = HBasePlatformDependent.getLong(slot);
-          if (key != EMPTY) {
-            entries[copied++] = key;
-            entries[copied++] = HBasePlatformDependent.getLong(slot + LOCATIONS);
+          long mixed = HBasePlatformDependent.getLong(slot);
+          if (mixed == EMPTY) {
+            continue;
+          }
+          long block = unmix(mixed);
+          long location = HBasePlatformDependent.getLong(slot + LOCATIONS);
+          if (filter.test(fileOf(block), offsetOf(block), location)) {
+            if (collected == entries.length) {
+              entries = Arrays.copyOf(entries, 2 * collected);
+            }
+            entries[collected++] = block;
+            entries[collected++] = location;
+            if (remove) {
+              clear(slot);
+            }
           }
         }
       }
-      return entries;
+      return collected == entries.length ? entries : Arrays.copyOf(entries, collected);
     }
   }
 
@@ -581,26 +593,32 @@ public final class SegmentIndex {
    * @param to   the largest offset
    */
   public void forEachOf(int fileId, long from, long to, Visitor visitor) {
+    forEachStretch(fileId, from, to,
+      (partition, filter) -> forEachIn(partition, filter, visitor));
+  }
+
+  private interface StretchVisitor {
+    void visit(Partition partition, Filter filter);
+  }
+
+  private void forEachStretch(int fileId, long from, long to, StretchVisitor visitor) {
+    long first = Math.max(0, from);
     long last = Math.min(to, MAX_OFFSET);
-    if (fileId < 1 || fileId > MAX_FILE_ID || from > last) {
+    if (fileId < 1 || fileId > MAX_FILE_ID || first > last) {
       return;
     }
-    long first = Math.max(0, from);
     for (long stretch = first >>> STRETCH_BITS; stretch <= last >>> STRETCH_BITS; stretch++) {
       long begin = Math.max(first, stretch << STRETCH_BITS);
       long end = Math.min(last, (stretch + 1 << STRETCH_BITS) - 1);
-      forEachIn(partitionOf(fileId, begin), (id, offset, location) -> {
-        if (id == fileId && offset >= begin && offset <= end) {
-          visitor.visit(id, offset, location);
-        }
-      });
+      visitor.visit(partitionOf(fileId, begin),
+        (id, offset, location) -> id == fileId && offset >= begin && offset <= end);
     }
   }
 
   /** Visits all blocks, with no more than a partition's copied at a time; else as forEachOf. */
   public void forEach(Visitor visitor) {
     for (Partition partition : partitions) {
-      forEachIn(partition, visitor);
+      forEachIn(partition, ALL, visitor);
     }
   }
 
@@ -611,24 +629,21 @@ public final class SegmentIndex {
 
   /** Visits the blocks of one partition, as {@link #forEach} does. */
   public void forEachIn(int partition, Visitor visitor) {
-    forEachIn(partitions[partition], visitor);
+    forEachIn(partitions[partition], ALL, visitor);
   }
 
-  private static void forEachIn(Partition partition, Visitor visitor) {
+  private static void forEachIn(Partition partition, Filter filter, Visitor visitor) {
     if (partition.table == NO_SLOTS) {
       return;
     }
     long[] entries;
     partition.lock();
     try {
-      entries = partition.copy();
+      entries = partition.collect(filter, false);
     } finally {
       partition.unlock();
     }
-    for (int i = 0; i < entries.length; i += 2) {
-      long key = unmix(entries[i]);
-      visitor.visit((int) (key >>> OFFSET_BITS), key & MAX_OFFSET, entries[i + 1]);
-    }
+    tell(entries, visitor);
   }
 
   /**
@@ -639,44 +654,44 @@ public final class SegmentIndex {
    * @return how many were forgotten
    */
   public int removeIn(int partition, Filter filter, Visitor gone) {
-    Partition where = partitions[partition];
-    if (where.table == NO_SLOTS) {
+    return removeIn(partitions[partition], filter, gone);
+  }
+
+  /**
+   * Forgets the blocks of a file, at the cost of {@link #forEachOf}.
+   * @param from the least offset
+   * @param to   the largest offset
+   * @param gone told of each block that was forgotten, without a lock
+   * @return how many were forgotten
+   */
+  public int removeOf(int fileId, long from, long to, Visitor gone) {
+    int[] removed = new int[1];
+    forEachStretch(fileId, from, to,
+      (partition, filter) -> removed[0] += removeIn(partition, filter, gone));
+    return removed[0];
+  }
+
+  private int removeIn(Partition partition, Filter filter, Visitor gone) {
+    if (partition.table == NO_SLOTS) {
       return 0;
     }
-    long[] removed = new long[16];
-    int count = 0;
-    where.lock();
+    long[] removed;
+    partition.lock();
     try {
-      Table current = where.table;
-      for (int bucket = 0; bucket < current.buckets; bucket++) {
-        long address = current.address(bucket);
-        for (long slot = address; slot < address + LOCATIONS; slot += Long.BYTES) {
-          long mixed = read(slot);
-          if (mixed == EMPTY) {
-            continue;
-          }
-          long key = unmix(mixed);
-          long location = read(slot + LOCATIONS);
-          if (filter.test((int) (key >>> OFFSET_BITS), key & MAX_OFFSET, location)) {
-            where.clear(slot);
-            if (removed.length < 2 * count + 2) {
-              removed = Arrays.copyOf(removed, removed.length * 2);
-            }
-            removed[2 * count] = key;
-            removed[2 * count++ + 1] = location;
-          }
-        }
-      }
-      where.shrink();
+      removed = partition.collect(filter, true);
+      partition.shrink();
     } finally {
-      where.unlock();
+      partition.unlock();
     }
-    size.add(-count);
-    for (int i = 0; i < count; i++) {
-      gone.visit((int) (removed[2 * i] >>> OFFSET_BITS), removed[2 * i] & MAX_OFFSET,
-        removed[2 * i + 1]);
+    size.add(-removed.length / 2);
+    tell(removed, gone);
+    return removed.length / 2;
+  }
+
+  private static void tell(long[] entries, Visitor visitor) {
+    for (int i = 0; i < entries.length; i += 2) {
+      visitor.visit(fileOf(entries[i]), offsetOf(entries[i]), entries[i + 1]);
     }
-    return count;
   }
 
   /** Forgets all blocks. The memory is kept for those that come. */
@@ -826,7 +841,7 @@ public final class SegmentIndex {
   }
 
   private Partition partitionOf(int fileId, long offset) {
-    long stretch = ((long) fileId << OFFSET_BITS | offset) >>> STRETCH_BITS;
+    long stretch = blockOf(fileId, offset) >>> STRETCH_BITS;
     return partitions[(int) (mix(stretch) >>> 32) & partitions.length - 1];
   }
 
@@ -842,7 +857,19 @@ public final class SegmentIndex {
 
   /** Never {@link #EMPTY}, which only 0 is mixed to. */
   private static long keyOf(int fileId, long offset) {
-    return mix((long) fileId << OFFSET_BITS | offset);
+    return mix(blockOf(fileId, offset));
+  }
+
+  private static long blockOf(int fileId, long offset) {
+    return (long) fileId << OFFSET_BITS | offset;
+  }
+
+  private static int fileOf(long block) {
+    return (int) (block >>> OFFSET_BITS);
+  }
+
+  private static long offsetOf(long block) {
+    return block & MAX_OFFSET;
   }
 
   /** Every bit of the result depends on every bit of the key, and the key follows from it. */

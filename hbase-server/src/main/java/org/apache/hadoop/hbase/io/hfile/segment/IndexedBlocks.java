@@ -1,0 +1,223 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.io.hfile.segment;
+
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.LongConsumer;
+import org.apache.yetus.audience.InterfaceAudience;
+
+/**
+ * What is stored and where: {@link SegmentIndex} and {@link CachedFiles} as one, which says what
+ * comes to a file before it is in the index, and what goes after it is out of it. Each slot of the
+ * index so is counted with its file exactly once, whoever takes it out. Thread-safe.
+ */
+@InterfaceAudience.Private
+final class IndexedBlocks implements SegmentDirectory {
+  private final CachedFiles files;
+  private final SegmentIndex index;
+  /** Told of each place that holds no block any more, but those that the store took out itself. */
+  private volatile LongConsumer freed = location -> {
+  };
+  /** Files that were dropped while blocks are being recovered, which are not to come back. */
+  private volatile Set<String> droppedInRecovery = ConcurrentHashMap.newKeySet();
+
+  IndexedBlocks(CachedFiles files, SegmentIndex index) {
+    this.files = files;
+    this.index = index;
+  }
+
+  /** Says whom to tell of places that hold no block any more. */
+  void onFreed(LongConsumer consumer) {
+    freed = consumer;
+  }
+
+  /** To be told that no block is recovered any more. */
+  void recoveryEnded() {
+    droppedInRecovery = null;
+  }
+
+  boolean isRecovering() {
+    return droppedInRecovery != null;
+  }
+
+  @Override
+  public boolean stored(CachedFile file, long blockOffset, long location) {
+    if (!file.comes(blockOffset, location)) {
+      return false;
+    }
+    long former = index.put(file.id(), blockOffset, location);
+    if (former == Location.REFUSED) {
+      file.comesNoMore(location);
+      return false;
+    }
+    if (Location.isPresent(former)) {
+      file.comesNoMore(former);
+      freed.accept(former);
+    }
+    return true;
+  }
+
+  @Override
+  public boolean recovered(String fileName, long blockOffset, long location) {
+    if (isDroppedInRecovery(fileName)) {
+      return false;
+    }
+    CachedFile file = files.acquire(fileName);
+    if (file == null) {
+      return false;
+    }
+    try {
+      if (!file.comes(blockOffset, location)) {
+        return false;
+      }
+      if (index.putIfAbsent(file.id(), blockOffset, location) != Location.ABSENT) {
+        file.comesNoMore(location);
+        return false;
+      }
+      // It may have been dropped, as a file without blocks, since we asked.
+      if (isDroppedInRecovery(fileName)) {
+        return !forget(file, blockOffset, location);
+      }
+      return true;
+    } finally {
+      file.release();
+    }
+  }
+
+  private boolean isDroppedInRecovery(String fileName) {
+    Set<String> names = droppedInRecovery;
+    return names != null && names.contains(fileName);
+  }
+
+  private boolean forget(CachedFile file, long blockOffset, long expected) {
+    long location = index.remove(file.id(), blockOffset, expected);
+    if (!Location.isPresent(location)) {
+      return false;
+    }
+    file.goes(location);
+    return true;
+  }
+
+  @Override
+  public int accesses(String fileName, long blockOffset, long location) {
+    CachedFile file = files.get(fileName);
+    long now = file == null ? Location.ABSENT : index.get(file.id(), blockOffset);
+    return Location.isPresent(now) && Location.isSamePlace(now, location)
+      ? Location.access(now)
+      : NOT_HERE;
+  }
+
+  @Override
+  public boolean moved(String fileName, long blockOffset, long from, long to) {
+    CachedFile file = files.get(fileName);
+    return file != null && index.replace(file.id(), blockOffset, from, to);
+  }
+
+  @Override
+  public int removed(String fileName, long blockOffset, long location) {
+    CachedFile file = files.get(fileName);
+    int accesses = file == null ? NOT_HERE : remove(file, blockOffset, location);
+    if (accesses == NOT_HERE) {
+      for (CachedFile dropped : files.dropped(fileName)) {
+        accesses = Math.max(accesses, remove(dropped, blockOffset, location));
+      }
+    }
+    return accesses;
+  }
+
+  private int remove(CachedFile file, long blockOffset, long expected) {
+    long location = index.remove(file.id(), blockOffset, expected);
+    if (!Location.isPresent(location)) {
+      return NOT_HERE;
+    }
+    file.goes(location);
+    return Location.access(location);
+  }
+
+  @Override
+  public void forgetSegments(int first, int end) {
+    for (int partition = 0; partition < index.getPartitionCount(); partition++) {
+      index.removeIn(partition, (id, offset, location) -> Location.segment(location) >= first
+        && Location.segment(location) < end,
+        (id, offset, location) -> files.byId(id).goes(location));
+    }
+  }
+
+  /** Returns where a block of a live file is, {@link Location#ABSENT} if it is not stored. */
+  long find(String fileName, long blockOffset) {
+    CachedFile file = files.get(fileName);
+    return file == null ? Location.ABSENT : index.get(file.id(), blockOffset);
+  }
+
+  /** Forgets a block of a live file; false if it was not stored. */
+  boolean evict(String fileName, long blockOffset) {
+    CachedFile file = files.get(fileName);
+    if (file == null) {
+      return false;
+    }
+    long location = index.remove(file.id(), blockOffset);
+    if (!Location.isPresent(location)) {
+      return false;
+    }
+    went(file, location);
+    return true;
+  }
+
+  /** Forgets the blocks of a live file between two offsets, both included; returns how many. */
+  int evictRange(String fileName, long from, long to) {
+    CachedFile file = files.get(fileName);
+    return file == null
+      ? 0
+      : index.removeOf(file.id(), from, Math.min(to, file.largestOffset()),
+        (id, offset, location) -> went(file, location));
+  }
+
+  private void went(CachedFile file, long location) {
+    file.goes(location);
+    freed.accept(location);
+  }
+
+  /**
+   * Has no block of a file be found any more. O(1).
+   * @return the file, for {@link #sweep}; null if nothing of it was stored
+   */
+  CachedFile drop(String fileName) {
+    Set<String> names = droppedInRecovery;
+    if (names != null) {
+      names.add(fileName);
+    }
+    return files.drop(fileName);
+  }
+
+  /**
+   * Takes out of the index what is left there of a dropped file.
+   * @return whether nothing is; else somebody was about to insert a block of it
+   */
+  boolean sweep(CachedFile file) {
+    index.removeOf(file.id(), 0, file.largestOffset(),
+      (id, offset, location) -> went(file, location));
+    return file.blockCount() == 0;
+  }
+
+  /** Forgets everything, as if the object was new; for one that nobody else uses yet. */
+  void clear() {
+    index.clear();
+    files.clear();
+  }
+}
