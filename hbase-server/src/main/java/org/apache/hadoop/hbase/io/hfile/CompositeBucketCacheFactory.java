@@ -22,10 +22,14 @@ import java.util.Map;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.io.hfile.bucket.BucketCacheTier;
 import org.apache.hadoop.hbase.io.hfile.bucket.FirstLevelBucketCache;
+import org.apache.hadoop.hbase.io.hfile.segment.SegmentCache;
 import org.apache.hadoop.hbase.regionserver.HRegion;
 import org.apache.yetus.audience.InterfaceAudience;
 
-/** Builds a {@link CompositeBucketCache} of bucket caches from a configuration. */
+/**
+ * Builds a {@link CompositeBucketCache} from a configuration: of two bucket caches, or of one and a
+ * {@link SegmentCache}.
+ */
 @InterfaceAudience.Private
 public final class CompositeBucketCacheFactory {
 
@@ -43,8 +47,11 @@ public final class CompositeBucketCacheFactory {
     CompositeBucketCacheSettings settings = CompositeBucketCacheSettings.of(conf);
     FileEvictionGuard guard = new FileEvictionGuard();
     // The second tier first: it is the one that can fail, and cheap to take down again.
-    BucketCacheTier second = open(settings.second(),
-      tier -> new BucketCacheTier("L2", tier, onlineRegions));
+    CacheTier second = open(settings.second(),
+      tier -> tier.getSegments() == null
+        ? new BucketCacheTier("L2", tier, onlineRegions)
+        : new SegmentCache("L2", tier.getIoEngine(), tier.getSegments(),
+          tier.getConfiguration()));
     try {
       FirstLevelBucketCache first =
         open(settings.first(), tier -> new FirstLevelBucketCache("L1", tier, guard));

@@ -27,6 +27,7 @@ import java.util.List;
 import java.util.Map;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HConstants;
+import org.apache.hadoop.hbase.io.hfile.segment.SegmentCacheSettings;
 import org.apache.hadoop.hbase.util.DirectMemoryUtils;
 import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
@@ -71,7 +72,8 @@ public final class CompositeBucketCacheSettings {
 
   /**
    * What a tier is built on: offheap, mmap:PATH or pmem:PATH, and for the second tier also
-   * file:PATH or files:PATH,PATH. Default: offheap for the first tier, none for the second.
+   * file:PATH, files:PATH,PATH or segments:PATH,PATH. Default: offheap for the first tier, none for
+   * the second.
    */
   public static final String IOENGINE = "ioengine";
 
@@ -87,7 +89,10 @@ public final class CompositeBucketCacheSettings {
   /** Bytes of each bucket size, multiples of 256. Default: the common key's value. */
   public static final String BUCKET_SIZES = "bucket.sizes";
 
-  /** Where the second tier's map is kept over a restart; needs file: or files:. Default: none. */
+  /**
+   * Where the second tier's map is kept over a restart; needs file:, files: or segments:. Default:
+   * none, and beside the first path with segments:.
+   */
   public static final String PERSISTENT_PATH = "persistent.path";
 
   /** Whether blocks on a device carry checksums, checked on each read. Default: true. */
@@ -122,6 +127,7 @@ public final class CompositeBucketCacheSettings {
     private final String persistentPath;
     private final boolean checksumEnabled;
     private final long retryIntervalMs;
+    private final SegmentCacheSettings segments;
 
     private Tier(Configuration all, String prefix, String defaultEngine, List<String> engines) {
       this.prefix = prefix;
@@ -137,6 +143,11 @@ public final class CompositeBucketCacheSettings {
       this.checksumEnabled = trueOrFalse(all, keyInUse(all, prefix, CHECKSUM), true);
       this.retryIntervalMs =
         atLeastZero(all, keyInUse(all, prefix, RETRY_INTERVAL), DEFAULT_RETRY_INTERVAL_MS);
+      if (SegmentCacheSettings.isSegments(ioEngine)) {
+        segments = SegmentCacheSettings.of(ioEngine, prefix + SIZE, capacity, persistentPath, all);
+        return;
+      }
+      segments = null;
       int blockSize =
         all.getInt(BlockCacheFactory.BLOCKCACHE_BLOCKSIZE_KEY, HConstants.DEFAULT_BLOCKSIZE);
       if (capacity / blockSize >= Integer.MAX_VALUE) {
@@ -205,12 +216,17 @@ public final class CompositeBucketCacheSettings {
       return retryIntervalMs;
     }
 
+    /** Returns what a tier of segments is built of, null if it is a bucket cache. */
+    public SegmentCacheSettings getSegments() {
+      return segments;
+    }
+
     boolean isDirect() {
       return ioEngine.equals(OFFHEAP);
     }
 
     private boolean isFile() {
-      return ioEngine.startsWith("file");
+      return ioEngine.startsWith("file") || segments != null;
     }
 
     private List<File> files() {
@@ -237,15 +253,15 @@ public final class CompositeBucketCacheSettings {
     }
     first = new Tier(conf, L1_PREFIX, OFFHEAP, Arrays.asList(OFFHEAP, "mmap:", "pmem:"));
     second = new Tier(conf, L2_PREFIX, null,
-      Arrays.asList("file:", "files:", "mmap:", "pmem:", OFFHEAP));
+      Arrays.asList("file:", "files:", SegmentCacheSettings.ENGINE, "mmap:", "pmem:", OFFHEAP));
     if (first.persistentPath != null) {
       throw bad(L1_PREFIX + PERSISTENT_PATH, first.persistentPath,
         "asks for what the first tier cannot do; remove it, only the second tier is persisted");
     }
     if (second.persistentPath != null && !second.isFile()) {
       throw bad(L2_PREFIX + PERSISTENT_PATH, second.persistentPath,
-        "needs a file: or files: engine, but " + L2_PREFIX + IOENGINE + "=" + second.ioEngine
-          + "; change one of the two");
+        "needs a file:, files: or segments: engine, but " + L2_PREFIX + IOENGINE + "="
+          + second.ioEngine + "; change one of the two");
     }
     promotedShare = promotedShare(conf);
     checkPaths();
@@ -266,7 +282,8 @@ public final class CompositeBucketCacheSettings {
 
   /** Whether there is a composite whose second tier outlives a restart. */
   public static boolean isPersistent(Configuration conf) {
-    return isEnabled(conf) && value(conf, L2_PREFIX + PERSISTENT_PATH) != null;
+    return isEnabled(conf) && (value(conf, L2_PREFIX + PERSISTENT_PATH) != null
+      || SegmentCacheSettings.isSegments(value(conf, L2_PREFIX + IOENGINE)));
   }
 
   /**

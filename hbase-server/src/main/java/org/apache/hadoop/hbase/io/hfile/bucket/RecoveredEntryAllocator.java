@@ -39,6 +39,13 @@ public final class RecoveredEntryAllocator extends ByteBuffAllocator {
 
   private volatile ByteBuffAllocator pool = ByteBuffAllocator.HEAP;
 
+  /** A cache that has one allocator for all it reads. */
+  @InterfaceAudience.Private
+  public interface Reader {
+    /** Has what is read from now on be read into buffers of this pool, unless there is one. */
+    void useAllocator(ByteBuffAllocator allocator);
+  }
+
   RecoveredEntryAllocator() {
     super(false, 0, DEFAULT_BUFFER_SIZE, Integer.MAX_VALUE);
   }
@@ -55,6 +62,10 @@ public final class RecoveredEntryAllocator extends ByteBuffAllocator {
     }
     if (cache instanceof BucketCache) {
       ((BucketCache) cache).recoveredEntryAllocator.use(allocator);
+      return;
+    }
+    if (cache instanceof Reader) {
+      ((Reader) cache).useAllocator(allocator);
       return;
     }
     BlockCache[] parts = cache.getBlockCaches();

@@ -45,6 +45,7 @@ public final class CachedFile {
   private long largestOffset;
   private boolean fullyCached;
   private int pins;
+  private long droppedBlocks;
   private boolean forgotten;
 
   // Written under the lock.
@@ -166,7 +167,8 @@ public final class CachedFile {
         files.count(category, -blocks[category], -bytes[category]);
         files.countRegion(region, -bytes[category]);
       }
-      files.countDropped(blockCount());
+      droppedBlocks = blockCount();
+      files.countDropped(droppedBlocks);
       notFullyCached();
     }
     return true;
@@ -228,6 +230,11 @@ public final class CachedFile {
       sum += count;
     }
     return sum;
+  }
+
+  /** Returns the number of blocks in the index when the file was dropped. */
+  synchronized long droppedBlockCount() {
+    return droppedBlocks;
   }
 
   /** Returns the bytes that the blocks in the index take. */

@@ -1,0 +1,185 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.io.hfile.segment;
+
+import java.io.File;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.util.DirectMemoryUtils;
+import org.apache.yetus.audience.InterfaceAudience;
+
+/**
+ * The settings of {@link SegmentCache}, read from a configuration and checked: what {@link #of}
+ * returns can be built. Immutable. A setting that cannot work is refused with an
+ * {@link IllegalArgumentException} whose message is one sentence: the key, its value, the remedy.
+ */
+@InterfaceAudience.Private
+public final class SegmentCacheSettings {
+  /** What the engine's name begins with; one path or several, with commas between, follow. */
+  public static final String ENGINE = "segments:";
+
+  /** MB of a segment, from 1 to 64. Default: 16. */
+  public static final String SEGMENT_MB_KEY = "hbase.segmentcache.segment.mb";
+
+  /**
+   * How many segments are in memory: the one that is open, those that are written, and those that
+   * wait for it. From 3 on. Default: 4 and one for each path.
+   */
+  public static final String BUFFERS_KEY = "hbase.segmentcache.buffers";
+
+  /**
+   * How much of a segment that is reclaimed may be written again, because it is asked for, as a
+   * fraction from 0 to 0.5. Follows update_config. Default: 0.25.
+   */
+  public static final String REWRITE_SHARE_KEY = "hbase.segmentcache.rewrite.share";
+
+  /**
+   * MB that may be written to the devices in a second, all together; 0 for no limit. Follows
+   * update_config. Default: 0.
+   */
+  public static final String WRITE_LIMIT_KEY = "hbase.bucketcache.l2.write.limit.mb.per.sec";
+
+  private static final int DEFAULT_SEGMENT_MB = 16;
+  private static final int BUFFERS_BESIDE_PATHS = 4;
+  private static final double DEFAULT_REWRITE_SHARE = 0.25;
+  private static final double LARGEST_REWRITE_SHARE = 0.5;
+  /** As for the devices of the other engines. */
+  private static final int FAILURES_IN_A_ROW = 3;
+  private static final long MB = 1 << 20;
+
+  private final SegmentStoreSettings store;
+  private final Path snapshot;
+
+  private SegmentCacheSettings(String engine, String sizeKey, long capacity, String snapshotPath,
+    Configuration conf) {
+    List<String> paths = Arrays.asList(engine.substring(ENGINE.length()).split(","));
+    int segmentMb = number(conf, SEGMENT_MB_KEY, DEFAULT_SEGMENT_MB, 1,
+      (int) (Location.MAX_SEGMENT_BYTES / MB));
+    int segmentSize = (int) (segmentMb * MB);
+    long perPath = capacity / paths.size();
+    long fewest = (long) SegmentStoreSettings.FEWEST_SEGMENTS * segmentSize
+      + Superblock.HEADER_SIZE;
+    if (perPath < fewest) {
+      throw bad(sizeKey, conf.getTrimmed(sizeKey), "is too small for " + paths.size()
+        + " path(s) of " + SegmentStoreSettings.FEWEST_SEGMENTS + " segments of " + segmentMb
+        + " MB or more; raise it to " + (fewest * paths.size() + MB - 1) / MB + " or more, or lower "
+        + SEGMENT_MB_KEY);
+    }
+    if (capacity / segmentSize > Location.MAX_SEGMENTS) {
+      throw bad(sizeKey, conf.getTrimmed(sizeKey), "is more than " + Location.MAX_SEGMENTS
+        + " segments of " + segmentMb + " MB; lower it, or raise " + SEGMENT_MB_KEY);
+    }
+    int buffers = number(conf, BUFFERS_KEY, BUFFERS_BESIDE_PATHS + paths.size(),
+      SegmentStoreSettings.FEWEST_BUFFERS, 1024);
+    if ((long) buffers * segmentSize > DirectMemoryUtils.getDirectMemorySize()) {
+      throw new IllegalArgumentException(BUFFERS_KEY + "=" + buffers + " segments of " + segmentMb
+        + " MB exceed the " + DirectMemoryUtils.getDirectMemorySize() / MB
+        + " MB of direct memory of this process; lower it or " + SEGMENT_MB_KEY
+        + ", or raise -XX:MaxDirectMemorySize.");
+    }
+    store = new SegmentStoreSettings(paths, capacity, segmentSize, buffers, rewriteShare(conf),
+      writeLimit(conf), FAILURES_IN_A_ROW);
+    File first = new File(paths.get(0));
+    snapshot = snapshotPath != null
+      ? new File(snapshotPath).toPath()
+      // Not beside a block device.
+      : first.exists() && !first.isFile() ? null : new File(first.getPath() + ".index").toPath();
+  }
+
+  /** Whether an engine is a segment cache. */
+  public static boolean isSegments(String engine) {
+    return engine != null && engine.startsWith(ENGINE);
+  }
+
+  /**
+   * Reads and checks the settings.
+   * @param engine       as the key of that name says, with the paths
+   * @param sizeKey      the key of the capacity, for what is said of it
+   * @param capacity     bytes of all paths together
+   * @param snapshotPath where to keep the index while no process has it; null for beside the first
+   *                     path
+   * @throws IllegalArgumentException if they cannot work; its message is for the operator
+   */
+  public static SegmentCacheSettings of(String engine, String sizeKey, long capacity,
+    String snapshotPath, Configuration conf) {
+    return new SegmentCacheSettings(engine, sizeKey, capacity, snapshotPath, conf);
+  }
+
+  SegmentStoreSettings store() {
+    return store;
+  }
+
+  /** Returns where to keep the index while no process has it; null if that is nowhere. */
+  Path snapshot() {
+    return snapshot;
+  }
+
+  /** Returns how much of a segment may be written again when it is reclaimed, 0 to 0.5. */
+  static double rewriteShare(Configuration conf) {
+    String value = value(conf, REWRITE_SHARE_KEY);
+    if (value == null) {
+      return DEFAULT_REWRITE_SHARE;
+    }
+    double share;
+    try {
+      share = Double.parseDouble(value);
+    } catch (NumberFormatException e) {
+      share = Double.NaN;
+    }
+    if (!(share >= 0 && share <= LARGEST_REWRITE_SHARE)) {
+      throw bad(REWRITE_SHARE_KEY, value, "is not a fraction from 0 to " + LARGEST_REWRITE_SHARE
+        + "; the default is " + DEFAULT_REWRITE_SHARE);
+    }
+    return share;
+  }
+
+  /** Returns how much may be written, in bytes per second, 0 for no limit. */
+  static long writeLimit(Configuration conf) {
+    return number(conf, WRITE_LIMIT_KEY, 0, 0, Integer.MAX_VALUE) * MB;
+  }
+
+  private static int number(Configuration conf, String key, int defaultValue, int least,
+    int largest) {
+    String value = value(conf, key);
+    if (value == null) {
+      return defaultValue;
+    }
+    try {
+      int number = Integer.parseInt(value);
+      if (number >= least && number <= largest) {
+        return number;
+      }
+    } catch (NumberFormatException e) {
+      // As any other that is no such number.
+    }
+    throw bad(key, value, "is not a whole number from " + least
+      + (largest == Integer.MAX_VALUE ? " on" : " to " + largest) + "; the default is "
+      + defaultValue);
+  }
+
+  private static String value(Configuration conf, String key) {
+    String value = conf.getTrimmed(key);
+    return value == null || value.isEmpty() ? null : value;
+  }
+
+  private static IllegalArgumentException bad(String key, String value, String what) {
+    return new IllegalArgumentException(key + "=" + value + " " + what + ".");
+  }
+}
