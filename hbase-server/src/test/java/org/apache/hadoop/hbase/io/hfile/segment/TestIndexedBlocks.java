@@ -1,0 +1,360 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.io.hfile.segment;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertNotEquals;
+import static org.junit.Assert.assertNotNull;
+import static org.junit.Assert.assertNotSame;
+import static org.junit.Assert.assertNull;
+import static org.junit.Assert.assertSame;
+import static org.junit.Assert.assertTrue;
+
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import org.apache.hadoop.hbase.HBaseClassTestRule;
+import org.apache.hadoop.hbase.testclassification.IOTests;
+import org.apache.hadoop.hbase.testclassification.SmallTests;
+import org.junit.ClassRule;
+import org.junit.Test;
+import org.junit.experimental.categories.Category;
+
+/** {@link CachedFiles}, and with the index behind it {@link IndexedBlocks}. */
+@Category({ IOTests.class, SmallTests.class })
+public class TestIndexedBlocks {
+  @ClassRule
+  public static final HBaseClassTestRule CLASS_RULE =
+    HBaseClassTestRule.forClass(TestIndexedBlocks.class);
+
+  private final CachedFiles files = new CachedFiles();
+  private final SegmentIndex index = new SegmentIndex(1);
+  private final IndexedBlocks blocks = new IndexedBlocks(files, index);
+  private final AtomicLong freedBytes = new AtomicLong();
+  private int nextSegment;
+
+  private long place(int units, int category) {
+    return Location.of(nextSegment++, 0, units * Location.UNIT, 0, category);
+  }
+
+  private boolean store(String name, long offset, long location) {
+    CachedFile file = files.acquire(name);
+    try {
+      return blocks.stored(file, offset, location);
+    } finally {
+      file.release();
+    }
+  }
+
+  @Test
+  public void aFileIsThereAsLongAsItHasABlockOrSomebodyHoldsIt() {
+    assertNull(files.get("a"));
+    CachedFile file = files.acquire("a");
+    assertSame(file, files.get("a"));
+    assertSame(file, files.acquire("a"));
+    file.release();
+    assertSame(file, files.get("a"));
+    file.release();
+    assertNull(files.get("a"));
+    assertFalse(file.isLive());
+    long location = place(3, 1);
+    assertTrue(store("a", 7, location));
+    assertNotSame(file, files.get("a"));
+    assertSame(files.get("a"), files.byId(files.get("a").id()));
+    assertEquals(0, blocks.removed("a", 7, location));
+    assertNull(files.get("a"));
+    assertEquals(0, files.getFileCount());
+  }
+
+  @Test
+  public void aDroppedFileIsFoundByNobodyAndItsNumberIsNotGivenAway() {
+    for (int i = 0; i < 10; i++) {
+      store("a", i, place(2, i % 4));
+    }
+    CachedFile file = files.get("a");
+    assertSame(file, blocks.drop("a"));
+    assertNull(blocks.drop("a"));
+    assertEquals(0, files.getBlockCount());
+    assertEquals(0, files.getByteCount());
+    assertEquals(10, files.getDroppedBlockCount());
+    assertEquals(10, index.size());
+    assertEquals(Location.ABSENT, blocks.find("a", 3));
+    assertFalse(blocks.evict("a", 3));
+    assertEquals(0, blocks.evictRange("a", 0, 100));
+    assertSame(file, files.byId(file.id()));
+    store("a", 3, place(1, 0));
+    assertNotEquals(file.id(), files.get("a").id());
+    blocks.onFreed(location -> freedBytes.addAndGet(Location.length(location)));
+    assertTrue(blocks.sweep(file));
+    assertEquals(10 * 2 * Location.UNIT, freedBytes.get());
+    assertNull(files.byId(file.id()));
+    assertEquals(1, index.size());
+    assertEquals(0, files.getDroppedBlockCount());
+    assertTrue(files.dropped().isEmpty());
+    assertTrue(Location.isPresent(blocks.find("a", 3)));
+  }
+
+  @Test
+  public void whoHoldsAFileThatIsDroppedCannotStoreABlockOfIt() {
+    CachedFile file = files.acquire("a");
+    assertNotNull(blocks.drop("a"));
+    assertFalse(blocks.stored(file, 1, place(1, 0)));
+    assertEquals(0, index.size());
+    assertSame(file, files.byId(file.id()));
+    file.release();
+    assertNull(files.byId(file.id()));
+    assertTrue(files.dropped().isEmpty());
+  }
+
+  @Test
+  public void aNumberIsUsedAgainWhenNothingIsLeftUnderItAndNotBefore() {
+    CachedFiles few = new CachedFiles(3);
+    IndexedBlocks over = new IndexedBlocks(few, index);
+    Set<Integer> ids = new HashSet<>();
+    for (String name : new String[] { "a", "b", "c" }) {
+      CachedFile file = few.acquire(name);
+      ids.add(file.id());
+      assertTrue(over.stored(file, 1, place(1, 0)));
+      file.release();
+    }
+    assertEquals(3, ids.size());
+    assertNull(few.acquire("d"));
+    CachedFile b = over.drop("b");
+    assertNull(few.acquire("d"));
+    assertTrue(over.sweep(b));
+    CachedFile d = few.acquire("d");
+    assertEquals(b.id(), d.id());
+    assertEquals(Location.ABSENT, index.get(d.id(), 1));
+  }
+
+  @Test
+  public void aBlockThatIsStoredTwiceFreesItsFormerPlace() {
+    blocks.onFreed(location -> freedBytes.addAndGet(Location.length(location)));
+    store("a", 1, place(5, 0));
+    assertTrue(files.get("a").fullyCached(1, "r", 9));
+    store("a", 1, place(7, 0));
+    assertEquals(5 * Location.UNIT, freedBytes.get());
+    assertEquals(7 * Location.UNIT, files.getByteCount());
+    assertEquals(1, files.getBlockCount());
+    assertTrue(files.get("a").isFullyCached());
+  }
+
+  @Test
+  public void theStoreForgetsABlockOnlyWhereItThinksItIs() {
+    long first = place(1, 0);
+    long second = place(1, 0);
+    store("a", 1, first);
+    assertEquals(0, blocks.accesses("a", 1, first));
+    assertEquals(SegmentDirectory.NOT_HERE, blocks.accesses("a", 1, second));
+    assertEquals(SegmentDirectory.NOT_HERE, blocks.removed("a", 1, second));
+    assertFalse(blocks.moved("a", 1, second, first));
+    assertTrue(blocks.moved("a", 1, first, second));
+    assertEquals(SegmentDirectory.NOT_HERE, blocks.removed("a", 1, first));
+    index.touch(files.get("a").id(), 1, second);
+    assertEquals(1, blocks.removed("a", 1, second));
+    assertEquals(0, index.size());
+  }
+
+  @Test
+  public void whatDroppedFilesHaveLeftIsForgottenByTheStoreToo() {
+    long former = place(1, 0);
+    store("a", 1, former);
+    blocks.drop("a");
+    long formerAgain = place(1, 0);
+    store("a", 1, formerAgain);
+    blocks.drop("a");
+    long now = place(1, 0);
+    store("a", 1, now);
+    assertEquals(3, index.size());
+    assertEquals(0, blocks.removed("a", 1, former));
+    assertEquals(0, blocks.removed("a", 1, formerAgain));
+    assertEquals(SegmentDirectory.NOT_HERE, blocks.removed("a", 1, former));
+    assertEquals(now, blocks.find("a", 1));
+    assertTrue(files.dropped().isEmpty());
+    assertEquals(0, files.getDroppedBlockCount());
+  }
+
+  @Test
+  public void aSegmentThatCannotBeToldIsForgottenWithAllThatIsInIt() {
+    for (int i = 0; i < 100; i++) {
+      store("f" + i % 5, i, place(1, 0));
+    }
+    blocks.drop("f0");
+    blocks.forgetSegments(10, 60);
+    assertEquals(50, index.size());
+    assertEquals(40, files.getBlockCount());
+    assertEquals(10, files.getDroppedBlockCount());
+    index.forEach((file, offset, location) -> assertTrue(
+      Location.segment(location) < 10 || Location.segment(location) >= 60));
+  }
+
+  @Test
+  public void aRecoveredBlockDoesNotReplaceANewerOne() {
+    long newer = place(1, 0);
+    store("a", 1, newer);
+    assertFalse(blocks.recovered("a", 1, place(2, 0)));
+    assertTrue(blocks.recovered("a", 2, place(2, 0)));
+    assertEquals(newer, blocks.find("a", 1));
+    assertEquals(2, files.getBlockCount());
+    assertEquals(3 * Location.UNIT, files.getByteCount());
+  }
+
+  @Test
+  public void aFileThatWasDroppedDuringRecoveryDoesNotComeBack() {
+    assertTrue(blocks.recovered("a", 1, place(1, 0)));
+    blocks.drop("a");
+    assertFalse(blocks.recovered("a", 2, place(1, 0)));
+    // Nor does one of which nothing was found yet.
+    blocks.drop("b");
+    assertFalse(blocks.recovered("b", 2, place(1, 0)));
+    assertTrue(store("b", 3, place(1, 0)));
+    assertEquals(1, files.getFileCount());
+    blocks.recoveryEnded();
+    blocks.drop("c");
+    assertTrue(store("c", 3, place(1, 0)));
+    assertEquals(2, files.getFileCount());
+  }
+
+  @Test
+  public void regionsHaveTheBytesOfTheirFiles() {
+    store("a", 1, place(1, 0));
+    assertTrue(files.getRegionBytes().isEmpty());
+    files.get("a").setRegion("r");
+    store("a", 2, place(2, 0));
+    store("b", 2, place(4, 0));
+    files.get("b").setRegion("r");
+    assertEquals(7L * Location.UNIT, files.getRegionBytes().get("r").longValue());
+    files.get("b").setRegion("s");
+    assertEquals(3L * Location.UNIT, files.getRegionBytes().get("r").longValue());
+    assertEquals(4L * Location.UNIT, files.getRegionBytes().get("s").longValue());
+    blocks.drop("b");
+    blocks.evict("a", 1);
+    assertEquals(2L * Location.UNIT, files.getRegionBytes().get("r").longValue());
+    assertFalse(files.getRegionBytes().containsKey("s"));
+  }
+
+  @Test
+  public void filesComeBackFromASnapshotDroppedOnesToo() throws IOException {
+    Random random = new Random(3);
+    for (int i = 0; i < 500; i++) {
+      store("f" + random.nextInt(20), i, place(1 + random.nextInt(9), random.nextInt(4)));
+    }
+    files.get("f1").setRegion("r");
+    files.get("f2").fullyCached(files.get("f2").dataBlockCount(), "s", 77);
+    blocks.drop("f3");
+    blocks.evictRange("f4", 0, 1000);
+    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+    files.writeTo(new DataOutputStream(bytes));
+    CachedFiles restored = new CachedFiles();
+    restored.readFrom(new DataInputStream(new ByteArrayInputStream(bytes.toByteArray())));
+    assertEquals(contentOf(files), contentOf(restored));
+    assertEquals(files.getBlockCount(), restored.getBlockCount());
+    assertEquals(files.getByteCount(), restored.getByteCount());
+    assertEquals(files.getDroppedBlockCount(), restored.getDroppedBlockCount());
+    assertEquals(files.getRegionBytes(), restored.getRegionBytes());
+    assertEquals(files.getFullyCached(), restored.getFullyCached());
+    assertEquals(1, restored.dropped().size());
+    // The index is the same, so what is left of the dropped file can be swept by the restored.
+    IndexedBlocks over = new IndexedBlocks(restored, index);
+    assertTrue(over.sweep(restored.dropped().get(0)));
+    assertEquals(restored.getBlockCount(), index.size());
+    CachedFile added = restored.acquire("new");
+    assertNull(files.byId(added.id()));
+    restored.clear();
+    assertEquals(0, restored.getBlockCount());
+    assertTrue(contentOf(restored).isEmpty());
+  }
+
+  private static Map<String, String> contentOf(CachedFiles of) {
+    Map<String, String> content = new TreeMap<>();
+    of.forEachFile((name, count, size) -> content.put(name, of.get(name).id() + " "
+      + of.get(name).getRegion() + " " + count + " " + size + " " + of.get(name).largestOffset()));
+    return content;
+  }
+
+  /** Several threads store, evict, drop and sweep; in the end the counts are those of the index. */
+  @Test
+  public void countsAreThoseOfTheIndexWhateverHappensAtTheSameTime() throws Exception {
+    AtomicLong stored = new AtomicLong();
+    AtomicLong freed = new AtomicLong();
+    blocks.onFreed(location -> freed.incrementAndGet());
+    AtomicReference<Throwable> failure = new AtomicReference<>();
+    List<Thread> threads = new ArrayList<>();
+    for (int t = 0; t < 4; t++) {
+      int seed = t;
+      Thread thread = new Thread(() -> {
+        try {
+          Random random = new Random(seed);
+          for (int i = 0; i < 40_000; i++) {
+            String name = "f" + random.nextInt(8);
+            long offset = random.nextInt(30);
+            int what = random.nextInt(40);
+            if (what < 28) {
+              long location = Location.of(seed * 40_000 + i, 0, Location.UNIT, 0, 0);
+              stored.addAndGet(store(name, offset, location) ? 1 : 0);
+            } else if (what < 36) {
+              blocks.evict(name, offset);
+            } else if (what < 38) {
+              blocks.evictRange(name, offset, offset + 5);
+            } else {
+              CachedFile file = blocks.drop(name);
+              if (file != null && random.nextBoolean()) {
+                blocks.sweep(file);
+              }
+            }
+          }
+        } catch (Throwable e) {
+          failure.compareAndSet(null, e);
+        }
+      });
+      thread.start();
+      threads.add(thread);
+    }
+    for (Thread thread : threads) {
+      thread.join();
+    }
+    assertNull(failure.get() == null ? null : failure.get().toString(), failure.get());
+    assertEquals(index.size(), files.getBlockCount() + files.getDroppedBlockCount());
+    assertEquals(stored.get(), freed.get() + index.size());
+    index.forEach((id, offset, location) -> assertNotNull(files.byId(id)));
+    for (CachedFile file : files.dropped()) {
+      assertTrue(blocks.sweep(file));
+    }
+    assertEquals(0, files.getDroppedBlockCount());
+    assertEquals(index.size(), files.getBlockCount());
+    assertEquals(index.size() * Location.UNIT, files.getByteCount());
+    for (int i = 0; i < 8; i++) {
+      blocks.evictRange("f" + i, 0, 100);
+    }
+    assertEquals(0, index.size());
+    assertEquals(0, files.getFileCount());
+    assertTrue(files.dropped().isEmpty());
+  }
+}
