@@ -90,6 +90,11 @@ final class SegmentStore {
   /** Was to be written to a device that did not take it. */
   static final byte LOST = 6;
 
+  /** Ends a device's thread. */
+  private static final SegmentBuffer NO_MORE =
+    new SegmentBuffer(-1, 0, ByteBuffer.allocate(0), memory -> {
+    });
+
   private final SegmentStoreSettings settings;
   private final SegmentDirectory directory;
   private final SegmentDevice.Opener opener;
@@ -161,7 +166,13 @@ final class SegmentStore {
    */
   static SegmentStore open(SegmentStoreSettings settings, SegmentDirectory directory,
     SegmentDevice.Opener opener) throws IOException {
-    return new SegmentStore(settings, directory, opener, WriteBudget.Clock.SYSTEM);
+    return open(settings, directory, opener, WriteBudget.Clock.SYSTEM);
+  }
+
+  /** As the other, with another clock for the limit of writes. */
+  static SegmentStore open(SegmentStoreSettings settings, SegmentDirectory directory,
+    SegmentDevice.Opener opener, WriteBudget.Clock clock) throws IOException {
+    return new SegmentStore(settings, directory, opener, clock);
   }
 
   private void openDevices() throws IOException {
@@ -763,14 +774,10 @@ final class SegmentStore {
   /** What a device's thread does: writes what there is to write, until the store is stopped. */
   private void write(StoreDevice device) {
     try {
-      while (true) {
-        SegmentBuffer buffer = device.toWrite.poll(100, TimeUnit.MILLISECONDS);
-        if (buffer != null) {
-          buffer.awaitCopies();
-          writtenOrNot(device, buffer, writeUntilTaken(device, buffer));
-        } else if (stopped) {
-          return;
-        }
+      SegmentBuffer buffer;
+      while ((buffer = device.toWrite.take()) != NO_MORE) {
+        buffer.awaitCopies();
+        writtenOrNot(device, buffer, writeUntilTaken(device, buffer));
       }
     } catch (InterruptedException e) {
       // The device did not answer in the time that stopping may take.
@@ -1159,6 +1166,7 @@ final class SegmentStore {
         enqueue(open);
         open = null;
       }
+      devices.forEach(device -> device.toWrite.add(NO_MORE));
       room.signalAll();
       cleaning.signalAll();
     } finally {
@@ -1251,6 +1259,16 @@ final class SegmentStore {
   /** Bytes that the segments have, the parts that no entry can use included. */
   long capacity() {
     return (long) segmentCount * segmentSize;
+  }
+
+  /** Bytes that blocks can have without any of them being reclaimed, about. */
+  long usableBytes() {
+    long segments = segmentCount;
+    for (StoreDevice device : devices) {
+      // Those that are kept clean, the open one and the one after it.
+      segments -= cleanTarget(device) + 2;
+    }
+    return Math.max(0, segments) * segmentSize;
   }
 
   /** Bytes off the heap that segments in memory take. */

@@ -1,0 +1,247 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.io.hfile.segment;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+
+/**
+ * Devices in memory. What was written can be read at once, as from a page cache, but a crash loses
+ * of what was not synced as much as it likes, sector by sector. Devices fail, block and halt on
+ * cue.
+ */
+final class SimulatedDevices implements SegmentDevice.Opener {
+  private static final int SECTOR = 512;
+
+  private final Map<String, Medium> media = new HashMap<>();
+  private int writes;
+  private int haltAt = Integer.MAX_VALUE;
+  private boolean halted;
+
+  /** What one device has. */
+  static final class Medium {
+    private byte[] bytes = new byte[0];
+    private final List<Write> unsynced = new ArrayList<>();
+    private boolean failsToOpen;
+    private boolean failsReads;
+    private boolean failsWrites;
+    private boolean blocksWrites;
+    private int opened;
+
+    synchronized void failReads(boolean fail) {
+      failsReads = fail;
+    }
+
+    synchronized void failWrites(boolean fail) {
+      failsWrites = fail;
+    }
+
+    synchronized void failToOpen(boolean fail) {
+      failsToOpen = fail;
+    }
+
+    /** Has writes wait until it is set to false. */
+    synchronized void blockWrites(boolean block) {
+      blocksWrites = block;
+      notifyAll();
+    }
+
+    synchronized void flipBit(long bit) {
+      bytes[(int) (bit / Byte.SIZE)] ^= 1 << bit % Byte.SIZE;
+    }
+
+    synchronized byte[] bytes() {
+      return bytes;
+    }
+
+    synchronized int timesOpened() {
+      return opened;
+    }
+  }
+
+  /** A write that is not on the medium for certain, and what was there before. */
+  private static final class Write {
+    private final int position;
+    private final byte[] before;
+    private final byte[] after;
+
+    Write(int position, byte[] before, byte[] after) {
+      this.position = position;
+      this.before = before;
+      this.after = after;
+    }
+  }
+
+  synchronized Medium medium(String path) {
+    return media.computeIfAbsent(path, p -> new Medium());
+  }
+
+  /** Has all devices stop for good at the write of this number, from 1 on, which is torn. */
+  synchronized void haltAtWrite(int number) {
+    haltAt = number;
+  }
+
+  synchronized boolean isHalted() {
+    return halted;
+  }
+
+  synchronized int writes() {
+    return writes;
+  }
+
+  /** Returns what would be found if the process were killed now: all that was written. */
+  synchronized SimulatedDevices afterKill() {
+    SimulatedDevices copy = new SimulatedDevices();
+    media.forEach((path, medium) -> {
+      synchronized (medium) {
+        copy.medium(path).bytes = medium.bytes.clone();
+      }
+    });
+    return copy;
+  }
+
+  /**
+   * Returns what would be found if the machine lost its power now: of each write that was not
+   * synced any of its sectors, in whatever order they were written.
+   */
+  synchronized SimulatedDevices afterPowerLoss(Random random) {
+    SimulatedDevices copy = new SimulatedDevices();
+    media.forEach((path, medium) -> {
+      synchronized (medium) {
+        byte[] bytes = medium.bytes.clone();
+        for (int i = medium.unsynced.size() - 1; i >= 0; i--) {
+          Write write = medium.unsynced.get(i);
+          System.arraycopy(write.before, 0, bytes, write.position, write.before.length);
+        }
+        for (Write write : medium.unsynced) {
+          int kind = random.nextInt(4);
+          for (int at = 0; at < write.after.length; at += SECTOR) {
+            if (kind == 0 || kind > 1 && random.nextInt(16) < 16 - kind) {
+              System.arraycopy(write.after, at, bytes, write.position + at,
+                Math.min(SECTOR, write.after.length - at));
+            }
+          }
+        }
+        copy.medium(path).bytes = bytes;
+      }
+    });
+    return copy;
+  }
+
+  @Override
+  public SegmentDevice open(String path, long size) throws IOException {
+    Medium medium = medium(path);
+    synchronized (medium) {
+      if (medium.failsToOpen) {
+        throw new IOException("Cannot be opened, as was asked for");
+      }
+      medium.opened++;
+      if (medium.bytes.length != size) {
+        medium.bytes = Arrays.copyOf(medium.bytes, (int) size);
+      }
+    }
+    return new Device(medium);
+  }
+
+  private final class Device implements SegmentDevice {
+    private final Medium medium;
+    private boolean closed;
+
+    Device(Medium medium) {
+      this.medium = medium;
+    }
+
+    @Override
+    public long size() {
+      return medium.bytes().length;
+    }
+
+    @Override
+    public void read(ByteBuffer to, long position) throws IOException {
+      synchronized (medium) {
+        check(medium.failsReads);
+        to.put(medium.bytes, (int) position, to.remaining());
+      }
+    }
+
+    @Override
+    public void write(ByteBuffer from, long position) throws IOException {
+      synchronized (SimulatedDevices.this) {
+        check(false);
+        if (++writes >= haltAt) {
+          halted = true;
+        }
+      }
+      synchronized (medium) {
+        while (medium.blocksWrites) {
+          try {
+            medium.wait();
+          } catch (InterruptedException e) {
+            throw new IOException(e);
+          }
+        }
+        if (medium.failsWrites) {
+          throw new IOException("Cannot be written, as was asked for");
+        }
+        byte[] after = new byte[from.remaining()];
+        from.get(after);
+        int at = (int) position;
+        byte[] before = Arrays.copyOfRange(medium.bytes, at, at + after.length);
+        if (halted) {
+          after = Arrays.copyOf(after, new Random(position).nextInt(after.length));
+          before = Arrays.copyOf(before, after.length);
+        }
+        System.arraycopy(after, 0, medium.bytes, at, after.length);
+        medium.unsynced.add(new Write(at, before, after));
+      }
+      synchronized (SimulatedDevices.this) {
+        check(false);
+      }
+    }
+
+    @Override
+    public void sync() throws IOException {
+      synchronized (SimulatedDevices.this) {
+        check(false);
+      }
+      synchronized (medium) {
+        if (medium.failsWrites) {
+          throw new IOException("Cannot be synced, as was asked for");
+        }
+        medium.unsynced.clear();
+      }
+    }
+
+    private void check(boolean fails) throws IOException {
+      if (closed || fails || halted) {
+        throw new IOException(closed ? "Closed" : halted ? "Halted" : "Failed as was asked for");
+      }
+    }
+
+    @Override
+    public void close() {
+      closed = true;
+    }
+  }
+}
