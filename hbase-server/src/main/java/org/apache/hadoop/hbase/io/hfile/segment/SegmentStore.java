@@ -1074,6 +1074,11 @@ final class SegmentStore {
     }
   }
 
+  /** The number that says when a segment was opened; 0 if nothing is in it. */
+  long sequence(int segment) {
+    return sequences.get(segment);
+  }
+
   /** Takes a segment that was found, to bring its blocks to the directory. */
   boolean takeFound(StoreDevice.Sealed segment) {
     lock.lock();

@@ -81,10 +81,11 @@ final class StoredBlocksFixture {
     return this;
   }
 
-  /** Starts, and waits until all that was there is found. */
+  /** Starts, and waits until all that was there is found and there are clean segments. */
   StoredBlocksFixture recover() {
     start();
     CachedBlockFixture.await(() -> store.recovery().isDone());
+    awaitQuiet();
     return this;
   }
 

@@ -1,0 +1,201 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.io.hfile.segment;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertTrue;
+import static org.junit.Assert.fail;
+
+import java.io.IOException;
+import org.apache.hadoop.hbase.HBaseClassTestRule;
+import org.apache.hadoop.hbase.io.hfile.CachedBlockFixture;
+import org.apache.hadoop.hbase.io.hfile.RefCntLeakRule;
+import org.apache.hadoop.hbase.testclassification.IOTests;
+import org.apache.hadoop.hbase.testclassification.MediumTests;
+import org.junit.After;
+import org.junit.Before;
+import org.junit.ClassRule;
+import org.junit.Rule;
+import org.junit.Test;
+import org.junit.experimental.categories.Category;
+
+/** What a store does while a device of it fails, and when it works again. */
+@Category({ IOTests.class, MediumTests.class })
+public class TestSegmentDeviceOutage {
+
+  @ClassRule
+  public static final HBaseClassTestRule CLASS_RULE =
+    HBaseClassTestRule.forClass(TestSegmentDeviceOutage.class);
+
+  @Rule
+  public final RefCntLeakRule leakRule = new RefCntLeakRule();
+
+  private final SimulatedDevices devices = new SimulatedDevices();
+  private StoredBlocksFixture blocks;
+  private long end;
+
+  @Before
+  public void setUp() throws IOException {
+    blocks = open().start();
+    fill(2 * 2 * StoredBlocksFixture.SEGMENTS);
+  }
+
+  private StoredBlocksFixture open() throws IOException {
+    return new StoredBlocksFixture(devices, StoredBlocksFixture
+      .settings(StoredBlocksFixture.paths("good", "failing"), 0.25, 0));
+  }
+
+  @After
+  public void tearDown() {
+    blocks.close();
+    assertEquals("Buffers that were not given back", blocks.allocator.getUsedBufferCount(),
+      blocks.allocator.getFreeBufferCount());
+  }
+
+  /** Inserts until so many segments more have been written. */
+  private void fill(long segments) {
+    long target = blocks.store.metrics().segmentsWritten.sum() + segments;
+    while (blocks.store.metrics().segmentsWritten.sum() < target) {
+      blocks.insert("f", end++);
+    }
+    blocks.awaitQuiet();
+  }
+
+  private boolean isOnFailing(long location) {
+    return Location.segment(location) >= StoredBlocksFixture.SEGMENTS;
+  }
+
+  private long countOnFailing() {
+    return blocks.directory.all().values().stream().filter(this::isOnFailing).count();
+  }
+
+  private void awaitReturn() {
+    CachedBlockFixture.await(() -> blocks.store.metrics().returns.sum() == 1);
+  }
+
+  private void assertOthersReadable() {
+    blocks.directory.all().forEach((key, location) -> {
+      if (!isOnFailing(location)) {
+        blocks.assertReadable(key.file, key.offset);
+      }
+    });
+  }
+
+  private void assertUsedAgain() {
+    assertEquals(0, blocks.store.bypassedDevices());
+    fill(2 * 2 * StoredBlocksFixture.SEGMENTS);
+    assertTrue(countOnFailing() > 20);
+    assertEquals(blocks.directory.all().size(), blocks.readAll());
+    assertEquals(blocks.directory.bytes(), blocks.store.liveBytes());
+  }
+
+  @Test
+  public void deviceThatFailsToReadIsBypassedAndTakenBackEmpty() {
+    long before = countOnFailing();
+    devices.medium("failing").failReads(true);
+    blocks.readAll();
+    assertEquals(1, blocks.store.bypassedDevices());
+    assertEquals(3, blocks.store.metrics().readErrors.sum());
+    assertEquals("Not asked any more", before - 3, blocks.store.metrics().bypassedReads.sum());
+    assertEquals(1, blocks.store.metrics().outages.sum());
+    assertOthersReadable();
+    fill(StoredBlocksFixture.SEGMENTS);
+    assertOthersReadable();
+
+    devices.medium("failing").failReads(false);
+    awaitReturn();
+    assertEquals(0, countOnFailing());
+    assertUsedAgain();
+  }
+
+  @Test
+  public void deviceThatFailsToWriteIsBypassedAndTakenBackEmpty() {
+    devices.medium("failing").failWrites(true);
+    while (blocks.store.bypassedDevices() == 0) {
+      blocks.insert("f", end++);
+    }
+    fill(StoredBlocksFixture.SEGMENTS);
+    assertTrue(blocks.store.metrics().segmentsNotWritten.sum() > 0);
+    assertOthersReadable();
+    blocks.directory.forEach((key, location) -> assertFalse("Lost with its segment",
+      isOnFailing(location) && key.offset > end - 20));
+
+    devices.medium("failing").failWrites(false);
+    awaitReturn();
+    assertUsedAgain();
+  }
+
+  @Test
+  public void fewerFailuresInARowAreOnlyMisses() {
+    ModelDirectory.Key[] there = blocks.directory.all().entrySet().stream()
+      .filter(e -> isOnFailing(e.getValue())).map(java.util.Map.Entry::getKey)
+      .toArray(ModelDirectory.Key[]::new);
+    for (int round = 0; round < 5; round++) {
+      devices.medium("failing").failReads(true);
+      assertFalse(blocks.isReadable(there[0].file, there[0].offset));
+      assertFalse(blocks.isReadable(there[1].file, there[1].offset));
+      devices.medium("failing").failReads(false);
+      blocks.assertReadable(there[0].file, there[0].offset);
+    }
+    assertEquals(0, blocks.store.bypassedDevices());
+    assertEquals(10, blocks.store.metrics().readErrors.sum());
+  }
+
+  @Test
+  public void deviceThatCannotBeOpenedAtTheStartIsUsedLater() throws IOException {
+    blocks.close();
+    devices.medium("failing").failToOpen(true);
+    blocks = open().recover();
+    assertEquals(1, blocks.store.bypassedDevices());
+    assertTrue(blocks.readAll() > 20);
+    assertEquals(0, countOnFailing());
+    devices.medium("failing").failToOpen(false);
+    awaitReturn();
+    assertUsedAgain();
+  }
+
+  @Test
+  public void storeWithoutADeviceIsNotOpened() throws IOException {
+    SimulatedDevices none = new SimulatedDevices();
+    none.medium("first").failToOpen(true);
+    try {
+      new StoredBlocksFixture(none);
+      fail("Opened without a device");
+    } catch (IOException e) {
+      assertEquals("Cannot be opened, as was asked for", e.getMessage());
+    }
+  }
+
+  @Test
+  public void nothingIsTakenWhileAllDevicesFailAndAllIsWellAfterwards() {
+    devices.medium("good").failWrites(true);
+    devices.medium("failing").failWrites(true);
+    while (blocks.store.bypassedDevices() < 2) {
+      blocks.insert("f", end++, InsertionKind.WRITE, 1_000_000);
+    }
+    CachedBlockFixture.await(() -> blocks.store.pending() == 0);
+    blocks.insert("f", end++, InsertionKind.WRITE, 0);
+    assertEquals(0, blocks.readAll());
+    devices.medium("good").failWrites(false);
+    devices.medium("failing").failWrites(false);
+    CachedBlockFixture.await(() -> blocks.store.metrics().returns.sum() == 2);
+    blocks.awaitQuiet();
+    assertUsedAgain();
+  }
+}
