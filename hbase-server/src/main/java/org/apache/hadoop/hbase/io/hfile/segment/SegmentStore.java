@@ -1295,6 +1295,21 @@ final class SegmentStore {
     return bypassed;
   }
 
+  /** Whether every device that works has as many clean segments as it should have. */
+  boolean isClean() {
+    lock.lock();
+    try {
+      for (StoreDevice device : devices) {
+        if (device.isWorking() && device.clean.size() < cleanTarget(device)) {
+          return false;
+        }
+      }
+      return true;
+    } finally {
+      lock.unlock();
+    }
+  }
+
   /** Segments that can be written. */
   int cleanSegments() {
     lock.lock();

@@ -165,12 +165,7 @@ final class StoredBlocksFixture {
 
   /** Waits until all that is full is written and there are clean segments. */
   void awaitQuiet() {
-    CachedBlockFixture.await(() -> store.pending() == 0 && isClean());
-  }
-
-  private boolean isClean() {
-    return store.devices().stream().filter(StoreDevice::isWorking)
-      .mapToInt(SegmentStore::cleanTarget).sum() <= store.cleanSegments();
+    CachedBlockFixture.await(() -> store.pending() == 0 && store.isClean());
   }
 
   SimulatedDevices.Medium medium() {

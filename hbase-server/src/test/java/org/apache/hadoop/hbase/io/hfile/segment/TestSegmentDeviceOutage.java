@@ -171,6 +171,38 @@ public class TestSegmentDeviceOutage {
   }
 
   @Test
+  public void nobodyWaitsForDevicesThatStall() {
+    devices.medium("good").blockWrites(true);
+    devices.medium("failing").blockWrites(true);
+    ModelDirectory.Key[] there =
+      blocks.directory.all().keySet().toArray(new ModelDirectory.Key[0]);
+    long first = end;
+    while (blocks.offer("f", end, InsertionKind.WRITE)) {
+      end++;
+    }
+    // None of these would return, for nobody lets the devices go on
+    for (InsertionKind kind : InsertionKind.values()) {
+      assertFalse(blocks.offer("f", end, kind));
+    }
+    int readable = 0;
+    for (ModelDirectory.Key key : there) {
+      readable += blocks.isReadable(key.file, key.offset) ? 1 : 0;
+    }
+    // Those of the segments that were reclaimed for the new ones are gone
+    assertTrue(readable > there.length / 2);
+    assertEquals(0, blocks.store.metrics().readErrors.sum());
+    for (long offset = first; offset < end; offset++) {
+      blocks.assertReadable("f", offset);
+    }
+    assertEquals(0, blocks.store.bypassedDevices());
+    devices.medium("good").blockWrites(false);
+    devices.medium("failing").blockWrites(false);
+    blocks.awaitQuiet();
+    assertTrue(blocks.offer("f", end, InsertionKind.READ));
+    assertEquals(blocks.directory.all().size(), blocks.readAll());
+  }
+
+  @Test
   public void storeWithoutADeviceIsNotOpened() throws IOException {
     SimulatedDevices none = new SimulatedDevices();
     none.medium("first").failToOpen(true);

@@ -155,13 +155,13 @@ public class TestSegmentRecovery {
    */
   @Test
   public void noByteIsWrongWhicheverWriteIsTheLast() throws IOException {
-    for (int boundary = 1; boundary <= 90; boundary++) {
+    for (int boundary = 1; boundary <= 48; boundary++) {
       Random random = new Random(boundary);
       SimulatedDevices devices = new SimulatedDevices();
       int known = 0;
       for (int life = 0; life < 3; life++) {
         devices.haltAtWrite(life == 0 ? boundary : 1 + random.nextInt(50));
-        SimulatedDevices next = live(devices, random, boundary > 60);
+        SimulatedDevices next = live(devices, random, boundary > 24);
         devices = next;
       }
       StoredBlocksFixture last =
@@ -298,7 +298,7 @@ public class TestSegmentRecovery {
   @Test
   public void noByteIsWrongAfterAnyDamage() throws IOException {
     StoredBlocksFixture killed = used("a");
-    for (int round = 0; round < 150; round++) {
+    for (int round = 0; round < 100; round++) {
       Random random = new Random(round);
       SimulatedDevices devices = killed.devices.afterKill();
       byte[] bytes = devices.medium("a").bytes();
