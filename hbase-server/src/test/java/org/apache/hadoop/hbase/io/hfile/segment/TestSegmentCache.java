@@ -17,7 +17,6 @@
  */
 package org.apache.hadoop.hbase.io.hfile.segment;
 
-import static org.apache.hadoop.hbase.io.hfile.CachedBlockFixture.await;
 import static org.apache.hadoop.hbase.io.hfile.CachedBlockFixture.block;
 import static org.apache.hadoop.hbase.io.hfile.CachedBlockFixture.cache;
 import static org.apache.hadoop.hbase.io.hfile.CachedBlockFixture.content;
@@ -38,6 +37,9 @@ import java.nio.file.StandardCopyOption;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
@@ -101,6 +103,15 @@ public class TestSegmentCache {
     String engine = SegmentCacheSettings.ENGINE + new File(directory, file);
     return new SegmentCache("L2", engine,
       SegmentCacheSettings.of(engine, "hbase.bucketcache.l2.size", 33 << 20, null, small), small);
+  }
+
+  /** Waits far longer than it takes on any machine. */
+  private static void await(BooleanSupplier condition) {
+    long deadline = System.nanoTime() + TimeUnit.MINUTES.toNanos(2);
+    while (!condition.getAsBoolean()) {
+      assertTrue("Waited two minutes in vain", System.nanoTime() < deadline);
+      LockSupport.parkNanos(500_000);
+    }
   }
 
   private long gauge(String name) {

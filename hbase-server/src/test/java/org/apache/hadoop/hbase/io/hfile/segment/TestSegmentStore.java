@@ -75,11 +75,12 @@ public class TestSegmentStore {
     }
   }
 
-  /** Inserts blocks until so many segments have been written in all. */
+  /** Inserts blocks until so many segments have been written in all, and no more are full. */
   private long insertSegments(String file, long from, long segments) {
     long offset = from;
     while (blocks.store.metrics().segmentsWritten.sum() < segments) {
       blocks.insert(file, offset++);
+      CachedBlockFixture.await(() -> blocks.store.pending() == 0);
     }
     blocks.awaitQuiet();
     return offset;
@@ -177,12 +178,13 @@ public class TestSegmentStore {
   public void segmentWithoutBlockThatLivesIsReclaimedBeforeOlderOnes() throws IOException {
     open(0, StoredBlocksFixture.PATH);
     long second = insertSegments("old", 0, 4);
-    long third = insertSegments("gone", second, 8);
+    long third = insertSegments("gone", second, 11);
     for (long offset = second; offset < third; offset++) {
       blocks.directory.remove("gone", offset);
     }
-    // Enough for the clean segments to be used, but not for more than were made free
-    insertSegments("new", third, StoredBlocksFixture.SEGMENTS);
+    // More than there are clean segments, but no more than were made free
+    insertSegments("new", third, StoredBlocksFixture.SEGMENTS - 1);
+    assertTrue(blocks.store.metrics().segmentsReclaimed.sum() > 0);
     for (long offset = 0; offset < second - 16; offset++) {
       blocks.assertReadable("old", offset);
     }
