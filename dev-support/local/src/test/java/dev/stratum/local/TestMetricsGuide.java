@@ -56,6 +56,28 @@ public class TestMetricsGuide {
     }
   }
 
+  @Test
+  public void namesTheMetricsOfATierOfSegments() throws Exception {
+    Configuration conf = HBaseConfiguration.create();
+    conf.setBoolean("hbase.bucketcache.composite.enabled", true);
+    conf.set("hbase.bucketcache.l1.size", "32");
+    conf.set("hbase.bucketcache.l2.size", "32");
+    conf.set("hbase.bucketcache.l2.ioengine",
+      "segments:" + folder.getRoot().toPath().resolve("l2"));
+    conf.set("hbase.segmentcache.segment.mb", "1");
+    BlockCache cache = BlockCacheFactory.createBlockCache(conf);
+    try {
+      Set<String> documented = documented("Composite bucket cache");
+      // As the guide says in words.
+      documented.remove("L2WaitingBlockCount");
+      documented.remove("L2BypassedInsertCount");
+      documented.addAll(documented("Segment cache"));
+      assertEquals(registered("BlockCacheTiers"), documented);
+    } finally {
+      cache.shutdown();
+    }
+  }
+
   private static Set<String> registered(String registry) {
     for (MetricRegistryInfo info : MetricRegistries.global().getMetricRegistryInfos()) {
       if (info.getMetricsName().equals(registry)) {

@@ -18,7 +18,6 @@
 package org.apache.hadoop.hbase.io.hfile.segment;
 
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -80,7 +79,7 @@ final class PagePool {
     }
     ByteBuffer slab;
     try {
-      slab = ByteBuffer.allocateDirect((SLAB_PAGES + 1) * PAGE_BYTES).order(ByteOrder.nativeOrder());
+      slab = ByteBuffer.allocateDirect((SLAB_PAGES + 1) * PAGE_BYTES);
     } catch (OutOfMemoryError e) {
       // Direct memory has a limit of its own; the heap need not be short.
       return false;

@@ -79,8 +79,8 @@ public final class SegmentCacheSettings {
     if (perPath < fewest) {
       throw bad(sizeKey, conf.getTrimmed(sizeKey), "is too small for " + paths.size()
         + " path(s) of " + SegmentStoreSettings.FEWEST_SEGMENTS + " segments of " + segmentMb
-        + " MB or more; raise it to " + (fewest * paths.size() + MB - 1) / MB + " or more, or lower "
-        + SEGMENT_MB_KEY);
+        + " MB or more; raise it to " + (fewest * paths.size() + MB - 1) / MB
+        + " or more, or lower " + SEGMENT_MB_KEY);
     }
     if (capacity / segmentSize > Location.MAX_SEGMENTS) {
       throw bad(sizeKey, conf.getTrimmed(sizeKey), "is more than " + Location.MAX_SEGMENTS

@@ -51,7 +51,7 @@ final class SegmentFooter {
   static final int TRAILER_SIZE = 128;
   /** The longest name of a file, in characters, which take up to three bytes each. */
   static final int LONGEST_NAME = 1024;
-  /** The most that one entry takes of the footer, in bytes, its file's name and trailer included. */
+  /** The most that one entry takes of the footer with name and trailer, in bytes. */
   static final int LARGEST_FOR_ONE = 24 + Short.BYTES + 3 * LONGEST_NAME + 128;
 
   private static final int ENTRY_SIZE = 24;

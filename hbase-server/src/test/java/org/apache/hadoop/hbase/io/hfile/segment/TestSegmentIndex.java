@@ -297,7 +297,7 @@ public class TestSegmentIndex {
       index.put(1, taken, Location.of(taken, 0, Location.UNIT, 0, 0)));
   }
 
-  /** As a tier has them: files of a few GB, blocks of a little more than 32 KB one after another. */
+  /** As a tier has them: files of a few GB, blocks of a little more than 32 KB side by side. */
   @Test
   public void takesLessThanTwentyBytesABlockAndTwoOfHeap() {
     SegmentIndex index = new SegmentIndex(BLOCKS);

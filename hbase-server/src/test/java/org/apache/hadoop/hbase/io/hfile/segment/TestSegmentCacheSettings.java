@@ -1,0 +1,186 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.io.hfile.segment;
+
+import static org.apache.hadoop.hbase.io.hfile.CachedBlockFixture.block;
+import static org.apache.hadoop.hbase.io.hfile.CachedBlockFixture.cache;
+import static org.apache.hadoop.hbase.io.hfile.CachedBlockFixture.key;
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertNull;
+import static org.junit.Assert.assertThrows;
+import static org.junit.Assert.assertTrue;
+
+import java.io.File;
+import java.util.Map;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.HBaseClassTestRule;
+import org.apache.hadoop.hbase.HBaseConfiguration;
+import org.apache.hadoop.hbase.io.hfile.BlockCache;
+import org.apache.hadoop.hbase.io.hfile.BlockCacheFactory;
+import org.apache.hadoop.hbase.io.hfile.BlockType;
+import org.apache.hadoop.hbase.io.hfile.CompositeBucketCache;
+import org.apache.hadoop.hbase.io.hfile.CompositeBucketCacheSettings;
+import org.apache.hadoop.hbase.testclassification.IOTests;
+import org.apache.hadoop.hbase.testclassification.SmallTests;
+import org.junit.Before;
+import org.junit.ClassRule;
+import org.junit.Rule;
+import org.junit.Test;
+import org.junit.experimental.categories.Category;
+import org.junit.rules.TemporaryFolder;
+
+/** A tier of segments by configuration; each bad setting stops the start. */
+@Category({ IOTests.class, SmallTests.class })
+public class TestSegmentCacheSettings {
+  @ClassRule
+  public static final HBaseClassTestRule CLASS_RULE =
+    HBaseClassTestRule.forClass(TestSegmentCacheSettings.class);
+
+  private static final String ENGINE = "hbase.bucketcache.l2.ioengine";
+  private static final String SIZE = "hbase.bucketcache.l2.size";
+
+  @Rule
+  public final TemporaryFolder folder = new TemporaryFolder();
+
+  private Configuration conf;
+
+  @Before
+  public void setUp() {
+    conf = HBaseConfiguration.create();
+    conf.setBoolean("hbase.bucketcache.composite.enabled", true);
+    conf.set("hbase.bucketcache.l1.size", "32");
+    conf.set("hbase.bucketcache.composite.promotion", "none");
+    conf.set(SIZE, "33");
+    conf.set(ENGINE, "segments:" + path("one"));
+    conf.set(SegmentCacheSettings.SEGMENT_MB_KEY, "1");
+  }
+
+  private String path(String name) {
+    return new File(folder.getRoot(), name).getPath();
+  }
+
+  private void assertRefused(String key, String value, String remedy) {
+    String before = conf.get(key);
+    conf.set(key, value);
+    String message = assertThrows(IllegalArgumentException.class,
+      () -> BlockCacheFactory.createBlockCache(conf)).getMessage();
+    assertTrue(message, message.startsWith(key + "=" + value + " "));
+    assertTrue("one sentence: " + message, message.endsWith(".") && !message.contains("\n"));
+    assertTrue(message, message.contains(remedy));
+    if (before == null) {
+      conf.unset(key);
+    } else {
+      conf.set(key, before);
+    }
+  }
+
+  private SegmentCacheSettings settings() {
+    return CompositeBucketCacheSettings.of(conf).second().getSegments();
+  }
+
+  @Test
+  public void whatIsNotSetHasItsDefault() {
+    conf.unset(SegmentCacheSettings.SEGMENT_MB_KEY);
+    conf.set(SIZE, "500");
+    SegmentStoreSettings store = settings().store();
+    assertEquals(16 << 20, store.segmentSize());
+    assertEquals(5, store.bufferCount());
+    assertEquals(0.25, store.rewriteShare(), 0);
+    assertEquals(0, store.writeLimit());
+    assertEquals(500L << 20, store.capacity());
+    assertEquals(1, store.paths().size());
+    assertEquals(path("one.index"), settings().snapshot().toString());
+    assertTrue(CompositeBucketCacheSettings.isPersistent(conf));
+  }
+
+  @Test
+  public void whatIsSetIsTaken() {
+    conf.set(ENGINE, "segments:" + path("one") + "," + path("two"));
+    conf.set(SegmentCacheSettings.SEGMENT_MB_KEY, "2");
+    conf.set(SegmentCacheSettings.BUFFERS_KEY, "9");
+    conf.set(SegmentCacheSettings.REWRITE_SHARE_KEY, "0.1");
+    conf.set(SegmentCacheSettings.WRITE_LIMIT_KEY, "50");
+    conf.set("hbase.bucketcache.l2.persistent.path", path("snapshot"));
+    SegmentStoreSettings store = settings().store();
+    assertEquals(2 << 20, store.segmentSize());
+    assertEquals(9, store.bufferCount());
+    assertEquals(0.1, store.rewriteShare(), 0);
+    assertEquals(50L << 20, store.writeLimit());
+    assertEquals(2, store.paths().size());
+    assertEquals(path("two"), store.paths().get(1));
+    assertEquals(path("snapshot"), settings().snapshot().toString());
+  }
+
+  @Test
+  public void anotherEngineIsNoTierOfSegments() {
+    conf.set(ENGINE, "file:" + path("one"));
+    conf.set(SIZE, "64");
+    conf.set(SegmentCacheSettings.SEGMENT_MB_KEY, "nonsense");
+    assertNull(settings());
+    assertFalse(CompositeBucketCacheSettings.isPersistent(conf));
+  }
+
+  @Test
+  public void nonsenseIsRefused() {
+    for (String bad : new String[] { "0", "65", "-1", "1.5", "a" }) {
+      assertRefused(SegmentCacheSettings.SEGMENT_MB_KEY, bad, "from 1 to 64");
+    }
+    for (String bad : new String[] { "2", "-3", "x" }) {
+      assertRefused(SegmentCacheSettings.BUFFERS_KEY, bad, "from 3");
+    }
+    for (String bad : new String[] { "-0.1", "0.6", "NaN", "x" }) {
+      assertRefused(SegmentCacheSettings.REWRITE_SHARE_KEY, bad, "from 0 to 0.5");
+    }
+    for (String bad : new String[] { "-1", "x", "0.5" }) {
+      assertRefused(SegmentCacheSettings.WRITE_LIMIT_KEY, bad, "from 0 on");
+    }
+    assertRefused(SIZE, "7", "raise it");
+    assertRefused(ENGINE, "segments:", "segments:PATH");
+    assertRefused(ENGINE, "segments:" + path("no/such/directory"), "create it");
+    assertRefused(ENGINE, "segments:" + path("one") + "," + path("one"), "its own path");
+    assertRefused("hbase.bucketcache.l1.ioengine", "segments:" + path("two"), "offheap");
+    conf.set(ENGINE, "segments:" + path("one") + "," + path("two"));
+    assertRefused(SIZE, "16", "raise it to 17");
+  }
+
+  @Test
+  public void theTierOfSegmentsTakesDataAndOutlivesTheCache() {
+    for (int round = 0; round < 2; round++) {
+      BlockCache both = BlockCacheFactory.createBlockCache(conf);
+      try {
+        CompositeBucketCache composite = (CompositeBucketCache) both;
+        SegmentCache second = (SegmentCache) composite.getSecondLevelCache();
+        assertEquals("segments:" + path("one"), second.getIoEngine());
+        assertEquals(round > 0, second.containsBlock(key("data", 0, BlockType.DATA)));
+        cache(both, key("data", 0, BlockType.DATA), block(BlockType.DATA, 0, 1000));
+        cache(both, key("data", 5000, BlockType.DATA),
+          block(BlockType.LEAF_INDEX, 5000, 1000));
+        assertEquals(1, second.getBlockCount());
+        both.getBlock(key("data", 0, BlockType.DATA), true, false, true).release();
+        both.getBlock(key("data", 5000, BlockType.LEAF_INDEX), true, false, true).release();
+        Map<String, Long> gauges = composite.getMetrics().getTiers().get(1).getValues();
+        assertEquals(1, gauges.get("DataBlockCount").longValue());
+        assertEquals(1, gauges.get("HitCount").longValue());
+        both.evictBlock(key("data", 5000, BlockType.LEAF_INDEX));
+      } finally {
+        both.shutdown();
+      }
+    }
+  }
+}
