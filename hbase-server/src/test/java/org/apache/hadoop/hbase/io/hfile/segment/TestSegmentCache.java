@@ -550,6 +550,8 @@ public class TestSegmentCache {
   public void aFullCacheTakesNewBlocksForOldOnes() {
     int blocks = 3_000;
     fill(blocks);
+    // Until it rests.
+    await(() -> gauge("WaitingSegmentCount") == 0 && gauge("CleanSegmentCount") >= 2);
     int found = found(cache, blocks);
     // 32 segments of 1 MB hold some 34 blocks each; two are kept clean, two may be filled.
     assertTrue(found + " found", found > 26 * 34 && found < 33 * 35);
