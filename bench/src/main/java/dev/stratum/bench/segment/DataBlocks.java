@@ -1,0 +1,92 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package dev.stratum.bench.segment;
+
+import dev.stratum.bench.blockcache.StoreFileBlocks;
+import java.io.Closeable;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import org.apache.hadoop.hbase.HBaseConfiguration;
+import org.apache.hadoop.hbase.io.ByteBuffAllocator;
+import org.apache.hadoop.hbase.io.hfile.BlockCache;
+import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
+import org.apache.hadoop.hbase.io.hfile.BlockType;
+import org.apache.hadoop.hbase.io.hfile.HFileBlock;
+
+/**
+ * As many blocks as a cache can take: a few real data blocks, inserted again and again under the
+ * keys of store files that have a thousand blocks each.
+ */
+final class DataBlocks implements Closeable {
+  private static final int BLOCKS_PER_FILE = 1000;
+  private static final int DISTINCT_BLOCKS = 16;
+
+  private final int size;
+  private final StoreFileBlocks source;
+  private final List<HFileBlock> blocks = new ArrayList<>();
+  private final List<String> files = new ArrayList<>();
+  private long inserted;
+
+  /** @param size of data blocks in bytes, before the last cell that makes them full */
+  DataBlocks(int size) throws IOException {
+    this.size = size;
+    source = new StoreFileBlocks(HBaseConfiguration.create(), size, 4L * DISTINCT_BLOCKS * size);
+    source.readAll(block -> {
+      if (block.getBlockType().isData() && blocks.size() < DISTINCT_BLOCKS) {
+        blocks.add(block.retain());
+      }
+    });
+  }
+
+  ByteBuffAllocator allocator() {
+    return source.allocator();
+  }
+
+  /** Returns what the largest block takes when it is stored, in bytes. */
+  int largest() {
+    return blocks.stream().mapToInt(HFileBlock::getSerializedLength).max().getAsInt();
+  }
+
+  /** Inserts the next block. Returns how many have been. */
+  long insertNext(BlockCache cache) {
+    if (inserted % BLOCKS_PER_FILE == 0) {
+      files.add(UUID.randomUUID().toString().replace("-", ""));
+    }
+    HFileBlock block = blocks.get((int) (inserted % blocks.size()));
+    cache.cacheBlock(key(inserted), block, false, true);
+    return ++inserted;
+  }
+
+  /** Returns a new key for the block of this number, from 0 on. */
+  BlockCacheKey key(long number) {
+    return new BlockCacheKey(files.get((int) (number / BLOCKS_PER_FILE)),
+      number % BLOCKS_PER_FILE * 2 * size, true, BlockType.DATA);
+  }
+
+  long inserted() {
+    return inserted;
+  }
+
+  @Override
+  public void close() throws IOException {
+    blocks.forEach(HFileBlock::release);
+    source.close();
+  }
+}

@@ -1,0 +1,111 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package dev.stratum.bench.segment;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.HBaseConfiguration;
+import org.apache.hadoop.hbase.io.ByteBuffAllocator;
+import org.apache.hadoop.hbase.io.hfile.BlockCache;
+import org.apache.hadoop.hbase.io.hfile.bucket.BucketCache;
+import org.apache.hadoop.hbase.io.hfile.segment.SegmentCache;
+import org.apache.hadoop.hbase.io.hfile.segment.SegmentCacheSettings;
+
+/**
+ * A place for a cache on a file that outlives the process: a segment cache on the fork, and on
+ * stock, which has none, a bucket cache on a file with a persisted map. The file goes with
+ * {@link #close()}; it lies under <code>java.io.tmpdir</code>, in the page cache.
+ */
+final class DeviceTier implements Closeable {
+  private static final int WRITER_THREADS = 3;
+  private static final int WRITER_QUEUE = 64;
+  /** What BucketCache's largest blocks take by default; buckets have the size of four of them. */
+  private static final int LARGEST_BUCKET_ITEM = 513 * 1024;
+  private static final int BUCKET_UNIT = 256;
+
+  private final Path file;
+  private final long capacity;
+  private final int largestBlock;
+  private final Configuration conf = HBaseConfiguration.create();
+
+  /**
+   * @param capacity     bytes
+   * @param largestBlock what the largest block takes when it is stored, in bytes
+   */
+  DeviceTier(long capacity, int largestBlock) throws IOException {
+    this.file = Files.createTempFile("stratum-bench", ".tier");
+    this.capacity = capacity;
+    this.largestBlock = largestBlock;
+    conf.setLong(BucketCache.QUEUE_ADDITION_WAIT_TIME, TimeUnit.MINUTES.toMillis(1));
+  }
+
+  /** Tells the sides apart: both run these benchmarks. */
+  static boolean hasSegments() {
+    try {
+      Class.forName("org.apache.hadoop.hbase.io.hfile.segment.SegmentCache");
+      return true;
+    } catch (ClassNotFoundException e) {
+      return false;
+    }
+  }
+
+  /** Opens the cache, with what it had when it was shut down. */
+  BlockCache open(ByteBuffAllocator pool) throws IOException {
+    return hasSegments() ? Segments.open(this, pool) : Buckets.open(this);
+  }
+
+  /** What a shutdown leaves beside the file and a killed process does not. */
+  void deleteIndex() throws IOException {
+    Files.deleteIfExists(index());
+  }
+
+  private Path index() {
+    return Path.of(file + (hasSegments() ? ".index" : ".map"));
+  }
+
+  @Override
+  public void close() throws IOException {
+    deleteIndex();
+    Files.deleteIfExists(file);
+  }
+
+  /** Only loaded where there is such a cache. */
+  private static final class Segments {
+    static BlockCache open(DeviceTier tier, ByteBuffAllocator pool) throws IOException {
+      String engine = SegmentCacheSettings.ENGINE + tier.file;
+      SegmentCache cache = new SegmentCache("L2", engine, SegmentCacheSettings.of(engine,
+        "hbase.bucketcache.l2.size", tier.capacity, null, tier.conf), tier.conf);
+      cache.useAllocator(pool);
+      return cache;
+    }
+  }
+
+  /** As an operator would set it up for blocks of one size: with buckets of that size. */
+  private static final class Buckets {
+    static BlockCache open(DeviceTier tier) throws IOException {
+      int item = (tier.largestBlock / BUCKET_UNIT + 1) * BUCKET_UNIT;
+      return new BucketCache("file:" + tier.file, tier.capacity, item,
+        new int[] { item, LARGEST_BUCKET_ITEM }, WRITER_THREADS, WRITER_QUEUE,
+        tier.index().toString(), BucketCache.DEFAULT_ERROR_TOLERATION_DURATION, tier.conf);
+    }
+  }
+}

@@ -1,0 +1,117 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package dev.stratum.bench.segment;
+
+import dev.stratum.bench.PinnedJvm;
+import dev.stratum.bench.harness.ForkOnly;
+import java.io.IOException;
+import java.util.concurrent.TimeUnit;
+import org.apache.hadoop.hbase.io.hfile.BlockCache;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Level;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+import org.openjdk.jmh.annotations.Warmup;
+
+/**
+ * From the opening of a tier on a file that was in use until all its blocks are known again, in
+ * milliseconds: a segment cache against a bucket cache, in the page cache. A segment cache serves
+ * from the start; after a shutdown it has an index, after a kill it reads the ends of its segments.
+ * What stock has after a kill depends on when it last persisted its map.
+ *
+ * <pre>
+ * mvn -pl bench jmh:run -Djmh.include=SegmentCacheRestartBenchmark
+ * </pre>
+ */
+@State(Scope.Benchmark)
+@BenchmarkMode(Mode.SingleShotTime)
+@OutputTimeUnit(TimeUnit.MILLISECONDS)
+@Warmup(iterations = 1)
+@Measurement(iterations = 3)
+@Fork(jvmArgsAppend = "-Xmx2g")
+public class SegmentCacheRestartBenchmark extends PinnedJvm {
+
+  /** How many blocks are in the cache. */
+  @Param("1000000")
+  public int blocks;
+
+  /** The size of data blocks in bytes, before the last cell that makes them full. */
+  int size = 1024;
+
+  private DeviceTier tier;
+  private DataBlocks data;
+  BlockCache cache;
+
+  @Setup(Level.Trial)
+  public void fill() throws IOException {
+    data = new DataBlocks(size);
+    // With so much room that nothing has to go before all are in
+    tier = new DeviceTier((long) blocks * (data.largest() + 256) * 3 / 2, data.largest());
+    cache = tier.open(data.allocator());
+    while (data.inserted() < blocks) {
+      data.insertNext(cache);
+    }
+    cache.shutdown();
+  }
+
+  @TearDown(Level.Invocation)
+  public void shutDown() {
+    cache.shutdown();
+  }
+
+  @TearDown(Level.Trial)
+  public void close() throws IOException {
+    tier.close();
+    data.close();
+  }
+
+  /** @return the number of blocks that are there */
+  @Benchmark
+  public long afterShutdown() throws IOException, InterruptedException {
+    return open();
+  }
+
+  /** @return the number of blocks that are there */
+  @Benchmark
+  @ForkOnly
+  public long afterKill() throws IOException, InterruptedException {
+    tier.deleteIndex();
+    return open();
+  }
+
+  /** @throws IllegalStateException if not all blocks are there after a minute */
+  private long open() throws IOException, InterruptedException {
+    cache = tier.open(data.allocator());
+    long deadline = System.nanoTime() + TimeUnit.MINUTES.toNanos(1);
+    while (cache.getBlockCount() < blocks) {
+      if (System.nanoTime() > deadline) {
+        throw new IllegalStateException(cache.getBlockCount() + " of " + blocks + " blocks");
+      }
+      Thread.sleep(1);
+    }
+    return cache.getBlockCount();
+  }
+}

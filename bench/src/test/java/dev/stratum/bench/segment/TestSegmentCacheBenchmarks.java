@@ -1,0 +1,80 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package dev.stratum.bench.segment;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertTrue;
+
+import dev.stratum.bench.blockcache.TemporaryFiles;
+import org.junit.Rule;
+import org.junit.Test;
+
+public class TestSegmentCacheBenchmarks {
+  @Rule
+  public final TemporaryFiles files = new TemporaryFiles();
+
+  @Test
+  public void everyLookupIsHit() throws Exception {
+    SegmentCacheReadBenchmark benchmark = new SegmentCacheReadBenchmark();
+    benchmark.size = 32768;
+    benchmark.megabytes = 33;
+    benchmark.fill();
+    try {
+      for (int i = 0; i < 2000; i++) {
+        assertTrue(benchmark.hit() > benchmark.size);
+      }
+    } finally {
+      benchmark.close();
+    }
+  }
+
+  /** Closing it fails if a block was dropped. */
+  @Test
+  public void everyBlockIsInsertedAndPaidForByEvictions() throws Exception {
+    SegmentCacheInsertBenchmark benchmark = new SegmentCacheInsertBenchmark();
+    benchmark.blocks = 100_000;
+    benchmark.fill();
+    try {
+      long evicted = benchmark.cache.getStats().getEvictedCount();
+      assertTrue(evicted > 0);
+      long before = benchmark.insert();
+      for (int i = 0; i < 50_000; i++) {
+        benchmark.insert();
+      }
+      assertEquals(before + 50_001, benchmark.insert());
+      assertTrue(benchmark.cache.getStats().getEvictedCount() > evicted);
+    } finally {
+      benchmark.close();
+    }
+  }
+
+  @Test
+  public void allBlocksAreThereAfterShutdownAndAfterKill() throws Exception {
+    SegmentCacheRestartBenchmark benchmark = new SegmentCacheRestartBenchmark();
+    benchmark.blocks = 100_000;
+    benchmark.fill();
+    try {
+      assertEquals(benchmark.blocks, benchmark.afterShutdown());
+      benchmark.shutDown();
+      assertEquals(benchmark.blocks, benchmark.afterKill());
+      benchmark.shutDown();
+    } finally {
+      benchmark.close();
+    }
+  }
+}
