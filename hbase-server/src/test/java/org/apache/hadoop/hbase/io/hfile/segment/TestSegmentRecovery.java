@@ -136,6 +136,7 @@ public class TestSegmentRecovery {
       }
     }
     CachedBlockFixture.await(() -> after.store.recovery().isDone());
+    after.awaitQuiet();
     inserted = 0;
     for (ModelDirectory.Key key : killed.directory.all().keySet()) {
       if (inserted++ < 40) {
