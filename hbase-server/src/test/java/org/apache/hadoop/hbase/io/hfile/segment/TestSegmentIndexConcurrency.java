@@ -49,7 +49,7 @@ public class TestSegmentIndexConcurrency {
 
   private static final int WRITERS = 2;
   private static final int READERS = 2;
-  private static final int OPERATIONS = Integer.getInteger("segment.index.operations", 500_000);
+  private static final int OPERATIONS = Integer.getInteger("segment.index.operations", 1_000_000);
   private static final int SEQUENCES = Location.MAX_SEGMENTS;
 
   private final AtomicReference<Throwable> failure = new AtomicReference<>();
