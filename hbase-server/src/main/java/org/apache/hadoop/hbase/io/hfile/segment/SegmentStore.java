@@ -592,7 +592,7 @@ final class SegmentStore {
 
   /** Returns how many clean segments a device should have. */
   static int cleanTarget(StoreDevice device) {
-    return Math.max(2, Math.min(4, device.count() / 32));
+    return Math.max(2, Math.min(4, device.count() / 64));
   }
 
   private void enqueue(SegmentBuffer full) {
