@@ -312,12 +312,13 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
 
   @Override
   public boolean evictBlock(BlockCacheKey key) {
-    return blocks.evict(key.getHfileName(), key.getOffset());
+    // What a stop leaves is for the next process.
+    return !closed.get() && blocks.evict(key.getHfileName(), key.getOffset());
   }
 
   @Override
   public int evictBlocksByHfileName(String hfileName) {
-    CachedFile file = blocks.drop(hfileName);
+    CachedFile file = closed.get() ? null : blocks.drop(hfileName);
     if (file == null) {
       return 0;
     }
@@ -327,7 +328,7 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
 
   @Override
   public int evictBlocksRangeByHfileName(String hfileName, long initOffset, long endOffset) {
-    return blocks.evictRange(hfileName, initOffset, endOffset);
+    return closed.get() ? 0 : blocks.evictRange(hfileName, initOffset, endOffset);
   }
 
   /** What the background thread does: frees what dropped files have left. */

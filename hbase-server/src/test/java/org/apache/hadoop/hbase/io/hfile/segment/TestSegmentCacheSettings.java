@@ -31,11 +31,13 @@ import java.util.Map;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.HBaseConfiguration;
+import org.apache.hadoop.hbase.io.ByteBuffAllocator;
 import org.apache.hadoop.hbase.io.hfile.BlockCache;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheFactory;
 import org.apache.hadoop.hbase.io.hfile.BlockType;
 import org.apache.hadoop.hbase.io.hfile.CompositeBucketCache;
 import org.apache.hadoop.hbase.io.hfile.CompositeBucketCacheSettings;
+import org.apache.hadoop.hbase.io.hfile.bucket.RecoveredEntryAllocator;
 import org.apache.hadoop.hbase.testclassification.IOTests;
 import org.apache.hadoop.hbase.testclassification.SmallTests;
 import org.junit.Before;
@@ -159,6 +161,13 @@ public class TestSegmentCacheSettings {
     assertRefused(SIZE, "16", "raise it to 17");
   }
 
+  private ByteBuffAllocator pool() {
+    Configuration of = new Configuration(conf);
+    of.setInt(ByteBuffAllocator.MAX_BUFFER_COUNT_KEY, 4);
+    of.setInt(ByteBuffAllocator.MIN_ALLOCATE_SIZE_KEY, 0);
+    return ByteBuffAllocator.create(of, true);
+  }
+
   @Test
   public void theTierOfSegmentsTakesDataAndOutlivesTheCache() {
     for (int round = 0; round < 2; round++) {
@@ -167,12 +176,17 @@ public class TestSegmentCacheSettings {
         CompositeBucketCache composite = (CompositeBucketCache) both;
         SegmentCache second = (SegmentCache) composite.getSecondLevelCache();
         assertEquals("segments:" + path("one"), second.getIoEngine());
+        ByteBuffAllocator pool = pool();
+        // As the first store does that is opened.
+        RecoveredEntryAllocator.use(both, pool);
         assertEquals(round > 0, second.containsBlock(key("data", 0, BlockType.DATA)));
         cache(both, key("data", 0, BlockType.DATA), block(BlockType.DATA, 0, 1000));
         cache(both, key("data", 5000, BlockType.DATA),
           block(BlockType.LEAF_INDEX, 5000, 1000));
         assertEquals(1, second.getBlockCount());
         both.getBlock(key("data", 0, BlockType.DATA), true, false, true).release();
+        assertEquals("read into the pool", 1, pool.getUsedBufferCount());
+        assertEquals("given back", 1, pool.getFreeBufferCount());
         both.getBlock(key("data", 5000, BlockType.LEAF_INDEX), true, false, true).release();
         Map<String, Long> gauges = composite.getMetrics().getTiers().get(1).getValues();
         assertEquals(1, gauges.get("DataBlockCount").longValue());
