@@ -381,7 +381,19 @@ final class SegmentStore {
 
   /** Whether an insertion of this kind would not be refused, as far as is known now. */
   boolean hasRoom(InsertionKind kind) {
-    return !stopped && pending < pendingLimit(kind);
+    return !stopped && isPendingBelow(pendingLimit(kind));
+  }
+
+  /** Whether fewer segments than this wait for devices that get on with it. */
+  private boolean isPendingBelow(int limit) {
+    if (pending < limit) {
+      return true;
+    }
+    int stalled = 0;
+    for (StoreDevice device : devices) {
+      stalled += device.isStalled() ? device.waiting : 0;
+    }
+    return stalled > 0 && pending - stalled < limit;
   }
 
   /**
@@ -497,7 +509,7 @@ final class SegmentStore {
     long left = waitNanos;
     while (true) {
       SegmentBuffer current = open;
-      if (pending < pendingLimit(InsertionKind.PREFETCH) && !stopped) {
+      if (hasRoom(InsertionKind.PREFETCH)) {
         long reserved = current == null
           ? SegmentBuffer.NO_ROOM
           : current.reserve(fileName, blockOffset, length, Location.category(from));
@@ -575,15 +587,18 @@ final class SegmentStore {
     }
   }
 
-  /** Returns the next device in turn that works and has a clean segment. */
+  /**
+   * Returns a device that works and has a clean segment: the one for which the fewest segments
+   * wait, or the next in turn of several.
+   */
   private StoreDevice deviceToOpenOn(boolean cleaning) {
     int clean = 0;
     StoreDevice next = null;
     for (int i = 0; i < devices.size(); i++) {
       StoreDevice device = devices.get((nextDevice + i) % devices.size());
-      if (device.isWorking() && !device.clean.isEmpty()) {
+      if (device.isWorking() && !device.clean.isEmpty() && !device.isStalled()) {
         clean += device.clean.size();
-        next = next == null ? device : next;
+        next = next == null || device.waiting < next.waiting ? device : next;
       }
     }
     // What the cleaner saves must have a place to go to
@@ -598,7 +613,9 @@ final class SegmentStore {
   private void enqueue(SegmentBuffer full) {
     full.seal();
     pending++;
-    deviceOf(full.segment()).toWrite.add(full);
+    StoreDevice device = deviceOf(full.segment());
+    device.waiting++;
+    device.toWrite.add(full);
   }
 
   private long awaitChange(SegmentBuffer seen, InsertionKind kind, long nanos)
@@ -606,7 +623,7 @@ final class SegmentStore {
     lock.lockInterruptibly();
     try {
       boolean canOpen = !freeMemory.isEmpty() && deviceToOpenOn(false) != null;
-      return stopped || open != seen || canOpen && pending < pendingLimit(kind)
+      return stopped || open != seen || canOpen && isPendingBelow(pendingLimit(kind))
         ? nanos
         : room.awaitNanos(nanos);
     } finally {
@@ -862,6 +879,7 @@ final class SegmentStore {
         }
       }
       pending--;
+      device.waiting--;
       memory.set(segment, null);
       cleaning.signal();
       room.signalAll();
@@ -954,8 +972,8 @@ final class SegmentStore {
           return dead;
         }
       }
-      for (int i = device.sealed.size(); i > 0; i--) {
-        StoreDevice.Sealed oldest = device.sealed.poll();
+      StoreDevice.Sealed oldest;
+      while ((oldest = device.sealed.poll()) != null) {
         if (sequences.get(oldest.segment) != oldest.sequence) {
           continue;
         }
@@ -967,8 +985,9 @@ final class SegmentStore {
           becomeClean(device, oldest.segment);
           return -1;
         } else if (state == BUSY) {
-          // Its blocks are being found at this moment; it remains the oldest, or nearly so.
-          device.sealed.add(oldest);
+          // Its blocks are being found at this moment; it remains the oldest.
+          device.sealed.addFirst(oldest);
+          return -1;
         }
       }
       return -1;

@@ -39,6 +39,7 @@ import org.apache.yetus.audience.InterfaceAudience;
 final class StoreDevice {
   private static final long FIRST_PAUSE = TimeUnit.MILLISECONDS.toNanos(100);
   private static final long LONGEST_PAUSE = TimeUnit.SECONDS.toNanos(10);
+  private static final long STALL = TimeUnit.SECONDS.toNanos(1);
 
   private final String path;
   private final int first;
@@ -54,6 +55,8 @@ final class StoreDevice {
   boolean ordered;
   /** Segments that may be without a block that lives; to be made sure of. */
   final Queue<Integer> dead = new ConcurrentLinkedQueue<>();
+  /** Segments that are to be written or are being written; changed under the store's lock. */
+  volatile int waiting;
   /** What the device's thread is to write. */
   final BlockingQueue<SegmentBuffer> toWrite = new LinkedBlockingQueue<>();
 
@@ -65,6 +68,8 @@ final class StoreDevice {
   private volatile int term;
   private long pause = FIRST_PAUSE;
   private volatile long nextTrial;
+  private volatile boolean writing;
+  private volatile long writeStart;
 
   /** A segment as it was when it was written. */
   @InterfaceAudience.Private
@@ -126,8 +131,23 @@ final class StoreDevice {
     device.read(to, position(segment) + place);
   }
 
+  /** Only for the device's own thread. */
   void write(ByteBuffer from, int segment, int place) throws IOException {
-    device.write(from, position(segment) + place);
+    writeStart = System.nanoTime();
+    writing = true;
+    try {
+      device.write(from, position(segment) + place);
+    } finally {
+      writing = false;
+    }
+  }
+
+  /**
+   * Whether a write takes so long that it may never end. Nothing more is given to the device until
+   * it does, and what waits for it is nothing that another device could be waited for.
+   */
+  boolean isStalled() {
+    return writing && System.nanoTime() - writeStart > STALL;
   }
 
   boolean isWorking() {

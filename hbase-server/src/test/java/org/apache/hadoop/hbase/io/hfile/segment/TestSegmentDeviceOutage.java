@@ -209,6 +209,22 @@ public class TestSegmentDeviceOutage {
   }
 
   @Test
+  public void deviceThatStallsDoesNotStopTheOthers() {
+    devices.medium("failing").blockWrites(true);
+    long written = blocks.store.metrics().segmentsWritten.sum();
+    while (
+      blocks.store.metrics().segmentsWritten.sum() < written + 2 * StoredBlocksFixture.SEGMENTS
+    ) {
+      blocks.insert("f", end++);
+    }
+    // What waits for it does not keep blocks from the device that gets on
+    CachedBlockFixture.await(() -> blocks.offer("f", end++, InsertionKind.READ));
+    blocks.assertReadable("f", end - 1);
+    devices.medium("failing").blockWrites(false);
+    assertUsedAgain();
+  }
+
+  @Test
   public void storeWithoutADeviceIsNotOpened() throws IOException {
     SimulatedDevices none = new SimulatedDevices();
     none.medium("first").failToOpen(true);
