@@ -242,6 +242,97 @@ public class TestSegmentIndexConcurrency {
     readersSeeMomentsOfTheTruth(new SegmentIndex(1), 6_000, true);
   }
 
+  /** Returns blocks with these two buckets in a table of one page, as many as are asked for. */
+  private static long[] offsetsIn(int first, int second, int count) {
+    long[] offsets = new long[count];
+    int found = 0;
+    for (long offset = 0; found < count; offset++) {
+      long key = SegmentIndex.mix(1L << 40 | offset);
+      // Each half of the key is spread over the 32 buckets of a page.
+      if (key >>> 59 == first && (key >>> 27 & 31) == second) {
+        offsets[found++] = offset;
+      }
+    }
+    return offsets;
+  }
+
+  private static void fill(SegmentIndex index, int bucket, int count) {
+    for (long offset : offsetsIn(bucket, bucket, count)) {
+      assertEquals(Location.ABSENT, index.put(1, offset, location(99, 0)));
+    }
+  }
+
+  private void read(List<Thread> writers, List<Thread> readers, Runnable look) {
+    for (int r = 0; r < READERS; r++) {
+      start(readers, () -> {
+        while (failure.get() == null && isAnyAlive(writers)) {
+          for (int i = 0; i < 1000; i++) {
+            look.run();
+          }
+        }
+      });
+    }
+  }
+
+  /**
+   * The block has two buckets with one slot for it in each. Others come and go whose other bucket
+   * is full, so that it has to move out of their way each time.
+   */
+  @Test
+  public void aBlockThatMovesToAndFroIsFoundEachTime() throws Exception {
+    SegmentIndex index = new SegmentIndex(1);
+    fill(index, 3, 7);
+    fill(index, 4, 7);
+    fill(index, 5, 8);
+    fill(index, 6, 8);
+    long moving = offsetsIn(3, 4, 1)[0];
+    long intoFirst = offsetsIn(3, 5, 1)[0];
+    long intoSecond = offsetsIn(4, 6, 1)[0];
+    index.put(1, moving, location(1, 7));
+    List<Thread> writers = new ArrayList<>();
+    start(writers, () -> {
+      for (int i = 0; i < OPERATIONS / 4 && failure.get() == null; i++) {
+        assertEquals(Location.ABSENT, index.put(1, intoFirst, location(2, i)));
+        assertEquals(i % SEQUENCES, sequenceOf(2, index.remove(1, intoFirst)));
+        assertEquals(Location.ABSENT, index.put(1, intoSecond, location(3, i)));
+        assertEquals(i % SEQUENCES, sequenceOf(3, index.remove(1, intoSecond)));
+      }
+    });
+    List<Thread> readers = new ArrayList<>();
+    read(writers, readers, () -> assertEquals(7, sequenceOf(1, index.get(1, moving))));
+    join(writers);
+    join(readers);
+    assertEquals(31, index.size());
+  }
+
+  /** There is one free slot for two blocks, which are in it in turns. */
+  @Test
+  public void aSlotThatChangesHandsShowsEachBlockItsOwnLocation() throws Exception {
+    SegmentIndex index = new SegmentIndex(1);
+    fill(index, 3, 7);
+    long[] two = offsetsIn(3, 3, 9);
+    List<Thread> writers = new ArrayList<>();
+    start(writers, () -> {
+      for (int i = 0; i < OPERATIONS / 2 && failure.get() == null; i++) {
+        int block = 7 + (i & 1);
+        assertEquals(Location.ABSENT, index.put(1, two[block], location(block, i)));
+        assertEquals(i % SEQUENCES, sequenceOf(block, index.remove(1, two[block])));
+      }
+    });
+    List<Thread> readers = new ArrayList<>();
+    read(writers, readers, () -> {
+      for (int block = 7; block <= 8; block++) {
+        long location = index.get(1, two[block]);
+        if (location != Location.ABSENT) {
+          assertEquals(block - 7, sequenceOf(block, location) & 1);
+        }
+      }
+    });
+    join(writers);
+    join(readers);
+    assertEquals(7, index.size());
+  }
+
   @Test
   public void eachOfManyWritersOfOneBlockReplacesWhatAnotherHasPut() throws Exception {
     SegmentIndex index = new SegmentIndex(1);
