@@ -380,9 +380,9 @@ public class TestSegmentIndex {
     Random random = new Random(7);
     for (int i = 0; i < 100_000; i++) {
       long key = random.nextLong() >>> random.nextInt(64);
-      assertEquals(key, SegmentIndex.unmix(SegmentIndex.mix(key)));
+      assertEquals(key, IndexKey.unmix(IndexKey.mix(key)));
     }
-    assertEquals(0, SegmentIndex.mix(0));
+    assertEquals(0, IndexKey.mix(0));
   }
 
   @Test

@@ -247,7 +247,7 @@ public class TestSegmentIndexConcurrency {
     long[] offsets = new long[count];
     int found = 0;
     for (long offset = 0; found < count; offset++) {
-      long key = SegmentIndex.mix(1L << 40 | offset);
+      long key = IndexKey.mix(1L << 40 | offset);
       // Each half of the key is spread over the 32 buckets of a page.
       if (key >>> 59 == first && (key >>> 27 & 31) == second) {
         offsets[found++] = offset;

@@ -1,0 +1,486 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.io.hfile.segment;
+
+import java.io.DataInput;
+import java.io.DataOutput;
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.zip.CRC32;
+import org.apache.hadoop.hbase.unsafe.HBasePlatformDependent;
+import org.apache.yetus.audience.InterfaceAudience;
+
+/**
+ * A part of {@link SegmentIndex}: a hash table from keys to locations, outside the heap.
+ * <p>
+ * <b>Layout.</b> The table is a number of pages of {@link PagePool}, of {@value #BUCKETS_PER_PAGE}
+ * buckets each. A bucket has {@value #BUCKET_SLOTS} keys and then their {@value #BUCKET_SLOTS}
+ * locations, two cache lines in a row. A key has two buckets and is in one of them, so that a
+ * look-up, whether it finds something or not, reads two buckets at most, however full the table is
+ * (cuckoo hashing with buckets: Dietzfelbinger and Weidling 2007; a reader beside writers: Fan,
+ * Andersen, Kaminsky, MemC3, NSDI 2013). If both are full, one of their keys moves to its other
+ * bucket. A removed slot is simply empty: there are no tombstones, and churn does not wear the table
+ * out. It grows by an eighth when it is {@value #FULLEST_PERCENT} % full.
+ * <p>
+ * <b>Reading.</b> {@link #get} takes no lock, writes nothing and allocates nothing. Writers hold
+ * the partition's lock and see to it that a reader who saw something else than a moment of the
+ * truth finds the partition's version changed, in which case he looks again:
+ * <ul>
+ * <li>a new key: location first, then key, into an empty slot: the reader finds all of it or
+ * nothing;</li>
+ * <li>another location under a key: one write;</li>
+ * <li>a removal: version, then key. A slot can only be given to another key after that, so a
+ * location that was read between two reads of the same key is that key's, or the version has
+ * changed;</li>
+ * <li>a key that moves to its other bucket: the copy, then the version, then the removal of the
+ * original. A reader who looked into the target too early and into the source too late has read the
+ * version before it changed;</li>
+ * <li>a new table: the table, then the version; then the pages of the former one are given back,
+ * and may hold anything. They stay readable ({@link PagePool}), and what was read from them is not
+ * used.</li>
+ * </ul>
+ * A reader looks again only if a writer got on meanwhile, so the whole is lock-free for readers.
+ * <p>
+ * The methods say which of them need the lock, which is the object itself.
+ */
+@InterfaceAudience.Private
+final class IndexPartition extends ReentrantLock {
+  private static final long serialVersionUID = 1L;
+
+  static final int SLOT_BYTES = 16;
+  private static final int BUCKET_SLOTS = 8;
+  private static final int BUCKET_BYTES = BUCKET_SLOTS * SLOT_BYTES;
+  private static final int LOCATIONS = BUCKET_SLOTS * Long.BYTES;
+  private static final int BUCKETS_PER_PAGE = PagePool.PAGE_BYTES / BUCKET_BYTES;
+  private static final int SLOTS_PER_PAGE = BUCKETS_PER_PAGE * BUCKET_SLOTS;
+  private static final int FULLEST_PERCENT = 92;
+  /** Below this a table shrinks; far enough from what it is after it grew or shrank. */
+  private static final int EMPTIEST_PERCENT = 50;
+  private static final int SHRUNK_PERCENT = 80;
+  /** How many buckets a search for an empty slot looks at; three moves away there are as many. */
+  private static final int SEARCHED_BUCKETS = 1024;
+
+  private static final long EMPTY = 0;
+  static final int NOWHERE = -1;
+  private static final Table NO_SLOTS = new Table(new long[0]);
+  private static final int BYTES_BASE = HBasePlatformDependent.arrayBaseOffset(byte[].class);
+
+  /** The slots of a partition; the object never changes, what is in the pages does. */
+  private static final class Table {
+    private final long[] pages;
+    private final int buckets;
+
+    Table(long[] pages) {
+      this.pages = pages;
+      this.buckets = pages.length * BUCKETS_PER_PAGE;
+    }
+
+    int slots() {
+      return buckets * BUCKET_SLOTS;
+    }
+
+    long address(int bucket) {
+      return pages[bucket / BUCKETS_PER_PAGE]
+        + bucket % BUCKETS_PER_PAGE * BUCKET_BYTES;
+    }
+
+    /** The half of the key that the bucket follows from is spread over all of them. */
+    int firstBucket(long key) {
+      return (int) ((key >>> 32) * buckets >>> 32);
+    }
+
+    int secondBucket(long key) {
+      return (int) ((key & 0xffffffffL) * buckets >>> 32);
+    }
+
+    int otherBucket(long key, int bucket) {
+      int first = firstBucket(key);
+      return first == bucket ? secondBucket(key) : first;
+    }
+  }
+
+  private final transient PagePool pool;
+  private transient volatile Table table = NO_SLOTS;
+  private volatile int version;
+  /** Keys in the table; under the lock. */
+  private int count;
+
+  IndexPartition(PagePool pool) {
+    this.pool = pool;
+  }
+
+  /** Finds a key for a reader, or {@link Location#ABSENT}. */
+  long get(long key) {
+    while (true) {
+      int before = version;
+      Table seen = table;
+      long found = Location.ABSENT;
+      if (seen.buckets > 0) {
+        found = get(seen.address(seen.firstBucket(key)), key);
+        if (found == Location.ABSENT) {
+          found = get(seen.address(seen.secondBucket(key)), key);
+        }
+      }
+      if (version == before) {
+        return found;
+      }
+    }
+  }
+
+  private static long get(long bucket, long key) {
+    for (long slot = bucket; slot < bucket + LOCATIONS; slot += Long.BYTES) {
+      if (read(slot) == key) {
+        long location = read(slot + LOCATIONS);
+        if (read(slot) == key) {
+          return location;
+        }
+      }
+    }
+    return Location.ABSENT;
+  }
+
+  /** Returns the address of a key's slot, {@link #NOWHERE} if it has none; under the lock. */
+  long find(long key) {
+    Table current = table;
+    if (current.buckets == 0) {
+      return NOWHERE;
+    }
+    long slot = slotOf(current.address(current.firstBucket(key)), key);
+    return slot != NOWHERE ? slot : slotOf(current.address(current.secondBucket(key)), key);
+  }
+
+  private static long slotOf(long bucket, long key) {
+    for (long slot = bucket; slot < bucket + LOCATIONS; slot += Long.BYTES) {
+      if (HBasePlatformDependent.getLong(slot) == key) {
+        return slot;
+      }
+    }
+    return NOWHERE;
+  }
+
+  /** Adds a key that is not there; under the lock. */
+  boolean add(long key, long location) {
+    if ((count + 1L) * 100 > (long) table.slots() * FULLEST_PERCENT) {
+      // If there is no memory, it may become fuller.
+      resize(table.pages.length + Math.max(1, table.pages.length >> 3));
+    }
+    long slot = freeSlotFor(key);
+    while (slot == NOWHERE) {
+      if (!resize(table.pages.length + Math.max(1, table.pages.length >> 3))) {
+        return false;
+      }
+      slot = freeSlotFor(key);
+    }
+    write(slot + LOCATIONS, location);
+    write(slot, key);
+    count++;
+    return true;
+  }
+
+  /** Empties a slot; under the lock. */
+  void clear(long slot) {
+    changed();
+    write(slot, EMPTY);
+    count--;
+  }
+
+  /** Gives memory back if there is far too much; under the lock. */
+  void shrink() {
+    Table current = table;
+    if (count == 0) {
+      if (current.buckets > 0) {
+        install(NO_SLOTS);
+      }
+    } else if (count * 100L < (long) current.slots() * EMPTIEST_PERCENT) {
+      int enough = (int) (count * 100L / SHRUNK_PERCENT / SLOTS_PER_PAGE) + 1;
+      if (enough < current.pages.length) {
+        resize(enough);
+      }
+    }
+  }
+
+  private void changed() {
+    // Nobody else writes it now.
+    version = version + 1;
+  }
+
+  private void install(Table next) {
+    Table former = table;
+    table = next;
+    changed();
+    pool.give(former.pages);
+  }
+
+  /** Moves to a table of that many pages, or of more; false if there is no memory. */
+  private boolean resize(int pages) {
+    for (int wanted = pages;; wanted += Math.max(1, wanted >> 3)) {
+      long[] taken = pool.take(wanted);
+      if (taken == null) {
+        return false;
+      }
+      Table next = new Table(taken);
+      if (copyTo(next)) {
+        install(next);
+        return true;
+      }
+      // Never seen, since a new table is far from full.
+      pool.give(taken);
+    }
+  }
+
+  private boolean copyTo(Table next) {
+    Table current = table;
+    for (int bucket = 0; bucket < current.buckets; bucket++) {
+      long address = current.address(bucket);
+      for (long slot = address; slot < address + LOCATIONS; slot += Long.BYTES) {
+        long key = HBasePlatformDependent.getLong(slot);
+        if (key != EMPTY) {
+          long free = freeSlotFor(next, key, false);
+          if (free == NOWHERE) {
+            return false;
+          }
+          HBasePlatformDependent.putLong(free, key);
+          HBasePlatformDependent.putLong(free + LOCATIONS,
+            HBasePlatformDependent.getLong(slot + LOCATIONS));
+        }
+      }
+    }
+    return true;
+  }
+
+  private long freeSlotFor(long key) {
+    return table.buckets == 0 ? NOWHERE : freeSlotFor(table, key, true);
+  }
+
+  /** Finds a slot for a key, or makes one by moving others. */
+  private long freeSlotFor(Table where, long key, boolean readers) {
+    int first = where.firstBucket(key);
+    int second = where.secondBucket(key);
+    long inFirst = slotOf(where.address(first), EMPTY);
+    long inSecond = slotOf(where.address(second), EMPTY);
+    if (inFirst == NOWHERE && inSecond == NOWHERE) {
+      return moveAway(where, first, second, readers);
+    }
+    if (inFirst == NOWHERE || inSecond == NOWHERE) {
+      return inFirst == NOWHERE ? inSecond : inFirst;
+    }
+    // The emptier one, nearly: the slots are filled from the first on.
+    return inFirst - where.address(first) <= inSecond - where.address(second)
+      ? inFirst
+      : inSecond;
+  }
+
+  /**
+   * Searches, breadth first, for the shortest row of moves that frees a slot in one of two full
+   * buckets, and makes them, the last one first, so that no key is without a slot at any moment.
+   * @return the freed slot, {@link #NOWHERE} if none was found
+   */
+  private long moveAway(Table where, int first, int second, boolean readers) {
+    int[] buckets = new int[SEARCHED_BUCKETS];
+    // From where one gets to a bucket: position in the search * slots + slot.
+    int[] from = new int[SEARCHED_BUCKETS];
+    int known = 0;
+    buckets[known++] = first;
+    if (second != first) {
+      buckets[known++] = second;
+    }
+    int starts = known;
+    for (int at = 0; at < known; at++) {
+      long bucket = where.address(buckets[at]);
+      long free = at < starts ? NOWHERE : slotOf(bucket, EMPTY);
+      if (free != NOWHERE) {
+        for (int step = at; step >= starts; step = from[step] / BUCKET_SLOTS) {
+          long source = where.address(buckets[from[step] / BUCKET_SLOTS])
+            + from[step] % BUCKET_SLOTS * Long.BYTES;
+          move(source, free, readers);
+          free = source;
+        }
+        return free;
+      }
+      for (int i = 0; i < BUCKET_SLOTS && known < SEARCHED_BUCKETS; i++) {
+        int next = where.otherBucket(HBasePlatformDependent.getLong(bucket + i * Long.BYTES),
+          buckets[at]);
+        // A row that comes by the same bucket twice would move what is not there any more.
+        if (!contains(buckets, known, next)) {
+          buckets[known] = next;
+          from[known++] = at * BUCKET_SLOTS + i;
+        }
+      }
+    }
+    return NOWHERE;
+  }
+
+  private static boolean contains(int[] buckets, int known, int bucket) {
+    for (int i = 0; i < known; i++) {
+      if (buckets[i] == bucket) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private void move(long source, long target, boolean readers) {
+    write(target + LOCATIONS, HBasePlatformDependent.getLong(source + LOCATIONS));
+    write(target, HBasePlatformDependent.getLong(source));
+    if (readers) {
+      changed();
+    }
+    write(source, EMPTY);
+  }
+
+  /** Returns blocks and locations in turn, and may remove them; under the lock. */
+  long[] collect(SegmentIndex.Filter filter, boolean remove) {
+    long[] entries = new long[filter == SegmentIndex.ALL ? 2 * count : 32];
+    int collected = 0;
+    Table current = table;
+    for (int bucket = 0; bucket < current.buckets; bucket++) {
+      long address = current.address(bucket);
+      for (long slot = address; slot < address + LOCATIONS; slot += Long.BYTES) {
+        long mixed = HBasePlatformDependent.getLong(slot);
+        if (mixed == EMPTY) {
+          continue;
+        }
+        long block = IndexKey.unmix(mixed);
+        long location = HBasePlatformDependent.getLong(slot + LOCATIONS);
+        if (filter.test(IndexKey.fileOf(block), IndexKey.offsetOf(block), location)) {
+          if (collected == entries.length) {
+            entries = Arrays.copyOf(entries, 2 * collected);
+          }
+          entries[collected++] = block;
+          entries[collected++] = location;
+          if (remove) {
+            clear(slot);
+          }
+        }
+      }
+    }
+    return collected == entries.length ? entries : Arrays.copyOf(entries, collected);
+  }
+
+  /** Whether there is no key, for one who has no lock. */
+  boolean isEmpty() {
+    return table == NO_SLOTS;
+  }
+
+  /** Returns the number of keys; under the lock. */
+  int size() {
+    return count;
+  }
+
+  /** Returns the location in a slot; under the lock. */
+  static long location(long slot) {
+    return HBasePlatformDependent.getLong(slot + LOCATIONS);
+  }
+
+  /** Puts another location into a slot; under the lock. */
+  static void setLocation(long slot, long location) {
+    write(slot + LOCATIONS, location);
+  }
+
+  /** Removes all keys; under the lock. */
+  void clear() {
+    count = 0;
+    shrink();
+  }
+
+  /** Returns about what this takes of the heap, in bytes. */
+  long getHeapBytes() {
+    // The lock and the object; the table with its array.
+    return 112 + 40 + (long) table.pages.length * Long.BYTES;
+  }
+
+  /** Writes all as it is in memory, with its sum; under the lock. */
+  void writeTo(DataOutput out) throws IOException {
+    long[] pages = table.pages;
+    out.writeInt(pages.length);
+    out.writeInt(count);
+    CRC32 sum = new CRC32();
+    byte[] page = new byte[PagePool.PAGE_BYTES];
+    for (long address : pages) {
+      for (int i = 0; i < page.length; i += Long.BYTES) {
+        HBasePlatformDependent.putLong(page, BYTES_BASE + i,
+          HBasePlatformDependent.getLong(address + i));
+      }
+      sum.update(page, 0, page.length);
+      out.write(page);
+    }
+    out.writeInt((int) sum.getValue());
+  }
+
+  /**
+   * Reads what {@link #writeTo} has written; under the lock, and while there is no key.
+   * @throws IOException if it is not that; there still is no key then
+   */
+  void readFrom(DataInput in) throws IOException {
+    int pageCount = in.readInt();
+    int keyCount = in.readInt();
+    if (pageCount < 0 || keyCount < 0 || keyCount > (long) pageCount * SLOTS_PER_PAGE) {
+      throw new IOException("No partition of an index: " + pageCount + " pages, " + keyCount);
+    }
+    CRC32 sum = new CRC32();
+    byte[] page = new byte[PagePool.PAGE_BYTES];
+    // A page at a time: a length that is not to be trusted is not to take all memory.
+    long[] pages = new long[Math.min(pageCount, 16)];
+    int filled = 0;
+    boolean whole = false;
+    try {
+      int keys = 0;
+      while (filled < pageCount) {
+        in.readFully(page);
+        long[] taken = pool.take(1);
+        if (taken == null) {
+          throw new IOException("No direct memory for an index of " + pageCount + " pages");
+        }
+        if (filled == pages.length) {
+          pages = Arrays.copyOf(pages, Math.min(pageCount, 2 * filled));
+        }
+        pages[filled++] = taken[0];
+        sum.update(page, 0, page.length);
+        for (int i = 0; i < page.length; i += Long.BYTES) {
+          long word = HBasePlatformDependent.getLong(page,
+            BYTES_BASE + i);
+          HBasePlatformDependent.putLong(taken[0] + i, word);
+          keys += word != EMPTY && i % BUCKET_BYTES < LOCATIONS ? 1 : 0;
+        }
+      }
+      if (in.readInt() != (int) sum.getValue() || keys != keyCount) {
+        throw new IOException("A partition of an index does not have the sum it had");
+      }
+      whole = true;
+    } finally {
+      if (!whole) {
+        pool.give(Arrays.copyOf(pages, filled));
+      }
+    }
+    count = keyCount;
+    install(keyCount == 0 ? NO_SLOTS : new Table(pages));
+    if (keyCount == 0) {
+      pool.give(pages);
+    }
+  }
+
+  private static long read(long address) {
+    return HBasePlatformDependent.getLongVolatile(null, address);
+  }
+
+  /** Not before what was written before it. */
+  private static void write(long address, long value) {
+    HBasePlatformDependent.putOrderedLong(null, address, value);
+  }
+}
