@@ -35,8 +35,8 @@ import org.apache.yetus.audience.InterfaceAudience;
  * look-up, whether it finds something or not, reads two buckets at most, however full the table is
  * (cuckoo hashing with buckets: Dietzfelbinger and Weidling 2007; a reader beside writers: Fan,
  * Andersen, Kaminsky, MemC3, NSDI 2013). If both are full, one of their keys moves to its other
- * bucket. A removed slot is simply empty: there are no tombstones, and churn does not wear the table
- * out. It grows by an eighth when it is {@value #FULLEST_PERCENT} % full.
+ * bucket. A removed slot is simply empty: there are no tombstones, and churn does not wear the
+ * table out. It grows by an eighth when it is {@value #FULLEST_PERCENT} % full.
  * <p>
  * <b>Reading.</b> {@link #get} takes no lock, writes nothing and allocates nothing. Writers hold
  * the partition's lock and see to it that a reader who saw something else than a moment of the

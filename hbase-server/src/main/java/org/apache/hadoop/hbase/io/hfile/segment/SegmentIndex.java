@@ -29,11 +29,11 @@ import org.apache.yetus.audience.InterfaceAudience;
  * heap, of {@value IndexPartition#SLOT_BYTES} bytes a slot. With the slots that are empty it comes
  * to less than 20 bytes a block, and its objects on the heap to less than a tenth of a byte.
  * <p>
- * The map is cut into partitions by file and stretch of {@value #STRETCH_BYTES} bytes of it, so that
- * the blocks of a file are found by a walk over few of them. Each is a hash table of its own
+ * The map is cut into partitions by file and stretch of {@value #STRETCH_BYTES} bytes of it, so
+ * that the blocks of a file are found by a walk over few of them. Each is a hash table of its own
  * ({@link IndexPartition}), which a look-up reads without a lock, in two places at most, and which
- * grows when it needs to: so the longest wait of a writer is for the copy of one partition, whatever
- * the size of the whole, and nobody else waits at all.
+ * grows when it needs to: so the longest wait of a writer is for the copy of one partition,
+ * whatever the size of the whole, and nobody else waits at all.
  * <p>
  * Thread-safe. File numbers are from 1 to {@link #MAX_FILE_ID}, offsets from 0 to
  * {@link #MAX_OFFSET}; others are an {@link IllegalArgumentException} for a writer and absent for a
@@ -163,7 +163,10 @@ public final class SegmentIndex {
     partition.lock();
     try {
       long slot = partition.find(IndexKey.mix(IndexKey.block(fileId, offset)));
-      if (slot == IndexPartition.NOWHERE || !Location.isSamePlace(IndexPartition.location(slot), expected)) {
+      if (
+        slot == IndexPartition.NOWHERE
+          || !Location.isSamePlace(IndexPartition.location(slot), expected)
+      ) {
         return false;
       }
       IndexPartition.setLocation(slot, location);
