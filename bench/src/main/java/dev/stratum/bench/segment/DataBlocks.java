@@ -23,6 +23,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.hbase.HBaseConfiguration;
 import org.apache.hadoop.hbase.io.ByteBuffAllocator;
 import org.apache.hadoop.hbase.io.hfile.BlockCache;
@@ -72,6 +73,21 @@ final class DataBlocks implements Closeable {
     HFileBlock block = blocks.get((int) (inserted % blocks.size()));
     cache.cacheBlock(key(inserted), block, false, true);
     return ++inserted;
+  }
+
+  /**
+   * Waits until all blocks that were inserted are where they stay: a bucket cache still has some of
+   * them in a queue, and forgets those when it is shut down.
+   * @throws IllegalStateException if they are not there after a minute
+   */
+  void awaitStored(BlockCache cache) throws InterruptedException {
+    long deadline = System.nanoTime() + TimeUnit.MINUTES.toNanos(1);
+    while (cache.getBlockCount() < inserted) {
+      if (System.nanoTime() > deadline) {
+        throw new IllegalStateException(cache.getBlockCount() + " of " + inserted + " blocks");
+      }
+      Thread.sleep(1);
+    }
   }
 
   /** Returns a new key for the block of this number, from 0 on. */

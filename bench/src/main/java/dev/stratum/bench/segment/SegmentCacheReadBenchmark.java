@@ -70,8 +70,10 @@ public class SegmentCacheReadBenchmark extends PinnedJvm {
       blocks.insertNext(cache);
     }
     // What is not on the file yet is read from memory, on both sides.
+    blocks.awaitStored(cache);
     cache.shutdown();
     cache = tier.open(blocks.allocator());
+    blocks.awaitStored(cache);
   }
 
   @TearDown(Level.Trial)

@@ -66,7 +66,7 @@ public class SegmentCacheRestartBenchmark extends PinnedJvm {
   BlockCache cache;
 
   @Setup(Level.Trial)
-  public void fill() throws IOException {
+  public void fill() throws IOException, InterruptedException {
     data = new DataBlocks(size);
     // With so much room that nothing has to go before all are in
     tier = new DeviceTier((long) blocks * (data.largest() + 256) * 3 / 2, data.largest());
@@ -74,6 +74,7 @@ public class SegmentCacheRestartBenchmark extends PinnedJvm {
     while (data.inserted() < blocks) {
       data.insertNext(cache);
     }
+    data.awaitStored(cache);
     cache.shutdown();
   }
 
@@ -102,16 +103,9 @@ public class SegmentCacheRestartBenchmark extends PinnedJvm {
     return open();
   }
 
-  /** @throws IllegalStateException if not all blocks are there after a minute */
   private long open() throws IOException, InterruptedException {
     cache = tier.open(data.allocator());
-    long deadline = System.nanoTime() + TimeUnit.MINUTES.toNanos(1);
-    while (cache.getBlockCount() < blocks) {
-      if (System.nanoTime() > deadline) {
-        throw new IllegalStateException(cache.getBlockCount() + " of " + blocks + " blocks");
-      }
-      Thread.sleep(1);
-    }
+    data.awaitStored(cache);
     return cache.getBlockCount();
   }
 }
