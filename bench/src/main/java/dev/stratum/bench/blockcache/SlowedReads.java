@@ -111,12 +111,12 @@ public final class SlowedReads implements Closeable {
   }
 
   /** How many reads waited. */
-  long count() {
+  public long count() {
     return micros == 0 ? 0 : COUNT.sum();
   }
 
   /** How long they waited in the mean, in microseconds; NaN if none did. */
-  double meanMicros() {
+  public double meanMicros() {
     return count() == 0 ? Double.NaN : NANOS.sum() / 1000.0 / count();
   }
 

@@ -29,6 +29,7 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Properties;
 import java.util.stream.Stream;
 import org.apache.maven.artifact.Artifact;
 import org.apache.maven.plugin.AbstractMojo;
@@ -80,6 +81,18 @@ public class RunMojo extends AbstractMojo {
   @Parameter(property = "jmh.list", defaultValue = "false")
   private boolean list;
 
+  /** <code>workloads</code>: end-to-end workloads on real servers, instead of JMH benchmarks. */
+  @Parameter(property = "jmh.suite")
+  private String suite;
+
+  /** A regular expression to be found in a workload's name; without it all of them. */
+  @Parameter(property = "workloads")
+  private String workloads;
+
+  /** Other values for the suite's sizes: <code>seconds=20,rounds=3</code>. */
+  @Parameter(property = "workloads.with")
+  private String workloadsWith;
+
   /** The version of the jars that the published ones replace on the stock side. */
   @Parameter(defaultValue = "${fork.version}", required = true, readonly = true)
   private String forkVersion;
@@ -107,6 +120,10 @@ public class RunMojo extends AbstractMojo {
       return;
     }
     checkOptions();
+    if (suite != null) {
+      runSuite();
+      return;
+    }
     Path directory = Path.of(project.getBuild().getDirectory(), "jmh");
     Path tmpDir = directory.resolve("tmp");
     // The fork first: it has every benchmark, and the list is its list.
@@ -156,8 +173,52 @@ public class RunMojo extends AbstractMojo {
       throw new MojoFailureException("jmh.against=" + against
         + " is not known: use 'stock' (the published jars) or 'none'");
     }
+    if (suite != null && !suite.equals("workloads")) {
+      throw new MojoFailureException("jmh.suite=" + suite
+        + " is not known: use 'workloads', or leave it out for the JMH benchmarks");
+    }
     if (forks != null && forks < 1) {
       throw new MojoFailureException("jmh.forks=" + forks + " is too few: use 1 or more");
+    }
+  }
+
+  private void runSuite() throws MojoExecutionException, MojoFailureException {
+    Path directory = Path.of(project.getBuild().getDirectory(), suite);
+    Properties arguments = new Properties();
+    for (String with : workloadsWith == null ? new String[0] : workloadsWith.split(",")) {
+      int equals = with.indexOf('=');
+      if (equals < 1) {
+        throw new MojoFailureException("workloads.with=" + workloadsWith
+          + " is not understood: use KEY=VALUE, with commas between several");
+      }
+      arguments.setProperty(with.substring(0, equals), with.substring(equals + 1));
+    }
+    arguments.setProperty("directory", directory.toAbsolutePath().toString());
+    arguments.setProperty("fork.class.path", SuiteProcess.path(classPath()));
+    arguments.setProperty("stock.class.path", SuiteProcess.path(stockClassPath()));
+    arguments.setProperty("quick", Boolean.toString(quick));
+    arguments.setProperty("list", Boolean.toString(list));
+    arguments.setProperty("command", command());
+    if (workloads != null) {
+      arguments.setProperty("include", workloads);
+    }
+    try {
+      delete(directory);
+      try (SuiteProcess process = new SuiteProcess(classPath(), arguments, directory)) {
+        Thread stop = new Thread(process::close, "stop-suite");
+        Runtime.getRuntime().addShutdownHook(stop);
+        int code = process.await();
+        Runtime.getRuntime().removeShutdownHook(stop);
+        if (code != 0) {
+          throw new MojoFailureException("Not all workloads gave a result: what was said is above,"
+            + " the servers' logs are in " + directory.resolve("logs"));
+        }
+      }
+    } catch (IOException e) {
+      throw new MojoExecutionException("Workloads stopped: " + e.getMessage(), e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new MojoExecutionException("Workloads were interrupted", e);
     }
   }
 
@@ -297,6 +358,15 @@ public class RunMojo extends AbstractMojo {
   private String command() {
     StringBuilder command =
       new StringBuilder("mvn -pl ").append(project.getBasedir().getName()).append(" jmh:run");
+    if (suite != null) {
+      command.append(" -Djmh.suite=").append(suite);
+    }
+    if (workloads != null) {
+      command.append(" -Dworkloads='").append(workloads).append('\'');
+    }
+    if (workloadsWith != null) {
+      command.append(" -Dworkloads.with=").append(workloadsWith);
+    }
     if (include != null) {
       command.append(" -Djmh.include='").append(include).append('\'');
     }

@@ -1,0 +1,162 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package dev.stratum.bench.workloads;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.ToDoubleFunction;
+import org.apache.hbase.thirdparty.com.google.gson.JsonElement;
+import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
+
+/** What the rounds of one case say about fork and stock. Computed from the results alone. */
+final class CaseComparison {
+  /** A median that is this far from 1 says something, if all rounds are on its side. */
+  private static final double NOTICEABLE = 0.03;
+
+  private final JsonObject result;
+
+  /** @param result one of <code>cases</code> in the results */
+  CaseComparison(JsonObject result) {
+    this.result = result;
+  }
+
+  /** A figure of several rounds. */
+  record Spread(double low, double median, double high) {
+    static Spread of(double[] values) {
+      double[] sorted = values.clone();
+      Arrays.sort(sorted);
+      int middle = sorted.length / 2;
+      double median = sorted.length == 0 ? Double.NaN
+        : sorted.length % 2 == 1 ? sorted[middle]
+        : (sorted[middle - 1] + sorted[middle]) / 2;
+      return sorted.length == 0
+        ? new Spread(median, median, median)
+        : new Spread(sorted[0], median, sorted[sorted.length - 1]);
+    }
+  }
+
+  /**
+   * A figure of both sides.
+   * @param ratio fork to stock, each round by itself
+   */
+  record Pair(Spread stock, Spread fork, Spread ratio) {
+  }
+
+  /** How the fork stands. */
+  enum Verdict {
+    AHEAD("ahead"), LEVEL("level"), BEHIND("behind"), FAILED("failed");
+
+    private final String text;
+
+    Verdict(String text) {
+      this.text = text;
+    }
+
+    @Override
+    public String toString() {
+      return text;
+    }
+  }
+
+  /** An aim and what became of it. */
+  record Aim(String text, boolean met) {
+  }
+
+  String name() {
+    return result.get("name").getAsString();
+  }
+
+  /** Why there is no result, or null. */
+  String failure() {
+    return result.has("failure") ? result.get("failure").getAsString() : null;
+  }
+
+  /** The runs of a side, by round. */
+  List<JsonObject> runs(String side, boolean atFixedRate) {
+    List<JsonObject> runs = new ArrayList<>();
+    for (JsonElement element : result.getAsJsonArray("runs")) {
+      JsonObject run = element.getAsJsonObject();
+      if (
+        run.get("side").getAsString().equals(side)
+          && run.get("rate").getAsDouble() > 0 == atFixedRate
+      ) {
+        runs.add(run);
+      }
+    }
+    return runs;
+  }
+
+  /** @return null if no round was measured on both sides */
+  Pair pair(boolean atFixedRate, ToDoubleFunction<JsonObject> figure) {
+    List<JsonObject> stock = runs("stock", atFixedRate);
+    List<JsonObject> fork = runs("fork", atFixedRate);
+    int rounds = Math.min(stock.size(), fork.size());
+    if (rounds == 0) {
+      return null;
+    }
+    double[] stockValues = new double[rounds];
+    double[] forkValues = new double[rounds];
+    double[] ratios = new double[rounds];
+    for (int i = 0; i < rounds; i++) {
+      stockValues[i] = figure.applyAsDouble(stock.get(i));
+      forkValues[i] = figure.applyAsDouble(fork.get(i));
+      ratios[i] = forkValues[i] / stockValues[i];
+    }
+    return new Pair(Spread.of(stockValues), Spread.of(forkValues), Spread.of(ratios));
+  }
+
+  /** Operations per second in a closed loop. */
+  Pair throughput() {
+    return pair(false, run -> run.get("throughput").getAsDouble());
+  }
+
+  /** @param name <code>mean</code>, <code>p50</code>, <code>p95</code>, <code>p99</code> … */
+  Pair latency(boolean atFixedRate, String name) {
+    return pair(atFixedRate, run -> run.getAsJsonObject("all").get(name).getAsDouble());
+  }
+
+  Verdict verdict() {
+    Pair throughput = throughput();
+    if (failure() != null || throughput == null) {
+      return Verdict.FAILED;
+    }
+    Spread ratio = throughput.ratio();
+    if (ratio.median() >= 1 + NOTICEABLE && ratio.low() > 1) {
+      return Verdict.AHEAD;
+    }
+    return ratio.median() <= 1 - NOTICEABLE && ratio.high() < 1 ? Verdict.BEHIND : Verdict.LEVEL;
+  }
+
+  /** What the fork was to reach; no case is to be slower than 0.97 of stock. */
+  List<Aim> aims() {
+    List<Aim> aims = new ArrayList<>();
+    if (verdict() == Verdict.FAILED) {
+      return aims;
+    }
+    double least = result.has("throughputAim")
+      ? result.get("throughputAim").getAsDouble()
+      : 1 - NOTICEABLE;
+    aims.add(new Aim("throughput at least " + least, throughput().ratio().median() >= least));
+    if (result.has("p99Aim")) {
+      double most = result.get("p99Aim").getAsDouble();
+      aims.add(new Aim("p99 at most " + most, latency(false, "p99").ratio().median() <= most));
+    }
+    return aims;
+  }
+}

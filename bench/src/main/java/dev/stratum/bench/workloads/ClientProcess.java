@@ -1,0 +1,262 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package dev.stratum.bench.workloads;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import org.apache.hadoop.hbase.TableName;
+import org.apache.hadoop.hbase.client.Admin;
+import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
+import org.apache.hadoop.hbase.client.Connection;
+import org.apache.hadoop.hbase.client.ConnectionFactory;
+import org.apache.hadoop.hbase.client.Result;
+import org.apache.hadoop.hbase.client.ResultScanner;
+import org.apache.hadoop.hbase.client.Scan;
+import org.apache.hadoop.hbase.client.Table;
+import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
+import org.apache.hadoop.hbase.regionserver.BloomType;
+import org.apache.hadoop.hbase.util.Bytes;
+import org.apache.hbase.thirdparty.com.google.gson.JsonElement;
+import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
+import org.apache.hbase.thirdparty.com.google.gson.JsonPrimitive;
+
+/**
+ * The clients, in a JVM of their own with one connection. Requests:
+ * <ul>
+ * <li><code>start</code> with <code>conf</code>;</li>
+ * <li><code>load</code> with a case's <code>properties</code>: makes the table and fills it;</li>
+ * <li><code>settle</code> with <code>table</code>: flushes it and asks for a major compaction;</li>
+ * <li><code>scan</code> with <code>table</code>: reads all of it, answers the number of rows;</li>
+ * <li><code>empty</code> and <code>drop</code> with <code>table</code>;</li>
+ * <li><code>run</code> with <code>properties</code>, <code>seconds</code> and <code>rate</code>:
+ * see {@link LoadRun}, and what this JVM has used meanwhile.</li>
+ * </ul>
+ */
+final class ClientProcess implements Conversation.Answers {
+  private static final int LOADING_THREADS = 4;
+  private static final int LOADING_BATCH = 200;
+  private static final int PROGRESS_STEPS = 50;
+
+  /** How many records a table has, for those that grow. */
+  private final Map<String, Long> records = new HashMap<>();
+  private Connection connection;
+
+  private ClientProcess() {
+  }
+
+  public static void main(String[] args) throws InterruptedException {
+    Conversation.hold(new ClientProcess());
+  }
+
+  @Override
+  public JsonElement answer(JsonObject request, Conversation conversation) throws Exception {
+    String what = request.get("do").getAsString();
+    switch (what) {
+      case "start":
+        start(request.getAsJsonObject("conf"));
+        return null;
+      case "load":
+        load(properties(request), conversation);
+        return null;
+      case "settle":
+        settle(table(request));
+        return null;
+      case "scan":
+        return new JsonPrimitive(scan(table(request)));
+      case "empty":
+        empty(table(request));
+        return null;
+      case "drop":
+        drop(table(request));
+        return null;
+      case "run":
+        return run(properties(request), request.get("seconds").getAsDouble(),
+          request.get("rate").getAsDouble());
+      default:
+        throw new IllegalArgumentException("unknown request " + what);
+    }
+  }
+
+  private static TableName table(JsonObject request) {
+    return TableName.valueOf(request.get("table").getAsString());
+  }
+
+  private static Properties properties(JsonObject request) {
+    Properties properties = new Properties();
+    request.getAsJsonObject("properties").entrySet()
+      .forEach(e -> properties.setProperty(e.getKey(), e.getValue().getAsString()));
+    return properties;
+  }
+
+  private void start(JsonObject keys) throws IOException {
+    connection = ConnectionFactory.createConnection(BaseProcess.configuration(keys));
+    try (Admin admin = connection.getAdmin()) {
+      admin.balancerSwitch(false, true);
+    }
+  }
+
+  private void load(Properties properties, Conversation conversation) throws Exception {
+    TableName name = TableName.valueOf(properties.getProperty("table"));
+    create(name, properties);
+    int rows = Integer.parseInt(properties.getProperty("rows"));
+    records.put(name.getNameAsString(), (long) Math.max(1, rows));
+    if (rows == 0) {
+      return;
+    }
+    Properties inserts = new Properties();
+    inserts.putAll(properties);
+    inserts.setProperty("recordcount", Integer.toString(rows));
+    inserts.setProperty("batch", Integer.toString(LOADING_BATCH));
+    // All of it is flushed before anything is measured.
+    inserts.setProperty("durability", "SKIP_WAL");
+    ServedWorkload workload = ServedWorkload.create(inserts);
+    AtomicLong left = new AtomicLong(rows);
+    AtomicReference<Exception> failure = new AtomicReference<>();
+    List<Thread> threads = new ArrayList<>();
+    for (int i = 0; i < LOADING_THREADS; i++) {
+      Thread thread = new Thread(() -> {
+        try {
+          HBaseBinding binding = new HBaseBinding(connection, inserts);
+          for (long one = left.getAndDecrement(); one > 0; one = left.getAndDecrement()) {
+            workload.doInsert(binding, null);
+            if (one % Math.max(1, rows / PROGRESS_STEPS) == 0) {
+              conversation.progress(1 - (double) one / rows);
+            }
+          }
+          binding.flush();
+          binding.cleanup();
+        } catch (IOException | RuntimeException e) {
+          failure.compareAndSet(null, e);
+          left.set(0);
+        }
+      }, "load-" + i);
+      threads.add(thread);
+      thread.start();
+    }
+    for (Thread thread : threads) {
+      thread.join();
+    }
+    if (failure.get() != null) {
+      throw failure.get();
+    }
+  }
+
+  private void create(TableName name, Properties properties) throws IOException {
+    boolean cached = Boolean.parseBoolean(properties.getProperty("table.cached", "true"));
+    ColumnFamilyDescriptorBuilder family = ColumnFamilyDescriptorBuilder
+      .newBuilder(HBaseBinding.FAMILY).setBloomFilterType(BloomType.ROW)
+      .setBlocksize(Integer.parseInt(properties.getProperty("table.blocksize", "65536")))
+      .setBlockCacheEnabled(cached).setCacheDataOnWrite(cached).setPrefetchBlocksOnOpen(cached)
+      .setCacheIndexesOnWrite(true).setCacheBloomsOnWrite(true);
+    String splits = properties.getProperty("table.splits", "");
+    byte[][] keys = splits.isEmpty() ? null : Bytes.toByteArrays(splits.split(","));
+    try (Admin admin = connection.getAdmin()) {
+      admin.createTable(
+        TableDescriptorBuilder.newBuilder(name).setColumnFamily(family.build()).build(), keys);
+    }
+  }
+
+  private void settle(TableName name) throws IOException {
+    try (Admin admin = connection.getAdmin()) {
+      admin.flush(name);
+      admin.majorCompact(name);
+    }
+  }
+
+  private long scan(TableName name) throws IOException {
+    long rows = 0;
+    try (Table table = connection.getTable(name);
+      ResultScanner scanner = table.getScanner(new Scan().setCaching(LOADING_BATCH))) {
+      for (Result result = scanner.next(); result != null; result = scanner.next()) {
+        rows++;
+      }
+    }
+    return rows;
+  }
+
+  private void empty(TableName name) throws IOException {
+    try (Admin admin = connection.getAdmin()) {
+      admin.disableTable(name);
+      admin.truncateTable(name, true);
+    }
+    records.put(name.getNameAsString(), 1L);
+  }
+
+  private void drop(TableName name) throws IOException {
+    try (Admin admin = connection.getAdmin()) {
+      admin.disableTable(name);
+      admin.deleteTable(name);
+    }
+    records.remove(name.getNameAsString());
+  }
+
+  /** A thread with its own binding. */
+  private static final class Client implements LoadRun.Worker {
+    private final ServedWorkload workload;
+    private final HBaseBinding binding;
+
+    Client(ServedWorkload workload, HBaseBinding binding) {
+      this.workload = workload;
+      this.binding = binding;
+    }
+
+    @Override
+    public String choose() {
+      return workload.choose();
+    }
+
+    @Override
+    public void perform(String operation) {
+      workload.perform(operation, binding);
+    }
+  }
+
+  private JsonObject run(Properties properties, double seconds, double rate) throws Exception {
+    String table = properties.getProperty("table");
+    properties.setProperty("recordcount", Long.toString(records.get(table)));
+    ServedWorkload workload = ServedWorkload.create(properties);
+    List<Client> clients = new ArrayList<>();
+    int threads = Integer.parseInt(properties.getProperty("threads"));
+    for (int i = 0; i < threads; i++) {
+      clients.add(new Client(workload, new HBaseBinding(connection, properties)));
+    }
+    JsonObject before = JvmCounters.read();
+    JsonObject result = new LoadRun(clients, seconds, rate).run();
+    result.add("client", JvmCounters.difference(before, JvmCounters.read()));
+    long rows = 0;
+    long missing = 0;
+    for (Client client : clients) {
+      client.binding.flush();
+      rows += client.binding.rows();
+      missing += client.binding.missing();
+      client.binding.cleanup();
+    }
+    result.addProperty("rows", rows);
+    if (missing > 0) {
+      throw new SuiteException(missing + " of " + rows + " rows were not found.");
+    }
+    records.put(table, workload.records());
+    return result;
+  }
+}

@@ -1,0 +1,152 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package dev.stratum.bench.workloads;
+
+import dev.stratum.bench.blockcache.SlowedReads;
+import java.util.concurrent.TimeUnit;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.client.CompactionState;
+import org.apache.hadoop.hbase.io.hfile.BlockCache;
+import org.apache.hadoop.hbase.io.hfile.CacheStats;
+import org.apache.hadoop.hbase.regionserver.HRegion;
+import org.apache.hadoop.hbase.regionserver.HRegionServer;
+import org.apache.hadoop.hbase.util.JVMClusterUtil;
+import org.apache.hadoop.hbase.util.VersionInfo;
+import org.apache.hbase.thirdparty.com.google.gson.JsonElement;
+import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
+
+/**
+ * The RegionServer in a JVM of its own. Requests:
+ * <ul>
+ * <li><code>start</code> with <code>conf</code>: answers when it is online;</li>
+ * <li><code>counters</code>: what the JVM has used and what the block cache was asked;</li>
+ * <li><code>quiet</code>: answers when nothing is flushed or compacted any more;</li>
+ * <li><code>slow</code> with <code>micros</code>: from now on each read of the second tier's file
+ * waits that long first; 0 ends it. Answers what the waits before were: <code>count</code> and
+ * <code>micros</code> in the mean.</li>
+ * </ul>
+ */
+final class RegionServerProcess implements Conversation.Answers {
+  private static final long ONLINE_SECONDS = 300;
+  private static final long QUIET_SECONDS = 300;
+  private static final long POLL_MILLIS = 50;
+  /** Longer than it takes from a flush's end to the compaction that follows it. */
+  private static final long QUIET_MILLIS = 500;
+
+  private HRegionServer server;
+  private SlowedReads slowedReads;
+
+  private RegionServerProcess() {
+  }
+
+  public static void main(String[] args) throws InterruptedException {
+    Conversation.hold(new RegionServerProcess());
+  }
+
+  @Override
+  public JsonElement answer(JsonObject request, Conversation conversation) throws Exception {
+    String what = request.get("do").getAsString();
+    switch (what) {
+      case "start":
+        return start(BaseProcess.configuration(request.getAsJsonObject("conf")));
+      case "counters":
+        return counters();
+      case "quiet":
+        awaitQuiet();
+        return null;
+      case "slow":
+        return slow(request.get("micros").getAsInt());
+      default:
+        throw new IllegalArgumentException("unknown request " + what);
+    }
+  }
+
+  private JsonObject start(Configuration conf) throws Exception {
+    JVMClusterUtil.RegionServerThread thread =
+      JVMClusterUtil.createRegionServerThread(conf, HRegionServer.class, 0);
+    server = thread.getRegionServer();
+    thread.start();
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(ONLINE_SECONDS);
+    while (!server.isOnline()) {
+      if (server.isStopped() || server.isAborted()) {
+        throw new SuiteException("It ended while starting.");
+      }
+      if (System.nanoTime() > deadline) {
+        throw new SuiteException("It was not online within " + ONLINE_SECONDS + " s.");
+      }
+      Thread.sleep(POLL_MILLIS);
+    }
+    JsonObject answer = new JsonObject();
+    answer.addProperty("version", VersionInfo.getVersion());
+    answer.addProperty("cache", server.getBlockCache().map(c -> c.getClass().getSimpleName())
+      .orElse("none"));
+    return answer;
+  }
+
+  private JsonObject counters() {
+    JsonObject counters = JvmCounters.read();
+    BlockCache cache = server.getBlockCache().orElse(null);
+    if (cache == null) {
+      return counters;
+    }
+    CacheStats all = cache.getStats();
+    counters.addProperty("cacheHits", all.getHitCount());
+    counters.addProperty("cacheMisses", all.getMissCount());
+    BlockCache[] tiers = cache.getBlockCaches();
+    for (int i = 0; tiers != null && i < tiers.length; i++) {
+      counters.addProperty("l" + (i + 1) + "Hits", tiers[i].getStats().getHitCount());
+      counters.addProperty("l" + (i + 1) + "Evicted", tiers[i].getStats().getEvictedCount());
+    }
+    return counters;
+  }
+
+  private void awaitQuiet() throws InterruptedException, SuiteException {
+    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(QUIET_SECONDS);
+    long quietSince = System.nanoTime();
+    while (System.nanoTime() - quietSince < TimeUnit.MILLISECONDS.toNanos(QUIET_MILLIS)) {
+      if (isBusy()) {
+        quietSince = System.nanoTime();
+      }
+      if (System.nanoTime() > end) {
+        throw new SuiteException("Flushes and compactions went on for " + QUIET_SECONDS + " s.");
+      }
+      Thread.sleep(POLL_MILLIS);
+    }
+  }
+
+  private boolean isBusy() {
+    return server.getMetrics().getRegionServerWrapper().getFlushQueueSize() > 0
+      || server.getCompactSplitThread().getCompactionQueueSize() > 0
+      || server.getOnlineRegionsLocalContext().stream().anyMatch(
+        region -> ((HRegion) region).getCompactionState() != CompactionState.NONE);
+  }
+
+  private JsonObject slow(int micros) throws Exception {
+    JsonObject answer = new JsonObject();
+    if (slowedReads != null) {
+      answer.addProperty("count", slowedReads.count());
+      answer.addProperty("micros", slowedReads.count() == 0 ? 0 : slowedReads.meanMicros());
+      slowedReads.close();
+      slowedReads = null;
+    }
+    if (micros > 0) {
+      slowedReads = new SlowedReads(micros);
+    }
+    return answer;
+  }
+}

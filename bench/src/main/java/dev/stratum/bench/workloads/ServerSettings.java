@@ -1,0 +1,103 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package dev.stratum.bench.workloads;
+
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Properties;
+
+/**
+ * What the servers of a side are started with: the same keys on both sides but for the features,
+ * which only the fork has. Sizes come from <code>suite.properties</code>.
+ */
+final class ServerSettings {
+  private final Properties sizes;
+
+  /** @param sizes with the keys of <code>suite.properties</code> */
+  ServerSettings(Properties sizes) {
+    this.sizes = sizes;
+  }
+
+  private int size(String key) {
+    return Integer.parseInt(sizes.getProperty(key));
+  }
+
+  /** @param process <code>base</code>, <code>regionserver</code> or <code>client</code> */
+  ChildProcess.Memory memory(String process) {
+    return new ChildProcess.Memory(size(process + ".heap.mb"), size(process + ".direct.mb"));
+  }
+
+  /** What both sides have, by key. */
+  Map<String, String> shared() {
+    Map<String, String> keys = new LinkedHashMap<>();
+    keys.put("hbase.cluster.distributed", "true");
+    // Loopback only, names that need no DNS, and no port that anybody else may have.
+    keys.put("hbase.zookeeper.quorum", "localhost");
+    keys.put("hbase.master.hostname", "localhost");
+    keys.put("hbase.unsafe.regionserver.hostname", "localhost");
+    keys.put("hbase.master.ipc.address", "127.0.0.1");
+    keys.put("hbase.regionserver.ipc.address", "127.0.0.1");
+    keys.put("hbase.master.port", "0");
+    keys.put("hbase.regionserver.port", "0");
+    keys.put("hbase.master.info.port", "-1");
+    keys.put("hbase.regionserver.info.port", "-1");
+    keys.put("hbase.regionserver.msginterval", "500");
+    keys.put("hbase.master.wait.on.regionservers.interval", "100");
+    keys.put("zookeeper.session.timeout", "90000");
+    keys.put("hbase.shutdown.hook", "false");
+    // More handlers than any case has threads.
+    keys.put("hbase.regionserver.handler.count", sizes.getProperty("handlers"));
+    keys.put("hbase.regionserver.global.memstore.size", "0.4");
+    keys.put("hbase.hregion.memstore.flush.size",
+      Long.toString((long) size("memstore.flush.mb") << 20));
+    keys.put("hbase.hregion.majorcompaction", "0");
+    keys.put("hbase.hregion.max.filesize", Long.toString(100L << 30));
+    // Blocks come in bursts while a table is warmed, and none is to be refused.
+    keys.put("hbase.bucketcache.writer.queuelength", "512");
+    return keys;
+  }
+
+  /** Stock: an LRU cache on the heap for meta blocks, a bucket cache on a file for data. */
+  Map<String, String> stock(Path cacheFile) {
+    Map<String, String> keys = new LinkedHashMap<>();
+    keys.put("hfile.block.cache.size",
+      Float.toString((float) size("l1.mb") / size("regionserver.heap.mb")));
+    keys.put("hbase.bucketcache.ioengine", "file:" + cacheFile);
+    keys.put("hbase.bucketcache.size", sizes.getProperty("l2.mb"));
+    return keys;
+  }
+
+  /** The fork: the same two sizes, the first tier outside the heap, and its features. */
+  Map<String, String> fork(Path cacheFile) {
+    Map<String, String> keys = new LinkedHashMap<>();
+    keys.put("hfile.block.cache.size", "0");
+    keys.put("hbase.bucketcache.composite.enabled", "true");
+    keys.put("hbase.bucketcache.l1.size", sizes.getProperty("l1.mb"));
+    // The built-in sizes ask for a tier of 29 MB at least.
+    keys.put("hbase.bucketcache.l1.bucket.sizes", "5120,34816,68608,132096");
+    keys.put("hbase.bucketcache.l2.ioengine", "file:" + cacheFile);
+    keys.put("hbase.bucketcache.l2.size", sizes.getProperty("l2.mb"));
+    keys.put("hbase.bucketcache.composite.promotion", "frequency");
+    keys.put("hbase.rs.prefetch.order", "newest");
+    keys.put("hbase.regionserver.parallel.get.enabled", "true");
+    keys.put("hbase.regionserver.increment.coalesce.enabled", "true");
+    keys.put("hbase.wal.async.sync.interval.ms", "100");
+    return keys;
+  }
+}

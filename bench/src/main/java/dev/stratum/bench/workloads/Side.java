@@ -1,0 +1,225 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package dev.stratum.bench.workloads;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.DoubleConsumer;
+import org.apache.hbase.thirdparty.com.google.gson.JsonElement;
+import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
+
+/**
+ * One side of the comparison, with all of its processes: base (HDFS, ZooKeeper, master),
+ * RegionServer and clients. Requests by one thread at a time; {@link #close} by any.
+ */
+final class Side implements Closeable {
+  private static final int MOST_PASSES = 8;
+  /** A pass over a table that is all cached still misses blocks of hbase:meta now and then. */
+  private static final long MISSES_OF_OTHERS = 5;
+
+  private final String name;
+  private final Map<String, String> keys;
+  private final Map<String, ChildProcess> children = new LinkedHashMap<>();
+  private String version;
+  private String cache;
+
+  /**
+   * Starts the JVMs, and nothing in them yet.
+   * @param name   <code>fork</code> or <code>stock</code>
+   * @param keys   HBase's, of all processes
+   * @param folder where everything is kept
+   * @param logs   where the processes' standard error goes
+   */
+  Side(String name, String classPath, Map<String, String> keys, ServerSettings settings,
+    Path folder, Path logs) throws IOException {
+    this.name = name;
+    this.keys = new LinkedHashMap<>(keys);
+    try {
+      for (Map.Entry<String, Class<?>> child : Map.<String, Class<?>> of("base", BaseProcess.class,
+        "regionserver", RegionServerProcess.class, "client", ClientProcess.class).entrySet()) {
+        Path own = Files.createDirectories(folder.resolve(child.getKey()));
+        children.put(child.getKey(),
+          new ChildProcess(name + " side's " + child.getKey(), child.getValue(), classPath,
+            settings.memory(child.getKey()), own,
+            logs.resolve(name + "-" + child.getKey() + ".log")));
+      }
+    } catch (IOException | RuntimeException e) {
+      close();
+      throw e;
+    }
+  }
+
+  String name() {
+    return name;
+  }
+
+  /** What its jars say they are; known once it is started. */
+  String version() {
+    return version;
+  }
+
+  /** The class of its block cache; known once it is started. */
+  String cache() {
+    return cache;
+  }
+
+  /** Each process's command line, without the class path. */
+  JsonObject commands() {
+    JsonObject commands = new JsonObject();
+    children
+      .forEach((child, process) -> commands.addProperty(child, String.join(" ", process.command())));
+    return commands;
+  }
+
+  List<ProcessHandle> processes() {
+    List<ProcessHandle> handles = new ArrayList<>();
+    children.values().forEach(child -> handles.add(child.handle()));
+    return handles;
+  }
+
+  /** Starts the servers and connects the clients. */
+  void start() throws SuiteException {
+    JsonObject request = request("start");
+    request.add("conf", conf());
+    ask("base", request).getAsJsonObject().entrySet()
+      .forEach(key -> keys.put(key.getKey(), key.getValue().getAsString()));
+    request.add("conf", conf());
+    JsonObject server = ask("regionserver", request).getAsJsonObject();
+    version = server.get("version").getAsString();
+    cache = server.get("cache").getAsString();
+    ask("client", request);
+  }
+
+  private JsonObject conf() {
+    JsonObject conf = new JsonObject();
+    keys.forEach(conf::addProperty);
+    return conf;
+  }
+
+  private static JsonObject request(String what) {
+    JsonObject request = new JsonObject();
+    request.addProperty("do", what);
+    return request;
+  }
+
+  private JsonElement ask(String child, JsonObject request) throws SuiteException {
+    return children.get(child).ask(request);
+  }
+
+  /**
+   * Makes a case's table and fills it.
+   * @param rows     how many; none makes an empty table
+   * @param progress is told how much of it is done, 0 to 1
+   */
+  void load(WorkloadCase workload, int rows, DoubleConsumer progress) throws SuiteException {
+    JsonObject properties = workload.json();
+    properties.addProperty("rows", rows);
+    JsonObject request = request("load");
+    request.add("properties", properties);
+    children.get("client").ask(request, progress);
+    if (rows > 0) {
+      JsonObject settle = request("settle");
+      settle.addProperty("table", workload.table());
+      ask("client", settle);
+    }
+    quiet();
+    if (workload.isWarm()) {
+      warm(workload.table(), rows);
+    }
+  }
+
+  /** Reads the table until the cache has all of it. */
+  private void warm(String table, int rows) throws SuiteException {
+    JsonObject scan = request("scan");
+    scan.addProperty("table", table);
+    for (int pass = 0; pass < MOST_PASSES; pass++) {
+      JsonObject before = counters("regionserver");
+      long seen = ask("client", scan).getAsLong();
+      if (seen != rows) {
+        throw new SuiteException("Of " + rows + " rows that the " + name + " side's " + table
+          + " was given it has " + seen + ".");
+      }
+      JsonObject asked = JvmCounters.difference(before, counters("regionserver"));
+      if (!asked.has("cacheMisses") || asked.get("cacheMisses").getAsLong() <= MISSES_OF_OTHERS) {
+        return;
+      }
+    }
+    throw new SuiteException("The " + name + " side's block cache does not take all of " + table
+      + ": make l2.mb larger.");
+  }
+
+  /** Waits until the RegionServer flushes and compacts no more. */
+  void quiet() throws SuiteException {
+    ask("regionserver", request("quiet"));
+  }
+
+  void empty(String table) throws SuiteException {
+    JsonObject request = request("empty");
+    request.addProperty("table", table);
+    ask("client", request);
+    quiet();
+  }
+
+  void drop(String table) throws SuiteException {
+    JsonObject request = request("drop");
+    request.addProperty("table", table);
+    ask("client", request);
+  }
+
+  /** @return how many reads waited since the last call, and how long in the mean */
+  JsonObject slow(int micros) throws SuiteException {
+    JsonObject request = request("slow");
+    request.addProperty("micros", micros);
+    return ask("regionserver", request).getAsJsonObject();
+  }
+
+  private JsonObject counters(String child) throws SuiteException {
+    return ask(child, request("counters")).getAsJsonObject();
+  }
+
+  /**
+   * Runs a case.
+   * @param rate operations per second; 0 for a closed loop
+   * @return what the clients measured, and what <code>client</code>, <code>regionserver</code> and
+   *         <code>base</code> used for it
+   */
+  JsonObject run(WorkloadCase workload, double seconds, double rate) throws SuiteException {
+    JsonObject request = request("run");
+    request.add("properties", workload.json());
+    request.addProperty("seconds", seconds);
+    request.addProperty("rate", rate);
+    JsonObject server = counters("regionserver");
+    JsonObject base = counters("base");
+    JsonObject result = ask("client", request).getAsJsonObject();
+    result.add("regionserver", JvmCounters.difference(server, counters("regionserver")));
+    result.add("base", JvmCounters.difference(base, counters("base")));
+    return result;
+  }
+
+  /** Ends all processes. */
+  @Override
+  public void close() {
+    children.values().forEach(ChildProcess::close);
+  }
+}

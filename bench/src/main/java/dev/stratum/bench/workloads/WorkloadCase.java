@@ -1,0 +1,199 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package dev.stratum.bench.workloads;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Properties;
+import java.util.TreeSet;
+import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
+
+/**
+ * One case: what is done to which table by how many threads, and what the fork is to reach.
+ * <p>
+ * Cases come in files of a document each, <code>workloads/GROUP.properties</code> among the
+ * resources: <code>title</code> and <code>source</code>; <code>cases</code>, the names in order;
+ * <code>quick</code>, those of the quick form; properties of all cases, and
+ * <code>NAME.property</code> of one. A case with <code>micros=0,100</code> is two, the second with
+ * each read of the second tier's file slowed by 100 us.
+ */
+final class WorkloadCase {
+  /** The files, in the order in which they are run. */
+  static final List<String> GROUPS =
+    List.of("throughput", "ycsb", "apsaradb", "increment", "log");
+
+  private final String group;
+  private final String name;
+  private final int micros;
+  private final boolean quick;
+  private final Properties properties;
+
+  private WorkloadCase(String group, String name, int micros, boolean quick,
+    Properties properties) {
+    this.group = group;
+    this.name = name;
+    this.micros = micros;
+    this.quick = quick;
+    this.properties = properties;
+  }
+
+  /**
+   * All cases of a group.
+   * @param defaults properties of a case that neither it nor its file says
+   */
+  static List<WorkloadCase> read(String group, Properties defaults)
+    throws IOException, SuiteException {
+    Properties file = properties("workloads/" + group + ".properties");
+    List<WorkloadCase> cases = new ArrayList<>();
+    List<String> names = words(file, "cases");
+    List<String> quick = words(file, "quick");
+    for (String name : names) {
+      Properties own = new Properties();
+      own.putAll(defaults);
+      for (String key : file.stringPropertyNames()) {
+        int dot = key.indexOf('.');
+        if (dot > 0 && names.contains(key.substring(0, dot))) {
+          continue;
+        }
+        own.setProperty(key, file.getProperty(key));
+      }
+      for (String key : file.stringPropertyNames()) {
+        if (key.startsWith(name + ".")) {
+          own.setProperty(key.substring(name.length() + 1), file.getProperty(key));
+        }
+      }
+      for (String micros : own.getProperty("micros", "0").split(",")) {
+        int waits = Integer.parseInt(micros);
+        String full = waits == 0 ? name : name + "-" + waits + "us";
+        cases.add(new WorkloadCase(group, full, waits, quick.contains(full), own));
+      }
+    }
+    for (WorkloadCase one : cases) {
+      for (String key : List.of("title", "source", "table", "threads")) {
+        if (one.properties.getProperty(key) == null) {
+          throw new SuiteException("workloads/" + group + ".properties says no " + key + " for "
+            + one.name + ": add one.");
+        }
+      }
+    }
+    return cases;
+  }
+
+  static Properties properties(String resource) throws IOException {
+    try (InputStream in = WorkloadCase.class.getClassLoader().getResourceAsStream(resource)) {
+      Properties properties = new Properties();
+      properties.load(new InputStreamReader(in, StandardCharsets.UTF_8));
+      return properties;
+    }
+  }
+
+  private static List<String> words(Properties properties, String key) {
+    return List.of(properties.getProperty(key, "").trim().split("\\s+"));
+  }
+
+  /** For selection and headings: <code>throughput/get-zipfian</code>. */
+  String fullName() {
+    return group + "/" + name;
+  }
+
+  String group() {
+    return group;
+  }
+
+  /** If it is part of the quick form. */
+  boolean isQuick() {
+    return quick;
+  }
+
+  /** How long each read of the second tier's file is to wait, in microseconds. */
+  int micros() {
+    return micros;
+  }
+
+  String get(String key, String otherwise) {
+    return properties.getProperty(key, otherwise);
+  }
+
+  String table() {
+    return properties.getProperty("table");
+  }
+
+  int threads() {
+    return Integer.parseInt(properties.getProperty("threads"));
+  }
+
+  /** Rows to load before the first case of the table; those of the quick form are fewer. */
+  int rows(boolean isQuickRun) {
+    String rows = properties.getProperty("rows", "0");
+    return Math.min(Integer.parseInt(properties.getProperty("rows.max", rows)),
+      Integer.parseInt(isQuickRun ? properties.getProperty("rows.quick", rows) : rows));
+  }
+
+  /** If the table's blocks are all brought into the cache before. */
+  boolean isWarm() {
+    return Boolean.parseBoolean(properties.getProperty("table.cached", "true"))
+      && !properties.getProperty("rows", "0").equals("0");
+  }
+
+  /** If each run begins with an empty table. */
+  boolean isEmptied() {
+    return Boolean.parseBoolean(properties.getProperty("emptied"));
+  }
+
+  /** If runs change the table. */
+  boolean isWriting() {
+    return new TreeSet<>(List.of("updateproportion", "insertproportion", "incrementproportion",
+      "readmodifywriteproportion")).stream()
+        .anyMatch(key -> Double.parseDouble(properties.getProperty(key, "0")) > 0);
+  }
+
+  /** The part of the slower side's throughput at which latency is measured too; 0: not. */
+  double fixedRate() {
+    return Double.parseDouble(properties.getProperty("fixed.rate", "0"));
+  }
+
+  /**
+   * What the fork is to reach, as a ratio to stock.
+   * @param figure <code>throughput</code> or <code>p99</code>
+   * @return NaN if nothing is asked
+   */
+  double target(String figure) {
+    String key = "target." + figure;
+    return Double.parseDouble(
+      properties.getProperty(micros > 0 ? key + "." + micros + "us" : key, "NaN"));
+  }
+
+  JsonObject json() {
+    JsonObject json = new JsonObject();
+    for (String key : new TreeSet<>(properties.stringPropertyNames())) {
+      if (!List.of("cases", "quick", "source", "title").contains(key)) {
+        json.addProperty(key, properties.getProperty(key));
+      }
+    }
+    return json;
+  }
+
+  @Override
+  public String toString() {
+    return fullName();
+  }
+}

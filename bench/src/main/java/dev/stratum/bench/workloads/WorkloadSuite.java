@@ -1,0 +1,443 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package dev.stratum.bench.workloads;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.io.Reader;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.LocalDateTime;
+import java.time.format.DateTimeFormatter;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Properties;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.apache.hbase.thirdparty.com.google.gson.Gson;
+import org.apache.hbase.thirdparty.com.google.gson.GsonBuilder;
+import org.apache.hbase.thirdparty.com.google.gson.JsonArray;
+import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
+
+/**
+ * Runs cases on both sides in turns, and writes <code>results.json</code>, <code>report.html</code>
+ * and <code>table.md</code> after each, so that what was measured is there however the run ends.
+ * <p>
+ * Both sides' servers run all the time, and one of them works. A table is loaded on both sides at
+ * once and used by all cases that name it. Each round of a case is measured on one side and then on
+ * the other, the sides taking turns at being first, so that what slows the machine down slows both.
+ */
+final class WorkloadSuite implements Closeable {
+  private static final DateTimeFormatter DATE = DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm");
+  private static final double START_GUESS = 30;
+  private static final double LOAD_GUESS = 1.0 / 8000;
+  private static final double RUN_GUESS = 1.2;
+  private static final double EMPTY_GUESS = 5;
+
+  private final Properties arguments;
+  private final Properties sizes;
+  private final PrintStream out;
+  private final Path directory;
+  private final boolean quick;
+  private final List<Side> sides = new CopyOnWriteArrayList<>();
+  private final TimeToGo toGo = new TimeToGo();
+  private final JsonObject results = new JsonObject();
+  private final JsonArray caseResults = new JsonArray();
+  /** Of the current case, as planned. */
+  private double secondsDone;
+  private volatile boolean closed;
+
+  /**
+   * @param arguments <code>directory</code>, <code>fork.class.path</code>,
+   *                  <code>stock.class.path</code>, <code>quick</code>, <code>include</code> (a
+   *                  regular expression), <code>command</code>, and any key of
+   *                  <code>workloads/suite.properties</code>; all but the first three optional
+   */
+  WorkloadSuite(Properties arguments, PrintStream out) throws IOException {
+    this.arguments = arguments;
+    this.out = out;
+    this.directory = Path.of(arguments.getProperty("directory"));
+    this.quick = Boolean.parseBoolean(arguments.getProperty("quick"));
+    this.sizes = WorkloadCase.properties("workloads/suite.properties");
+    if (quick) {
+      for (String key : List.of("warmup.seconds", "seconds", "rounds")) {
+        sizes.setProperty(key, sizes.getProperty("quick." + key));
+      }
+    }
+    sizes.putAll(arguments);
+  }
+
+  /** @param args a file with the arguments, as properties */
+  public static void main(String[] args) throws IOException {
+    Properties arguments = new Properties();
+    try (Reader in = Files.newBufferedReader(Path.of(args[0]))) {
+      arguments.load(in);
+    }
+    WorkloadSuite suite = new WorkloadSuite(arguments, System.out);
+    Runtime.getRuntime().addShutdownHook(new Thread(suite::close, "stop-workloads"));
+    Thread parent = new Thread(() -> {
+      try {
+        while (System.in.read() >= 0) {
+          continue;
+        }
+      } catch (IOException e) {
+        // Whoever started this is gone either way.
+      }
+      System.exit(1);
+    }, "parent");
+    parent.setDaemon(true);
+    parent.start();
+    int failures = 1;
+    try {
+      failures = suite.run();
+    } catch (SuiteException e) {
+      if (!suite.closed) {
+        System.err.println(e.getMessage());
+      }
+    }
+    System.exit(failures == 0 ? 0 : 1);
+  }
+
+  private double number(String key) {
+    return Double.parseDouble(sizes.getProperty(key));
+  }
+
+  /** The cases that the arguments choose, in order. */
+  List<WorkloadCase> cases() throws IOException, SuiteException {
+    Properties defaults = new Properties();
+    sizes.stringPropertyNames().stream().filter(key -> key.startsWith("default."))
+      .forEach(key -> defaults.setProperty(key.substring(8), sizes.getProperty(key)));
+    String include = arguments.getProperty("include");
+    List<WorkloadCase> chosen = new ArrayList<>();
+    for (String group : WorkloadCase.GROUPS) {
+      for (WorkloadCase one : WorkloadCase.read(group, defaults)) {
+        boolean isChosen = include != null
+          ? Pattern.compile(include).matcher(one.fullName()).find()
+          : !quick || one.isQuick();
+        if (isChosen) {
+          chosen.add(one);
+        }
+      }
+    }
+    if (chosen.isEmpty()) {
+      throw new SuiteException("workloads=" + include + " is found in the name of no case:"
+        + " -Djmh.list prints their names.");
+    }
+    return chosen;
+  }
+
+  /** @return how many cases failed */
+  int run() throws IOException, SuiteException {
+    List<WorkloadCase> cases = cases();
+    if (Boolean.parseBoolean(arguments.getProperty("list"))) {
+      cases.forEach(one -> out.println(one + (one.isQuick() ? "  [quick]" : "")));
+      return 0;
+    }
+    Files.createDirectories(directory.resolve("logs"));
+    plan(cases);
+    say("%d cases, %.0f rounds of %.0f s on each side, about %s", cases.size(), number("rounds"),
+      number("seconds"), toGo);
+    start();
+    Map<String, WorkloadCase> last = new HashMap<>();
+    cases.forEach(one -> last.put(one.table(), one));
+    List<String> loaded = new ArrayList<>();
+    int failures = 0;
+    for (WorkloadCase one : cases) {
+      JsonObject result = describe(one);
+      caseResults.add(result);
+      secondsDone = 0;
+      try {
+        if (!loaded.contains(one.table())) {
+          load(one);
+          loaded.add(one.table());
+        }
+        measure(one, result);
+      } catch (SuiteException e) {
+        if (closed) {
+          throw e;
+        }
+        failures++;
+        toGo.drop("run", secondsOf(one) - secondsDone);
+        result.addProperty("failure", e.getMessage());
+        say("%s failed: %s", one, e.getMessage());
+      }
+      write();
+      if (last.get(one.table()) == one && loaded.remove(one.table())) {
+        both(side -> side.drop(one.table()));
+      }
+    }
+    out.println();
+    out.print(new SummaryTable(results).text());
+    out.println();
+    out.println("Report: " + directory.resolve("report.html").toUri());
+    return failures;
+  }
+
+  private void plan(List<WorkloadCase> cases) {
+    toGo.plan("start", 1, START_GUESS);
+    List<String> tables = new ArrayList<>();
+    for (WorkloadCase one : cases) {
+      if (!tables.contains(one.table())) {
+        tables.add(one.table());
+        toGo.plan("load", Math.max(1, one.rows(quick)), LOAD_GUESS);
+      }
+      toGo.plan("run", secondsOf(one), RUN_GUESS);
+      toGo.plan("empty", one.isEmptied() ? 2 * number("rounds") : 0, EMPTY_GUESS);
+    }
+  }
+
+  private double secondsOf(WorkloadCase one) {
+    double each = number("warmup.seconds") + number("seconds")
+      + (one.fixedRate() > 0 ? number("seconds") : 0);
+    return 2 * number("rounds") * each;
+  }
+
+  private void start() throws IOException, SuiteException {
+    long start = System.nanoTime();
+    ServerSettings settings = new ServerSettings(sizes);
+    Path tmp = directory.resolve("tmp");
+    for (String name : List.of("stock", "fork")) {
+      Path folder = Files.createDirectories(tmp.resolve(name));
+      Path cacheFile = folder.resolve("l2.cache");
+      Map<String, String> keys = new LinkedHashMap<>(settings.shared());
+      Map<String, String> own =
+        name.equals("fork") ? settings.fork(cacheFile) : settings.stock(cacheFile);
+      keys.putAll(own);
+      synchronized (this) {
+        if (closed) {
+          throw new SuiteException("The run was stopped.");
+        }
+        sides.add(new Side(name, arguments.getProperty(name + ".class.path"), keys, settings,
+          folder, directory.resolve("logs")));
+      }
+      JsonObject json = new JsonObject();
+      own.forEach(json::addProperty);
+      results.add(name + "Settings", json);
+    }
+    both(Side::start);
+    JsonObject shared = new JsonObject();
+    settings.shared().forEach(shared::addProperty);
+    results.add("sharedSettings", shared);
+    for (Side side : sides) {
+      results.addProperty(side.name(), side.version());
+      results.addProperty(side.name() + "Cache", side.cache());
+      results.add(side.name() + "Commands", side.commands());
+    }
+    results.addProperty("command", arguments.getProperty("command", ""));
+    results.addProperty("date", LocalDateTime.now().format(DATE));
+    results.addProperty("machine", machine());
+    results.add("cases", caseResults);
+    done("start", 1, start);
+    say("%s and %s are up", sides.get(0).version(), sides.get(1).version());
+  }
+
+  private static String machine() {
+    return String.format(Locale.ROOT, "JDK %s, %s %s, %d processors, %s",
+      System.getProperty("java.version"), System.getProperty("os.name"),
+      System.getProperty("os.arch"), Runtime.getRuntime().availableProcessors(), processor());
+  }
+
+  private static String processor() {
+    try (Stream<String> lines = Files.lines(Path.of("/proc/cpuinfo"))) {
+      return lines.filter(line -> line.startsWith("model name")).findFirst()
+        .map(line -> line.substring(line.indexOf(':') + 1).trim()).orElse("unknown");
+    } catch (IOException | UncheckedIOException e) {
+      return "unknown";
+    }
+  }
+
+  private void load(WorkloadCase one) throws SuiteException {
+    int rows = one.rows(quick);
+    long start = System.nanoTime();
+    both(side -> side.load(one, rows, part -> {
+    }));
+    done("load", Math.max(1, rows), start);
+    if (rows > 0) {
+      say("%s rows loaded into %s%s", String.format(Locale.ROOT, "%,d", rows), one.table(),
+        one.isWarm() ? ", all of them cached" : "");
+    }
+  }
+
+  private JsonObject describe(WorkloadCase one) {
+    JsonObject json = new JsonObject();
+    json.addProperty("name", one.fullName());
+    json.addProperty("title", one.get("title", ""));
+    json.addProperty("source", one.get("source", ""));
+    json.addProperty("micros", one.micros());
+    json.addProperty("warmupSeconds", number("warmup.seconds"));
+    json.addProperty("seconds", number("seconds"));
+    json.addProperty("rowsLoaded", one.rows(quick));
+    json.add("properties", one.json());
+    for (String figure : List.of("throughput", "p99")) {
+      if (!Double.isNaN(one.target(figure))) {
+        json.addProperty(figure + "Aim", one.target(figure));
+      }
+    }
+    json.add("runs", new JsonArray());
+    return json;
+  }
+
+  private void measure(WorkloadCase one, JsonObject result) throws SuiteException {
+    int rounds = (int) number("rounds");
+    double rate = 0;
+    for (int round = 0; round < rounds; round++) {
+      double slowest = Double.MAX_VALUE;
+      for (int turn = 0; turn < sides.size(); turn++) {
+        JsonObject run = run(one, sides.get((turn + round) % sides.size()), round, 0, result);
+        slowest = Math.min(slowest, run.get("throughput").getAsDouble());
+      }
+      if (one.fixedRate() > 0) {
+        // What both can do, and the same in all rounds.
+        rate = rate > 0 ? rate : Math.max(1, Math.round(one.fixedRate() * slowest));
+        for (int turn = 0; turn < sides.size(); turn++) {
+          run(one, sides.get((turn + round) % sides.size()), round, rate, result);
+        }
+      }
+    }
+  }
+
+  private JsonObject run(WorkloadCase one, Side side, int round, double rate, JsonObject result)
+    throws SuiteException {
+    if (one.isEmptied()) {
+      long start = System.nanoTime();
+      side.empty(one.table());
+      done("empty", 1, start);
+    } else if (one.isWriting()) {
+      side.quiet();
+    }
+    long start = System.nanoTime();
+    double warmup = rate > 0 ? 0 : number("warmup.seconds");
+    side.slow(one.micros());
+    if (warmup > 0) {
+      side.run(one, warmup, 0);
+      if (one.micros() > 0) {
+        // Counted from here.
+        side.slow(one.micros());
+      }
+    }
+    JsonObject run = side.run(one, number("seconds"), rate);
+    JsonObject slowed = side.slow(0);
+    run.addProperty("side", side.name());
+    run.addProperty("round", round);
+    run.addProperty("rate", rate);
+    if (one.micros() > 0) {
+      run.add("slowed", slowed);
+    }
+    result.getAsJsonArray("runs").add(run);
+    done("run", warmup + number("seconds"), start);
+    secondsDone += warmup + number("seconds");
+    JsonObject all = run.getAsJsonObject("all");
+    say("%-30s round %d/%.0f  %-5s  %10s ops/s  p99 %8s us%s", one, round + 1, number("rounds"),
+      side.name(), String.format(Locale.ROOT, "%,.0f", run.get("throughput").getAsDouble()),
+      String.format(Locale.ROOT, "%,.0f", all.get("p99").getAsDouble()),
+      rate > 0 ? "  at a fixed rate" : "");
+    return run;
+  }
+
+  private void done(String kind, double amount, long startNanos) {
+    toGo.done(kind, amount, (System.nanoTime() - startNanos) / 1e9);
+  }
+
+  private void say(String format, Object... values) {
+    out.printf(Locale.ROOT, "[%5s to go]  %s%n", toGo, String.format(Locale.ROOT, format, values));
+  }
+
+  /** Something that is done on a side. */
+  private interface Step {
+    void run(Side side) throws SuiteException;
+  }
+
+  /** Does the same on both sides at once. */
+  private void both(Step step) throws SuiteException {
+    ExecutorService pool = Executors.newFixedThreadPool(sides.size());
+    try {
+      List<Future<Void>> steps = new ArrayList<>();
+      for (Side side : sides) {
+        steps.add(pool.submit(() -> {
+          step.run(side);
+          return null;
+        }));
+      }
+      for (Future<Void> one : steps) {
+        one.get();
+      }
+    } catch (ExecutionException e) {
+      throw e.getCause() instanceof SuiteException
+        ? (SuiteException) e.getCause()
+        : new SuiteException(String.valueOf(e.getCause()), e.getCause());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new SuiteException("The run was interrupted.", e);
+    } finally {
+      pool.shutdown();
+    }
+  }
+
+  private void write() throws IOException {
+    Gson gson = new GsonBuilder().disableHtmlEscaping().create();
+    Files.writeString(directory.resolve("results.json"), gson.toJson(results) + "\n",
+      StandardCharsets.UTF_8);
+    Files.writeString(directory.resolve("table.md"), new SummaryTable(results).markdown());
+    Files.writeString(directory.resolve("report.html"), new WorkloadReport(results).html());
+  }
+
+  /** All processes that run on behalf of this suite. */
+  List<ProcessHandle> processes() {
+    List<ProcessHandle> handles = new ArrayList<>();
+    sides.forEach(side -> handles.addAll(side.processes()));
+    return handles;
+  }
+
+  /** Ends all processes and removes what they kept. May be called by any thread, several times. */
+  @Override
+  public void close() {
+    synchronized (this) {
+      closed = true;
+    }
+    sides.forEach(Side::close);
+    try {
+      delete(directory.resolve("tmp"));
+    } catch (IOException | UncheckedIOException e) {
+      out.println("Not all of " + directory.resolve("tmp") + " could be removed: " + e);
+    }
+  }
+
+  private static void delete(Path folder) throws IOException {
+    if (!Files.exists(folder)) {
+      return;
+    }
+    try (Stream<Path> paths = Files.walk(folder)) {
+      for (Path path : paths.sorted(Comparator.reverseOrder()).toList()) {
+        Files.deleteIfExists(path);
+      }
+    }
+  }
+}

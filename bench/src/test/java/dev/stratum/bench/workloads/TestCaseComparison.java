@@ -1,0 +1,94 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package dev.stratum.bench.workloads;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertTrue;
+
+import org.apache.hbase.thirdparty.com.google.gson.JsonArray;
+import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
+import org.junit.Test;
+
+public class TestCaseComparison {
+  /** A case whose rounds have these throughputs, stock and fork in turns, and a p99 of 100 / x. */
+  private static JsonObject result(double... throughputs) {
+    JsonObject result = new JsonObject();
+    result.addProperty("name", "group/case");
+    JsonArray runs = new JsonArray();
+    for (int i = 0; i < throughputs.length; i++) {
+      JsonObject run = new JsonObject();
+      run.addProperty("side", i % 2 == 0 ? "stock" : "fork");
+      run.addProperty("round", i / 2);
+      run.addProperty("rate", 0);
+      run.addProperty("throughput", throughputs[i]);
+      JsonObject all = new JsonObject();
+      all.addProperty("p99", 100 / throughputs[i]);
+      run.add("all", all);
+      runs.add(run);
+    }
+    result.add("runs", runs);
+    return result;
+  }
+
+  private static CaseComparison.Verdict verdict(double... throughputs) {
+    return new CaseComparison(result(throughputs)).verdict();
+  }
+
+  @Test
+  public void ratiosAreThoseOfTheRoundsAndTheirMedian() {
+    CaseComparison.Pair pair =
+      new CaseComparison(result(100, 110, 200, 300, 10, 9)).throughput();
+    assertEquals(100, pair.stock().median(), 0);
+    assertEquals(110, pair.fork().median(), 0);
+    assertEquals(0.9, pair.ratio().low(), 1e-9);
+    assertEquals(1.1, pair.ratio().median(), 1e-9);
+    assertEquals(1.5, pair.ratio().high(), 1e-9);
+  }
+
+  @Test
+  public void aheadAndBehindAreWhatAllRoundsSay() {
+    assertEquals(CaseComparison.Verdict.AHEAD, verdict(100, 110, 100, 104));
+    assertEquals(CaseComparison.Verdict.LEVEL, verdict(100, 150, 100, 99));
+    assertEquals(CaseComparison.Verdict.LEVEL, verdict(100, 101, 100, 102));
+    assertEquals(CaseComparison.Verdict.BEHIND, verdict(100, 90, 100, 95));
+    assertEquals(CaseComparison.Verdict.LEVEL, verdict(100, 80, 100, 101));
+  }
+
+  @Test
+  public void aCaseWithoutRoundsOnBothSidesHasFailed() {
+    assertEquals(CaseComparison.Verdict.FAILED, verdict(100));
+    JsonObject failed = result(100, 100);
+    failed.addProperty("failure", "the server has ended");
+    assertEquals(CaseComparison.Verdict.FAILED, new CaseComparison(failed).verdict());
+    assertTrue(new CaseComparison(failed).aims().isEmpty());
+  }
+
+  @Test
+  public void aimsAreHeldAgainstTheMedians() {
+    JsonObject result = result(100, 125, 100, 125);
+    result.addProperty("throughputAim", 1.5);
+    result.addProperty("p99Aim", 0.8);
+    CaseComparison comparison = new CaseComparison(result);
+    assertFalse(comparison.aims().get(0).met());
+    assertTrue(comparison.aims().get(1).met());
+    // No case is to be much slower than stock, whether it names an aim or not.
+    assertFalse(new CaseComparison(result(100, 96)).aims().get(0).met());
+    assertTrue(new CaseComparison(result(100, 97)).aims().get(0).met());
+  }
+}

@@ -1,0 +1,100 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package dev.stratum.bench.workloads;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertThrows;
+import static org.junit.Assert.assertTrue;
+
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
+import org.junit.Test;
+
+public class TestLoadRun {
+  /** Sleeps in its first operation, for a server that stalls. */
+  private static final class StallsOnce implements LoadRun.Worker {
+    private final long millis;
+    private final AtomicInteger operations = new AtomicInteger();
+
+    StallsOnce(long millis) {
+      this.millis = millis;
+    }
+
+    @Override
+    public String choose() {
+      return operations.getAndIncrement() % 2 == 0 ? "READ" : "UPDATE";
+    }
+
+    @Override
+    public void perform(String operation) {
+      if (operations.get() == 1) {
+        try {
+          Thread.sleep(millis);
+        } catch (InterruptedException e) {
+          throw new IllegalStateException(e);
+        }
+      }
+    }
+  }
+
+  @Test
+  public void atAFixedRateOperationsThatAStallHeldUpCountFromWhenTheyWereDue() throws Exception {
+    // Twenty operations are due within the 200 ms, of which the first takes 400.
+    JsonObject all =
+      new LoadRun(List.of(new StallsOnce(400)), 0.2, 100).run().getAsJsonObject("all");
+    assertEquals(20, all.get("count").getAsInt());
+    // The last was due 190 ms after the start.
+    assertTrue(all.toString(), all.get("p50").getAsDouble() > 200_000);
+  }
+
+  @Test
+  public void latenciesAreKeptByKindOfOperationAndInSlices() throws Exception {
+    JsonObject result = new LoadRun(List.of(new StallsOnce(0)), 0.2, 100).run();
+    JsonObject operations = result.getAsJsonObject("operations");
+    assertEquals(10, operations.getAsJsonObject("READ").get("count").getAsInt());
+    assertEquals(10, operations.getAsJsonObject("UPDATE").get("count").getAsInt());
+    assertTrue(result.getAsJsonArray("series").size() > 0);
+  }
+
+  @Test
+  public void severalThreadsShareTheRate() throws Exception {
+    JsonObject result =
+      new LoadRun(Collections.nCopies(4, new StallsOnce(0)), 0.2, 200).run();
+    assertEquals(40, result.getAsJsonObject("all").get("count").getAsInt());
+  }
+
+  @Test
+  public void aFailedOperationFailsTheRun() {
+    LoadRun.Worker failing = new LoadRun.Worker() {
+      @Override
+      public String choose() {
+        return "READ";
+      }
+
+      @Override
+      public void perform(String operation) {
+        throw new IllegalStateException("no such row");
+      }
+    };
+    SuiteException thrown = assertThrows(SuiteException.class,
+      () -> new LoadRun(List.of(failing, new StallsOnce(0)), 3600, 0).run());
+    assertTrue(thrown.getMessage(), thrown.getMessage().contains("no such row"));
+  }
+}

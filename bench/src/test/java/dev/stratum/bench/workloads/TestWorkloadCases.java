@@ -1,0 +1,109 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package dev.stratum.bench.workloads;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertNotNull;
+import static org.junit.Assert.assertThrows;
+import static org.junit.Assert.assertTrue;
+
+import java.io.PrintStream;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Properties;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
+import org.junit.Test;
+
+public class TestWorkloadCases {
+  private static List<WorkloadCase> chosen(String include, boolean quick) throws Exception {
+    Properties arguments = new Properties();
+    arguments.setProperty("directory", "unused");
+    arguments.setProperty("quick", Boolean.toString(quick));
+    if (include != null) {
+      arguments.setProperty("include", include);
+    }
+    return new WorkloadSuite(arguments, new PrintStream(PrintStream.nullOutputStream())).cases();
+  }
+
+  private static List<String> names(List<WorkloadCase> cases) {
+    return cases.stream().map(WorkloadCase::fullName).collect(Collectors.toList());
+  }
+
+  @Test
+  public void everyCaseIsSomethingThatYcsbCanRun() throws Exception {
+    List<WorkloadCase> cases = chosen(null, false);
+    assertEquals(cases.size(), new HashSet<>(names(cases)).size());
+    for (WorkloadCase one : cases) {
+      Properties properties = new Properties();
+      JsonObject json = one.json();
+      json.entrySet().forEach(e -> properties.setProperty(e.getKey(), e.getValue().getAsString()));
+      properties.setProperty("recordcount", "1000");
+      assertNotNull(one.fullName(), ServedWorkload.create(properties).choose());
+    }
+  }
+
+  @Test
+  public void apsaraDbHasItsSixteenCases() throws Exception {
+    List<String> expected = new ArrayList<>(List.of("nr1", "nr2", "yr1", "yr2"));
+    IntStream.rangeClosed(1, 6).forEach(i -> expected.addAll(List.of("sw" + i, "rw" + i)));
+    List<String> names = names(chosen("^apsaradb/\\w+$", false));
+    assertEquals(16, names.size());
+    for (String name : expected) {
+      assertTrue(name, names.contains("apsaradb/" + name));
+    }
+  }
+
+  @Test
+  public void aCaseTakesItsOwnPropertiesAndNoneOfTheOthers() throws Exception {
+    WorkloadCase sw3 = chosen("/sw3$", false).get(0);
+    assertEquals("2", sw3.get("batch", null));
+    assertEquals("ASYNC_WAL", sw3.get("durability", null));
+    assertEquals("ordered", sw3.get("insertorder", null));
+    assertEquals("0", sw3.get("readproportion", null));
+    assertEquals(100, sw3.threads());
+    assertTrue(sw3.json().keySet().stream().noneMatch(key -> key.startsWith("sw")));
+  }
+
+  @Test
+  public void slowedReadsAreCasesWithAimsOfTheirOwn() throws Exception {
+    List<WorkloadCase> cases = chosen("get-zipfian", false).stream()
+      .filter(one -> !one.fullName().contains("multi")).collect(Collectors.toList());
+    assertEquals(List.of("throughput/get-zipfian", "throughput/get-zipfian-100us"),
+      names(cases));
+    assertEquals(0, cases.get(0).micros());
+    assertEquals(1.05, cases.get(0).target("throughput"), 0);
+    assertEquals(100, cases.get(1).micros());
+    assertEquals(1.5, cases.get(1).target("throughput"), 0);
+  }
+
+  @Test
+  public void theQuickFormHasCasesOfEveryDocument() throws Exception {
+    HashSet<String> groups = new HashSet<>();
+    chosen(null, true).forEach(one -> groups.add(one.group()));
+    assertEquals(new HashSet<>(WorkloadCase.GROUPS), groups);
+  }
+
+  @Test
+  public void anExpressionThatNoNameHasIsRefused() {
+    SuiteException thrown = assertThrows(SuiteException.class, () -> chosen("nothing", false));
+    assertTrue(thrown.getMessage(), thrown.getMessage().startsWith("workloads=nothing"));
+  }
+}

@@ -1,0 +1,138 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package dev.stratum.bench.workloads;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertTrue;
+
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Properties;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.apache.hbase.thirdparty.com.google.gson.JsonArray;
+import org.apache.hbase.thirdparty.com.google.gson.JsonElement;
+import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
+import org.apache.hbase.thirdparty.com.google.gson.JsonParser;
+import org.junit.Rule;
+import org.junit.Test;
+import org.junit.rules.TemporaryFolder;
+
+/** One small case on real processes, both sides with this class path: features off, and on. */
+public class TestWorkloadSuite {
+  private static final String CASE = "throughput/get-zipfian-100us";
+  /** In /proc/net/tcp. */
+  private static final String LISTENING = "0A";
+
+  @Rule
+  public final TemporaryFolder folder = new TemporaryFolder();
+
+  private Properties arguments(Path directory) {
+    Properties arguments = new Properties();
+    arguments.setProperty("directory", directory.toString());
+    for (String side : List.of("stock", "fork")) {
+      arguments.setProperty(side + ".class.path", System.getProperty("java.class.path"));
+    }
+    String[] small = { "include=" + CASE, "rows.max=2000", "warmup.seconds=0.2", "seconds=0.5",
+      "rounds=1", "regionserver.heap.mb=256", "regionserver.direct.mb=192", "base.heap.mb=192",
+      "base.direct.mb=96", "client.heap.mb=128", "client.direct.mb=96", "l1.mb=16", "l2.mb=96",
+      "memstore.flush.mb=16", "handlers=40" };
+    for (String one : small) {
+      arguments.setProperty(one.substring(0, one.indexOf('=')),
+        one.substring(one.indexOf('=') + 1));
+    }
+    return arguments;
+  }
+
+  @Test
+  public void aCaseRunsOnBothSidesAndNothingOfItIsLeft() throws Exception {
+    Path directory = folder.getRoot().toPath();
+    List<ProcessHandle> processes;
+    try (WorkloadSuite suite = new WorkloadSuite(arguments(directory),
+      new PrintStream(PrintStream.nullOutputStream()))) {
+      assertEquals(results(directory), 0, suite.run());
+      processes = suite.processes();
+      assertEquals(6, processes.size());
+      for (ProcessHandle process : processes) {
+        assertTrue(process.isAlive());
+        assertEquals(Set.of(), publicListeners(process.pid()));
+      }
+    }
+    for (ProcessHandle process : processes) {
+      process.onExit().get(1, TimeUnit.MINUTES);
+    }
+    assertFalse(Files.exists(directory.resolve("tmp")));
+
+    JsonObject results = JsonParser.parseString(results(directory)).getAsJsonObject();
+    assertEquals(System.getProperty("expected.version"), results.get("fork").getAsString());
+    assertEquals("CombinedBlockCache", results.get("stockCache").getAsString());
+    assertEquals("CompositeBucketCache", results.get("forkCache").getAsString());
+    JsonArray runs =
+      results.getAsJsonArray("cases").get(0).getAsJsonObject().getAsJsonArray("runs");
+    // A closed loop and a fixed rate on each side.
+    assertEquals(4, runs.size());
+    for (JsonElement element : runs) {
+      JsonObject run = element.getAsJsonObject();
+      assertTrue(run.toString(), run.getAsJsonObject("all").get("count").getAsLong() > 0);
+      assertTrue(run.toString(),
+        run.getAsJsonObject("regionserver").get("cacheHits").getAsLong() > 0);
+      assertTrue(run.toString(), run.getAsJsonObject("slowed").get("micros").getAsDouble() > 0);
+    }
+    String report = Files.readString(directory.resolve("report.html"));
+    assertTrue(report.contains(CASE));
+  }
+
+  private static String results(Path directory) throws IOException {
+    Path file = directory.resolve("results.json");
+    return Files.exists(file) ? Files.readString(file) : "no results";
+  }
+
+  /** The addresses that a process listens on and that are not of the loopback interface. */
+  private static Set<String> publicListeners(long pid) throws IOException {
+    Set<String> sockets = new HashSet<>();
+    try (Stream<Path> files = Files.list(Path.of("/proc/" + pid + "/fd"))) {
+      for (Path file : files.toList()) {
+        try {
+          sockets.add(Files.readSymbolicLink(file).toString());
+        } catch (IOException e) {
+          // Closed meanwhile.
+        }
+      }
+    }
+    Set<String> listeners = new HashSet<>();
+    for (String table : List.of("tcp", "tcp6")) {
+      Path path = Path.of("/proc/net/" + table);
+      for (String line : Files.exists(path) ? Files.readAllLines(path) : List.<String> of()) {
+        String[] fields = line.trim().split("\\s+");
+        if (fields[3].equals(LISTENING) && sockets.contains("socket:[" + fields[9] + "]")) {
+          // The last of the address's bytes comes first: 127.0.0.1.
+          if (!fields[1].startsWith("0100007F:") && !fields[1].contains("0000FFFF0100007F:")) {
+            listeners.add(fields[1]);
+          }
+        }
+      }
+    }
+    return listeners;
+  }
+}
