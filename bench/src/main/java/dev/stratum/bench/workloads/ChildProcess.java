@@ -88,6 +88,8 @@ final class ChildProcess implements Closeable {
     command.add("-Xmx" + memory.heapMb() + "m");
     command.add("-XX:MaxDirectMemorySize=" + memory.directMb() + "m");
     command.add("-XX:+UseG1GC");
+    // A read through HBase and HDFS is deeper than the 64 frames that a sample has by default.
+    command.add("-XX:FlightRecorderOptions=stackdepth=256");
     command.add("-Djava.net.preferIPv4Stack=true");
     // SlowedReads changes a class of the JVM that it is in.
     command.add("-Djdk.attach.allowAttachSelf=true");

@@ -25,6 +25,7 @@ import java.util.Map;
 import java.util.Properties;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
+import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.client.Admin;
 import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
@@ -50,8 +51,12 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonPrimitive;
  * <li><code>scan</code> with <code>table</code>: reads all of it, answers the number of rows;</li>
  * <li><code>empty</code> and <code>drop</code> with <code>table</code>;</li>
  * <li><code>run</code> with <code>properties</code>, <code>seconds</code> and <code>rate</code>:
- * see {@link LoadRun}, and what this JVM has used meanwhile.</li>
+ * see {@link LoadRun}, and what this JVM has used meanwhile;</li>
+ * <li><code>profile</code>, and <code>flameGraph</code> with <code>title</code> and
+ * <code>file</code>: what was sampled between the two.</li>
  * </ul>
+ * A case with <code>hdfs</code> among its properties has a file of HDFS in the place of its table,
+ * and reads that: see {@link HdfsReads}.
  */
 final class ClientProcess implements Conversation.Answers {
   private static final int LOADING_THREADS = 4;
@@ -60,7 +65,9 @@ final class ClientProcess implements Conversation.Answers {
 
   /** How many records a table has, for those that grow. */
   private final Map<String, Long> records = new HashMap<>();
+  private Configuration conf;
   private Connection connection;
+  private FlameGraph flameGraph;
 
   private ClientProcess() {
   }
@@ -93,6 +100,12 @@ final class ClientProcess implements Conversation.Answers {
       case "run":
         return run(properties(request), request.get("seconds").getAsDouble(),
           request.get("rate").getAsDouble());
+      case "profile":
+        flameGraph = new FlameGraph();
+        return null;
+      case "flameGraph":
+        FlameGraph.finish(flameGraph, request);
+        return null;
       default:
         throw new IllegalArgumentException("unknown request " + what);
     }
@@ -110,13 +123,20 @@ final class ClientProcess implements Conversation.Answers {
   }
 
   private void start(JsonObject keys) throws IOException {
-    connection = ConnectionFactory.createConnection(BaseProcess.configuration(keys));
+    conf = BaseProcess.configuration(keys);
+    connection = ConnectionFactory.createConnection(conf);
     try (Admin admin = connection.getAdmin()) {
       admin.balancerSwitch(false, true);
     }
   }
 
   private void load(Properties properties, Conversation conversation) throws Exception {
+    if (properties.containsKey("hdfs")) {
+      try (HdfsReads reads = new HdfsReads(conf, false)) {
+        reads.create(Integer.parseInt(properties.getProperty("file.mb")));
+      }
+      return;
+    }
     TableName name = TableName.valueOf(properties.getProperty("table"));
     create(name, properties);
     int rows = Integer.parseInt(properties.getProperty("rows"));
@@ -204,11 +224,13 @@ final class ClientProcess implements Conversation.Answers {
   }
 
   private void drop(TableName name) throws IOException {
+    if (records.remove(name.getNameAsString()) == null) {
+      return;
+    }
     try (Admin admin = connection.getAdmin()) {
       admin.disableTable(name);
       admin.deleteTable(name);
     }
-    records.remove(name.getNameAsString());
   }
 
   /** A thread with its own binding. */
@@ -233,6 +255,9 @@ final class ClientProcess implements Conversation.Answers {
   }
 
   private JsonObject run(Properties properties, double seconds, double rate) throws Exception {
+    if (properties.containsKey("hdfs")) {
+      return runOnHdfs(properties, seconds, rate);
+    }
     String table = properties.getProperty("table");
     properties.setProperty("recordcount", Long.toString(records.get(table)));
     ServedWorkload workload = ServedWorkload.create(properties);
@@ -258,5 +283,22 @@ final class ClientProcess implements Conversation.Answers {
     }
     records.put(table, workload.records());
     return result;
+  }
+
+  private JsonObject runOnHdfs(Properties properties, double seconds, double rate)
+    throws Exception {
+    boolean isShortCircuit = properties.getProperty("hdfs").equals("shortcircuit");
+    try (HdfsReads reads = new HdfsReads(conf, isShortCircuit)) {
+      List<LoadRun.Worker> workers = new ArrayList<>();
+      int threads = Integer.parseInt(properties.getProperty("threads"));
+      for (int i = 0; i < threads; i++) {
+        workers.add(reads.worker());
+      }
+      JsonObject before = JvmCounters.read();
+      JsonObject result = new LoadRun(workers, seconds, rate).run();
+      result.add("client", JvmCounters.difference(before, JvmCounters.read()));
+      result.addProperty("rows", result.getAsJsonObject("all").get("count").getAsLong());
+      return result;
+    }
   }
 }

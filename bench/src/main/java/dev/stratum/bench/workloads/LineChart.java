@@ -32,7 +32,7 @@ final class LineChart {
   private static final int WIDTH = 400;
   private static final int HEIGHT = 230;
   private static final int LEFT = 52;
-  private static final int RIGHT = 10;
+  private static final int RIGHT = 18;
   private static final int TOP = 12;
   private static final int BOTTOM = 38;
 
@@ -87,7 +87,7 @@ final class LineChart {
     static Axis nines(String label, double most) {
       List<Double> ticks = new ArrayList<>();
       for (double tick : new double[] { 0, 50, 90, 99, 99.9, 99.99, 99.999 }) {
-        if (tick <= most || ticks.size() < 5) {
+        if (ticks.size() < 5 || ticks.get(ticks.size() - 1) < most) {
           ticks.add(tick);
         }
       }

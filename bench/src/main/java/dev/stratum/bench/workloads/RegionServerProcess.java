@@ -38,7 +38,9 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
  * <li><code>quiet</code>: answers when nothing is flushed or compacted any more;</li>
  * <li><code>slow</code> with <code>micros</code>: from now on each read of the second tier's file
  * waits that long first; 0 ends it. Answers what the waits before were: <code>count</code> and
- * <code>micros</code> in the mean.</li>
+ * <code>micros</code> in the mean;</li>
+ * <li><code>profile</code>, and <code>flameGraph</code> with <code>title</code> and
+ * <code>file</code>: what was sampled between the two.</li>
  * </ul>
  */
 final class RegionServerProcess implements Conversation.Answers {
@@ -50,6 +52,7 @@ final class RegionServerProcess implements Conversation.Answers {
 
   private HRegionServer server;
   private SlowedReads slowedReads;
+  private FlameGraph flameGraph;
 
   private RegionServerProcess() {
   }
@@ -71,6 +74,12 @@ final class RegionServerProcess implements Conversation.Answers {
         return null;
       case "slow":
         return slow(request.get("micros").getAsInt());
+      case "profile":
+        flameGraph = new FlameGraph();
+        return null;
+      case "flameGraph":
+        FlameGraph.finish(flameGraph, request);
+        return null;
       default:
         throw new IllegalArgumentException("unknown request " + what);
     }

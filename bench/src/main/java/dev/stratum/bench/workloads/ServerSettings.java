@@ -61,6 +61,8 @@ final class ServerSettings {
     keys.put("hbase.master.wait.on.regionservers.interval", "100");
     keys.put("zookeeper.session.timeout", "90000");
     keys.put("hbase.shutdown.hook", "false");
+    // For HDFS's legacy short circuit, which one case has.
+    keys.put(HdfsReads.LOCAL_READER_KEY, System.getProperty("user.name"));
     // More handlers than any case has threads.
     keys.put("hbase.regionserver.handler.count", sizes.getProperty("handlers"));
     keys.put("hbase.regionserver.global.memstore.size", "0.4");

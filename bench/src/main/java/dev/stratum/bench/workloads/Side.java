@@ -87,8 +87,8 @@ final class Side implements Closeable {
   /** Each process's command line, without the class path. */
   JsonObject commands() {
     JsonObject commands = new JsonObject();
-    children
-      .forEach((child, process) -> commands.addProperty(child, String.join(" ", process.command())));
+    children.forEach(
+      (child, process) -> commands.addProperty(child, String.join(" ", process.command())));
     return commands;
   }
 
@@ -215,6 +215,21 @@ final class Side implements Closeable {
     result.add("regionserver", JvmCounters.difference(server, counters("regionserver")));
     result.add("base", JvmCounters.difference(base, counters("base")));
     return result;
+  }
+
+  /**
+   * Samples where a process's time goes from now on, until {@link #flameGraph}.
+   * @param child <code>regionserver</code> or <code>client</code>
+   */
+  void profile(String child) throws SuiteException {
+    ask(child, request("profile"));
+  }
+
+  void flameGraph(String child, String title, Path svg) throws SuiteException {
+    JsonObject request = request("flameGraph");
+    request.addProperty("title", title);
+    request.addProperty("file", svg.toString());
+    ask(child, request);
   }
 
   /** Ends all processes. */

@@ -39,7 +39,7 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
 final class WorkloadCase {
   /** The files, in the order in which they are run. */
   static final List<String> GROUPS =
-    List.of("throughput", "ycsb", "apsaradb", "increment", "log");
+    List.of("throughput", "ycsb", "apsaradb", "increment", "log", "ssd");
 
   private final String group;
   private final String name;
@@ -152,6 +152,16 @@ final class WorkloadCase {
   boolean isWarm() {
     return Boolean.parseBoolean(properties.getProperty("table.cached", "true"))
       && !properties.getProperty("rows", "0").equals("0");
+  }
+
+  /** If a flame graph is drawn of each side, in a run of its own that is not among the results. */
+  boolean isProfiled() {
+    return Boolean.parseBoolean(properties.getProperty("flame"));
+  }
+
+  /** The process whose time is the case's subject. */
+  String subject() {
+    return properties.containsKey("hdfs") ? "client" : "regionserver";
   }
 
   /** If each run begins with an empty table. */

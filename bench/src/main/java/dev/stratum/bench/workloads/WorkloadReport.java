@@ -62,6 +62,8 @@ final class WorkloadReport {
       .scroll { overflow-x: auto; margin-bottom: 1rem; }
       table { border-collapse: collapse; font-size: .85rem; font-variant-numeric: tabular-nums; }
       .summary { width: 100%; }
+      .tables { display: flex; flex-wrap: wrap; gap: 0 2.5rem; align-items: flex-start; }
+      .tables .scroll { max-width: 100%; }
       th, td { text-align: right; padding: .35rem .5rem; border-bottom: 1px solid var(--line);
         white-space: nowrap; }
       th { color: var(--soft); font-weight: 600; vertical-align: bottom; }
@@ -226,12 +228,20 @@ final class WorkloadReport {
       percentiles(one, true, String.format(Locale.ROOT,
         "Latency by percentile at %,.0f operations per second, us", rate));
     }
-    html.append("</div>\n");
+    html.append("</div>\n<div class=\"tables\">\n");
     latencies(one, false);
     if (!one.runs("fork", true).isEmpty()) {
       latencies(one, true);
     }
     resources(one);
+    html.append("</div>\n");
+    if (result.has("flameGraphs")) {
+      html.append("<p>Where the time goes:");
+      result.getAsJsonArray("flameGraphs").forEach(file -> html.append(" <a href=\"")
+        .append(escape(file.getAsString())).append("\">").append(escape(file.getAsString()))
+        .append("</a>"));
+      html.append("</p>\n");
+    }
     html.append("<details><summary>Settings of the case</summary>\n<pre>");
     properties(result.getAsJsonObject("properties"));
     html.append("warm-up seconds=").append(result.get("warmupSeconds")).append("\nseconds=")
@@ -295,7 +305,7 @@ final class WorkloadReport {
         for (HistogramIterationValue value : all.percentiles(TICKS)) {
           double percentile = value.getPercentileLevelIteratedTo();
           if (percentile < 100 && percentile <= 99.999) {
-            double micros = value.getValueIteratedTo() / 1000.0;
+            double micros = Math.max(0.1, value.getValueIteratedTo() / 1000.0);
             curve.add(new double[] { percentile, micros });
             least = Math.min(least, micros);
             most = Math.max(most, micros);

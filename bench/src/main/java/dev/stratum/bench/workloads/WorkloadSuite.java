@@ -135,6 +135,11 @@ final class WorkloadSuite implements Closeable {
     Properties defaults = new Properties();
     sizes.stringPropertyNames().stream().filter(key -> key.startsWith("default."))
       .forEach(key -> defaults.setProperty(key.substring(8), sizes.getProperty(key)));
+    for (String key : List.of("rows.max", "flame")) {
+      if (sizes.containsKey(key)) {
+        defaults.setProperty(key, sizes.getProperty(key));
+      }
+    }
     String include = arguments.getProperty("include");
     List<WorkloadCase> chosen = new ArrayList<>();
     for (String group : WorkloadCase.GROUPS) {
@@ -217,7 +222,7 @@ final class WorkloadSuite implements Closeable {
   private double secondsOf(WorkloadCase one) {
     double each = number("warmup.seconds") + number("seconds")
       + (one.fixedRate() > 0 ? number("seconds") : 0);
-    return 2 * number("rounds") * each;
+    return 2 * number("rounds") * each + (one.isProfiled() ? 2 * number("seconds") : 0);
   }
 
   private void start() throws IOException, SuiteException {
@@ -322,6 +327,31 @@ final class WorkloadSuite implements Closeable {
         }
       }
     }
+    if (one.isProfiled()) {
+      profile(one, result);
+    }
+  }
+
+  /** A run on each side that is sampled, and for that reason counts for nothing else. */
+  private void profile(WorkloadCase one, JsonObject result) throws SuiteException {
+    JsonArray files = new JsonArray();
+    for (Side side : sides) {
+      long start = System.nanoTime();
+      String file = "flame/" + one.fullName().replace('/', '-') + "-" + side.name() + ".svg";
+      if (one.isEmptied()) {
+        side.empty(one.table());
+      }
+      side.slow(one.micros());
+      side.profile(one.subject());
+      side.run(one, number("seconds"), 0);
+      side.flameGraph(one.subject(), one + ", " + side.version() + ", " + one.subject(),
+        directory.resolve(file));
+      side.slow(0);
+      files.add(file);
+      done("run", number("seconds"), start);
+      secondsDone += number("seconds");
+    }
+    result.add("flameGraphs", files);
   }
 
   private JsonObject run(WorkloadCase one, Side side, int round, double rate, JsonObject result)

@@ -54,6 +54,9 @@ public class TestWorkloadCases {
     for (WorkloadCase one : cases) {
       Properties properties = new Properties();
       JsonObject json = one.json();
+      if (json.has("hdfs")) {
+        continue;
+      }
       json.entrySet().forEach(e -> properties.setProperty(e.getKey(), e.getValue().getAsString()));
       properties.setProperty("recordcount", "1000");
       assertNotNull(one.fullName(), ServedWorkload.create(properties).choose());

@@ -1,0 +1,189 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package dev.stratum.bench.workloads;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import jdk.jfr.Recording;
+import jdk.jfr.consumer.RecordedEvent;
+import jdk.jfr.consumer.RecordedFrame;
+import jdk.jfr.consumer.RecordedMethod;
+import jdk.jfr.consumer.RecordingFile;
+import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
+
+/**
+ * Where this JVM's processor time goes, as JFR samples it, drawn as a flame graph (Gregg, The Flame
+ * Graph, CACM 2016) with the outermost frame on top: the width of a frame is its share of the
+ * samples. One SVG file; pointing at a frame shows its name and share.
+ */
+final class FlameGraph implements AutoCloseable {
+  private static final int WIDTH = 1200;
+  private static final int LINE = 17;
+  private static final int HEAD = 26;
+  /** Narrower ones are left out, pixels. */
+  private static final double LEAST_WIDTH = 0.6;
+  private static final double CHARACTER = 6.6;
+  private static final Duration PERIOD = Duration.ofMillis(10);
+
+  private static final class Node {
+    private final Map<String, Node> children = new TreeMap<>();
+    private long samples;
+
+    int depth() {
+      return 1 + children.values().stream().mapToInt(Node::depth).max().orElse(0);
+    }
+  }
+
+  private final Recording recording = new Recording();
+
+  /** Samples from now on. */
+  FlameGraph() {
+    recording.enable("jdk.ExecutionSample").withPeriod(PERIOD);
+    recording.enable("jdk.NativeMethodSample").withPeriod(PERIOD);
+    recording.start();
+  }
+
+  /**
+   * Stops, and draws what was sampled.
+   * @param title what was run
+   * @return how many samples there are
+   */
+  long write(String title, Path svg) throws IOException {
+    recording.stop();
+    Path dump = Files.createTempFile("stratum-bench", ".jfr");
+    Node root = new Node();
+    try {
+      recording.dump(dump);
+      for (RecordedEvent event : RecordingFile.readAllEvents(dump)) {
+        if (event.getStackTrace() != null) {
+          add(root, event.getStackTrace().getFrames());
+        }
+      }
+    } finally {
+      Files.deleteIfExists(dump);
+    }
+    Files.createDirectories(svg.getParent());
+    Files.writeString(svg, draw(root, title));
+    return root.samples;
+  }
+
+  /**
+   * Answers the request of a process to draw.
+   * @param request with <code>title</code> and <code>file</code>
+   */
+  static void finish(FlameGraph graph, JsonObject request) throws IOException {
+    try (FlameGraph closing = graph) {
+      closing.write(request.get("title").getAsString(),
+        Path.of(request.get("file").getAsString()));
+    }
+  }
+
+  private static void add(Node root, List<RecordedFrame> frames) {
+    if (frames.isEmpty() || isWaiting(frames.get(0).getMethod())) {
+      return;
+    }
+    root.samples++;
+    Node node = root;
+    for (int i = frames.size() - 1; i >= 0; i--) {
+      RecordedMethod method = frames.get(i).getMethod();
+      String type = method.getType().getName();
+      node = node.children.computeIfAbsent(type + '.' + method.getName(), key -> new Node());
+      node.samples++;
+    }
+  }
+
+  /** JFR takes a thread that waits in the kernel for one that runs. */
+  private static boolean isWaiting(RecordedMethod method) {
+    String name = method.getName();
+    return name.equals("wait") || name.equals("epollWait") || name.equals("wait0")
+      || name.equals("accept") || name.equals("poll") || name.equals("park")
+      || name.equals("poll0") || name.equals("poll1");
+  }
+
+  private static String draw(Node root, String title) {
+    int height = HEAD + (root.depth() - 1) * LINE + 4;
+    StringBuilder svg = new StringBuilder();
+    svg.append(String.format(Locale.ROOT,
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\""
+        + " font-family=\"ui-monospace, monospace\" font-size=\"11\">%n"
+        + "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>"
+        + "<text x=\"4\" y=\"17\" font-size=\"13\">%s: %,d samples</text>%n",
+      WIDTH, height, WIDTH, height, escape(title), root.samples));
+    draw(svg, root, 0, HEAD, root.samples);
+    return svg.append("</svg>\n").toString();
+  }
+
+  private static void draw(StringBuilder svg, Node parent, double left, int top, long all) {
+    double at = left;
+    for (Map.Entry<String, Node> entry : parent.children.entrySet()) {
+      Node node = entry.getValue();
+      double width = (double) WIDTH * node.samples / all;
+      if (width >= LEAST_WIDTH) {
+        String name = entry.getKey();
+        svg.append(String.format(Locale.ROOT,
+          "<g><title>%s, %.1f %%</title><rect x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\""
+            + " fill=\"%s\"/>",
+          escape(name), 100.0 * node.samples / all, at, top, Math.max(0.3, width - 0.4), LINE - 1,
+          colour(name)));
+        String text = shortName(name, (int) ((width - 4) / CHARACTER));
+        if (!text.isEmpty()) {
+          svg.append(String.format(Locale.ROOT, "<text x=\"%.1f\" y=\"%d\">%s</text>", at + 2,
+            top + LINE - 5, escape(text)));
+        }
+        svg.append("</g>\n");
+        draw(svg, node, at, top + LINE, all);
+      }
+      at += width;
+    }
+  }
+
+  /** Class and method, as much as there is room for. */
+  private static String shortName(String name, int room) {
+    int method = name.lastIndexOf('.');
+    String text = name.substring(name.lastIndexOf('.', method - 1) + 1);
+    if (room < 3) {
+      return "";
+    }
+    return text.length() <= room ? text : text.substring(0, room - 1) + "…";
+  }
+
+  private static String colour(String name) {
+    if (name.startsWith("org.apache.hadoop.hbase.")) {
+      return "#8ecae6";
+    }
+    if (name.startsWith("org.apache.hadoop.")) {
+      return "#f4b183";
+    }
+    return name.contains(".netty.") ? "#c3b1e1" : "#d9e2c4";
+  }
+
+  private static String escape(String text) {
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;");
+  }
+
+  @Override
+  public void close() {
+    recording.close();
+  }
+}
