@@ -69,12 +69,21 @@ public final class SlowedReads implements Closeable {
    * @throws IllegalStateException if this machine cannot sleep for so short a time
    */
   public SlowedReads(int micros) {
+    this(micros, micros == 0 ? 0 : calibrateOrFail(micros));
+  }
+
+  /**
+   * With a sleep that was found out before, so that two JVMs have the same.
+   * @param micros as in the other constructor
+   * @param park   what {@link #calibrate} said
+   */
+  public SlowedReads(int micros, long park) {
     this.micros = micros;
     if (micros == 0) {
       agent = null;
       return;
     }
-    parkNanos = calibrate(TimeUnit.MICROSECONDS.toNanos(micros));
+    parkNanos = park;
     COUNT.reset();
     NANOS.reset();
     ByteBuddyAgent.install();
@@ -84,7 +93,22 @@ public final class SlowedReads implements Closeable {
       .load(FileIOEngine.class.getClassLoader(), agent);
   }
 
-  private static long calibrate(long wanted) {
+  private static long calibrateOrFail(int micros) {
+    long[] found = find(TimeUnit.MICROSECONDS.toNanos(micros));
+    if (found[0] == 1 && found[1] > TimeUnit.MICROSECONDS.toNanos(micros) * 5 / 4) {
+      throw new IllegalStateException("The shortest sleep takes " + found[1] / 1000
+        + " us here, so reads cannot be slowed by " + micros + " us: choose a larger value");
+    }
+    return found[0];
+  }
+
+  /** How many ns to ask for, so that a sleep takes so many us; 1 if the shortest takes longer. */
+  public static long calibrate(int micros) {
+    return find(TimeUnit.MICROSECONDS.toNanos(micros))[0];
+  }
+
+  /** What to ask for, and what it takes, in ns. */
+  private static long[] find(long wanted) {
     long park = wanted;
     long taken = 0;
     for (int round = 0; round < ROUNDS; round++) {
@@ -95,11 +119,7 @@ public final class SlowedReads implements Closeable {
       taken = (System.nanoTime() - start) / TRIALS;
       park = Math.max(1, park + wanted - taken);
     }
-    if (park == 1 && taken > wanted * 5 / 4) {
-      throw new IllegalStateException("The shortest sleep takes " + taken / 1000
-        + " us here, so reads cannot be slowed by " + wanted / 1000 + " us: choose a larger value");
-    }
-    return park;
+    return new long[] { park, taken };
   }
 
   /** Called by the read, on the reader's thread. */

@@ -29,6 +29,7 @@ import org.apache.hadoop.hbase.util.JVMClusterUtil;
 import org.apache.hadoop.hbase.util.VersionInfo;
 import org.apache.hbase.thirdparty.com.google.gson.JsonElement;
 import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
+import org.apache.hbase.thirdparty.com.google.gson.JsonPrimitive;
 
 /**
  * The RegionServer in a JVM of its own. Requests:
@@ -36,8 +37,11 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
  * <li><code>start</code> with <code>conf</code>: answers when it is online;</li>
  * <li><code>counters</code>: what the JVM has used and what the block cache was asked;</li>
  * <li><code>quiet</code>: answers when nothing is flushed or compacted any more;</li>
- * <li><code>slow</code> with <code>micros</code>: from now on each read of the second tier's file
- * waits that long first; 0 ends it. Answers what the waits before were: <code>count</code> and
+ * <li><code>calibrate</code> with <code>micros</code>: answers how many ns to ask for, to sleep
+ * that long;</li>
+ * <li><code>slow</code> with <code>micros</code> and <code>nanos</code>, the answer of
+ * <code>calibrate</code>: from now on each read of the second tier's file waits that long first;
+ * <code>micros</code> of 0 end it. Answers what the waits before were: <code>count</code> and
  * <code>micros</code> in the mean;</li>
  * <li><code>profile</code>, and <code>flameGraph</code> with <code>title</code> and
  * <code>file</code>: what was sampled between the two.</li>
@@ -73,7 +77,9 @@ final class RegionServerProcess implements Conversation.Answers {
         awaitQuiet();
         return null;
       case "slow":
-        return slow(request.get("micros").getAsInt());
+        return slow(request.get("micros").getAsInt(), request.get("nanos").getAsLong());
+      case "calibrate":
+        return new JsonPrimitive(SlowedReads.calibrate(request.get("micros").getAsInt()));
       case "profile":
         flameGraph = new FlameGraph();
         return null;
@@ -145,7 +151,7 @@ final class RegionServerProcess implements Conversation.Answers {
         region -> ((HRegion) region).getCompactionState() != CompactionState.NONE);
   }
 
-  private JsonObject slow(int micros) throws Exception {
+  private JsonObject slow(int micros, long nanos) throws Exception {
     JsonObject answer = new JsonObject();
     if (slowedReads != null) {
       answer.addProperty("count", slowedReads.count());
@@ -154,7 +160,7 @@ final class RegionServerProcess implements Conversation.Answers {
       slowedReads = null;
     }
     if (micros > 0) {
-      slowedReads = new SlowedReads(micros);
+      slowedReads = new SlowedReads(micros, nanos);
     }
     return answer;
   }

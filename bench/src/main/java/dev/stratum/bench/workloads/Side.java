@@ -187,10 +187,22 @@ final class Side implements Closeable {
     ask("client", request);
   }
 
-  /** @return how many reads waited since the last call, and how long in the mean */
-  JsonObject slow(int micros) throws SuiteException {
+  /** What to ask of the RegionServer's JVM for a sleep of so many us, in ns. */
+  long calibrate(int micros) throws SuiteException {
+    JsonObject request = request("calibrate");
+    request.addProperty("micros", micros);
+    return ask("regionserver", request).getAsLong();
+  }
+
+  /**
+   * Slows reads of the second tier's file from now on; 0 us for reads as they are.
+   * @param nanos what {@link #calibrate} said, on whichever side
+   * @return how many reads waited since the last call, and how long in the mean
+   */
+  JsonObject slow(int micros, long nanos) throws SuiteException {
     JsonObject request = request("slow");
     request.addProperty("micros", micros);
+    request.addProperty("nanos", nanos);
     return ask("regionserver", request).getAsJsonObject();
   }
 

@@ -35,12 +35,14 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Properties;
+import java.util.TreeSet;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.regex.Pattern;
+import java.util.regex.PatternSyntaxException;
 import java.util.stream.Stream;
 import org.apache.hbase.thirdparty.com.google.gson.Gson;
 import org.apache.hbase.thirdparty.com.google.gson.GsonBuilder;
@@ -61,6 +63,9 @@ final class WorkloadSuite implements Closeable {
   private static final double LOAD_GUESS = 1.0 / 8000;
   private static final double RUN_GUESS = 1.2;
   private static final double EMPTY_GUESS = 5;
+  /** Arguments that are not sizes. */
+  private static final List<String> ARGUMENTS = List.of("directory", "fork.class.path",
+    "stock.class.path", "quick", "include", "command", "list", "rows.max", "flame");
 
   private final Properties arguments;
   private final Properties sizes;
@@ -71,6 +76,8 @@ final class WorkloadSuite implements Closeable {
   private final TimeToGo toGo = new TimeToGo();
   private final JsonObject results = new JsonObject();
   private final JsonArray caseResults = new JsonArray();
+  /** What to ask for to sleep so many us, in ns. */
+  private final Map<Integer, Long> sleeps = new HashMap<>();
   /** Of the current case, as planned. */
   private double secondsDone;
   private volatile boolean closed;
@@ -130,8 +137,37 @@ final class WorkloadSuite implements Closeable {
     return Double.parseDouble(sizes.getProperty(key));
   }
 
+  private void checkArguments() throws IOException, SuiteException {
+    Properties known = WorkloadCase.properties("workloads/suite.properties");
+    for (String key : arguments.stringPropertyNames()) {
+      String value = arguments.getProperty(key);
+      if (ARGUMENTS.contains(key)) {
+        continue;
+      }
+      if (!known.containsKey(key)) {
+        throw new SuiteException("workloads.with: " + key + "=" + value + " is not a key of "
+          + "workloads/suite.properties: use one of " + new TreeSet<>(known.keySet()) + ".");
+      }
+      boolean isNumber = known.getProperty(key).matches("[\\d.]+");
+      if (isNumber && (!value.matches("\\d+(\\.\\d+)?") || Double.parseDouble(value) <= 0)) {
+        throw new SuiteException("workloads.with: " + key + "=" + value
+          + " is not a number above 0: use one, such as " + known.getProperty(key) + ".");
+      }
+    }
+  }
+
+  private static Pattern pattern(String include) throws SuiteException {
+    try {
+      return Pattern.compile(include == null ? "" : include);
+    } catch (PatternSyntaxException e) {
+      throw new SuiteException("workloads=" + include + " is no regular expression ("
+        + e.getDescription() + "): use one, such as ycsb/a$.", e);
+    }
+  }
+
   /** The cases that the arguments choose, in order. */
   List<WorkloadCase> cases() throws IOException, SuiteException {
+    checkArguments();
     Properties defaults = new Properties();
     sizes.stringPropertyNames().stream().filter(key -> key.startsWith("default."))
       .forEach(key -> defaults.setProperty(key.substring(8), sizes.getProperty(key)));
@@ -141,11 +177,12 @@ final class WorkloadSuite implements Closeable {
       }
     }
     String include = arguments.getProperty("include");
+    Pattern pattern = pattern(include);
     List<WorkloadCase> chosen = new ArrayList<>();
     for (String group : WorkloadCase.GROUPS) {
       for (WorkloadCase one : WorkloadCase.read(group, defaults)) {
         boolean isChosen = include != null
-          ? Pattern.compile(include).matcher(one.fullName()).find()
+          ? pattern.matcher(one.fullName()).find()
           : !quick || one.isQuick();
         if (isChosen) {
           chosen.add(one);
@@ -341,12 +378,12 @@ final class WorkloadSuite implements Closeable {
       if (one.isEmptied()) {
         side.empty(one.table());
       }
-      side.slow(one.micros());
+      slow(side, one.micros());
       side.profile(one.subject());
       side.run(one, number("seconds"), 0);
       side.flameGraph(one.subject(), one + ", " + side.version() + ", " + one.subject(),
         directory.resolve(file));
-      side.slow(0);
+      slow(side, 0);
       files.add(file);
       done("run", number("seconds"), start);
       secondsDone += number("seconds");
@@ -365,16 +402,16 @@ final class WorkloadSuite implements Closeable {
     }
     long start = System.nanoTime();
     double warmup = rate > 0 ? 0 : number("warmup.seconds");
-    side.slow(one.micros());
+    slow(side, one.micros());
     if (warmup > 0) {
       side.run(one, warmup, 0);
       if (one.micros() > 0) {
         // Counted from here.
-        side.slow(one.micros());
+        slow(side, one.micros());
       }
     }
     JsonObject run = side.run(one, number("seconds"), rate);
-    JsonObject slowed = side.slow(0);
+    JsonObject slowed = slow(side, 0);
     run.addProperty("side", side.name());
     run.addProperty("round", round);
     run.addProperty("rate", rate);
@@ -390,6 +427,14 @@ final class WorkloadSuite implements Closeable {
       String.format(Locale.ROOT, "%,.0f", all.get("p99").getAsDouble()),
       rate > 0 ? "  at a fixed rate" : "");
     return run;
+  }
+
+  /** The same sleep on both sides, found out once. */
+  private JsonObject slow(Side side, int micros) throws SuiteException {
+    if (micros > 0 && !sleeps.containsKey(micros)) {
+      sleeps.put(micros, side.calibrate(micros));
+    }
+    return side.slow(micros, sleeps.getOrDefault(micros, 0L));
   }
 
   private void done(String kind, double amount, long startNanos) {

@@ -34,7 +34,11 @@ import org.junit.Test;
 
 public class TestWorkloadCases {
   private static List<WorkloadCase> chosen(String include, boolean quick) throws Exception {
-    Properties arguments = new Properties();
+    return chosen(new Properties(), include, quick);
+  }
+
+  private static List<WorkloadCase> chosen(Properties arguments, String include, boolean quick)
+    throws Exception {
     arguments.setProperty("directory", "unused");
     arguments.setProperty("quick", Boolean.toString(quick));
     if (include != null) {
@@ -108,5 +112,19 @@ public class TestWorkloadCases {
   public void anExpressionThatNoNameHasIsRefused() {
     SuiteException thrown = assertThrows(SuiteException.class, () -> chosen("nothing", false));
     assertTrue(thrown.getMessage(), thrown.getMessage().startsWith("workloads=nothing"));
+    thrown = assertThrows(SuiteException.class, () -> chosen("sw[", false));
+    assertTrue(thrown.getMessage(), thrown.getMessage().startsWith("workloads=sw[ is no"));
+  }
+
+  @Test
+  public void aSizeThatCannotBeIsRefusedByName() {
+    for (String wrong : List.of("l1.mb=much", "seconds=0", "second=3")) {
+      Properties arguments = new Properties();
+      arguments.setProperty(wrong.substring(0, wrong.indexOf('=')),
+        wrong.substring(wrong.indexOf('=') + 1));
+      SuiteException thrown =
+        assertThrows(wrong, SuiteException.class, () -> chosen(arguments, null, false));
+      assertTrue(thrown.getMessage(), thrown.getMessage().contains(wrong));
+    }
   }
 }
