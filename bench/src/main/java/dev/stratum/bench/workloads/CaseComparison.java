@@ -137,6 +137,10 @@ final class CaseComparison {
       return Verdict.FAILED;
     }
     Spread ratio = throughput.ratio();
+    if (Math.min(runs("stock", false).size(), runs("fork", false).size()) < 2) {
+      // One round has no spread to hold its ratio against.
+      return Verdict.LEVEL;
+    }
     if (ratio.median() >= 1 + NOTICEABLE && ratio.low() > 1) {
       return Verdict.AHEAD;
     }

@@ -73,7 +73,7 @@ final class WorkloadReport {
       .ahead { color: var(--better); } .behind, .failed, .missed { color: var(--worse); }
       .met { color: var(--better); }
       .charts { display: grid; gap: 1rem 1.5rem; margin: .5rem 0 1rem;
-        grid-template-columns: repeat(auto-fill, minmax(min(100%, 22rem), 1fr)); }
+        grid-template-columns: repeat(auto-fit, minmax(min(100%, 17.5rem), 1fr)); }
       figure { margin: 0; }
       figcaption { font-size: .85rem; font-weight: 600; }
       svg { width: 100%; height: auto; display: block; }
@@ -90,8 +90,8 @@ final class WorkloadReport {
       details { margin: .5rem 0; } summary { cursor: pointer; }
       @media (max-width: 46rem) {
         .summary .wide { display: none; }
-        .summary th, .summary td { padding: .35rem .25rem; white-space: normal;
-          overflow-wrap: anywhere; }
+        .summary th, .summary td { padding: .35rem .25rem; }
+        .summary td:first-child { white-space: normal; overflow-wrap: anywhere; }
       }
       """;
 

@@ -50,8 +50,9 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonArray;
 import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
 
 /**
- * Runs cases on both sides in turns, and writes <code>results.json</code>, <code>report.html</code>
- * and <code>table.md</code> after each, so that what was measured is there however the run ends.
+ * Runs cases on both sides in turns, and writes <code>results.json</code>,
+ * <code>summary.json</code>, <code>report.html</code> and <code>table.md</code> after each, so that
+ * what was measured is there however the run ends.
  * <p>
  * Both sides' servers run all the time, and one of them works. A table is loaded on both sides at
  * once and used by all cases that name it. Each round of a case is measured on one side and then on
@@ -480,6 +481,7 @@ final class WorkloadSuite implements Closeable {
     Gson gson = new GsonBuilder().disableHtmlEscaping().create();
     Files.writeString(directory.resolve("results.json"), gson.toJson(results) + "\n",
       StandardCharsets.UTF_8);
+    Files.writeString(directory.resolve("summary.json"), ResultSummary.json(results));
     Files.writeString(directory.resolve("table.md"), new SummaryTable(results).markdown());
     Files.writeString(directory.resolve("report.html"), new WorkloadReport(results).html());
   }

@@ -68,6 +68,8 @@ public class TestCaseComparison {
     assertEquals(CaseComparison.Verdict.LEVEL, verdict(100, 101, 100, 102));
     assertEquals(CaseComparison.Verdict.BEHIND, verdict(100, 90, 100, 95));
     assertEquals(CaseComparison.Verdict.LEVEL, verdict(100, 80, 100, 101));
+    // One round says nothing.
+    assertEquals(CaseComparison.Verdict.LEVEL, verdict(100, 300));
   }
 
   @Test

@@ -28,6 +28,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.hbase.thirdparty.com.google.gson.JsonArray;
 import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
+import org.apache.hbase.thirdparty.com.google.gson.JsonParser;
 import org.junit.Test;
 
 public class TestWorkloadReport {
@@ -136,6 +137,17 @@ public class TestWorkloadReport {
     assertEquals(3, count(html, "<th>p99.9</th>"));
     assertTrue(html.contains("The process of the fork side's client has ended"));
     assertTrue(html.contains("throughput at least 1.5"));
+  }
+
+  @Test
+  public void theSummaryHasALineForEachRunAndNoCurves() throws Exception {
+    String summary = ResultSummary.json(results());
+    JsonObject read = JsonParser.parseString(summary).getAsJsonObject();
+    assertEquals("1.0-fork", read.get("fork").getAsString());
+    // Two rounds on two sides, and again at a fixed rate.
+    assertEquals(12, read.getAsJsonArray("runs").size());
+    assertEquals(12, count(summary, "\n    \\{"));
+    assertEquals(0, count(summary, "hdr|percentiles|series"));
   }
 
   @Test

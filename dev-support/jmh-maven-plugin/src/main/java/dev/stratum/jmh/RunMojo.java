@@ -204,7 +204,8 @@ public class RunMojo extends AbstractMojo {
     }
     try {
       delete(directory);
-      try (SuiteProcess process = new SuiteProcess(classPath(), arguments, directory)) {
+      try (SuiteProcess process = new SuiteProcess(SuiteProcess.MAIN_CLASS, classPath(),
+        arguments, directory)) {
         Thread stop = new Thread(process::close, "stop-suite");
         Runtime.getRuntime().addShutdownHook(stop);
         int code = process.await();

@@ -26,23 +26,26 @@ import java.util.List;
 import java.util.Properties;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * The process of a suite that has servers of its own, see <code>WorkloadSuite</code> of the
  * benchmark module. It prints for itself, and ends when this JVM does.
  */
 final class SuiteProcess implements AutoCloseable {
-  private static final String MAIN_CLASS = "dev.stratum.bench.workloads.WorkloadSuite";
+  static final String MAIN_CLASS = "dev.stratum.bench.workloads.WorkloadSuite";
   private static final int SECONDS_TO_CLEAN_UP = 30;
 
   private final Process process;
 
   /**
    * Starts it, in the JVM that Maven runs in.
+   * @param mainClass which gets the name of a file with the arguments
    * @param arguments of the suite
    * @param directory where its results go
    */
-  SuiteProcess(List<File> classPath, Properties arguments, Path directory) throws IOException {
+  SuiteProcess(String mainClass, List<File> classPath, Properties arguments, Path directory)
+    throws IOException {
     Files.createDirectories(directory);
     Path file = directory.resolve("arguments.properties");
     try (Writer out = Files.newBufferedWriter(file)) {
@@ -51,7 +54,7 @@ final class SuiteProcess implements AutoCloseable {
     // It only waits while its children work: it must not compete for the cores.
     ProcessBuilder builder = new ProcessBuilder(
       Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx256m",
-      "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", MAIN_CLASS, file.toString());
+      "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", mainClass, file.toString());
     builder.environment().keySet()
       .removeAll(List.of("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"));
     builder.environment().put("CLASSPATH", path(classPath));
@@ -67,6 +70,11 @@ final class SuiteProcess implements AutoCloseable {
   /** @return 0 if all cases ran */
   int await() throws InterruptedException {
     return process.waitFor();
+  }
+
+  /** It and what it has started. */
+  List<ProcessHandle> processes() {
+    return Stream.concat(Stream.of(process.toHandle()), process.descendants()).toList();
   }
 
   /** Ends it and what it has started. */
