@@ -86,7 +86,7 @@ final class Conversation {
     try {
       JsonElement ok = answers.answer(JsonParser.parseString(line).getAsJsonObject(), this);
       answer.add("ok", ok == null ? JsonNull.INSTANCE : ok);
-    } catch (Exception | LinkageError e) {
+    } catch (Exception | Error e) {
       e.printStackTrace();
       answer.addProperty("error", sentence(e));
     }

@@ -61,6 +61,8 @@ final class ServerSettings {
     keys.put("hbase.master.wait.on.regionservers.interval", "100");
     keys.put("zookeeper.session.timeout", "90000");
     keys.put("hbase.shutdown.hook", "false");
+    // A server that is gone fails the case, and does not hold it up.
+    keys.put("hbase.client.operation.timeout", "120000");
     // For HDFS's legacy short circuit, which one case has.
     keys.put(HdfsReads.LOCAL_READER_KEY, System.getProperty("user.name"));
     // More handlers than any case has threads.

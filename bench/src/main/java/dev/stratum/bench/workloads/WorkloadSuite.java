@@ -62,6 +62,8 @@ final class WorkloadSuite implements Closeable {
   private static final DateTimeFormatter DATE = DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm");
   private static final double START_GUESS = 30;
   private static final double LOAD_GUESS = 1.0 / 8000;
+  /** What making, flushing and compacting a table takes, in the time of so many rows. */
+  private static final int ROWS_OF_A_TABLE = 20_000;
   private static final double RUN_GUESS = 1.2;
   private static final double EMPTY_GUESS = 5;
   /** Arguments that are not sizes. */
@@ -224,7 +226,7 @@ final class WorkloadSuite implements Closeable {
         }
         measure(one, result);
       } catch (SuiteException e) {
-        if (closed) {
+        if (closed || !sides.stream().allMatch(Side::isAlive)) {
           throw e;
         }
         failures++;
@@ -250,7 +252,7 @@ final class WorkloadSuite implements Closeable {
     for (WorkloadCase one : cases) {
       if (!tables.contains(one.table())) {
         tables.add(one.table());
-        toGo.plan("load", Math.max(1, one.rows(quick)), LOAD_GUESS);
+        toGo.plan("load", one.rows(quick) + ROWS_OF_A_TABLE, LOAD_GUESS);
       }
       toGo.plan("run", secondsOf(one), RUN_GUESS);
       toGo.plan("empty", one.isEmptied() ? 2 * number("rounds") : 0, EMPTY_GUESS);
@@ -322,7 +324,7 @@ final class WorkloadSuite implements Closeable {
     long start = System.nanoTime();
     both(side -> side.load(one, rows, part -> {
     }));
-    done("load", Math.max(1, rows), start);
+    done("load", rows + ROWS_OF_A_TABLE, start);
     if (rows > 0) {
       say("%s rows loaded into %s%s", String.format(Locale.ROOT, "%,d", rows), one.table(),
         one.isWarm() ? ", all of them cached" : "");
