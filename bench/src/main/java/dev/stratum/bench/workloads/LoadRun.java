@@ -25,6 +25,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
@@ -69,6 +70,7 @@ final class LoadRun {
   private final JsonArray series = new JsonArray();
   private final LongAdder inTime = new LongAdder();
   private final AtomicReference<Throwable> failure = new AtomicReference<>();
+  private final CountDownLatch failed = new CountDownLatch(1);
   private volatile boolean stopped;
   private long lastTaken;
 
@@ -107,14 +109,13 @@ final class LoadRun {
       thread.start();
     }
     long slice = Math.max(TimeUnit.MILLISECONDS.toNanos(100), nanos / SLICES);
-    for (long at = slice; at < nanos + slice / 2 && failure.get() == null; at += slice) {
+    for (long at = slice; at < nanos + slice / 2; at += slice) {
       long wait = start + at - System.nanoTime();
-      if (wait > 0) {
-        TimeUnit.NANOSECONDS.sleep(wait);
+      if (wait > 0 && failed.await(wait, TimeUnit.NANOSECONDS)) {
+        break;
       }
       take(start, true);
     }
-    stopped = failure.get() != null;
     for (Thread thread : threads) {
       thread.join();
     }
@@ -154,6 +155,7 @@ final class LoadRun {
     } catch (RuntimeException | Error e) {
       failure.compareAndSet(null, e);
       stopped = true;
+      failed.countDown();
     }
   }
 
