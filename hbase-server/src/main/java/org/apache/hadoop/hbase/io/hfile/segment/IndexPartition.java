@@ -73,8 +73,10 @@ final class IndexPartition extends ReentrantLock {
   /** Below this a table shrinks; far enough from what it is after it grew or shrank. */
   private static final int EMPTIEST_PERCENT = 50;
   private static final int SHRUNK_PERCENT = 80;
-  /** How many buckets a search for an empty slot looks at; three moves away there are as many. */
-  private static final int SEARCHED_BUCKETS = 1024;
+  /** How many buckets a search for an empty slot looks at; two moves away there are 146. */
+  private static final int SEARCHED_BUCKETS = 512;
+  private static final ThreadLocal<int[]> SEARCHED =
+    ThreadLocal.withInitial(() -> new int[2 * SEARCHED_BUCKETS]);
 
   private static final long EMPTY = 0;
   static final int NOWHERE = -1;
@@ -287,14 +289,39 @@ final class IndexPartition extends ReentrantLock {
   }
 
   /**
-   * Searches, breadth first, for the shortest row of moves that frees a slot in one of two full
-   * buckets, and makes them, the last one first, so that no key is without a slot at any moment.
-   * @return the freed slot, {@link #NOWHERE} if none was found
+   * Frees a slot in one of two full buckets.
+   * @return the freed slot, {@link #NOWHERE} if none could be
    */
   private long moveAway(Table where, int first, int second, boolean readers) {
-    int[] buckets = new int[SEARCHED_BUCKETS];
-    // From where one gets to a bucket: position in the search * slots + slot.
-    int[] from = new int[SEARCHED_BUCKETS];
+    long freed = moveOne(where, first, readers);
+    if (freed == NOWHERE) {
+      freed = moveOne(where, second, readers);
+    }
+    return freed == NOWHERE ? moveSeveral(where, first, second, readers) : freed;
+  }
+
+  /** Moves a key whose other bucket has an empty slot, as nearly always one of eight does. */
+  private long moveOne(Table where, int bucket, boolean readers) {
+    long address = where.address(bucket);
+    for (long slot = address; slot < address + LOCATIONS; slot += Long.BYTES) {
+      int other = where.otherBucket(HBasePlatformDependent.getLong(slot), bucket);
+      long free = other == bucket ? NOWHERE : slotOf(where.address(other), EMPTY);
+      if (free != NOWHERE) {
+        move(slot, free, readers);
+        return slot;
+      }
+    }
+    return NOWHERE;
+  }
+
+  /**
+   * Searches, breadth first, for the shortest row of moves that frees a slot, and makes them, the
+   * last one first, so that no key is without a slot at any moment.
+   */
+  private long moveSeveral(Table where, int first, int second, boolean readers) {
+    int[] buckets = SEARCHED.get();
+    // From where one gets to a bucket, behind the buckets: position in the search * slots + slot.
+    int from = SEARCHED_BUCKETS;
     int known = 0;
     buckets[known++] = first;
     if (second != first) {
@@ -305,9 +332,9 @@ final class IndexPartition extends ReentrantLock {
       long bucket = where.address(buckets[at]);
       long free = at < starts ? NOWHERE : slotOf(bucket, EMPTY);
       if (free != NOWHERE) {
-        for (int step = at; step >= starts; step = from[step] / BUCKET_SLOTS) {
-          long source = where.address(buckets[from[step] / BUCKET_SLOTS])
-            + from[step] % BUCKET_SLOTS * Long.BYTES;
+        for (int step = at; step >= starts; step = buckets[from + step] / BUCKET_SLOTS) {
+          long source = where.address(buckets[buckets[from + step] / BUCKET_SLOTS])
+            + buckets[from + step] % BUCKET_SLOTS * Long.BYTES;
           move(source, free, readers);
           free = source;
         }
@@ -319,7 +346,7 @@ final class IndexPartition extends ReentrantLock {
         // A row that comes by the same bucket twice would move what is not there any more.
         if (!contains(buckets, known, next)) {
           buckets[known] = next;
-          from[known++] = at * BUCKET_SLOTS + i;
+          buckets[from + known++] = at * BUCKET_SLOTS + i;
         }
       }
     }
