@@ -390,10 +390,23 @@ final class SegmentStore {
       return true;
     }
     int stalled = 0;
+    boolean others = false;
     for (StoreDevice device : devices) {
-      stalled += device.isStalled() ? device.waiting : 0;
+      boolean stalls = device.isStalled();
+      stalled += stalls ? device.waiting : 0;
+      others |= device.isWorking() && !stalls;
     }
-    return stalled > 0 && pending - stalled < limit;
+    return others && pending - stalled < limit;
+  }
+
+  /** Whether there is a device that works and gets on with what it is given. */
+  private boolean isAnyGettingOn() {
+    for (StoreDevice device : devices) {
+      if (device.isWorking() && !device.isStalled()) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /**
@@ -589,14 +602,15 @@ final class SegmentStore {
 
   /**
    * Returns a device that works and has a clean segment: the one for which the fewest segments
-   * wait, or the next in turn of several.
+   * wait, or the next in turn of several; one that stalls only if all do.
    */
   private StoreDevice deviceToOpenOn(boolean cleaning) {
     int clean = 0;
     StoreDevice next = null;
+    boolean allStall = !isAnyGettingOn();
     for (int i = 0; i < devices.size(); i++) {
       StoreDevice device = devices.get((nextDevice + i) % devices.size());
-      if (device.isWorking() && !device.clean.isEmpty() && !device.isStalled()) {
+      if (device.isWorking() && !device.clean.isEmpty() && (allStall || !device.isStalled())) {
         clean += device.clean.size();
         next = next == null || device.waiting < next.waiting ? device : next;
       }
