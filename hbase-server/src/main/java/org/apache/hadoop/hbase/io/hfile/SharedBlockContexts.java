@@ -17,16 +17,20 @@
  */
 package org.apache.hadoop.hbase.io.hfile;
 
+import java.lang.ref.WeakReference;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.apache.hadoop.hbase.nio.ByteBuff;
 import org.apache.hadoop.hbase.util.ChecksumType;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * The contexts of blocks that are made of what a cache holds. A cache does not keep the context of
- * a block's file, so that such a block has one that says no more than its header does: whether
- * there are checksums, of which type, and over how many bytes each. Blocks whose headers agree
- * share one.
+ * The contexts of blocks, each made once for many of them.
+ * <p>
+ * A cache does not keep the context of a block's file, so that a block that is made of what it
+ * holds has one that says no more than its header does: whether there are checksums, of which type,
+ * and over how many bytes each. Blocks whose headers agree share one. Blocks that are read from a
+ * file share that of the file's reader, or one like it if their headers say otherwise; and what is
+ * made of them for a cache shares another.
  * <p>
  * Thread-safe; two threads that race make two that are equal.
  */
@@ -37,6 +41,34 @@ final class SharedBlockContexts {
   /** The last one for each type of checksum, since all files of a server agree on the rest. */
   private static final AtomicReferenceArray<HFileContext> LAST =
     new AtomicReferenceArray<>(NO_CHECKSUM + 1);
+
+  /** How many files' contexts are remembered, a power of two. */
+  private static final int FILES = 1024;
+
+  /** What was last made of a file's context, by its identity, for blocks that are read, */
+  private static final AtomicReferenceArray<Derived> AS_READ = new AtomicReferenceArray<>(FILES);
+
+  /** and for those that are made of them for a cache. */
+  private static final AtomicReferenceArray<Derived> FOR_CACHE =
+    new AtomicReferenceArray<>(FILES);
+
+  /** A context, and the one it was made of, which is not kept for its sake. */
+  private static final class Derived {
+    private final WeakReference<HFileContext> source;
+    private final HFileContext context;
+
+    Derived(HFileContext source, HFileContext context) {
+      this.source = new WeakReference<>(source);
+      this.context = context;
+    }
+
+    /** Compares what can be set as well, which a reader does while it opens its file. */
+    boolean isOf(HFileContext other) {
+      return source.get() == other && context.isIncludesMvcc() == other.isIncludesMvcc()
+        && context.isIncludesTags() == other.isIncludesTags()
+        && context.isCompressTags() == other.isCompressTags();
+    }
+  }
 
   private SharedBlockContexts() {
   }
@@ -62,5 +94,59 @@ final class SharedBlockContexts {
       LAST.set(index, context);
     }
     return context;
+  }
+
+  /**
+   * Returns the context of a block that has been read from a file, which is not to be changed.
+   * @param file              the context of the file's reader
+   * @param usesHBaseChecksum whether the header has the fields on checksums
+   * @param block             begins with the header; its position does not matter and stays
+   */
+  static HFileContext ofReadBlock(HFileContext file, boolean usesHBaseChecksum, ByteBuff block) {
+    ChecksumType type = ChecksumType.NULL;
+    int bytesPerChecksum = 0;
+    if (usesHBaseChecksum) {
+      type = ChecksumType.codeToType(block.get(HFileBlock.Header.CHECKSUM_TYPE_INDEX));
+      bytesPerChecksum = block.getInt(HFileBlock.Header.BYTES_PER_CHECKSUM_INDEX);
+    }
+    if (agree(file, usesHBaseChecksum, type, bytesPerChecksum)) {
+      return file;
+    }
+    int index = index(file);
+    Derived last = AS_READ.get(index);
+    if (
+      last == null || !last.isOf(file)
+        || !agree(last.context, usesHBaseChecksum, type, bytesPerChecksum)
+    ) {
+      last = new Derived(file,
+        new HFileContextBuilder(file).withHBaseCheckSum(usesHBaseChecksum).withChecksumType(type)
+          .withBytesPerCheckSum(bytesPerChecksum).build());
+      AS_READ.set(index, last);
+    }
+    return last.context;
+  }
+
+  private static boolean agree(HFileContext context, boolean usesHBaseChecksum, ChecksumType type,
+    int bytesPerChecksum) {
+    return context.isUseHBaseChecksum() == usesHBaseChecksum && context.getChecksumType() == type
+      && context.getBytesPerChecksum() == bytesPerChecksum;
+  }
+
+  /**
+   * Returns what {@link BlockCacheUtil#cloneContext} makes of the context of a block that was read,
+   * which is not to be changed.
+   */
+  static HFileContext forCache(HFileContext read) {
+    int index = index(read);
+    Derived last = FOR_CACHE.get(index);
+    if (last == null || !last.isOf(read)) {
+      last = new Derived(read, BlockCacheUtil.cloneContext(read));
+      FOR_CACHE.set(index, last);
+    }
+    return last.context;
+  }
+
+  private static int index(HFileContext context) {
+    return System.identityHashCode(context) & (FILES - 1);
   }
 }
