@@ -48,7 +48,7 @@ import org.openjdk.jmh.annotations.Warmup;
  * threads, in microseconds and in bytes of heap that client and server allocate together: a get, a
  * multiget of ten rows, a put, or the mix of 50 % gets, 25 % multigets and 25 % puts, with
  * everything cached when it is written, so that flushes and compactions are part of it. Standalone
- * mode in the measured JVM, on local files.
+ * mode in the measured JVM, on local files or on HDFS, which is in a process of its own.
  *
  * <pre>
  * mvn -pl bench jmh:run -Djmh.include=MixedLoadBenchmark -Djmh.forks=1
@@ -69,6 +69,10 @@ import org.openjdk.jmh.annotations.Warmup;
 public class MixedLoadBenchmark extends PinnedJvm {
   private static final int MULTIGET_ROWS = 10;
 
+  /** Where HBase's files are: <code>local</code>, or <code>hdfs</code>. */
+  @Param({ "local", "hdfs" })
+  public String files;
+
   /** <code>fresh</code> or <code>restarted</code>. */
   @Param({ "fresh", "restarted" })
   public String cache;
@@ -78,7 +82,7 @@ public class MixedLoadBenchmark extends PinnedJvm {
   public String operation;
 
   /** The size of data blocks in bytes. */
-  @Param({ "8192", "65536" })
+  @Param({ "4096", "8192", "65536" })
   public int size;
 
   /** The server's pool: <code>plain</code>, or <code>classes</code> for size classes. */
@@ -113,7 +117,7 @@ public class MixedLoadBenchmark extends PinnedJvm {
   public void start() throws Exception {
     Configuration conf = HBaseConfiguration.create();
     conf.setBoolean("hbase.server.allocator.size.classes.enabled", pool.equals("classes"));
-    table = new ServedTable(conf, rows, size);
+    table = new ServedTable(conf, "hdfs".equals(files), rows, size);
     if (cache.equals("restarted")) {
       table.restart();
     }

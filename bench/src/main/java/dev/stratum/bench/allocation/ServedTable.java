@@ -87,6 +87,7 @@ final class ServedTable implements Closeable {
   private final Path folder;
   private final Configuration conf;
   private final int rows;
+  private HdfsProcess hdfs;
   private MiniZooKeeperCluster zooKeeper;
   private LocalHBaseCluster cluster;
   private Connection connection;
@@ -94,14 +95,16 @@ final class ServedTable implements Closeable {
   /**
    * Starts the servers and fills table and cache.
    * @param conf      with settings of the pool
+   * @param onHdfs    whether HBase's files are on HDFS, in a process of its own, not local files
    * @param rows      of the table
    * @param blockSize of data blocks, in bytes
    */
-  ServedTable(Configuration conf, int rows, int blockSize) throws Exception {
+  ServedTable(Configuration conf, boolean onHdfs, int rows, int blockSize) throws Exception {
     this.folder = Files.createTempDirectory("stratum-bench");
     this.conf = conf;
     this.rows = rows;
     try {
+      hdfs = onHdfs ? new HdfsProcess(conf) : null;
       configure();
       zooKeeper = new MiniZooKeeperCluster(conf);
       conf.setInt(HConstants.ZOOKEEPER_CLIENT_PORT,
@@ -124,7 +127,10 @@ final class ServedTable implements Closeable {
 
   private void configure() {
     conf.setBoolean(HConstants.CLUSTER_DISTRIBUTED, false);
-    conf.set(HConstants.HBASE_DIR, folder.resolve("hbase").toUri().toString());
+    conf.set(HConstants.HBASE_DIR, hdfs == null
+      ? folder.resolve("hbase").toUri().toString()
+      : conf.get(FileSystem.FS_DEFAULT_NAME_KEY) + "/hbase");
+    conf.setInt("dfs.replication", 1);
     conf.set("hbase.tmp.dir", folder.resolve("tmp").toString());
     conf.set("hadoop.tmp.dir", folder.resolve("tmp").toString());
     // Hadoop's file: with checksums of its own has no way to sync a stream.
@@ -290,6 +296,9 @@ final class ServedTable implements Closeable {
     stop();
     if (zooKeeper != null) {
       zooKeeper.shutdown();
+    }
+    if (hdfs != null) {
+      hdfs.close();
     }
     FileUtils.deleteDirectory(folder.toFile());
   }

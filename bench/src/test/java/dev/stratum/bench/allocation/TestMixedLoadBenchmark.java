@@ -39,7 +39,25 @@ public class TestMixedLoadBenchmark {
   }
 
   @Test
+  public void tableOnHdfsIsServed() throws Exception {
+    benchmark.files = "hdfs";
+    benchmark.cache = "fresh";
+    benchmark.operation = "get";
+    benchmark.size = 8192;
+    benchmark.pool = "plain";
+    benchmark.rows = 1000;
+    benchmark.start();
+    MixedLoadBenchmark.Client client = new MixedLoadBenchmark.Client();
+    client.open(benchmark);
+    for (int i = 0; i < OPERATIONS; i++) {
+      assertEquals(ServedTable.FIELD_COUNT, benchmark.operation(client));
+    }
+    client.close();
+  }
+
+  @Test
   public void restartedServerReadsWhatTheOneBeforeHadCached() throws Exception {
+    benchmark.files = "local";
     benchmark.cache = "restarted";
     benchmark.operation = "mixed";
     benchmark.size = 8192;
