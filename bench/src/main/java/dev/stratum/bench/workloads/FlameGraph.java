@@ -44,6 +44,8 @@ final class FlameGraph implements AutoCloseable {
   /** Narrower ones are left out, pixels. */
   private static final double LEAST_WIDTH = 0.6;
   private static final double CHARACTER = 6.6;
+  private static final List<String> WAITS =
+    List.of("wait", "epollWait", "accept", "poll", "park");
   private static final Duration PERIOD = Duration.ofMillis(10);
 
   private static final class Node {
@@ -67,9 +69,8 @@ final class FlameGraph implements AutoCloseable {
   /**
    * Stops, and draws what was sampled.
    * @param title what was run
-   * @return how many samples there are
    */
-  long write(String title, Path svg) throws IOException {
+  void write(String title, Path svg) throws IOException {
     recording.stop();
     Path dump = Files.createTempFile("stratum-bench", ".jfr");
     Node root = new Node();
@@ -85,7 +86,6 @@ final class FlameGraph implements AutoCloseable {
     }
     Files.createDirectories(svg.getParent());
     Files.writeString(svg, draw(root, title));
-    return root.samples;
   }
 
   /**
@@ -100,7 +100,7 @@ final class FlameGraph implements AutoCloseable {
   }
 
   private static void add(Node root, List<RecordedFrame> frames) {
-    if (frames.isEmpty() || isWaiting(frames.get(0).getMethod())) {
+    if (frames.isEmpty() || isWaiting(frames)) {
       return;
     }
     root.samples++;
@@ -114,11 +114,12 @@ final class FlameGraph implements AutoCloseable {
   }
 
   /** JFR takes a thread that waits in the kernel for one that runs. */
-  private static boolean isWaiting(RecordedMethod method) {
-    String name = method.getName();
-    return name.equals("wait") || name.equals("epollWait") || name.equals("wait0")
-      || name.equals("accept") || name.equals("poll") || name.equals("park")
-      || name.equals("poll0") || name.equals("poll1");
+  private static boolean isWaiting(List<RecordedFrame> frames) {
+    String name = frames.get(0).getMethod().getName();
+    return WAITS.stream().anyMatch(name::startsWith)
+      // The thread that reads what the suite says.
+      || frames.stream().anyMatch(
+        frame -> frame.getMethod().getType().getName().equals(Conversation.class.getName()));
   }
 
   private static String draw(Node root, String title) {
