@@ -32,6 +32,9 @@ import org.apache.hadoop.hbase.client.Admin;
 import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
 import org.apache.hadoop.hbase.client.Connection;
 import org.apache.hadoop.hbase.client.ConnectionFactory;
+import org.apache.hadoop.hbase.client.Result;
+import org.apache.hadoop.hbase.client.ResultScanner;
+import org.apache.hadoop.hbase.client.Scan;
 import org.apache.hadoop.hbase.client.Table;
 import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
 import org.apache.hadoop.hbase.master.HMaster;
@@ -66,6 +69,7 @@ final class CounterServer implements Closeable {
   }
 
   private void start(Configuration conf) throws Exception {
+    conf.setBoolean("hbase.regionserver.increment.coalesce.enabled", true);
     hdfs = new LoopbackHdfs(conf, DATA_NODES);
     conf.setBoolean(HConstants.CLUSTER_DISTRIBUTED, false);
     conf.set(HConstants.HBASE_DIR, conf.get("fs.defaultFS") + "/hbase");
@@ -98,6 +102,18 @@ final class CounterServer implements Closeable {
   /** A table for one thread. */
   Table table() throws IOException {
     return connection.getTable(NAME);
+  }
+
+  /** Returns the sum of all counters. */
+  long stored() throws IOException {
+    long sum = 0;
+    Scan scan = new Scan().addColumn(FAMILY, CounterClient.COUNTER);
+    try (Table table = table(); ResultScanner counters = table.getScanner(scan)) {
+      for (Result counter : counters) {
+        sum += CounterClient.number(counter.value());
+      }
+    }
+    return sum;
   }
 
   @Override

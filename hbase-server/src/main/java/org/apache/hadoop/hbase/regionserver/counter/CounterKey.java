@@ -161,10 +161,13 @@ final class CounterKey {
       && sameAttributes(attributes, that.attributes);
   }
 
-  /** The attributes, but for the one that says whether its caller wants results. */
+  /**
+   * The attributes, but for the one that says whether its caller wants results. A copy, since
+   * coprocessors add to the increment's own.
+   */
   private static Map<String, byte[]> attributes(Increment increment) {
     Map<String, byte[]> all = increment.getAttributesMap();
-    if (!all.containsKey(RETURN_RESULTS)) {
+    if (all.isEmpty()) {
       return all;
     }
     Map<String, byte[]> others = new HashMap<>(all);

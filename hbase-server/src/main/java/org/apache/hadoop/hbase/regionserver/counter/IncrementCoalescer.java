@@ -137,6 +137,14 @@ public final class IncrementCoalescer {
     if (turn == null) {
       return first(key, own, region, increment, nonceGroup, nonce);
     }
+    IncrementHooks hooks = IncrementHooks.of(region.getCoprocessorHost());
+    if (
+      hooks == IncrementHooks.PERMISSIONS
+        && !IncrementHooks.permit(region.getCoprocessorHost(), increment)
+    ) {
+      metrics.hooked();
+      return region.increment(increment, nonceGroup, nonce);
+    }
     // A duplicate of one that is going on waits here, not in the queue where others wait for it.
     if (!startNonce(nonceGroup, nonce)) {
       metrics.repeated();
@@ -162,7 +170,11 @@ public final class IncrementCoalescer {
       metrics.withoutWal();
       return null;
     }
-    if (IncrementHooks.any(region.getCoprocessorHost())) {
+    // Cells with permissions of their own are AccessController's to make.
+    if (
+      increment.getACL() != null
+        || IncrementHooks.of(region.getCoprocessorHost()) == IncrementHooks.EACH
+    ) {
       metrics.hooked();
       return null;
     }

@@ -17,28 +17,42 @@
  */
 package org.apache.hadoop.hbase.regionserver.counter;
 
+import java.io.IOException;
 import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.HashSet;
 import java.util.Set;
+import org.apache.hadoop.hbase.client.Increment;
 import org.apache.hadoop.hbase.coprocessor.RegionCoprocessor;
 import org.apache.hadoop.hbase.coprocessor.RegionObserver;
 import org.apache.hadoop.hbase.regionserver.RegionCoprocessorHost;
+import org.apache.hadoop.hbase.security.access.AccessController;
+import org.apache.hadoop.hbase.wal.WALEdit;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * Whether a coprocessor of a region sees each increment: then each has to be done by itself. One
- * that has none of these hooks, like a mere endpoint, does not.
+ * What the coprocessors of a region have to do with its increments. One that has none of the hooks
+ * below, like a mere endpoint, has nothing to do with them.
  */
 @InterfaceAudience.Private
-final class IncrementHooks {
+enum IncrementHooks {
+
+  /** Nothing. */
+  NONE,
+  /** AccessController asks who it is before each, and nothing else does anything. */
+  PERMISSIONS,
+  /** One sees each of them, so that each has to be done by itself. */
+  EACH;
 
   private static final Set<String> HOOKS = Collections.unmodifiableSet(new HashSet<>(
     Arrays.asList("preIncrement", "preIncrementAfterRowLock", "postIncrement",
       "postIncrementBeforeWAL", "postMutationBeforeWAL", "preBatchMutate", "postBatchMutate",
       "postBatchMutateIndispensably", "preWALAppend", "preStoreScannerOpen",
       "postStartRegionOperation", "postCloseRegionOperation")));
+
+  /** What AccessController calls the attribute by which it asks itself to look at the cells. */
+  private static final String CELLS_DECIDE = "check_covering_perm";
 
   private static final ClassValue<Boolean> HAS_HOOKS = new ClassValue<Boolean>() {
     @Override
@@ -54,18 +68,31 @@ final class IncrementHooks {
     }
   };
 
-  private IncrementHooks() {
-  }
-
-  static boolean any(RegionCoprocessorHost host) {
+  static IncrementHooks of(RegionCoprocessorHost host) {
+    IncrementHooks hooks = NONE;
     if (host == null) {
-      return false;
+      return hooks;
     }
     for (RegionCoprocessor coprocessor : host.findCoprocessors(RegionCoprocessor.class)) {
-      if (coprocessor.getRegionObserver().map(o -> HAS_HOOKS.get(o.getClass())).orElse(false)) {
-        return true;
+      Class<?> observer =
+        coprocessor.getRegionObserver().<Class<?>> map(Object::getClass).orElse(null);
+      if (observer == AccessController.class) {
+        hooks = PERMISSIONS;
+      } else if (observer != null && HAS_HOOKS.get(observer)) {
+        return EACH;
       }
     }
-    return false;
+    return hooks;
+  }
+
+  /**
+   * Asks, by the thread that serves the caller, what {@link #PERMISSIONS} stands for.
+   * @return false if that is not settled by the table, its families and columns, but by the cells
+   *         in the row, which only the region can tell
+   * @throws IOException if the caller may not
+   */
+  static boolean permit(RegionCoprocessorHost host, Increment increment) throws IOException {
+    host.preIncrement(increment, new WALEdit());
+    return increment.getAttribute(CELLS_DECIDE) == null;
   }
 }

@@ -546,9 +546,9 @@ public class TestIncrementCoalescer {
   @Test
   public void coprocessorSeesEachIncrement() throws Exception {
     region.getCoprocessorHost().load(Endpoint.class, 1, conf);
-    assertFalse(IncrementHooks.any(region.getCoprocessorHost()));
+    assertSame(IncrementHooks.NONE, IncrementHooks.of(region.getCoprocessorHost()));
     region.getCoprocessorHost().load(Observer.class, 2, conf);
-    assertTrue(IncrementHooks.any(region.getCoprocessorHost()));
+    assertSame(IncrementHooks.EACH, IncrementHooks.of(region.getCoprocessorHost()));
     RowLock lock = region.getRowLock(ROW);
     Future<Result> one = send(plus(1));
     Future<Result> two = send(plus(2));

@@ -1,0 +1,122 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package dev.stratum.bench.counter;
+
+import dev.stratum.bench.PinnedJvm;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.apache.hadoop.hbase.HBaseConfiguration;
+import org.apache.hadoop.hbase.util.VersionInfo;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Level;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+import org.openjdk.jmh.annotations.Warmup;
+
+/**
+ * Every way to update a counter, by 1 to 128 clients, over 12,000 rows: updates per second, and p50
+ * and p99 over time. The shape is that of the comparisons of Increment with reading and writing
+ * that are made with YCSB, whose generator draws the rows. All of a side and kind of keys is one
+ * operation, done in one JVM with one server, so that the whole is a matter of minutes; JMH's own
+ * figure is how long it took, which says nothing. What counts is in
+ * <code>bench/target/counters</code>: <code>counters.html</code> with plots,
+ * <code>counters.md</code> with the table, and <code>fork-zipfian.json</code> and the like, which
+ * later runs add to.
+ *
+ * <pre>
+ * mvn -pl bench jmh:run -Djmh.include=CounterTableBenchmark
+ * mvn -pl bench jmh:run -Djmh.include=CounterTableBenchmark -Djmh.params=seconds=1
+ * </pre>
+ *
+ * The first takes twelve minutes, the second, which is a look, four.
+ */
+@State(Scope.Benchmark)
+@BenchmarkMode(Mode.SingleShotTime)
+@OutputTimeUnit(TimeUnit.SECONDS)
+@Fork(value = 1, jvmArgsAppend = "-Xmx2g")
+@Warmup(iterations = 0)
+@Measurement(iterations = 1)
+public class CounterTableBenchmark extends PinnedJvm {
+  private static final int ROWS = 12_000;
+  private static final int[] CLIENTS = { 1, 4, 16, 64, 128 };
+  private static final int INTERVALS = 10;
+  /** What a server that has just started does before anything is measured. */
+  private static final int WARM_UP_CLIENTS = 16;
+  private static final int WARM_UP_MILLIS = 600;
+
+  /** How a row is drawn. */
+  @Param({ "zipfian", "uniform" })
+  public String keys;
+
+  /** How long each number of clients is measured in each way. */
+  @Param("5")
+  public double seconds;
+
+  private CounterServer server;
+
+  @Setup(Level.Trial)
+  public void open() throws Exception {
+    server = new CounterServer(HBaseConfiguration.create());
+  }
+
+  @TearDown(Level.Trial)
+  public void close() throws IOException {
+    if (server != null) {
+      server.close();
+    }
+  }
+
+  /** All of one side's. */
+  @Benchmark
+  public int table() throws Exception {
+    // The plugin gives a folder below target/jmh, which it empties before each run.
+    Path target = Path.of(System.getProperty("java.io.tmpdir")).toAbsolutePath().getParent();
+    CounterPage page = new CounterPage(target.resolveSibling("counters"));
+    String side = VersionInfo.getVersion().contains("stratum") ? "fork" : "stock";
+    List<CounterPoint> points =
+      measure(server, side, keys, CLIENTS, Math.round(seconds * 1000 / INTERVALS));
+    page.write(side + "-" + keys, points);
+    return points.size();
+  }
+
+  static List<CounterPoint> measure(CounterServer server, String side, String keys, int[] clients,
+    long intervalMillis) throws Exception {
+    CounterLoad load = new CounterLoad(server, side, keys, ROWS);
+    List<CounterPoint> points = new ArrayList<>();
+    for (CounterWay way : CounterWay.values()) {
+      if (way != CounterWay.GET_NOTHING) {
+        load.run(way, WARM_UP_CLIENTS, 1, Math.min(WARM_UP_MILLIS, 2 * intervalMillis));
+        for (int count : clients) {
+          points.add(load.run(way, count, INTERVALS, intervalMillis));
+        }
+      }
+    }
+    return points;
+  }
+}
