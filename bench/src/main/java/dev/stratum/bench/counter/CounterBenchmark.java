@@ -56,7 +56,7 @@ import org.openjdk.jmh.annotations.Warmup;
 @BenchmarkMode(Mode.SampleTime)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
 @Fork(jvmArgsAppend = "-Xmx2g")
-@Warmup(iterations = 5, time = 2)
+@Warmup(iterations = 3, time = 2)
 @Measurement(iterations = 5, time = 2)
 public class CounterBenchmark extends PinnedJvm {
   /** How a counter is updated. */
@@ -76,7 +76,11 @@ public class CounterBenchmark extends PinnedJvm {
   @Param({ "SYNC_WAL", "ASYNC_WAL" })
   public Durability durability;
 
+  /** How long the server is warmed up before JMH does. */
+  int warmUpMillis = 8_000;
+
   private CounterServer server;
+  private long before;
   private CounterKeys draw;
   private final LongAdder updates = new LongAdder();
 
@@ -100,6 +104,8 @@ public class CounterBenchmark extends PinnedJvm {
   public void open() throws Exception {
     server = new CounterServer(HBaseConfiguration.create());
     draw = new CounterKeys(rows, keys);
+    server.warmUp(warmUpMillis);
+    before = server.stored();
   }
 
   /** Says how many of the updates are in the table: all, unless the way loses some. */
@@ -109,7 +115,7 @@ public class CounterBenchmark extends PinnedJvm {
       return;
     }
     try {
-      long stored = server.stored();
+      long stored = server.stored() - before;
       long lost = updates.sum() - stored;
       System.out.println(updates.sum() + " updates, " + stored + " stored, " + lost + " lost");
       if (lost != 0 && !way.loses()) {

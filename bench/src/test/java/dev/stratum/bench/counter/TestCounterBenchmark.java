@@ -44,6 +44,7 @@ public class TestCounterBenchmark {
 
   private void open() throws Exception {
     benchmark.rows = 3;
+    benchmark.warmUpMillis = 100;
     benchmark.durability = Durability.SYNC_WAL;
     benchmark.way = CounterWay.INCREMENT;
     benchmark.keys = "zipfian";
@@ -54,7 +55,7 @@ public class TestCounterBenchmark {
   @Test
   public void eachWayCountsAndIsMeasured() throws Exception {
     open();
-    long expected = 0;
+    long expected = benchmark.server().stored();
     CounterBenchmark.Client client = new CounterBenchmark.Client();
     client.open(benchmark);
     for (CounterWay way : CounterWay.values()) {

@@ -272,8 +272,19 @@ public final class IncrementCoalescer {
       .orElse(wait);
   }
 
-  /** Does the sum of this increment and of all that wait behind it. */
+  /** Does the sum of this increment and of all that wait behind it, and passes the turn on. */
   private void lead(CounterKey key, CounterTurn turn, HRegion region, PendingIncrement leader) {
+    try {
+      leadGroup(key, turn, region, leader);
+    } finally {
+      // After those who are done have been woken: where threads wait for processors, the sooner
+      // these answer, the more of their clients' next increments are in the next group.
+      pass(key, turn);
+    }
+  }
+
+  private void leadGroup(CounterKey key, CounterTurn turn, HRegion region,
+    PendingIncrement leader) {
     List<PendingIncrement> group = turn.take(MOST - 1);
     group.add(0, leader);
     Result result = null;
@@ -305,8 +316,6 @@ public final class IncrementCoalescer {
     } catch (Error e) {
       failure = new IOException(e);
       error = e;
-    } finally {
-      pass(key, turn);
     }
     if (failure == null) {
       count(region, group.size());

@@ -81,6 +81,8 @@ public class TestCoalescedIncrementsAccess {
   private static final byte[] F = CounterHistory.FAMILY;
   private static final byte[] Q = Bytes.toBytes("q");
   private static final byte[] ROW = Bytes.toBytes("row");
+  /** One server sees those of all tests. */
+  private static final AtomicLong NONCE = new AtomicLong();
   private static User alice;
   private static User bob;
   private static User carol;
@@ -90,7 +92,6 @@ public class TestCoalescedIncrementsAccess {
   public final TestName name = new TestName();
 
   private final ExecutorService threads = Executors.newCachedThreadPool();
-  private final AtomicLong nonce = new AtomicLong();
   private TableName table;
   private HRegion region;
   private IncrementCoalescer coalescer;
@@ -150,7 +151,7 @@ public class TestCoalescedIncrementsAccess {
 
   private Future<Result> send(User user, Increment increment) {
     return threads.submit(() -> user.runAs((PrivilegedExceptionAction<Result>) () -> coalescer
-      .increment(region, increment, 1, nonce.incrementAndGet())));
+      .increment(region, increment, 1, NONCE.incrementAndGet())));
   }
 
   /** Sends one and waits until it is in the queue behind who has the row. */
