@@ -34,7 +34,6 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.HBaseTestingUtility;
-import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
 import org.apache.hadoop.hbase.client.Connection;
@@ -106,6 +105,8 @@ public class TestCoalescedIncrementsAccess {
     SecureTestUtil.enableSecurity(conf);
     conf.set("hbase.superuser", User.getCurrent().getShortName());
     conf.setBoolean(IncrementCoalescer.ENABLED_KEY, true);
+    // Nobody gives up while a test holds a row.
+    conf.setInt("hbase.rowlock.wait.duration", 600_000);
     UTIL.startMiniCluster(1);
     UTIL.waitTableEnabled(PermissionStorage.ACL_TABLE_NAME);
   }
@@ -252,9 +253,7 @@ public class TestCoalescedIncrementsAccess {
     int each = 100;
     for (User user : new User[] { alice, carol, alice, carol, bob, dave }) {
       running.add(threads.submit(() -> user.runAs((PrivilegedExceptionAction<Void>) () -> {
-        Configuration conf = new Configuration(UTIL.getConfiguration());
-        conf.setInt(HConstants.HBASE_CLIENT_RETRIES_NUMBER, 3);
-        try (Connection connection = ConnectionFactory.createConnection(conf);
+        try (Connection connection = ConnectionFactory.createConnection(UTIL.getConfiguration());
           Table t = connection.getTable(table)) {
           for (int i = 0; i < each; i++) {
             long begun = System.nanoTime();
