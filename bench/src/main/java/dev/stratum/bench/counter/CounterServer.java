@@ -107,8 +107,8 @@ final class CounterServer implements Closeable {
   }
 
   /**
-   * Has many clients increment many rows. What is compiled late is compiled sooner by that than by a
-   * few increments that wait for each other, and takes no time from what is measured then.
+   * Has many clients increment many rows: the JIT compiler is done sooner than with increments that
+   * wait for each other, and takes no time from what is measured then.
    */
   void warmUp(long millis) throws IOException, InterruptedException {
     new CounterLoad(this, "", "uniform", WARM_ROWS).run(CounterWay.INCREMENT, WARM_CLIENTS, 1,
