@@ -146,13 +146,10 @@ final class CounterPage {
       charts(html, ways, some, false, p -> p.all.updatesPerSecond);
       html.append("<h3>Milliseconds for one operation, by clients</h3>\n");
       charts(html, ways, some, true, p -> p.all.p50 / 1000);
-      html.append("<h3>Milliseconds for one operation, over time</h3>\n<div class=\"charts\">\n");
-      for (CounterWay way : ways) {
-        for (int clients : clients(some, way)) {
-          overTime(html, some.stream().filter(p -> p.way == way && p.clients == clients).toList());
-        }
-      }
-      html.append("</div>\n");
+      html.append("<h3>Updates per second, over time</h3>\n");
+      overTime(html, ways, some, false);
+      html.append("<h3>Milliseconds for one operation, over time</h3>\n");
+      overTime(html, ways, some, true);
     }
     return html.append("</main>\n</body>\n</html>\n").toString();
   }
@@ -182,7 +179,19 @@ final class CounterPage {
     html.append("</div>\n");
   }
 
-  private static void overTime(StringBuilder html, List<CounterPoint> sides) {
+  private static void overTime(StringBuilder html, List<CounterWay> ways, List<CounterPoint> points,
+    boolean latency) {
+    html.append("<div class=\"charts\">\n");
+    for (CounterWay way : ways) {
+      for (int clients : clients(points, way)) {
+        html.append(overTime(
+          points.stream().filter(p -> p.way == way && p.clients == clients).toList(), latency));
+      }
+    }
+    html.append("</div>\n");
+  }
+
+  private static String overTime(List<CounterPoint> sides, boolean latency) {
     CounterPoint first = sides.get(0);
     String[] times = new String[first.intervals.size()];
     Arrays.setAll(times,
@@ -190,10 +199,18 @@ final class CounterPage {
     LineChart chart =
       new LineChart(first.way.text() + ", " + first.clients, Arrays.asList(times));
     for (CounterPoint side : sides) {
-      chart.add(side.side, side.intervals.stream().mapToDouble(i -> i.p50 / 1000).toArray());
-      chart.add(side.side + " p99",
-        side.intervals.stream().mapToDouble(i -> i.p99 / 1000).toArray());
+      if (latency) {
+        chart.add(side.side, values(side, i -> i.p50 / 1000));
+        chart.add(side.side + " p99", values(side, i -> i.p99 / 1000));
+      } else {
+        chart.add(side.side, values(side, i -> i.updatesPerSecond));
+      }
     }
-    html.append(chart.svg());
+    return chart.svg();
+  }
+
+  private static double[] values(CounterPoint point,
+    ToDoubleFunction<CounterPoint.Interval> figure) {
+    return point.intervals.stream().mapToDouble(figure).toArray();
   }
 }
