@@ -40,8 +40,10 @@ import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
 import org.apache.hadoop.hbase.client.Connection;
 import org.apache.hadoop.hbase.client.ConnectionFactory;
 import org.apache.hadoop.hbase.client.Durability;
+import org.apache.hadoop.hbase.client.Get;
 import org.apache.hadoop.hbase.client.Put;
 import org.apache.hadoop.hbase.client.Scan;
+import org.apache.hadoop.hbase.client.Table;
 import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
 import org.apache.hadoop.hbase.codec.Codec;
 import org.apache.hadoop.hbase.codec.KeyValueCodec;
@@ -97,6 +99,7 @@ public final class RowServer implements Closeable {
   private final InetAddress address;
   private MiniZooKeeperCluster zooKeeper;
   private LocalHBaseCluster cluster;
+  private Connection connection;
   private HRegion region;
   private RSRpcServices services;
   private ByteBuffAllocator allocator;
@@ -148,8 +151,8 @@ public final class RowServer implements Closeable {
     conf.setInt(HConstants.ZOOKEEPER_CLIENT_PORT, port);
     cluster = new LocalHBaseCluster(conf, 1, 1, HMaster.class, HRegionServer.class);
     cluster.startup();
-    try (Connection connection = ConnectionFactory.createConnection(conf);
-      Admin admin = connection.getAdmin()) {
+    connection = ConnectionFactory.createConnection(conf);
+    try (Admin admin = connection.getAdmin()) {
       admin.balancerSwitch(false, true);
       admin.createTable(TableDescriptorBuilder.newBuilder(TABLE)
         .setColumnFamily(ColumnFamilyDescriptorBuilder.newBuilder(FAMILY)
@@ -270,6 +273,10 @@ public final class RowServer implements Closeable {
     } finally {
       RpcServer.unsetCurrentCall();
     }
+    return encode(rows, controller, call);
+  }
+
+  private int encode(int rows, HBaseRpcController controller, ServedGet call) throws IOException {
     ByteBufferListOutputStream out = new ByteBufferListOutputStream(allocator);
     try {
       Codec.Encoder encoder = codec.getEncoder(out);
@@ -293,6 +300,11 @@ public final class RowServer implements Closeable {
    * @return the number of bytes of the cell block
    */
   public int multiget(int[] rows) throws IOException {
+    MultiRequest request = request(rows);
+    return serve(rows.length, controller -> services.multi(controller, request));
+  }
+
+  private MultiRequest request(int[] rows) {
     RegionAction.Builder actions = RegionAction.newBuilder().setRegion(regionSpecifier);
     for (int i = 0; i < rows.length; i++) {
       Action.Builder action = Action.newBuilder().setIndex(i);
@@ -300,12 +312,59 @@ public final class RowServer implements Closeable {
         .setMaxVersions(1).setCacheBlocks(true);
       actions.addAction(action);
     }
-    return serve(rows.length, controller -> services.multi(controller,
-      MultiRequest.newBuilder().addRegionAction(actions).build()));
+    return MultiRequest.newBuilder().addRegionAction(actions).build();
+  }
+
+  /** As {@link #multiget}, for who wants to do the three parts of it one by one. */
+  public Multi multi(int[] rows) {
+    return new Multi(rows.length, request(rows));
+  }
+
+  /** A multi of gets. Of one thread. */
+  public final class Multi {
+    private final int rows;
+    private final MultiRequest request;
+    private final ServedGet call = new ServedGet(user, address);
+    private final HBaseRpcController controller = new HBaseRpcControllerImpl();
+
+    private Multi(int rows, MultiRequest request) {
+      this.rows = rows;
+      this.request = request;
+    }
+
+    /** What the RegionServer does, without a response. @return what it answers */
+    public Object serve() throws IOException {
+      RpcServer.setCurrentCall(call);
+      try {
+        return services.multi(controller, request);
+      } catch (ServiceException e) {
+        throw new IOException(e);
+      } finally {
+        RpcServer.unsetCurrentCall();
+      }
+    }
+
+    /** Encodes the cells and gives the blocks up. @return the number of bytes of the cell block */
+    public int respond() throws IOException {
+      return encode(rows, controller, call);
+    }
+  }
+
+  /** Returns the table as a client over loopback sees it, for one thread. */
+  public Table table() throws IOException {
+    return connection.getTable(TABLE);
+  }
+
+  /** Returns a get of a whole row, for {@link #table}. */
+  public Get clientGet(int row) {
+    return new Get(key(row));
   }
 
   @Override
   public void close() throws IOException {
+    if (connection != null) {
+      connection.close();
+    }
     if (cluster != null) {
       cluster.shutdown();
       // The servers' threads still write to the folder.

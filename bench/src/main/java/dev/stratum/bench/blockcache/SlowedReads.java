@@ -22,9 +22,11 @@ import static net.bytebuddy.matcher.ElementMatchers.takesArguments;
 
 import java.io.Closeable;
 import java.io.IOException;
+import java.lang.reflect.Method;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
 import net.bytebuddy.ByteBuddy;
 import net.bytebuddy.agent.ByteBuddyAgent;
 import net.bytebuddy.asm.Advice;
@@ -33,9 +35,9 @@ import org.apache.hadoop.hbase.io.hfile.bucket.FileIOEngine;
 
 /**
  * While this is open, each read of a bucket cache's file takes longer, in this fork's jars and in
- * the published ones alike: <code>FileIOEngine.read</code> is given a wait at its beginning by an
- * agent that this JVM loads into itself. In the page cache a read costs only the copy; with the
- * wait it costs about what a device makes it cost.
+ * the published ones alike: the method of <code>FileIOEngine</code> that reads is given a wait at
+ * its beginning by an agent that this JVM loads into itself. In the page cache a read costs only
+ * the copy; with the wait it costs about what a device makes it cost.
  * <p>
  * The thread sleeps, as it does while a device reads, and leaves its core to others. A sleep takes
  * longer than it was asked to, by the timer's slack and the time to wake up (about 65 us with
@@ -89,8 +91,14 @@ public final class SlowedReads implements Closeable {
     ByteBuddyAgent.install();
     agent = ClassReloadingStrategy.fromInstalledAgent();
     new ByteBuddy().redefine(FileIOEngine.class)
-      .visit(Advice.to(Wait.class).on(named("read").and(takesArguments(1)))).make()
+      .visit(Advice.to(Wait.class).on(named(readMethod()).and(takesArguments(1)))).make()
       .load(FileIOEngine.class.getClassLoader(), agent);
+  }
+
+  /** What reads from the file: on the fork <code>read</code> may have it read for another one. */
+  private static String readMethod() {
+    return Stream.of(FileIOEngine.class.getDeclaredMethods()).map(Method::getName)
+      .filter("readAlone"::equals).findFirst().orElse("read");
   }
 
   private static long calibrateOrFail(int micros) {

@@ -23,11 +23,16 @@ import dev.stratum.bench.blockcache.SlowedReads;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HBaseConfiguration;
 import org.apache.hadoop.hbase.HConstants;
+import org.apache.hadoop.hbase.client.Get;
+import org.apache.hadoop.hbase.client.Result;
+import org.apache.hadoop.hbase.client.Table;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheFactory;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
@@ -48,21 +53,26 @@ import org.openjdk.jmh.annotations.Warmup;
 /**
  * One multi of gets through the RegionServer, in microseconds: from the parsed request to the
  * encoded response, without a client and without a connection; the JMH thread is the handler.
+ * <code>served</code> is what <code>RSRpcServices.multi</code> does of it, <code>client</code> is
+ * what a client sees of it, in the same JVM and over loopback.
  *
  * <pre>
- * mvn -pl bench jmh:run -Djmh.include=ParallelMultigetBenchmark.batch
+ * mvn -pl bench jmh:run -Djmh.include=ParallelMultigetBenchmark.served
+ * mvn -pl bench jmh:run -Djmh.include=ParallelMultigetBenchmark.client
  * mvn -pl bench jmh:run -Djmh.include=ParallelMultigetBenchmark.saturated
+ * mvn -pl bench jmh:run -Djmh.include=ParallelMultigetBenchmark.mixed
  * </pre>
  *
  * <code>hbase.regionserver.parallel.get.enabled</code> on the fork is held against stock, which has
- * no such thing. Rows are asked for uniformly, 10 cells of 100 bytes each, 21 to a block of 32 KB,
- * all of them cached: in memory, or, if reads are slowed, in a file that is in the page cache. The
- * batch of 50 is that of the throughput article behind HBASE-23063.
+ * no such thing. Rows are asked for uniformly, or side by side if <code>dense</code>, 10 cells of
+ * 100 bytes each, 21 to a block of 32 KB, all of them cached: in memory, or, if reads are slowed,
+ * in a file that is in the page cache. The batch of 50 is that of the throughput article behind
+ * HBASE-23063.
  */
 @State(Scope.Benchmark)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
-@Warmup(iterations = 4, time = 2)
-@Measurement(iterations = 5, time = 1)
+@Warmup(iterations = 3, time = 2)
+@Measurement(iterations = 10, time = 1)
 public class ParallelMultigetBenchmark extends PinnedJvm {
   private static final int WARM_UP_MULTIS = 2000;
   private static final int LARGE_BATCH = 500;
@@ -86,8 +96,12 @@ public class ParallelMultigetBenchmark extends PinnedJvm {
   @Param("0")
   public int deviceMicros;
 
+  /** Whether the rows of a multi are beside each other, and share blocks. */
+  @Param("false")
+  public boolean dense;
+
   /** The bytes of data, in MB. */
-  int megabytes = 128;
+  int megabytes = 64;
 
   private Path bucketFile;
   private SlowedReads slowedReads;
@@ -122,12 +136,18 @@ public class ParallelMultigetBenchmark extends PinnedJvm {
     Files.deleteIfExists(bucketFile);
   }
 
-  private int multiget(int gets) throws IOException {
+  private int[] rows(int gets) {
     int[] rows = new int[gets];
+    // Beside each other, or anywhere.
+    int first = ThreadLocalRandom.current().nextInt(server.rows() - gets);
     for (int i = 0; i < gets; i++) {
-      rows[i] = ThreadLocalRandom.current().nextInt(server.rows());
+      rows[i] = dense ? first + i : ThreadLocalRandom.current().nextInt(server.rows());
     }
-    return server.multiget(rows);
+    return rows;
+  }
+
+  private int multiget(int gets) throws IOException {
+    return server.multiget(rows(gets));
   }
 
   /** One request at a time. @return the size of the response's cells, in bytes */
@@ -135,6 +155,56 @@ public class ParallelMultigetBenchmark extends PinnedJvm {
   @BenchmarkMode(Mode.SampleTime)
   public int batch() throws IOException {
     return multiget(batch);
+  }
+
+  /** A multi that is ready to be served, and has its response made outside the time measured. */
+  @State(Scope.Thread)
+  public static class Request {
+    private RowServer.Multi multi;
+
+    @Setup(Level.Invocation)
+    public void receive(ParallelMultigetBenchmark benchmark) {
+      multi = benchmark.server.multi(benchmark.rows(benchmark.batch));
+    }
+
+    @TearDown(Level.Invocation)
+    public void respond() throws IOException {
+      multi.respond();
+    }
+  }
+
+  /** One request at a time, only <code>RSRpcServices.multi</code>. @return what it answers */
+  @Benchmark
+  @BenchmarkMode(Mode.SampleTime)
+  public Object served(Request request) throws IOException {
+    return request.multi.serve();
+  }
+
+  /** A client, with a connection of its own. */
+  @State(Scope.Thread)
+  public static class Client {
+    private Table table;
+
+    @Setup(Level.Trial)
+    public void open(ParallelMultigetBenchmark benchmark) throws IOException {
+      table = benchmark.server.table();
+    }
+
+    @TearDown(Level.Trial)
+    public void close() throws IOException {
+      table.close();
+    }
+  }
+
+  /** One request at a time, as its client sees it. @return the results */
+  @Benchmark
+  @BenchmarkMode(Mode.SampleTime)
+  public Result[] client(Client client) throws IOException {
+    List<Get> gets = new ArrayList<>(batch);
+    for (int row : rows(batch)) {
+      gets.add(server.clientGet(row));
+    }
+    return client.table.get(gets);
   }
 
   /** Sixteen requests at a time. @return the size of the response's cells, in bytes */

@@ -17,9 +17,13 @@
  */
 package dev.stratum.bench.multiget;
 
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertNotNull;
 import static org.junit.Assert.assertTrue;
 
 import dev.stratum.bench.blockcache.TemporaryFiles;
+import java.io.IOException;
+import org.apache.hadoop.hbase.client.Result;
 import org.junit.After;
 import org.junit.Rule;
 import org.junit.Test;
@@ -51,5 +55,25 @@ public class TestParallelMultigetBenchmark {
       assertTrue("bytes " + bytes, bytes > benchmark.batch * MIN_ROW_BYTES);
     }
     assertTrue(benchmark.get() > MIN_ROW_BYTES);
+    benchmark.dense = true;
+    assertTrue(benchmark.batch() > benchmark.batch * MIN_ROW_BYTES);
+    servedAndAnswered();
+    seenByAClient();
+  }
+
+  private void servedAndAnswered() throws IOException {
+    ParallelMultigetBenchmark.Request request = new ParallelMultigetBenchmark.Request();
+    request.receive(benchmark);
+    assertNotNull(benchmark.served(request));
+    request.respond();
+  }
+
+  private void seenByAClient() throws IOException {
+    ParallelMultigetBenchmark.Client client = new ParallelMultigetBenchmark.Client();
+    client.open(benchmark);
+    for (Result row : benchmark.client(client)) {
+      assertEquals(10, row.size());
+    }
+    client.close();
   }
 }

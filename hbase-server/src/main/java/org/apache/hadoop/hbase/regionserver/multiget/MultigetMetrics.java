@@ -45,6 +45,7 @@ final class MultigetMetrics {
     register(registry, "HelperGetCount", MultigetPool::getHelperGetCount, pool);
     register(registry, "HelpCount", MultigetPool::getHelpCount, pool);
     register(registry, "LateHelpCount", MultigetPool::getLateHelpCount, pool);
+    register(registry, "SharedBlockCount", MultigetPool::getSharedBlockCount, pool);
     register(registry, "HelpWaitMicros", MultigetPool::getHelpWaitMicros, pool);
     register(registry, "EnlistedCount", MultigetPool::getEnlistedCount, pool);
     register(registry, "ThreadCount", MultigetPool::getThreadCount, pool);

@@ -72,6 +72,7 @@ public final class MultigetPool {
   private final LongAdder helps = new LongAdder();
   private final LongAdder helpsInVain = new LongAdder();
   private final LongAdder waitedNanos = new LongAdder();
+  private final LongAdder sparedReads = new LongAdder();
 
   /**
    * @throws IllegalArgumentException if a setting is wrong, in words for an operator
@@ -251,6 +252,11 @@ public final class MultigetPool {
     helperGets.add(gets);
   }
 
+  /** Returns what the gets of a batch share. */
+  SharedReads shareReads() {
+    return new SharedReads(sparedReads);
+  }
+
   /** To be told how many gets of a multi its handler has served. */
   void served(long gets) {
     handlerGets.add(gets);
@@ -294,6 +300,11 @@ public final class MultigetPool {
   /** Returns how often a thread came to help when nothing was left to do. */
   long getLateHelpCount() {
     return helpsInVain.sum();
+  }
+
+  /** Returns how often a get took a block that another one of its batch had read from a file. */
+  long getSharedBlockCount() {
+    return sparedReads.sum();
   }
 
   /** Returns how long threads took until they came, all together, in microseconds. */

@@ -72,6 +72,9 @@ public final class ParallelGets implements AutoCloseable {
   /** How long the handler waits for an answer before it goes to sleep. */
   private static final long SPIN_NANOS = 20_000;
 
+  /** In place of an answer that has been taken. */
+  private static final Answer TAKEN = new Answer();
+
   /** What became of a get. Handed over by {@link #answers}. */
   private static final class Answer {
     private Result result;
@@ -104,6 +107,7 @@ public final class ParallelGets implements AutoCloseable {
   /** The get whose answer the handler sleeps for. */
   private volatile int awaited = -1;
   private final Context trace = Context.current();
+  private final SharedReads reads;
 
   // Of the handler.
   private final GetCall ownCall;
@@ -131,6 +135,7 @@ public final class ParallelGets implements AutoCloseable {
     this.runEnds = runEnds;
     this.answers = new AtomicReferenceArray<>(gets.length);
     this.ownCall = new GetCall(call);
+    this.reads = pool.shareReads();
   }
 
   /**
@@ -163,14 +168,19 @@ public final class ParallelGets implements AutoCloseable {
     while (answer == null) {
       int begun = begin();
       if (begun >= 0) {
-        serve(begun, ownCall);
+        reads.join();
+        try {
+          serve(begun, ownCall);
+        } finally {
+          SharedReads.leave();
+        }
         ownGets++;
       } else {
         await(i);
       }
       answer = answers.get(i);
     }
-    answers.lazySet(i, null);
+    answers.lazySet(i, TAKEN);
     return account(answer);
   }
 
@@ -298,6 +308,7 @@ public final class ParallelGets implements AutoCloseable {
     long served = 0;
     try (Scope ignored = trace.makeCurrent()) {
       GetCall as = new GetCall(call);
+      reads.join();
       ThreadLocalServerSideScanMetrics.getFsReadTimeAndReset();
       for (int i = begin(); i >= 0; i = begin()) {
         // What is left of a region that was closed under the get before.
@@ -309,6 +320,7 @@ public final class ParallelGets implements AutoCloseable {
         }
       }
     } finally {
+      SharedReads.leave();
       RpcServer.unsetCurrentCall();
       helpers.decrementAndGet();
       pool.helped(served, waited);
@@ -319,9 +331,12 @@ public final class ParallelGets implements AutoCloseable {
   @Override
   public void close() {
     int begun = Math.min(next.getAndSet(Integer.MAX_VALUE), gets.length);
-    for (int i = cursor; i < begun; i++) {
+    // From the first: of those behind the cursor some were begun and not taken, for a caller that
+    // went away meanwhile.
+    for (int i = 0; i < begun; i++) {
       await(i);
     }
+    reads.release();
     pool.served(ownGets);
   }
 }

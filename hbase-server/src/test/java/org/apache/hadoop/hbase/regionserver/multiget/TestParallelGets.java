@@ -549,6 +549,29 @@ public class TestParallelGets {
   }
 
   @Test
+  public void theEndWaitsForGetsOfACallerWhoHasGone() throws Exception {
+    CountDownLatch helped = new CountDownLatch(1);
+    AtomicInteger underWay = new AtomicInteger();
+    Thread handler = Thread.currentThread();
+    List<Object> answers = serve(gets(300), (get, as) -> {
+      underWay.incrementAndGet();
+      if (Thread.currentThread() == handler) {
+        await(helped);
+        call.disconnect();
+      } else if (number(get) > ParallelGets.WINDOW / 2) {
+        // One that the handler never comes to, as it ends before.
+        helped.countDown();
+        waitUntil(() -> call.disconnectSince() >= 0);
+        sleep(20);
+      }
+      underWay.decrementAndGet();
+      return result(get);
+    });
+    assertEquals(0, underWay.get());
+    assertTrue(answers.get(299) instanceof CallerDisconnectedException);
+  }
+
+  @Test
   public void nothingIsBegunAfterTheDeadline() throws Exception {
     AtomicInteger most = new AtomicInteger();
     List<Object> answers = serve(gets(300), (get, as) -> {

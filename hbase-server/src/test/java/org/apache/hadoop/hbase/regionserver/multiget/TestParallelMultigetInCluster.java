@@ -18,6 +18,7 @@
 package org.apache.hadoop.hbase.regionserver.multiget;
 
 import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
 import io.opentelemetry.api.trace.SpanKind;
@@ -33,17 +34,22 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.Cell;
 import org.apache.hadoop.hbase.DoNotRetryIOException;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.HBaseTestingUtility;
+import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.MiniHBaseCluster;
 import org.apache.hadoop.hbase.StartMiniClusterOption;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.client.Admin;
 import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
+import org.apache.hadoop.hbase.client.Connection;
+import org.apache.hadoop.hbase.client.ConnectionFactory;
 import org.apache.hadoop.hbase.client.Get;
 import org.apache.hadoop.hbase.client.Put;
 import org.apache.hadoop.hbase.client.RegionInfo;
@@ -54,6 +60,10 @@ import org.apache.hadoop.hbase.coprocessor.ObserverContext;
 import org.apache.hadoop.hbase.coprocessor.RegionCoprocessor;
 import org.apache.hadoop.hbase.coprocessor.RegionCoprocessorEnvironment;
 import org.apache.hadoop.hbase.coprocessor.RegionObserver;
+import org.apache.hadoop.hbase.ipc.RpcCall;
+import org.apache.hadoop.hbase.ipc.RpcServer;
+import org.apache.hadoop.hbase.monitoring.MonitoredRPCHandler;
+import org.apache.hadoop.hbase.monitoring.TaskMonitor;
 import org.apache.hadoop.hbase.regionserver.HRegion;
 import org.apache.hadoop.hbase.regionserver.HRegionServer;
 import org.apache.hadoop.hbase.regionserver.HStore;
@@ -61,6 +71,7 @@ import org.apache.hadoop.hbase.regionserver.HStoreFile;
 import org.apache.hadoop.hbase.testclassification.LargeTests;
 import org.apache.hadoop.hbase.testclassification.RegionServerTests;
 import org.apache.hadoop.hbase.util.Bytes;
+import org.apache.hadoop.hbase.util.EnvironmentEdgeManager;
 import org.junit.After;
 import org.junit.AfterClass;
 import org.junit.Before;
@@ -87,6 +98,7 @@ public class TestParallelMultigetInCluster {
   private static final int VALUE_BYTES = 200;
   private static final int BLOCK_BYTES = 2048;
   private static final long TIMEOUT_MILLIS = 120_000;
+  private static final int RPC_MILLIS = 1000;
 
   private static final HBaseTestingUtility UTIL = new HBaseTestingUtility();
   private static TableName table;
@@ -97,6 +109,10 @@ public class TestParallelMultigetInCluster {
     static final Set<String> THREADS = ConcurrentHashMap.newKeySet();
     /** Gets of every so many rows fail, before or after the row is read. */
     static volatile int failing;
+    /** How many gets have been begun. */
+    static final AtomicInteger BEGUN = new AtomicInteger();
+    /** What has to be true of a call for its gets to be served; null if nothing has. */
+    static volatile Predicate<RpcCall> awaited;
 
     @Override
     public Optional<RegionObserver> getRegionObserver() {
@@ -107,6 +123,12 @@ public class TestParallelMultigetInCluster {
     public void preGetOp(ObserverContext<RegionCoprocessorEnvironment> c, Get get,
       List<Cell> result) throws IOException {
       THREADS.add(Thread.currentThread().getName());
+      BEGUN.incrementAndGet();
+      Predicate<RpcCall> condition = awaited;
+      if (condition != null) {
+        RpcCall call = RpcServer.getCurrentCall().get();
+        UTIL.waitFor(TIMEOUT_MILLIS, 1, () -> condition.test(call));
+      }
       fail(get, 1);
     }
 
@@ -165,11 +187,13 @@ public class TestParallelMultigetInCluster {
     }
     UTIL.flush(table);
     Watcher.THREADS.clear();
+    Watcher.BEGUN.set(0);
   }
 
   @After
   public void tearDown() throws Exception {
     Watcher.failing = 0;
+    Watcher.awaited = null;
     UTIL.deleteTable(table);
   }
 
@@ -333,6 +357,67 @@ public class TestParallelMultigetInCluster {
         assertEquals("row " + i, i % 7 == 1 || i % 7 == 2, results[i] instanceof Throwable);
       }
     });
+    assertNothingIsRead();
+  }
+
+  /** Returns gets of all rows of the first region, in one multi. */
+  private static List<Get> getsOfOneRegion() {
+    List<Get> gets = new ArrayList<>();
+    for (int i = 0; i < ROWS / 2; i++) {
+      gets.add(new Get(row(i)));
+    }
+    return gets;
+  }
+
+  private static void waitUntilNoMultiIsServed() {
+    UTIL.waitFor(TIMEOUT_MILLIS, () -> TaskMonitor.get().getTasks().stream()
+      .filter(task -> task instanceof MonitoredRPCHandler).map(MonitoredRPCHandler.class::cast)
+      .noneMatch(task -> task.isRPCRunning() && task.getRPC().startsWith("Multi")));
+  }
+
+  @Test
+  public void nothingMoreIsBegunForAClientThatHasGone() throws Exception {
+    Watcher.awaited = call -> call.disconnectSince() >= 0;
+    Connection connection = ConnectionFactory.createConnection(UTIL.getConfiguration());
+    Thread client = new Thread(() -> {
+      try (Table each = connection.getTable(table)) {
+        each.get(getsOfOneRegion());
+      } catch (IOException | RuntimeException e) {
+        // As its connection is closed.
+      }
+    });
+    client.start();
+    UTIL.waitFor(TIMEOUT_MILLIS, () -> Watcher.BEGUN.get() > 0);
+    connection.close();
+    client.join();
+    waitUntilNoMultiIsServed();
+    int begun = Watcher.BEGUN.get();
+    assertTrue("begun " + begun, begun <= ParallelGets.WINDOW);
+    assertNothingIsRead();
+  }
+
+  @Test
+  public void nothingMoreIsBegunAfterTheDeadline() throws Exception {
+    Watcher.awaited = call -> EnvironmentEdgeManager.currentTime() > call.getDeadline();
+    Configuration once = new Configuration(UTIL.getConfiguration());
+    once.setInt(HConstants.HBASE_CLIENT_RETRIES_NUMBER, 0);
+    AtomicInteger multis = new AtomicInteger();
+    try (Connection connection = ConnectionFactory.createConnection(once)) {
+      // The timeout is for the multi only.
+      connection.getRegionLocator(table).getAllRegionLocations();
+      try (Table each =
+        connection.getTableBuilder(table, null).setReadRpcTimeout(RPC_MILLIS).build()) {
+        // One that takes longer to come to a handler is not begun at all.
+        UTIL.waitFor(TIMEOUT_MILLIS, () -> {
+          multis.incrementAndGet();
+          assertThrows(IOException.class, () -> each.get(getsOfOneRegion()));
+          waitUntilNoMultiIsServed();
+          return Watcher.BEGUN.get() > 0;
+        });
+      }
+    }
+    int begun = Watcher.BEGUN.get();
+    assertTrue("begun " + begun, begun <= multis.get() * ParallelGets.WINDOW);
     assertNothingIsRead();
   }
 

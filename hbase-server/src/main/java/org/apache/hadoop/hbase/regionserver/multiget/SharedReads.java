@@ -1,0 +1,121 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.regionserver.multiget;
+
+import java.io.IOException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.atomic.LongAdder;
+import org.apache.hadoop.hbase.io.hfile.Cacheable;
+import org.apache.yetus.audience.InterfaceAudience;
+
+/**
+ * What the gets of a batch read from a block cache's file: the first one that comes to a block
+ * reads it, the others wait for that and take the same block. Each of them counts as a look-up that
+ * hit; only the read, its buffer and the check of its checksum are spared.
+ * <p>
+ * A block stays until the batch is over. That is no more than its gets hold without this, where
+ * each has a copy of its own until the response is made.
+ * <p>
+ * A thread takes part from {@link #join} to {@link #leave}. Thread-safe, but for {@link #release}.
+ */
+@InterfaceAudience.Private
+public final class SharedReads {
+
+  /**
+   * Reads a block from its place.
+   * @param <P> what says where a block is
+   */
+  public interface BlockReader<P> {
+    Cacheable read(P place) throws IOException;
+  }
+
+  private static final ThreadLocal<SharedReads> CURRENT = new ThreadLocal<>();
+
+  private final LongAdder spared;
+  /** Each completed with null if the read has failed. */
+  private final ConcurrentMap<Object, CompletableFuture<Cacheable>> blocks =
+    new ConcurrentHashMap<>();
+
+  /** @param spared counts the reads that were not necessary */
+  SharedReads(LongAdder spared) {
+    this.spared = spared;
+  }
+
+  /** Has what the calling thread reads shared, until it leaves. */
+  void join() {
+    CURRENT.set(this);
+  }
+
+  static void leave() {
+    CURRENT.set(null);
+  }
+
+  /**
+   * Reads a block, unless another get of the same batch has read it or is about to.
+   * @param place  that stands for the same bytes as long as it is reachable, and is equal to itself
+   *               only
+   * @param reader that returns a block with one reference, for the caller
+   * @return a block with one reference, for the caller
+   */
+  public static <P> Cacheable read(P place, BlockReader<P> reader) throws IOException {
+    SharedReads current = CURRENT.get();
+    return current == null ? reader.read(place) : current.get(place, reader);
+  }
+
+  private <P> Cacheable get(P place, BlockReader<P> reader) throws IOException {
+    CompletableFuture<Cacheable> own = new CompletableFuture<>();
+    CompletableFuture<Cacheable> others = blocks.putIfAbsent(place, own);
+    if (others == null) {
+      return lead(place, own, reader);
+    }
+    // An interruption is put off until the block is there: the read may be another thread's, and
+    // ends by itself.
+    Cacheable block = others.join();
+    if (block == null) {
+      return reader.read(place);
+    }
+    spared.increment();
+    return block.retain();
+  }
+
+  private <P> Cacheable lead(P place, CompletableFuture<Cacheable> own, BlockReader<P> reader)
+    throws IOException {
+    Cacheable block = null;
+    try {
+      block = reader.read(place);
+      // The reference of the batch, before anybody else can have the block.
+      block.retain();
+      return block;
+    } finally {
+      own.complete(block);
+    }
+  }
+
+  /** Gives the blocks up. To be called when no thread takes part any more. */
+  void release() {
+    for (CompletableFuture<Cacheable> each : blocks.values()) {
+      Cacheable block = each.join();
+      if (block != null) {
+        block.release();
+      }
+    }
+    blocks.clear();
+  }
+}
