@@ -40,7 +40,7 @@ import org.openjdk.jmh.annotations.Fork;
  * at a time; {@link #close} by any.
  */
 final class ChildProcess implements Closeable {
-  private static final int SECONDS_TO_DIE = 10;
+  private static final int SECONDS_TO_DIE = 30;
 
   private final String name;
   private final Path log;
