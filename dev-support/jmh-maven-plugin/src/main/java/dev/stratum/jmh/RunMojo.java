@@ -203,7 +203,9 @@ public class RunMojo extends AbstractMojo {
       arguments.setProperty("include", workloads);
     }
     try {
-      delete(directory);
+      if (!list) {
+        delete(directory);
+      }
       try (SuiteProcess process = new SuiteProcess(SuiteProcess.MAIN_CLASS, classPath(),
         arguments, directory)) {
         Thread stop = new Thread(process::close, "stop-suite");
