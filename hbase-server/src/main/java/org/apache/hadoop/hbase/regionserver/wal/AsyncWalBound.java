@@ -20,7 +20,6 @@ package org.apache.hadoop.hbase.regionserver.wal;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
@@ -46,8 +45,9 @@ import org.slf4j.LoggerFactory;
  * write waits for its sync, before it is in the memstore, as long as that would at most, and fails
  * as that would.
  * <p>
- * Thread-safe. A writer takes the lock a few times in an interval, if at all; it is held for the
- * arithmetic only, never while the WAL works.
+ * Thread-safe. A writer takes the lock a few times in an interval, if it is free, and else only to
+ * wake the thread or to wait for room; it is held for the arithmetic only, never while the WAL
+ * works.
  */
 @InterfaceAudience.Private
 public final class AsyncWalBound {
@@ -78,21 +78,23 @@ public final class AsyncWalBound {
   private final Sync sync;
   private final LongSupplier clock;
 
+  private final UnsyncedWrites writes;
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition due = lock.newCondition();
   private final Condition room = lock.newCondition();
-  // Guarded by the lock, as all below.
-  private final UnsyncedWrites writes;
+  // Guarded by the lock.
   private Thread syncer;
-  private int blockedWriters;
-  // Written under the lock, as all below, and read without it by writers.
+  // Written under the lock, as all below, and read without it by writers. Whether the thread looks
+  // again by itself when what there is now is due.
+  private volatile boolean watching;
+  // Whether the thread was told that there is work since it looked last.
+  private volatile boolean told;
+  private volatile int blockedWriters;
+  private volatile long largestWindow;
   private volatile boolean closed;
   private volatile long firstDropped = Long.MAX_VALUE;
   private volatile long lastDropped;
   private volatile Throwable lost;
-  // The highest number that was ever recorded here. A writer raises it and then looks for drops, a
-  // drop is noted and then this looked at: so one of the two sees the other.
-  private final AtomicLong highestTxid = new AtomicLong();
 
   /**
    * @param timeoutNanos how long a writer waits for room at most
@@ -111,7 +113,8 @@ public final class AsyncWalBound {
     this.syncedTxid = syncedTxid;
     this.sync = sync;
     this.clock = clock;
-    this.writes = new UnsyncedWrites(intervalNanos, Math.min(syncBytes, pressureBytes));
+    this.writes = new UnsyncedWrites(intervalNanos, Math.min(syncBytes, pressureBytes),
+      clock.getAsLong());
   }
 
   /** Returns the bound of {@code wal}, or null if its settings ask for none. */
@@ -145,69 +148,70 @@ public final class AsyncWalBound {
 
   void acknowledge(long txid, long size) throws IOException {
     check(txid);
-    if (highestTxid.get() < txid) {
-      highestTxid.accumulateAndGet(txid, Math::max);
-    }
-    long bytes = writes.tryAdd(txid, size, clock.getAsLong());
-    if (bytes < 0) {
-      addToNewGroup(txid, size);
-      return;
-    }
-    check(txid);
-    if (isSynced(txid)) {
-      // Whoever forgot what was synced may not have seen this one.
-      forget();
-    } else if (bytes > maxUnsynced || reaches(syncBytes, bytes, size)
-      || reaches(pressureBytes, bytes, size)) {
-      lock.lock();
+    long now = clock.getAsLong();
+    if (writes.isMarkDue(now) && lock.tryLock()) {
       try {
-        due.signal();
-        if (writes.bytes() > maxUnsynced) {
-          awaitRoom(txid);
-        }
+        writes.mark(now);
       } finally {
         lock.unlock();
       }
     }
+    long bytes = writes.add(txid, size);
+    // A drop is noted and then the highest number looked at, here it is the other way round: so one
+    // of the two sees the other.
+    check(txid);
+    if (!watching || !told && (bytes >= syncBytes || bytes >= pressureBytes)) {
+      wake();
+    }
+    if (bytes > maxUnsynced) {
+      awaitRoom(txid);
+    }
   }
 
-  private static boolean reaches(long limit, long bytes, long size) {
-    return bytes >= limit && bytes - size < limit;
-  }
-
-  private void addToNewGroup(long txid, long size) throws IOException {
+  private void wake() {
     lock.lock();
     try {
-      check(txid);
-      // Under the lock: what is synced from here on finds this write in its place.
-      if (isSynced(txid)) {
+      if (closed) {
         return;
       }
-      boolean first = writes.isEmpty();
-      long bytes = writes.add(txid, size, clock.getAsLong());
       if (syncer == null) {
         metrics.opened(this);
         syncer = new Thread(this::syncWhenDue, "AsyncWalSyncer-" + name);
         Threads.setDaemonThreadRunning(syncer, syncer.getName());
-      } else if (
-        first || reaches(syncBytes, bytes, size) || reaches(pressureBytes, bytes, size)
-      ) {
-        due.signal();
       }
-      if (writes.bytes() > maxUnsynced) {
-        awaitRoom(txid);
-      }
+      watching = true;
+      told = true;
+      due.signal();
     } finally {
       lock.unlock();
     }
   }
 
   private void awaitRoom(long txid) throws IOException {
-    blockedWriters++;
-    metrics.blocked();
+    lock.lock();
     try {
-      long left = timeoutNanos;
-      while (writes.bytes() > maxUnsynced && !isSynced(txid)) {
+      forgetSynced(clock.getAsLong());
+      if (!hasRoom(txid)) {
+        blockedWriters++;
+        metrics.blocked();
+        try {
+          awaitRoomOrFail(txid);
+        } finally {
+          blockedWriters--;
+        }
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private boolean hasRoom(long txid) {
+    return writes.bytes() <= maxUnsynced || isSynced(txid);
+  }
+
+  private void awaitRoomOrFail(long txid) throws IOException {
+    try {
+      for (long left = timeoutNanos; !hasRoom(txid); check(txid)) {
         if (left <= 0) {
           throw new WALSyncTimeoutIOException(
             new TimeoutIOException("No room for an unsynced write of " + name + " after "
@@ -215,14 +219,11 @@ public final class AsyncWalBound {
               + " bytes wait for a sync"));
         }
         left = room.awaitNanos(left);
-        check(txid);
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw (IOException) new InterruptedIOException("Interrupted while waiting for a sync")
         .initCause(e);
-    } finally {
-      blockedWriters--;
     }
   }
 
@@ -238,22 +239,20 @@ public final class AsyncWalBound {
   /** To be called after each sync of the WAL, whoever asked for it. */
   void synced() {
     metrics.syncedByAnyone();
-    forget();
-  }
-
-  private void forget() {
-    lock.lock();
-    try {
-      forgetSynced();
-    } finally {
-      lock.unlock();
+    if (watching) {
+      lock.lock();
+      try {
+        forgetSynced(clock.getAsLong());
+      } finally {
+        lock.unlock();
+      }
     }
   }
 
-  private void forgetSynced() {
-    long age = writes.oldestAge(clock.getAsLong());
-    if (writes.synced(syncedTxid.getAsLong())) {
-      metrics.window(age);
+  private void forgetSynced(long now) {
+    long age = writes.oldestAge(now);
+    if (writes.synced(syncedTxid.getAsLong(), now)) {
+      largestWindow = Math.max(largestWindow, age);
       if (blockedWriters > 0) {
         room.signalAll();
       }
@@ -272,7 +271,7 @@ public final class AsyncWalBound {
       firstDropped = Math.min(firstDropped, txid);
       lastDropped = Math.max(lastDropped, txid);
       // All are dropped from the first on: so is the highest, if it is not before this one.
-      if (lost == null && txid <= highestTxid.get()) {
+      if (lost == null && txid <= writes.highestTxid()) {
         LOG.error("A write to {} was dropped after it was acknowledged", name, cause);
         lost = cause;
       }
@@ -298,8 +297,10 @@ public final class AsyncWalBound {
     }
   }
 
-  private Cause cause(long age) {
-    return age >= intervalNanos ? Cause.TIME
+  /** Returns why a sync is due now, or null if none is. */
+  private Cause cause(long now) {
+    return writes.isEmpty() ? null
+      : writes.oldestAge(now) >= intervalNanos ? Cause.TIME
       : writes.bytes() >= pressureBytes ? Cause.PRESSURE
       : writes.bytes() >= syncBytes ? Cause.BYTES
       : null;
@@ -310,13 +311,14 @@ public final class AsyncWalBound {
     try {
       int failures = 0;
       while (!closed) {
-        long age = writes.oldestAge(clock.getAsLong());
-        Cause cause = cause(age);
-        if (writes.isEmpty() || cause == null) {
-          sleep(writes.isEmpty() ? Long.MAX_VALUE : intervalNanos - age);
-        } else if (sync(writes.highestTxid(), cause)) {
+        told = false;
+        long now = clock.getAsLong();
+        forgetSynced(now);
+        Cause cause = cause(now);
+        if (cause == null) {
+          awaitWrites(now);
+        } else if (syncAll(now, cause)) {
           failures = 0;
-          forgetSynced();
         } else {
           // The WAL rolls, or the server goes down: to ask at once again would not help with it.
           failures = Math.min(failures + 1, 10);
@@ -326,8 +328,22 @@ public final class AsyncWalBound {
     } finally {
       // Whatever has ended it, the next write starts another one.
       syncer = null;
+      watching = false;
       lock.unlock();
     }
+  }
+
+  private void awaitWrites(long now) {
+    if (!writes.isEmpty()) {
+      sleep(intervalNanos - writes.oldestAge(now));
+      return;
+    }
+    watching = false;
+    // A writer adds and then looks whether it is watched, here it is the other way round.
+    if (writes.isEmpty()) {
+      sleep(Long.MAX_VALUE);
+    }
+    watching = true;
   }
 
   private void pause(long nanos) {
@@ -345,8 +361,10 @@ public final class AsyncWalBound {
     }
   }
 
-  /** Returns whether it has worked. The lock is given up meanwhile. */
-  private boolean sync(long txid, Cause cause) {
+  /** Syncs what there is, and returns whether that has worked. The lock is given up meanwhile. */
+  private boolean syncAll(long now, Cause cause) {
+    writes.mark(now);
+    long txid = writes.highestTxid();
     boolean success = false;
     metrics.started(cause);
     lock.unlock();
@@ -384,6 +402,7 @@ public final class AsyncWalBound {
   long unsyncedBytes() {
     lock.lock();
     try {
+      forgetSynced(clock.getAsLong());
       return writes.bytes();
     } finally {
       lock.unlock();
@@ -393,18 +412,24 @@ public final class AsyncWalBound {
   long oldestNanos() {
     lock.lock();
     try {
-      return writes.oldestAge(clock.getAsLong());
+      long now = clock.getAsLong();
+      forgetSynced(now);
+      return writes.oldestAge(now);
     } finally {
       lock.unlock();
     }
   }
 
+  /** Returns how many nanoseconds an acknowledged write has ever waited for its sync, or does. */
+  long largestWindowNanos() {
+    return Math.max(oldestNanos(), largestWindow);
+  }
+
   int blockedWriters() {
-    lock.lock();
-    try {
-      return blockedWriters;
-    } finally {
-      lock.unlock();
-    }
+    return blockedWriters;
+  }
+
+  String name() {
+    return name;
   }
 }

@@ -17,6 +17,9 @@
  */
 package org.apache.hadoop.hbase.regionserver.wal;
 
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
@@ -50,6 +53,7 @@ final class AsyncWalMetrics {
   private final LongAdder allSyncs = new LongAdder();
   private final LongAdder failed = new LongAdder();
   private final LongAdder blocked = new LongAdder();
+  // Of the WALs that are closed.
   private final AtomicLong largestWindowNanos = new AtomicLong();
   private final Histogram syncTime;
 
@@ -80,7 +84,7 @@ final class AsyncWalMetrics {
   }
 
   /** Rounds up, so that what is at risk is never told as less. */
-  private static long millis(long nanos) {
+  static long millis(long nanos) {
     return TimeUnit.NANOSECONDS.toMillis(nanos + TimeUnit.MILLISECONDS.toNanos(1) - 1);
   }
 
@@ -89,7 +93,15 @@ final class AsyncWalMetrics {
   }
 
   void closed(AsyncWalBound bound) {
+    largestWindowNanos.accumulateAndGet(bound.largestWindowNanos(), Math::max);
     bounds.remove(bound);
+  }
+
+  /** Returns the bounds of the WALs that are open and have had writes that count, by name. */
+  List<AsyncWalBound> open() {
+    List<AsyncWalBound> open = new ArrayList<>(bounds);
+    open.sort(Comparator.comparing(AsyncWalBound::name));
+    return open;
   }
 
   void started(AsyncWalBound.Cause cause) {
@@ -112,12 +124,6 @@ final class AsyncWalMetrics {
     blocked.increment();
   }
 
-  void window(long nanos) {
-    if (nanos > largestWindowNanos.get()) {
-      largestWindowNanos.accumulateAndGet(nanos, Math::max);
-    }
-  }
-
   long unsyncedBytes() {
     return bounds.stream().mapToLong(AsyncWalBound::unsyncedBytes).sum();
   }
@@ -128,7 +134,8 @@ final class AsyncWalMetrics {
 
   /** Returns how old an acknowledged write has ever become before it was synced, or is now. */
   long largestWindowNanos() {
-    return Math.max(largestWindowNanos.get(), oldestNanos());
+    return Math.max(largestWindowNanos.get(),
+      bounds.stream().mapToLong(AsyncWalBound::largestWindowNanos).max().orElse(0));
   }
 
   long startedCount(AsyncWalBound.Cause cause) {

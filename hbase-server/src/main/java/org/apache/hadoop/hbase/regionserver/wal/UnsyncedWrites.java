@@ -19,149 +19,181 @@ package org.apache.hadoop.hbase.regionserver.wal;
 
 import java.util.ArrayDeque;
 import java.util.Deque;
-import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicLongArray;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
  * The writes of one WAL that were acknowledged and are not synced yet: how many bytes they are and
- * how old the oldest is. Neighbours share a group, so that the memory does not grow with the writes
- * and one more write costs no object: what is told is never less than the truth, and more by one
- * group at most, or two of which one was given up while a write came. Times are of
+ * how old the oldest is. Nothing is kept of a single write. A writer raises two totals, and now and
+ * then a mark is made of where they stand: once the WAL is synced up to the number of a mark, all
+ * that was added before it is synced, and the oldest that is not came after it. So what is told is
+ * never less than the truth, and more by what comes between two marks. Times are of
  * {@link System#nanoTime()}.
  * <p>
- * {@link #tryAdd} and {@link #bytes} may be called by any thread at any time; a lock there made
- * sixteen writers on two processors wait for each other more than for the WAL. All others need one
- * lock of the caller's.
+ * {@link #add}, {@link #isMarkDue}, {@link #bytes} and {@link #highestTxid} may be called by any
+ * thread at any time; a lock there would make sixteen writers on two processors wait for each other
+ * more than for the WAL, and even one line of memory that all of them write to can be noticed. So
+ * the totals are kept in parts, unless the bytes are limited, when each writer has to know them
+ * all. All other methods need one lock of the caller's.
  */
 @InterfaceAudience.Private
 final class UnsyncedWrites {
-  /** So many groups fit into the interval and into the bytes after which a sync is due. */
+  /** So many marks fit into the interval and into the bytes after which a sync is due. */
   private static final int PARTS = 16;
 
-  /** As many as are kept while nothing is synced; the last one takes what comes then. */
-  static final int MAX_GROUPS = 1024;
+  /** As many as are kept while nothing is synced; then there are no more until something is. */
+  static final int MAX_MARKS = 1024;
 
-  private static final class Group {
-    private final long firstNanos;
-    private final AtomicLong highestTxid;
-    /** The bytes; once it is closed, what is left if they are taken from -1. */
-    private final AtomicLong bytes = new AtomicLong();
+  private static final class Mark {
+    private final long nanos;
+    private final long bytes;
+    private final long txid;
 
-    private Group(long firstNanos, long highestTxid) {
-      this.firstNanos = firstNanos;
-      this.highestTxid = new AtomicLong(highestTxid);
-    }
-
-    /**
-     * The number first, then the bytes: who closes the group and looks at the number afterwards
-     * knows the numbers of all whose bytes are in it.
-     */
-    private boolean add(long txid, long size) {
-      if (highestTxid.get() < txid) {
-        highestTxid.accumulateAndGet(txid, Math::max);
-      }
-      for (long now = bytes.get(); now >= 0; now = bytes.get()) {
-        if (bytes.compareAndSet(now, now + size)) {
-          return true;
-        }
-      }
-      return false;
-    }
-
-    /** Lets nobody add any more and returns the bytes. */
-    private long close() {
-      return -1 - bytes.updateAndGet(now -> now < 0 ? now : -1 - now);
+    private Mark(long nanos, long bytes, long txid) {
+      this.nanos = nanos;
+      this.bytes = bytes;
+      this.txid = txid;
     }
   }
 
-  private final long groupNanos;
-  private final long groupBytes;
-  private final Deque<Group> groups = new ArrayDeque<>();
-  private final AtomicLong bytes = new AtomicLong();
-  private volatile Group last;
+  /** Parts of the totals, a power of two. */
+  private static final int STRIPES = 16;
+
+  /** So many longs are on two lines of memory: processors fetch them in pairs. */
+  private static final int STRIDE = 16;
+
+  private final long markNanos;
+  private final long markBytes;
+  private final boolean limitsBytes;
+  /** For each part the highest number and the bytes of all that were ever added. */
+  private final AtomicLongArray totals;
+  private final int mask;
+  private final Deque<Mark> marks = new ArrayDeque<>();
+  /** The last one up to which all is synced. */
+  private volatile Mark synced;
+  private volatile long nextMarkNanos;
+  private volatile long nextMarkBytes;
 
   /**
    * @param intervalNanos after how many nanoseconds a write is to be synced
-   * @param syncBytes     from how many bytes on writes are to be synced
+   * @param syncBytes     from how many bytes on writes are to be synced; {@link Long#MAX_VALUE}
+   *                      if that does not matter
+   * @param now           when there was none yet
    */
-  UnsyncedWrites(long intervalNanos, long syncBytes) {
-    this.groupNanos = intervalNanos / PARTS;
-    this.groupBytes = syncBytes / PARTS;
+  UnsyncedWrites(long intervalNanos, long syncBytes, long now) {
+    this.markNanos = intervalNanos / PARTS;
+    this.markBytes = Math.max(1, syncBytes / PARTS);
+    this.limitsBytes = syncBytes < Long.MAX_VALUE;
+    this.mask = limitsBytes ? 0 : STRIPES - 1;
+    // The first stride keeps them away from what is in front of the array.
+    this.totals = new AtomicLongArray((mask + 2) * STRIDE);
+    this.synced = new Mark(now, 0, 0);
+    this.nextMarkNanos = now;
+    this.nextMarkBytes = markBytes;
+  }
+
+  /** Returns whether {@link #mark} should be called before a write of this time is added. */
+  boolean isMarkDue(long now) {
+    return now - nextMarkNanos >= 0 || limitsBytes && allBytes() >= nextMarkBytes;
   }
 
   /**
-   * Adds a write if there is a group for it, without a lock.
-   * @return all bytes, with these, or -1 if {@link #add} has to be called
+   * Adds a write, which must not have been acknowledged before.
+   * @param txid the WAL's number of the write; they may come in any order
+   * @param size in bytes
+   * @return all bytes that were not synced when that was looked at last, with these; 0 if bytes do
+   *         not matter
    */
-  long tryAdd(long txid, long size, long nanos) {
-    Group group = last;
-    return group != null && nanos - group.firstNanos <= groupNanos
-      && group.bytes.get() <= groupBytes && group.add(txid, size) ? bytes.addAndGet(size) : -1;
-  }
-
-  /**
-   * @param txid  the WAL's number of the write; they may come in any order
-   * @param size  in bytes
-   * @param nanos when it was appended, or later
-   * @return all bytes, with these
-   */
-  long add(long txid, long size, long nanos) {
-    Group group = groups.peekLast();
-    boolean full = group == null || groups.size() < MAX_GROUPS
-      && (nanos - group.firstNanos > groupNanos || group.bytes.get() > groupBytes);
-    if (full || !group.add(txid, size)) {
-      // A group is given up when its highest is synced: so that this order is that of the highest,
-      // a straggler of a lower number counts as if it were the last of those before.
-      Group next =
-        new Group(nanos, group == null ? txid : Math.max(txid, group.highestTxid.get()));
-      next.add(txid, size);
-      groups.addLast(next);
-      last = next;
+  long add(long txid, long size) {
+    int number = (((int) Thread.currentThread().getId() & mask) + 1) * STRIDE;
+    // The number first: who sees the bytes knows the number.
+    for (long highest = totals.get(number); highest < txid; highest = totals.get(number)) {
+      if (totals.compareAndSet(number, highest, txid)) {
+        break;
+      }
     }
-    return bytes.addAndGet(size);
+    long all = totals.addAndGet(number + 1, size);
+    return limitsBytes ? all - synced.bytes : 0;
+  }
+
+  private long allBytes() {
+    long all = 0;
+    for (int i = 0; i <= mask; i++) {
+      all += totals.get((i + 1) * STRIDE + 1);
+    }
+    return all;
+  }
+
+  /** Returns where the totals stand. The order of reading is what makes a mark true. */
+  private Mark read(long now) {
+    long all = allBytes();
+    return new Mark(now, all, highestTxid());
+  }
+
+  /**
+   * Separates what was added from what will be.
+   * @param now the time, taken before this is called
+   */
+  void mark(long now) {
+    Mark mark = read(now);
+    Mark last = marks.isEmpty() ? synced : marks.peekLast();
+    if (last.txid < mark.txid) {
+      if (marks.size() < MAX_MARKS) {
+        marks.addLast(mark);
+      }
+    } else if (marks.isEmpty()) {
+      // None of a higher number has come since, so this says the same of later.
+      synced = mark;
+    } else {
+      marks.removeLast();
+      marks.addLast(mark);
+    }
+    nextMarkNanos = now + markNanos;
+    nextMarkBytes = mark.bytes + markBytes;
   }
 
   /**
    * Forgets what is synced.
    * @param txid up to which write all are synced
+   * @param now  the time, taken before this is called
    * @return whether there was any
    */
-  boolean synced(long txid) {
-    boolean any = false;
-    for (Group first; (first = groups.peekFirst()) != null && first.highestTxid.get() <= txid;) {
-      long size = first.close();
-      if (first.highestTxid.get() > txid) {
-        // One more had come.
-        break;
+  boolean synced(long txid, long now) {
+    Mark before = synced;
+    Mark all = read(now);
+    if (all.txid <= txid) {
+      marks.clear();
+      synced = all;
+    } else {
+      while (!marks.isEmpty() && marks.peekFirst().txid <= txid) {
+        synced = marks.removeFirst();
       }
-      groups.removeFirst();
-      if (groups.isEmpty()) {
-        last = null;
-      }
-      bytes.addAndGet(-size);
-      any = true;
     }
-    return any;
+    return before.txid < synced.txid;
   }
 
+  /** Returns whether all that were added were synced when that was looked at last. */
   boolean isEmpty() {
-    return groups.isEmpty();
+    return highestTxid() <= synced.txid;
   }
 
+  /** Returns how many bytes were not synced when that was looked at last. */
   long bytes() {
-    return bytes.get();
+    // This one first, as it grows: the other way round what is told might be less than the truth.
+    long forgotten = synced.bytes;
+    return allBytes() - forgotten;
   }
 
   /** Returns how many nanoseconds the oldest has waited until {@code now}; 0 if there is none. */
   long oldestAge(long now) {
-    return groups.isEmpty() ? 0 : Math.max(0, now - groups.peekFirst().firstNanos);
+    return isEmpty() ? 0 : Math.max(0, now - synced.nanos);
   }
 
-  /** Returns the highest number of those that wait; not to be called if there is none. */
+  /** Returns the highest number that was ever added; 0 if there was none. */
   long highestTxid() {
     long highest = 0;
-    for (Group group : groups) {
-      highest = Math.max(highest, group.highestTxid.get());
+    for (int i = 0; i <= mask; i++) {
+      highest = Math.max(highest, totals.get((i + 1) * STRIDE));
     }
     return highest;
   }

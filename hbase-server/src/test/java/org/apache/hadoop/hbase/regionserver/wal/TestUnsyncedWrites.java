@@ -22,15 +22,17 @@ import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertTrue;
 
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Random;
 import java.util.TreeMap;
-import java.util.concurrent.ConcurrentSkipListSet;
+import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.ReentrantLock;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.testclassification.RegionServerTests;
 import org.apache.hadoop.hbase.testclassification.SmallTests;
@@ -46,60 +48,94 @@ public class TestUnsyncedWrites {
 
   private static final long INTERVAL = 1600;
 
-  private final UnsyncedWrites writes = new UnsyncedWrites(INTERVAL, Long.MAX_VALUE);
+  private final UnsyncedWrites writes = new UnsyncedWrites(INTERVAL, Long.MAX_VALUE, 0);
+
+  /** As one writer does it whom nobody is in the way of. */
+  private long add(long txid, long size, long now) {
+    if (writes.isMarkDue(now)) {
+      writes.mark(now);
+    }
+    return writes.add(txid, size);
+  }
 
   @Test
   public void noneIsOfNoAge() {
     assertTrue(writes.isEmpty());
     assertEquals(0, writes.bytes());
     assertEquals(0, writes.oldestAge(1_000));
-    assertFalse(writes.synced(Long.MAX_VALUE));
+    assertFalse(writes.synced(Long.MAX_VALUE, 1_000));
   }
 
   @Test
   public void ageIsThatOfTheOldest() {
-    writes.add(1, 10, 1_000);
-    writes.add(2, 10, 2_000);
+    assertEquals("Bytes do not matter", 0, add(1, 10, 1_000));
+    add(2, 10, 2_000);
     assertEquals(1_500, writes.oldestAge(2_500));
-    assertTrue(writes.synced(1));
+    assertTrue(writes.synced(1, 2_500));
     assertEquals(500, writes.oldestAge(2_500));
     assertEquals(10, writes.bytes());
     assertEquals(2, writes.highestTxid());
   }
 
   @Test
+  public void ageBeginsAnewAfterAllWasSynced() {
+    add(1, 10, 1_000);
+    assertTrue(writes.synced(1, 1_010));
+    assertTrue(writes.isEmpty());
+    add(2, 10, 9_000);
+    assertEquals(7, writes.oldestAge(9_007));
+    assertEquals(10, writes.bytes());
+  }
+
+  @Test
   public void neighboursAreGivenUpTogether() {
-    writes.add(1, 10, 1_000);
-    writes.add(2, 10, 1_100);
-    assertFalse("The second is not synced", writes.synced(1));
+    add(1, 10, 1_000);
+    add(2, 10, 1_050);
+    assertFalse("The second is not synced", writes.synced(1, 1_060));
     assertEquals(20, writes.bytes());
-    assertTrue(writes.synced(2));
+    assertTrue(writes.synced(2, 1_070));
     assertTrue(writes.isEmpty());
   }
 
   @Test
+  public void bytesMakeMarksToo() {
+    UnsyncedWrites few = new UnsyncedWrites(Long.MAX_VALUE, 160, 0);
+    few.mark(0);
+    assertEquals(9, few.add(1, 9));
+    assertFalse(few.isMarkDue(1));
+    few.add(2, 1);
+    assertTrue(few.isMarkDue(1));
+    few.mark(1);
+    assertFalse(few.isMarkDue(1));
+    few.add(3, 5);
+    assertTrue(few.synced(2, 1));
+    assertEquals(5, few.bytes());
+  }
+
+  @Test
   public void stragglerOfLowerNumberIsNotForgotten() {
-    writes.add(5, 10, 1_000);
-    writes.add(4, 10, 9_000);
-    assertFalse(writes.synced(4));
+    add(5, 10, 1_000);
+    add(4, 10, 9_000);
+    assertFalse(writes.synced(4, 9_000));
     assertEquals(20, writes.bytes());
-    assertTrue(writes.synced(5));
+    assertTrue(writes.synced(5, 9_000));
     assertTrue(writes.isEmpty());
     assertEquals(0, writes.bytes());
   }
 
   @Test
   public void memoryDoesNotGrowWithWhatWaits() {
-    int count = 3 * UnsyncedWrites.MAX_GROUPS;
+    // The first finds nothing to mark.
+    int count = 3 * UnsyncedWrites.MAX_MARKS + 1;
     for (int i = 1; i <= count; i++) {
-      writes.add(i, 1, i * INTERVAL);
+      add(i, 1, i * INTERVAL);
     }
     assertEquals(count, writes.bytes());
     assertEquals((count - 1) * INTERVAL, writes.oldestAge(count * INTERVAL));
-    assertTrue(writes.synced(count - 1));
-    assertEquals("All that came last are one group", count - UnsyncedWrites.MAX_GROUPS + 1,
+    assertTrue(writes.synced(count - 1, count * INTERVAL));
+    assertEquals("All that came after the last mark", count - UnsyncedWrites.MAX_MARKS,
       writes.bytes());
-    assertTrue(writes.synced(count));
+    assertTrue(writes.synced(count, count * INTERVAL));
     assertEquals(0, writes.bytes());
   }
 
@@ -113,13 +149,13 @@ public class TestUnsyncedWrites {
       now += random.nextInt(100);
       if (random.nextInt(20) == 0) {
         long synced = Math.max(0, next - random.nextInt(100));
-        writes.synced(synced);
+        writes.synced(synced, now);
         truth.headMap(synced, true).clear();
       } else {
         // Two that come in either order.
         long swap = random.nextInt(2);
         for (long txid : new long[] { next + swap, next + 1 - swap }) {
-          writes.add(txid, 1, now);
+          add(txid, 1, now);
           truth.put(txid, now);
         }
         next += 2;
@@ -131,32 +167,43 @@ public class TestUnsyncedWrites {
       }
       assertTrue(writes.bytes() >= truth.size());
       assertTrue(writes.oldestAge(now) >= now - oldest);
-      assertTrue("More by one group at most",
+      assertTrue("More by what comes between two marks at most",
         writes.oldestAge(now) <= now - oldest + INTERVAL / 16 + 100);
     }
   }
 
-  /** Writers add without a lock while synced ones are forgotten all the time. */
   @Test
   public void noWriteIsForgottenWhileOthersAdd() throws Exception {
-    UnsyncedWrites shared = new UnsyncedWrites(TimeUnit.MILLISECONDS.toNanos(1), 16_000);
-    Object lock = new Object();
+    addWhileOthersAreForgotten(16_000);
+  }
+
+  @Test
+  public void noWriteIsForgottenWhileOthersAddAndBytesDoNotMatter() throws Exception {
+    addWhileOthersAreForgotten(Long.MAX_VALUE);
+  }
+
+  /** Writers add without a lock while marks are made and synced ones are forgotten all the time. */
+  private static void addWhileOthersAreForgotten(long syncBytes) throws Exception {
+    UnsyncedWrites shared =
+      new UnsyncedWrites(TimeUnit.MILLISECONDS.toNanos(1), syncBytes, System.nanoTime());
+    ReentrantLock lock = new ReentrantLock();
     int writers = 4;
     int each = 50_000;
     AtomicLong next = new AtomicLong();
-    ConcurrentSkipListSet<Long> added = new ConcurrentSkipListSet<>();
+    ConcurrentSkipListMap<Long, Long> added = new ConcurrentSkipListMap<>();
     ExecutorService threads = Executors.newFixedThreadPool(writers);
     List<Future<?>> running = new ArrayList<>();
     for (int writer = 0; writer < writers; writer++) {
       running.add(threads.submit(() -> {
         for (int i = 0; i < each; i++) {
           long txid = next.incrementAndGet();
-          if (shared.tryAdd(txid, 1, System.nanoTime()) < 0) {
-            synchronized (lock) {
-              shared.add(txid, 1, System.nanoTime());
-            }
+          long now = System.nanoTime();
+          if (shared.isMarkDue(now) && lock.tryLock()) {
+            shared.mark(now);
+            lock.unlock();
           }
-          added.add(txid);
+          shared.add(txid, 1);
+          added.put(txid, System.nanoTime());
         }
       }));
     }
@@ -165,13 +212,21 @@ public class TestUnsyncedWrites {
       long synced = 0;
       while (!running.stream().allMatch(Future::isDone)) {
         synced = Math.max(synced, next.get() - random.nextInt(200));
-        synchronized (lock) {
-          shared.synced(synced);
-          added.headSet(synced, true).clear();
+        lock.lock();
+        try {
+          shared.synced(synced, System.nanoTime());
+          added.headMap(synced, true).clear();
+          long now = System.nanoTime();
           // Those of lower numbers may come at any time, synced as they are.
-          int truth = added.tailSet(synced, false).size();
+          Collection<Long> truth = new ArrayList<>(added.tailMap(synced, false).values());
           long told = shared.bytes();
-          assertTrue(told + " of " + truth, told >= truth);
+          assertTrue(told + " of " + truth.size(), told >= truth.size());
+          for (long acknowledged : truth) {
+            long age = shared.oldestAge(now);
+            assertTrue(age + " ns of " + (now - acknowledged), age >= now - acknowledged);
+          }
+        } finally {
+          lock.unlock();
         }
       }
       for (Future<?> writer : running) {
@@ -181,7 +236,7 @@ public class TestUnsyncedWrites {
       threads.shutdownNow();
     }
     assertEquals((long) writers * each, next.get());
-    shared.synced(next.get());
+    shared.synced(next.get(), System.nanoTime());
     assertEquals(0, shared.bytes());
     assertTrue(shared.isEmpty());
   }
