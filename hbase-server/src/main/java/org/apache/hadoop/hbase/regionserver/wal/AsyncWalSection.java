@@ -1,0 +1,163 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.regionserver.wal;
+
+import java.io.IOException;
+import java.io.StringWriter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.TimeUnit;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.yetus.audience.InterfaceAudience;
+
+import org.apache.hbase.thirdparty.com.google.common.html.HtmlEscapers;
+import org.apache.hbase.thirdparty.com.google.gson.stream.JsonWriter;
+
+/**
+ * What a crash would lose now, WAL by WAL: a section of the RegionServer's status page, and JSON.
+ * It is of all the WALs of this process.
+ */
+@InterfaceAudience.Private
+public final class AsyncWalSection {
+  private static final String STYLE = "<style>\n"
+    + ".asyncwal .n { text-align: right; white-space: nowrap;"
+    + " font-variant-numeric: tabular-nums; }\n"
+    + ".asyncwal th.n { white-space: normal; }\n"
+    + ".asyncwal table { max-width: 64em; }\n"
+    + ".asyncwal td.w { overflow-wrap: anywhere; }\n"
+    + ".asyncwal .d { color: #6c757d; }\n"
+    + ".asyncwal .bad { color: #a94442; font-weight: bold; }\n"
+    + "@media (max-width: 575px) {\n"
+    + "  .asyncwal table { font-size: 80%; }\n"
+    + "  .asyncwal table td, .asyncwal table th { padding: .3em .25em; }\n"
+    + "}\n</style>\n";
+
+  /** How late a sync may be, in intervals, before the page says so. */
+  private static final int LATE = 10;
+
+  private AsyncWalSection() {
+  }
+
+  /** Returns the section, or nothing if nothing bounds the WALs. */
+  public static String html(Configuration conf) {
+    AsyncWalSettings settings = AsyncWalSettings.of(conf);
+    if (!settings.isEnabled()) {
+      return "";
+    }
+    AsyncWalMetrics metrics = AsyncWalMetrics.get();
+    StringBuilder html = new StringBuilder();
+    html.append("<div class=\"asyncwal\">\n").append(STYLE)
+      .append("<h3>Unsynced Writes</h3>\n<p>").append(limits(settings)).append("</p>\n");
+    List<AsyncWalBound> bounds = metrics.open();
+    if (bounds.isEmpty()) {
+      html.append("<p>None has had a write with <code>ASYNC_WAL</code> yet.</p>\n");
+    } else {
+      html.append("<table class=\"table table-striped\">\n<tr><th>WAL</th>"
+        + "<th class=\"n\">Bytes</th><th class=\"n\">Oldest</th>"
+        + "<th class=\"n\">Largest window</th><th class=\"n\">Blocked writers</th></tr>\n");
+      for (AsyncWalBound bound : bounds) {
+        appendRow(html, settings, bound);
+      }
+      html.append("</table>\n<p class=\"d\">").append(syncs(metrics)).append("</p>\n");
+    }
+    return html.append("</div>\n").toString();
+  }
+
+  private static String limits(AsyncWalSettings settings) {
+    List<String> limits = new ArrayList<>();
+    if (settings.intervalNanos() < Long.MAX_VALUE) {
+      limits.add("when the oldest write that was acknowledged without a sync is "
+        + TimeUnit.NANOSECONDS.toMillis(settings.intervalNanos()) + " ms old");
+    }
+    if (settings.bytes() < Long.MAX_VALUE) {
+      limits.add(String.format(Locale.ROOT, "when there are %,d bytes of them",
+        settings.bytes()));
+    }
+    if (settings.maxUnsynced() < Long.MAX_VALUE) {
+      limits.add(String.format(Locale.ROOT, "before there are more than %,d bytes of them",
+        settings.maxUnsynced()));
+    }
+    return "A WAL is synced " + String.join(", or ", limits)
+      + ". This is what a crash would lose (<a href=\"" + AsyncWalServlet.PATH
+      + "\">as JSON</a>).";
+  }
+
+  private static void appendRow(StringBuilder html, AsyncWalSettings settings,
+    AsyncWalBound bound) {
+    long oldest = bound.oldestNanos();
+    html.append("<tr><td class=\"w\">").append(HtmlEscapers.htmlEscaper().escape(bound.name()))
+      .append(String.format(Locale.ROOT, "</td><td class=\"n\">%,d</td>",
+        bound.unsyncedBytes()));
+    appendCell(html, oldest / LATE > settings.intervalNanos(),
+      AsyncWalMetrics.millis(oldest) + " ms");
+    appendCell(html, false, AsyncWalMetrics.millis(bound.largestWindowNanos()) + " ms");
+    int blocked = bound.blockedWriters();
+    appendCell(html, blocked > 0, String.valueOf(blocked));
+    html.append("</tr>\n");
+  }
+
+  private static void appendCell(StringBuilder html, boolean bad, String text) {
+    html.append(bad ? "<td class=\"n bad\">" : "<td class=\"n\">").append(text).append("</td>");
+  }
+
+  private static String syncs(AsyncWalMetrics metrics) {
+    return String.format(Locale.ROOT,
+      "Syncs since the start: %,d as the oldest write was due, %,d for bytes, %,d for room, "
+        + "%,d for others; %,d failed. Writes that had to wait for room: %,d.",
+      metrics.startedCount(AsyncWalBound.Cause.TIME),
+      metrics.startedCount(AsyncWalBound.Cause.BYTES),
+      metrics.startedCount(AsyncWalBound.Cause.PRESSURE), metrics.otherSyncCount(),
+      metrics.failedCount(), metrics.blockedCount());
+  }
+
+  /**
+   * Returns the same as JSON; docs/metrics.md has the shape.
+   * @param server the name of the server
+   * @param time   in milliseconds since 1970
+   */
+  static String json(Configuration conf, String server, long time) {
+    AsyncWalSettings settings = AsyncWalSettings.of(conf);
+    StringWriter text = new StringWriter();
+    try (JsonWriter json = new JsonWriter(text)) {
+      json.setHtmlSafe(true);
+      json.beginObject();
+      json.name("enabled").value(settings.isEnabled());
+      json.name("server").value(server);
+      json.name("time").value(time);
+      if (settings.isEnabled()) {
+        json.name("wals").beginArray();
+        for (AsyncWalBound bound : AsyncWalMetrics.get().open()) {
+          json.beginObject();
+          json.name("name").value(bound.name());
+          json.name("unsyncedBytes").value(bound.unsyncedBytes());
+          json.name("oldestUnsyncedMillis").value(AsyncWalMetrics.millis(bound.oldestNanos()));
+          json.name("largestWindowMillis")
+            .value(AsyncWalMetrics.millis(bound.largestWindowNanos()));
+          json.name("blockedWriters").value(bound.blockedWriters());
+          json.endObject();
+        }
+        json.endArray();
+      }
+      json.endObject();
+    } catch (IOException e) {
+      throw new IllegalStateException(e);
+    }
+    return text.toString();
+  }
+}

@@ -1,0 +1,186 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.regionserver.wal;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertTrue;
+
+import java.net.URL;
+import java.nio.charset.StandardCharsets;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import org.apache.commons.io.IOUtils;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.Cell;
+import org.apache.hadoop.hbase.CellUtil;
+import org.apache.hadoop.hbase.HBaseClassTestRule;
+import org.apache.hadoop.hbase.HBaseTestingUtility;
+import org.apache.hadoop.hbase.HConstants;
+import org.apache.hadoop.hbase.StartMiniClusterOption;
+import org.apache.hadoop.hbase.TableName;
+import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
+import org.apache.hadoop.hbase.client.Durability;
+import org.apache.hadoop.hbase.client.Put;
+import org.apache.hadoop.hbase.client.Table;
+import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
+import org.apache.hadoop.hbase.replication.BaseReplicationEndpoint;
+import org.apache.hadoop.hbase.replication.ReplicationPeerConfig;
+import org.apache.hadoop.hbase.testclassification.MediumTests;
+import org.apache.hadoop.hbase.testclassification.RegionServerTests;
+import org.apache.hadoop.hbase.util.Bytes;
+import org.apache.hadoop.hbase.wal.WAL;
+import org.junit.AfterClass;
+import org.junit.BeforeClass;
+import org.junit.ClassRule;
+import org.junit.Test;
+import org.junit.experimental.categories.Category;
+
+import org.apache.hbase.thirdparty.com.google.gson.JsonElement;
+import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
+import org.apache.hbase.thirdparty.com.google.gson.JsonParser;
+
+/** A server whose WAL has a bound: what it tells of it, and who reads the WAL. */
+@Category({ RegionServerTests.class, MediumTests.class })
+public class TestBoundedAsyncWalOnCluster {
+  @ClassRule
+  public static final HBaseClassTestRule CLASS_RULE =
+    HBaseClassTestRule.forClass(TestBoundedAsyncWalOnCluster.class);
+
+  private static final HBaseTestingUtility UTIL = new HBaseTestingUtility();
+  private static final TableName TABLE = TableName.valueOf("bounded");
+  private static final byte[] FAMILY = Bytes.toBytes("f");
+  private static final Set<String> SHIPPED = ConcurrentHashMap.newKeySet();
+
+  /** Notes the rows that a replication source has read from a WAL. */
+  public static final class Recorder extends BaseReplicationEndpoint {
+    @Override
+    public UUID getPeerUUID() {
+      return new UUID(16, 689);
+    }
+
+    @Override
+    public boolean canReplicateToSameCluster() {
+      return true;
+    }
+
+    @Override
+    public boolean replicate(ReplicateContext context) {
+      for (WAL.Entry entry : context.getEntries()) {
+        for (Cell cell : entry.getEdit().getCells()) {
+          SHIPPED.add(Bytes.toString(CellUtil.cloneRow(cell)));
+        }
+      }
+      return true;
+    }
+
+    @Override
+    public void start() {
+      startAsync();
+    }
+
+    @Override
+    public void stop() {
+      stopAsync();
+    }
+
+    @Override
+    protected void doStart() {
+      notifyStarted();
+    }
+
+    @Override
+    protected void doStop() {
+      notifyStopped();
+    }
+  }
+
+  @BeforeClass
+  public static void startCluster() throws Exception {
+    Configuration conf = UTIL.getConfiguration();
+    conf.setInt(HConstants.REGIONSERVER_INFO_PORT, 0);
+    conf.setLong(AsyncWalSettings.INTERVAL_KEY, 10);
+    conf.setInt("replication.source.sleepforretries", 10);
+    UTIL.startMiniCluster(StartMiniClusterOption.builder().numRegionServers(1).build());
+    UTIL.getAdmin().createTable(TableDescriptorBuilder.newBuilder(TABLE)
+      .setColumnFamily(ColumnFamilyDescriptorBuilder.newBuilder(FAMILY)
+        .setScope(HConstants.REPLICATION_SCOPE_GLOBAL).build())
+      .setDurability(Durability.ASYNC_WAL).build());
+  }
+
+  @AfterClass
+  public static void stopCluster() throws Exception {
+    UTIL.shutdownMiniCluster();
+  }
+
+  private static void put(Table table, String row) throws Exception {
+    table.put(new Put(Bytes.toBytes(row)).addColumn(FAMILY, FAMILY, new byte[100]));
+  }
+
+  private static String get(String path) throws Exception {
+    int port = UTIL.getMiniHBaseCluster().getRegionServer(0).getInfoServer().getPort();
+    return IOUtils.toString(new URL("http://localhost:" + port + path), StandardCharsets.UTF_8);
+  }
+
+  /** A source reads what is synced only; what nobody adds to would wait for the next roll. */
+  @Test
+  public void replicationGetsEachWriteWithoutAnother() throws Exception {
+    UTIL.getAdmin().addReplicationPeer("recorder",
+      ReplicationPeerConfig.newBuilder().setClusterKey(UTIL.getClusterKey())
+        .setReplicationEndpointImpl(Recorder.class.getName()).build());
+    try (Table table = UTIL.getConnection().getTable(TABLE)) {
+      for (int i = 0; i < 20; i++) {
+        String row = "replicated" + i;
+        put(table, row);
+        UTIL.waitFor(120_000, 5, () -> SHIPPED.contains(row));
+      }
+    } finally {
+      UTIL.getAdmin().removeReplicationPeer("recorder");
+    }
+  }
+
+  @Test
+  public void serverTellsOfItsWindow() throws Exception {
+    try (Table table = UTIL.getConnection().getTable(TABLE)) {
+      // Another one's sync may be faster than the write, which is not at risk then.
+      UTIL.waitFor(120_000, 10, () -> {
+        put(table, "told");
+        return hasWindow(JsonParser.parseString(get("/async-wal")).getAsJsonObject());
+      });
+    }
+    String page = get("/rs-status");
+    assertTrue(page, page.contains("<h3>Unsynced Writes</h3>"));
+    assertTrue(page, page.contains("acknowledged without a sync is 10 ms old"));
+    assertTrue(page, page.contains("AsyncFSWAL"));
+  }
+
+  private static boolean hasWindow(JsonObject json) {
+    assertTrue(json.get("enabled").getAsBoolean());
+    assertEquals(UTIL.getMiniHBaseCluster().getRegionServer(0).getServerName().toString(),
+      json.get("server").getAsString());
+    boolean found = false;
+    for (JsonElement element : json.getAsJsonArray("wals")) {
+      JsonObject wal = element.getAsJsonObject();
+      assertTrue(wal.toString(), wal.get("unsyncedBytes").getAsLong() >= 0);
+      assertTrue(wal.toString(), wal.get("oldestUnsyncedMillis").getAsLong() >= 0);
+      assertEquals(wal.toString(), 0, wal.get("blockedWriters").getAsLong());
+      found |= wal.get("largestWindowMillis").getAsLong() > 0;
+    }
+    return found;
+  }
+}
