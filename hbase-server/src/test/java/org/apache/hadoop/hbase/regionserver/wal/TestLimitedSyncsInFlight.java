@@ -1,0 +1,226 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.regionserver.wal;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertTrue;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.HBaseClassTestRule;
+import org.apache.hadoop.hbase.HBaseTestingUtility;
+import org.apache.hadoop.hbase.TableName;
+import org.apache.hadoop.hbase.Waiter;
+import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
+import org.apache.hadoop.hbase.client.Durability;
+import org.apache.hadoop.hbase.client.Get;
+import org.apache.hadoop.hbase.client.Put;
+import org.apache.hadoop.hbase.client.RegionInfo;
+import org.apache.hadoop.hbase.client.RegionInfoBuilder;
+import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
+import org.apache.hadoop.hbase.regionserver.ChunkCreator;
+import org.apache.hadoop.hbase.regionserver.HRegion;
+import org.apache.hadoop.hbase.regionserver.MemStoreLAB;
+import org.apache.hadoop.hbase.testclassification.MediumTests;
+import org.apache.hadoop.hbase.testclassification.RegionServerTests;
+import org.apache.hadoop.hbase.util.Bytes;
+import org.apache.hadoop.hbase.util.CommonFSUtils;
+import org.apache.hadoop.hbase.wal.AsyncFSWALProvider;
+import org.apache.hadoop.hbase.wal.WAL;
+import org.apache.hadoop.hbase.wal.WALFactory;
+import org.junit.After;
+import org.junit.AfterClass;
+import org.junit.Before;
+import org.junit.BeforeClass;
+import org.junit.ClassRule;
+import org.junit.Test;
+import org.junit.experimental.categories.Category;
+
+import org.apache.hbase.thirdparty.io.netty.channel.Channel;
+import org.apache.hbase.thirdparty.io.netty.channel.EventLoopGroup;
+
+/** An AsyncFSWAL in HDFS with one sync on its way at most. */
+@Category({ RegionServerTests.class, MediumTests.class })
+public class TestLimitedSyncsInFlight {
+  @ClassRule
+  public static final HBaseClassTestRule CLASS_RULE =
+    HBaseClassTestRule.forClass(TestLimitedSyncsInFlight.class);
+
+  private static final HBaseTestingUtility UTIL = new HBaseTestingUtility();
+  private static final byte[] FAMILY = Bytes.toBytes("f");
+  private static final AtomicInteger IN_FLIGHT = new AtomicInteger();
+  private static final AtomicInteger MOST_IN_FLIGHT = new AtomicInteger();
+  private static final AtomicInteger SYNCS = new AtomicInteger();
+
+  /** What syncs wait for, and fail with if it is anything. */
+  private static volatile CompletableFuture<Exception> gate;
+
+  /** A writer whose syncs are counted, and may be held up. */
+  public static final class CountingWriter extends AsyncProtobufLogWriter {
+    public CountingWriter(EventLoopGroup group, Class<? extends Channel> channelClass) {
+      super(group, channelClass);
+    }
+
+    @Override
+    public CompletableFuture<Long> sync(boolean forceSync) {
+      SYNCS.incrementAndGet();
+      MOST_IN_FLIGHT.accumulateAndGet(IN_FLIGHT.incrementAndGet(), Math::max);
+      CompletableFuture<Long> done = new CompletableFuture<>();
+      super.sync(forceSync).whenComplete((length, error) -> gate.thenAccept(failure -> {
+        IN_FLIGHT.decrementAndGet();
+        if (failure != null || error != null) {
+          done.completeExceptionally(failure == null ? error : failure);
+        } else {
+          done.complete(length);
+        }
+      }));
+      return done;
+    }
+  }
+
+  private final ExecutorService writers = Executors.newCachedThreadPool();
+  private final AtomicInteger rows = new AtomicInteger();
+  private Configuration conf;
+  private WALFactory factory;
+  private WAL wal;
+  private HRegion region;
+
+  @BeforeClass
+  public static void startHdfs() throws Exception {
+    UTIL.startMiniDFSCluster(1);
+    ChunkCreator.initialize(MemStoreLAB.CHUNK_SIZE_DEFAULT, false, 0, 0, 0, null,
+      MemStoreLAB.INDEX_CHUNK_SIZE_PERCENTAGE_DEFAULT);
+  }
+
+  @AfterClass
+  public static void stopHdfs() throws Exception {
+    UTIL.shutdownMiniDFSCluster();
+  }
+
+  @Before
+  public void open() throws Exception {
+    gate = CompletableFuture.completedFuture(null);
+    conf = new Configuration(UTIL.getConfiguration());
+    conf.set(SyncsInFlight.MAX_KEY, "1");
+    conf.set(WALFactory.WAL_PROVIDER, "asyncfs");
+    conf.setClass(AsyncFSWALProvider.WRITER_IMPL, CountingWriter.class,
+      AsyncFSWALProvider.AsyncWriter.class);
+    CommonFSUtils.setRootDir(conf, UTIL.getDataTestDirOnTestFS("root"));
+    CommonFSUtils.setWALRootDir(conf, UTIL.getDataTestDirOnTestFS("wals"));
+    factory = new WALFactory(conf, "limited" + System.nanoTime());
+    RegionInfo info =
+      RegionInfoBuilder.newBuilder(TableName.valueOf("t" + System.nanoTime())).build();
+    wal = factory.getWAL(info);
+    region = HRegion.createHRegion(info, CommonFSUtils.getRootDir(conf), conf,
+      TableDescriptorBuilder.newBuilder(info.getTable())
+        .setColumnFamily(ColumnFamilyDescriptorBuilder.of(FAMILY)).build(),
+      wal);
+    MOST_IN_FLIGHT.set(0);
+  }
+
+  @After
+  public void close() throws Exception {
+    gate.complete(null);
+    writers.shutdownNow();
+    region.close(true);
+    factory.close();
+  }
+
+  private Future<?> write(int count) {
+    return writers.submit(() -> {
+      for (int i = 0; i < count; i++) {
+        region.put(new Put(Bytes.toBytes(rows.getAndIncrement()))
+          .addColumn(FAMILY, FAMILY, new byte[100]).setDurability(Durability.SYNC_WAL));
+      }
+      return null;
+    });
+  }
+
+  private void assertAllWritten(List<Future<?>> running, int count) throws Exception {
+    for (Future<?> one : running) {
+      one.get(5, TimeUnit.MINUTES);
+    }
+    assertEquals(count, rows.get());
+    for (int row = 0; row < count; row++) {
+      assertTrue(region.get(new Get(Bytes.toBytes(row)).setCheckExistenceOnly(true)).getExists());
+    }
+  }
+
+  @Test
+  public void oneSyncTakesAllWhoHaveComeMeanwhile() throws Exception {
+    List<Future<?>> running = new ArrayList<>();
+    gate = new CompletableFuture<>();
+    int before = SYNCS.get();
+    running.add(write(1));
+    Waiter.waitFor(conf, 120_000, 5, () -> SYNCS.get() == before + 1);
+    for (int i = 0; i < 8; i++) {
+      running.add(write(1));
+    }
+    Waiter.waitFor(conf, 120_000, 5, () -> rows.get() == 9);
+    gate.complete(null);
+    assertAllWritten(running, 9);
+    assertEquals(1, MOST_IN_FLIGHT.get());
+  }
+
+  @Test
+  public void allAreSyncedWithOneInFlightAtMost() throws Exception {
+    List<Future<?>> running = new ArrayList<>();
+    for (int i = 0; i < 8; i++) {
+      running.add(write(300));
+    }
+    assertAllWritten(running, 2_400);
+    assertEquals(1, MOST_IN_FLIGHT.get());
+  }
+
+  @Test
+  public void noneIsForgottenWhenTheWalRolls() throws Exception {
+    List<Future<?>> running = new ArrayList<>();
+    for (int i = 0; i < 4; i++) {
+      running.add(write(100));
+    }
+    while (!running.stream().allMatch(Future::isDone)) {
+      wal.rollWriter(true);
+    }
+    assertAllWritten(running, 400);
+  }
+
+  @Test
+  public void noneIsForgottenWhenSyncsFail() throws Exception {
+    List<Future<?>> running = new ArrayList<>();
+    gate = new CompletableFuture<>();
+    int before = SYNCS.get();
+    running.add(write(100));
+    Waiter.waitFor(conf, 120_000, 5, () -> SYNCS.get() == before + 1);
+    for (int i = 0; i < 4; i++) {
+      running.add(write(100));
+    }
+    CompletableFuture<Exception> failing = gate;
+    gate = CompletableFuture.completedFuture(null);
+    failing.complete(new IllegalStateException("HDFS is away"));
+    // Nobody but the test rolls here; a server's roller does after a failure.
+    wal.rollWriter(true);
+    assertAllWritten(running, 500);
+  }
+}
