@@ -28,15 +28,23 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Paths;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.Cell;
+import org.apache.hadoop.hbase.CellUtil;
 import org.apache.hadoop.hbase.ServerName;
 import org.apache.hadoop.hbase.regionserver.HRegionServer;
+import org.apache.hadoop.hbase.replication.BaseReplicationEndpoint;
+import org.apache.hadoop.hbase.util.Bytes;
 import org.apache.hadoop.hbase.wal.WAL;
 
 /**
- * A RegionServer in a process of its own, which can be killed. It tells its name, and again and
- * again what it would lose; it dies with the process that started it.
+ * A RegionServer in a process of its own, which can be killed. It tells its name, again and again
+ * what it would lose, and what a replication source has read; it dies with the process that started
+ * it.
  */
 final class RegionServerProcess {
   /** What the server has said of itself last. Times are those of {@link System#nanoTime()}. */
@@ -60,10 +68,59 @@ final class RegionServerProcess {
     }
   }
 
+  /** Tells of the rows that a replication source has read from a WAL of such a process. */
+  public static final class Teller extends BaseReplicationEndpoint {
+    private static volatile boolean tells;
+
+    @Override
+    public UUID getPeerUUID() {
+      return new UUID(16, 689);
+    }
+
+    @Override
+    public boolean canReplicateToSameCluster() {
+      return true;
+    }
+
+    @Override
+    public boolean replicate(ReplicateContext context) {
+      if (tells) {
+        for (WAL.Entry entry : context.getEntries()) {
+          for (Cell cell : entry.getEdit().getCells()) {
+            System.out.println("@shipped " + Bytes.toString(CellUtil.cloneRow(cell)) + " .");
+          }
+        }
+        System.out.flush();
+      }
+      return true;
+    }
+
+    @Override
+    public void start() {
+      startAsync();
+    }
+
+    @Override
+    public void stop() {
+      stopAsync();
+    }
+
+    @Override
+    protected void doStart() {
+      notifyStarted();
+    }
+
+    @Override
+    protected void doStop() {
+      notifyStopped();
+    }
+  }
+
   private final Process process;
   private final OutputStream commands;
   private final Thread reader;
   private final CompletableFuture<ServerName> name = new CompletableFuture<>();
+  private final Set<String> shipped = ConcurrentHashMap.newKeySet();
   private volatile Sample sample;
 
   private RegionServerProcess(Process process) {
@@ -110,6 +167,8 @@ final class RegionServerProcess {
         } else if (words[0].equals("@sample") && words.length == 7) {
           sample = new Sample(Long.parseLong(words[1]), Long.parseLong(words[2]),
             Long.parseLong(words[3]), Long.parseLong(words[4]), Long.parseLong(words[5]));
+        } else if (words[0].equals("@shipped") && words.length == 3) {
+          shipped.add(words[1]);
         }
       }
     } catch (IOException e) {
@@ -125,6 +184,11 @@ final class RegionServerProcess {
 
   Sample sample() {
     return sample;
+  }
+
+  /** Returns the rows that {@link Teller} has told of. */
+  Set<String> shipped() {
+    return shipped;
   }
 
   /** Lets the server roll its WALs, some time soon. */
@@ -146,6 +210,7 @@ final class RegionServerProcess {
   public static void main(String[] args) throws Exception {
     Configuration conf = new Configuration();
     conf.addResource(new File(args[0]).toURI().toURL());
+    Teller.tells = true;
     HRegionServer server = new HRegionServer(conf);
     Thread orders = new Thread(() -> obey(server), "orders");
     orders.setDaemon(true);

@@ -58,12 +58,14 @@ import org.apache.hadoop.hbase.client.Table;
 import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
 import org.apache.hadoop.hbase.master.HMaster;
 import org.apache.hadoop.hbase.master.procedure.ServerCrashProcedure;
+import org.apache.hadoop.hbase.replication.ReplicationPeerConfig;
 import org.apache.hadoop.hbase.testclassification.LargeTests;
 import org.apache.hadoop.hbase.testclassification.RegionServerTests;
 import org.apache.hadoop.hbase.util.Bytes;
 import org.apache.hadoop.hbase.wal.WALFactory;
 import org.apache.hadoop.hbase.zookeeper.ZKUtil;
 import org.apache.hadoop.hbase.zookeeper.ZNodePaths;
+import org.apache.hadoop.hdfs.MiniDFSCluster;
 import org.junit.AfterClass;
 import org.junit.BeforeClass;
 import org.junit.ClassRule;
@@ -79,8 +81,10 @@ import org.junit.experimental.categories.Category;
  * acknowledged before the time from which on the server, by its own word, might lose some; (c) if a
  * write is there, so is each that was acknowledged before it was sent. None of them depends on how
  * fast the machine is. With <code>-Dasyncwal.kill.rounds=20</code> there are as many rounds for
- * each kind of WAL, and DataNodes are restarted as well. Each round prints how old the oldest write
- * was that was lost, which should not be more than the interval and the longest sync.
+ * each kind of WAL, DataNodes are killed or restarted as well, and the WALs are read for
+ * replication, which must ship every write of an idle server and none that is lost. Each round
+ * prints how old the oldest write was that was lost, which should not be more than the interval and
+ * the longest sync.
  */
 @Category({ RegionServerTests.class, LargeTests.class })
 public class TestBoundedAsyncWalKill {
@@ -89,6 +93,7 @@ public class TestBoundedAsyncWalKill {
     HBaseClassTestRule.forClass(TestBoundedAsyncWalKill.class);
 
   private static final int ROUNDS = Integer.getInteger("asyncwal.kill.rounds", 3);
+  private static final boolean LONG = ROUNDS > 3;
   private static final long INTERVAL_MS = 100;
   private static final HBaseTestingUtility UTIL = new HBaseTestingUtility();
   private static final TableName TABLE = TableName.valueOf("kill");
@@ -99,6 +104,7 @@ public class TestBoundedAsyncWalKill {
   private static File folder;
   private static Admin admin;
   private final Random random = new Random();
+  private MiniDFSCluster.DataNodeProperties deadDataNode;
 
   /** A write that was acknowledged. */
   private static final class Write {
@@ -127,8 +133,15 @@ public class TestBoundedAsyncWalKill {
     admin.balancerSwitch(false, true);
     admin.createTable(
       TableDescriptorBuilder.newBuilder(TABLE)
-        .setColumnFamily(ColumnFamilyDescriptorBuilder.of(FAMILY)).build(),
+        .setColumnFamily(ColumnFamilyDescriptorBuilder.newBuilder(FAMILY).setScope(
+          LONG ? HConstants.REPLICATION_SCOPE_GLOBAL : HConstants.REPLICATION_SCOPE_LOCAL).build())
+        .build(),
       new byte[][] { Bytes.toBytes("m") });
+    if (LONG) {
+      admin.addReplicationPeer("teller",
+        ReplicationPeerConfig.newBuilder().setClusterKey(UTIL.getClusterKey())
+          .setReplicationEndpointImpl(RegionServerProcess.Teller.class.getName()).build());
+    }
     folder = new File(UTIL.getDataTestDir("children").toString());
     assertTrue(folder.mkdirs());
   }
@@ -146,6 +159,7 @@ public class TestBoundedAsyncWalKill {
     conf.setLong(AsyncWalSettings.BYTES_KEY, 1024 * 1024);
     conf.set(AsyncWalSettings.DEFAULT_DURABILITY_KEY, "ASYNC_WAL");
     conf.setBoolean("hbase.wal.hsync", round % 3 == 2);
+    conf.setInt("hbase.wal.async.max.syncs.in.flight", round % 2);
     conf.setInt(HConstants.REGIONSERVER_PORT, 0);
     conf.setInt(HConstants.REGIONSERVER_INFO_PORT, -1);
     // The test tells ZooKeeper of the death, so that a slow machine is not taken for a dead one.
@@ -194,6 +208,10 @@ public class TestBoundedAsyncWalKill {
       }
       UTIL.waitFor(300_000, 5,
         () -> server.sample().nanos > tail && server.sample().unsyncedBytes == 0);
+      if (LONG) {
+        UTIL.waitFor(300_000, 5,
+          () -> writes.stream().allMatch(write -> server.shipped().contains(write.row)));
+      }
       List<Future<?>> writers = new ArrayList<>();
       AtomicInteger acknowledged = new AtomicInteger();
       for (int writer = 0; writer < 4; writer++) {
@@ -231,13 +249,20 @@ public class TestBoundedAsyncWalKill {
       // It was asked of a server that is dead.
     }
     recover(name);
-    verify(prefix, writes, server.sample(), killed, round % 3 == 2 ? disturbed : Long.MAX_VALUE);
+    verify(prefix, writes, server, killed, round % 3 == 2 ? disturbed : Long.MAX_VALUE);
+    if (deadDataNode != null) {
+      UTIL.getDFSCluster().restartDataNode(deadDataNode);
+      UTIL.getDFSCluster().waitActive();
+      deadDataNode = null;
+    }
   }
 
   /** What else happens while the server is written to. */
   private Future<?> disturb(RegionServerProcess server, int round) throws Exception {
-    if (ROUNDS > 3 && round % 4 == 3) {
+    if (LONG && round % 4 == 3) {
       UTIL.getDFSCluster().restartDataNode(random.nextInt(3), false);
+    } else if (LONG && round % 4 == 1) {
+      deadDataNode = UTIL.getDFSCluster().stopDataNode(random.nextInt(3));
     }
     List<RegionInfo> regions = admin.getRegions(TABLE);
     return THREADS.submit(() -> {
@@ -315,7 +340,8 @@ public class TestBoundedAsyncWalKill {
   }
 
   private static void verify(String prefix, List<Write> writes,
-    RegionServerProcess.Sample sample, long killed, long moved) throws IOException {
+    RegionServerProcess server, long killed, long moved) throws IOException {
+    RegionServerProcess.Sample sample = server.sample();
     Map<String, byte[]> found = new HashMap<>();
     try (Table table = UTIL.getConnection().getTable(TABLE);
       ResultScanner scanner = table.getScanner(new Scan().addFamily(FAMILY))) {
@@ -356,12 +382,17 @@ public class TestBoundedAsyncWalKill {
         broken.add("Hole: " + write.row);
       }
     }
+    for (String row : server.shipped()) {
+      if (row.contains(prefix) && !found.containsKey(row)) {
+        broken.add("Lost though replicated: " + row);
+      }
+    }
     String summary = prefix + " " + writes.size() + " writes acknowledged, " + lost
       + " of them lost, the oldest " + TimeUnit.NANOSECONDS.toMicros(window)
       + " us old; told 5 ms before at most: oldest unsynced "
       + TimeUnit.NANOSECONDS.toMicros(sample.oldest) + " us, " + sample.unsyncedBytes
       + " bytes; syncs of the bound: " + sample.syncs
-      + ", the longest " + sample.longestMs + " ms";
+      + ", the longest " + sample.longestMs + " ms; replicated: " + server.shipped().size();
     System.out.println(summary);
     assertEquals(summary, Collections.emptySet(), broken);
     assertTrue(summary, sample.syncs > 0);
