@@ -65,7 +65,7 @@ import org.openjdk.jmh.annotations.Warmup;
  * <pre>
  * mvn -pl bench jmh:run -Djmh.include=AsyncWalPutsBenchmark.one
  * mvn -pl bench jmh:run -Djmh.include=AsyncWalPutsBenchmark.sixteen \
- *   -Djmh.params=durability=SYNC_WAL,batch=1
+ *   -Djmh.params=durability=SYNC_WAL,batch=1,syncsInFlight=1
  * </pre>
  *
  * <code>hbase.wal.async.sync.interval.ms</code> on the fork is held against stock, which has no
@@ -101,6 +101,14 @@ public class AsyncWalPutsBenchmark extends PinnedJvm {
   @Param("100")
   public int intervalMs;
 
+  /** <code>hbase.wal.async.max.syncs.in.flight</code> on the fork; for AsyncFSWAL. */
+  @Param("0")
+  public int syncsInFlight;
+
+  /** <code>hbase.regionserver.hlog.syncer.count</code> on both sides; for FSHLog. */
+  @Param("5")
+  public int syncers;
+
   private LoopbackHdfs hdfs;
   private WALFactory factory;
   private WAL wal;
@@ -110,6 +118,8 @@ public class AsyncWalPutsBenchmark extends PinnedJvm {
   public void open() throws IOException {
     Configuration conf = HBaseConfiguration.create();
     conf.setInt("hbase.wal.async.sync.interval.ms", intervalMs);
+    conf.setInt("hbase.wal.async.max.syncs.in.flight", syncsInFlight);
+    conf.setInt("hbase.regionserver.hlog.syncer.count", syncers);
     conf.set(WALFactory.WAL_PROVIDER, provider);
     conf.setLong(HConstants.HREGION_MEMSTORE_FLUSH_SIZE, 1L << 30);
     hdfs = new LoopbackHdfs(conf, DATA_NODES);
