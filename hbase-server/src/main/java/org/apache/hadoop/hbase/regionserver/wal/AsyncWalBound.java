@@ -396,7 +396,7 @@ public final class AsyncWalBound {
     } finally {
       lock.unlock();
     }
-    metrics.closed(this);
+    metrics.closed();
   }
 
   long unsyncedBytes() {
@@ -427,6 +427,11 @@ public final class AsyncWalBound {
 
   int blockedWriters() {
     return blockedWriters;
+  }
+
+  /** Returns whether the WAL is closed and nothing that was acknowledged is unsynced. */
+  boolean isSettled() {
+    return closed && unsyncedBytes() == 0;
   }
 
   String name() {

@@ -89,15 +89,25 @@ final class AsyncWalMetrics {
   }
 
   void opened(AsyncWalBound bound) {
+    forgetSettled();
     bounds.add(bound);
   }
 
-  void closed(AsyncWalBound bound) {
-    largestWindowNanos.accumulateAndGet(bound.largestWindowNanos(), Math::max);
-    bounds.remove(bound);
+  void closed() {
+    forgetSettled();
   }
 
-  /** Returns the bounds of the WALs that are open and have had writes that count, by name. */
+  /** A WAL that was closed with unsynced writes, as its server had to stop, is told of on. */
+  private void forgetSettled() {
+    for (AsyncWalBound bound : bounds) {
+      if (bound.isSettled()) {
+        largestWindowNanos.accumulateAndGet(bound.largestWindowNanos(), Math::max);
+        bounds.remove(bound);
+      }
+    }
+  }
+
+  /** Returns the bounds of the WALs that have writes that count, or had and are open, by name. */
   List<AsyncWalBound> open() {
     List<AsyncWalBound> open = new ArrayList<>(bounds);
     open.sort(Comparator.comparing(AsyncWalBound::name));

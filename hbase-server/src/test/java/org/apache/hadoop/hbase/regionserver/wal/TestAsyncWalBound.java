@@ -273,6 +273,25 @@ public class TestAsyncWalBound {
   }
 
   @Test
+  public void walThatWasClosedIsToldOfUntilAllIsSynced() throws Exception {
+    conf.set(AsyncWalSettings.INTERVAL_KEY, "3600000");
+    open(HOUR);
+    bound.acknowledge(1, 10);
+    clock.addAndGet(TimeUnit.SECONDS.toNanos(1));
+    AsyncWalBound closed = bound;
+    closed.close();
+    assertTrue(metrics.open().contains(closed));
+    assertTrue(metrics.unsyncedBytes() >= 10);
+    assertTrue(metrics.oldestNanos() >= TimeUnit.SECONDS.toNanos(1));
+    synced.set(1);
+    assertEquals(0, closed.unsyncedBytes());
+    open(HOUR);
+    bound.acknowledge(2, 10);
+    assertTrue(metrics.open().contains(bound));
+    assertFalse(metrics.open().contains(closed));
+  }
+
+  @Test
   public void writerWaitsAsLongAsForSyncAtMost() throws Exception {
     conf.set(AsyncWalSettings.MAX_UNSYNCED_KEY, "1000");
     open(1);

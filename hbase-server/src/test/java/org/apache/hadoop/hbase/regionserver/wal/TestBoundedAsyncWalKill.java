@@ -94,6 +94,9 @@ public class TestBoundedAsyncWalKill {
 
   private static final int ROUNDS = Integer.getInteger("asyncwal.kill.rounds", 3);
   private static final boolean LONG = ROUNDS > 3;
+  // One more than there are replicas, as HDFS puts another one in the place of one that dies, or
+  // the stream fails and with it FSHLog and the server.
+  private static final int DATA_NODES = LONG ? 4 : 3;
   private static final long INTERVAL_MS = 100;
   private static final HBaseTestingUtility UTIL = new HBaseTestingUtility();
   private static final TableName TABLE = TableName.valueOf("kill");
@@ -128,7 +131,7 @@ public class TestBoundedAsyncWalKill {
     conf.setInt("hbase.lease.recovery.pause", 500);
     conf.setInt("dfs.heartbeat.interval", 1);
     UTIL.startMiniCluster(StartMiniClusterOption.builder()
-      .numDataNodes(3).numRegionServers(1).build());
+      .numDataNodes(DATA_NODES).numRegionServers(1).build());
     admin = UTIL.getAdmin();
     admin.balancerSwitch(false, true);
     admin.createTable(
@@ -260,9 +263,9 @@ public class TestBoundedAsyncWalKill {
   /** What else happens while the server is written to. */
   private Future<?> disturb(RegionServerProcess server, int round) throws Exception {
     if (LONG && round % 4 == 3) {
-      UTIL.getDFSCluster().restartDataNode(random.nextInt(3), false);
+      UTIL.getDFSCluster().restartDataNode(random.nextInt(DATA_NODES), false);
     } else if (LONG && round % 4 == 1) {
-      deadDataNode = UTIL.getDFSCluster().stopDataNode(random.nextInt(3));
+      deadDataNode = UTIL.getDFSCluster().stopDataNode(random.nextInt(DATA_NODES));
     }
     List<RegionInfo> regions = admin.getRegions(TABLE);
     return THREADS.submit(() -> {
