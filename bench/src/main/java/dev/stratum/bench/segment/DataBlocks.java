@@ -77,16 +77,18 @@ final class DataBlocks implements Closeable {
 
   /**
    * Waits until all blocks that were inserted are where they stay: a bucket cache still has some of
-   * them in a queue, and forgets those when it is shut down.
+   * them in a queue, counts those, and forgets them when it is shut down.
    * @throws IllegalStateException if they are not there after a minute
    */
   void awaitStored(BlockCache cache) throws InterruptedException {
     long deadline = System.nanoTime() + TimeUnit.MINUTES.toNanos(1);
-    while (cache.getBlockCount() < inserted) {
-      if (System.nanoTime() > deadline) {
-        throw new IllegalStateException(cache.getBlockCount() + " of " + inserted + " blocks");
+    for (long number = 0; number < inserted; number++) {
+      while (!cache.isAlreadyCached(key(number)).orElse(false)) {
+        if (System.nanoTime() > deadline) {
+          throw new IllegalStateException("Block " + number + " of " + inserted + " is not stored");
+        }
+        Thread.sleep(1);
       }
-      Thread.sleep(1);
     }
   }
 
