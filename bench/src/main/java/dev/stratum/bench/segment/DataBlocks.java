@@ -92,6 +92,21 @@ final class DataBlocks implements Closeable {
     }
   }
 
+  /**
+   * Waits until a cache that was opened again knows of all blocks. It costs no more than a look at
+   * its count, which has none of a queue yet.
+   * @throws IllegalStateException if it does not after a minute
+   */
+  void awaitFound(BlockCache cache) throws InterruptedException {
+    long deadline = System.nanoTime() + TimeUnit.MINUTES.toNanos(1);
+    while (cache.getBlockCount() < inserted) {
+      if (System.nanoTime() > deadline) {
+        throw new IllegalStateException(cache.getBlockCount() + " of " + inserted + " blocks");
+      }
+      Thread.sleep(1);
+    }
+  }
+
   /** Returns a new key for the block of this number, from 0 on. */
   BlockCacheKey key(long number) {
     return new BlockCacheKey(files.get((int) (number / BLOCKS_PER_FILE)),

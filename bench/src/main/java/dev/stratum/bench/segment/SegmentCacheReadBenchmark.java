@@ -73,7 +73,7 @@ public class SegmentCacheReadBenchmark extends PinnedJvm {
     blocks.awaitStored(cache);
     cache.shutdown();
     cache = tier.open(blocks.allocator());
-    blocks.awaitStored(cache);
+    blocks.awaitFound(cache);
   }
 
   @TearDown(Level.Trial)

@@ -105,7 +105,7 @@ public class SegmentCacheRestartBenchmark extends PinnedJvm {
 
   private long open() throws IOException, InterruptedException {
     cache = tier.open(data.allocator());
-    data.awaitStored(cache);
+    data.awaitFound(cache);
     return cache.getBlockCount();
   }
 }
