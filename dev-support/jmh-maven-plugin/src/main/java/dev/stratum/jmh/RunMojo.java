@@ -30,6 +30,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.apache.maven.artifact.Artifact;
 import org.apache.maven.plugin.AbstractMojo;
@@ -72,6 +73,13 @@ public class RunMojo extends AbstractMojo {
   /** How many JVMs per side, instead of what the benchmarks ask for. */
   @Parameter(property = "jmh.forks")
   private Integer forks;
+
+  /**
+   * How many minutes there are: what would take longer is not begun, and the report has the rounds
+   * that were.
+   */
+  @Parameter(property = "jmh.minutes")
+  private Integer minutes;
 
   /** Two JVMs per side and short iterations, for a first look. */
   @Parameter(property = "jmh.quick", defaultValue = "false")
@@ -179,6 +187,9 @@ public class RunMojo extends AbstractMojo {
     }
     if (forks != null && forks < 1) {
       throw new MojoFailureException("jmh.forks=" + forks + " is too few: use 1 or more");
+    }
+    if (minutes != null && minutes < 1) {
+      throw new MojoFailureException("jmh.minutes=" + minutes + " is too few: use 1 or more");
     }
   }
 
@@ -304,10 +315,19 @@ public class RunMojo extends AbstractMojo {
       long millis = quick ? 2 * QUICK.iterations() * QUICK.millis() : trial.millis();
       countdown.add(trial, millis, forks(trial) * (trial.forkOnly() ? 1 : hosts.size()));
     }
+    TimeLimit limit =
+      new TimeLimit(minutes == null ? Long.MAX_VALUE : TimeUnit.MINUTES.toMillis(minutes));
+    long begin = System.nanoTime();
     for (int round = 0; round < rounds; round++) {
       for (Trial trial : trials) {
         if (round >= forks(trial) || failures.containsKey(trial)) {
           continue;
+        }
+        long pairStart = System.nanoTime();
+        if (!limit.leaves(trial, (pairStart - begin) / 1_000_000)) {
+          getLog().warn("jmh.minutes=" + minutes + " ends the run in round " + (round + 1) + " of "
+            + rounds + ": the report has what was measured until now");
+          return List.copyOf(failures.values());
         }
         for (int turn = 0; turn < hosts.size(); turn++) {
           HostProcess host = hosts.get((turn + round) % hosts.size());
@@ -327,6 +347,7 @@ public class RunMojo extends AbstractMojo {
             break;
           }
         }
+        limit.took(trial, (System.nanoTime() - pairStart) / 1_000_000);
       }
     }
     return List.copyOf(failures.values());
@@ -381,6 +402,9 @@ public class RunMojo extends AbstractMojo {
     }
     if (forks != null) {
       command.append(" -Djmh.forks=").append(forks);
+    }
+    if (minutes != null) {
+      command.append(" -Djmh.minutes=").append(minutes);
     }
     return quick ? command.append(" -Djmh.quick").toString() : command.toString();
   }
