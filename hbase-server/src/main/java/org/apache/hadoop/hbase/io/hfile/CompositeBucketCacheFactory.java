@@ -22,13 +22,12 @@ import java.util.Map;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.io.hfile.bucket.BucketCacheTier;
 import org.apache.hadoop.hbase.io.hfile.bucket.FirstLevelBucketCache;
-import org.apache.hadoop.hbase.io.hfile.segment.SegmentCache;
 import org.apache.hadoop.hbase.regionserver.HRegion;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * Builds a {@link CompositeBucketCache} from a configuration: of two bucket caches, or of one and a
- * {@link SegmentCache}.
+ * Builds a {@link CompositeBucketCache} from a configuration: of two bucket caches, or of one and
+ * what a {@link DeviceTierEngine} opens.
  */
 @InterfaceAudience.Private
 public final class CompositeBucketCacheFactory {
@@ -48,10 +47,9 @@ public final class CompositeBucketCacheFactory {
     FileEvictionGuard guard = new FileEvictionGuard();
     // The second tier first: it is the one that can fail, and cheap to take down again.
     CacheTier second = open(settings.second(),
-      tier -> tier.getSegments() == null
+      tier -> tier.getDeviceTier() == null
         ? new BucketCacheTier("L2", tier, onlineRegions)
-        : new SegmentCache("L2", tier.getIoEngine(), tier.getSegments(),
-          tier.getConfiguration()));
+        : tier.getDeviceTier().open("L2", tier.getConfiguration()));
     try {
       FirstLevelBucketCache first =
         open(settings.first(), tier -> new FirstLevelBucketCache("L1", tier, guard));

@@ -27,7 +27,6 @@ import java.util.List;
 import java.util.Map;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HConstants;
-import org.apache.hadoop.hbase.io.hfile.segment.SegmentCacheSettings;
 import org.apache.hadoop.hbase.util.DirectMemoryUtils;
 import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
@@ -72,8 +71,8 @@ public final class CompositeBucketCacheSettings {
 
   /**
    * What a tier is built on: offheap, mmap:PATH or pmem:PATH, and for the second tier also
-   * file:PATH, files:PATH,PATH or segments:PATH,PATH. Default: offheap for the first tier, none for
-   * the second.
+   * file:PATH, files:PATH,PATH or what a {@link DeviceTierEngine} begins with. Default: offheap for
+   * the first tier, none for the second.
    */
   public static final String IOENGINE = "ioengine";
 
@@ -90,8 +89,8 @@ public final class CompositeBucketCacheSettings {
   public static final String BUCKET_SIZES = "bucket.sizes";
 
   /**
-   * Where the second tier's map is kept over a restart; needs file:, files: or segments:. Default:
-   * none, and beside the first path with segments:.
+   * Where the second tier's map is kept over a restart; needs file:, files: or a
+   * {@link DeviceTierEngine}, which has a default of its own. Default: none.
    */
   public static final String PERSISTENT_PATH = "persistent.path";
 
@@ -127,7 +126,7 @@ public final class CompositeBucketCacheSettings {
     private final String persistentPath;
     private final boolean checksumEnabled;
     private final long retryIntervalMs;
-    private final SegmentCacheSettings segments;
+    private final DeviceTierEngine.Settings deviceTier;
 
     private Tier(Configuration all, String prefix, String defaultEngine, List<String> engines) {
       this.prefix = prefix;
@@ -143,11 +142,12 @@ public final class CompositeBucketCacheSettings {
       this.checksumEnabled = trueOrFalse(all, keyInUse(all, prefix, CHECKSUM), true);
       this.retryIntervalMs =
         atLeastZero(all, keyInUse(all, prefix, RETRY_INTERVAL), DEFAULT_RETRY_INTERVAL_MS);
-      if (SegmentCacheSettings.isSegments(ioEngine)) {
-        segments = SegmentCacheSettings.of(ioEngine, prefix + SIZE, capacity, persistentPath, all);
+      DeviceTierEngine engine = DeviceTierEngine.of(ioEngine);
+      if (engine != null) {
+        deviceTier = engine.check(ioEngine, prefix + SIZE, capacity, persistentPath, all);
         return;
       }
-      segments = null;
+      deviceTier = null;
       int blockSize =
         all.getInt(BlockCacheFactory.BLOCKCACHE_BLOCKSIZE_KEY, HConstants.DEFAULT_BLOCKSIZE);
       if (capacity / blockSize >= Integer.MAX_VALUE) {
@@ -216,9 +216,9 @@ public final class CompositeBucketCacheSettings {
       return retryIntervalMs;
     }
 
-    /** Returns what a tier of segments is built of, null if it is a bucket cache. */
-    public SegmentCacheSettings getSegments() {
-      return segments;
+    /** Returns what opens a tier that is not a bucket cache, null if it is one. */
+    public DeviceTierEngine.Settings getDeviceTier() {
+      return deviceTier;
     }
 
     boolean isDirect() {
@@ -226,7 +226,7 @@ public final class CompositeBucketCacheSettings {
     }
 
     private boolean isFile() {
-      return ioEngine.startsWith("file") || segments != null;
+      return ioEngine.startsWith("file") || deviceTier != null;
     }
 
     private List<File> files() {
@@ -252,15 +252,17 @@ public final class CompositeBucketCacheSettings {
         + "=true; set one of the two to false");
     }
     first = new Tier(conf, L1_PREFIX, OFFHEAP, Arrays.asList(OFFHEAP, "mmap:", "pmem:"));
-    second = new Tier(conf, L2_PREFIX, null,
-      Arrays.asList("file:", "files:", SegmentCacheSettings.ENGINE, "mmap:", "pmem:", OFFHEAP));
+    List<String> engines = new ArrayList<>(Arrays.asList("file:", "files:"));
+    engines.addAll(DeviceTierEngine.prefixes());
+    engines.addAll(Arrays.asList("mmap:", "pmem:", OFFHEAP));
+    second = new Tier(conf, L2_PREFIX, null, engines);
     if (first.persistentPath != null) {
       throw bad(L1_PREFIX + PERSISTENT_PATH, first.persistentPath,
         "asks for what the first tier cannot do; remove it, only the second tier is persisted");
     }
     if (second.persistentPath != null && !second.isFile()) {
       throw bad(L2_PREFIX + PERSISTENT_PATH, second.persistentPath,
-        "needs a file:, files: or segments: engine, but " + L2_PREFIX + IOENGINE + "="
+        "needs " + persistentEngines() + ", but " + L2_PREFIX + IOENGINE + "="
           + second.ioEngine + "; change one of the two");
     }
     promotedShare = promotedShare(conf);
@@ -283,7 +285,15 @@ public final class CompositeBucketCacheSettings {
   /** Whether there is a composite whose second tier outlives a restart. */
   public static boolean isPersistent(Configuration conf) {
     return isEnabled(conf) && (value(conf, L2_PREFIX + PERSISTENT_PATH) != null
-      || SegmentCacheSettings.isSegments(value(conf, L2_PREFIX + IOENGINE)));
+      || DeviceTierEngine.of(value(conf, L2_PREFIX + IOENGINE)) != null);
+  }
+
+  private static String persistentEngines() {
+    List<String> engines = new ArrayList<>(Arrays.asList("file:", "files:"));
+    engines.addAll(DeviceTierEngine.prefixes());
+    int last = engines.size() - 1;
+    return "a " + String.join(", ", engines.subList(0, last)) + " or " + engines.get(last)
+      + " engine";
   }
 
   /**

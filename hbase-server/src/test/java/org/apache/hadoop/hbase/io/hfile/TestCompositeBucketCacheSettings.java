@@ -332,6 +332,18 @@ public class TestCompositeBucketCacheSettings {
   }
 
   @Test
+  public void anEngineThatIsNotInTheBuildIsNone() {
+    assertEquals(0, DeviceTierEngine.Known.load("org.apache.hadoop.hbase.NoSuchEngine").size());
+    assertThrows(ClassCastException.class,
+      () -> DeviceTierEngine.Known.load(TestCompositeBucketCacheSettings.class.getName()));
+    assertNull(DeviceTierEngine.of("file:" + folder.getRoot()));
+    assertNull(DeviceTierEngine.of(null));
+    for (String prefix : DeviceTierEngine.prefixes()) {
+      assertEquals(prefix, DeviceTierEngine.of(prefix + folder.getRoot()).prefix());
+    }
+  }
+
+  @Test
   public void factorsThatDoNotAddUpAreRefused() {
     conf.set("hbase.bucketcache.l1.single.factor", "0.9");
     String message = refusal("hbase.bucketcache.l1.ioengine=offheap".split("=")[0], "offheap");

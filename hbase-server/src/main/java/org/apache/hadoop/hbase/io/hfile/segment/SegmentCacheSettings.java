@@ -18,10 +18,13 @@
 package org.apache.hadoop.hbase.io.hfile.segment;
 
 import java.io.File;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.io.hfile.CacheTier;
+import org.apache.hadoop.hbase.io.hfile.DeviceTierEngine;
 import org.apache.hadoop.hbase.util.DirectMemoryUtils;
 import org.apache.yetus.audience.InterfaceAudience;
 
@@ -31,7 +34,7 @@ import org.apache.yetus.audience.InterfaceAudience;
  * {@link IllegalArgumentException} whose message is one sentence: the key, its value, the remedy.
  */
 @InterfaceAudience.Private
-public final class SegmentCacheSettings {
+public final class SegmentCacheSettings implements DeviceTierEngine.Settings {
   /** What the engine's name begins with; one path or several, with commas between, follow. */
   public static final String ENGINE = "segments:";
 
@@ -64,11 +67,13 @@ public final class SegmentCacheSettings {
   private static final int FAILURES_IN_A_ROW = 3;
   private static final long MB = 1 << 20;
 
+  private final String ioEngine;
   private final SegmentStoreSettings store;
   private final Path snapshot;
 
   private SegmentCacheSettings(String engine, String sizeKey, long capacity, String snapshotPath,
     Configuration conf) {
+    ioEngine = engine;
     List<String> paths = Arrays.asList(engine.substring(ENGINE.length()).split(","));
     int segmentMb = number(conf, SEGMENT_MB_KEY, DEFAULT_SEGMENT_MB, 1,
       (int) (Location.MAX_SEGMENT_BYTES / MB));
@@ -103,11 +108,6 @@ public final class SegmentCacheSettings {
       : first.exists() && !first.isFile() ? null : new File(first.getPath() + ".index").toPath();
   }
 
-  /** Whether an engine is a segment cache. */
-  public static boolean isSegments(String engine) {
-    return engine != null && engine.startsWith(ENGINE);
-  }
-
   /**
    * Reads and checks the settings.
    * @param engine       as the key of that name says, with the paths
@@ -120,6 +120,11 @@ public final class SegmentCacheSettings {
   public static SegmentCacheSettings of(String engine, String sizeKey, long capacity,
     String snapshotPath, Configuration conf) {
     return new SegmentCacheSettings(engine, sizeKey, capacity, snapshotPath, conf);
+  }
+
+  @Override
+  public CacheTier open(String tierName, Configuration conf) throws IOException {
+    return new SegmentCache(tierName, ioEngine, this, conf);
   }
 
   SegmentStoreSettings store() {

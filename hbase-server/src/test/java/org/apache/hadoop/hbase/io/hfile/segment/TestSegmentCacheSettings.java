@@ -93,7 +93,7 @@ public class TestSegmentCacheSettings {
   }
 
   private SegmentCacheSettings settings() {
-    return CompositeBucketCacheSettings.of(conf).second().getSegments();
+    return (SegmentCacheSettings) CompositeBucketCacheSettings.of(conf).second().getDeviceTier();
   }
 
   @Test
