@@ -25,7 +25,10 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.lang.management.ManagementFactory;
+import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
+import org.apache.hadoop.hbase.HConstants;
+import org.apache.hadoop.hbase.client.MetricsConnection;
 import org.apache.hadoop.hbase.testclassification.RPCTests;
 import org.apache.hadoop.hbase.testclassification.SmallTests;
 import org.apache.hadoop.hbase.util.Bytes;
@@ -36,7 +39,11 @@ import org.junit.experimental.categories.Category;
 import org.apache.hbase.thirdparty.com.google.protobuf.ByteString;
 import org.apache.hbase.thirdparty.com.google.protobuf.BytesValue;
 import org.apache.hbase.thirdparty.com.google.protobuf.Message;
+import org.apache.hbase.thirdparty.io.netty.buffer.ByteBuf;
+import org.apache.hbase.thirdparty.io.netty.buffer.ByteBufUtil;
+import org.apache.hbase.thirdparty.io.netty.channel.embedded.EmbeddedChannel;
 
+import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.ClientService;
 import org.apache.hadoop.hbase.shaded.protobuf.generated.RPCProtos.RequestHeader;
 
 /** Tests that the messages of a request are written as protobuf does it, with less garbage. */
@@ -81,6 +88,40 @@ public class TestRequestMessages {
       public void write(byte[] bytes, int offset, int length) {
       }
     };
+    long each = allocated(() -> IPCUtil.write(nowhere, HEADER, param, null));
+    assertTrue("Allocated " + each + " bytes for a request", each < 1024);
+  }
+
+  @Test
+  public void testNettyClientWritesTheSameBytesAndLeavesNoBufferBehind() throws IOException {
+    Call call = new Call(7, ClientService.getDescriptor().findMethodByName("Multi"), param(3000),
+      null, null, 1000, HConstants.PRIORITY_UNSET, null, done -> {
+      }, MetricsConnection.newCallStats());
+    NettyRpcDuplexHandler handler =
+      new NettyRpcDuplexHandler(null, new CellBlockBuilder(new Configuration(false)), null, null);
+    EmbeddedChannel channel = new EmbeddedChannel(handler);
+    ByteBuf request = written(channel, call);
+    Message header = IPCUtil.buildRequestHeader(call, null);
+    int totalSize = IPCUtil.getTotalSizeWhenWrittenDelimited(header, call.param);
+    assertArrayEquals(expected(totalSize, header, call.param), ByteBufUtil.getBytes(request));
+    request.release();
+
+    long each = allocated(() -> written(channel, call).release());
+    assertTrue("Allocated " + each + " bytes for a request", each < 2048);
+  }
+
+  private static ByteBuf written(EmbeddedChannel channel, Call call) {
+    assertTrue(channel.writeOutbound(call));
+    return channel.readOutbound();
+  }
+
+  /** What is done for each request. */
+  private interface Writing {
+    void write() throws IOException;
+  }
+
+  /** @return bytes that this thread allocates for a request */
+  private static long allocated(Writing writing) throws IOException {
     ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     long thread = Thread.currentThread().getId();
     long before = 0;
@@ -88,10 +129,9 @@ public class TestRequestMessages {
       if (i == 0) {
         before = threads.getThreadAllocatedBytes(thread);
       }
-      IPCUtil.write(nowhere, HEADER, param, null);
+      writing.write();
     }
-    long each = (threads.getThreadAllocatedBytes(thread) - before) / REQUESTS;
-    assertTrue("Allocated " + each + " bytes for a request", each < 1024);
+    return (threads.getThreadAllocatedBytes(thread) - before) / REQUESTS;
   }
 
   private static Message param(int length) {
@@ -105,9 +145,14 @@ public class TestRequestMessages {
   }
 
   private static byte[] expected(Message param) throws IOException {
+    return expected(123456789, HEADER, param);
+  }
+
+  private static byte[] expected(int totalSize, Message header, Message param)
+    throws IOException {
     ByteArrayOutputStream out = new ByteArrayOutputStream();
-    out.write(Bytes.toBytes(123456789));
-    HEADER.writeDelimitedTo(out);
+    out.write(Bytes.toBytes(totalSize));
+    header.writeDelimitedTo(out);
     if (param != null) {
       param.writeDelimitedTo(out);
     }
