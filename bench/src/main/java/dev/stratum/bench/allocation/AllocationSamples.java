@@ -20,14 +20,18 @@ package dev.stratum.bench.allocation;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import jdk.jfr.Recording;
 import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordingFile;
 
 /**
- * What a process allocates, by who: samples of JFR, which weigh as many bytes as were allocated
- * between them. Not thread-safe.
+ * What a process allocates, by who: samples of JFR, which weigh as many bytes as their thread has
+ * allocated since its last one. The first of each thread is left out, since it weighs all that the
+ * thread has ever allocated. Not thread-safe.
  */
 final class AllocationSamples {
   private static final String EVENT = "jdk.ObjectAllocationSample";
@@ -36,12 +40,14 @@ final class AllocationSamples {
   /** The HDFS client's buffers for packets come from there, whether they are kept or not. */
   private static final String PACKETS = "org.apache.hadoop.hdfs.util.ByteArrayManager";
 
-  private final Recording recording = new Recording();
+  private final Recording recording = record();
 
   /** Starts to sample all threads. */
-  AllocationSamples() {
+  static Recording record() {
+    Recording recording = new Recording();
     recording.enable(EVENT).withStackTrace().with("throttle", THROTTLE);
     recording.start();
+    return recording;
   }
 
   /**
@@ -69,16 +75,26 @@ final class AllocationSamples {
     report(RecordingFile.readAllEvents(Path.of(args[0])));
   }
 
-  private static void report(List<RecordedEvent> events) {
+  /** Says which share of {@code events} packets have, and returns it, 0 to 1. */
+  static double report(List<RecordedEvent> events) {
+    Set<Long> threads = new HashSet<>();
     long all = 0;
     long packets = 0;
+    int samples = 0;
+    events.sort(Comparator.comparing(RecordedEvent::getStartTime));
     for (RecordedEvent event : events) {
+      if (event.getThread() == null || threads.add(event.getThread().getId())) {
+        continue;
+      }
       long weight = event.getLong("weight");
       all += weight;
       packets += isPacket(event) ? weight : 0;
+      samples++;
     }
+    double share = (double) packets / Math.max(1, all);
     System.out.printf("%nOf %,d bytes allocated in all, by %d samples, packets of HDFS's client are"
-      + " %.1f %%%n", all, events.size(), 100.0 * packets / Math.max(1, all));
+      + " %.1f %%%n", all, samples, 100 * share);
+    return share;
   }
 
   private static boolean isPacket(RecordedEvent event) {
