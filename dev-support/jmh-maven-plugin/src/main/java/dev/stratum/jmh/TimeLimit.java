@@ -40,8 +40,8 @@ final class TimeLimit {
 
   /**
    * @param elapsed ms since the run began
-   * @return whether a round of the trial, as long as its longest yet, ends in time; the first always
-   *         may begin, as long as there is any time left
+   * @return whether a round of the trial, as long as its longest yet, ends in time; the first may
+   *         begin always, as long as there is any time left
    */
   boolean leaves(Trial trial, long elapsed) {
     return elapsed < millis && longest.getOrDefault(trial, 0L) <= millis - elapsed;
