@@ -41,6 +41,7 @@ import org.apache.hbase.thirdparty.com.google.protobuf.BytesValue;
 import org.apache.hbase.thirdparty.com.google.protobuf.Message;
 import org.apache.hbase.thirdparty.io.netty.buffer.ByteBuf;
 import org.apache.hbase.thirdparty.io.netty.buffer.ByteBufUtil;
+import org.apache.hbase.thirdparty.io.netty.buffer.UnpooledByteBufAllocator;
 import org.apache.hbase.thirdparty.io.netty.channel.embedded.EmbeddedChannel;
 
 import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.ClientService;
@@ -100,6 +101,8 @@ public class TestRequestMessages {
     NettyRpcDuplexHandler handler =
       new NettyRpcDuplexHandler(null, new CellBlockBuilder(new Configuration(false)), null, null);
     EmbeddedChannel channel = new EmbeddedChannel(handler);
+    // Outside the heap, and not watched for leaks, which takes memory that is not the request's.
+    channel.config().setAllocator(new UnpooledByteBufAllocator(true, true));
     ByteBuf request = written(channel, call);
     Message header = IPCUtil.buildRequestHeader(call, null);
     int totalSize = IPCUtil.getTotalSizeWhenWrittenDelimited(header, call.param);
