@@ -25,6 +25,7 @@ import java.nio.file.Paths;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.time.format.DateTimeParseException;
+import java.util.List;
 import org.apache.maven.execution.MavenSession;
 import org.apache.maven.plugin.AbstractMojo;
 import org.apache.maven.plugin.MojoExecutionException;
@@ -104,6 +105,20 @@ public abstract class AbstractForkMojo extends AbstractMojo {
   final BaseResolver resolver() {
     return new BaseResolver(repositorySystem, session.getRepositorySession(),
       project.getRemoteProjectRepositories());
+  }
+
+  /**
+   * Returns what the tests of hbase-server run with on a version of HBase, all of it as published:
+   * the jars of the modules that are built here first.
+   * @throws ForkException if the repositories lack something of it
+   */
+  final List<Path> classPath(String version) {
+    MavenProject server = session.getProjects().stream()
+      .filter(one -> one.getArtifactId().equals(Modules.ALL.get(Modules.ALL.size() - 1)))
+      .findFirst().orElseThrow(() -> new ForkException("The goal needs the modules' POMs; run it "
+        + "in the root, without -N or -pl."));
+    return new PublishedClassPath(repositorySystem, session.getRepositorySession(),
+      project.getRemoteProjectRepositories(), forkVersion, baseVersion).of(server, version);
   }
 
   /** Returns a digest of this plugin's own code: other code may generate other sources. */

@@ -21,12 +21,15 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import org.eclipse.jgit.diff.DiffAlgorithm;
 import org.eclipse.jgit.diff.RawText;
 import org.eclipse.jgit.diff.RawTextComparator;
+import org.eclipse.jgit.merge.ContentMergeStrategy;
 import org.eclipse.jgit.merge.MergeAlgorithm;
+import org.eclipse.jgit.merge.MergeChunk;
 import org.eclipse.jgit.merge.MergeFormatter;
 import org.eclipse.jgit.merge.MergeResult;
 
@@ -53,10 +56,37 @@ record ContentMerge(byte[] content, boolean conflict) {
     if (RawText.isBinary(base) || RawText.isBinary(ours) || RawText.isBinary(theirs)) {
       return new ContentMerge(ours, true);
     }
-    MergeAlgorithm algorithm = new MergeAlgorithm(
-      DiffAlgorithm.getAlgorithm(DiffAlgorithm.SupportedAlgorithm.HISTOGRAM));
-    MergeResult<RawText> result = algorithm.merge(RawTextComparator.DEFAULT, new RawText(base),
+    MergeResult<RawText> result = algorithm().merge(RawTextComparator.DEFAULT, new RawText(base),
       new RawText(ours), new RawText(theirs));
+    return new ContentMerge(text(result, oursName, theirsName), result.containsConflicts());
+  }
+
+  /** Returns the lines of {@code ours}, from 1, at which a merge is in conflict, none if clean. */
+  static List<Integer> conflicts(byte[] base, byte[] ours, byte[] theirs) {
+    List<Integer> lines = new ArrayList<>();
+    for (MergeChunk chunk : algorithm().merge(RawTextComparator.DEFAULT, new RawText(base),
+      new RawText(ours), new RawText(theirs))) {
+      if (chunk.getConflictState() == MergeChunk.ConflictState.FIRST_CONFLICTING_RANGE) {
+        lines.add(chunk.getBegin() + 1);
+      }
+    }
+    return lines;
+  }
+
+  /** Merges, with the lines of {@code theirs} wherever the sides disagree. */
+  static byte[] preferTheirs(byte[] base, byte[] ours, byte[] theirs) {
+    MergeAlgorithm algorithm = algorithm();
+    algorithm.setContentMergeStrategy(ContentMergeStrategy.THEIRS);
+    return text(algorithm.merge(RawTextComparator.DEFAULT, new RawText(base), new RawText(ours),
+      new RawText(theirs)), "ours", "theirs");
+  }
+
+  private static MergeAlgorithm algorithm() {
+    return new MergeAlgorithm(
+      DiffAlgorithm.getAlgorithm(DiffAlgorithm.SupportedAlgorithm.HISTOGRAM));
+  }
+
+  private static byte[] text(MergeResult<RawText> result, String oursName, String theirsName) {
     ByteArrayOutputStream out = new ByteArrayOutputStream();
     try {
       new MergeFormatter().formatMerge(out, result, List.of("base", oursName, theirsName),
@@ -64,7 +94,7 @@ record ContentMerge(byte[] content, boolean conflict) {
     } catch (IOException e) {
       throw new UncheckedIOException(e); // The stream is in memory.
     }
-    return new ContentMerge(out.toByteArray(), result.containsConflicts());
+    return out.toByteArray();
   }
 
   /** Returns whether a line of {@code content} opens a conflict. */

@@ -40,6 +40,9 @@ import org.eclipse.jgit.revwalk.RevWalk;
  * the same trees give the same bytes anywhere.
  */
 final class DiffWriter {
+  /** The lines of context of an ordinary patch. */
+  static final int CONTEXT = 3;
+
   private static final int ID_LENGTH = 10;
 
   private final GitStore store;

@@ -31,7 +31,6 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 import org.eclipse.jgit.lib.ObjectId;
 
 /**
@@ -88,6 +87,11 @@ final class Export {
     return exported(make(patch));
   }
 
+  /** Returns the tree that a patch gives on the base with its needs, and nothing else. */
+  SortedMap<String, byte[]> alone(PatchFile patch) throws IOException {
+    return make(patch).after;
+  }
+
   private Exported exported(Made one) {
     String issue = one.patch.header().jira();
     boolean alone = issue != null && series.patches().stream()
@@ -101,7 +105,7 @@ final class Export {
     if (known != null) {
       return known;
     }
-    Set<PatchFile> needs = closure(patch);
+    Set<PatchFile> needs = series.closure(patch);
     SortedMap<String, byte[]> before = new TreeMap<>(history.base());
     for (PatchFile need : needs) {
       make(need);
@@ -129,22 +133,6 @@ final class Export {
 
   private ForkHistory.Step step(PatchFile patch) {
     return history.steps().get(series.patches().indexOf(patch));
-  }
-
-  /** Returns all that the patch needs, directly or not, in series order. */
-  private Set<PatchFile> closure(PatchFile patch) {
-    Set<PatchFile> all = new LinkedHashSet<>();
-    collect(patch, all);
-    return series.patches().stream().filter(all::contains)
-      .collect(Collectors.toCollection(LinkedHashSet::new));
-  }
-
-  private void collect(PatchFile patch, Set<PatchFile> all) {
-    for (PatchFile need : series.needed(patch)) {
-      if (all.add(need)) {
-        collect(need, all);
-      }
-    }
   }
 
   private void checkAlone(Made one, Set<PatchFile> needs) {
@@ -188,7 +176,7 @@ final class Export {
   }
 
   private ForkException overlap(PatchFile patch, String path) {
-    Set<PatchFile> needs = closure(patch);
+    Set<PatchFile> needs = series.closure(patch);
     List<String> others = new ArrayList<>();
     for (PatchFile other : series.patches().subList(0, series.patches().indexOf(patch))) {
       boolean touches = step(other).changes().stream()

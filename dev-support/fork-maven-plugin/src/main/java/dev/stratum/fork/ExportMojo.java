@@ -55,7 +55,7 @@ public final class ExportMojo extends AbstractSeriesMojo {
       Path folder = root().resolve("target").resolve("export");
       Files.createDirectories(folder);
       if (jira != null) {
-        for (PatchFile patch : selected(series)) {
+        for (PatchFile patch : series.named(jira)) {
           write(folder, export.one(patch));
         }
         return;
@@ -74,18 +74,6 @@ public final class ExportMojo extends AbstractSeriesMojo {
       getLog().info("Each applies to the base after its needs; all " + exported.size()
         + " together give the tree that the build compiles");
     }
-  }
-
-  private List<PatchFile> selected(Series series) {
-    List<PatchFile> selected = series.patches().stream()
-      .filter(patch -> jira.equals(patch.header().jira()) || jira.equals(patch.stem())
-        || jira.equals(patch.name()))
-      .toList();
-    if (selected.isEmpty()) {
-      throw new ForkException("fork.jira is '%s', which is the JIRA key or file name of no patch "
-        + "of patches/series; correct it, or leave it out to export all.", jira);
-    }
-    return selected;
   }
 
   private void write(Path folder, Export.Exported one) throws IOException {

@@ -32,7 +32,6 @@ import org.eclipse.jgit.lib.ObjectId;
 
 /** A patch as {@code git format-patch} writes it, with three lines of context. */
 final class MailPatch {
-  private static final int CONTEXT = 3;
   private static final int BODY_WIDTH = 72;
   private static final int NAME_WIDTH = 60;
   private static final int GRAPH_WIDTH = 20;
@@ -64,7 +63,7 @@ final class MailPatch {
    */
   byte[] write(PatchFile patch, ObjectId before, ObjectId after, ObjectId commit)
     throws IOException {
-    DiffWriter diffs = new DiffWriter(store, CONTEXT);
+    DiffWriter diffs = new DiffWriter(store, DiffWriter.CONTEXT);
     List<DiffEntry> entries = diffs.entries(before, after, rename -> true);
     ByteArrayOutputStream sections = new ByteArrayOutputStream();
     List<Stat> stats = new ArrayList<>();

@@ -40,6 +40,8 @@ final class PatchHeader {
   static final List<String> KEYS = List.of(SUBJECT, JIRA, REASON, UPSTREAM, NEEDS, ADDS);
 
   private static final Pattern KEY = Pattern.compile("([A-Za-z][A-Za-z-]*):(.*)", Pattern.DOTALL);
+  private static final Pattern VERSIONS =
+    Pattern.compile("in (\\d[^ ,]*(?:(?:,? and|,) \\d[^ ,]*)*)");
   private static final Pattern ISSUE = Pattern.compile("HBASE-[0-9]+");
 
   /** The raw lines of each key, in the order in which they were written. */
@@ -135,6 +137,16 @@ final class PatchHeader {
   /** Returns why the patch exists and whether it goes upstream. */
   String reason() {
     return value(REASON);
+  }
+
+  /**
+   * Returns whether {@code Upstream:} says that an HBase version has the patch, as in
+   * {@code in 2.6.6 and 3.0.0 (PR 7995)}. For which Hadoop the version is has no say.
+   */
+  boolean isIn(String version) {
+    Matcher matcher = VERSIONS.matcher(value(UPSTREAM));
+    return matcher.lookingAt() && List.of(matcher.group(1).split(",? and |, "))
+      .contains(version.replaceFirst("-hadoop\\d+$", ""));
   }
 
   /** Returns the names of the earlier patches that this one builds on. */

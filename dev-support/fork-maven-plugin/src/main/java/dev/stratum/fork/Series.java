@@ -28,6 +28,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** The patches in the order of patches/series. Immutable. */
@@ -152,6 +153,35 @@ record Series(List<PatchFile> patches) {
       found.addAll(matches);
     }
     return patches.stream().filter(found::contains).toList();
+  }
+
+  /** Returns all that the patch needs, directly or not, in series order. */
+  Set<PatchFile> closure(PatchFile patch) {
+    Set<PatchFile> all = new LinkedHashSet<>();
+    collect(patch, all);
+    return patches.stream().filter(all::contains)
+      .collect(Collectors.toCollection(LinkedHashSet::new));
+  }
+
+  private void collect(PatchFile patch, Set<PatchFile> all) {
+    for (PatchFile need : needed(patch)) {
+      if (all.add(need)) {
+        collect(need, all);
+      }
+    }
+  }
+
+  /** Returns the patches of a JIRA key or a file name, with or without {@code .patch}. */
+  List<PatchFile> named(String name) {
+    List<PatchFile> found = patches.stream()
+      .filter(patch -> name.equals(patch.header().jira()) || name.equals(patch.stem())
+        || name.equals(patch.name()))
+      .toList();
+    if (found.isEmpty()) {
+      throw new ForkException("fork.jira is '%s', which is the JIRA key or file name of no patch "
+        + "of patches/series; correct it, or leave it out to take all.", name);
+    }
+    return found;
   }
 
   /** Returns the repository paths that the patches add, in series order. */

@@ -76,23 +76,6 @@ public class TestPoolExhaustion {
   }
 
   @Test
-  public void testEachSizeIsCountedOnceWithSizeClasses() {
-    ByteBuffAllocator allocator = new SizeClassByteBuffAllocator(true, 1, BUFFER, BUFFER / 6);
-    ByteBuff all = allocator.allocate(BUFFER);
-    int[] sizes = { 4096, 8192, 16 * 1024, 32 * 1024 };
-    int bytes = 0;
-    for (int i = 0; i < sizes.length; i++) {
-      allocator.allocate(sizes[i]).release();
-      bytes += sizes[i];
-      assertEquals(i + 1, allocator.getExhaustion().getCount());
-      assertEquals(bytes, allocator.getExhaustion().getBytes());
-    }
-    allocator.allocate(100).release();
-    assertEquals(sizes.length, allocator.getExhaustion().getCount());
-    all.release();
-  }
-
-  @Test
   public void testAllocatorWithoutAPoolIsNeverExhausted() {
     ByteBuffAllocator.HEAP.allocate(BUFFER).release();
     ByteBuffAllocator.HEAP.allocateOneBuffer().release();

@@ -336,6 +336,23 @@ public class TestSizeClassByteBuffAllocator {
     return bytes;
   }
 
+  @Test
+  public void testEachSizeIsCountedOnceWhenThePoolIsExhausted() {
+    ByteBuffAllocator allocator = allocator(1);
+    ByteBuff all = allocator.allocate(BUFFER);
+    int[] sizes = { 4096, 8192, 16 * 1024, 32 * 1024 };
+    int bytes = 0;
+    for (int i = 0; i < sizes.length; i++) {
+      allocator.allocate(sizes[i]).release();
+      bytes += sizes[i];
+      assertEquals(i + 1, allocator.getExhaustion().getCount());
+      assertEquals(bytes, allocator.getExhaustion().getBytes());
+    }
+    allocator.allocate(100).release();
+    assertEquals(sizes.length, allocator.getExhaustion().getCount());
+    all.release();
+  }
+
   private static SizeClassByteBuffAllocator allocator(int buffers) {
     return new SizeClassByteBuffAllocator(true, buffers, BUFFER, BUFFER / 6);
   }

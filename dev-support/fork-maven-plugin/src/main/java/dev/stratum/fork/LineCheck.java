@@ -1,0 +1,253 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package dev.stratum.fork;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import org.eclipse.jgit.diff.DiffEntry;
+
+/**
+ * Tells how the patches fare on another line of HBase, each on the line's files with the patches
+ * before it. A patch in conflict counts as applied for those after it, with its own lines where the
+ * sides disagree, so that each is told its own conflicts and none that it inherits.
+ */
+final class LineCheck {
+
+  /** How one patch fares. */
+  enum Kind {
+    /** Its lines of context are there, as {@code git am} wants them, if at other line numbers. */
+    APPLIES("applies"),
+    /** It merges three ways, as with {@code git am -3}. */
+    CHANGES("applies with changes"),
+    /** A variant for the line is kept. */
+    VARIANT("variant kept"),
+    /** The line has all of the edits, or the patch's header says that it has it in its way. */
+    UPSTREAM("already upstream"),
+    /** It edits modules only that are not published for this line. */
+    UNKNOWN("not published"),
+    CONFLICTS("conflicts");
+
+    private final String shown;
+
+    Kind(String shown) {
+      this.shown = shown;
+    }
+
+    @Override
+    public String toString() {
+      return shown;
+    }
+  }
+
+  /**
+   * What became of one patch.
+   * @param details each place in conflict, as {@code path:line} of the line's file
+   */
+  record Outcome(PatchFile patch, Kind kind, List<String> details) {
+  }
+
+  private final GitStore store;
+  private final ForkHistory history;
+  private final String version;
+  private final SortedMap<String, byte[]> line;
+  private final Set<String> modules;
+  private final Map<String, byte[]> variants;
+
+  /**
+   * @param store    where to keep objects
+   * @param history  the patches on the base
+   * @param version  the line's version
+   * @param line     the line's files
+   * @param modules  the modules that {@code line} has
+   * @param variants patches for this line with lines of context, by the name of the patch of the
+   *                 series that each takes the place of
+   */
+  LineCheck(GitStore store, ForkHistory history, String version, SortedMap<String, byte[]> line,
+    Set<String> modules, Map<String, byte[]> variants) {
+    this.store = store;
+    this.history = history;
+    this.version = version;
+    this.line = line;
+    this.modules = modules;
+    this.variants = variants;
+  }
+
+  /** Tries all patches. */
+  List<Outcome> outcomes() throws IOException {
+    SortedMap<String, byte[]> tree = new TreeMap<>(line);
+    List<Outcome> outcomes = new ArrayList<>();
+    for (ForkHistory.Step step : history.steps()) {
+      if (step.patch().header().isIn(version)) {
+        outcomes.add(new Outcome(step.patch(), Kind.UPSTREAM, List.of()));
+      } else if (variants.containsKey(step.patch().name())) {
+        outcomes.add(applyVariant(step.patch(), tree));
+      } else {
+        outcomes.add(apply(step, tree));
+      }
+    }
+    return outcomes;
+  }
+
+  private Outcome applyVariant(PatchFile patch, SortedMap<String, byte[]> tree) {
+    SortedMap<String, byte[]> next = new TreeMap<>(tree);
+    String path = ContextApplier.apply(patch.name(), variants.get(patch.name()), next);
+    if (path != null) {
+      return new Outcome(patch, Kind.CONFLICTS, List.of(path + " of the variant that is kept"));
+    }
+    tree.putAll(next);
+    tree.keySet().retainAll(next.keySet());
+    return new Outcome(patch, Kind.VARIANT, List.of());
+  }
+
+  private Outcome apply(ForkHistory.Step step, SortedMap<String, byte[]> tree)
+    throws IOException {
+    Set<Kind> kinds = new TreeSet<>();
+    List<String> details = new ArrayList<>();
+    int edits = 0;
+    for (FileChange change : step.changes()) {
+      edits += change.oldPath() == null ? 0 : 1;
+      if (modules.contains(Modules.of(change.path()))) {
+        Kind kind = apply(change, tree, details);
+        if (change.oldPath() != null || kind == Kind.CONFLICTS) {
+          kinds.add(kind);
+        }
+      }
+    }
+    Kind kind;
+    if (kinds.contains(Kind.CONFLICTS)) {
+      kind = Kind.CONFLICTS;
+    } else if (kinds.contains(Kind.CHANGES)) {
+      kind = Kind.CHANGES;
+    } else if (kinds.contains(Kind.APPLIES) || edits == 0) {
+      kind = Kind.APPLIES;
+    } else {
+      kind = kinds.isEmpty() ? Kind.UNKNOWN : Kind.UPSTREAM;
+    }
+    return new Outcome(step.patch(), kind, details);
+  }
+
+  private Kind apply(FileChange change, SortedMap<String, byte[]> tree, List<String> details)
+    throws IOException {
+    byte[] ours = change.oldPath() == null ? null : tree.get(change.oldPath());
+    if (ours != null && change.after() != null && fits(change, ours)) {
+      tree.remove(change.oldPath());
+      tree.put(change.newPath(), ContentMerge.preferTheirs(change.before(), ours, change.after()));
+      return Kind.APPLIES;
+    }
+    List<TreeMerge.Conflict> conflicts = new TreeMerge(tree, "line", "patch")
+      .apply(List.of(change));
+    if (conflicts.isEmpty()) {
+      boolean there = ours != null && change.newPath() != null
+        && Arrays.equals(ours, tree.get(change.newPath()));
+      return there ? Kind.UPSTREAM : Kind.CHANGES;
+    }
+    String reason = conflicts.get(0).reason();
+    if (ours == null || change.after() == null) {
+      details.add(change.path() + " (" + reason + ")");
+      if (ours == null && change.oldPath() != null) {
+        tree.remove(change.newPath());
+      }
+      return Kind.CONFLICTS;
+    }
+    for (int number : ContentMerge.conflicts(change.before(), ours, change.after())) {
+      details.add(change.path() + ":" + number);
+    }
+    tree.put(change.newPath(), ContentMerge.preferTheirs(change.before(), ours, change.after()));
+    return Kind.CONFLICTS;
+  }
+
+  /** Returns whether the change applies to {@code ours} as a patch with lines of context. */
+  private boolean fits(FileChange change, byte[] ours) throws IOException {
+    DiffWriter diffs = new DiffWriter(store, DiffWriter.CONTEXT);
+    List<DiffEntry> entries = diffs.entries(
+      store.writeTree(new TreeMap<>(Map.of(change.oldPath(), change.before()))),
+      store.writeTree(new TreeMap<>(Map.of(change.newPath(), change.after()))), rename -> true);
+    SortedMap<String, byte[]> tree = new TreeMap<>(Map.of(change.oldPath(), ours));
+    for (DiffEntry entry : entries) {
+      if (ContextApplier.apply("", diffs.section(entry), tree) != null) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /**
+   * Compiles the patches that apply, one after the other. One that does not compile is left out,
+   * as is one that needs something that was left out.
+   * @param outcomes of {@link #outcomes()}
+   * @param check    what compiles
+   * @return what to say of a patch, by its name
+   */
+  Map<String, String> compile(List<Outcome> outcomes, StateCheck check) throws IOException {
+    Series series = new Series(history.steps().stream().map(ForkHistory.Step::patch).toList());
+    SortedMap<String, byte[]> tree = new TreeMap<>(line);
+    Set<PatchFile> left = new LinkedHashSet<>();
+    Map<String, String> said = new HashMap<>();
+    for (Outcome outcome : outcomes) {
+      PatchFile patch = outcome.patch();
+      Set<PatchFile> missing = new LinkedHashSet<>(series.closure(patch));
+      missing.retainAll(left);
+      if (outcome.kind() == Kind.CONFLICTS) {
+        left.add(patch);
+        continue;
+      }
+      if (patch.header().isIn(version)) {
+        continue;
+      }
+      if (!missing.isEmpty()) {
+        left.add(patch);
+        said.put(patch.name(), "waits for "
+          + missing.stream().map(PatchFile::stem).collect(Collectors.joining(", ")));
+        continue;
+      }
+      SortedMap<String, byte[]> next = new TreeMap<>(tree);
+      boolean conflict = outcome.kind() == Kind.VARIANT
+        ? ContextApplier.apply(patch.name(), variants.get(patch.name()), next) != null
+        : !new TreeMerge(next, "line", patch.stem()).apply(step(patch).changes()).isEmpty();
+      if (conflict) {
+        left.add(patch);
+        said.put(patch.name(), "overlaps what was left out");
+        continue;
+      }
+      List<String> errors = check.check(next, List.of()).errors();
+      if (errors.isEmpty()) {
+        said.put(patch.name(), "compiles");
+        tree = next;
+      } else {
+        left.add(patch);
+        said.put(patch.name(), "does not compile: " + errors.get(0));
+      }
+    }
+    return said;
+  }
+
+  private ForkHistory.Step step(PatchFile patch) {
+    return history.steps().stream().filter(step -> step.patch().equals(patch)).findFirst()
+      .orElseThrow();
+  }
+}
