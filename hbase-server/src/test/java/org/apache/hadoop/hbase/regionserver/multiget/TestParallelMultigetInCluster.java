@@ -34,6 +34,8 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
@@ -378,7 +380,10 @@ public class TestParallelMultigetInCluster {
   @Test
   public void nothingMoreIsBegunForAClientThatHasGone() throws Exception {
     Watcher.awaited = call -> call.disconnectSince() >= 0;
-    Connection connection = ConnectionFactory.createConnection(UTIL.getConfiguration());
+    // A connection waits ten seconds for threads of its own before it closes.
+    ExecutorService threads = Executors.newCachedThreadPool();
+    Connection connection =
+      ConnectionFactory.createConnection(UTIL.getConfiguration(), threads);
     Thread client = new Thread(() -> {
       try (Table each = connection.getTable(table)) {
         each.get(getsOfOneRegion());
@@ -390,6 +395,7 @@ public class TestParallelMultigetInCluster {
     UTIL.waitFor(TIMEOUT_MILLIS, () -> Watcher.BEGUN.get() > 0);
     connection.close();
     client.join();
+    threads.shutdownNow();
     waitUntilNoMultiIsServed();
     int begun = Watcher.BEGUN.get();
     assertTrue("begun " + begun, begun <= ParallelGets.WINDOW);
