@@ -17,6 +17,11 @@
  */
 package org.apache.hadoop.hbase.io.hfile;
 
+import static org.apache.hadoop.hbase.io.hfile.ClusterWithTiers.cacheOf;
+import static org.apache.hadoop.hbase.io.hfile.ClusterWithTiers.first;
+import static org.apache.hadoop.hbase.io.hfile.ClusterWithTiers.readAll;
+import static org.apache.hadoop.hbase.io.hfile.ClusterWithTiers.row;
+import static org.apache.hadoop.hbase.io.hfile.ClusterWithTiers.second;
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertNotEquals;
@@ -25,44 +30,31 @@ import static org.junit.Assert.assertTrue;
 
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
-import java.util.List;
-import java.util.Random;
 import java.util.Set;
 import java.util.TreeSet;
 import javax.management.MBeanAttributeInfo;
 import javax.management.MBeanServer;
 import javax.management.ObjectName;
 import org.apache.hadoop.conf.Configuration;
-import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.HBaseConfiguration;
 import org.apache.hadoop.hbase.HBaseTestingUtility;
 import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.MiniHBaseCluster;
 import org.apache.hadoop.hbase.ServerName;
-import org.apache.hadoop.hbase.StartMiniClusterOption;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.client.Admin;
 import org.apache.hadoop.hbase.client.ClientSideRegionScanner;
-import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
-import org.apache.hadoop.hbase.client.Get;
-import org.apache.hadoop.hbase.client.Put;
-import org.apache.hadoop.hbase.client.Result;
-import org.apache.hadoop.hbase.client.ResultScanner;
 import org.apache.hadoop.hbase.client.Scan;
 import org.apache.hadoop.hbase.client.Table;
-import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
 import org.apache.hadoop.hbase.io.hfile.bucket.BucketCacheTier;
-import org.apache.hadoop.hbase.regionserver.BloomType;
 import org.apache.hadoop.hbase.regionserver.CompactedHFilesDischarger;
 import org.apache.hadoop.hbase.regionserver.HRegion;
 import org.apache.hadoop.hbase.regionserver.HRegionServer;
-import org.apache.hadoop.hbase.regionserver.HStoreFile;
 import org.apache.hadoop.hbase.regionserver.MetricsRegionServerWrapper;
 import org.apache.hadoop.hbase.regionserver.StoreFileInfo;
 import org.apache.hadoop.hbase.testclassification.IOTests;
 import org.apache.hadoop.hbase.testclassification.LargeTests;
-import org.apache.hadoop.hbase.util.Bytes;
 import org.apache.hadoop.hbase.util.JVMClusterUtil;
 import org.junit.After;
 import org.junit.Before;
@@ -77,108 +69,35 @@ public class TestCompositeBucketCacheOnCluster {
   public static final HBaseClassTestRule CLASS_RULE =
     HBaseClassTestRule.forClass(TestCompositeBucketCacheOnCluster.class);
 
-  private static final TableName TABLE = TableName.valueOf("tiers");
-  private static final byte[] FAMILY = Bytes.toBytes("f");
-  private static final byte[] QUALIFIER = Bytes.toBytes("q");
   private static final int ROWS = 2000;
 
+  private ClusterWithTiers cluster;
   private HBaseTestingUtility util;
-  private String folder;
+  private TableName tiers;
 
   @Before
   public void setUp() throws Exception {
-    util = new HBaseTestingUtility();
-    Configuration conf = util.getConfiguration();
-    folder = util.getDataTestDir().toString();
-    util.getTestFileSystem().mkdirs(new Path(folder));
-    conf.setBoolean("hbase.bucketcache.composite.enabled", true);
+    cluster = new ClusterWithTiers("tiers");
+    util = cluster.util();
+    tiers = cluster.table();
+    Configuration conf = cluster.conf();
     conf.set("hbase.bucketcache.composite.promotion", "none");
-    conf.set("hfile.block.cache.size", "0");
-    conf.set("hbase.bucketcache.l1.size", "32");
-    conf.set("hbase.bucketcache.l2.size", "64");
     useFiles(conf, "one");
     conf.setBoolean(CacheConfig.EVICT_BLOCKS_ON_CLOSE_KEY, true);
     // Small enough that every file has leaf index blocks and bloom chunks.
     conf.setInt("hfile.index.block.max.size", 512);
     conf.setInt("io.storefile.bloom.block.size", 512);
-    util.startMiniCluster(StartMiniClusterOption.builder().numRegionServers(1).build());
+    cluster.start();
   }
 
   private void useFiles(Configuration conf, String name) {
-    conf.set("hbase.bucketcache.l2.ioengine", "file:" + folder + "/" + name);
-    conf.set("hbase.bucketcache.l2.persistent.path", folder + "/" + name + ".map");
+    conf.set("hbase.bucketcache.l2.ioengine", "file:" + cluster.folder() + "/" + name);
+    conf.set("hbase.bucketcache.l2.persistent.path", cluster.folder() + "/" + name + ".map");
   }
 
   @After
   public void tearDown() throws Exception {
-    util.shutdownMiniCluster();
-  }
-
-  private Table createTable() throws Exception {
-    return util.createTable(
-      TableDescriptorBuilder.newBuilder(TABLE)
-        .setColumnFamily(ColumnFamilyDescriptorBuilder.newBuilder(FAMILY)
-          .setBloomFilterType(BloomType.ROW).setBlocksize(4096).build())
-        .build(),
-      null);
-  }
-
-  private static byte[] row(int i) {
-    return Bytes.toBytes(String.format("%06d", i));
-  }
-
-  private static byte[] value(int i) {
-    byte[] value = new byte[400];
-    new Random(i).nextBytes(value);
-    return value;
-  }
-
-  private void load(Table table, int from, int to) throws Exception {
-    List<Put> puts = new ArrayList<>();
-    for (int i = from; i < to; i++) {
-      puts.add(new Put(row(i)).addColumn(FAMILY, QUALIFIER, value(i)));
-    }
-    table.put(puts);
-    util.flush(TABLE);
-  }
-
-  /** Reads every row by get and by scan. */
-  private void readAll(Table table) throws Exception {
-    for (int i = 0; i < ROWS; i++) {
-      assertTrue("row " + i, Bytes.equals(value(i),
-        table.get(new Get(row(i))).getValue(FAMILY, QUALIFIER)));
-    }
-    int count = 0;
-    try (ResultScanner scanner = table.getScanner(new Scan().setCacheBlocks(true))) {
-      for (Result result : scanner) {
-        assertTrue(Bytes.equals(value(count), result.getValue(FAMILY, QUALIFIER)));
-        count++;
-      }
-    }
-    assertEquals(ROWS, count);
-  }
-
-  private static CompositeBucketCache cacheOf(HRegionServer server) {
-    return (CompositeBucketCache) server.getBlockCache().get();
-  }
-
-  private static BucketCacheTier first(HRegionServer server) {
-    return (BucketCacheTier) cacheOf(server).getFirstLevelCache();
-  }
-
-  private static BucketCacheTier second(HRegionServer server) {
-    return (BucketCacheTier) cacheOf(server).getSecondLevelCache();
-  }
-
-  private static Set<String> files(HRegionServer server) {
-    Set<String> files = new TreeSet<>();
-    for (HRegion region : server.getRegions()) {
-      if (region.getRegionInfo().getTable().equals(TABLE)) {
-        region.getStores().forEach(store -> store.getStorefiles()
-          .forEach(file -> files.add(((HStoreFile) file).getPath().getName())));
-      }
-    }
-    return files;
+    cluster.stop();
   }
 
   private static int blocksOf(HRegionServer server, Set<String> files) {
@@ -210,13 +129,13 @@ public class TestCompositeBucketCacheOnCluster {
 
   @Test
   public void servesFlushCompactionSplitAndMove() throws Exception {
-    HRegionServer server = util.getMiniHBaseCluster().getRegionServer(0);
+    HRegionServer server = cluster.server();
     Admin admin = util.getAdmin();
-    try (Table table = createTable()) {
-      load(table, 0, ROWS / 2);
-      load(table, ROWS / 2, ROWS);
-      readAll(table);
-      Set<String> flushed = files(server);
+    try (Table table = cluster.createTable()) {
+      cluster.load(table, 0, ROWS / 2);
+      cluster.load(table, ROWS / 2, ROWS);
+      readAll(table, ROWS);
+      Set<String> flushed = cluster.files(server);
       assertEquals(2, flushed.size());
       assertSorted(server, flushed);
       assertEquals(0, first(server).getDataBlockCount());
@@ -225,28 +144,28 @@ public class TestCompositeBucketCacheOnCluster {
       long misses = cacheOf(server).getStats().getMissCount();
       long firstHits = first(server).getStats().getHitCount();
       long secondHits = second(server).getStats().getHitCount();
-      readAll(table);
+      readAll(table, ROWS);
       assertEquals("all of it is cached", misses, cacheOf(server).getStats().getMissCount());
       assertTrue(first(server).getStats().getHitCount() - firstHits >= ROWS);
       assertTrue(second(server).getStats().getHitCount() - secondHits >= ROWS);
       assertMetrics(server);
 
-      util.compact(TABLE, true);
+      util.compact(tiers, true);
       new CompactedHFilesDischarger(100, server, server, false).chore();
       CachedBlockFixture.await(() -> blocksOf(server, flushed) == 0);
-      readAll(table);
-      Set<String> compacted = files(server);
+      readAll(table, ROWS);
+      Set<String> compacted = cluster.files(server);
       assertEquals(1, compacted.size());
       assertSorted(server, compacted);
 
       admin.compactionSwitch(false, new ArrayList<>());
       misses = cacheOf(server).getStats().getMissCount();
-      admin.split(TABLE, row(ROWS / 2));
-      util.waitFor(60_000, () -> server.getRegions(TABLE).size() == 2
-        && server.getRegions(TABLE).stream().allMatch(region -> region.isAvailable()));
-      Set<String> references = files(server);
+      admin.split(tiers, row(ROWS / 2));
+      util.waitFor(60_000, () -> server.getRegions(tiers).size() == 2
+        && server.getRegions(tiers).stream().allMatch(region -> region.isAvailable()));
+      Set<String> references = cluster.files(server);
       assertTrue(references.toString(), references.stream().allMatch(StoreFileInfo::isReference));
-      readAll(table);
+      readAll(table, ROWS);
       assertTrue("served from what the parent had cached, or read again and sorted",
         blocksOf(server, compacted) + blocksOf(server, references) > 0);
 
@@ -257,19 +176,19 @@ public class TestCompositeBucketCacheOnCluster {
       admin.balancerSwitch(false, true);
       // The master may take a server that has just come up for a candidate or not yet.
       util.waitFor(60_000, 500, () -> {
-        for (HRegion region : server.getRegions(TABLE)) {
+        for (HRegion region : server.getRegions(tiers)) {
           admin.move(region.getRegionInfo().getEncodedNameAsBytes(), other.getServerName());
         }
-        return other.getRegions(TABLE).size() == 2;
+        return other.getRegions(tiers).size() == 2;
       });
       assertEquals("no block of a region that moved away", 0, blocksOf(server, references));
       admin.compactionSwitch(true, new ArrayList<>());
-      util.compact(TABLE, true);
-      readAll(table);
-      assertSorted(other, files(other));
+      util.compact(tiers, true);
+      readAll(table, ROWS);
+      assertSorted(other, cluster.files(other));
 
-      assertTrue(admin.clearBlockCache(TABLE).getEvictedBlocks() > 0);
-      assertEquals(0, blocksOf(other, files(other)));
+      assertTrue(admin.clearBlockCache(tiers).getEvictedBlocks() > 0);
+      assertEquals(0, blocksOf(other, cluster.files(other)));
     }
   }
 
@@ -306,29 +225,29 @@ public class TestCompositeBucketCacheOnCluster {
     conf.set("hbase.bucketcache.l2.size", "0");
     try (ClientSideRegionScanner scanner = new ClientSideRegionScanner(conf,
       util.getTestFileSystem(), util.getDefaultRootDirPath(), table.getDescriptor(),
-      util.getMiniHBaseCluster().getRegions(TABLE).get(0).getRegionInfo(), new Scan(), null)) {
-      assertTrue(Bytes.equals(value(0), scanner.next().getValue(FAMILY, QUALIFIER)));
+      util.getMiniHBaseCluster().getRegions(tiers).get(0).getRegionInfo(), new Scan(), null)) {
+      ClusterWithTiers.assertRow(0, scanner.next());
     }
   }
 
   @Test
   public void secondTierIsWarmAfterARestart() throws Exception {
-    MiniHBaseCluster cluster = util.getMiniHBaseCluster();
-    HRegionServer before = cluster.getRegionServer(0);
-    try (Table table = createTable()) {
-      load(table, 0, ROWS);
-      readAll(table);
-      Set<String> files = files(before);
+    MiniHBaseCluster servers = util.getMiniHBaseCluster();
+    HRegionServer before = cluster.server();
+    try (Table table = cluster.createTable()) {
+      cluster.load(table, 0, ROWS);
+      readAll(table, ROWS);
+      Set<String> files = cluster.files(before);
       int kept = blocksOf(second(before), files);
       assertTrue(kept > 0);
       ServerName name = before.getServerName();
-      cluster.stopRegionServer(name);
-      cluster.waitForRegionServerToStop(name, 60_000);
-      HRegionServer after = cluster.startRegionServerAndWait(60_000).getRegionServer();
-      util.waitFor(60_000, () -> after.getRegions(TABLE).size() == 1);
+      servers.stopRegionServer(name);
+      servers.waitForRegionServerToStop(name, 60_000);
+      HRegionServer after = servers.startRegionServerAndWait(60_000).getRegionServer();
+      util.waitFor(60_000, () -> after.getRegions(tiers).size() == 1);
       assertEquals("data is kept", kept, blocksOf(second(after), files));
       long hits = second(after).getStats().getDataHitCount();
-      readAll(table);
+      readAll(table, ROWS);
       assertEquals("nothing had to be read again", kept, blocksOf(second(after), files));
       assertTrue(second(after).getStats().getDataHitCount() - hits >= ROWS);
       assertSorted(after, files);

@@ -17,6 +17,9 @@
  */
 package org.apache.hadoop.hbase.io.hfile;
 
+import static org.apache.hadoop.hbase.io.hfile.ClusterWithTiers.first;
+import static org.apache.hadoop.hbase.io.hfile.ClusterWithTiers.row;
+import static org.apache.hadoop.hbase.io.hfile.ClusterWithTiers.second;
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertTrue;
 
@@ -29,27 +32,18 @@ import java.util.TreeSet;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
 import org.apache.hadoop.conf.Configuration;
-import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.HBaseTestingUtility;
-import org.apache.hadoop.hbase.StartMiniClusterOption;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.client.Admin;
-import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
-import org.apache.hadoop.hbase.client.Get;
-import org.apache.hadoop.hbase.client.Put;
 import org.apache.hadoop.hbase.client.Table;
-import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
 import org.apache.hadoop.hbase.io.ByteBuffAllocator;
 import org.apache.hadoop.hbase.io.hfile.bucket.BucketCacheTier;
-import org.apache.hadoop.hbase.regionserver.BloomType;
 import org.apache.hadoop.hbase.regionserver.CompactedHFilesDischarger;
 import org.apache.hadoop.hbase.regionserver.HRegion;
 import org.apache.hadoop.hbase.regionserver.HRegionServer;
-import org.apache.hadoop.hbase.regionserver.HStoreFile;
 import org.apache.hadoop.hbase.testclassification.IOTests;
 import org.apache.hadoop.hbase.testclassification.LargeTests;
-import org.apache.hadoop.hbase.util.Bytes;
 import org.junit.After;
 import org.junit.Before;
 import org.junit.ClassRule;
@@ -67,9 +61,6 @@ public class TestDataPromotionOnCluster {
   public static final HBaseClassTestRule CLASS_RULE =
     HBaseClassTestRule.forClass(TestDataPromotionOnCluster.class);
 
-  private static final TableName TABLE = TableName.valueOf("promotion");
-  private static final byte[] FAMILY = Bytes.toBytes("f");
-  private static final byte[] QUALIFIER = Bytes.toBytes("q");
   /** 3.5 MB of data for a first tier of 2 MB. */
   private static final int ROWS = 8000;
   /** No factor of it is in ROWS, so that hot rows lie everywhere. */
@@ -80,51 +71,30 @@ public class TestDataPromotionOnCluster {
   @Rule
   public final RefCntLeakRule leaks = new RefCntLeakRule();
 
+  private ClusterWithTiers cluster;
   private HBaseTestingUtility util;
-  private String folder;
+  private TableName promotion;
 
   @Before
   public void setUp() throws Exception {
-    util = new HBaseTestingUtility();
-    Configuration conf = util.getConfiguration();
-    folder = util.getDataTestDir().toString();
-    util.getTestFileSystem().mkdirs(new Path(folder));
-    conf.setBoolean("hbase.bucketcache.composite.enabled", true);
-    conf.set("hfile.block.cache.size", "0");
+    cluster = new ClusterWithTiers("promotion");
+    util = cluster.util();
+    promotion = cluster.table();
+    Configuration conf = cluster.conf();
     conf.set("hbase.bucketcache.l1.size", "2");
     conf.set("hbase.bucketcache.l1.bucket.sizes", "5120,9216");
-    conf.set("hbase.bucketcache.l2.size", "64");
     conf.set("hbase.blockcache.minblocksize", "4096");
-    conf.set("hbase.bucketcache.l2.ioengine", "file:" + folder + "/one");
+    conf.set("hbase.bucketcache.l2.ioengine", "file:" + cluster.folder() + "/one");
     conf.setBoolean(CacheConfig.EVICT_BLOCKS_ON_CLOSE_KEY, true);
     conf.setBoolean(CacheConfig.CACHE_BLOCKS_ON_WRITE_KEY, true);
     conf.setInt("hfile.index.block.max.size", 512);
     conf.setInt("io.storefile.bloom.block.size", 512);
-    util.startMiniCluster(StartMiniClusterOption.builder().numRegionServers(1).build());
+    cluster.start();
   }
 
   @After
   public void tearDown() throws Exception {
-    util.shutdownMiniCluster();
-  }
-
-  private static byte[] row(int i) {
-    return Bytes.toBytes(String.format("%06d", i));
-  }
-
-  private static byte[] value(int i) {
-    byte[] value = new byte[400];
-    new Random(i).nextBytes(value);
-    return value;
-  }
-
-  private void load(Table table, int from, int to) throws Exception {
-    List<Put> puts = new ArrayList<>();
-    for (int i = from; i < to; i++) {
-      puts.add(new Put(row(i)).addColumn(FAMILY, QUALIFIER, value(i)));
-    }
-    table.put(puts);
-    util.flush(TABLE);
+    cluster.stop();
   }
 
   /** Threads that get rows, a few of them far more often than the rest, until closed. */
@@ -144,11 +114,10 @@ public class TestDataPromotionOnCluster {
     }
 
     private void read(Random random) {
-      try (Table table = util.getConnection().getTable(TABLE)) {
+      try (Table table = util.getConnection().getTable(promotion)) {
         while (!done) {
           int i = (int) ((long) (ROWS * Math.pow(random.nextDouble(), 4)) * STRIDE % ROWS);
-          assertTrue("row " + i, Bytes.equals(value(i),
-            table.get(new Get(row(i))).getValue(FAMILY, QUALIFIER)));
+          ClusterWithTiers.get(table, i);
           gets.increment();
         }
       } catch (Throwable e) {
@@ -177,27 +146,6 @@ public class TestDataPromotionOnCluster {
       }
       assertNoFailure();
     }
-  }
-
-  private static CompositeBucketCache cacheOf(HRegionServer server) {
-    return (CompositeBucketCache) server.getBlockCache().get();
-  }
-
-  private static BucketCacheTier first(HRegionServer server) {
-    return (BucketCacheTier) cacheOf(server).getFirstLevelCache();
-  }
-
-  private static BucketCacheTier second(HRegionServer server) {
-    return (BucketCacheTier) cacheOf(server).getSecondLevelCache();
-  }
-
-  private static Set<String> files(HRegionServer server) {
-    Set<String> files = new TreeSet<>();
-    for (HRegion region : server.getRegions(TABLE)) {
-      region.getStores().forEach(store -> store.getStorefiles()
-        .forEach(file -> files.add(((HStoreFile) file).getPath().getName())));
-    }
-    return files;
   }
 
   private static int blocksOf(HRegionServer server, Set<String> files) {
@@ -229,64 +177,61 @@ public class TestDataPromotionOnCluster {
 
   @Test
   public void everyGetIsRightAndNothingOfAClosedFileStays() throws Exception {
-    HRegionServer server = util.getMiniHBaseCluster().getRegionServer(0);
+    HRegionServer server = cluster.server();
     Admin admin = util.getAdmin();
     Set<String> closed = new TreeSet<>();
     HRegionServer other;
-    try (Table table = util.createTable(TableDescriptorBuilder.newBuilder(TABLE)
-      .setColumnFamily(ColumnFamilyDescriptorBuilder.newBuilder(FAMILY)
-        .setBloomFilterType(BloomType.ROW).setBlocksize(4096).build())
-      .build(), null)) {
-      load(table, 0, ROWS / 2);
-      load(table, ROWS / 2, ROWS);
+    try (Table table = cluster.createTable()) {
+      cluster.load(table, 0, ROWS / 2);
+      cluster.load(table, ROWS / 2, ROWS);
       try (Readers readers = new Readers()) {
-        Set<String> flushed = files(server);
+        Set<String> flushed = cluster.files(server);
         assertEquals(2, flushed.size());
         awaitPromoted(server, flushed);
         readers.await(2000);
 
-        util.compact(TABLE, true);
+        util.compact(promotion, true);
         awaitGone(server, flushed);
-        Set<String> compacted = files(server);
+        Set<String> compacted = cluster.files(server);
         assertEquals(1, compacted.size());
         awaitPromoted(server, compacted);
         closed.addAll(flushed);
 
-        assertTrue(admin.clearBlockCache(TABLE).getEvictedBlocks() > 0);
+        assertTrue(admin.clearBlockCache(promotion).getEvictedBlocks() > 0);
         awaitPromoted(server, compacted);
 
-        admin.split(TABLE, row(ROWS / 2));
-        util.waitFor(WAIT_MS, () -> server.getRegions(TABLE).size() == 2
-          && server.getRegions(TABLE).stream().allMatch(HRegion::isAvailable));
-        closed.addAll(files(server));
+        admin.split(promotion, row(ROWS / 2));
+        util.waitFor(WAIT_MS, () -> server.getRegions(promotion).size() == 2
+          && server.getRegions(promotion).stream().allMatch(HRegion::isAvailable));
+        closed.addAll(cluster.files(server));
         readers.await(2000);
-        util.compact(TABLE, true);
+        util.compact(promotion, true);
         awaitGone(server, compacted);
         closed.addAll(compacted);
-        awaitPromoted(server, files(server));
+        awaitPromoted(server, cluster.files(server));
 
         util.getMiniHBaseCluster().getConfiguration().set("hbase.bucketcache.l2.ioengine",
-          "file:" + folder + "/two");
+          "file:" + cluster.folder() + "/two");
         other = util.getMiniHBaseCluster().startRegionServerAndWait(WAIT_MS).getRegionServer();
         admin.balancerSwitch(false, true);
-        HRegion moved = server.getRegions(TABLE).get(1);
-        Set<String> gone = new TreeSet<>(files(server));
+        HRegion moved = server.getRegions(promotion).get(1);
+        Set<String> gone = new TreeSet<>(cluster.files(server));
         byte[] name = moved.getRegionInfo().getEncodedNameAsBytes();
         // The master may take a server that has just come up for a candidate or not yet.
         util.waitFor(WAIT_MS, 500, () -> {
           admin.move(name, other.getServerName());
-          return other.getRegions(TABLE).size() == 1;
+          return other.getRegions(promotion).size() == 1;
         });
-        gone.removeAll(files(server));
+        gone.removeAll(cluster.files(server));
         assertEquals(1, gone.size());
         assertEquals("of the region that moved away", 0, blocksOf(server, gone));
         awaitPromoted(other, gone);
         readers.await(2000);
-        closed.addAll(files(server));
-        closed.addAll(files(other));
+        closed.addAll(cluster.files(server));
+        closed.addAll(cluster.files(other));
       }
     }
-    admin.disableTable(TABLE);
+    admin.disableTable(promotion);
     for (HRegionServer each : new HRegionServer[] { server, other }) {
       CachedBlockFixture.await(() -> first(each).heapSize() == 0 && second(each).heapSize() == 0);
       assertEquals(closed.toString(), 0, blocksOf(each, closed));

@@ -17,7 +17,6 @@
  */
 package org.apache.hadoop.hbase.io.hfile.bucket;
 
-import static org.junit.Assert.assertArrayEquals;
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertTrue;
 
@@ -29,25 +28,11 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.apache.hadoop.conf.Configuration;
-import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
-import org.apache.hadoop.hbase.HBaseTestingUtility;
-import org.apache.hadoop.hbase.StartMiniClusterOption;
-import org.apache.hadoop.hbase.TableName;
-import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
-import org.apache.hadoop.hbase.client.Get;
-import org.apache.hadoop.hbase.client.Put;
-import org.apache.hadoop.hbase.client.Result;
-import org.apache.hadoop.hbase.client.ResultScanner;
-import org.apache.hadoop.hbase.client.Scan;
 import org.apache.hadoop.hbase.client.Table;
-import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
-import org.apache.hadoop.hbase.io.hfile.CompositeBucketCache;
-import org.apache.hadoop.hbase.regionserver.BloomType;
+import org.apache.hadoop.hbase.io.hfile.ClusterWithTiers;
 import org.apache.hadoop.hbase.testclassification.IOTests;
 import org.apache.hadoop.hbase.testclassification.LargeTests;
-import org.apache.hadoop.hbase.util.Bytes;
 import org.junit.After;
 import org.junit.Before;
 import org.junit.ClassRule;
@@ -64,56 +49,29 @@ public class TestCorruptDeviceOnCluster {
   public static final HBaseClassTestRule CLASS_RULE =
     HBaseClassTestRule.forClass(TestCorruptDeviceOnCluster.class);
 
-  private static final TableName TABLE = TableName.valueOf("corrupt");
-  private static final byte[] FAMILY = Bytes.toBytes("f");
-  private static final byte[] QUALIFIER = Bytes.toBytes("q");
   private static final int ROWS = 2000;
   private static final int CLIENTS = 3;
 
-  private HBaseTestingUtility util;
+  private ClusterWithTiers cluster;
   private String file;
 
   @Before
   public void setUp() throws Exception {
-    util = new HBaseTestingUtility();
-    Configuration conf = util.getConfiguration();
-    String folder = util.getDataTestDir().toString();
-    util.getTestFileSystem().mkdirs(new Path(folder));
-    file = folder + "/l2";
-    conf.setBoolean("hbase.bucketcache.composite.enabled", true);
+    cluster = new ClusterWithTiers("corrupt");
+    file = cluster.folder() + "/l2";
     // All data stays where the bits flip.
-    conf.set("hbase.bucketcache.composite.promotion", "none");
-    conf.set("hfile.block.cache.size", "0");
-    conf.set("hbase.bucketcache.l1.size", "32");
-    conf.set("hbase.bucketcache.l2.size", "64");
-    conf.set("hbase.bucketcache.l2.ioengine", "file:" + file);
-    util.startMiniCluster(StartMiniClusterOption.builder().numRegionServers(1).build());
+    cluster.conf().set("hbase.bucketcache.composite.promotion", "none");
+    cluster.conf().set("hbase.bucketcache.l2.ioengine", "file:" + file);
+    cluster.start();
   }
 
   @After
   public void tearDown() throws Exception {
-    util.shutdownMiniCluster();
-  }
-
-  private static byte[] row(int i) {
-    return Bytes.toBytes(String.format("%06d", i));
-  }
-
-  private static byte[] value(int i) {
-    byte[] value = new byte[400];
-    new Random(i).nextBytes(value);
-    return value;
+    cluster.stop();
   }
 
   private BucketCacheTier tier() {
-    return (BucketCacheTier) ((CompositeBucketCache) util.getMiniHBaseCluster()
-      .getRegionServer(0).getBlockCache().get()).getSecondLevelCache();
-  }
-
-  private static void get(Table table, int i) throws Exception {
-    Result result = table.get(new Get(row(i)));
-    assertArrayEquals("row " + i, value(i), result.getValue(FAMILY, QUALIFIER));
-    assertEquals(1, result.size());
+    return ClusterWithTiers.second(cluster.server());
   }
 
   /** Flips a bit of each block that is stored at this moment. */
@@ -134,18 +92,10 @@ public class TestCorruptDeviceOnCluster {
 
   @Test
   public void testEveryRowIsRightWhileBitsFlip() throws Exception {
-    try (Table table = util.createTable(TableDescriptorBuilder.newBuilder(TABLE)
-      .setColumnFamily(ColumnFamilyDescriptorBuilder.newBuilder(FAMILY)
-        .setBloomFilterType(BloomType.ROW).setBlocksize(4096).build())
-      .build(), null)) {
-      List<Put> puts = new ArrayList<>();
+    try (Table table = cluster.createTable()) {
+      cluster.load(table, 0, ROWS);
       for (int i = 0; i < ROWS; i++) {
-        puts.add(new Put(row(i)).addColumn(FAMILY, QUALIFIER, value(i)));
-      }
-      table.put(puts);
-      util.flush(TABLE);
-      for (int i = 0; i < ROWS; i++) {
-        get(table, i);
+        ClusterWithTiers.get(table, i);
       }
       assertTrue(tier().getDataBlockCount() > 0);
 
@@ -158,9 +108,9 @@ public class TestCorruptDeviceOnCluster {
           int client = c;
           reads.add(clients.submit(() -> {
             Random random = new Random(client);
-            try (Table own = util.getConnection().getTable(TABLE)) {
+            try (Table own = cluster.util().getConnection().getTable(cluster.table())) {
               for (int n = 0; n < ROWS; n++) {
-                get(own, random.nextInt(ROWS));
+                ClusterWithTiers.get(own, random.nextInt(ROWS));
                 gets.incrementAndGet();
               }
             }
@@ -184,14 +134,7 @@ public class TestCorruptDeviceOnCluster {
       assertEquals(0, tier().getIoErrorCount());
 
       flipBits(new Random(100));
-      int count = 0;
-      try (ResultScanner scanner = table.getScanner(new Scan())) {
-        for (Result result : scanner) {
-          assertArrayEquals(value(count), result.getValue(FAMILY, QUALIFIER));
-          count++;
-        }
-      }
-      assertEquals(ROWS, count);
+      ClusterWithTiers.scan(table, ROWS);
     }
   }
 }
