@@ -17,6 +17,7 @@
  */
 package dev.stratum.bench.counter;
 
+import dev.stratum.bench.harness.HtmlPage;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -132,11 +133,8 @@ final class CounterPage {
   }
 
   private static String html(List<CounterPoint> points) {
-    StringBuilder html = new StringBuilder("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n"
-      + "<meta charset=\"utf-8\">\n"
-      + "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-      + "<title>Counters</title>\n<style>\n").append(STYLE).append("</style>\n</head>\n<body>\n"
-      + "<main>\n<h1>Ways to update a counter</h1>\n<p><span class=\"key fork\">fork</span>"
+    StringBuilder html = new StringBuilder(HtmlPage.begin("Counters", STYLE));
+    html.append("<h1>Ways to update a counter</h1>\n<p><span class=\"key fork\">fork</span>"
       + "<span class=\"key stock\">stock</span> Solid: updates per second, or p50. Dashed: p99."
       + " An operation of a batch is ten updates.</p>\n");
     for (String keys : keys(points)) {
@@ -151,7 +149,7 @@ final class CounterPage {
       html.append("<h3>Milliseconds for one operation, over time</h3>\n");
       overTime(html, ways, some, true);
     }
-    return html.append("</main>\n</body>\n</html>\n").toString();
+    return html.append(HtmlPage.end()).toString();
   }
 
   private static TreeSet<Integer> clients(List<CounterPoint> points, CounterWay way) {

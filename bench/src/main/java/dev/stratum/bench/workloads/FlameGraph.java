@@ -17,6 +17,8 @@
  */
 package dev.stratum.bench.workloads;
 
+import static dev.stratum.bench.harness.HtmlPage.escape;
+
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -177,10 +179,6 @@ final class FlameGraph implements AutoCloseable {
       return "#f4b183";
     }
     return name.contains(".netty.") ? "#c3b1e1" : "#d9e2c4";
-  }
-
-  private static String escape(String text) {
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;");
   }
 
   @Override

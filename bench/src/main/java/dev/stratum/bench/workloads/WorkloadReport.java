@@ -17,6 +17,9 @@
  */
 package dev.stratum.bench.workloads;
 
+import static dev.stratum.bench.harness.HtmlPage.escape;
+
+import dev.stratum.bench.harness.HtmlPage;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -108,22 +111,11 @@ final class WorkloadReport {
   String html() {
     html.setLength(0);
     String title = "HBase " + text("fork") + " against " + text("stock");
-    html.append("""
-        <!DOCTYPE html>
-        <html lang="en">
-        <head>
-        <meta charset="utf-8">
-        <meta name="viewport" content="width=device-width, initial-scale=1">
-        <title>Workloads: %1$s</title>
-        <style>
-        %2$s</style>
-        </head>
-        <body>
-        <main>
-        <h1>Workloads: %1$s</h1>
-        <p class="meta">%3$s<br>%4$s</p>
-        <pre>%5$s</pre>
-        """.formatted(escape(title), STYLE, text("date"), text("machine"), text("command")));
+    html.append(HtmlPage.begin("Workloads: " + title, STYLE)).append("""
+        <h1>Workloads: %s</h1>
+        <p class="meta">%s<br>%s</p>
+        <pre>%s</pre>
+        """.formatted(escape(title), text("date"), text("machine"), text("command")));
     summary();
     String heading = "";
     int index = 0;
@@ -138,7 +130,7 @@ final class WorkloadReport {
       workload(index++, result);
     }
     settings();
-    return html.append("</main>\n</body>\n</html>\n").toString();
+    return html.append(HtmlPage.end()).toString();
   }
 
   private String text(String key) {
@@ -454,10 +446,5 @@ final class WorkloadReport {
       html.append(escape(property.getKey())).append('=')
         .append(escape(property.getValue().getAsString())).append('\n');
     }
-  }
-
-  private static String escape(String text) {
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("\"",
-      "&quot;");
   }
 }
