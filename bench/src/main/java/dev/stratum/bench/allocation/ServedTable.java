@@ -17,8 +17,8 @@
  */
 package dev.stratum.bench.allocation;
 
+import dev.stratum.bench.harness.StandaloneHBase;
 import java.io.Closeable;
-import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -30,12 +30,8 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.RawLocalFileSystem;
 import org.apache.hadoop.hbase.HConstants;
-import org.apache.hadoop.hbase.LocalHBaseCluster;
 import org.apache.hadoop.hbase.TableName;
-import org.apache.hadoop.hbase.client.Admin;
 import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
-import org.apache.hadoop.hbase.client.Connection;
-import org.apache.hadoop.hbase.client.ConnectionFactory;
 import org.apache.hadoop.hbase.client.Get;
 import org.apache.hadoop.hbase.client.Put;
 import org.apache.hadoop.hbase.client.Result;
@@ -48,12 +44,10 @@ import org.apache.hadoop.hbase.io.hfile.BlockCacheFactory;
 import org.apache.hadoop.hbase.io.hfile.CacheConfig;
 import org.apache.hadoop.hbase.io.hfile.CombinedBlockCache;
 import org.apache.hadoop.hbase.io.hfile.bucket.BucketCache;
-import org.apache.hadoop.hbase.master.HMaster;
 import org.apache.hadoop.hbase.regionserver.BloomType;
 import org.apache.hadoop.hbase.regionserver.HRegion;
 import org.apache.hadoop.hbase.regionserver.HRegionServer;
 import org.apache.hadoop.hbase.util.Bytes;
-import org.apache.hadoop.hbase.zookeeper.MiniZooKeeperCluster;
 import org.apache.hadoop.metrics2.lib.DefaultMetricsSystem;
 
 /**
@@ -88,9 +82,7 @@ final class ServedTable implements Closeable {
   private final Configuration conf;
   private final int rows;
   private HdfsProcess hdfs;
-  private MiniZooKeeperCluster zooKeeper;
-  private LocalHBaseCluster cluster;
-  private Connection connection;
+  private StandaloneHBase hbase;
 
   /**
    * Starts the servers and fills table and cache.
@@ -106,17 +98,11 @@ final class ServedTable implements Closeable {
     try {
       hdfs = onHdfs ? new HdfsProcess(conf) : null;
       configure();
-      zooKeeper = new MiniZooKeeperCluster(conf);
-      conf.setInt(HConstants.ZOOKEEPER_CLIENT_PORT,
-        zooKeeper.startup(new File(folder.toFile(), "zookeeper")));
-      start();
-      try (Admin admin = connection.getAdmin()) {
-        admin.balancerSwitch(false, true);
-        admin.createTable(TableDescriptorBuilder.newBuilder(NAME)
-          .setColumnFamily(ColumnFamilyDescriptorBuilder.newBuilder(FAMILY)
-            .setBlocksize(blockSize).setBloomFilterType(BloomType.ROW).build())
-          .build());
-      }
+      hbase = new StandaloneHBase(conf, folder);
+      hbase.createTable(TableDescriptorBuilder.newBuilder(NAME)
+        .setColumnFamily(ColumnFamilyDescriptorBuilder.newBuilder(FAMILY)
+          .setBlocksize(blockSize).setBloomFilterType(BloomType.ROW).build())
+        .build());
       load();
       read();
     } catch (Exception | Error e) {
@@ -126,28 +112,14 @@ final class ServedTable implements Closeable {
   }
 
   private void configure() {
-    conf.setBoolean(HConstants.CLUSTER_DISTRIBUTED, false);
     conf.set(HConstants.HBASE_DIR, hdfs == null
       ? folder.resolve("hbase").toUri().toString()
       : conf.get(FileSystem.FS_DEFAULT_NAME_KEY) + "/hbase");
     conf.setInt("dfs.replication", 1);
-    conf.set("hbase.tmp.dir", folder.resolve("tmp").toString());
     conf.set("hadoop.tmp.dir", folder.resolve("tmp").toString());
     // Hadoop's file: with checksums of its own has no way to sync a stream.
     conf.setClass("fs.file.impl", RawLocalFileSystem.class, FileSystem.class);
-    conf.set(HConstants.ZOOKEEPER_QUORUM, "localhost");
-    conf.set("hbase.master.hostname", "localhost");
-    conf.set("hbase.unsafe.regionserver.hostname", "localhost");
-    conf.set("hbase.master.ipc.address", "127.0.0.1");
-    conf.set("hbase.regionserver.ipc.address", "127.0.0.1");
-    conf.setBoolean(LocalHBaseCluster.ASSIGN_RANDOM_PORTS, true);
-    conf.setInt(HConstants.MASTER_INFO_PORT, -1);
-    conf.setInt(HConstants.REGIONSERVER_INFO_PORT, -1);
-    // How often the server reports, which the master waits for when it starts.
-    conf.setInt("hbase.regionserver.msginterval", 500);
-    conf.setInt("hbase.master.wait.on.regionservers.interval", 100);
     conf.setInt(HConstants.REGION_SERVER_HANDLER_COUNT, 10);
-    conf.setBoolean("hbase.shutdown.hook", false);
     conf.setLong(HConstants.HREGION_MEMSTORE_FLUSH_SIZE, 16 << 20);
     conf.setFloat(HConstants.HFILE_BLOCK_CACHE_SIZE_KEY, 0.1f);
     conf.set(HConstants.BUCKET_CACHE_IOENGINE_KEY, "file:" + folder.resolve("cache"));
@@ -161,17 +133,10 @@ final class ServedTable implements Closeable {
     DefaultMetricsSystem.setMiniClusterMode(true);
   }
 
-  private void start() throws Exception {
-    cluster = new LocalHBaseCluster(conf, 1, 1, HMaster.class, HRegionServer.class);
-    cluster.startup();
-    connection = ConnectionFactory.createConnection(conf);
-  }
-
   /** Stops the servers and starts them again on what they left. */
   void restart() throws Exception {
     awaitWritten();
-    stop();
-    start();
+    hbase.restart();
     long deadline = System.currentTimeMillis() + START_MILLIS;
     while (!serves()) {
       if (System.currentTimeMillis() > deadline) {
@@ -197,22 +162,9 @@ final class ServedTable implements Closeable {
   }
 
   private boolean serves() {
-    HRegionServer server = cluster.getRegionServer(0);
+    HRegionServer server = hbase.server();
     return server.isOnline() && !server.getRegions(NAME).isEmpty()
       && server.getRegions(NAME).get(0).isAvailable();
-  }
-
-  private void stop() throws IOException {
-    if (connection != null) {
-      connection.close();
-      connection = null;
-    }
-    if (cluster != null) {
-      cluster.shutdown();
-      // The servers' threads still write to the folder.
-      cluster.join();
-      cluster = null;
-    }
   }
 
   private void load() throws IOException {
@@ -247,7 +199,7 @@ final class ServedTable implements Closeable {
 
   /** A table for one thread. */
   Table table() throws IOException {
-    return connection.getTable(NAME);
+    return hbase.connection().getTable(NAME);
   }
 
   int rows() {
@@ -255,16 +207,16 @@ final class ServedTable implements Closeable {
   }
 
   HRegion region() {
-    return cluster.getRegionServer(0).getRegions(NAME).get(0);
+    return hbase.server().getRegions(NAME).get(0);
   }
 
   BucketCache bucketCache() {
-    return (BucketCache) ((CombinedBlockCache) cluster.getRegionServer(0).getBlockCache().get())
+    return (BucketCache) ((CombinedBlockCache) hbase.server().getBlockCache().get())
       .getSecondLevelCache();
   }
 
   ByteBuffAllocator allocator() {
-    return cluster.getRegionServer(0).getRpcServer().getByteBuffAllocator();
+    return hbase.server().getRpcServer().getByteBuffAllocator();
   }
 
   /** A get of a whole row. */
@@ -293,9 +245,8 @@ final class ServedTable implements Closeable {
 
   @Override
   public void close() throws IOException {
-    stop();
-    if (zooKeeper != null) {
-      zooKeeper.shutdown();
+    if (hbase != null) {
+      hbase.close();
     }
     if (hdfs != null) {
       hdfs.close();

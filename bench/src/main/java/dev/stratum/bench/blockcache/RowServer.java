@@ -17,8 +17,8 @@
  */
 package dev.stratum.bench.blockcache;
 
+import dev.stratum.bench.harness.StandaloneHBase;
 import java.io.Closeable;
-import java.io.File;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.nio.file.Files;
@@ -33,12 +33,8 @@ import org.apache.hadoop.fs.RawLocalFileSystem;
 import org.apache.hadoop.hbase.Cell;
 import org.apache.hadoop.hbase.CellScanner;
 import org.apache.hadoop.hbase.HConstants;
-import org.apache.hadoop.hbase.LocalHBaseCluster;
 import org.apache.hadoop.hbase.TableName;
-import org.apache.hadoop.hbase.client.Admin;
 import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
-import org.apache.hadoop.hbase.client.Connection;
-import org.apache.hadoop.hbase.client.ConnectionFactory;
 import org.apache.hadoop.hbase.client.Durability;
 import org.apache.hadoop.hbase.client.Get;
 import org.apache.hadoop.hbase.client.Put;
@@ -53,7 +49,6 @@ import org.apache.hadoop.hbase.io.hfile.CombinedBlockCache;
 import org.apache.hadoop.hbase.ipc.HBaseRpcController;
 import org.apache.hadoop.hbase.ipc.HBaseRpcControllerImpl;
 import org.apache.hadoop.hbase.ipc.RpcServer;
-import org.apache.hadoop.hbase.master.HMaster;
 import org.apache.hadoop.hbase.regionserver.BloomType;
 import org.apache.hadoop.hbase.regionserver.HRegion;
 import org.apache.hadoop.hbase.regionserver.HRegionServer;
@@ -69,7 +64,6 @@ import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.RegionActi
 import org.apache.hadoop.hbase.shaded.protobuf.generated.HBaseProtos.RegionSpecifier;
 import org.apache.hadoop.hbase.shaded.protobuf.generated.HBaseProtos.RegionSpecifier.RegionSpecifierType;
 import org.apache.hadoop.hbase.util.Bytes;
-import org.apache.hadoop.hbase.zookeeper.MiniZooKeeperCluster;
 import org.apache.hadoop.metrics2.lib.DefaultMetricsSystem;
 import org.apache.hbase.thirdparty.com.google.protobuf.ServiceException;
 import org.apache.hbase.thirdparty.com.google.protobuf.UnsafeByteOperations;
@@ -97,9 +91,7 @@ public final class RowServer implements Closeable {
   private final Codec codec = new KeyValueCodec();
   private final User user;
   private final InetAddress address;
-  private MiniZooKeeperCluster zooKeeper;
-  private LocalHBaseCluster cluster;
-  private Connection connection;
+  private StandaloneHBase hbase;
   private HRegion region;
   private RSRpcServices services;
   private ByteBuffAllocator allocator;
@@ -126,40 +118,18 @@ public final class RowServer implements Closeable {
   }
 
   private void start(Configuration conf) throws Exception {
-    conf.setBoolean(HConstants.CLUSTER_DISTRIBUTED, false);
     conf.set(HConstants.HBASE_DIR, folder.resolve("hbase").toUri().toString());
-    conf.set("hbase.tmp.dir", folder.resolve("tmp").toString());
     conf.set("hadoop.tmp.dir", folder.resolve("tmp").toString());
     // Hadoop's file: with checksums of its own has no way to sync a stream.
     conf.setClass("fs.file.impl", RawLocalFileSystem.class, FileSystem.class);
-    conf.set(HConstants.ZOOKEEPER_QUORUM, "localhost");
-    conf.set("hbase.master.hostname", "localhost");
-    conf.set("hbase.unsafe.regionserver.hostname", "localhost");
-    conf.set("hbase.master.ipc.address", "127.0.0.1");
-    conf.set("hbase.regionserver.ipc.address", "127.0.0.1");
-    conf.setBoolean(LocalHBaseCluster.ASSIGN_RANDOM_PORTS, true);
-    conf.setInt(HConstants.MASTER_INFO_PORT, -1);
-    conf.setInt(HConstants.REGIONSERVER_INFO_PORT, -1);
-    // How often the server reports, which the master waits for when it starts.
-    conf.setInt("hbase.regionserver.msginterval", 500);
-    conf.setInt("hbase.master.wait.on.regionservers.interval", 100);
     conf.setInt(HConstants.REGION_SERVER_HANDLER_COUNT, 5);
-    conf.setBoolean("hbase.shutdown.hook", false);
     DefaultMetricsSystem.setMiniClusterMode(true);
-    zooKeeper = new MiniZooKeeperCluster(conf);
-    int port = zooKeeper.startup(new File(folder.toFile(), "zookeeper"));
-    conf.setInt(HConstants.ZOOKEEPER_CLIENT_PORT, port);
-    cluster = new LocalHBaseCluster(conf, 1, 1, HMaster.class, HRegionServer.class);
-    cluster.startup();
-    connection = ConnectionFactory.createConnection(conf);
-    try (Admin admin = connection.getAdmin()) {
-      admin.balancerSwitch(false, true);
-      admin.createTable(TableDescriptorBuilder.newBuilder(TABLE)
-        .setColumnFamily(ColumnFamilyDescriptorBuilder.newBuilder(FAMILY)
-          .setBlocksize(BLOCK_BYTES).setBloomFilterType(BloomType.ROW).build())
-        .build());
-    }
-    HRegionServer server = cluster.getRegionServer(0);
+    hbase = new StandaloneHBase(conf, folder);
+    hbase.createTable(TableDescriptorBuilder.newBuilder(TABLE)
+      .setColumnFamily(ColumnFamilyDescriptorBuilder.newBuilder(FAMILY)
+        .setBlocksize(BLOCK_BYTES).setBloomFilterType(BloomType.ROW).build())
+      .build());
+    HRegionServer server = hbase.server();
     region = server.getRegions(TABLE).get(0);
     services = server.getRSRpcServices();
     allocator = server.getRpcServer().getByteBuffAllocator();
@@ -232,7 +202,7 @@ public final class RowServer implements Closeable {
   }
 
   public CombinedBlockCache blockCache() {
-    return (CombinedBlockCache) cluster.getRegionServer(0).getBlockCache().get();
+    return (CombinedBlockCache) hbase.server().getBlockCache().get();
   }
 
   private static byte[] key(int row) {
@@ -352,7 +322,7 @@ public final class RowServer implements Closeable {
 
   /** Returns the table as a client over loopback sees it, for one thread. */
   public Table table() throws IOException {
-    return connection.getTable(TABLE);
+    return hbase.connection().getTable(TABLE);
   }
 
   /** Returns a get of a whole row, for {@link #table}. */
@@ -362,16 +332,8 @@ public final class RowServer implements Closeable {
 
   @Override
   public void close() throws IOException {
-    if (connection != null) {
-      connection.close();
-    }
-    if (cluster != null) {
-      cluster.shutdown();
-      // The servers' threads still write to the folder.
-      cluster.join();
-    }
-    if (zooKeeper != null) {
-      zooKeeper.shutdown();
+    if (hbase != null) {
+      hbase.close();
     }
     FileUtils.deleteDirectory(folder.toFile());
   }

@@ -18,29 +18,22 @@
 package dev.stratum.bench.counter;
 
 import dev.stratum.bench.harness.LoopbackHdfs;
+import dev.stratum.bench.harness.StandaloneHBase;
 import java.io.Closeable;
-import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.apache.commons.io.FileUtils;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HConstants;
-import org.apache.hadoop.hbase.LocalHBaseCluster;
 import org.apache.hadoop.hbase.TableName;
-import org.apache.hadoop.hbase.client.Admin;
 import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
-import org.apache.hadoop.hbase.client.Connection;
-import org.apache.hadoop.hbase.client.ConnectionFactory;
 import org.apache.hadoop.hbase.client.Result;
 import org.apache.hadoop.hbase.client.ResultScanner;
 import org.apache.hadoop.hbase.client.Scan;
 import org.apache.hadoop.hbase.client.Table;
 import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
-import org.apache.hadoop.hbase.master.HMaster;
-import org.apache.hadoop.hbase.regionserver.HRegionServer;
 import org.apache.hadoop.hbase.util.Bytes;
-import org.apache.hadoop.hbase.zookeeper.MiniZooKeeperCluster;
 
 /**
  * HDFS with two DataNodes, ZooKeeper, a master and a RegionServer with more handlers than any
@@ -57,9 +50,7 @@ final class CounterServer implements Closeable {
 
   private final Path folder = Files.createTempDirectory("stratum-bench");
   private LoopbackHdfs hdfs;
-  private MiniZooKeeperCluster zooKeeper;
-  private LocalHBaseCluster cluster;
-  private Connection connection;
+  private StandaloneHBase hbase;
 
   CounterServer(Configuration conf) throws Exception {
     try {
@@ -73,37 +64,16 @@ final class CounterServer implements Closeable {
   private void start(Configuration conf) throws Exception {
     conf.setBoolean("hbase.regionserver.increment.coalesce.enabled", true);
     hdfs = new LoopbackHdfs(conf, DATA_NODES);
-    conf.setBoolean(HConstants.CLUSTER_DISTRIBUTED, false);
     conf.set(HConstants.HBASE_DIR, conf.get("fs.defaultFS") + "/hbase");
-    conf.set("hbase.tmp.dir", folder.resolve("tmp").toString());
-    conf.set(HConstants.ZOOKEEPER_QUORUM, "localhost");
-    conf.set("hbase.master.hostname", "localhost");
-    conf.set("hbase.unsafe.regionserver.hostname", "localhost");
-    conf.set("hbase.master.ipc.address", "127.0.0.1");
-    conf.set("hbase.regionserver.ipc.address", "127.0.0.1");
-    conf.setBoolean(LocalHBaseCluster.ASSIGN_RANDOM_PORTS, true);
-    conf.setInt(HConstants.MASTER_INFO_PORT, -1);
-    conf.setInt(HConstants.REGIONSERVER_INFO_PORT, -1);
-    conf.setInt("hbase.regionserver.msginterval", 500);
-    conf.setInt("hbase.master.wait.on.regionservers.interval", 100);
     conf.setInt(HConstants.REGION_SERVER_HANDLER_COUNT, HANDLERS);
-    conf.setBoolean("hbase.shutdown.hook", false);
-    zooKeeper = new MiniZooKeeperCluster(conf);
-    conf.setInt(HConstants.ZOOKEEPER_CLIENT_PORT,
-      zooKeeper.startup(new File(folder.toFile(), "zookeeper")));
-    cluster = new LocalHBaseCluster(conf, 1, 1, HMaster.class, HRegionServer.class);
-    cluster.startup();
-    connection = ConnectionFactory.createConnection(conf);
-    try (Admin admin = connection.getAdmin()) {
-      admin.balancerSwitch(false, true);
-      admin.createTable(TableDescriptorBuilder.newBuilder(NAME)
-        .setColumnFamily(ColumnFamilyDescriptorBuilder.of(FAMILY)).build());
-    }
+    hbase = new StandaloneHBase(conf, folder);
+    hbase.createTable(TableDescriptorBuilder.newBuilder(NAME)
+      .setColumnFamily(ColumnFamilyDescriptorBuilder.of(FAMILY)).build());
   }
 
   /** A table for one thread. */
   Table table() throws IOException {
-    return connection.getTable(NAME);
+    return hbase.connection().getTable(NAME);
   }
 
   /**
@@ -129,16 +99,8 @@ final class CounterServer implements Closeable {
 
   @Override
   public void close() throws IOException {
-    if (connection != null) {
-      connection.close();
-    }
-    if (cluster != null) {
-      cluster.shutdown();
-      // The servers' threads still write to HDFS.
-      cluster.join();
-    }
-    if (zooKeeper != null) {
-      zooKeeper.shutdown();
+    if (hbase != null) {
+      hbase.close();
     }
     if (hdfs != null) {
       hdfs.close();
