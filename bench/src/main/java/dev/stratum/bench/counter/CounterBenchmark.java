@@ -76,6 +76,13 @@ public class CounterBenchmark extends PinnedJvm {
   @Param({ "SYNC_WAL", "ASYNC_WAL" })
   public Durability durability;
 
+  /**
+   * <code>hbase.regionserver.increment.coalesce.scope</code>: <code>row</code> or
+   * <code>region</code>.
+   */
+  @Param("row")
+  public String scope;
+
   /** How long the server is warmed up before JMH does. */
   int warmUpMillis = 8_000;
 
@@ -102,7 +109,7 @@ public class CounterBenchmark extends PinnedJvm {
 
   @Setup(Level.Trial)
   public void open() throws Exception {
-    server = new CounterServer(HBaseConfiguration.create());
+    server = new CounterServer(HBaseConfiguration.create(), scope);
     draw = new CounterKeys(rows, keys);
     server.warmUp(warmUpMillis);
     before = server.stored();

@@ -52,7 +52,9 @@ final class CounterServer implements Closeable {
   private LoopbackHdfs hdfs;
   private StandaloneHBase hbase;
 
-  CounterServer(Configuration conf) throws Exception {
+  /** @param scope what waits for what; stock does not know the key */
+  CounterServer(Configuration conf, String scope) throws Exception {
+    conf.set("hbase.regionserver.increment.coalesce.scope", scope);
     try {
       start(conf);
     } catch (Exception | Error e) {

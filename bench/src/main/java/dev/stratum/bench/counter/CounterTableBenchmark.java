@@ -77,11 +77,18 @@ public class CounterTableBenchmark extends PinnedJvm {
   @Param("5")
   public double seconds;
 
+  /**
+   * <code>hbase.regionserver.increment.coalesce.scope</code>: <code>row</code> or
+   * <code>region</code>.
+   */
+  @Param("row")
+  public String scope;
+
   private CounterServer server;
 
   @Setup(Level.Trial)
   public void open() throws Exception {
-    server = new CounterServer(HBaseConfiguration.create());
+    server = new CounterServer(HBaseConfiguration.create(), scope);
     server.warmUp(WARM_UP_MILLIS);
   }
 

@@ -48,6 +48,7 @@ public class TestCounterBenchmark {
     benchmark.durability = Durability.SYNC_WAL;
     benchmark.way = CounterWay.INCREMENT;
     benchmark.keys = "zipfian";
+    benchmark.scope = "region";
     benchmark.open();
   }
 

@@ -38,8 +38,9 @@ import org.apache.hadoop.hbase.util.Bytes;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * What increments have to have in common to be merged: region, row, columns, time range, durability
- * and attributes, time to live and priority among them. Immutable.
+ * What increments have to have in common to be done as one: region, row (unless rows are done
+ * together), columns, time range, durability and attributes, time to live and priority among them.
+ * Immutable.
  */
 @InterfaceAudience.Private
 final class CounterKey {
@@ -53,18 +54,21 @@ final class CounterKey {
     CellComparator.getInstance()::compareQualifiers;
 
   private final HRegion region;
+  /** Null if the row does not matter. */
+  private final byte[] row;
   private final Increment first;
   /** Family and qualifier in turns, sorted. */
   private final byte[][] columns;
   private final Map<String, byte[]> attributes;
   private final int hash;
 
-  private CounterKey(HRegion region, Increment first, byte[][] columns) {
+  private CounterKey(HRegion region, byte[] row, Increment first, byte[][] columns) {
     this.region = region;
+    this.row = row;
     this.first = first;
     this.columns = columns;
     this.attributes = attributes(first);
-    int h = System.identityHashCode(region) * 31 + Bytes.hashCode(first.getRow());
+    int h = System.identityHashCode(region) * 31 + Arrays.hashCode(row);
     for (byte[] name : columns) {
       h = h * 31 + Bytes.hashCode(name);
     }
@@ -72,11 +76,12 @@ final class CounterKey {
   }
 
   /**
+   * @param together whether increments of different rows are done as one, too
    * @return null if the increment can't be merged with any: it has a column twice, a cell with
    *         tags, with a time of its own, or one that is not eight bytes wide, or its family keeps
    *         versions, each of which is to be one increment's
    */
-  static CounterKey of(HRegion region, Increment increment) {
+  static CounterKey of(HRegion region, Increment increment, boolean together) {
     for (byte[] family : increment.getFamilyCellMap().keySet()) {
       ColumnFamilyDescriptor descriptor = region.getTableDescriptor().getColumnFamily(family);
       if (descriptor == null || descriptor.getMaxVersions() > 1) {
@@ -103,7 +108,9 @@ final class CounterKey {
         return null;
       }
     }
-    return columns.length == 0 ? null : new CounterKey(region, increment, columns);
+    return columns.length == 0
+      ? null
+      : new CounterKey(region, together ? null : increment.getRow(), increment, columns);
   }
 
   /** The increment's cells by family and qualifier, which is the order of a result. */
@@ -129,9 +136,9 @@ final class CounterKey {
     return amounts;
   }
 
-  /** Returns an increment with this key that adds these amounts and returns results. */
-  Increment increment(long[] amounts) throws IOException {
-    Increment increment = new Increment(first.getRow());
+  /** Returns an increment of a row with this key that adds these amounts and returns results. */
+  Increment increment(byte[] of, long[] amounts) throws IOException {
+    Increment increment = new Increment(of);
     for (int i = 0; i < amounts.length; i++) {
       increment.addColumn(columns[2 * i], columns[2 * i + 1], amounts[i]);
     }
@@ -154,7 +161,7 @@ final class CounterKey {
     }
     CounterKey that = (CounterKey) other;
     return hash == that.hash && region == that.region
-      && Arrays.equals(first.getRow(), that.first.getRow())
+      && Arrays.equals(row, that.row)
       && Arrays.deepEquals(columns, that.columns)
       && first.getDurability() == that.first.getDurability()
       && sameRange(first.getTimeRange(), that.first.getTimeRange())
@@ -186,7 +193,7 @@ final class CounterKey {
 
   @Override
   public String toString() {
-    return Bytes.toStringBinary(first.getRow()) + " of "
+    return (row == null ? "rows" : Bytes.toStringBinary(row)) + " of "
       + region.getRegionInfo().getEncodedName();
   }
 }

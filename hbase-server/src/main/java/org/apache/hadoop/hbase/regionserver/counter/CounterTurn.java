@@ -24,8 +24,9 @@ import org.apache.hadoop.hbase.regionserver.counter.PendingIncrement.State;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * Whose turn it is to increment the columns of a row, and who waits for it. One thread has the turn
- * at any time; the others wait in the order in which they came. Thread-safe; no thread waits in it.
+ * Whose turn it is to increment the columns of a row, or of a region's rows, and who waits for it.
+ * One thread has the turn at any time; the others wait in the order in which they came.
+ * Thread-safe; no thread waits in it.
  */
 @InterfaceAudience.Private
 final class CounterTurn {

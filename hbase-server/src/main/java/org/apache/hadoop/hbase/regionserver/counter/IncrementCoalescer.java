@@ -43,12 +43,13 @@ import org.slf4j.LoggerFactory;
 /**
  * Merges increments of the same columns of a row that come while one is being done: one row lock,
  * one read, one WAL edit and one sync for all of them, and to each the value that it would have got
- * in its place in a row of single ones.
+ * in its place in a row of single ones. On request all rows of a region take turns together: one
+ * WAL edit and one sync for a group, and a lock and a read for each of its rows.
  * <p>
  * The first increment of a row is done at once, as without this class. Those that come meanwhile
  * queue up; the first of them leads the next group and does the sum of all. So nobody waits who
- * would not have waited for the row lock. The threads are the handlers' own, and nobody holds a
- * lock of this class while a region works.
+ * would not have waited for the row lock, as long as each row is for itself. The threads are the
+ * handlers' own, and nobody holds a lock of this class while a region works.
  * <p>
  * A group that fails before its edit goes to the WAL has changed nothing, and each of its
  * increments is done by itself; one that fails later fails for all, as a single one does whose sync
@@ -61,6 +62,12 @@ public final class IncrementCoalescer {
 
   /** Whether concurrent increments are merged; <code>false</code> by default. */
   public static final String ENABLED_KEY = "hbase.regionserver.increment.coalesce.enabled";
+
+  /**
+   * What waits for what: <code>row</code>, the default, for increments of the same row;
+   * <code>region</code> for those of all rows of a region, which are then done as one.
+   */
+  public static final String SCOPE_KEY = "hbase.regionserver.increment.coalesce.scope";
 
   /** The key of how long an increment waits for the row, as the region has it. */
   private static final String ROW_WAIT_KEY = "hbase.rowlock.wait.duration";
@@ -76,6 +83,7 @@ public final class IncrementCoalescer {
   /** Null until it is enabled for the first time. */
   private volatile CoalescerMetrics metrics;
   private volatile boolean enabled;
+  private volatile boolean together;
   private volatile long rowWaitMs;
 
   /**
@@ -89,10 +97,12 @@ public final class IncrementCoalescer {
 
   private void configure(Configuration conf) {
     boolean enable = enabled(conf);
+    boolean regions = regions(conf);
     if (enable && metrics == null) {
       metrics = CoalescerMetrics.register();
     }
     rowWaitMs = rowWaitMs(conf);
+    together = regions;
     enabled = enable;
   }
 
@@ -103,6 +113,15 @@ public final class IncrementCoalescer {
     }
     throw new IllegalArgumentException(
       ENABLED_KEY + " is '" + value + "'; set it to true or false.");
+  }
+
+  private static boolean regions(Configuration conf) {
+    String value = conf.getTrimmed(SCOPE_KEY, "row");
+    if (value.equals("row") || value.equals("region")) {
+      return value.equals("region");
+    }
+    throw new IllegalArgumentException(
+      SCOPE_KEY + " is '" + value + "'; set it to row or region.");
   }
 
   private static long rowWaitMs(Configuration conf) {
@@ -178,7 +197,7 @@ public final class IncrementCoalescer {
       metrics.hooked();
       return null;
     }
-    CounterKey key = CounterKey.of(region, increment);
+    CounterKey key = CounterKey.of(region, increment, together);
     if (key == null) {
       metrics.irregular();
     }
@@ -285,30 +304,13 @@ public final class IncrementCoalescer {
 
   private void leadGroup(CounterKey key, CounterTurn turn, HRegion region,
     PendingIncrement leader) {
-    List<PendingIncrement> group = turn.take(MOST - 1);
-    group.add(0, leader);
-    Result result = null;
+    List<PendingIncrement> members = turn.take(MOST - 1);
+    members.add(0, leader);
+    IncrementGroup group = new IncrementGroup(key, members);
     IOException failure = null;
     Error error = null;
-    boolean appended = false;
-    long[][] later = new long[group.size()][];
     try {
-      long[] sum = new long[leader.amounts().length];
-      for (int i = group.size() - 1; i >= 0; i--) {
-        later[i] = sum.clone();
-        long[] amounts = group.get(i).amounts();
-        for (int column = 0; column < sum.length; column++) {
-          sum[column] += amounts[column];
-        }
-      }
-      Increment all = key.increment(sum);
-      GroupNonces nonces = GroupNonces.begin(group);
-      try {
-        result = region.increment(all, HConstants.NO_NONCE, HConstants.NO_NONCE);
-      } finally {
-        nonces.end();
-        appended = nonces.appended();
-      }
+      group.run(region);
     } catch (IOException e) {
       failure = e;
     } catch (RuntimeException e) {
@@ -318,21 +320,17 @@ public final class IncrementCoalescer {
       error = e;
     }
     if (failure == null) {
-      count(region, group.size());
-    } else if (!appended) {
-      metrics.failedGroup();
-    }
-    for (int i = 0; i < group.size(); i++) {
-      PendingIncrement increment = group.get(i);
-      if (failure == null) {
-        increment.done(result, later[i]);
-      } else if (appended) {
-        increment.failed(failure);
-      } else {
-        increment.setState(State.ALONE);
+      count(region, group);
+      group.done();
+    } else {
+      if (!group.appended()) {
+        metrics.failedGroup();
       }
-      if (increment != leader) {
-        LockSupport.unpark(increment.thread());
+      group.failed(failure);
+    }
+    for (PendingIncrement member : members) {
+      if (member != leader) {
+        LockSupport.unpark(member.thread());
       }
     }
     if (error != null) {
@@ -341,19 +339,18 @@ public final class IncrementCoalescer {
     }
   }
 
-  /** The region has counted one increment; here are the others. */
-  private void count(HRegion region, int size) {
-    metrics.group(size);
-    int others = size - 1;
-    if (others == 0) {
-      return;
-    }
-    region.addWriteRequestsCount(others);
-    if (server != null && server.getMetrics() != null) {
-      server.getMetrics().updateWriteQueryMeter(region, others);
+  /** The region has counted one write for each row, and one increment; here are the others. */
+  private void count(HRegion region, IncrementGroup group) {
+    metrics.group(group.size());
+    int others = group.size() - group.rows();
+    if (others > 0) {
+      region.addWriteRequestsCount(others);
+      if (server != null && server.getMetrics() != null) {
+        server.getMetrics().updateWriteQueryMeter(region, others);
+      }
     }
     if (region.getMetrics() != null) {
-      for (int i = 0; i < others; i++) {
+      for (int i = 1; i < group.size(); i++) {
         region.getMetrics().updateIncrement();
       }
     }

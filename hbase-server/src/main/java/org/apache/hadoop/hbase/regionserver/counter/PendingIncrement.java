@@ -69,6 +69,10 @@ final class PendingIncrement {
     this.nonce = nonce;
   }
 
+  byte[] row() {
+    return increment.getRow();
+  }
+
   long nonceGroup() {
     return nonceGroup;
   }

@@ -318,7 +318,7 @@ public class TestIncrementCoalescer {
     assertNull(new Increment(ROW).add(new KeyValue(ROW, F, Q, Bytes.toBytes(1))), "four bytes");
     assertNull(new Increment(ROW).add(new KeyValue(ROW, F, Q, 5L, Bytes.toBytes(1L))),
       "a time of its own");
-    assertFalse(CounterKey.of(region, plus(1)) == null);
+    assertFalse(CounterKey.of(region, plus(1), false) == null);
     // And that is where they go.
     assertThrows(DoNotRetryIOException.class, () -> coalescer.increment(region,
       new Increment(ROW).add(new KeyValue(ROW, F, Q, Bytes.toBytes(1))), CLIENT, ++lastNonce));
@@ -329,7 +329,7 @@ public class TestIncrementCoalescer {
   }
 
   private void assertNull(Increment increment, String why) {
-    assertSame(why, null, CounterKey.of(region, increment));
+    assertSame(why, null, CounterKey.of(region, increment, false));
   }
 
   @Test
@@ -587,9 +587,107 @@ public class TestIncrementCoalescer {
     assertEquals(4, edits());
   }
 
-  /** Whoever is interrupted is not counted, whatever its part in a group. */
+  /** Increments of other rows wait too, and are done together with those of the row. */
+  private void groupRows() {
+    Configuration changed = new Configuration(conf);
+    changed.set(IncrementCoalescer.SCOPE_KEY, "region");
+    coalescer.onConfigurationChange(changed);
+  }
+
+  private static Increment plus(String row, long amount) {
+    return new Increment(Bytes.toBytes(row)).addColumn(F, Q, amount);
+  }
+
+  private long stored(String row) throws IOException {
+    return value(region.get(new Get(Bytes.toBytes(row))));
+  }
+
+  @Test
+  public void rowsOfARegionAreDoneAsOne() throws Exception {
+    groupRows();
+    region.put(new Put(Bytes.toBytes("z")).addColumn(F, Q, Bytes.toBytes(1000L)));
+    long writes = region.getWriteRequestsCount();
+    RowLock lock = region.getRowLock(ROW);
+    Future<Result> first = sendFirst(plus(1));
+    Future<Result> z = sendNext(plus("z", 1));
+    Future<Result> a = sendNext(plus("a", 5));
+    Future<Result> same = sendNext(plus(10));
+    Future<Result> zAgain = sendNext(plus("z", 2));
+    Future<Result> silent = sendNext(plus("a", 3).setReturnResults(false));
+    lock.release();
+    assertEquals(1, value(first.get()));
+    assertEquals(1001, value(z.get()));
+    assertEquals(5, value(a.get()));
+    assertEquals(11, value(same.get()));
+    assertEquals(1003, value(zAgain.get()));
+    assertTrue(silent.get().isEmpty());
+    assertEquals(1003, stored("z"));
+    assertEquals(8, stored("a"));
+    assertEquals(11, stored());
+    assertEquals("the put, the first, the others", 3, edits());
+    assertEquals("each is counted", 6, region.getWriteRequestsCount() - writes);
+    ServerNonceManager other = new ServerNonceManager(conf);
+    WALKeyImpl key = appended.get(2);
+    other.reportOperationFromWal(key.getNonceGroup(), key.getNonce(), key.getWriteTime());
+    GroupNonces.report(key, other);
+    for (long nonce = 2; nonce <= 6; nonce++) {
+      assertFalse("nonce " + nonce, other.startOperation(CLIENT, nonce, null));
+    }
+  }
+
+  @Test
+  public void rowThatFailsDoesNotFailTheOthersOfItsGroup() throws Exception {
+    groupRows();
+    region.put(new Put(Bytes.toBytes("bad")).addColumn(F, Q, Bytes.toBytes("abc")));
+    RowLock lock = region.getRowLock(ROW);
+    Future<Result> first = sendFirst(plus(1));
+    Future<Result> good = sendNext(plus("good", 2));
+    Future<Result> bad = sendNext(plus("bad", 3));
+    Future<Result> same = sendNext(plus(4));
+    lock.release();
+    first.get();
+    assertEquals(2, value(good.get()));
+    assertEquals(5, value(same.get()));
+    ExecutionException e = assertThrows(ExecutionException.class, bad::get);
+    assertTrue(e.toString(), e.getCause() instanceof DoNotRetryIOException);
+    assertEquals("the put, and one for each that is good", 4, edits());
+    assertTrue("may be tried again", nonces.startOperation(CLIENT, 3, null));
+    assertFalse("is done", nonces.startOperation(CLIENT, 2, null));
+  }
+
+  @Test
+  public void rowsThatFailInTheWalAreNotDoneAgain() throws Exception {
+    groupRows();
+    RowLock lock = region.getRowLock(ROW);
+    Future<Result> first = sendFirst(plus(1));
+    List<Future<Result>> group = new ArrayList<>();
+    for (String row : new String[] { "c", "b", "c", "a" }) {
+      group.add(sendNext(plus(row, 1)));
+    }
+    syncFailure.set(new IOException("no sync"));
+    lock.release();
+    assertThrows(ExecutionException.class, first::get);
+    for (Future<Result> future : group) {
+      ExecutionException e = assertThrows(ExecutionException.class, future::get);
+      assertEquals("no sync", e.getCause().getMessage());
+    }
+    assertEquals("each edit once", 2, edits());
+    assertNoncesAreFree(5);
+  }
+
+  @Test
+  public void stormOfIncrementsAndInterruptsOfARegion() throws Exception {
+    groupRows();
+    storm();
+  }
+
   @Test
   public void stormOfIncrementsAndInterrupts() throws Exception {
+    storm();
+  }
+
+  /** Whoever is interrupted is not counted, whatever its part in a group. */
+  private void storm() throws Exception {
     int workers = 16;
     int each = 400;
     List<CounterHistory> histories = new ArrayList<>();
@@ -648,6 +746,11 @@ public class TestIncrementCoalescer {
     IllegalArgumentException e = assertThrows(IllegalArgumentException.class,
       () -> new IncrementCoalescer(bad, null));
     assertEquals(IncrementCoalescer.ENABLED_KEY + " is 'yes'; set it to true or false.",
+      e.getMessage());
+    bad.set(IncrementCoalescer.ENABLED_KEY, "true");
+    bad.set(IncrementCoalescer.SCOPE_KEY, "table");
+    e = assertThrows(IllegalArgumentException.class, () -> new IncrementCoalescer(bad, null));
+    assertEquals(IncrementCoalescer.SCOPE_KEY + " is 'table'; set it to row or region.",
       e.getMessage());
   }
 }
