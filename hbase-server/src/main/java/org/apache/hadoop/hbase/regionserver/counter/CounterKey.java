@@ -62,12 +62,13 @@ final class CounterKey {
   private final Map<String, byte[]> attributes;
   private final int hash;
 
-  private CounterKey(HRegion region, byte[] row, Increment first, byte[][] columns) {
+  private CounterKey(HRegion region, byte[] row, Increment first, byte[][] columns,
+    Map<String, byte[]> attributes) {
     this.region = region;
     this.row = row;
     this.first = first;
     this.columns = columns;
-    this.attributes = attributes(first);
+    this.attributes = attributes;
     int h = System.identityHashCode(region) * 31 + Arrays.hashCode(row);
     for (byte[] name : columns) {
       h = h * 31 + Bytes.hashCode(name);
@@ -110,7 +111,18 @@ final class CounterKey {
     }
     return columns.length == 0
       ? null
-      : new CounterKey(region, together ? null : increment.getRow(), increment, columns);
+      : new CounterKey(region, together ? null : increment.getRow(), increment, columns,
+        attributes(increment));
+  }
+
+  /** Returns whether increments of different rows have it. */
+  boolean together() {
+    return row == null;
+  }
+
+  /** Returns a key with all that this one has, and a row. */
+  CounterKey of(byte[] one) {
+    return new CounterKey(region, one, first, columns, attributes);
   }
 
   /** The increment's cells by family and qualifier, which is the order of a result. */
@@ -137,8 +149,8 @@ final class CounterKey {
   }
 
   /** Returns an increment of a row with this key that adds these amounts and returns results. */
-  Increment increment(byte[] of, long[] amounts) throws IOException {
-    Increment increment = new Increment(of);
+  Increment increment(byte[] one, long[] amounts) throws IOException {
+    Increment increment = new Increment(one);
     for (int i = 0; i < amounts.length; i++) {
       increment.addColumn(columns[2 * i], columns[2 * i + 1], amounts[i]);
     }

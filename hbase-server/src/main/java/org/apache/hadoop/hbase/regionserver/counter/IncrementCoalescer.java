@@ -36,6 +36,7 @@ import org.apache.hadoop.hbase.regionserver.ServerNonceManager;
 import org.apache.hadoop.hbase.regionserver.counter.PendingIncrement.State;
 import org.apache.hadoop.hbase.trace.TraceUtil;
 import org.apache.hadoop.hbase.util.EnvironmentEdgeManager;
+import org.apache.hadoop.hbase.util.HashedBytes;
 import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -147,12 +148,19 @@ public final class IncrementCoalescer {
     if (!enabled) {
       return region.increment(increment, nonceGroup, nonce);
     }
-    CounterKey key = mergeable(region, increment);
-    if (key == null) {
+    CounterKey found = mergeable(region, increment);
+    if (found == null) {
       return region.increment(increment, nonceGroup, nonce);
     }
     CounterTurn own = new CounterTurn();
-    CounterTurn turn = turns.putIfAbsent(key, own);
+    CounterTurn turn = turns.putIfAbsent(found, own);
+    if (turn == null && found.together() && held(region, increment.getRow())) {
+      pass(found, own);
+      found = found.of(increment.getRow());
+      own = new CounterTurn();
+      turn = turns.putIfAbsent(found, own);
+    }
+    CounterKey key = found;
     if (turn == null) {
       return first(key, own, region, increment, nonceGroup, nonce);
     }
@@ -243,6 +251,9 @@ public final class IncrementCoalescer {
       state = pending.state();
     }
     switch (state) {
+      case APART:
+        pending.setState(State.WAITING);
+        return follow(key.of(pending.row()), region, pending, increment);
       case DONE:
         endNonce(pending, true);
         return pending.result();
@@ -306,7 +317,13 @@ public final class IncrementCoalescer {
     PendingIncrement leader) {
     List<PendingIncrement> members = turn.take(MOST - 1);
     members.add(0, leader);
+    if (key.together()) {
+      setApart(region, members, leader);
+    }
     IncrementGroup group = new IncrementGroup(key, members);
+    if (group.size() == 0) {
+      return;
+    }
     IOException failure = null;
     Error error = null;
     try {
@@ -337,6 +354,29 @@ public final class IncrementCoalescer {
       endNonce(leader, false);
       throw error;
     }
+  }
+
+  /**
+   * Whether somebody has the row's lock or waits for it. That is never a group of all rows, whose
+   * turn is the caller's. Who holds it is not to keep the other rows waiting.
+   */
+  private static boolean held(HRegion region, byte[] row) {
+    return region.getLockedRows().containsKey(new HashedBytes(row));
+  }
+
+  /** Removes those whose row is held, and has them go on with those of their row alone. */
+  private static void setApart(HRegion region, List<PendingIncrement> members,
+    PendingIncrement leader) {
+    members.removeIf(member -> {
+      if (!held(region, member.row())) {
+        return false;
+      }
+      member.setState(State.APART);
+      if (member != leader) {
+        LockSupport.unpark(member.thread());
+      }
+      return true;
+    });
   }
 
   /** The region has counted one write for each row, and one increment; here are the others. */

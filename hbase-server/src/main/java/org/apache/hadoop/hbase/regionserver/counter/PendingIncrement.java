@@ -44,6 +44,8 @@ final class PendingIncrement {
     LEADS,
     /** In the group of another thread, which will say how it ends. */
     TAKEN,
+    /** Somebody else holds its row: its thread goes on with those of that row. */
+    APART,
     /** The group is done. */
     DONE,
     /** The group failed before it changed anything: its thread goes on by itself. */

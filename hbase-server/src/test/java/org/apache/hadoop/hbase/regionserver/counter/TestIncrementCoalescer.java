@@ -33,6 +33,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -116,6 +117,8 @@ public class TestIncrementCoalescer {
   private final ExecutorService threads = Executors.newCachedThreadPool();
   private final List<WALKeyImpl> appended = new ArrayList<>();
   private final AtomicReference<IOException> syncFailure = new AtomicReference<>();
+  /** Syncs wait for it. */
+  private final AtomicReference<CountDownLatch> syncGate = new AtomicReference<>();
   private WALFactory wals;
   private ServerNonceManager nonces;
   private HRegion region;
@@ -162,6 +165,10 @@ public class TestIncrementCoalescer {
             appended.add((WALKeyImpl) args[1]);
           }
         }
+        CountDownLatch gate = syncGate.get();
+        if (method.getName().equals("sync") && gate != null) {
+          gate.await();
+        }
         IOException failure = syncFailure.get();
         if (method.getName().equals("sync") && failure != null) {
           throw failure;
@@ -178,6 +185,9 @@ public class TestIncrementCoalescer {
   public void tearDown() throws Exception {
     threads.shutdownNow();
     syncFailure.set(null);
+    if (syncGate.get() != null) {
+      openGate();
+    }
     if (!region.isClosed()) {
       region.close();
     }
@@ -594,6 +604,19 @@ public class TestIncrementCoalescer {
     coalescer.onConfigurationChange(changed);
   }
 
+  /** One increment that has the turn of all rows, and is in the WAL until the gate opens. */
+  private Future<Result> sendFirstOfRegion(Increment increment) throws Exception {
+    int before = edits();
+    syncGate.set(new CountDownLatch(1));
+    Future<Result> first = send(increment);
+    Waiter.waitFor(conf, 60_000, 1, () -> edits() == before + 1);
+    return first;
+  }
+
+  private void openGate() {
+    syncGate.getAndSet(null).countDown();
+  }
+
   private static Increment plus(String row, long amount) {
     return new Increment(Bytes.toBytes(row)).addColumn(F, Q, amount);
   }
@@ -607,14 +630,13 @@ public class TestIncrementCoalescer {
     groupRows();
     region.put(new Put(Bytes.toBytes("z")).addColumn(F, Q, Bytes.toBytes(1000L)));
     long writes = region.getWriteRequestsCount();
-    RowLock lock = region.getRowLock(ROW);
-    Future<Result> first = sendFirst(plus(1));
+    Future<Result> first = sendFirstOfRegion(plus(1));
     Future<Result> z = sendNext(plus("z", 1));
     Future<Result> a = sendNext(plus("a", 5));
     Future<Result> same = sendNext(plus(10));
     Future<Result> zAgain = sendNext(plus("z", 2));
     Future<Result> silent = sendNext(plus("a", 3).setReturnResults(false));
-    lock.release();
+    openGate();
     assertEquals(1, value(first.get()));
     assertEquals(1001, value(z.get()));
     assertEquals(5, value(a.get()));
@@ -639,12 +661,11 @@ public class TestIncrementCoalescer {
   public void rowThatFailsDoesNotFailTheOthersOfItsGroup() throws Exception {
     groupRows();
     region.put(new Put(Bytes.toBytes("bad")).addColumn(F, Q, Bytes.toBytes("abc")));
-    RowLock lock = region.getRowLock(ROW);
-    Future<Result> first = sendFirst(plus(1));
+    Future<Result> first = sendFirstOfRegion(plus(1));
     Future<Result> good = sendNext(plus("good", 2));
     Future<Result> bad = sendNext(plus("bad", 3));
     Future<Result> same = sendNext(plus(4));
-    lock.release();
+    openGate();
     first.get();
     assertEquals(2, value(good.get()));
     assertEquals(5, value(same.get()));
@@ -658,14 +679,13 @@ public class TestIncrementCoalescer {
   @Test
   public void rowsThatFailInTheWalAreNotDoneAgain() throws Exception {
     groupRows();
-    RowLock lock = region.getRowLock(ROW);
-    Future<Result> first = sendFirst(plus(1));
+    Future<Result> first = sendFirstOfRegion(plus(1));
     List<Future<Result>> group = new ArrayList<>();
     for (String row : new String[] { "c", "b", "c", "a" }) {
       group.add(sendNext(plus(row, 1)));
     }
     syncFailure.set(new IOException("no sync"));
-    lock.release();
+    openGate();
     assertThrows(ExecutionException.class, first::get);
     for (Future<Result> future : group) {
       ExecutionException e = assertThrows(ExecutionException.class, future::get);
@@ -673,6 +693,29 @@ public class TestIncrementCoalescer {
     }
     assertEquals("each edit once", 2, edits());
     assertNoncesAreFree(5);
+  }
+
+  @Test
+  public void heldRowDoesNotKeepTheOthersOfItsRegionWaiting() throws Exception {
+    groupRows();
+    RowLock lock = region.getRowLock(Bytes.toBytes("held"));
+    // Comes first, and leaves the turn of all rows to who can use it.
+    Future<Result> alone = send(plus("held", 1));
+    Waiter.waitFor(conf, 60_000, 1, () -> coalescer.rows() == 1);
+    assertEquals(1, value(coalescer.increment(region, plus("free", 1), CLIENT, ++lastNonce)));
+    // Comes in a group.
+    Future<Result> first = sendFirstOfRegion(plus(1));
+    Future<Result> leader = sendNext(plus("held", 10));
+    Future<Result> free = sendNext(plus("free", 20));
+    Future<Result> follower = sendNext(plus("held", 30));
+    openGate();
+    assertEquals(1, value(first.get()));
+    assertEquals(21, value(free.get()));
+    assertFalse(alone.isDone() || leader.isDone() || follower.isDone());
+    lock.release();
+    assertEquals("whoever is last", 41, Math.max(value(alone.get()),
+      Math.max(value(leader.get()), value(follower.get()))));
+    assertEquals(41, stored("held"));
   }
 
   @Test
