@@ -41,6 +41,7 @@ final class CounterPoint {
 
   /** <code>fork</code> or <code>stock</code>. */
   final String side;
+  /** How rows were drawn, and what else there is to say of them. */
   final String keys;
   final CounterWay way;
   final int clients;

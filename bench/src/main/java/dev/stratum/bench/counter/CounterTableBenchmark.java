@@ -107,14 +107,15 @@ public class CounterTableBenchmark extends PinnedJvm {
     CounterPage page = new CounterPage(target.resolveSibling("counters"));
     String side = VersionInfo.getVersion().contains("stratum") ? "fork" : "stock";
     List<CounterPoint> points =
-      measure(server, side, keys, CLIENTS, Math.round(seconds * 1000 / INTERVALS));
-    page.write(side + "-" + keys, points);
+      measure(server, side, keys, scope, CLIENTS, Math.round(seconds * 1000 / INTERVALS));
+    page.write(side + "-" + keys + (scope.equals("row") ? "" : "-" + scope), points);
     return points.size();
   }
 
-  static List<CounterPoint> measure(CounterServer server, String side, String keys, int[] clients,
-    long intervalMillis) throws Exception {
-    CounterLoad load = new CounterLoad(server, side, keys, ROWS);
+  static List<CounterPoint> measure(CounterServer server, String side, String keys, String scope,
+    int[] clients, long intervalMillis) throws Exception {
+    String title = scope.equals("row") ? keys : keys + ", scope " + scope;
+    CounterLoad load = new CounterLoad(server, side, title, keys, ROWS);
     List<CounterPoint> points = new ArrayList<>();
     for (CounterWay way : CounterWay.values()) {
       if (way != CounterWay.GET_NOTHING) {

@@ -72,7 +72,7 @@ public class TestCounterBenchmark {
     benchmark.way = CounterWay.READ_MODIFY_WRITE;
 
     List<CounterPoint> points = CounterTableBenchmark.measure(benchmark.server(), "fork",
-      "uniform", new int[] { 1, 3 }, 20);
+      "uniform", "region", new int[] { 1, 3 }, 20);
     assertEquals(2 * (CounterWay.values().length - 1), points.size());
     for (CounterPoint point : points) {
       assertEquals(10, point.intervals.size());
@@ -88,6 +88,7 @@ public class TestCounterBenchmark {
       assertTrue(html, !html.contains("NaN") && !html.contains("Infinity"));
       String table = Files.readString(folder.resolve("counters.md"));
       assertTrue(table, table.contains("| get, then put | 3 |"));
+      assertTrue(table, table.contains("**uniform, scope region**"));
     } finally {
       for (String name : new String[] { "fork-uniform.json", "stock-zipfian.json",
         "counters.html", "counters.md" }) {
