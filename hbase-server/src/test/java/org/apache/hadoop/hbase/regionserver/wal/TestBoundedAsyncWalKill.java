@@ -130,6 +130,8 @@ public class TestBoundedAsyncWalKill {
     conf.setInt("hbase.lease.recovery.first.pause", 500);
     conf.setInt("hbase.lease.recovery.pause", 500);
     conf.setInt("dfs.heartbeat.interval", 1);
+    // How long whoever takes over the replication of a dead server waits before, twice at most.
+    conf.setLong("replication.sleep.before.failover", 10);
     UTIL.startMiniCluster(StartMiniClusterOption.builder()
       .numDataNodes(DATA_NODES).numRegionServers(1).build());
     admin = UTIL.getAdmin();
@@ -246,12 +248,14 @@ public class TestBoundedAsyncWalKill {
         writer.get(5, TimeUnit.MINUTES);
       }
     }
+    // A move that the server does not do any more waits until the master knows of its death.
+    tellOfDeath(name);
     try {
       disturbance.get(5, TimeUnit.MINUTES);
     } catch (ExecutionException e) {
       // It was asked of a server that is dead.
     }
-    recover(name);
+    awaitRecovery(name);
     verify(prefix, writes, server, killed, round % 3 == 2 ? disturbed : Long.MAX_VALUE);
     if (deadDataNode != null) {
       UTIL.getDFSCluster().restartDataNode(deadDataNode);
@@ -329,10 +333,13 @@ public class TestBoundedAsyncWalKill {
     UTIL.waitUntilNoRegionsInTransition(300_000);
   }
 
-  private static void recover(ServerName name) throws Exception {
-    HMaster master = UTIL.getMiniHBaseCluster().getMaster();
+  private static void tellOfDeath(ServerName name) throws Exception {
     ZKUtil.deleteNodeFailSilent(UTIL.getZooKeeperWatcher(), ZNodePaths
       .joinZNode(UTIL.getZooKeeperWatcher().getZNodePaths().rsZNode, name.toString()));
+  }
+
+  private static void awaitRecovery(ServerName name) throws Exception {
+    HMaster master = UTIL.getMiniHBaseCluster().getMaster();
     UTIL.waitFor(300_000, 20, () -> !master.getServerManager().isServerOnline(name)
       && !master.getServerManager().areDeadServersInProgress()
       && master.getProcedures().stream()
