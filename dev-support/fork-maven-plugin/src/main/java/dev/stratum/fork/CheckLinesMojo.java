@@ -53,7 +53,7 @@ public final class CheckLinesMojo extends AbstractSeriesMojo {
   private boolean write;
 
   /** What was found out about one line. */
-  private record Found(String line, Set<String> modules, Map<String, LineCheck.Outcome> outcomes,
+  record Found(String line, Set<String> modules, Map<String, LineCheck.Outcome> outcomes,
     Map<String, String> compiled) {
   }
 
@@ -125,7 +125,7 @@ public final class CheckLinesMojo extends AbstractSeriesMojo {
     return variants;
   }
 
-  private static String table(Series series, List<Found> found) {
+  static String table(Series series, List<Found> found) {
     StringBuilder text = new StringBuilder("| patch |");
     found.forEach(one -> text.append(' ').append(one.line).append(" |"));
     text.append("\n|---|").append("---|".repeat(found.size())).append('\n');
@@ -151,7 +151,7 @@ public final class CheckLinesMojo extends AbstractSeriesMojo {
     return text.toString();
   }
 
-  private static String details(Series series, List<Found> found) {
+  static String details(Series series, List<Found> found) {
     StringBuilder text = new StringBuilder("# What does not apply to other lines\n\nWritten by "
       + "`mvn fork:check-lines`. The numbers are lines of the other line's file, each the place "
       + "of one\nconflict; the table is in [README.md](README.md#on-other-lines).\n");

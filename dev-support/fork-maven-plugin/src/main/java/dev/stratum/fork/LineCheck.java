@@ -48,7 +48,7 @@ final class LineCheck {
     VARIANT("variant kept"),
     /** The line has all of the edits, or the patch's header says that it has it in its way. */
     UPSTREAM("already upstream"),
-    /** It edits modules only that are not published for this line. */
+    /** It edits only what is not published for this line: a module, or generated classes. */
     UNKNOWN("not published"),
     CONFLICTS("conflicts");
 
@@ -146,7 +146,7 @@ final class LineCheck {
     } else if (kinds.contains(Kind.APPLIES) || edits == 0) {
       kind = Kind.APPLIES;
     } else {
-      kind = kinds.isEmpty() ? Kind.UNKNOWN : Kind.UPSTREAM;
+      kind = kinds.contains(Kind.UPSTREAM) ? Kind.UPSTREAM : Kind.UNKNOWN;
     }
     return new Outcome(step.patch(), kind, details);
   }
@@ -154,6 +154,9 @@ final class LineCheck {
   private Kind apply(FileChange change, SortedMap<String, byte[]> tree, List<String> details)
     throws IOException {
     byte[] ours = change.oldPath() == null ? null : tree.get(change.oldPath());
+    if (ours == null && change.oldPath() != null && isGenerated(change.oldPath())) {
+      return Kind.UNKNOWN;
+    }
     if (ours != null && change.after() != null && fits(change, ours)) {
       tree.remove(change.oldPath());
       tree.put(change.newPath(), ContentMerge.preferTheirs(change.before(), ours, change.after()));
@@ -181,6 +184,11 @@ final class LineCheck {
     return Kind.CONFLICTS;
   }
 
+  /** The sources of some lines lack what is made from templates and pages. */
+  private static boolean isGenerated(String path) {
+    return path.contains("/hbase/tmpl/") || path.contains("/hbase/generated/");
+  }
+
   /** Returns whether the change applies to {@code ours} as a patch with lines of context. */
   private boolean fits(FileChange change, byte[] ours) throws IOException {
     DiffWriter diffs = new DiffWriter(store, DiffWriter.CONTEXT);
@@ -197,53 +205,88 @@ final class LineCheck {
   }
 
   /**
-   * Compiles the patches that apply, one after the other. One that does not compile is left out,
-   * as is one that needs something that was left out.
+   * Compiles the patches that apply, all together, and if that fails the halves of them one after
+   * the other, down to the patches that do not compile. Those are left out, as is what needs
+   * something that was left out.
    * @param outcomes of {@link #outcomes()}
    * @param check    what compiles
    * @return what to say of a patch, by its name
    */
   Map<String, String> compile(List<Outcome> outcomes, StateCheck check) throws IOException {
-    Series series = new Series(history.steps().stream().map(ForkHistory.Step::patch).toList());
-    SortedMap<String, byte[]> tree = new TreeMap<>(line);
-    Set<PatchFile> left = new LinkedHashSet<>();
-    Map<String, String> said = new HashMap<>();
-    for (Outcome outcome : outcomes) {
-      PatchFile patch = outcome.patch();
-      Set<PatchFile> missing = new LinkedHashSet<>(series.closure(patch));
-      missing.retainAll(left);
-      if (outcome.kind() == Kind.CONFLICTS) {
-        left.add(patch);
-        continue;
-      }
-      if (patch.header().isIn(version)) {
-        continue;
-      }
-      if (!missing.isEmpty()) {
-        left.add(patch);
-        said.put(patch.name(), "waits for "
-          + missing.stream().map(PatchFile::stem).collect(Collectors.joining(", ")));
-        continue;
-      }
+    Compilation compilation = new Compilation(check);
+    compilation.compile(outcomes.stream()
+      .filter(outcome -> !outcome.patch().header().isIn(version)).toList());
+    return compilation.said;
+  }
+
+  /** What was compiled as yet and what was left out. */
+  private final class Compilation {
+    private final Series series =
+      new Series(history.steps().stream().map(ForkHistory.Step::patch).toList());
+    private final StateCheck check;
+    private final Map<String, String> said = new HashMap<>();
+    private Set<PatchFile> left = new LinkedHashSet<>();
+    private SortedMap<String, byte[]> tree = new TreeMap<>(line);
+
+    Compilation(StateCheck check) {
+      this.check = check;
+    }
+
+    void compile(List<Outcome> part) throws IOException {
+      Set<PatchFile> leftNow = new LinkedHashSet<>(left);
       SortedMap<String, byte[]> next = new TreeMap<>(tree);
-      boolean conflict = outcome.kind() == Kind.VARIANT
-        ? ContextApplier.apply(patch.name(), variants.get(patch.name()), next) != null
-        : !new TreeMerge(next, "line", patch.stem()).apply(step(patch).changes()).isEmpty();
-      if (conflict) {
-        left.add(patch);
-        said.put(patch.name(), "overlaps what was left out");
-        continue;
+      List<PatchFile> taken = new ArrayList<>();
+      for (Outcome outcome : part) {
+        PatchFile patch = outcome.patch();
+        Set<PatchFile> missing = new LinkedHashSet<>(series.closure(patch));
+        missing.retainAll(leftNow);
+        if (outcome.kind() == Kind.CONFLICTS) {
+          leftNow.add(patch);
+        } else if (!missing.isEmpty()) {
+          leftNow.add(patch);
+          said.put(patch.name(), "waits for "
+            + missing.stream().map(PatchFile::stem).collect(Collectors.joining(", ")));
+        } else if (!take(outcome, next)) {
+          leftNow.add(patch);
+          said.put(patch.name(), "overlaps what was left out");
+        } else {
+          taken.add(patch);
+        }
+      }
+      if (taken.isEmpty()) {
+        left = leftNow;
+        return;
       }
       List<String> errors = check.check(next, List.of()).errors();
       if (errors.isEmpty()) {
-        said.put(patch.name(), "compiles");
+        taken.forEach(patch -> said.put(patch.name(), "compiles"));
         tree = next;
+        left = leftNow;
+      } else if (taken.size() == 1) {
+        said.put(taken.get(0).name(), "does not compile: " + errors.get(0));
+        left = leftNow;
+        left.add(taken.get(0));
       } else {
-        left.add(patch);
-        said.put(patch.name(), "does not compile: " + errors.get(0));
+        int half = part.indexOf(part.stream()
+          .filter(outcome -> outcome.patch().equals(taken.get(taken.size() / 2))).findFirst()
+          .orElseThrow());
+        compile(part.subList(0, half));
+        compile(part.subList(half, part.size()));
       }
     }
-    return said;
+
+    private boolean take(Outcome outcome, SortedMap<String, byte[]> next) {
+      PatchFile patch = outcome.patch();
+      SortedMap<String, byte[]> after = new TreeMap<>(next);
+      boolean taken = outcome.kind() == Kind.VARIANT
+        ? ContextApplier.apply(patch.name(), variants.get(patch.name()), after) == null
+        : new TreeMerge(after, "line", patch.stem()).apply(step(patch).changes()).isEmpty();
+      if (taken) {
+        next.clear();
+        next.putAll(after);
+      }
+      return taken;
+    }
   }
 
   private ForkHistory.Step step(PatchFile patch) {

@@ -149,6 +149,22 @@ public class TestLineCheck {
   }
 
   @Test
+  public void testGeneratedClassThatIsNotPublishedIsNotTried() throws Exception {
+    String page = "hbase-server/src/main/java/org/apache/hadoop/hbase/tmpl/Page.java";
+    repo = new Repo(folder.newFolder("with a page").toPath());
+    repo.base(page, "page 1\n");
+    repo.checkout();
+    repo.edit(page, "page 1\n", "page one\n");
+    repo.commit("HBASE-1 Page");
+    repo.edit(page, "page one\n", "page 1.0\n");
+    repo.edit(Repo.A, "a 7\n", "seven\n");
+    repo.commit("HBASE-2 Page and more");
+    List<LineCheck.Outcome> outcomes = outcomes();
+    assertEquals(LineCheck.Kind.UNKNOWN, outcomes.get(0).kind());
+    assertEquals(LineCheck.Kind.APPLIES, outcomes.get(1).kind());
+  }
+
+  @Test
   public void testVariantTakesThePlaceOfThePatch() throws Exception {
     line(Repo.A, "a 7\n", "VII\n");
     variants.put("HBASE-1-seven.patch", Repo.bytes("diff --git a/" + Repo.A + " b/" + Repo.A
