@@ -57,10 +57,12 @@ import org.apache.yetus.audience.InterfaceAudience;
  * </ul>
  * A reader looks again only if a writer got on meanwhile, so the whole is lock-free for readers.
  * <p>
- * The methods say which of them need the lock, which is the object itself.
+ * The methods say which of them need the lock, which is the object itself. What readers and writers
+ * see of each other goes through {@link #read}, {@link #write}, {@link #version}, {@link #changed}
+ * and the two about the table, which is where a test steps in; nothing else overrides them.
  */
 @InterfaceAudience.Private
-final class IndexPartition extends ReentrantLock {
+class IndexPartition extends ReentrantLock {
   private static final long serialVersionUID = 1L;
 
   static final int SLOT_BYTES = 16;
@@ -84,7 +86,7 @@ final class IndexPartition extends ReentrantLock {
   private static final int BYTES_BASE = HBasePlatformDependent.arrayBaseOffset(byte[].class);
 
   /** The slots of a partition; the object never changes, what is in the pages does. */
-  private static final class Table {
+  static final class Table {
     private final long[] pages;
     private final int buckets;
 
@@ -118,8 +120,8 @@ final class IndexPartition extends ReentrantLock {
   }
 
   private final transient PagePool pool;
-  private transient volatile Table table = NO_SLOTS;
-  private volatile int version;
+  private transient volatile Table currentTable = NO_SLOTS;
+  private volatile int currentVersion;
   /** Keys in the table; under the lock. */
   private int count;
 
@@ -130,8 +132,8 @@ final class IndexPartition extends ReentrantLock {
   /** Finds a key for a reader, or {@link Location#ABSENT}. */
   long get(long key) {
     while (true) {
-      int before = version;
-      Table seen = table;
+      int before = version();
+      Table seen = table();
       long found = Location.ABSENT;
       if (seen.buckets > 0) {
         found = get(seen.address(seen.firstBucket(key)), key);
@@ -139,13 +141,13 @@ final class IndexPartition extends ReentrantLock {
           found = get(seen.address(seen.secondBucket(key)), key);
         }
       }
-      if (version == before) {
+      if (version() == before) {
         return found;
       }
     }
   }
 
-  private static long get(long bucket, long key) {
+  private long get(long bucket, long key) {
     for (long slot = bucket; slot < bucket + LOCATIONS; slot += Long.BYTES) {
       if (read(slot) == key) {
         long location = read(slot + LOCATIONS);
@@ -159,7 +161,7 @@ final class IndexPartition extends ReentrantLock {
 
   /** Returns the address of a key's slot, {@link #NOWHERE} if it has none; under the lock. */
   long find(long key) {
-    Table current = table;
+    Table current = currentTable;
     if (current.buckets == 0) {
       return NOWHERE;
     }
@@ -178,13 +180,13 @@ final class IndexPartition extends ReentrantLock {
 
   /** Adds a key that is not there; under the lock. */
   boolean add(long key, long location) {
-    if ((count + 1L) * 100 > (long) table.slots() * FULLEST_PERCENT) {
+    if ((count + 1L) * 100 > (long) currentTable.slots() * FULLEST_PERCENT) {
       // If there is no memory, it may become fuller.
-      resize(table.pages.length + Math.max(1, table.pages.length >> 3));
+      resize(larger());
     }
     long slot = freeSlotFor(key);
     while (slot == NOWHERE) {
-      if (!resize(table.pages.length + Math.max(1, table.pages.length >> 3))) {
+      if (!resize(larger())) {
         return false;
       }
       slot = freeSlotFor(key);
@@ -193,6 +195,11 @@ final class IndexPartition extends ReentrantLock {
     write(slot, key);
     count++;
     return true;
+  }
+
+  private int larger() {
+    int pages = currentTable.pages.length;
+    return pages + Math.max(1, pages >> 3);
   }
 
   /** Empties a slot; under the lock. */
@@ -204,7 +211,7 @@ final class IndexPartition extends ReentrantLock {
 
   /** Gives memory back if there is far too much; under the lock. */
   void shrink() {
-    Table current = table;
+    Table current = currentTable;
     if (count == 0) {
       if (current.buckets > 0) {
         install(NO_SLOTS);
@@ -217,14 +224,9 @@ final class IndexPartition extends ReentrantLock {
     }
   }
 
-  private void changed() {
-    // Nobody else writes it now.
-    version = version + 1;
-  }
-
   private void install(Table next) {
-    Table former = table;
-    table = next;
+    Table former = currentTable;
+    setTable(next);
     changed();
     pool.give(former.pages);
   }
@@ -247,7 +249,7 @@ final class IndexPartition extends ReentrantLock {
   }
 
   private boolean copyTo(Table next) {
-    Table current = table;
+    Table current = currentTable;
     for (int bucket = 0; bucket < current.buckets; bucket++) {
       long address = current.address(bucket);
       for (long slot = address; slot < address + LOCATIONS; slot += Long.BYTES) {
@@ -267,7 +269,7 @@ final class IndexPartition extends ReentrantLock {
   }
 
   private long freeSlotFor(long key) {
-    return table.buckets == 0 ? NOWHERE : freeSlotFor(table, key, true);
+    return currentTable.buckets == 0 ? NOWHERE : freeSlotFor(currentTable, key, true);
   }
 
   /** Finds a slot for a key, or makes one by moving others. */
@@ -375,7 +377,7 @@ final class IndexPartition extends ReentrantLock {
   long[] collect(SegmentIndex.Filter filter, boolean remove) {
     long[] entries = new long[filter == SegmentIndex.ALL ? 2 * count : 32];
     int collected = 0;
-    Table current = table;
+    Table current = currentTable;
     for (int bucket = 0; bucket < current.buckets; bucket++) {
       long address = current.address(bucket);
       for (long slot = address; slot < address + LOCATIONS; slot += Long.BYTES) {
@@ -402,7 +404,7 @@ final class IndexPartition extends ReentrantLock {
 
   /** Whether there is no key, for one who has no lock. */
   boolean isEmpty() {
-    return table == NO_SLOTS;
+    return currentTable == NO_SLOTS;
   }
 
   /** Returns the number of keys; under the lock. */
@@ -416,7 +418,7 @@ final class IndexPartition extends ReentrantLock {
   }
 
   /** Puts another location into a slot; under the lock. */
-  static void setLocation(long slot, long location) {
+  void setLocation(long slot, long location) {
     write(slot + LOCATIONS, location);
   }
 
@@ -429,12 +431,12 @@ final class IndexPartition extends ReentrantLock {
   /** Returns about what this takes of the heap, in bytes. */
   long getHeapBytes() {
     // The lock and the object; the table with its array.
-    return 112 + 40 + (long) table.pages.length * Long.BYTES;
+    return 112 + 40 + (long) currentTable.pages.length * Long.BYTES;
   }
 
   /** Writes all as it is in memory, with its sum; under the lock. */
   void writeTo(DataOutput out) throws IOException {
-    long[] pages = table.pages;
+    long[] pages = currentTable.pages;
     out.writeInt(pages.length);
     out.writeInt(count);
     CRC32 sum = new CRC32();
@@ -502,12 +504,30 @@ final class IndexPartition extends ReentrantLock {
     }
   }
 
-  private static long read(long address) {
+  /** Nothing that a reader does after it comes before it. */
+  long read(long address) {
     return HBasePlatformDependent.getLongVolatile(null, address);
   }
 
   /** Not before what was written before it. */
-  private static void write(long address, long value) {
+  void write(long address, long value) {
     HBasePlatformDependent.putOrderedLong(null, address, value);
+  }
+
+  int version() {
+    return currentVersion;
+  }
+
+  /** Under the lock, so that nobody else writes it now. */
+  void changed() {
+    currentVersion = currentVersion + 1;
+  }
+
+  Table table() {
+    return currentTable;
+  }
+
+  void setTable(Table next) {
+    currentTable = next;
   }
 }

@@ -141,7 +141,7 @@ public final class SegmentIndex {
       }
       long former = IndexPartition.location(slot);
       if (replaces) {
-        IndexPartition.setLocation(slot, location);
+        partition.setLocation(slot, location);
       }
       return former;
     } finally {
@@ -169,7 +169,7 @@ public final class SegmentIndex {
       ) {
         return false;
       }
-      IndexPartition.setLocation(slot, location);
+      partition.setLocation(slot, location);
       return true;
     } finally {
       partition.unlock();
@@ -230,7 +230,7 @@ public final class SegmentIndex {
         if (slot != IndexPartition.NOWHERE) {
           long now = IndexPartition.location(slot);
           if (Location.isSamePlace(now, location) && Location.access(now) < Location.MAX_ACCESS) {
-            IndexPartition.setLocation(slot, Location.withAccess(now, Location.access(now) + 1));
+            partition.setLocation(slot, Location.withAccess(now, Location.access(now) + 1));
           }
         }
       } finally {
