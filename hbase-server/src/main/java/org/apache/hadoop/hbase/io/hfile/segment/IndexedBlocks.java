@@ -100,6 +100,34 @@ final class IndexedBlocks implements SegmentDirectory {
     }
   }
 
+  @Override
+  public String regionOf(String fileName) {
+    CachedFile file = files.get(fileName);
+    return file == null ? null : file.getRegion();
+  }
+
+  @Override
+  public void regionRecovered(String fileName, String region) {
+    CachedFile file = files.get(fileName);
+    if (file != null && file.getRegion() == null) {
+      file.setRegion(region);
+    }
+  }
+
+  @Override
+  public void completeRecovered(CompleteFile complete) {
+    CachedFile file = files.get(complete.name());
+    if (file != null) {
+      file.fullyCached(complete.dataBlocks(), file.getRegion(), complete.size());
+    }
+  }
+
+  @Override
+  public boolean isComplete(String fileName) {
+    CachedFile file = files.get(fileName);
+    return file != null && file.isFullyCached();
+  }
+
   private boolean isDroppedInRecovery(String fileName) {
     Set<String> names = droppedInRecovery;
     return names != null && names.contains(fileName);

@@ -21,7 +21,11 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import org.apache.hadoop.hbase.unsafe.HBasePlatformDependent;
+import org.apache.hadoop.hbase.util.DirectMemoryUtils;
 import org.apache.yetus.audience.InterfaceAudience;
 
 import org.apache.hbase.thirdparty.io.netty.util.internal.PlatformDependent;
@@ -38,8 +42,16 @@ final class PagePool {
   /** Bytes of a page, and what its address is a multiple of. */
   static final int PAGE_BYTES = 4096;
   private static final int SLAB_PAGES = 256;
+  /** Between two attempts to get memory that was not to be had. */
+  private static final long PAUSE = TimeUnit.SECONDS.toNanos(10);
+  private static final int SLAB_BYTES = (SLAB_PAGES + 1) * PAGE_BYTES;
 
   private final int maxSlabs;
+  private final LongSupplier directMemoryLeft;
+  /** Null if those who take pages may wait for memory. */
+  private final Executor background;
+  private boolean asked;
+  private long nextQuestion = System.nanoTime();
   /** Keeps the memory. */
   private final List<ByteBuffer> slabs = new ArrayList<>();
   private long[] free = new long[SLAB_PAGES];
@@ -49,9 +61,33 @@ final class PagePool {
     this(Integer.MAX_VALUE);
   }
 
+  /**
+   * A pool for those who must not wait. When no direct memory is left, the next of it is to be had
+   * by waiting for collections, half a second in all, of which something may come; then pages are
+   * refused until that was done in the background.
+   */
+  PagePool(Executor background) {
+    this(Integer.MAX_VALUE, background, PagePool::directMemoryLeft);
+    ByteBuffer first = allocate();
+    if (first != null) {
+      add(first);
+    }
+  }
+
   /** For tests that run out of memory, with so many times {@value #SLAB_PAGES} pages. */
   PagePool(int maxSlabs) {
+    this(maxSlabs, null, PagePool::directMemoryLeft);
+  }
+
+  /** @param directMemoryLeft bytes that the process may have outside the heap besides */
+  PagePool(int maxSlabs, Executor background, LongSupplier directMemoryLeft) {
     this.maxSlabs = maxSlabs;
+    this.background = background;
+    this.directMemoryLeft = directMemoryLeft;
+  }
+
+  private static long directMemoryLeft() {
+    return DirectMemoryUtils.getDirectMemorySize() - DirectMemoryUtils.getDirectMemoryUsage();
   }
 
   /**
@@ -77,13 +113,24 @@ final class PagePool {
     if (slabs.size() >= maxSlabs) {
       return false;
     }
-    ByteBuffer slab;
-    try {
-      slab = ByteBuffer.allocateDirect((SLAB_PAGES + 1) * PAGE_BYTES);
-    } catch (OutOfMemoryError e) {
-      // Direct memory has a limit of its own; the heap need not be short.
+    if (background != null && directMemoryLeft.getAsLong() < SLAB_BYTES) {
+      askForSlab();
       return false;
     }
+    ByteBuffer slab = allocate();
+    return slab != null && add(slab);
+  }
+
+  private static ByteBuffer allocate() {
+    try {
+      return ByteBuffer.allocateDirect(SLAB_BYTES);
+    } catch (OutOfMemoryError e) {
+      // Direct memory has a limit of its own; the heap need not be short.
+      return null;
+    }
+  }
+
+  private boolean add(ByteBuffer slab) {
     slabs.add(slab);
     reserve(freePages + SLAB_PAGES);
     long address = PlatformDependent.directBufferAddress(slab) + PAGE_BYTES - 1 & -PAGE_BYTES;
@@ -91,6 +138,24 @@ final class PagePool {
       free[freePages++] = address + (long) i * PAGE_BYTES;
     }
     return true;
+  }
+
+  private void askForSlab() {
+    if (!asked && System.nanoTime() - nextQuestion >= 0) {
+      asked = true;
+      background.execute(() -> {
+        // Without the lock, so that nobody waits for it.
+        ByteBuffer slab = allocate();
+        synchronized (this) {
+          asked = false;
+          if (slab == null) {
+            nextQuestion = System.nanoTime() + PAUSE;
+          } else if (slabs.size() < maxSlabs) {
+            add(slab);
+          }
+        }
+      });
+    }
   }
 
   private void reserve(int pages) {
@@ -108,7 +173,7 @@ final class PagePool {
 
   /** Returns all the memory of the pool, in bytes, that of pages which nobody has included. */
   synchronized long getBytes() {
-    return (long) slabs.size() * (SLAB_PAGES + 1) * PAGE_BYTES;
+    return (long) slabs.size() * SLAB_BYTES;
   }
 
   /** Returns what the pool itself takes of the heap, in bytes. */

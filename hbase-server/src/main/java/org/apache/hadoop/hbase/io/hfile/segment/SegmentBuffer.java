@@ -42,6 +42,8 @@ final class SegmentBuffer {
   private final Consumer<ByteBuffer> giveBack;
   private final SegmentFooter footer = new SegmentFooter();
   private final AtomicInteger references = new AtomicInteger(1);
+  /** Of the entries; only the device's thread changes and reads it. */
+  private int written;
   private int copies;
   private boolean sealed;
 
@@ -66,10 +68,12 @@ final class SegmentBuffer {
 
   /**
    * Takes a place. Whoever gets one says {@link #copied} in any case.
+   * @param onDiskSize as for {@link SegmentFooter#add}
    * @return the entry's number in the upper half and its place in the lower one, or
    *         {@link #NO_ROOM}
    */
-  synchronized long reserve(String fileName, long blockOffset, int length, int category) {
+  synchronized long reserve(String fileName, long blockOffset, int length, int category,
+    int onDiskSize) {
     if (
       sealed
         || (long) footer.dataEnd() + length + footer.sizeWith(fileName) > memory.capacity()
@@ -78,7 +82,20 @@ final class SegmentBuffer {
     }
     int place = footer.dataEnd();
     copies++;
-    return (long) footer.add(fileName, blockOffset, length, category) << Integer.SIZE | place;
+    int number = footer.add(fileName, blockOffset, length, category, onDiskSize);
+    return (long) number << Integer.SIZE | place;
+  }
+
+  /**
+   * Keeps that a file is complete.
+   * @return false if there is no room for that
+   */
+  synchronized boolean keep(CompleteFile file) {
+    if (sealed || footer.dataEnd() + footer.sizeWith(file) > memory.capacity()) {
+      return false;
+    }
+    footer.add(file);
+    return true;
   }
 
   static int number(long reserved) {
@@ -125,6 +142,16 @@ final class SegmentBuffer {
   /** Returns what is in it; to be used when it is sealed and {@link #awaitCopies} is over. */
   SegmentFooter footer() {
     return footer;
+  }
+
+  /**
+   * All up to a place was written, or is given up; as {@link #footer}.
+   * @return how many bytes of entries that are more than was known to be written
+   */
+  int writtenTo(int place) {
+    int more = Math.max(0, Math.min(place, footer.dataEnd()) - written);
+    written += more;
+    return more;
   }
 
   /** Returns all of the memory; as {@link #footer}. */

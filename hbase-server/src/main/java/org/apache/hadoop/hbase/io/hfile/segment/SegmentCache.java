@@ -52,6 +52,7 @@ import org.apache.hadoop.hbase.io.hfile.bucket.BucketCache;
 import org.apache.hadoop.hbase.io.hfile.bucket.RecoveredEntryAllocator;
 import org.apache.hadoop.hbase.regionserver.DataTieringManager;
 import org.apache.hadoop.hbase.regionserver.StoreFileInfo;
+import org.apache.hadoop.hbase.regionserver.multiget.SharedReads;
 import org.apache.hadoop.hbase.util.Pair;
 import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
@@ -87,6 +88,9 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
   /** What blocks count for when an index is made for them, before any is there. */
   private static final int EXPECTED_BLOCK_BYTES = 32 << 10;
 
+  /** Says to those who share reads that there is nothing to share. */
+  private static final IOException NOT_THERE = new NotThere();
+
   private final String name;
   private final String engine;
   private final CachedFiles files = new CachedFiles();
@@ -103,6 +107,17 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
   private final boolean restored;
   private volatile ByteBuffAllocator allocator = ByteBuffAllocator.HEAP;
   private volatile long waitNanos;
+  private final SharedReads.BlockReader<Place> reader = this::readAlone;
+
+  /** Thrown in one thread only to be caught in it, and so without a trace. */
+  private static final class NotThere extends IOException {
+    private static final long serialVersionUID = 1L;
+
+    @Override
+    public synchronized Throwable fillInStackTrace() {
+      return this;
+    }
+  }
 
   /** Counts as evicted what went because its segment was reclaimed. */
   private final class Stats extends CacheStats {
@@ -137,7 +152,8 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
     Configuration conf, SegmentDevice.Opener opener) throws IOException {
     name = tierName;
     engine = ioEngine;
-    index = new SegmentIndex(settings.store().capacity() / EXPECTED_BLOCK_BYTES);
+    index = new SegmentIndex(settings.store().capacity() / EXPECTED_BLOCK_BYTES,
+      new PagePool(task -> daemon(task, name + "-SegmentIndexMemory").start()));
     blocks = new IndexedBlocks(files, index);
     store = SegmentStore.open(settings.store(), blocks, opener);
     metrics = store.metrics();
@@ -147,13 +163,18 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
     waitNanos = waitNanos(conf);
     dropped.addAll(files.dropped());
     store.start(name);
-    sweeper = new Thread(this::sweep, name + "-SegmentSweeper");
-    sweeper.setDaemon(true);
+    sweeper = daemon(this::sweep, name + "-SegmentSweeper");
     sweeper.start();
     LOG.info("{} tier: {} MB in {} segments of {} MB on {}; {}", name, store.capacity() >> 20,
       store.segmentCount(), store.segmentSize() >> 20, engine,
       restored ? files.getBlockCount() + " blocks in " + files.getFileCount() + " files are back"
         : "looking for blocks in the segments");
+  }
+
+  private static Thread daemon(Runnable task, String threadName) {
+    Thread thread = new Thread(task, threadName);
+    thread.setDaemon(true);
+    return thread;
   }
 
   private boolean restore() {
@@ -293,7 +314,7 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
     long offset = key.getOffset();
     long location = index.get(file.id(), offset);
     while (Location.isPresent(location)) {
-      Cacheable block = store.read(file, offset, location, allocator);
+      Cacheable block = readOnce(new Place(file, offset, location));
       if (block != null) {
         if (wanted) {
           index.touch(file.id(), offset, location);
@@ -308,6 +329,50 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
       location = now;
     }
     return null;
+  }
+
+  /**
+   * Where a block is, and equal for the same block: what is read is the same wherever it is, since
+   * blocks of a file do not change.
+   */
+  private static final class Place {
+    private final CachedFile file;
+    private final long offset;
+    private final long location;
+
+    Place(CachedFile file, long offset, long location) {
+      this.file = file;
+      this.offset = offset;
+      this.location = location;
+    }
+
+    @Override
+    public boolean equals(Object other) {
+      return other instanceof Place && ((Place) other).file == file
+        && ((Place) other).offset == offset;
+    }
+
+    @Override
+    public int hashCode() {
+      return 31 * file.id() + Long.hashCode(offset);
+    }
+  }
+
+  /** Reads a block, once for all gets of a batch that want it; null if it cannot be had. */
+  private Cacheable readOnce(Place place) {
+    try {
+      return SharedReads.read(place, reader);
+    } catch (IOException e) {
+      return null;
+    }
+  }
+
+  private Cacheable readAlone(Place place) throws IOException {
+    Cacheable block = store.read(place.file, place.offset, place.location, allocator);
+    if (block == null) {
+      throw NOT_THERE;
+    }
+    return block;
   }
 
   @Override
@@ -556,7 +621,9 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
   public void notifyFileCachingCompleted(Path fileName, int totalBlockCount, int dataBlockCount,
     long size) {
     CachedFile file = files.get(fileName.getName());
-    if (file == null || !file.fullyCached(dataBlockCount, regionOf(fileName), size)) {
+    if (file != null && file.fullyCached(dataBlockCount, regionOf(fileName), size)) {
+      store.keep(new CompleteFile(file.name(), dataBlockCount, size));
+    } else {
       LOG.info("{} tier: {} has {} data blocks, of which {} are stored", name, fileName,
         dataBlockCount, file == null ? 0 : file.dataBlockCount());
     }

@@ -93,6 +93,11 @@ final class SegmentCleaner implements Runnable {
       } else {
         rewriteHot(device, footer, segment);
         store.metrics().blocksReclaimed.add(store.removeAll(footer, segment));
+        for (CompleteFile file : footer.completeFiles()) {
+          if (directory.isComplete(file.name())) {
+            store.keep(file);
+          }
+        }
       }
       store.metrics().segmentsReclaimed.increment();
       done = true;
@@ -161,7 +166,7 @@ final class SegmentCleaner implements Runnable {
       return false;
     }
     return store.rewrite(footer.name(number), footer.blockOffset(number), entry,
-      footer.location(segment, number), waitNanos);
+      EntryTag.local().onDiskSize(), footer.location(segment, number), waitNanos);
   }
 
   /** Sees whether a device that is bypassed works again; if so, takes it back empty. */

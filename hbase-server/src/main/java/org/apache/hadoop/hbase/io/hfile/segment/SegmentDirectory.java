@@ -49,6 +49,21 @@ interface SegmentDirectory {
    */
   boolean recovered(String fileName, long blockOffset, long location);
 
+  /** Returns the encoded name of the region that a file belongs to, null if it is not known. */
+  String regionOf(String fileName);
+
+  /**
+   * A former process knew the region of a file, some of whose blocks it has written.
+   * @param region its encoded name
+   */
+  void regionRecovered(String fileName, String region);
+
+  /** A former process knew of a file that it was complete; its blocks were recovered before. */
+  void completeRecovered(CompleteFile file);
+
+  /** Whether all blocks of a file are known to be stored. */
+  boolean isComplete(String fileName);
+
   /**
    * Returns the access bits of a block.
    * @return {@link #NOT_HERE} if this is not the block's place, as for files that were dropped

@@ -21,7 +21,9 @@ import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.zip.Checksum;
 import org.apache.hadoop.hbase.io.hfile.Crc32c;
@@ -29,22 +31,25 @@ import org.apache.yetus.audience.InterfaceAudience;
 
 /**
  * What is in a segment: at its end, the names of the files, the entries in the order of their
- * places, and a trailer of {@value #TRAILER_SIZE} bytes by which both are found.
+ * places, the files that were complete, and a trailer of {@value #TRAILER_SIZE} bytes by which all
+ * that is found.
  *
  * <pre>
- *  name: length 2, UTF-8 bytes
- *  entry: file 4 | category 1, unused 3 | block's offset 8 | place 4 | length 4
+ *  name: length 2, UTF-8 bytes; length 2, the region's name in UTF-8 or nothing
+ *  entry: file 4 | category 1, size on disk 3 or 0 | block's offset 8 | place 4 | length 4
+ *  complete file: file 4 | data blocks 4 | size 8
  *  trailer:
  *   0 magic           8      48 place of the footer    4
  *   8 version         4      52 number of files        4
  *  12 segment size    4      56 number of entries      4
  *  16 id of device   16      60 end of the entries     4
  *  32 segment         4      64 CRC32C of the footer   4
- *  36 unused          4     124 CRC32C of the trailer  4
+ *  36 complete files  4     124 CRC32C of the trailer  4
  *  40 sequence        8
  * </pre>
  *
- * Places are in bytes from the beginning of the segment. One thread at a time.
+ * Places are in bytes from the beginning of the segment. Version 1 had no regions, no sizes on disk
+ * and no complete files; it is still read. One thread at a time.
  */
 @InterfaceAudience.Private
 final class SegmentFooter {
@@ -52,15 +57,22 @@ final class SegmentFooter {
   /** The longest name of a file, in characters, which take up to three bytes each. */
   static final int LONGEST_NAME = 1024;
   /** The most that one entry takes of the footer with name and trailer, in bytes. */
-  static final int LARGEST_FOR_ONE = 24 + Short.BYTES + 3 * LONGEST_NAME + 128;
+  static final int LARGEST_FOR_ONE = 24 + 3 * LONGEST_NAME + 2 * Short.BYTES + 32 + 128;
 
   private static final int ENTRY_SIZE = 24;
+  private static final int COMPLETE_SIZE = 16;
+  /** The longest name of a region that is kept: an encoded one has 32 letters or 10 digits. */
+  private static final int LONGEST_REGION = 32;
+  private static final int SIZE_MASK = 0xFFFFFF;
   private static final long MAGIC = 0x5345474d464f4f54L;
-  private static final int VERSION = 1;
+  private static final int FIRST_VERSION = 1;
+  private static final int VERSION = 2;
   private static final int TRAILER_SUM = TRAILER_SIZE - Integer.BYTES;
   private static final int FIRST_ENTRIES = 64;
 
   private String[] names = new String[8];
+  /** Of those that were read. */
+  private String[] regions = new String[0];
   private int nameCount;
   private final Map<String, Integer> numbers = new HashMap<>();
   private int nameBytes;
@@ -73,11 +85,22 @@ final class SegmentFooter {
   private int[] places = new int[FIRST_ENTRIES];
   private int[] lengths = new int[FIRST_ENTRIES];
   private byte[] categories = new byte[FIRST_ENTRIES];
+  private int[] sizes = new int[FIRST_ENTRIES];
   private int dataEnd;
+  private final Map<Integer, CompleteFile> complete = new LinkedHashMap<>();
+
+  /** Knows the regions of files. */
+  @InterfaceAudience.Private
+  interface Regions {
+    /** Returns the encoded name of the region that a file belongs to, null if it is not known. */
+    String regionOf(String fileName);
+  }
 
   /** What the trailer says. */
   @InterfaceAudience.Private
   static final class Trailer {
+    private final int version;
+    private final int completeCount;
     private final long sequence;
     private final int start;
     private final int nameCount;
@@ -86,6 +109,8 @@ final class SegmentFooter {
     private final int sum;
 
     private Trailer(ByteBuffer from) {
+      version = from.getInt(8);
+      completeCount = from.getInt(36);
       sequence = from.getLong(40);
       start = from.getInt(48);
       nameCount = from.getInt(52);
@@ -106,18 +131,43 @@ final class SegmentFooter {
 
   /** Returns what the footer and the trailer would take with one more entry, in bytes. */
   int sizeWith(String name) {
-    int size = nameBytes + (count + 1) * ENTRY_SIZE + TRAILER_SIZE;
-    if (name != lastName && !name.equals(lastName) && !numbers.containsKey(name)) {
-      return size + Short.BYTES + name.getBytes(StandardCharsets.UTF_8).length;
-    }
-    return size;
+    return size(name, count + 1, complete.size());
+  }
+
+  private int size(String name, int entries, int completeFiles) {
+    int size =
+      nameBytes + entries * ENTRY_SIZE + completeFiles * COMPLETE_SIZE + TRAILER_SIZE;
+    return name == lastName || name.equals(lastName) || numbers.containsKey(name)
+      ? size
+      : size + bytesOf(name);
+  }
+
+  /** What a name takes, with the longest region's. */
+  private static int bytesOf(String name) {
+    return 2 * Short.BYTES + LONGEST_REGION + name.getBytes(StandardCharsets.UTF_8).length;
+  }
+
+  /** Returns what the footer and the trailer would take with one more file that is complete. */
+  int sizeWith(CompleteFile file) {
+    return size(file.name(), count, complete.size() + 1);
+  }
+
+  /** Adds a file that is complete, or says it again. */
+  void add(CompleteFile file) {
+    complete.put(numberOf(file.name()), file);
+  }
+
+  /** Returns the files that were complete when this was written. */
+  Collection<CompleteFile> completeFiles() {
+    return complete.values();
   }
 
   /**
    * Adds an entry behind the last one.
+   * @param onDiskSize the block's size in its file with its header, in bytes; 0 if not known
    * @return its number
    */
-  int add(String name, long blockOffset, int length, int category) {
+  int add(String name, long blockOffset, int length, int category, int onDiskSize) {
     if (count == offsets.length) {
       int size = 2 * count;
       files = Arrays.copyOf(files, size);
@@ -125,12 +175,14 @@ final class SegmentFooter {
       places = Arrays.copyOf(places, size);
       lengths = Arrays.copyOf(lengths, size);
       categories = Arrays.copyOf(categories, size);
+      sizes = Arrays.copyOf(sizes, size);
     }
     files[count] = numberOf(name);
     offsets[count] = blockOffset;
     places[count] = dataEnd;
     lengths[count] = length;
     categories[count] = (byte) category;
+    sizes[count] = onDiskSize == (onDiskSize & SIZE_MASK) ? onDiskSize : 0;
     dataEnd += length;
     return count++;
   }
@@ -144,7 +196,7 @@ final class SegmentFooter {
       number = nameCount;
       numbers.put(name, number);
       addName(name);
-      nameBytes += Short.BYTES + name.getBytes(StandardCharsets.UTF_8).length;
+      nameBytes += bytesOf(name);
     }
     lastName = name;
     lastNumber = number;
@@ -193,6 +245,30 @@ final class SegmentFooter {
     return categories[number];
   }
 
+  /** The block's size in its file with its header, in bytes; 0 if not known. */
+  int onDiskSize(int number) {
+    return sizes[number];
+  }
+
+  /** Returns the number of the entry at a place, negative if none begins there. */
+  int entryAt(int place) {
+    return Arrays.binarySearch(places, 0, count, place);
+  }
+
+  /** How many files there are, whose names and regions go by numbers from 0 on. */
+  int fileCount() {
+    return nameCount;
+  }
+
+  String fileName(int file) {
+    return names[file];
+  }
+
+  /** Returns the region of a file in a footer that was read, null if it was not known. */
+  String region(int file) {
+    return regions[file];
+  }
+
   /** Returns where an entry is, with an access count of 0. */
   long location(int segment, int number) {
     return Location.of(segment, places[number], lengths[number], 0, categories[number]);
@@ -204,37 +280,61 @@ final class SegmentFooter {
    * @param segmentOfDevice the number that the segment has on its device
    * @return where the footer begins
    */
-  int write(ByteBuffer segment, Superblock device, int segmentOfDevice, long sequence) {
+  int write(ByteBuffer segment, Superblock device, int segmentOfDevice, long sequence,
+    Regions regionsOf) {
     int trailer = segment.capacity() - TRAILER_SIZE;
     int entries = 0;
     for (int i = 0; i < count; i++) {
       entries += lengths[i] == 0 ? 0 : 1;
     }
-    int start = trailer - nameBytes - entries * ENTRY_SIZE;
+    ByteBuffer nameTable = nameTable(regionsOf);
+    int start =
+      trailer - nameTable.remaining() - entries * ENTRY_SIZE - complete.size() * COMPLETE_SIZE;
     segment.clear();
     segment.position(start);
-    for (int i = 0; i < nameCount; i++) {
-      byte[] name = names[i].getBytes(StandardCharsets.UTF_8);
-      segment.putShort((short) name.length).put(name);
-    }
+    segment.put(nameTable);
     for (int i = 0; i < count; i++) {
       if (lengths[i] != 0) {
-        segment.putInt(files[i]).putInt(categories[i] << 24).putLong(offsets[i])
+        segment.putInt(files[i]).putInt(categories[i] << 24 | sizes[i]).putLong(offsets[i])
           .putInt(places[i]).putInt(lengths[i]);
       }
     }
+    complete.forEach((file, told) -> segment.putInt(file).putInt(told.dataBlocks())
+      .putLong(told.size()));
     int sum = sum(segment, start, trailer);
     segment.clear();
     segment.position(trailer);
     segment.putLong(MAGIC).putInt(VERSION).putInt(segment.capacity()).putLong(device.idHigh())
-      .putLong(device.idLow()).putInt(segmentOfDevice).putInt(0).putLong(sequence).putInt(start)
-      .putInt(nameCount).putInt(entries).putInt(dataEnd).putInt(sum);
+      .putLong(device.idLow()).putInt(segmentOfDevice).putInt(complete.size()).putLong(sequence)
+      .putInt(start).putInt(nameCount).putInt(entries).putInt(dataEnd).putInt(sum);
     while (segment.position() < trailer + TRAILER_SUM) {
       segment.putInt(0);
     }
     segment.putInt(sum(segment, trailer, trailer + TRAILER_SUM));
     segment.clear();
     return start;
+  }
+
+  private ByteBuffer nameTable(Regions regionsOf) {
+    ByteBuffer table = ByteBuffer.allocate(nameBytes);
+    for (int i = 0; i < nameCount; i++) {
+      put(table, names[i].getBytes(StandardCharsets.UTF_8));
+      String region = regionsOf.regionOf(names[i]);
+      byte[] bytes = (region == null ? "" : region).getBytes(StandardCharsets.UTF_8);
+      put(table, bytes.length <= LONGEST_REGION ? bytes : new byte[0]);
+    }
+    table.flip();
+    return table;
+  }
+
+  private static void put(ByteBuffer table, byte[] string) {
+    table.putShort((short) string.length).put(string);
+  }
+
+  private static String getString(ByteBuffer table) {
+    byte[] bytes = new byte[table.getShort() & 0xFFFF];
+    table.get(bytes);
+    return new String(bytes, StandardCharsets.UTF_8);
   }
 
   /**
@@ -245,9 +345,10 @@ final class SegmentFooter {
   static Trailer trailer(ByteBuffer bytes, Superblock device, int segmentOfDevice) {
     bytes.clear();
     if (
-      bytes.getLong(0) != MAGIC || bytes.getInt(8) != VERSION
-        || bytes.getInt(12) != device.segmentSize() || bytes.getLong(16) != device.idHigh()
-        || bytes.getLong(24) != device.idLow() || bytes.getInt(32) != segmentOfDevice
+      bytes.getLong(0) != MAGIC || bytes.getInt(8) < FIRST_VERSION
+        || bytes.getInt(8) > VERSION || bytes.getInt(12) != device.segmentSize()
+        || bytes.getLong(16) != device.idHigh() || bytes.getLong(24) != device.idLow()
+        || bytes.getInt(32) != segmentOfDevice
         || bytes.getInt(TRAILER_SUM) != sum(bytes, 0, TRAILER_SUM)
     ) {
       return null;
@@ -257,7 +358,8 @@ final class SegmentFooter {
     return trailer.sequence > 0 && trailer.start >= 0 && trailer.start <= end
       && trailer.dataEnd >= 0 && trailer.dataEnd <= trailer.start && trailer.nameCount >= 0
       && trailer.nameCount <= (end - trailer.start) / Short.BYTES && trailer.entryCount >= 0
-      && trailer.entryCount <= (end - trailer.start) / ENTRY_SIZE ? trailer : null;
+      && trailer.entryCount <= (end - trailer.start) / ENTRY_SIZE && trailer.completeCount >= 0
+      && trailer.completeCount <= (end - trailer.start) / COMPLETE_SIZE ? trailer : null;
   }
 
   /**
@@ -273,10 +375,11 @@ final class SegmentFooter {
     bytes.clear();
     SegmentFooter footer = new SegmentFooter();
     try {
+      footer.regions = new String[trailer.nameCount];
       for (int i = 0; i < trailer.nameCount; i++) {
-        byte[] name = new byte[bytes.getShort() & 0xFFFF];
-        bytes.get(name);
-        footer.addName(new String(name, StandardCharsets.UTF_8));
+        footer.addName(getString(bytes));
+        String region = trailer.version == FIRST_VERSION ? "" : getString(bytes);
+        footer.regions[i] = region.isEmpty() ? null : region;
       }
       int size = trailer.entryCount;
       footer.files = new int[size];
@@ -284,8 +387,14 @@ final class SegmentFooter {
       footer.places = new int[size];
       footer.lengths = new int[size];
       footer.categories = new byte[size];
+      footer.sizes = new int[size];
       for (int i = 0; i < size; i++) {
         if (!footer.readEntry(bytes, trailer)) {
+          return null;
+        }
+      }
+      for (int i = 0; i < trailer.completeCount; i++) {
+        if (!footer.readComplete(bytes)) {
           return null;
         }
       }
@@ -297,7 +406,8 @@ final class SegmentFooter {
 
   private boolean readEntry(ByteBuffer bytes, Trailer trailer) {
     int file = bytes.getInt();
-    int category = bytes.getInt() >>> 24;
+    int categoryAndSize = bytes.getInt();
+    int category = categoryAndSize >>> 24;
     long offset = bytes.getLong();
     int place = bytes.getInt();
     int length = bytes.getInt();
@@ -314,8 +424,20 @@ final class SegmentFooter {
     places[count] = place;
     lengths[count] = length;
     categories[count] = (byte) category;
+    sizes[count] = categoryAndSize & SIZE_MASK;
     dataEnd = place + length;
     count++;
+    return true;
+  }
+
+  private boolean readComplete(ByteBuffer bytes) {
+    int file = bytes.getInt();
+    int dataBlocks = bytes.getInt();
+    long size = bytes.getLong();
+    if (file < 0 || file >= nameCount || dataBlocks < 0 || size < 0) {
+      return false;
+    }
+    complete.put(file, new CompleteFile(names[file], dataBlocks, size));
     return true;
   }
 

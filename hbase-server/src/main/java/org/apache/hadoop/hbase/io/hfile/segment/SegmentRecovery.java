@@ -19,7 +19,9 @@ package org.apache.hadoop.hbase.io.hfile.segment;
 
 import java.io.IOException;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
@@ -41,6 +43,8 @@ final class SegmentRecovery implements Runnable {
   private final SegmentStoreMetrics metrics;
   private final long start = System.nanoTime();
   private long nextReport = start + REPORT_INTERVAL;
+  /** The newest word of each file. */
+  private final Map<String, CompleteFile> complete = new HashMap<>();
   private volatile boolean stopped;
   private volatile boolean done;
 
@@ -77,6 +81,7 @@ final class SegmentRecovery implements Runnable {
       metrics.segmentsRecovered.increment();
       report(found.size());
     }
+    complete.values().forEach(directory::completeRecovered);
     done = true;
     if (!found.isEmpty()) {
       LOG.info("Found {} blocks in {} segments in {} ms, {} segments were not whole",
@@ -139,6 +144,12 @@ final class SegmentRecovery implements Runnable {
         store.lives(segment, -footer.length(i));
       }
     }
+    for (int file = 0; file < footer.fileCount(); file++) {
+      if (footer.region(file) != null) {
+        directory.regionRecovered(footer.fileName(file), footer.region(file));
+      }
+    }
+    footer.completeFiles().forEach(file -> complete.putIfAbsent(file.name(), file));
     store.recovered(device, segment);
   }
 }

@@ -27,6 +27,8 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicLongArray;
@@ -66,14 +68,17 @@ final class SegmentStore {
 
   /** Blocks from here on are not stored: the index has 40 bits for an offset. */
   static final long END_OF_OFFSETS = 1L << 40;
-  /** What is written at once: without a limit, and with one, where it is to be smooth. */
+  /** What is written at once: if it is all the same, and if it is to be smooth. */
   static final int LARGEST_WRITE = 4 << 20;
   static final int LARGEST_PACED_WRITE = 1 << 20;
 
   private static final int SNAPSHOT_VERSION = 1;
   private static final int SEQUENCES_OF_EPOCH = 32;
   private static final long STOP_WAIT_MS = 60_000;
+  private static final long LONGEST_WAIT_FOR_PROGRESS = TimeUnit.MILLISECONDS.toNanos(100);
   private static final int TAG_READ = EntryTag.SIZE;
+  /** Segments whose footers are kept for those who ask for the sizes of blocks. */
+  private static final int KEPT_FOOTERS = 8;
 
   /** It is not known yet what is in a segment; no block of it is in the directory. */
   static final byte UNKNOWN = 0;
@@ -105,6 +110,8 @@ final class SegmentStore {
   private final List<StoreDevice> devices;
   private final long[] formerEpochs;
   private final int largestData;
+  /** Bytes that may wait to be written before those wait who offered to. */
+  private final long smoothBacklog;
 
   private final ReentrantLock lock = new ReentrantLock();
   /** Room for insertions may have come. */
@@ -113,15 +120,22 @@ final class SegmentStore {
   private final Condition cleaning = lock.newCondition();
   private final byte[] states;
   private final ArrayDeque<ByteBuffer> freeMemory = new ArrayDeque<>();
+  /** What the next segment is to keep. */
+  private final Queue<CompleteFile> toKeep = new ConcurrentLinkedQueue<>();
   private long nextSequence;
   private int nextDevice;
 
   private final AtomicLongArray sequences;
   private final AtomicIntegerArray live;
   private final AtomicReferenceArray<SegmentBuffer> memory;
+  /** By segment; for {@link #readBlockSize}. */
+  private final AtomicReferenceArray<KeptFooter> footers =
+    new AtomicReferenceArray<>(KEPT_FOOTERS);
   private volatile SegmentBuffer open;
   /** Segments that wait to be written; changed under the lock. */
   private volatile int pending;
+  /** Threads that wait until something is written; changed under the lock. */
+  private volatile int waiters;
   private volatile double rewriteShare;
   private volatile boolean stopped;
 
@@ -148,6 +162,9 @@ final class SegmentStore {
       made.add(new StoreDevice(path, made.size() * perDevice, perDevice, settings));
     }
     this.devices = Collections.unmodifiableList(made);
+    // Each device may have one that is nearly written, and one more is to be free to be opened.
+    this.smoothBacklog =
+      (long) segmentSize * Math.max(1, settings.bufferCount() - 1 - made.size());
     this.segmentCount = perDevice * made.size();
     this.formerEpochs = new long[made.size()];
     this.states = new byte[segmentCount];
@@ -461,13 +478,13 @@ final class SegmentStore {
       return false;
     }
     int length = EntryTag.entryLength(dataLength);
-    long left = waitNanos;
+    long left = awaitProgress(waitNanos);
     while (true) {
       SegmentBuffer current = open;
       if (hasRoom(kind)) {
         long reserved = current == null
           ? SegmentBuffer.NO_ROOM
-          : current.reserve(file.name(), blockOffset, length, category);
+          : reserve(current, file.name(), blockOffset, length, category, onDiskSize(block));
         if (reserved != SegmentBuffer.NO_ROOM) {
           return copy(current, reserved, file, blockOffset, block, dataLength, category, kind);
         }
@@ -484,6 +501,86 @@ final class SegmentStore {
     }
   }
 
+  private static int onDiskSize(Cacheable block) {
+    return block instanceof HFileBlock
+      ? ((HFileBlock) block).getOnDiskSizeWithHeader()
+      : block.getSerializedLength();
+  }
+
+  private long reserve(SegmentBuffer in, String fileName, long blockOffset, int length,
+    int category, int onDiskSize) {
+    long reserved = in.reserve(fileName, blockOffset, length, category, onDiskSize);
+    if (reserved != SegmentBuffer.NO_ROOM) {
+      deviceOf(in.segment()).backlog.addAndGet(length);
+    }
+    return reserved;
+  }
+
+  /** Whether so much waits that who can wait does better to let devices get on first. */
+  boolean isBehind() {
+    long backlog = 0;
+    for (StoreDevice device : devices) {
+      // What is in the open segment counts, too, and one that stalls may do so for ever.
+      backlog += device.isWorking() && !device.isStalled() ? device.backlog.get() : 0;
+    }
+    return backlog > smoothBacklog;
+  }
+
+  /**
+   * Has the next process know that a file is complete, once the segment is written that is open
+   * now, or the next one.
+   */
+  void keep(CompleteFile file) {
+    SegmentBuffer current = open;
+    if (current == null || !current.keep(file)) {
+      toKeep.add(file);
+    }
+  }
+
+  /** Whether there is a place, in a segment, for all that is to be kept. */
+  boolean keepsAll() {
+    return toKeep.isEmpty();
+  }
+
+  /**
+   * Has one who offered to wait do so in many short times, one for each write to a device, instead
+   * of a long one for each segment.
+   * @return how much longer to wait, of the time that was offered
+   */
+  private long awaitProgress(long nanos) throws InterruptedException {
+    if (nanos <= 0 || !isBehind()) {
+      return nanos;
+    }
+    lock.lockInterruptibly();
+    waiters++;
+    try {
+      long end = System.nanoTime() + nanos;
+      long left = nanos;
+      while (left > 0 && !stopped && isBehind()) {
+        // Nobody tells that a device stalls, which then does not count any more.
+        room.awaitNanos(Math.min(left, LONGEST_WAIT_FOR_PROGRESS));
+        left = end - System.nanoTime();
+      }
+      return left;
+    } finally {
+      waiters--;
+      lock.unlock();
+    }
+  }
+
+  /** So much less waits to be written to a device. */
+  private void wrote(StoreDevice device, long bytes) {
+    device.backlog.addAndGet(-bytes);
+    if (waiters > 0) {
+      lock.lock();
+      try {
+        room.signalAll();
+      } finally {
+        lock.unlock();
+      }
+    }
+  }
+
   private boolean copy(SegmentBuffer to, long reserved, CachedFile file, long blockOffset,
     Cacheable block, int dataLength, int category, InsertionKind kind) {
     int length = EntryTag.entryLength(dataLength);
@@ -492,8 +589,7 @@ final class SegmentStore {
       ByteBuffer entry = to.entry(SegmentBuffer.place(reserved), length);
       block.serialize(entry, true);
       EntryTag.local().write(entry, to.sequence(), file.hashHigh(), file.hashLow(), blockOffset,
-        category, dataLength,
-        block instanceof HFileBlock ? ((HFileBlock) block).getOnDiskSizeWithHeader() : dataLength);
+        category, dataLength, onDiskSize(block));
       long location = Location.of(to.segment(), SegmentBuffer.place(reserved), length,
         kind == InsertionKind.READ ? 1 : 0, category);
       live.addAndGet(to.segment(), length);
@@ -513,11 +609,12 @@ final class SegmentStore {
   /**
    * Stores a copy of an entry that was read from a segment which is about to be overwritten.
    * @param entry      all of it, checked
+   * @param onDiskSize as for {@link SegmentFooter#add}
    * @param waitNanos  how long to wait for room
    * @return whether the copy has taken the place of the entry
    */
-  boolean rewrite(String fileName, long blockOffset, ByteBuffer entry, long from, long waitNanos)
-    throws InterruptedException {
+  boolean rewrite(String fileName, long blockOffset, ByteBuffer entry, int onDiskSize, long from,
+    long waitNanos) throws InterruptedException {
     int length = entry.capacity();
     long left = waitNanos;
     while (true) {
@@ -525,7 +622,7 @@ final class SegmentStore {
       if (hasRoom(InsertionKind.PREFETCH)) {
         long reserved = current == null
           ? SegmentBuffer.NO_ROOM
-          : current.reserve(fileName, blockOffset, length, Location.category(from));
+          : reserve(current, fileName, blockOffset, length, Location.category(from), onDiskSize);
         if (reserved != SegmentBuffer.NO_ROOM) {
           return move(current, reserved, fileName, blockOffset, entry, from);
         }
@@ -589,6 +686,11 @@ final class SegmentStore {
       SegmentBuffer next =
         new SegmentBuffer(segment, nextSequence++, freeMemory.poll(), this::giveBack);
       memory.set(segment, next);
+      CompleteFile complete = toKeep.peek();
+      while (complete != null && next.keep(complete)) {
+        toKeep.remove();
+        complete = toKeep.peek();
+      }
       open = next;
       nextDevice = (devices.indexOf(device) + 1) % devices.size();
       if (device.clean.size() < cleanTarget(device)) {
@@ -694,14 +796,38 @@ final class SegmentStore {
     return null;
   }
 
+  /** A segment somebody wants to know the sizes of blocks of. */
+  private static final class KeptFooter {
+    private final int segment;
+    private final long sequence;
+    /** Null until it is asked for a second time. */
+    private final SegmentFooter footer;
+
+    KeptFooter(int segment, long sequence, SegmentFooter footer) {
+      this.segment = segment;
+      this.sequence = sequence;
+      this.footer = footer;
+    }
+
+    boolean isOf(int otherSegment, long otherSequence) {
+      return segment == otherSegment && sequence == otherSequence;
+    }
+  }
+
   /**
    * Returns the size of a block in its file with its header, in bytes, or -1 if it cannot be had.
-   * Reads the end of its entry, and trusts that the rest is there.
+   * It is read from the end of its entry, or, as a prefetch asks for the sizes of all blocks of a
+   * file, which are neighbours, from the segment's footer, once for all of them. Either is trusted
+   * that the rest is there.
    */
   int readBlockSize(CachedFile file, long blockOffset, long location) {
     int segment = Location.segment(location);
     if (segment >= segmentCount) {
       return -1;
+    }
+    int size = sizeInFooter(file, blockOffset, location);
+    if (size > 0) {
+      return size;
     }
     ByteBuff tag = ByteBuff.wrap(ByteBuffer.allocate(TAG_READ));
     if (
@@ -716,6 +842,42 @@ final class SegmentStore {
       return -1;
     }
     return local.onDiskSize();
+  }
+
+  /** Returns a block's size by its segment's footer, 0 if it is not to be had there. */
+  private int sizeInFooter(CachedFile file, long blockOffset, long location) {
+    int segment = Location.segment(location);
+    long sequence = sequences.get(segment);
+    if (memory.get(segment) != null || sequence == 0) {
+      return 0;
+    }
+    KeptFooter kept = footers.get(segment % KEPT_FOOTERS);
+    boolean again = kept != null && kept.isOf(segment, sequence);
+    if (!again || kept.footer == null) {
+      kept = new KeptFooter(segment, sequence, again ? footerOrNothing(segment) : null);
+      footers.set(segment % KEPT_FOOTERS, kept);
+    }
+    SegmentFooter footer = kept.footer;
+    int entry = footer == null ? -1 : footer.entryAt(Location.offset(location));
+    return entry >= 0 && footer.blockOffset(entry) == blockOffset
+      && footer.length(entry) == Location.length(location)
+      && footer.name(entry).equals(file.name()) ? footer.onDiskSize(entry) : 0;
+  }
+
+  /** Returns a segment's footer, one without entries if it cannot be had. */
+  private SegmentFooter footerOrNothing(int segment) {
+    StoreDevice device = deviceOf(segment);
+    SegmentFooter footer = null;
+    if (device.isWorking()) {
+      int term = device.term();
+      try {
+        footer = readFooter(device, segment);
+        device.readSucceeded();
+      } catch (IOException | RuntimeException e) {
+        readFailed(device, term, e);
+      }
+    }
+    return footer == null ? new SegmentFooter() : footer;
   }
 
   /** Fills a buffer, from memory or from the device. Returns false, and counts it, if it cannot. */
@@ -822,7 +984,7 @@ final class SegmentStore {
       return false;
     }
     int start = buffer.footer().write(buffer.memory(), device.superblock(),
-      buffer.segment() - device.first(), buffer.sequence());
+      buffer.segment() - device.first(), buffer.sequence(), directory::regionOf);
     while (device.isWorking()) {
       int term = device.term();
       try {
@@ -852,8 +1014,9 @@ final class SegmentStore {
     ByteBuffer bytes = buffer.memory();
     int position = from;
     while (position < to) {
-      int length =
-        Math.min(to - position, budget.isLimited() ? LARGEST_PACED_WRITE : LARGEST_WRITE);
+      // With more behind this one, there may be those who wait for each write.
+      int length = Math.min(to - position,
+        budget.isLimited() || device.waiting > 1 ? LARGEST_PACED_WRITE : LARGEST_WRITE);
       if (!stopped) {
         budget.acquire(length);
       }
@@ -864,6 +1027,7 @@ final class SegmentStore {
       metrics.writes.increment();
       metrics.writtenBytes.add(length);
       position += length;
+      wrote(device, buffer.writtenTo(position));
     }
   }
 
@@ -894,6 +1058,7 @@ final class SegmentStore {
       }
       pending--;
       device.waiting--;
+      device.backlog.addAndGet(-buffer.writtenTo(segmentSize));
       memory.set(segment, null);
       cleaning.signal();
       room.signalAll();

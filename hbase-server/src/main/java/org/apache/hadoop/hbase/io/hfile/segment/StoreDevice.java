@@ -26,6 +26,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
@@ -40,6 +41,8 @@ final class StoreDevice {
   private static final long FIRST_PAUSE = TimeUnit.MILLISECONDS.toNanos(100);
   private static final long LONGEST_PAUSE = TimeUnit.SECONDS.toNanos(10);
   private static final long STALL = TimeUnit.SECONDS.toNanos(1);
+
+  private volatile long stall = STALL;
 
   private final String path;
   private final int first;
@@ -59,6 +62,9 @@ final class StoreDevice {
   volatile int waiting;
   /** What the device's thread is to write. */
   final BlockingQueue<SegmentBuffer> toWrite = new LinkedBlockingQueue<>();
+
+  /** Bytes of entries that are in its segments in memory and not yet written. */
+  final AtomicLong backlog = new AtomicLong();
 
   private final AtomicInteger readFailures = new AtomicInteger();
   private final AtomicInteger writeFailures = new AtomicInteger();
@@ -147,7 +153,12 @@ final class StoreDevice {
    * it does, and what waits for it is nothing that another device could be waited for.
    */
   boolean isStalled() {
-    return writing && System.nanoTime() - writeStart > STALL;
+    return writing && System.nanoTime() - writeStart > stall;
+  }
+
+  /** For tests whose devices take their time. */
+  void stallsAfter(long nanos) {
+    stall = nanos;
   }
 
   boolean isWorking() {

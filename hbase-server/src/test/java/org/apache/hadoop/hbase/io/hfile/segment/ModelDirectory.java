@@ -102,6 +102,30 @@ final class ModelDirectory implements SegmentDirectory {
     return locations.putIfAbsent(new Key(fileName, blockOffset), location) == null;
   }
 
+  /** What a former process knew of files. */
+  final Map<String, String> regions = new HashMap<>();
+  final Map<String, CompleteFile> complete = new HashMap<>();
+
+  @Override
+  public synchronized String regionOf(String fileName) {
+    return regions.get(fileName);
+  }
+
+  @Override
+  public synchronized void regionRecovered(String fileName, String region) {
+    regions.put(fileName, region);
+  }
+
+  @Override
+  public synchronized void completeRecovered(CompleteFile file) {
+    complete.put(file.name(), file);
+  }
+
+  @Override
+  public synchronized boolean isComplete(String fileName) {
+    return complete.containsKey(fileName);
+  }
+
   private boolean isAt(Key key, long location) {
     Long actual = locations.get(key);
     return actual != null && Location.isSamePlace(actual, location);

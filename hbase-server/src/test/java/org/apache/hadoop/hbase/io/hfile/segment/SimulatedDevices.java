@@ -46,7 +46,10 @@ final class SimulatedDevices implements SegmentDevice.Opener {
     private boolean failsToOpen;
     private boolean failsReads;
     private boolean failsWrites;
+    private boolean blocksReads;
     private boolean blocksWrites;
+    private int allowedWrites;
+    private int reads;
     private int opened;
 
     synchronized void failReads(boolean fail) {
@@ -65,6 +68,31 @@ final class SimulatedDevices implements SegmentDevice.Opener {
     synchronized void blockWrites(boolean block) {
       blocksWrites = block;
       notifyAll();
+    }
+
+    /** Lets so many writes pass although writes are blocked. */
+    synchronized void allowWrites(int count) {
+      allowedWrites += count;
+      notifyAll();
+    }
+
+    /** Has reads wait until it is set to false. */
+    synchronized void blockReads(boolean block) {
+      blocksReads = block;
+      notifyAll();
+    }
+
+    /** Returns how often it was read. */
+    synchronized int reads() {
+      return reads;
+    }
+
+    private void await() throws IOException {
+      try {
+        wait();
+      } catch (InterruptedException e) {
+        throw new IOException(e);
+      }
     }
 
     synchronized void flipBit(long bit) {
@@ -180,6 +208,10 @@ final class SimulatedDevices implements SegmentDevice.Opener {
     @Override
     public void read(ByteBuffer to, long position) throws IOException {
       synchronized (medium) {
+        while (medium.blocksReads) {
+          medium.await();
+        }
+        medium.reads++;
         check(medium.failsReads);
         to.put(medium.bytes, (int) position, to.remaining());
       }
@@ -194,13 +226,10 @@ final class SimulatedDevices implements SegmentDevice.Opener {
         }
       }
       synchronized (medium) {
-        while (medium.blocksWrites) {
-          try {
-            medium.wait();
-          } catch (InterruptedException e) {
-            throw new IOException(e);
-          }
+        while (medium.blocksWrites && medium.allowedWrites == 0) {
+          medium.await();
         }
+        medium.allowedWrites = Math.max(0, medium.allowedWrites - 1);
         if (medium.failsWrites) {
           throw new IOException("Cannot be written, as was asked for");
         }

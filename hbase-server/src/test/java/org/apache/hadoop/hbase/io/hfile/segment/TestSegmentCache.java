@@ -34,7 +34,9 @@ import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.StandardCopyOption;
+import java.util.HashMap;
 import java.util.HashSet;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
@@ -454,10 +456,8 @@ public class TestSegmentCache {
     await(() -> !cache.isRecovering());
     assertEquals(blocks, cache.getBlockCount());
     assertEquals(blocks, found(cache, blocks));
-    // The region is known again as soon as somebody reads with a path.
-    assertTrue(cache.getRegionCachedInfo().get().isEmpty());
-    cache.getBlock(keyIn(FILE, 0), true, false, true).release();
-    assertTrue(cache.getRegionCachedInfo().get().containsKey(REGION));
+    assertEquals(cache.getCurrentSize(),
+      cache.getRegionCachedInfo().get().get(REGION).longValue());
   }
 
   @Test
@@ -475,6 +475,35 @@ public class TestSegmentCache {
       // All but the last segment, which has at most 35.
       assertTrue("only " + found, found >= blocks - 35);
       assertEquals(found, after.getBlockCount());
+    } finally {
+      after.shutdown();
+    }
+  }
+
+  /** Without a look-up: a balancer asks, and a region that is opened is not to prefetch it all. */
+  @Test
+  public void afterAKillItIsKnownOfWhichRegionAFileIsAndWhetherItIsComplete() throws IOException {
+    for (int i = 0; i < 80; i++) {
+      put(keyIn(FILE, (long) i * BLOCK));
+      put(keyIn(OTHER, (long) i * BLOCK));
+    }
+    cache.notifyFileCachingCompleted(keyIn(FILE, 0).getFilePath(), 80, 80, 1000);
+    cache.notifyFileCachingCompleted(keyIn(OTHER, 0).getFilePath(), 80, 80, 2000);
+    cache.evictBlock(keyIn(OTHER, BLOCK));
+    pushOut();
+    long bytes = cache.getRegionCachedInfo().get().get(REGION);
+    Files.copy(new File(directory, "segments").toPath(), new File(directory, "killed").toPath(),
+      StandardCopyOption.REPLACE_EXISTING);
+    SegmentCache after = open("killed");
+    try {
+      await(() -> !after.isRecovering());
+      Map<String, Pair<String, Long>> complete = new HashMap<>();
+      complete.put(FILE, new Pair<>(REGION, 1000L));
+      // The block that was evicted is back, since nothing was written when it was.
+      complete.put(OTHER, new Pair<>(REGION, 2000L));
+      assertEquals(complete, after.getFullyCachedFiles().get());
+      assertTrue(after.getRegionCachedInfo().get().get(REGION) >= bytes);
+      assertEquals(0, after.metrics().reads.sum());
     } finally {
       after.shutdown();
     }

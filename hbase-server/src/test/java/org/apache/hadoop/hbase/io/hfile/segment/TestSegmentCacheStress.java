@@ -29,6 +29,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import org.apache.hadoop.conf.Configuration;
@@ -52,7 +53,8 @@ import org.junit.experimental.categories.Category;
 /**
  * A {@link SegmentCache} several times too small, used by many threads for whatever it can do: what
  * is read is always right, the counts are those of the index in the end, and so they are after a
- * restart.
+ * restart. For as many operations of each thread as <code>-Dsegment.cache.operations</code> says,
+ * and for as many minutes, 10 at most, as <code>-Dsegment.soak.minutes</code> does.
  */
 @Category({ IOTests.class, MediumTests.class })
 public class TestSegmentCacheStress {
@@ -65,6 +67,7 @@ public class TestSegmentCacheStress {
 
   private static final int THREADS = 4;
   private static final int OPERATIONS = Integer.getInteger("segment.cache.operations", 12_000);
+  private static final long MINUTES = Long.getLong("segment.soak.minutes", 0);
   private static final int FILES = 12;
   private static final int BLOCKS = 400;
 
@@ -128,7 +131,10 @@ public class TestSegmentCacheStress {
 
   private void work(int seed) {
     Random random = new Random(seed);
-    for (int i = 0; i < OPERATIONS && failure.get() == null; i++) {
+    long end = System.nanoTime() + TimeUnit.MINUTES.toNanos(MINUTES);
+    for (
+      int i = 0; (i < OPERATIONS || System.nanoTime() < end) && failure.get() == null; i++
+    ) {
       int file = random.nextInt(FILES);
       // A tenth of the blocks is asked for most of the time.
       int block = random.nextInt(random.nextBoolean() ? BLOCKS / 10 : BLOCKS);

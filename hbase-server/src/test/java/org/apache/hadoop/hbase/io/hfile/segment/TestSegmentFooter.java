@@ -25,8 +25,11 @@ import static org.junit.Assert.assertTrue;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.util.Random;
+import java.util.zip.Checksum;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
+import org.apache.hadoop.hbase.io.hfile.Crc32c;
 import org.apache.hadoop.hbase.nio.ByteBuff;
 import org.apache.hadoop.hbase.testclassification.IOTests;
 import org.apache.hadoop.hbase.testclassification.SmallTests;
@@ -53,7 +56,8 @@ public class TestSegmentFooter {
     Random random = new Random(entries);
     for (int i = 0; i < entries; i++) {
       String name = "\u00e4 file " + random.nextInt(files);
-      footer.add(name, random.nextLong() >>> 24, Location.UNIT * (1 + i % 2), i % 4);
+      footer.add(name, random.nextLong() >>> 24, Location.UNIT * (1 + i % 2), i % 4,
+        1000 + i);
     }
     return footer;
   }
@@ -75,6 +79,11 @@ public class TestSegmentFooter {
       trailer);
   }
 
+  /** That of every second file is not known. */
+  private String regionOf(String fileName) {
+    return fileName.hashCode() % 2 == 0 ? null : "588e5bd2ea85dae76b7d0cdcd2b4ba9f";
+  }
+
   @Test
   public void footerIsReadAsItWasWritten() {
     for (int entries : new int[] { 1, 2, 64, 65, 300 }) {
@@ -83,10 +92,18 @@ public class TestSegmentFooter {
       if (dropped < entries) {
         written.drop(dropped);
       }
+      CompleteFile last = new CompleteFile(written.name(entries - 1), entries, 1L << 40);
+      CompleteFile other = new CompleteFile("without an entry", 5, 0);
+      for (CompleteFile complete : new CompleteFile[] { last, last, other }) {
+        int room = written.sizeWith(complete);
+        written.add(complete);
+        assertTrue(written.sizeWith(complete) - 16 <= room);
+      }
       assertEquals("The room that was counted on",
-        SEGMENT - written.write(segment, superblock, 3, SEQUENCE)
-          + (dropped < entries ? 24 : 0),
+        SEGMENT - written.write(segment, superblock, 3, SEQUENCE,
+          name -> "588e5bd2ea85dae76b7d0cdcd2b4ba9f") + (dropped < entries ? 24 : 0),
         written.sizeWith(written.name(0)) - 24);
+      written.write(segment, superblock, 3, SEQUENCE, this::regionOf);
       SegmentFooter.Trailer trailer = trailer();
       assertEquals(SEQUENCE, trailer.sequence());
       SegmentFooter read = read(trailer);
@@ -96,15 +113,74 @@ public class TestSegmentFooter {
           assertEquals(written.name(i), read.name(j));
           assertEquals(written.blockOffset(i), read.blockOffset(j));
           assertEquals(written.location(7, i), read.location(7, j));
+          assertEquals(1000 + i, read.onDiskSize(j));
+          assertEquals(j, read.entryAt(read.place(j)));
+          assertTrue(read.entryAt(read.place(j) + 1) < 0);
           j++;
         }
+      }
+      assertEquals(written.fileCount(), read.fileCount());
+      for (int file = 0; file < read.fileCount(); file++) {
+        assertEquals(regionOf(read.fileName(file)), read.region(file));
+      }
+      assertEquals(2, read.completeFiles().size());
+      for (CompleteFile complete : read.completeFiles()) {
+        CompleteFile expected = complete.name().equals(other.name()) ? other : last;
+        assertEquals(expected.name(), complete.name());
+        assertEquals(expected.dataBlocks(), complete.dataBlocks());
+        assertEquals(expected.size(), complete.size());
       }
     }
   }
 
   @Test
+  public void whatDoesNotFitIntoTheFooterIsLeftOut() {
+    SegmentFooter written = new SegmentFooter();
+    written.add("f", 1, Location.UNIT, 0, 1 << 24);
+    written.add("f", 2, Location.UNIT, 0, (1 << 24) - 1);
+    written.write(segment, superblock, 3, SEQUENCE, name -> "a region with a far too long name ?");
+    SegmentFooter read = read(trailer());
+    assertEquals(0, read.onDiskSize(0));
+    assertEquals((1 << 24) - 1, read.onDiskSize(1));
+    assertNull(read.region(0));
+  }
+
+  /** Which had nothing where the regions, the sizes and the complete files are now. */
+  @Test
+  public void footerOfTheFirstVersionIsRead() {
+    String name = "a file";
+    int trailer = SEGMENT - SegmentFooter.TRAILER_SIZE;
+    int start = trailer - Short.BYTES - name.length() - 24;
+    new SegmentFooter().write(segment, superblock, 3, SEQUENCE, this::regionOf);
+    segment.position(start);
+    segment.putShort((short) name.length()).put(name.getBytes(StandardCharsets.UTF_8)).putInt(0)
+      .putInt(1 << 24).putLong(77).putInt(0).putInt(Location.UNIT);
+    segment.putInt(trailer + 8, 1).putInt(trailer + 48, start).putInt(trailer + 52, 1)
+      .putInt(trailer + 56, 1).putInt(trailer + 60, Location.UNIT)
+      .putInt(trailer + 64, sum(start, trailer));
+    segment.putInt(SEGMENT - Integer.BYTES, sum(trailer, SEGMENT - Integer.BYTES));
+    segment.clear();
+    SegmentFooter read = read(trailer());
+    assertEquals(1, read.count());
+    assertEquals(name, read.name(0));
+    assertEquals(77, read.blockOffset(0));
+    assertEquals(1, read.category(0));
+    assertEquals(0, read.onDiskSize(0));
+    assertNull(read.region(0));
+    assertTrue(read.completeFiles().isEmpty());
+  }
+
+  private int sum(int from, int to) {
+    Checksum sum = Crc32c.create();
+    Crc32c.update(sum, slice(from, to));
+    return (int) sum.getValue();
+  }
+
+  @Test
   public void footerIsRefusedWhicheverBitIsFlipped() {
-    int start = footer(40, 5).write(segment, superblock, 3, SEQUENCE);
+    SegmentFooter footer = footer(40, 5);
+    footer.add(new CompleteFile(footer.name(0), 3, 4));
+    int start = footer.write(segment, superblock, 3, SEQUENCE, this::regionOf);
     for (int bit = start * Byte.SIZE; bit < SEGMENT * Byte.SIZE; bit++) {
       flip(bit);
       SegmentFooter.Trailer trailer = trailer();
@@ -120,7 +196,7 @@ public class TestSegmentFooter {
 
   @Test
   public void footerOfAnotherPlaceOrDeviceIsRefused() {
-    footer(3, 1).write(segment, superblock, 3, SEQUENCE);
+    footer(3, 1).write(segment, superblock, 3, SEQUENCE, this::regionOf);
     ByteBuffer trailer = slice(SEGMENT - SegmentFooter.TRAILER_SIZE, SEGMENT);
     assertNotNull(SegmentFooter.trailer(trailer, superblock, 3));
     assertNotNull(SegmentFooter.trailer(trailer, superblock.withEpoch(9), 3));

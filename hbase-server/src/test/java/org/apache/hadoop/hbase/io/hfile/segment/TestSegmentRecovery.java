@@ -18,14 +18,19 @@
 package org.apache.hadoop.hbase.io.hfile.segment;
 
 import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertNull;
 import static org.junit.Assert.assertTrue;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.Random;
+import java.util.zip.Checksum;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.io.hfile.CachedBlockFixture;
+import org.apache.hadoop.hbase.io.hfile.Crc32c;
 import org.apache.hadoop.hbase.io.hfile.RefCntLeakRule;
 import org.apache.hadoop.hbase.testclassification.IOTests;
 import org.apache.hadoop.hbase.testclassification.MediumTests;
@@ -121,6 +126,48 @@ public class TestSegmentRecovery {
       }
     }
     after.close();
+    killed.close();
+  }
+
+  @Test
+  public void whatIsKnownOfFilesOutlivesKillsAndTheSegmentsItWasKeptIn() throws IOException {
+    StoredBlocksFixture killed = new StoredBlocksFixture(new SimulatedDevices(),
+      settings(SEGMENTS, SEGMENT, "a"));
+    killed.directory.regions.put("f", "region");
+    CompleteFile complete = new CompleteFile("f", 30, 4000);
+    killed.directory.complete.put("f", complete);
+    killed.directory.complete.put("g", complete);
+    // Before there is an open segment, and with one.
+    killed.store.keep(new CompleteFile("f", 29, 4000));
+    killed.start();
+    killed.insert("f", 0);
+    killed.store.keep(complete);
+    killed.store.keep(new CompleteFile("g", 7, 70));
+    killed.store.keep(new CompleteFile("not any more", 1, 1));
+    // All segments are reclaimed more than once.
+    long offset = 0;
+    while (killed.store.metrics().segmentsReclaimed.sum() < 3 * SEGMENTS) {
+      killed.insert("f", offset++);
+    }
+    for (int life = 0; life < 2; life++) {
+      killed.awaitQuiet();
+      while (!killed.store.keepsAll()) {
+        killed.insert("f", offset++);
+        killed.awaitQuiet();
+      }
+      // What is open is lost with a kill.
+      killed.store.stop();
+      StoredBlocksFixture after =
+        afterKill(killed, settings(SEGMENTS, SEGMENT, "a")).recover();
+      assertEquals("region", after.directory.regions.get("f"));
+      assertNull(after.directory.regions.get("g"));
+      assertEquals(30, after.directory.complete.get("f").dataBlocks());
+      assertEquals(4000, after.directory.complete.get("f").size());
+      assertEquals(7, after.directory.complete.get("g").dataBlocks());
+      assertFalse(after.directory.complete.containsKey("not any more"));
+      killed.close();
+      killed = after;
+    }
     killed.close();
   }
 
@@ -317,6 +364,59 @@ public class TestSegmentRecovery {
       after.close();
     }
     killed.close();
+  }
+
+  /** Sums keep out what devices do; what a footer says is not trusted with them right, either. */
+  @Test
+  public void noByteIsWrongWhateverFootersSayWhoseSumsAreRight() throws IOException {
+    StoredBlocksFixture killed = used("a");
+    int changed = 0;
+    for (int round = 0; round < 60; round++) {
+      Random random = new Random(round);
+      SimulatedDevices devices = killed.devices.afterKill();
+      ByteBuffer bytes = ByteBuffer.wrap(devices.medium("a").bytes());
+      for (StoreDevice.Sealed sealed : killed.store.inState(SegmentStore.SEALED)) {
+        int segment = (int) Superblock.positionOf(sealed.segment, SEGMENT);
+        int trailer = segment + SEGMENT - SegmentFooter.TRAILER_SIZE;
+        int start = segment + bytes.getInt(trailer + 48);
+        int end = trailer;
+        for (int i = 1 + random.nextInt(3); i >= 0; i--) {
+          // From the place of the footer on, each number is about what is in it.
+          int at = random.nextInt(4) == 0
+            ? trailer + 36 + random.nextInt(28)
+            : start + random.nextInt(end - start);
+          bytes.put(at, (byte) (random.nextBoolean()
+            ? bytes.get(at) ^ 1 << random.nextInt(Byte.SIZE)
+            : random.nextInt()));
+        }
+        int newStart = bytes.getInt(trailer + 48);
+        if (newStart >= 0 && newStart <= trailer - segment) {
+          bytes.putInt(trailer + 64, sum(bytes, segment + newStart, trailer));
+        }
+        bytes.putInt(trailer + 124, sum(bytes, trailer, trailer + 124));
+        changed++;
+      }
+      StoredBlocksFixture after =
+        new StoredBlocksFixture(devices, settings(SEGMENTS, SEGMENT, "a")).recover();
+      int known = after.directory.all().size();
+      int readable = after.readAll();
+      assertEquals(known - readable, after.store.metrics().badEntries.sum());
+      assertEquals(readable, after.directory.all().size());
+      after.insert("new", 0);
+      after.assertReadable("new", 0);
+      after.close();
+    }
+    assertTrue(changed > 60);
+    killed.close();
+  }
+
+  private static int sum(ByteBuffer bytes, int from, int to) {
+    ByteBuffer part = bytes.duplicate();
+    part.limit(to);
+    part.position(from);
+    Checksum sum = Crc32c.create();
+    Crc32c.update(sum, part);
+    return (int) sum.getValue();
   }
 
   private static void damage(byte[] bytes, Random random) {

@@ -27,7 +27,9 @@ import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
 import java.util.Collections;
+import java.util.HashSet;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
@@ -118,6 +120,51 @@ public class TestSegmentStore {
       assertEquals(-1, blocks.store.readBlockSize(file, key.offset + 1, location));
       file.release();
     });
+  }
+
+  /** As a prefetch does of a file that is stored already. */
+  @Test
+  public void sizesOfNeighboursAreReadTogether() throws IOException {
+    open();
+    insertSegments("f", 0, 4);
+    CachedFile file = blocks.files.acquire("f");
+    Set<Integer> onDevice = new HashSet<>();
+    long before = blocks.medium().reads();
+    int asked = 0;
+    for (long offset = 0; blocks.directory.get("f", offset) != Location.ABSENT; offset++) {
+      long location = blocks.directory.get("f", offset);
+      assertEquals(StoredBlocksFixture.block("f", offset).getOnDiskSizeWithHeader(),
+        blocks.store.readBlockSize(file, offset, location));
+      onDevice.add(Location.segment(location));
+      asked++;
+    }
+    assertTrue(asked > 40);
+    // For each segment the end of the first entry, then the trailer and the footer. The last
+    // segment is in memory.
+    assertEquals(3 * (onDevice.size() - 1), blocks.medium().reads() - before);
+    file.release();
+  }
+
+  @Test
+  public void sizesAreThoseOfTheSegmentAsItIs() throws IOException {
+    open(0, StoredBlocksFixture.PATH);
+    CachedFile file = blocks.files.acquire("f");
+    long end = 0;
+    for (int round = 1; round <= 3; round++) {
+      end = insertSegments("f", end, (long) round * 2 * StoredBlocksFixture.SEGMENTS);
+      int known = 0;
+      for (long offset = 0; offset < end; offset++) {
+        long location = blocks.directory.get("f", offset);
+        if (location != Location.ABSENT) {
+          assertEquals(StoredBlocksFixture.block("f", offset).getOnDiskSizeWithHeader(),
+            blocks.store.readBlockSize(file, offset, location));
+          known++;
+        }
+      }
+      assertTrue(known > 40);
+    }
+    assertEquals(0, blocks.store.metrics().badEntries.sum());
+    file.release();
   }
 
   @Test

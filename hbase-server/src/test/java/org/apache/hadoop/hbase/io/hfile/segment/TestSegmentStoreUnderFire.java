@@ -24,6 +24,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
@@ -39,7 +40,8 @@ import org.junit.experimental.categories.Category;
 
 /**
  * Threads that insert, read and evict while devices flip bits, fail and come back. For as many
- * insertions as <code>-Dstratum.segment.soak.insertions</code> says.
+ * insertions as <code>-Dsegment.soak.insertions</code> says, and for as many minutes, 10 at most,
+ * as <code>-Dsegment.soak.minutes</code> does.
  */
 @Category({ IOTests.class, MediumTests.class })
 public class TestSegmentStoreUnderFire {
@@ -52,13 +54,19 @@ public class TestSegmentStoreUnderFire {
   public final RefCntLeakRule leakRule = new RefCntLeakRule();
 
   private static final int INSERTIONS =
-    Integer.getInteger("stratum.segment.soak.insertions", 6000);
+    Integer.getInteger("segment.soak.insertions", 6000);
+  private static final long MINUTES = Long.getLong("segment.soak.minutes", 0);
   private static final int FILES = 5;
 
   private final AtomicInteger inserted = new AtomicInteger();
   private final AtomicInteger read = new AtomicInteger();
   private final AtomicReference<Throwable> failure = new AtomicReference<>();
+  private final long end = System.nanoTime() + TimeUnit.MINUTES.toNanos(MINUTES);
   private StoredBlocksFixture blocks;
+
+  private boolean isOver() {
+    return inserted.get() >= INSERTIONS && System.nanoTime() >= end || failure.get() != null;
+  }
 
   private void insert(Random random) {
     int offset = inserted.getAndIncrement();
@@ -96,7 +104,7 @@ public class TestSegmentStoreUnderFire {
       heal();
     }
     int before = inserted.get();
-    while (inserted.get() < Math.min(INSERTIONS, before + 20) && failure.get() == null) {
+    while (inserted.get() < before + 20 && !isOver()) {
       Thread.yield();
     }
   }
@@ -112,7 +120,7 @@ public class TestSegmentStoreUnderFire {
   private Thread thread(int number, Consumer<Random> step) {
     Thread thread = new Thread(() -> {
       Random random = new Random(number);
-      while (inserted.get() < INSERTIONS && failure.get() == null) {
+      while (!isOver()) {
         step.accept(random);
       }
     });

@@ -1,0 +1,54 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.io.hfile.segment;
+
+import org.apache.yetus.audience.InterfaceAudience;
+
+/**
+ * A file all of whose blocks were stored at a time; kept in the segment that was open then, so that
+ * the next process knows, too. It is no more than a claim: who believes it counts the data blocks.
+ * Immutable.
+ */
+@InterfaceAudience.Private
+final class CompleteFile {
+  private final String name;
+  private final int dataBlocks;
+  private final long size;
+
+  /**
+   * @param dataBlocks how many data blocks the file has
+   * @param size       the bytes of all its blocks, as was said when they were there
+   */
+  CompleteFile(String name, int dataBlocks, long size) {
+    this.name = name;
+    this.dataBlocks = dataBlocks;
+    this.size = size;
+  }
+
+  String name() {
+    return name;
+  }
+
+  int dataBlocks() {
+    return dataBlocks;
+  }
+
+  long size() {
+    return size;
+  }
+}

@@ -1,0 +1,179 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.io.hfile.segment;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertTrue;
+
+import java.io.IOException;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.apache.hadoop.hbase.HBaseClassTestRule;
+import org.apache.hadoop.hbase.io.hfile.CachedBlockFixture;
+import org.apache.hadoop.hbase.io.hfile.RefCntLeakRule;
+import org.apache.hadoop.hbase.testclassification.IOTests;
+import org.apache.hadoop.hbase.testclassification.SmallTests;
+import org.junit.ClassRule;
+import org.junit.Rule;
+import org.junit.Test;
+import org.junit.experimental.categories.Category;
+
+/**
+ * What an insertion waits for: nothing, if it did not offer to, and if it did, for the next write
+ * to a device and not for a segment. The devices do not get on but when they are told to, so that a
+ * thread which waited for one of them would do so for ever.
+ */
+@Category({ IOTests.class, SmallTests.class })
+public class TestSegmentInsertionWaits {
+  @ClassRule
+  public static final HBaseClassTestRule CLASS_RULE =
+    HBaseClassTestRule.forClass(TestSegmentInsertionWaits.class);
+
+  private static final int OFFERS = 400;
+  private static final int LARGE_SEGMENT = 4 << 20;
+
+  @Rule
+  public final RefCntLeakRule leaks = new RefCntLeakRule();
+
+  private final SimulatedDevices devices = new SimulatedDevices();
+
+  private static StoredBlocksFixture fixture(SimulatedDevices devices, long limit,
+    WriteBudget.Clock clock) throws IOException {
+    return new StoredBlocksFixture(devices, StoredBlocksFixture
+      .settings(StoredBlocksFixture.paths(StoredBlocksFixture.PATH), 0.25, limit), clock);
+  }
+
+  /** Offers far more than there is room for. */
+  private static void assertSkippedAndCounted(StoredBlocksFixture blocks) {
+    long offset = 0;
+    for (InsertionKind kind : InsertionKind.values()) {
+      long stored = 0;
+      long refusedBefore = blocks.store.metrics().refusals(kind).sum();
+      for (int i = 0; i < OFFERS; i++) {
+        stored += blocks.offer("f", offset++, kind) ? 1 : 0;
+      }
+      long refused = blocks.store.metrics().refusals(kind).sum() - refusedBefore;
+      assertTrue(kind + ": " + refused, refused > 0);
+      assertEquals(kind.toString(), OFFERS - stored, refused);
+    }
+    assertFalse(blocks.store.hasRoom(InsertionKind.READ));
+  }
+
+  private static void assertTakesAgain(StoredBlocksFixture blocks) {
+    blocks.insert("g", 0);
+    CachedBlockFixture.await(() -> blocks.offer("g", 1, InsertionKind.READ));
+    blocks.awaitQuiet();
+    assertEquals(blocks.directory.all().size(), blocks.readAll());
+    blocks.close();
+    assertEquals(blocks.allocator.getUsedBufferCount(), blocks.allocator.getFreeBufferCount());
+  }
+
+  @Test
+  public void nobodyWaitsForAWrite() throws IOException {
+    StoredBlocksFixture blocks = fixture(devices, 0, WriteBudget.Clock.SYSTEM).start();
+    blocks.medium().blockWrites(true);
+    assertSkippedAndCounted(blocks);
+    blocks.medium().blockWrites(false);
+    assertTakesAgain(blocks);
+  }
+
+  /** The cleaner reads what it reclaims. */
+  @Test
+  public void nobodyWaitsForTheCleaner() throws IOException {
+    StoredBlocksFixture blocks = fixture(devices, 0, WriteBudget.Clock.SYSTEM).recover();
+    blocks.medium().blockReads(true);
+    // All of the segments are filled, while their writes go on.
+    for (long offset = 1000; blocks.store.cleanSegments() > 1; offset++) {
+      blocks.insert("f", offset);
+    }
+    CachedBlockFixture.await(() -> blocks.store.pending() == 0);
+    long offset = 0;
+    long refused = 0;
+    for (InsertionKind kind : InsertionKind.values()) {
+      for (int i = 0; i < OFFERS; i++) {
+        refused += blocks.offer("f", offset++, kind) ? 0 : 1;
+      }
+      assertTrue(blocks.store.metrics().refusals(kind).sum() > 0);
+    }
+    long counted = 0;
+    for (InsertionKind kind : InsertionKind.values()) {
+      counted += blocks.store.metrics().refusals(kind).sum();
+    }
+    assertEquals(refused, counted);
+    blocks.medium().blockReads(false);
+    assertTakesAgain(blocks);
+  }
+
+  @Test
+  public void nobodyWaitsForTheWriteBudget() throws IOException {
+    CountDownLatch end = new CountDownLatch(1);
+    WriteBudget.Clock stopped = new WriteBudget.Clock() {
+      @Override
+      public long nanos() {
+        return 0;
+      }
+
+      @Override
+      public void sleep(long nanos) throws InterruptedException {
+        end.await();
+      }
+    };
+    StoredBlocksFixture blocks = fixture(devices, 1000, stopped).start();
+    assertSkippedAndCounted(blocks);
+    blocks.store.setWriteLimit(0);
+    end.countDown();
+    assertTakesAgain(blocks);
+  }
+
+  /** Else it would wait as long as a segment takes, once for each. */
+  @Test
+  public void whoOffersToWaitGetsOnWithEachWrite() throws Exception {
+    StoredBlocksFixture blocks = new StoredBlocksFixture(devices,
+      new SegmentStoreSettings(StoredBlocksFixture.paths(StoredBlocksFixture.PATH),
+        Superblock.HEADER_SIZE + 8L * LARGE_SEGMENT, LARGE_SEGMENT, StoredBlocksFixture.BUFFERS,
+        0, 0, 3)).start();
+    blocks.store.devices().forEach(device -> device.stallsAfter(TimeUnit.HOURS.toNanos(1)));
+    blocks.medium().blockWrites(true);
+    AtomicLong offset = new AtomicLong();
+    CountDownLatch enough = new CountDownLatch(1);
+    Thread inserting = new Thread(() -> {
+      while (enough.getCount() > 0) {
+        blocks.insert("f", offset.getAndIncrement());
+      }
+    });
+    inserting.start();
+    SegmentStoreMetrics metrics = blocks.store.metrics();
+    CachedBlockFixture.await(blocks.store::isBehind);
+    // The first was written at once, as nothing waited behind it when that began.
+    blocks.medium().allowWrites(1);
+    CachedBlockFixture.await(() -> metrics.segmentsWritten.sum() == 1);
+    for (int i = 0; i < LARGE_SEGMENT / SegmentStore.LARGEST_PACED_WRITE - 1; i++) {
+      CachedBlockFixture.await(blocks.store::isBehind);
+      long before = metrics.insertions.sum();
+      blocks.medium().allowWrites(1);
+      CachedBlockFixture.await(() -> metrics.insertions.sum() > before + 10);
+      assertEquals("No segment more", 1, metrics.segmentsWritten.sum());
+    }
+    enough.countDown();
+    blocks.medium().blockWrites(false);
+    inserting.join();
+    assertTakesAgain(blocks);
+  }
+}
