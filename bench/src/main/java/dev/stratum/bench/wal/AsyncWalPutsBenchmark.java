@@ -18,31 +18,16 @@
 package dev.stratum.bench.wal;
 
 import dev.stratum.bench.PinnedJvm;
-import dev.stratum.bench.harness.LoopbackHdfs;
 import java.io.IOException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
-import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hbase.CellUtil;
 import org.apache.hadoop.hbase.HBaseConfiguration;
-import org.apache.hadoop.hbase.HConstants;
-import org.apache.hadoop.hbase.TableName;
-import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
 import org.apache.hadoop.hbase.client.Durability;
 import org.apache.hadoop.hbase.client.Get;
 import org.apache.hadoop.hbase.client.Put;
-import org.apache.hadoop.hbase.client.RegionInfo;
-import org.apache.hadoop.hbase.client.RegionInfoBuilder;
-import org.apache.hadoop.hbase.client.TableDescriptor;
-import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
-import org.apache.hadoop.hbase.regionserver.ChunkCreator;
-import org.apache.hadoop.hbase.regionserver.HRegion;
-import org.apache.hadoop.hbase.regionserver.MemStoreLAB;
 import org.apache.hadoop.hbase.util.Bytes;
-import org.apache.hadoop.hbase.util.CommonFSUtils;
-import org.apache.hadoop.hbase.wal.WAL;
-import org.apache.hadoop.hbase.wal.WALFactory;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
@@ -80,10 +65,8 @@ import org.openjdk.jmh.annotations.Warmup;
 @Warmup(iterations = 4, time = 1)
 @Measurement(iterations = 4, time = 1)
 public class AsyncWalPutsBenchmark extends PinnedJvm {
-  private static final byte[] FAMILY = Bytes.toBytes("f");
   private static final byte[] QUALIFIER = Bytes.toBytes("q");
   private static final int VALUE_BYTES = 100;
-  private static final int DATA_NODES = 2;
 
   /** The kind of WAL: AsyncFSWAL or FSHLog. */
   @Param({ "asyncfs", "filesystem" })
@@ -109,10 +92,7 @@ public class AsyncWalPutsBenchmark extends PinnedJvm {
   @Param("5")
   public int syncers;
 
-  private LoopbackHdfs hdfs;
-  private WALFactory factory;
-  private WAL wal;
-  private HRegion region;
+  private RegionOnWal region;
 
   @Setup(Level.Trial)
   public void open() throws IOException {
@@ -120,38 +100,18 @@ public class AsyncWalPutsBenchmark extends PinnedJvm {
     conf.setInt("hbase.wal.async.sync.interval.ms", intervalMs);
     conf.setInt("hbase.wal.async.max.syncs.in.flight", syncsInFlight);
     conf.setInt("hbase.regionserver.hlog.syncer.count", syncers);
-    conf.set(WALFactory.WAL_PROVIDER, provider);
-    conf.setLong(HConstants.HREGION_MEMSTORE_FLUSH_SIZE, 1L << 30);
-    hdfs = new LoopbackHdfs(conf, DATA_NODES);
-    Path root = new Path("/hbase");
-    CommonFSUtils.setRootDir(conf, root.getFileSystem(conf).makeQualified(root));
-    ChunkCreator.initialize(MemStoreLAB.CHUNK_SIZE_DEFAULT, false, 0, 0, 0, null,
-      MemStoreLAB.INDEX_CHUNK_SIZE_PERCENTAGE_DEFAULT);
-    TableName name = TableName.valueOf("usertable");
-    TableDescriptor table = TableDescriptorBuilder.newBuilder(name)
-      .setColumnFamily(ColumnFamilyDescriptorBuilder.of(FAMILY)).build();
-    RegionInfo info = RegionInfoBuilder.newBuilder(name).build();
-    factory = new WALFactory(conf, "bench");
-    wal = factory.getWAL(info);
-    region = HRegion.createHRegion(info, CommonFSUtils.getRootDir(conf), conf, table, wal);
+    region = new RegionOnWal(conf, provider);
   }
 
   @Setup(Level.Iteration)
   public void startAnew() throws IOException {
-    region.flush(true);
-    wal.rollWriter(true);
+    region.startAnew();
   }
 
   @TearDown(Level.Trial)
   public void close() throws IOException {
     if (region != null) {
       region.close();
-    }
-    if (factory != null) {
-      factory.close();
-    }
-    if (hdfs != null) {
-      hdfs.close();
     }
   }
 
@@ -161,21 +121,22 @@ public class AsyncWalPutsBenchmark extends PinnedJvm {
       byte[] value = new byte[VALUE_BYTES];
       ThreadLocalRandom.current().nextBytes(value);
       puts[i] = new Put(Bytes.toBytes(ThreadLocalRandom.current().nextLong()))
-        .addColumn(FAMILY, QUALIFIER, value).setDurability(durability);
+        .addColumn(RegionOnWal.FAMILY, QUALIFIER, value).setDurability(durability);
     }
     return puts;
   }
 
   private Put[] put() throws IOException {
     Put[] puts = puts();
-    region.batchMutate(puts);
+    region.region().batchMutate(puts);
     return puts;
   }
 
   /** Returns whether the region has what {@code put} has put there. */
   boolean has(Put put) throws IOException {
-    return Bytes.equals(region.get(new Get(put.getRow())).getValue(FAMILY, QUALIFIER),
-      CellUtil.cloneValue(put.get(FAMILY, QUALIFIER).get(0)));
+    return Bytes.equals(
+      region.region().get(new Get(put.getRow())).getValue(RegionOnWal.FAMILY, QUALIFIER),
+      CellUtil.cloneValue(put.get(RegionOnWal.FAMILY, QUALIFIER).get(0)));
   }
 
   /** One batch at a time. */

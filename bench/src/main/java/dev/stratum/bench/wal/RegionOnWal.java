@@ -1,0 +1,109 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package dev.stratum.bench.wal;
+
+import dev.stratum.bench.harness.LoopbackHdfs;
+import java.io.Closeable;
+import java.io.IOException;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.hbase.HConstants;
+import org.apache.hadoop.hbase.TableName;
+import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
+import org.apache.hadoop.hbase.client.RegionInfo;
+import org.apache.hadoop.hbase.client.RegionInfoBuilder;
+import org.apache.hadoop.hbase.client.TableDescriptor;
+import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
+import org.apache.hadoop.hbase.regionserver.ChunkCreator;
+import org.apache.hadoop.hbase.regionserver.HRegion;
+import org.apache.hadoop.hbase.regionserver.MemStoreLAB;
+import org.apache.hadoop.hbase.util.Bytes;
+import org.apache.hadoop.hbase.util.CommonFSUtils;
+import org.apache.hadoop.hbase.wal.WAL;
+import org.apache.hadoop.hbase.wal.WALFactory;
+
+/**
+ * A region without a server, whose WAL is in HDFS on loopback with two DataNodes. Whoever writes to
+ * it is a handler: there is no client and no connection.
+ */
+final class RegionOnWal implements Closeable {
+  static final byte[] FAMILY = Bytes.toBytes("f");
+  private static final int DATA_NODES = 2;
+
+  private LoopbackHdfs hdfs;
+  private WALFactory factory;
+  private WAL wal;
+  private HRegion region;
+
+  /**
+   * @param conf     the settings of the WAL; those of HDFS are added
+   * @param provider the kind of WAL: asyncfs or filesystem
+   */
+  RegionOnWal(Configuration conf, String provider) throws IOException {
+    try {
+      open(conf, provider);
+    } catch (IOException | RuntimeException | Error e) {
+      close();
+      throw e;
+    }
+  }
+
+  private void open(Configuration conf, String provider) throws IOException {
+    conf.set(WALFactory.WAL_PROVIDER, provider);
+    conf.setLong(HConstants.HREGION_MEMSTORE_FLUSH_SIZE, 1L << 30);
+    hdfs = new LoopbackHdfs(conf, DATA_NODES);
+    Path root = new Path("/hbase");
+    CommonFSUtils.setRootDir(conf, root.getFileSystem(conf).makeQualified(root));
+    ChunkCreator.initialize(MemStoreLAB.CHUNK_SIZE_DEFAULT, false, 0, 0, 0, null,
+      MemStoreLAB.INDEX_CHUNK_SIZE_PERCENTAGE_DEFAULT);
+    TableName name = TableName.valueOf("usertable");
+    TableDescriptor table = TableDescriptorBuilder.newBuilder(name)
+      .setColumnFamily(ColumnFamilyDescriptorBuilder.of(FAMILY)).build();
+    RegionInfo info = RegionInfoBuilder.newBuilder(name).build();
+    factory = new WALFactory(conf, "bench");
+    wal = factory.getWAL(info);
+    region = HRegion.createHRegion(info, CommonFSUtils.getRootDir(conf), conf, table, wal);
+  }
+
+  HRegion region() {
+    return region;
+  }
+
+  WAL wal() {
+    return wal;
+  }
+
+  /** Flushes the region and rolls the WAL. */
+  void startAnew() throws IOException {
+    region.flush(true);
+    wal.rollWriter(true);
+  }
+
+  @Override
+  public void close() throws IOException {
+    if (region != null) {
+      region.close();
+    }
+    if (factory != null) {
+      factory.close();
+    }
+    if (hdfs != null) {
+      hdfs.close();
+    }
+  }
+}

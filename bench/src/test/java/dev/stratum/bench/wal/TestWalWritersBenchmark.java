@@ -1,0 +1,80 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package dev.stratum.bench.wal;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertTrue;
+
+import dev.stratum.bench.blockcache.TemporaryFiles;
+import org.apache.hadoop.hbase.client.Durability;
+import org.junit.After;
+import org.junit.Rule;
+import org.junit.Test;
+
+public class TestWalWritersBenchmark {
+  @Rule
+  public final TemporaryFiles files = new TemporaryFiles();
+
+  private final WalWritersBenchmark benchmark = new WalWritersBenchmark();
+  private final WalWritersBenchmark.Profile profile = new WalWritersBenchmark.Profile();
+
+  @After
+  public void close() throws Exception {
+    benchmark.close();
+  }
+
+  private void tellsWhereTheTimeGoes(String provider) throws Exception {
+    benchmark.provider = provider;
+    benchmark.durability = Durability.SYNC_WAL;
+    benchmark.writers = 4;
+    benchmark.syncers = 5;
+    benchmark.open();
+    benchmark.startAnew();
+    profile.clear();
+    benchmark.puts(profile);
+    // The last sync may not have been counted yet, and one of the roll may have been.
+    assertTrue(profile.putsBySync() > 0.9 && profile.putsBySync() < 4.5);
+    double[] parts =
+      { profile.handlers(), profile.wal(), profile.hdfsClient(), profile.dataNodes() };
+    double sum = 0;
+    for (double part : parts) {
+      assertTrue(part > 0);
+      sum += part;
+    }
+    // Clocks of threads and of the process tick apart.
+    assertTrue(String.valueOf(sum), sum < 110);
+  }
+
+  @Test
+  public void tellsWhereTheTimeOfAsyncFsWalGoes() throws Exception {
+    tellsWhereTheTimeGoes("asyncfs");
+  }
+
+  @Test
+  public void tellsWhereTheTimeOfFsHLogGoes() throws Exception {
+    tellsWhereTheTimeGoes("filesystem");
+  }
+
+  @Test
+  public void threadsOfHdfsAreToldFromThoseOfTheWal() {
+    assertEquals(ProcessorShares.Part.WAL,
+      ProcessorShares.part("AsyncFSWAL-0-hdfs://localhost:1/hbase-prefix:bench"));
+    assertEquals(ProcessorShares.Part.HDFS_CLIENT, ProcessorShares.part("AsyncFSWAL-1-1"));
+    assertEquals(ProcessorShares.Part.OTHERS, ProcessorShares.part("main"));
+  }
+}
