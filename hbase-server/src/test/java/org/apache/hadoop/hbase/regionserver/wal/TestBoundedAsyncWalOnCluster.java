@@ -32,19 +32,24 @@ import org.apache.hadoop.hbase.CellUtil;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.HBaseTestingUtility;
 import org.apache.hadoop.hbase.HConstants;
+import org.apache.hadoop.hbase.MiniHBaseCluster;
+import org.apache.hadoop.hbase.ServerName;
 import org.apache.hadoop.hbase.StartMiniClusterOption;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
 import org.apache.hadoop.hbase.client.Durability;
 import org.apache.hadoop.hbase.client.Put;
+import org.apache.hadoop.hbase.client.RegionInfo;
 import org.apache.hadoop.hbase.client.Table;
 import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
+import org.apache.hadoop.hbase.regionserver.HRegionServer;
 import org.apache.hadoop.hbase.replication.BaseReplicationEndpoint;
 import org.apache.hadoop.hbase.replication.ReplicationPeerConfig;
 import org.apache.hadoop.hbase.testclassification.MediumTests;
 import org.apache.hadoop.hbase.testclassification.RegionServerTests;
 import org.apache.hadoop.hbase.util.Bytes;
 import org.apache.hadoop.hbase.wal.WAL;
+import org.apache.hadoop.hbase.wal.WALFactory;
 import org.junit.AfterClass;
 import org.junit.BeforeClass;
 import org.junit.ClassRule;
@@ -117,6 +122,11 @@ public class TestBoundedAsyncWalOnCluster {
     conf.setLong(AsyncWalSettings.INTERVAL_KEY, 10);
     conf.setInt("replication.source.sleepforretries", 10);
     UTIL.startMiniCluster(StartMiniClusterOption.builder().numRegionServers(1).build());
+    UTIL.getAdmin().balancerSwitch(false, true);
+    MiniHBaseCluster cluster = UTIL.getMiniHBaseCluster();
+    cluster.getConfiguration().set(WALFactory.WAL_PROVIDER, "filesystem");
+    ServerName second = cluster.startRegionServer().getRegionServer().getServerName();
+    UTIL.waitFor(300_000, 20, () -> cluster.getMaster().getServerManager().isServerOnline(second));
     UTIL.getAdmin().createTable(TableDescriptorBuilder.newBuilder(TABLE)
       .setColumnFamily(ColumnFamilyDescriptorBuilder.newBuilder(FAMILY)
         .setScope(HConstants.REPLICATION_SCOPE_GLOBAL).build())
@@ -137,15 +147,27 @@ public class TestBoundedAsyncWalOnCluster {
     return IOUtils.toString(new URL("http://localhost:" + port + path), StandardCharsets.UTF_8);
   }
 
-  /** A source reads what is synced only; what nobody adds to would wait for the next roll. */
-  @Test
-  public void replicationGetsEachWriteWithoutAnother() throws Exception {
+  private static void moveTo(int server) throws Exception {
+    HRegionServer target = UTIL.getMiniHBaseCluster().getRegionServer(server);
+    RegionInfo region = UTIL.getAdmin().getRegions(TABLE).get(0);
+    if (target.getOnlineRegion(region.getRegionName()) == null) {
+      UTIL.getAdmin().move(region.getEncodedNameAsBytes(), target.getServerName());
+      UTIL.waitFor(300_000, 20, () -> target.getOnlineRegion(region.getRegionName()) != null);
+    }
+  }
+
+  private void replicationGetsEachWriteWithoutAnother(int server, Class<? extends WAL> kind)
+    throws Exception {
     UTIL.getAdmin().addReplicationPeer("recorder",
       ReplicationPeerConfig.newBuilder().setClusterKey(UTIL.getClusterKey())
         .setReplicationEndpointImpl(Recorder.class.getName()).build());
     try (Table table = UTIL.getConnection().getTable(TABLE)) {
+      moveTo(server);
+      WAL wal = UTIL.getMiniHBaseCluster().getRegionServer(server)
+        .getWAL(UTIL.getAdmin().getRegions(TABLE).get(0));
+      assertEquals(kind, wal.getClass());
       for (int i = 0; i < 20; i++) {
-        String row = "replicated" + i;
+        String row = kind + "-" + i;
         put(table, row);
         UTIL.waitFor(120_000, 5, () -> SHIPPED.contains(row));
       }
@@ -154,8 +176,20 @@ public class TestBoundedAsyncWalOnCluster {
     }
   }
 
+  /** A source reads what is synced only; what nobody adds to would wait for the next roll. */
+  @Test
+  public void replicationGetsEachWriteOfAsyncFsWalWithoutAnother() throws Exception {
+    replicationGetsEachWriteWithoutAnother(0, AsyncFSWAL.class);
+  }
+
+  @Test
+  public void replicationGetsEachWriteOfFsHLogWithoutAnother() throws Exception {
+    replicationGetsEachWriteWithoutAnother(1, FSHLog.class);
+  }
+
   @Test
   public void serverTellsOfItsWindow() throws Exception {
+    moveTo(0);
     try (Table table = UTIL.getConnection().getTable(TABLE)) {
       // Another one's sync may be faster than the write, which is not at risk then.
       UTIL.waitFor(120_000, 10, () -> {
