@@ -196,10 +196,11 @@ public class TestArchive {
     Map<String, String> before = Dropin.listing(lib);
     site("hbase.bucketcache.composite.enabled", "true", "hbase.bucketcache.l1.size", "200",
       "hbase.bucketcache.l2.ioengine", "tape:/dev/st0", "hbase.bucketcache.l2.size", "1024",
-      "hbase.wal.async.sync.interval.ms", "soon");
+      "hbase.wal.async.sync.interval.ms", "soon", "hbase.wal.async.max.syncs.in.flight", "few");
     assertEquals(dropin.output(), 1, run("install"));
     assertSays("bad   hbase.bucketcache.l2.ioengine=tape:/dev/st0 is not an engine of this tier");
     assertSays("bad   hbase.wal.async.sync.interval.ms is 'soon'");
+    assertSays("bad   hbase.wal.async.max.syncs.in.flight is 'few'");
     assertEquals(before, Dropin.listing(lib));
   }
 

@@ -24,6 +24,7 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.client.Durability;
 import org.apache.hadoop.hbase.exceptions.TimeoutIOException;
 import org.apache.hadoop.hbase.util.Threads;
 import org.apache.hadoop.hbase.wal.WAL;
@@ -129,16 +130,24 @@ public final class AsyncWalBound {
   /**
    * To be called when a write has been appended, has been synced if its durability says so, and is
    * about to be applied and acknowledged. Waits for room if that is bounded.
+   * @param durability what the write is done with; USE_DEFAULT is taken for one without a sync
    * @throws WALSyncTimeoutIOException if there was no room for as long as a sync may take
    * @throws IOException               if the write must not be acknowledged, as the WAL is closed
    *                                   or has dropped it
    */
-  public static void acknowledge(WAL wal, long txid, WALEdit edit) throws IOException {
-    if (wal instanceof AbstractFSWAL) {
-      AsyncWalBound bound = ((AbstractFSWAL<?>) wal).asyncBound;
-      if (bound != null && (!bound.isSynced(txid) || txid <= bound.lastDropped)) {
-        bound.acknowledge(txid, edit.estimatedSerializedSizeOf());
-      }
+  public static void acknowledge(WAL wal, long txid, WALEdit edit, Durability durability)
+    throws IOException {
+    AsyncWalBound bound =
+      wal instanceof AbstractFSWAL ? ((AbstractFSWAL<?>) wal).asyncBound : null;
+    if (bound == null) {
+      return;
+    }
+    // Up to where all is synced is not looked at here: AsyncFSWAL writes that again and again, and
+    // each look would fetch it from another processor.
+    if (durability.ordinal() <= Durability.ASYNC_WAL.ordinal()) {
+      bound.acknowledge(txid, edit.estimatedSerializedSizeOf());
+    } else if (bound.hasLost() || txid <= bound.lastDropped) {
+      bound.check(txid);
     }
   }
 

@@ -32,33 +32,13 @@ import org.apache.yetus.audience.InterfaceAudience;
  */
 @InterfaceAudience.Private
 final class SyncsInFlight {
-  /**
-   * How many syncs that writers wait for an AsyncFSWAL has on their way at most; <code>0</code>,
-   * the default, for any number.
-   */
-  static final String MAX_KEY = "hbase.wal.async.max.syncs.in.flight";
-
   private final int max;
   private long writer;
   private int count;
   private boolean held;
 
-  /**
-   * @throws IllegalArgumentException naming the key, its value and what to do
-   */
   SyncsInFlight(Configuration conf) {
-    String value = conf.getTrimmed(MAX_KEY, "0");
-    int number = -1;
-    try {
-      number = Integer.parseInt(value);
-    } catch (NumberFormatException e) {
-      // Said below.
-    }
-    if (number < 0) {
-      throw new IllegalArgumentException(MAX_KEY + " is '" + value
-        + "'; set it to a number from 0 to " + Integer.MAX_VALUE + ", or remove it.");
-    }
-    this.max = number == 0 ? Integer.MAX_VALUE : number;
+    this.max = SyncsInFlightSettings.of(conf).max();
   }
 
   /**

@@ -41,24 +41,15 @@ import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hbase.Cell;
 import org.apache.hadoop.hbase.CellUtil;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
-import org.apache.hadoop.hbase.HBaseTestingUtility;
 import org.apache.hadoop.hbase.NamespaceDescriptor;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.Waiter;
-import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
 import org.apache.hadoop.hbase.client.Durability;
-import org.apache.hadoop.hbase.client.Put;
-import org.apache.hadoop.hbase.client.RegionInfo;
 import org.apache.hadoop.hbase.client.RegionInfoBuilder;
-import org.apache.hadoop.hbase.client.TableDescriptor;
-import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
-import org.apache.hadoop.hbase.regionserver.ChunkCreator;
 import org.apache.hadoop.hbase.regionserver.HRegion;
-import org.apache.hadoop.hbase.regionserver.MemStoreLAB;
 import org.apache.hadoop.hbase.testclassification.MediumTests;
 import org.apache.hadoop.hbase.testclassification.RegionServerTests;
 import org.apache.hadoop.hbase.util.Bytes;
-import org.apache.hadoop.hbase.util.CommonFSUtils;
 import org.apache.hadoop.hbase.wal.AsyncFSWALProvider;
 import org.apache.hadoop.hbase.wal.FSHLogProvider;
 import org.apache.hadoop.hbase.wal.WAL;
@@ -66,9 +57,7 @@ import org.apache.hadoop.hbase.wal.WALEdit;
 import org.apache.hadoop.hbase.wal.WALFactory;
 import org.apache.hadoop.hbase.wal.WALStreamReader;
 import org.junit.After;
-import org.junit.AfterClass;
 import org.junit.Before;
-import org.junit.BeforeClass;
 import org.junit.ClassRule;
 import org.junit.Test;
 import org.junit.experimental.categories.Category;
@@ -88,9 +77,9 @@ public class TestBoundedAsyncWal {
   public static final HBaseClassTestRule CLASS_RULE =
     HBaseClassTestRule.forClass(TestBoundedAsyncWal.class);
 
-  private static final HBaseTestingUtility UTIL = new HBaseTestingUtility();
-  private static final byte[] FAMILY = Bytes.toBytes("f");
-  private static final byte[] QUALIFIER = Bytes.toBytes("q");
+  @ClassRule
+  public static final RegionsInHdfs.Hdfs HDFS = new RegionsInHdfs.Hdfs();
+
   private static final CompletableFuture<Void> OPEN = CompletableFuture.completedFuture(null);
   private static final CompletableFuture<IOException> NONE =
     CompletableFuture.completedFuture(null);
@@ -139,34 +128,19 @@ public class TestBoundedAsyncWal {
   public String provider;
 
   private final AsyncWalMetrics metrics = AsyncWalMetrics.get();
-  private final List<HRegion> regions = new ArrayList<>();
+  private final RegionsInHdfs regions = new RegionsInHdfs();
   private final ExecutorService writers = Executors.newCachedThreadPool();
   private Configuration conf;
-  private WALFactory factory;
   private AbstractFSWAL<?> wal;
   private int rows;
 
-  @BeforeClass
-  public static void startHdfs() throws Exception {
-    UTIL.startMiniDFSCluster(1);
-    ChunkCreator.initialize(MemStoreLAB.CHUNK_SIZE_DEFAULT, false, 0, 0, 0, null,
-      MemStoreLAB.INDEX_CHUNK_SIZE_PERCENTAGE_DEFAULT);
-  }
-
-  @AfterClass
-  public static void stopHdfs() throws Exception {
-    UTIL.shutdownMiniDFSCluster();
-  }
-
   @Before
   public void prepare() throws Exception {
-    conf = new Configuration(UTIL.getConfiguration());
+    conf = HDFS.configuration();
     conf.set(WALFactory.WAL_PROVIDER, provider);
     conf.setClass(AsyncFSWALProvider.WRITER_IMPL, GatedAsyncWriter.class,
       AsyncFSWALProvider.AsyncWriter.class);
     conf.setClass(FSHLogProvider.WRITER_IMPL, GatedWriter.class, FSHLogProvider.Writer.class);
-    CommonFSUtils.setRootDir(conf, UTIL.getDataTestDirOnTestFS("root"));
-    CommonFSUtils.setWALRootDir(conf, UTIL.getDataTestDirOnTestFS("wals"));
   }
 
   @After
@@ -175,12 +149,7 @@ public class TestBoundedAsyncWal {
     gate.complete(null);
     gate = OPEN;
     writers.shutdownNow();
-    for (HRegion region : regions) {
-      region.close(true);
-    }
-    if (factory != null) {
-      factory.close();
-    }
+    regions.close();
   }
 
   private HRegion open(String name) throws IOException {
@@ -188,16 +157,8 @@ public class TestBoundedAsyncWal {
   }
 
   private HRegion open(TableName name, Durability durability) throws IOException {
-    TableDescriptor table = TableDescriptorBuilder.newBuilder(name).setDurability(durability)
-      .setColumnFamily(ColumnFamilyDescriptorBuilder.of(FAMILY)).build();
-    RegionInfo info = RegionInfoBuilder.newBuilder(name).build();
-    if (factory == null) {
-      factory = new WALFactory(conf, provider + System.nanoTime());
-      wal = (AbstractFSWAL<?>) factory.getWAL(info);
-    }
-    HRegion region =
-      HRegion.createHRegion(info, CommonFSUtils.getRootDir(conf), conf, table, wal);
-    regions.add(region);
+    HRegion region = regions.open(conf, name, durability);
+    wal = regions.wal();
     return region;
   }
 
@@ -206,8 +167,7 @@ public class TestBoundedAsyncWal {
   }
 
   private void put(HRegion region, Durability durability, int size) throws IOException {
-    region.put(new Put(Bytes.toBytes(rows++)).addColumn(FAMILY, QUALIFIER, new byte[size])
-      .setDurability(durability));
+    region.put(RegionsInHdfs.put(rows++, durability, size));
   }
 
   private void await(Waiter.Predicate<Exception> condition) {
@@ -414,8 +374,8 @@ public class TestBoundedAsyncWal {
   public void metaWalIsBoundToo() throws Exception {
     conf.set(AsyncWalSettings.INTERVAL_KEY, "10");
     open("any");
-    AbstractFSWAL<?> meta = (AbstractFSWAL<?>) factory
-      .getWAL(RegionInfoBuilder.FIRST_META_REGIONINFO);
+    AbstractFSWAL<?> meta =
+      (AbstractFSWAL<?>) regions.factory().getWAL(RegionInfoBuilder.FIRST_META_REGIONINFO);
     assertTrue(meta != wal && meta.asyncBound != null);
   }
 

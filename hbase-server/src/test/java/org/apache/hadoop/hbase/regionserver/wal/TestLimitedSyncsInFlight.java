@@ -30,30 +30,18 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
-import org.apache.hadoop.hbase.HBaseTestingUtility;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.Waiter;
-import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
 import org.apache.hadoop.hbase.client.Durability;
 import org.apache.hadoop.hbase.client.Get;
-import org.apache.hadoop.hbase.client.Put;
-import org.apache.hadoop.hbase.client.RegionInfo;
-import org.apache.hadoop.hbase.client.RegionInfoBuilder;
-import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
-import org.apache.hadoop.hbase.regionserver.ChunkCreator;
 import org.apache.hadoop.hbase.regionserver.HRegion;
-import org.apache.hadoop.hbase.regionserver.MemStoreLAB;
 import org.apache.hadoop.hbase.testclassification.MediumTests;
 import org.apache.hadoop.hbase.testclassification.RegionServerTests;
 import org.apache.hadoop.hbase.util.Bytes;
-import org.apache.hadoop.hbase.util.CommonFSUtils;
 import org.apache.hadoop.hbase.wal.AsyncFSWALProvider;
-import org.apache.hadoop.hbase.wal.WAL;
 import org.apache.hadoop.hbase.wal.WALFactory;
 import org.junit.After;
-import org.junit.AfterClass;
 import org.junit.Before;
-import org.junit.BeforeClass;
 import org.junit.ClassRule;
 import org.junit.Test;
 import org.junit.experimental.categories.Category;
@@ -68,8 +56,9 @@ public class TestLimitedSyncsInFlight {
   public static final HBaseClassTestRule CLASS_RULE =
     HBaseClassTestRule.forClass(TestLimitedSyncsInFlight.class);
 
-  private static final HBaseTestingUtility UTIL = new HBaseTestingUtility();
-  private static final byte[] FAMILY = Bytes.toBytes("f");
+  @ClassRule
+  public static final RegionsInHdfs.Hdfs HDFS = new RegionsInHdfs.Hdfs();
+
   private static final AtomicInteger IN_FLIGHT = new AtomicInteger();
   private static final AtomicInteger MOST_IN_FLIGHT = new AtomicInteger();
   private static final AtomicInteger SYNCS = new AtomicInteger();
@@ -100,43 +89,22 @@ public class TestLimitedSyncsInFlight {
     }
   }
 
+  private final RegionsInHdfs regions = new RegionsInHdfs();
   private final ExecutorService writers = Executors.newCachedThreadPool();
   private final AtomicInteger rows = new AtomicInteger();
   private Configuration conf;
-  private WALFactory factory;
-  private WAL wal;
   private HRegion region;
-
-  @BeforeClass
-  public static void startHdfs() throws Exception {
-    UTIL.startMiniDFSCluster(1);
-    ChunkCreator.initialize(MemStoreLAB.CHUNK_SIZE_DEFAULT, false, 0, 0, 0, null,
-      MemStoreLAB.INDEX_CHUNK_SIZE_PERCENTAGE_DEFAULT);
-  }
-
-  @AfterClass
-  public static void stopHdfs() throws Exception {
-    UTIL.shutdownMiniDFSCluster();
-  }
 
   @Before
   public void open() throws Exception {
     gate = CompletableFuture.completedFuture(null);
-    conf = new Configuration(UTIL.getConfiguration());
-    conf.set(SyncsInFlight.MAX_KEY, "1");
+    conf = HDFS.configuration();
+    conf.set(SyncsInFlightSettings.MAX_KEY, "1");
     conf.set(WALFactory.WAL_PROVIDER, "asyncfs");
     conf.setClass(AsyncFSWALProvider.WRITER_IMPL, CountingWriter.class,
       AsyncFSWALProvider.AsyncWriter.class);
-    CommonFSUtils.setRootDir(conf, UTIL.getDataTestDirOnTestFS("root"));
-    CommonFSUtils.setWALRootDir(conf, UTIL.getDataTestDirOnTestFS("wals"));
-    factory = new WALFactory(conf, "limited" + System.nanoTime());
-    RegionInfo info =
-      RegionInfoBuilder.newBuilder(TableName.valueOf("t" + System.nanoTime())).build();
-    wal = factory.getWAL(info);
-    region = HRegion.createHRegion(info, CommonFSUtils.getRootDir(conf), conf,
-      TableDescriptorBuilder.newBuilder(info.getTable())
-        .setColumnFamily(ColumnFamilyDescriptorBuilder.of(FAMILY)).build(),
-      wal);
+    region = regions.open(conf, TableName.valueOf("t" + System.nanoTime()),
+      Durability.USE_DEFAULT);
     MOST_IN_FLIGHT.set(0);
   }
 
@@ -144,15 +112,13 @@ public class TestLimitedSyncsInFlight {
   public void close() throws Exception {
     gate.complete(null);
     writers.shutdownNow();
-    region.close(true);
-    factory.close();
+    regions.close();
   }
 
   private Future<?> write(int count) {
     return writers.submit(() -> {
       for (int i = 0; i < count; i++) {
-        region.put(new Put(Bytes.toBytes(rows.getAndIncrement()))
-          .addColumn(FAMILY, FAMILY, new byte[100]).setDurability(Durability.SYNC_WAL));
+        region.put(RegionsInHdfs.put(rows.getAndIncrement(), Durability.SYNC_WAL, 100));
       }
       return null;
     });
@@ -201,7 +167,7 @@ public class TestLimitedSyncsInFlight {
       running.add(write(100));
     }
     while (!running.stream().allMatch(Future::isDone)) {
-      wal.rollWriter(true);
+      regions.wal().rollWriter(true);
     }
     assertAllWritten(running, 400);
   }
@@ -220,7 +186,7 @@ public class TestLimitedSyncsInFlight {
     gate = CompletableFuture.completedFuture(null);
     failing.complete(new IllegalStateException("HDFS is away"));
     // Nobody but the test rolls here; a server's roller does after a failure.
-    wal.rollWriter(true);
+    regions.wal().rollWriter(true);
     assertAllWritten(running, 500);
   }
 }

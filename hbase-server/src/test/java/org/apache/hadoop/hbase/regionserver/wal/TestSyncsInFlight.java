@@ -38,7 +38,7 @@ public class TestSyncsInFlight {
 
   private static SyncsInFlight withMax(String max) {
     Configuration conf = new Configuration(false);
-    conf.set(SyncsInFlight.MAX_KEY, max);
+    conf.set(SyncsInFlightSettings.MAX_KEY, max);
     return new SyncsInFlight(conf);
   }
 
@@ -93,7 +93,7 @@ public class TestSyncsInFlight {
   @Test
   public void badLimitIsRefusedInOneSentence() {
     for (String value : new String[] { "-1", "two", "3000000000" }) {
-      assertEquals(SyncsInFlight.MAX_KEY + " is '" + value
+      assertEquals(SyncsInFlightSettings.MAX_KEY + " is '" + value
         + "'; set it to a number from 0 to 2147483647, or remove it.",
         assertThrows(IllegalArgumentException.class, () -> withMax(value)).getMessage());
     }

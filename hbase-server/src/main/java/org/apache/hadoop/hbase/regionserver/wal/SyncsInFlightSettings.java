@@ -1,0 +1,60 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.regionserver.wal;
+
+import org.apache.hadoop.conf.Configuration;
+import org.apache.yetus.audience.InterfaceAudience;
+
+/** How many syncs an AsyncFSWAL has on their way. Read when a WAL is opened. Immutable. */
+@InterfaceAudience.Private
+public final class SyncsInFlightSettings {
+  /**
+   * How many syncs that writers wait for an AsyncFSWAL has on their way at most; <code>0</code>,
+   * the default, for any number.
+   */
+  public static final String MAX_KEY = "hbase.wal.async.max.syncs.in.flight";
+
+  private final int max;
+
+  private SyncsInFlightSettings(int max) {
+    this.max = max;
+  }
+
+  /**
+   * @throws IllegalArgumentException naming the key, its value and what to do
+   */
+  public static SyncsInFlightSettings of(Configuration conf) {
+    String value = conf.getTrimmed(MAX_KEY, "0");
+    int number = -1;
+    try {
+      number = Integer.parseInt(value);
+    } catch (NumberFormatException e) {
+      // Said below.
+    }
+    if (number < 0) {
+      throw new IllegalArgumentException(MAX_KEY + " is '" + value
+        + "'; set it to a number from 0 to " + Integer.MAX_VALUE + ", or remove it.");
+    }
+    return new SyncsInFlightSettings(number);
+  }
+
+  /** Returns how many there may be; {@link Integer#MAX_VALUE} for any number. */
+  int max() {
+    return max == 0 ? Integer.MAX_VALUE : max;
+  }
+}
