@@ -17,7 +17,7 @@
  */
 package dev.stratum.bench.allocation;
 
-import dev.stratum.bench.harness.LoopbackHdfs;
+import dev.stratum.processes.LoopbackHdfs;
 import java.io.BufferedReader;
 import java.io.Closeable;
 import java.io.IOException;

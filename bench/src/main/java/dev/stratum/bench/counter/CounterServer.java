@@ -17,8 +17,8 @@
  */
 package dev.stratum.bench.counter;
 
-import dev.stratum.bench.harness.LoopbackHdfs;
 import dev.stratum.bench.harness.StandaloneHBase;
+import dev.stratum.processes.LoopbackHdfs;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -17,7 +17,7 @@
  */
 package dev.stratum.bench.wal;
 
-import dev.stratum.bench.harness.LoopbackHdfs;
+import dev.stratum.processes.LoopbackHdfs;
 import java.io.Closeable;
 import java.io.IOException;
 import org.apache.hadoop.conf.Configuration;

@@ -17,7 +17,8 @@
  */
 package dev.stratum.bench.workloads;
 
-import dev.stratum.bench.harness.LoopbackHdfs;
+import dev.stratum.processes.Conversation;
+import dev.stratum.processes.LoopbackHdfs;
 import java.io.File;
 import java.util.Map;
 import org.apache.hadoop.conf.Configuration;

@@ -17,6 +17,7 @@
  */
 package dev.stratum.bench.workloads;
 
+import dev.stratum.processes.Conversation;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashMap;

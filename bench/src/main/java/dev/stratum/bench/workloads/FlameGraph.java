@@ -19,6 +19,7 @@ package dev.stratum.bench.workloads;
 
 import static dev.stratum.bench.harness.HtmlPage.escape;
 
+import dev.stratum.processes.Conversation;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -18,6 +18,7 @@
 package dev.stratum.bench.workloads;
 
 import dev.stratum.bench.blockcache.SlowedReads;
+import dev.stratum.processes.Conversation;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.client.CompactionState;

@@ -17,10 +17,14 @@
  */
 package dev.stratum.bench.workloads;
 
+import dev.stratum.bench.PinnedJvm;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Properties;
+import org.openjdk.jmh.annotations.Fork;
 
 /**
  * What the servers of a side are started with: the same keys on both sides but for the features,
@@ -38,9 +42,27 @@ final class ServerSettings {
     return Integer.parseInt(sizes.getProperty(key));
   }
 
-  /** @param process <code>base</code>, <code>regionserver</code> or <code>client</code> */
-  ChildProcess.Memory memory(String process) {
-    return new ChildProcess.Memory(size(process + ".heap.mb"), size(process + ".direct.mb"));
+  /**
+   * The JVM options of a process: its heap, all of it from the start, memory outside of it at most.
+   * @param process <code>base</code>, <code>regionserver</code> or <code>client</code>
+   */
+  List<String> options(String process) {
+    List<String> options = new ArrayList<>();
+    options.add("-Xms" + size(process + ".heap.mb") + "m");
+    options.add("-Xmx" + size(process + ".heap.mb") + "m");
+    options.add("-XX:MaxDirectMemorySize=" + size(process + ".direct.mb") + "m");
+    options.add("-XX:+UseG1GC");
+    // A read through HBase and HDFS is deeper than the 64 frames that a sample has by default.
+    options.add("-XX:FlightRecorderOptions=stackdepth=256");
+    // SlowedReads changes a class of the JVM that it is in.
+    options.add("-Djdk.attach.allowAttachSelf=true");
+    // What HBase needs on this JDK is said once, where the JMH benchmarks have it.
+    for (String argument : PinnedJvm.class.getAnnotation(Fork.class).jvmArgs()) {
+      if (argument.startsWith("--add-") || argument.startsWith("-D")) {
+        options.add(argument);
+      }
+    }
+    return options;
   }
 
   /** What both sides have, by key. */

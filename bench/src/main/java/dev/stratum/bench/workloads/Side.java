@@ -17,6 +17,9 @@
  */
 package dev.stratum.bench.workloads;
 
+import dev.stratum.processes.ChildProcess;
+import dev.stratum.processes.LoopbackHdfs;
+import dev.stratum.processes.ProcessException;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -61,7 +64,7 @@ final class Side implements Closeable {
         Path own = Files.createDirectories(folder.resolve(child.getKey()));
         children.put(child.getKey(),
           new ChildProcess(name + " side's " + child.getKey(), child.getValue(), classPath,
-            settings.memory(child.getKey()), own,
+            settings.options(child.getKey()), own,
             logs.resolve(name + "-" + child.getKey() + ".log")));
       }
     } catch (IOException | RuntimeException e) {
@@ -129,7 +132,17 @@ final class Side implements Closeable {
   }
 
   private JsonElement ask(String child, JsonObject request) throws SuiteException {
-    return children.get(child).ask(request);
+    return ask(child, request, part -> {
+    });
+  }
+
+  private JsonElement ask(String child, JsonObject request, DoubleConsumer progress)
+    throws SuiteException {
+    try {
+      return children.get(child).ask(request, progress);
+    } catch (ProcessException e) {
+      throw new SuiteException(e.getMessage(), e);
+    }
   }
 
   /**
@@ -142,7 +155,7 @@ final class Side implements Closeable {
     properties.addProperty("rows", rows);
     JsonObject request = request("load");
     request.add("properties", properties);
-    children.get("client").ask(request, progress);
+    ask("client", request, progress);
     if (rows > 0) {
       JsonObject settle = request("settle");
       settle.addProperty("table", workload.table());
@@ -253,5 +266,6 @@ final class Side implements Closeable {
   @Override
   public void close() {
     children.values().forEach(ChildProcess::close);
+    LoopbackHdfs.removeAbandoned();
   }
 }

@@ -15,7 +15,7 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package dev.stratum.bench.workloads;
+package dev.stratum.processes;
 
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -31,15 +31,15 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
 import org.apache.hbase.thirdparty.com.google.gson.JsonParser;
 
 /**
- * A server or client process's side of what it talks about with the suite: one JSON object per line
+ * A started process's side of what it talks about with who started it: one JSON object per line
  * on standard input, answered by one per line on standard output, <code>{"ok":…}</code> or
  * <code>{"error":"one sentence"}</code>, and before it any number of
  * <code>{"progress":0.25}</code>. Whatever else the process prints goes to standard error.
  * <p>
- * The end of standard input ends the process at once, so that none outlives the suite, however that
- * ended.
+ * The end of standard input ends the process at once, so that none outlives who started it, however
+ * that ended.
  */
-final class Conversation {
+public final class Conversation {
   private static final Pattern LINE_BREAKS = Pattern.compile("\\s*\\R\\s*");
 
   private final PrintStream out;
@@ -49,13 +49,13 @@ final class Conversation {
   }
 
   /** What the process can do. Called by one thread. */
-  interface Answers {
+  public interface Answers {
     /** @return the answer, or null if there is nothing to say */
     JsonElement answer(JsonObject request, Conversation conversation) throws Exception;
   }
 
   /** Answers until standard input ends, and does not return. */
-  static void hold(Answers answers) throws InterruptedException {
+  public static void hold(Answers answers) throws InterruptedException {
     Conversation conversation = new Conversation(System.out);
     System.setOut(System.err);
     BlockingQueue<String> requests = new LinkedBlockingQueue<>();
@@ -94,7 +94,7 @@ final class Conversation {
   }
 
   /** @param part of the work that is done, 0 to 1. May be called from any thread. */
-  void progress(double part) {
+  public void progress(double part) {
     JsonObject progress = new JsonObject();
     progress.addProperty("progress", part);
     say(progress);
@@ -110,7 +110,7 @@ final class Conversation {
     while (cause.getCause() != null) {
       cause = cause.getCause();
     }
-    String text = cause instanceof SuiteException ? cause.getMessage() : String.valueOf(cause);
+    String text = cause instanceof ProcessException ? cause.getMessage() : String.valueOf(cause);
     return LINE_BREAKS.matcher(text).replaceAll(" ").trim();
   }
 }

@@ -15,13 +15,21 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package dev.stratum.bench.harness;
+package dev.stratum.processes;
 
 import java.io.Closeable;
 import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.Paths;
+import java.nio.file.StandardOpenOption;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import org.apache.commons.io.FileUtils;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
@@ -37,12 +45,20 @@ import org.apache.hadoop.metrics2.lib.DefaultMetricsSystem;
  * in it: a disk busy with what was written before made the same run a third slower. Elsewhere
  * they are under <code>java.io.tmpdir</code>. Their web pages, which only HDFS's distribution has,
  * are empty ones among this module's resources. Not thread-safe.
+ * <p>
+ * What a JVM that was killed has left in memory is removed by the next one.
  */
 public final class LoopbackHdfs implements Closeable {
   private static final String ANY_PORT = "127.0.0.1:0";
+  private static final Path MEMORY = Path.of("/dev/shm");
   private static final long ROOM = 4L << 30;
+  static final String PREFIX = "stratum-hdfs";
+  /** To open the file of a lock and close it gives up the lock that this JVM has on it. */
+  private static final Set<Path> OWN = ConcurrentHashMap.newKeySet();
 
   private final Path folder;
+  /** Held for as long as this JVM lives. */
+  private final FileChannel lock;
   private final Configuration conf;
   private final DataNode[] dataNodes;
   private NameNode nameNode;
@@ -53,10 +69,14 @@ public final class LoopbackHdfs implements Closeable {
    */
   public LoopbackHdfs(Configuration conf, int count) throws IOException {
     this.conf = conf;
-    this.folder = Files.createTempDirectory(parent(), "stratum-bench");
+    removeAbandoned();
+    this.folder = Files.createTempDirectory(parent(), PREFIX);
+    this.lock = lock(folder);
     // What is left in memory is lost to the machine.
-    Runtime.getRuntime()
-      .addShutdownHook(new Thread(() -> FileUtils.deleteQuietly(folder.toFile())));
+    Runtime.getRuntime().addShutdownHook(new Thread(() -> {
+      FileUtils.deleteQuietly(folder.toFile());
+      FileUtils.deleteQuietly(lockFile(folder).toFile());
+    }));
     this.dataNodes = new DataNode[count];
     try {
       start();
@@ -67,10 +87,55 @@ public final class LoopbackHdfs implements Closeable {
   }
 
   private static Path parent() throws IOException {
-    Path memory = Paths.get("/dev/shm");
-    return Files.isWritable(memory) && Files.getFileStore(memory).getUsableSpace() >= ROOM
-      ? memory
-      : Paths.get(System.getProperty("java.io.tmpdir"));
+    return Files.isWritable(MEMORY) && Files.getFileStore(MEMORY).getUsableSpace() >= ROOM
+      ? MEMORY
+      : Path.of(System.getProperty("java.io.tmpdir"));
+  }
+
+  private static Path lockFile(Path folder) {
+    return folder.resolveSibling(folder.getFileName() + ".lock");
+  }
+
+  static FileChannel lock(Path folder) throws IOException {
+    OWN.add(folder);
+    Path unseen = Files.createTempFile(folder, "lock", null);
+    FileChannel channel = FileChannel.open(unseen, StandardOpenOption.WRITE);
+    channel.lock();
+    Files.move(unseen, lockFile(folder));
+    return channel;
+  }
+
+  /** Removes from memory what JVMs have left there that were killed, if it can. */
+  public static void removeAbandoned() {
+    try {
+      if (Files.isWritable(MEMORY)) {
+        removeAbandoned(MEMORY);
+      }
+    } catch (IOException | DirectoryIteratorException e) {
+      // It costs no more than room.
+      e.printStackTrace();
+    }
+  }
+
+  /** As the locks of those tell that have not ended. */
+  static void removeAbandoned(Path parent) throws IOException {
+    try (DirectoryStream<Path> folders = Files.newDirectoryStream(parent, PREFIX + "*[0-9]")) {
+      for (Path folder : folders) {
+        if (OWN.contains(folder)) {
+          continue;
+        }
+        try (FileChannel channel = FileChannel.open(lockFile(folder), StandardOpenOption.WRITE);
+          FileLock abandoned = channel.tryLock()) {
+          if (abandoned != null) {
+            FileUtils.deleteQuietly(folder.toFile());
+            Files.deleteIfExists(lockFile(folder));
+          }
+        } catch (NoSuchFileException | AccessDeniedException e) {
+          // It is just being made or removed, or another user's.
+          continue;
+        }
+      }
+    }
   }
 
   private void start() throws IOException {
@@ -82,18 +147,12 @@ public final class LoopbackHdfs implements Closeable {
     conf.setInt(DFSConfigKeys.DFS_NAMENODE_REPLICATION_MIN_KEY, 1);
     conf.set(FileSystem.FS_DEFAULT_NAME_KEY, "hdfs://" + ANY_PORT);
     conf.set(DFSConfigKeys.DFS_NAMENODE_HTTP_ADDRESS_KEY, ANY_PORT);
-    conf.set(DFSConfigKeys.DFS_DATANODE_ADDRESS_KEY, ANY_PORT);
-    conf.set(DFSConfigKeys.DFS_DATANODE_HTTP_ADDRESS_KEY, ANY_PORT);
-    conf.set(DFSConfigKeys.DFS_DATANODE_IPC_ADDRESS_KEY, ANY_PORT);
     NameNode.format(conf);
     nameNode = NameNode.createNameNode(new String[0], conf);
     conf.set(FileSystem.FS_DEFAULT_NAME_KEY,
       "hdfs://127.0.0.1:" + nameNode.getNameNodeAddress().getPort());
     for (int i = 0; i < dataNodes.length; i++) {
-      Configuration own = new Configuration(conf);
-      own.set(DFSConfigKeys.DFS_DATANODE_DATA_DIR_KEY,
-        folder.resolve("data" + i).toUri().toString());
-      dataNodes[i] = DataNode.createDataNode(new String[0], own);
+      dataNodes[i] = startDataNode(conf, folder.resolve("data" + i));
     }
     while (nameNode.getNamesystem().getNumLiveDataNodes() < dataNodes.length) {
       try {
@@ -103,6 +162,19 @@ public final class LoopbackHdfs implements Closeable {
         throw new IOException(e);
       }
     }
+  }
+
+  /**
+   * Starts one more DataNode, which may be in another process.
+   * @param conf as it is when the constructor is done
+   */
+  public static DataNode startDataNode(Configuration conf, Path folder) throws IOException {
+    Configuration own = new Configuration(conf);
+    own.set(DFSConfigKeys.DFS_DATANODE_DATA_DIR_KEY, folder.toUri().toString());
+    own.set(DFSConfigKeys.DFS_DATANODE_ADDRESS_KEY, ANY_PORT);
+    own.set(DFSConfigKeys.DFS_DATANODE_HTTP_ADDRESS_KEY, ANY_PORT);
+    own.set(DFSConfigKeys.DFS_DATANODE_IPC_ADDRESS_KEY, ANY_PORT);
+    return DataNode.createDataNode(new String[0], own);
   }
 
   @Override
@@ -117,5 +189,7 @@ public final class LoopbackHdfs implements Closeable {
       nameNode.join();
     }
     FileUtils.deleteDirectory(folder.toFile());
+    Files.deleteIfExists(lockFile(folder));
+    lock.close();
   }
 }

@@ -15,9 +15,8 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package dev.stratum.bench.workloads;
+package dev.stratum.processes;
 
-import dev.stratum.bench.PinnedJvm;
 import java.io.BufferedReader;
 import java.io.Closeable;
 import java.io.IOException;
@@ -33,13 +32,12 @@ import java.util.function.DoubleConsumer;
 import org.apache.hbase.thirdparty.com.google.gson.JsonElement;
 import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
 import org.apache.hbase.thirdparty.com.google.gson.JsonParser;
-import org.openjdk.jmh.annotations.Fork;
 
 /**
- * A JVM that the suite has started and talks to, see {@link Conversation}. Requests by one thread
- * at a time; {@link #close} by any.
+ * A JVM that this one has started and talks to, see {@link Conversation}. Requests by one thread at
+ * a time; all else by any.
  */
-final class ChildProcess implements Closeable {
+public final class ChildProcess implements Closeable {
   private static final int SECONDS_TO_DIE = 30;
 
   private final String name;
@@ -50,24 +48,18 @@ final class ChildProcess implements Closeable {
   private final BufferedReader answers;
 
   /**
-   * What a child is started with.
-   * @param heapMb   its heap, all of it from the start, MB
-   * @param directMb memory outside the heap at most, MB
-   */
-  record Memory(int heapMb, int directMb) {
-  }
-
-  /**
    * Starts it, in the JVM that this one runs in.
-   * @param name   for messages
-   * @param folder its <code>java.io.tmpdir</code>, which has to exist
-   * @param log    where standard error goes
+   * @param name    for messages
+   * @param main    holds a {@link Conversation}
+   * @param options of the JVM
+   * @param folder  its <code>java.io.tmpdir</code>, which has to exist
+   * @param log     where standard error goes
    */
-  ChildProcess(String name, Class<?> main, String classPath, Memory memory, Path folder, Path log)
-    throws IOException {
+  public ChildProcess(String name, Class<?> main, String classPath, List<String> options,
+    Path folder, Path log) throws IOException {
     this.name = name;
     this.log = log;
-    this.command = command(main, memory, folder);
+    this.command = command(main, options, folder);
     ProcessBuilder builder = new ProcessBuilder(command);
     // Options from the environment would make the result depend on who ran it. The class path is
     // given there because a command line that long hides everything else in a list of processes.
@@ -81,49 +73,36 @@ final class ChildProcess implements Closeable {
       new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
   }
 
-  private static List<String> command(Class<?> main, Memory memory, Path folder) {
+  private static List<String> command(Class<?> main, List<String> options, Path folder) {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    command.add("-Xms" + memory.heapMb() + "m");
-    command.add("-Xmx" + memory.heapMb() + "m");
-    command.add("-XX:MaxDirectMemorySize=" + memory.directMb() + "m");
-    command.add("-XX:+UseG1GC");
-    // A read through HBase and HDFS is deeper than the 64 frames that a sample has by default.
-    command.add("-XX:FlightRecorderOptions=stackdepth=256");
+    command.addAll(options);
     command.add("-Djava.net.preferIPv4Stack=true");
-    // SlowedReads changes a class of the JVM that it is in.
-    command.add("-Djdk.attach.allowAttachSelf=true");
     command.add("-Djava.io.tmpdir=" + folder);
-    // What HBase needs on this JDK is said once, where the JMH benchmarks have it.
-    for (String argument : PinnedJvm.class.getAnnotation(Fork.class).jvmArgs()) {
-      if (argument.startsWith("--add-") || argument.startsWith("-D")) {
-        command.add(argument);
-      }
-    }
     command.add(main.getName());
     return command;
   }
 
   /** The command line, without the class path. */
-  List<String> command() {
+  public List<String> command() {
     return command;
   }
 
-  ProcessHandle handle() {
+  public ProcessHandle handle() {
     return process.toHandle();
   }
 
-  /** @throws SuiteException if it says that it cannot, or has ended */
-  JsonElement ask(JsonObject request) throws SuiteException {
+  /** @throws ProcessException if it says that it cannot, or has ended */
+  public JsonElement ask(JsonObject request) throws ProcessException {
     return ask(request, part -> {
     });
   }
 
   /**
    * @param progress is told how much of the work is done, 0 to 1
-   * @throws SuiteException if the process says that it cannot, or has ended
+   * @throws ProcessException if the process says that it cannot, or has ended
    */
-  JsonElement ask(JsonObject request, DoubleConsumer progress) throws SuiteException {
+  public JsonElement ask(JsonObject request, DoubleConsumer progress) throws ProcessException {
     try {
       requests.write(request + "\n");
       requests.flush();
@@ -132,7 +111,7 @@ final class ChildProcess implements Closeable {
         if (answer.has("progress")) {
           progress.accept(answer.get("progress").getAsDouble());
         } else if (answer.has("error")) {
-          throw new SuiteException(name + ": " + answer.get("error").getAsString());
+          throw new ProcessException(name + ": " + answer.get("error").getAsString());
         } else {
           return answer.get("ok");
         }
@@ -140,10 +119,10 @@ final class ChildProcess implements Closeable {
     } catch (IOException e) {
       // The process is gone, which is what the end of its answers says as well.
     }
-    throw new SuiteException("The process of the " + name + " has ended: see " + log);
+    throw new ProcessException("The process of the " + name + " has ended: see " + log);
   }
 
-  /** Ends it, without a chance to do anything more. */
+  /** Ends it as kill -9 does. */
   @Override
   public void close() {
     process.destroyForcibly();
