@@ -1,0 +1,457 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package dev.stratum.processes;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.Set;
+import java.util.SplittableRandom;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.apache.hadoop.hbase.TableName;
+import org.apache.hadoop.hbase.client.CheckAndMutate;
+import org.apache.hadoop.hbase.client.Connection;
+import org.apache.hadoop.hbase.client.Delete;
+import org.apache.hadoop.hbase.client.Durability;
+import org.apache.hadoop.hbase.client.Get;
+import org.apache.hadoop.hbase.client.Increment;
+import org.apache.hadoop.hbase.client.Put;
+import org.apache.hadoop.hbase.client.Result;
+import org.apache.hadoop.hbase.client.ResultScanner;
+import org.apache.hadoop.hbase.client.Row;
+import org.apache.hadoop.hbase.client.Scan;
+import org.apache.hadoop.hbase.client.Table;
+import org.apache.hadoop.hbase.util.Bytes;
+
+/**
+ * One thread's mixed load on rows that are its own, so that it knows what each read has to give:
+ * puts one by one and in batches, deletes, checkAndMutate, gets, multigets, scans, and writes with
+ * ASYNC_WAL to rows that are written once; and increments of counters that all threads share. What
+ * a write was, if it failed, is not known, and both outcomes are taken from then on. Versions are
+ * given by the client, so that a request that comes late cannot hide a newer one.
+ * <p>
+ * {@link #run} by one thread at a time; {@link #pause}, {@link #operations}, {@link #wrong} and
+ * {@link #failures} by any; all else while it does not run.
+ */
+final class CheckedLoad {
+  static final TableName TABLE = TableName.valueOf("checked");
+  static final byte[] FAMILY = Bytes.toBytes("f");
+  static final int COUNTERS = 3;
+  /** Between them are the rows' first letters, so every thread has rows in each region. */
+  static final byte[][] SPLITS = Bytes.toByteArrays(new String[] { "3", "6", "9", "b", "d" });
+
+  private static final byte[] VALUE = Bytes.toBytes("v");
+  private static final byte[] VERSION = Bytes.toBytes("n");
+  private static final int LETTERS = 16;
+  private static final int BATCH = 8;
+  private static final int MULTIGET = 20;
+  private static final int SCAN = 15;
+  private static final int FILL_BATCH = 200;
+  private static final int MOST_TOLD = 10;
+  /** Leaves room on the machine for the servers. */
+  private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(6);
+
+  private final Connection connection;
+  private final String name;
+  private final SplittableRandom random;
+  /** Version of each row as acknowledged; 0 or less if it is deleted. */
+  private final long[] acknowledged;
+  /** What else a row may be, after writes that have failed. */
+  private final Map<Integer, Set<Long>> possible = new HashMap<>();
+  private final List<long[]> asyncWrites = new ArrayList<>();
+  private final long[] incremented = new long[COUNTERS];
+  private final long[] lastSeen = new long[COUNTERS];
+  private final Queue<String> wrong = new ConcurrentLinkedQueue<>();
+  private final Queue<String> failures = new ConcurrentLinkedQueue<>();
+  private long version;
+  private volatile long operations;
+  private volatile boolean paused;
+
+  CheckedLoad(Connection connection, String name, int rows, long seed) {
+    this.connection = connection;
+    this.name = name;
+    this.random = new SplittableRandom(seed);
+    this.acknowledged = new long[rows];
+  }
+
+  long operations() {
+    return operations;
+  }
+
+  /** Sentences about reads that gave what they must not. */
+  Queue<String> wrong() {
+    return wrong;
+  }
+
+  /** Operations that failed in spite of the client's retries. */
+  Queue<String> failures() {
+    return failures;
+  }
+
+  long asyncWrites() {
+    return asyncWrites.size();
+  }
+
+  /** The sum of what each counter was incremented by, as acknowledged. */
+  long[] incremented() {
+    return incremented;
+  }
+
+  void pause() {
+    paused = true;
+  }
+
+  void fill() throws IOException {
+    try (Table table = connection.getTable(TABLE)) {
+      for (int from = 0; from < acknowledged.length; from += FILL_BATCH) {
+        List<Put> puts = new ArrayList<>();
+        int to = Math.min(acknowledged.length, from + FILL_BATCH);
+        for (int row = from; row < to; row++) {
+          puts.add(put(row, 1));
+        }
+        table.put(puts);
+        Arrays.fill(acknowledged, from, to, 1);
+      }
+    }
+    version = 1;
+  }
+
+  void run() {
+    paused = false;
+    try (Table table = connection.getTable(TABLE)) {
+      while (!paused) {
+        perform(table, random.nextInt(100));
+        operations++;
+        LockSupport.parkNanos(PAUSE_NANOS);
+      }
+    } catch (IOException | RuntimeException e) {
+      e.printStackTrace();
+      tell(failures, "a thread of the load has ended: " + e);
+    }
+  }
+
+  private void perform(Table table, int choice) {
+    if (choice < 25) {
+      get(table);
+    } else if (choice < 35) {
+      multiget(table);
+    } else if (choice < 41) {
+      scan(table);
+    } else if (choice < 60) {
+      write(List.of(randomRow()), table);
+    } else if (choice < 68) {
+      Set<Integer> rows = new HashSet<>();
+      for (int i = 0; i < BATCH; i++) {
+        rows.add(randomRow());
+      }
+      write(new ArrayList<>(rows), table);
+    } else if (choice < 72) {
+      delete(table);
+    } else if (choice < 80) {
+      checkAndPut(table);
+    } else if (choice < 92) {
+      increment(table);
+    } else {
+      writeAsync(table);
+    }
+  }
+
+  private int randomRow() {
+    return random.nextInt(acknowledged.length);
+  }
+
+  private byte[] key(int row) {
+    return Bytes.toBytes(String.format("%x-%s-%05d", row % LETTERS, name, row));
+  }
+
+  private byte[] asyncKey(int number) {
+    return Bytes.toBytes(String.format("%x-%s-async-%07d", number % LETTERS, name, number));
+  }
+
+  private static byte[] counterKey(int counter) {
+    return Bytes.toBytes(String.format("%x-counter", counter * 5));
+  }
+
+  private byte[] value(int row, long ofVersion) {
+    SplittableRandom bytes =
+      new SplittableRandom(ofVersion * 1_000_003 + row * 31L + name.hashCode());
+    byte[] value = new byte[40 + bytes.nextInt(1200)];
+    bytes.nextBytes(value);
+    return value;
+  }
+
+  private Put put(int row, long ofVersion) {
+    return new Put(key(row), ofVersion).addColumn(FAMILY, VALUE, value(row, ofVersion))
+      .addColumn(FAMILY, VERSION, Bytes.toBytes(ofVersion));
+  }
+
+  private void write(List<Integer> rows, Table table) {
+    long written = ++version;
+    try {
+      if (rows.size() == 1) {
+        table.put(put(rows.get(0), written));
+      } else {
+        List<Row> puts = new ArrayList<>();
+        rows.forEach(row -> puts.add(put(row, written)));
+        table.batch(puts, new Object[puts.size()]);
+      }
+      rows.forEach(row -> acknowledge(row, written));
+    } catch (IOException | InterruptedException e) {
+      rows.forEach(row -> mayBe(row, written));
+      tell(failures, "put: " + e);
+    }
+  }
+
+  private void delete(Table table) {
+    int row = randomRow();
+    long deleted = ++version;
+    try {
+      table.delete(new Delete(key(row), deleted));
+      acknowledge(row, -deleted);
+    } catch (IOException e) {
+      mayBe(row, -deleted);
+      tell(failures, "delete: " + e);
+    }
+  }
+
+  private void checkAndPut(Table table) {
+    int row = randomRow();
+    if (possible.containsKey(row)) {
+      write(List.of(row), table);
+      return;
+    }
+    long written = ++version;
+    CheckAndMutate.Builder builder = CheckAndMutate.newBuilder(key(row));
+    if (acknowledged[row] > 0) {
+      builder.ifEquals(FAMILY, VERSION, Bytes.toBytes(acknowledged[row]));
+    } else {
+      builder.ifNotExists(FAMILY, VERSION);
+    }
+    try {
+      boolean done = table.checkAndMutate(builder.build(put(row, written))).isSuccess();
+      if (done) {
+        acknowledge(row, written);
+      } else {
+        // As the client says once it has sent the request again that had been done: then the new
+        // version is there. Else the row was not what it had to be.
+        long found = versionOf(table.get(new Get(key(row))));
+        if (found != written) {
+          tell(wrong, "checkAndMutate of " + describe(row) + " was refused, and found " + found);
+        }
+        acknowledge(row, written);
+      }
+    } catch (IOException e) {
+      mayBe(row, written);
+      tell(failures, "checkAndMutate: " + e);
+    }
+  }
+
+  private void increment(Table table) {
+    int counter = random.nextInt(COUNTERS);
+    long delta = 1 + random.nextInt(3);
+    try {
+      Result result = table
+        .increment(new Increment(counterKey(counter)).addColumn(FAMILY, VERSION, delta));
+      incremented[counter] += delta;
+      // An increment that is sent again, and that a killed server's WAL has, is answered with no
+      // cell, by stock too: it is read as of a time before all writes.
+      long seen = versionOf(result.isEmpty() ? table.get(new Get(counterKey(counter))) : result);
+      if (seen < lastSeen[counter] + delta) {
+        tell(wrong, "a counter went from " + lastSeen[counter] + " to " + seen);
+      }
+      lastSeen[counter] = seen;
+    } catch (IOException e) {
+      tell(failures, "increment: " + e);
+    }
+  }
+
+  private void writeAsync(Table table) {
+    int number = asyncWrites.size();
+    long sent = System.nanoTime();
+    try {
+      table.put(new Put(asyncKey(number)).addColumn(FAMILY, VALUE, value(number, 0))
+        .setDurability(Durability.ASYNC_WAL));
+      asyncWrites.add(new long[] { sent, System.nanoTime() });
+    } catch (IOException e) {
+      tell(failures, "put with ASYNC_WAL: " + e);
+    }
+  }
+
+  private void get(Table table) {
+    int row = randomRow();
+    try {
+      check(row, table.get(new Get(key(row))), "get");
+    } catch (IOException e) {
+      tell(failures, "get: " + e);
+    }
+  }
+
+  private void multiget(Table table) {
+    List<Get> gets = new ArrayList<>();
+    int[] rows = new int[MULTIGET];
+    for (int i = 0; i < MULTIGET; i++) {
+      rows[i] = randomRow();
+      gets.add(new Get(key(rows[i])));
+    }
+    try {
+      Result[] results = table.get(gets);
+      for (int i = 0; i < MULTIGET; i++) {
+        check(rows[i], results[i], "multiget");
+      }
+    } catch (IOException e) {
+      tell(failures, "multiget: " + e);
+    }
+  }
+
+  private void scan(Table table) {
+    int first = randomRow();
+    try {
+      scan(table, first, first + SCAN * LETTERS);
+    } catch (IOException e) {
+      tell(failures, "scan: " + e);
+    }
+  }
+
+  /** Reads the rows of one letter; returns how many there are. */
+  private long scan(Table table, int first, int end) throws IOException {
+    Map<Integer, Result> found = new HashMap<>();
+    // ':' comes after the digits.
+    byte[] stop = end < acknowledged.length
+      ? key(end)
+      : Bytes.toBytes(String.format("%x-%s-:", first % LETTERS, name));
+    try (ResultScanner scanner =
+      table.getScanner(new Scan().withStartRow(key(first)).withStopRow(stop))) {
+      for (Result result : scanner) {
+        String key = Bytes.toString(result.getRow());
+        int row = Integer.parseInt(key.substring(key.lastIndexOf('-') + 1));
+        if (found.put(row, result) != null) {
+          tell(wrong, "a scan gave " + describe(row) + " twice");
+        }
+      }
+    }
+    long count = found.size();
+    for (int row = first; row < Math.min(end, acknowledged.length); row += LETTERS) {
+      Result result = found.remove(row);
+      check(row, result == null ? Result.EMPTY_RESULT : result, "scan");
+    }
+    if (!found.isEmpty()) {
+      tell(wrong, "a scan gave rows that are not in it: " + found.keySet());
+    }
+    return count;
+  }
+
+  private static long versionOf(Result result) {
+    byte[] found = result.getValue(FAMILY, VERSION);
+    return found == null ? 0 : Bytes.toLong(found);
+  }
+
+  private void check(int row, Result result, String what) {
+    long found = versionOf(result);
+    boolean known = isVersion(acknowledged[row], found)
+      || possible.getOrDefault(row, Set.of()).stream().anyMatch(may -> isVersion(may, found));
+    if (!known) {
+      tell(wrong, what + " of " + describe(row) + " gave version " + found);
+    } else if (found > 0 && !Arrays.equals(result.getValue(FAMILY, VALUE), value(row, found))) {
+      tell(wrong, what + " of " + describe(row) + " gave another value");
+    }
+  }
+
+  private static boolean isVersion(long expected, long found) {
+    return found == Math.max(0, expected);
+  }
+
+  private void acknowledge(int row, long written) {
+    acknowledged[row] = written;
+    possible.remove(row);
+  }
+
+  private void mayBe(int row, long written) {
+    possible.computeIfAbsent(row, r -> new HashSet<>()).add(written);
+  }
+
+  private String describe(int row) {
+    return Bytes.toString(key(row)) + " at version " + acknowledged[row]
+      + (possible.containsKey(row) ? " or one of " + possible.get(row) : "");
+  }
+
+  private static void tell(Queue<String> list, String sentence) {
+    if (list.size() < MOST_TOLD) {
+      list.add(sentence);
+    }
+  }
+
+  /** Reads all rows; what is wrong is told of as that of any other read. */
+  long verify() throws IOException {
+    long count = 0;
+    try (Table table = connection.getTable(TABLE)) {
+      for (int letter = 0; letter < LETTERS; letter++) {
+        count += scan(table, letter, acknowledged.length);
+      }
+    }
+    return count;
+  }
+
+  /**
+   * Looks for all writes with ASYNC_WAL.
+   * @return how many of them are lost, as they may
+   */
+  long verifyAsync(List<LossPeriod> periods) throws IOException {
+    long lost = 0;
+    try (Table table = connection.getTable(TABLE)) {
+      for (int from = 0; from < asyncWrites.size(); from += FILL_BATCH) {
+        List<Get> gets = new ArrayList<>();
+        for (int i = from; i < Math.min(asyncWrites.size(), from + FILL_BATCH); i++) {
+          gets.add(new Get(asyncKey(i)));
+        }
+        Result[] results = table.get(gets);
+        for (int i = 0; i < results.length; i++) {
+          int number = from + i;
+          long[] times = asyncWrites.get(number);
+          if (results[i].isEmpty()) {
+            lost++;
+            if (periods.stream().noneMatch(period -> period.mayLose(times[0], times[1]))) {
+              tell(wrong, "lost: " + Bytes.toString(asyncKey(number)) + ", acknowledged at "
+                + times[1] + ", in none of " + periods);
+            }
+          } else if (!Arrays.equals(results[i].getValue(FAMILY, VALUE), value(number, 0))) {
+            tell(wrong, "another value in " + Bytes.toString(asyncKey(number)));
+          }
+        }
+      }
+    }
+    return lost;
+  }
+
+  /** Reads the counters. */
+  long[] counters() throws IOException {
+    long[] values = new long[COUNTERS];
+    try (Table table = connection.getTable(TABLE)) {
+      for (int i = 0; i < COUNTERS; i++) {
+        values[i] = versionOf(table.get(new Get(counterKey(i))));
+      }
+    }
+    return values;
+  }
+}

@@ -1,0 +1,162 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package dev.stratum.processes;
+
+import com.sun.management.UnixOperatingSystemMXBean;
+import java.lang.management.ManagementFactory;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import org.apache.hadoop.hbase.io.hfile.BlockCache;
+import org.apache.hadoop.hbase.io.hfile.CachedBlock;
+import org.apache.hadoop.hbase.nio.RefCnt;
+import org.apache.hadoop.hbase.regionserver.HRegion;
+import org.apache.hadoop.hbase.regionserver.HRegionServer;
+import org.apache.hadoop.hbase.regionserver.HStore;
+import org.apache.hadoop.hbase.regionserver.HStoreFile;
+import org.apache.hadoop.hbase.regionserver.wal.LossWindow;
+import org.apache.hadoop.hbase.util.VersionInfo;
+import org.apache.hbase.thirdparty.com.google.gson.JsonElement;
+import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
+import org.apache.hbase.thirdparty.com.google.gson.JsonPrimitive;
+
+/**
+ * A RegionServer. Requests:
+ * <ul>
+ * <li><code>start</code>: answers its name and version when it is online;</li>
+ * <li><code>stop</code>: answers when it has stopped, as a daemon script would have it;</li>
+ * <li><code>window</code>, on the fork's jars: see {@link LossWindow};</li>
+ * <li><code>blocks</code>: how many the block cache's last tier has;</li>
+ * <li><code>orphans</code>: how many blocks the cache has, by the file, of files that no region of
+ * the server has;</li>
+ * <li><code>held</code>: how many <code>threads</code> and <code>files</code> the JVM has;</li>
+ * <li><code>collect</code>: collects garbage, so that what leaked is reported to the log.</li>
+ * </ul>
+ */
+final class RegionServerProcess implements Conversation.Answers {
+  private static final int COLLECTIONS = 3;
+
+  private HRegionServer server;
+
+  private RegionServerProcess() {
+  }
+
+  public static void main(String[] args) throws Exception {
+    // It is started while another one still runs, and gets its settings when that has stopped.
+    Class.forName(HRegionServer.class.getName());
+    Conversation.hold(new RegionServerProcess());
+  }
+
+  @Override
+  public JsonElement answer(JsonObject request, Conversation conversation) throws Exception {
+    switch (request.get("do").getAsString()) {
+      case "start":
+        return start(request);
+      case "stop":
+        server.stop("asked to");
+        server.join();
+        return null;
+      case "window":
+        return new JsonPrimitive(LossWindow.start());
+      case "blocks":
+        return new JsonPrimitive(lastTier().getBlockCount());
+      case "orphans":
+        return orphans();
+      case "held":
+        return held();
+      case "collect":
+        collect();
+        return null;
+      default:
+        throw new IllegalArgumentException(request.toString());
+    }
+  }
+
+  private JsonObject start(JsonObject request) throws Exception {
+    server = new HRegionServer(SiteFile.read(request));
+    server.start();
+    while (!server.isOnline()) {
+      if (server.isStopped() || server.isAborted()) {
+        throw new ProcessException("The RegionServer ended while starting.");
+      }
+      Thread.sleep(20);
+    }
+    JsonObject answer = new JsonObject();
+    answer.addProperty("name", server.getServerName().toString());
+    answer.addProperty("version", VersionInfo.getVersion());
+    return answer;
+  }
+
+  private BlockCache lastTier() {
+    BlockCache cache = server.getBlockCache().orElseThrow();
+    BlockCache[] tiers = cache.getBlockCaches();
+    return tiers == null ? cache : tiers[tiers.length - 1];
+  }
+
+  private JsonObject orphans() {
+    // Those that are cached first: a file that comes meanwhile is not among them.
+    Map<String, Integer> cached = new TreeMap<>();
+    for (CachedBlock block : server.getBlockCache().orElseThrow()) {
+      cached.merge(block.getFilename(), 1, Integer::sum);
+    }
+    Set<String> files = new TreeSet<>();
+    for (String name : storeFiles()) {
+      files.add(name);
+      // Half of a file that was split is cached under the name of the whole.
+      files.add(name.split("\\.")[0]);
+    }
+    JsonObject orphans = new JsonObject();
+    cached.forEach((file, count) -> {
+      if (!files.contains(file) && !files.contains(file.split("\\.")[0])) {
+        orphans.addProperty(file, count);
+      }
+    });
+    return orphans;
+  }
+
+  private Set<String> storeFiles() {
+    Set<String> files = new TreeSet<>();
+    for (Object region : server.getOnlineRegionsLocalContext()) {
+      for (HStore store : ((HRegion) region).getStores()) {
+        for (HStoreFile file : store.getStorefiles()) {
+          files.add(file.getPath().getName());
+        }
+      }
+    }
+    return files;
+  }
+
+  private static JsonObject held() {
+    JsonObject held = new JsonObject();
+    held.addProperty("threads", ManagementFactory.getThreadMXBean().getThreadCount());
+    held.addProperty("files", ManagementFactory
+      .getPlatformMXBean(UnixOperatingSystemMXBean.class).getOpenFileDescriptorCount());
+    return held;
+  }
+
+  private static void collect() throws InterruptedException {
+    for (int i = 0; i < COLLECTIONS; i++) {
+      System.gc();
+      Thread.sleep(50);
+      // A detector reports what it has found when it is asked to track something new.
+      RefCnt.create(() -> {
+      }).release();
+    }
+  }
+}

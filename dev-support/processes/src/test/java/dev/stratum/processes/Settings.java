@@ -1,0 +1,137 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package dev.stratum.processes;
+
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/**
+ * Settings of the clusters: small caches, so that their tiers are full and evict, and short waits
+ * where nothing but time passes. Sizes are for a few MB of data.
+ */
+final class Settings {
+  private static final String BUCKETS = "5120,9216,17408,34816,68608";
+
+  private Settings() {
+  }
+
+  /** What all processes have. */
+  static Map<String, String> shared() {
+    Map<String, String> keys = new LinkedHashMap<>();
+    keys.put("hbase.cluster.distributed", "true");
+    // Loopback only, names that need no DNS, and no port that anybody else may have.
+    keys.put("hbase.zookeeper.quorum", "localhost");
+    keys.put("hbase.master.hostname", "localhost");
+    keys.put("hbase.unsafe.regionserver.hostname", "localhost");
+    keys.put("hbase.master.ipc.address", "127.0.0.1");
+    keys.put("hbase.regionserver.ipc.address", "127.0.0.1");
+    keys.put("hbase.master.port", "0");
+    keys.put("hbase.regionserver.port", "0");
+    keys.put("hbase.master.info.port", "-1");
+    keys.put("hbase.regionserver.info.port", "-1");
+    keys.put("hbase.shutdown.hook", "false");
+    keys.put("hbase.regionserver.msginterval", "200");
+    keys.put("hbase.master.wait.on.regionservers.interval", "100");
+    keys.put("hbase.server.thread.wakefrequency", "200");
+    keys.put("hbase.lease.recovery.first.pause", "300");
+    keys.put("hbase.lease.recovery.pause", "300");
+    keys.put("hbase.procedure.remote.dispatcher.delay.msec", "20");
+    // A slow machine is not to be taken for a dead one; the tests tell ZooKeeper of a death.
+    keys.put("zookeeper.session.timeout", "600000");
+    keys.put("hbase.zookeeper.property.maxSessionTimeout", "600000");
+    keys.put("dfs.heartbeat.interval", "1");
+    keys.put("dfs.namenode.stale.datanode.interval", "3000");
+    keys.put("dfs.namenode.avoid.read.stale.datanode", "true");
+    keys.put("dfs.namenode.avoid.write.stale.datanode", "true");
+    keys.put("hbase.regionserver.handler.count", "12");
+    keys.put("hbase.hregion.memstore.flush.size", "4194304");
+    keys.put("hbase.hregion.majorcompaction", "0");
+    // Until then a file that was compacted away is open, and its blocks are cached.
+    keys.put("hbase.hfile.compaction.discharger.interval", "1000");
+    keys.put("hfile.index.block.max.size", "8192");
+    keys.put("io.storefile.bloom.block.size", "8192");
+    // The client's retries go on for as long as anything here may take.
+    keys.put("hbase.client.retries.number", "1000");
+    keys.put("hbase.client.pause", "20");
+    keys.put("hbase.client.operation.timeout", "600000");
+    keys.put("hbase.client.meta.operation.timeout", "600000");
+    return keys;
+  }
+
+  /** Stock's two tiers, the second in a file that outlives a restart; both builds have them. */
+  static Map<String, String> plainCache(Path folder) {
+    Map<String, String> keys = new LinkedHashMap<>();
+    keys.put("hfile.block.cache.size", "0.1");
+    keys.put("hbase.bucketcache.ioengine", "file:" + folder.resolve("l2"));
+    keys.put("hbase.bucketcache.size", "8");
+    keys.put("hbase.bucketcache.bucket.sizes", BUCKETS);
+    keys.put("hbase.bucketcache.persistent.path", folder.resolve("l2.map").toString());
+    keys.put("hbase.bucketcache.persist.intervalinmillis", "1000");
+    return keys;
+  }
+
+  /** The fork's two tiers, the second with the file and the size of the plain one. */
+  static Map<String, String> compositeCache(Path folder) {
+    Map<String, String> keys = tiers();
+    keys.put("hbase.bucketcache.l2.ioengine", "file:" + folder.resolve("l2"));
+    keys.put("hbase.bucketcache.l2.size", "8");
+    keys.put("hbase.bucketcache.l2.persistent.path", folder.resolve("l2.map").toString());
+    keys.put("hbase.bucketcache.persist.intervalinmillis", "1000");
+    keys.put("hbase.bucketcache.retry.interval.ms", "1000");
+    keys.put("hbase.bucketcache.ioengine.errors.tolerated.duration", "1000");
+    return keys;
+  }
+
+  /** The second tier in segments. */
+  static Map<String, String> segmentCache(Path folder) {
+    Map<String, String> keys = tiers();
+    keys.put("hbase.bucketcache.l2.ioengine", "segments:" + folder.resolve("l2.segments"));
+    keys.put("hbase.bucketcache.l2.size", "24");
+    keys.put("hbase.segmentcache.segment.mb", "1");
+    // A prefetch waits for room, so that none of it is left out.
+    keys.put("hbase.bucketcache.queue.addition.waittime", "60000");
+    return keys;
+  }
+
+  private static Map<String, String> tiers() {
+    Map<String, String> keys = new LinkedHashMap<>();
+    keys.put("hfile.block.cache.size", "0");
+    keys.put("hbase.bucketcache.composite.enabled", "true");
+    keys.put("hbase.bucketcache.l1.size", "3");
+    keys.put("hbase.bucketcache.bucket.sizes", BUCKETS);
+    return keys;
+  }
+
+  /** All of the fork's features but the cache. */
+  static Map<String, String> features() {
+    Map<String, String> keys = new LinkedHashMap<>();
+    keys.put("hbase.regionserver.parallel.get.enabled", "true");
+    keys.put("hbase.regionserver.parallel.get.min.batch", "3");
+    keys.put("hbase.regionserver.parallel.get.when.busy", "true");
+    keys.put("hbase.regionserver.increment.coalesce.enabled", "true");
+    keys.put("hbase.wal.async.sync.interval.ms", "100");
+    keys.put("hbase.wal.async.sync.bytes", "65536");
+    keys.put("hbase.wal.async.max.unsynced.bytes", "1048576");
+    keys.put("hbase.wal.async.max.syncs.in.flight", "1");
+    keys.put("hbase.rs.prefetch.order", "newest");
+    keys.put("hbase.rs.prefetch.writer.queue.max", "0.5");
+    keys.put("hbase.server.allocator.size.classes.enabled", "true");
+    return keys;
+  }
+}

@@ -1,0 +1,327 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package dev.stratum.processes;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertTrue;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.apache.hadoop.hbase.client.RegionInfo;
+import org.apache.hbase.thirdparty.com.google.gson.JsonArray;
+import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
+import org.junit.Rule;
+import org.junit.Test;
+import org.junit.rules.ExternalResource;
+import org.junit.rules.RuleChain;
+import org.junit.rules.Timeout;
+
+/**
+ * Everything that can happen to servers with all of the fork's features happens, in random order,
+ * under a load that checks every read. At the end no acknowledged write may be missing, but those
+ * with ASYNC_WAL that a killed server had said it would lose; no read may have been wrong, nothing
+ * leaked, no block of a file be cached that no region has, and no thread or file be held that was
+ * not before.
+ * <p>
+ * <code>chaos.seconds</code> says for how long, at least each thing once; <code>chaos.seed</code>
+ * repeats the order of a run.
+ */
+public class TestChaos {
+  private static final long SECONDS = Long.getLong("chaos.seconds", 5);
+  private static final int THREADS = 3;
+  private static final int ROWS = 1_500;
+  private static final int MOST_REGIONS = 12;
+  private static final int OPERATIONS = 20;
+  /** Pools that had not grown to their size, and connections that were not needed before. */
+  private static final int THREADS_MORE = 25;
+  private static final int FILES_MORE = 60;
+
+  /** Outside of the time limit, so that the processes end even if the test hangs. */
+  @Rule
+  public final RuleChain rules = RuleChain.outerRule(new ExternalResource() {
+    @Override
+    protected void before() throws IOException {
+      cluster = new Cluster("chaos", 3);
+    }
+
+    @Override
+    protected void after() {
+      cluster.close();
+    }
+  }).around(new Timeout(10 + 3 * SECONDS / 60, TimeUnit.MINUTES));
+
+  private final long seed = seed();
+  private final Random random = new Random(seed);
+  private final List<Process> helpers = new ArrayList<>();
+  private final JsonArray losses = new JsonArray();
+  private final Set<Cluster.Server> killed = new HashSet<>();
+  private Cluster cluster;
+
+  /** One thing that happens. */
+  private interface Disturbance {
+    void happen() throws Exception;
+  }
+
+  private static long seed() {
+    String given = System.getProperty("chaos.seed", "");
+    return given.isEmpty() ? System.nanoTime() : Long.parseLong(given);
+  }
+
+  @Test
+  public void nothingIsLostOrWrongOrLeftBehind() throws Exception {
+    cluster.say("-Dchaos.seed=%d", seed);
+    Map<Cluster.Server, Map<String, String>> keys = new HashMap<>();
+    for (Cluster.Server server : cluster.servers()) {
+      Map<String, String> own = new HashMap<>(server.number == 2
+        ? Settings.segmentCache(server.cache)
+        : Settings.compositeCache(server.cache));
+      own.putAll(Settings.features());
+      own.put("hbase.rs.evictblocksonclose", "true");
+      own.put("hbase.wal.provider", server.number == 1 ? "filesystem" : "asyncfs");
+      keys.put(server, own);
+    }
+    cluster.start(Jars.FORK, keys, true);
+    cluster.startDataNode();
+    cluster.startClients(List.of(Jars.FORK), 2 * THREADS, ROWS, seed);
+    assertEquals("sockets that others can reach", List.of(), cluster.reachable());
+    cluster.runLoad();
+    Map<String, Disturbance> all = new HashMap<>(harmless());
+    all.put("kill -9 of a RegionServer", this::kill);
+    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(SECONDS);
+    do {
+      each(all);
+    } while (System.nanoTime() - end < 0);
+    calm();
+    Map<Cluster.Server, JsonObject> before = held();
+    Map<Cluster.Server, Set<String>> recovered = new HashMap<>();
+    for (Cluster.Server server : cluster.servers()) {
+      recovered.put(server, killed.contains(server) ? orphans(server).keySet() : Set.of());
+    }
+    each(harmless());
+    calm();
+    cluster.pauseLoad();
+    awaitNoMoreHeldThan(before);
+    awaitNoOrphans(recovered);
+    verify();
+    assertEquals("leaks", List.of(), cluster.leaks());
+  }
+
+  /** All but what takes a server's JVM with it. */
+  private Map<String, Disturbance> harmless() {
+    Map<String, Disturbance> things = new HashMap<>();
+    things.put("SIGSTOP of a DataNode", () -> during(3, "kill -STOP " + dataNode(),
+      "kill -CONT " + dataNode()));
+    things.put("full cache disk", this::fill);
+    things.put("cache file truncated", () -> device(any()).truncate());
+    things.put("bits flipped in the cache file", () -> device(any()).flipBits());
+    things.put("cache directory removed", this::remove);
+    things.put("region moves", this::move);
+    things.put("split", this::split);
+    things.put("flush", () -> cluster.admin().flush(CheckedLoad.TABLE));
+    things.put("compaction", () -> cluster.admin().compact(CheckedLoad.TABLE));
+    things.put("major compaction", () -> cluster.admin().majorCompact(CheckedLoad.TABLE));
+    things.put("config reload", this::reload);
+    return things;
+  }
+
+  private void each(Map<String, Disturbance> things) throws Exception {
+    // By name first, as a map's order depends on more than the seed.
+    List<String> order = new ArrayList<>(things.keySet());
+    Collections.sort(order);
+    Collections.shuffle(order, random);
+    for (String name : order) {
+      cluster.say("%s", name);
+      Cluster.await(name + " is done", () -> {
+        things.get(name).happen();
+        return true;
+      });
+      cluster.awaitOperations(OPERATIONS);
+      assertNothingWrong();
+    }
+  }
+
+  private Cluster.Server any() {
+    return cluster.servers().get(random.nextInt(cluster.servers().size()));
+  }
+
+  private CacheDevice device(Cluster.Server server) {
+    return new CacheDevice(server.cache, random);
+  }
+
+  private long dataNode() {
+    return cluster.dataNode().handle().pid();
+  }
+
+  /** Does one thing now and another one after some seconds, even if this JVM has ended by then. */
+  private void during(int seconds, String now, String then) throws Exception {
+    // It may have been killed meanwhile.
+    String script = now + " || exit 1; sleep " + seconds + "; " + then + " || :";
+    Process process = new ProcessBuilder("sh", "-c", script)
+      .redirectError(ProcessBuilder.Redirect.INHERIT).start();
+    helpers.add(process);
+  }
+
+  /** Writes beyond the first MB of a file fail, as on a disk that is full. */
+  private void fill() throws Exception {
+    String limit = "prlimit --pid " + any().pid() + " --fsize=";
+    during(3, limit + "1048576:", limit + "unlimited:");
+  }
+
+  private void remove() throws Exception {
+    Cluster.Server server = any();
+    CacheDevice device = device(server);
+    device.remove();
+    cluster.awaitOperations(OPERATIONS);
+    device.mend();
+  }
+
+  private void kill() throws Exception {
+    Cluster.Server server = any();
+    losses.add(cluster.kill(server).json());
+    killed.add(server);
+    device(server).mend();
+    cluster.restart(server, Jars.FORK);
+  }
+
+  private void move() throws Exception {
+    Cluster.Server from = any();
+    for (RegionInfo region : cluster.regions(from)) {
+      cluster.admin().move(region.getEncodedNameAsBytes(), any().name());
+    }
+  }
+
+  private void split() throws Exception {
+    List<RegionInfo> regions = cluster.admin().getRegions(CheckedLoad.TABLE);
+    if (regions.size() < MOST_REGIONS) {
+      RegionInfo region = regions.get(random.nextInt(regions.size()));
+      try {
+        cluster.admin().splitRegionAsync(region.getRegionName()).get(5, TimeUnit.MINUTES);
+      } catch (ExecutionException e) {
+        // As of a region without enough data, or one that is just being moved.
+        cluster.say("not split: %s", e.getCause().getMessage());
+      }
+    }
+  }
+
+  private void reload() throws Exception {
+    Cluster.Server server = any();
+    Map<String, String> keys = new HashMap<>(server.keys());
+    keys.put("hbase.bucketcache.composite.promotion",
+      random.nextBoolean() ? "none" : "frequency");
+    keys.put("hbase.bucketcache.composite.l1.data.max", random.nextBoolean() ? "0.3" : "1");
+    keys.put("hbase.rs.prefetch.limit.mb.per.sec", random.nextBoolean() ? "1" : "0");
+    for (String feature : new String[] { "hbase.regionserver.parallel.get.enabled",
+      "hbase.regionserver.increment.coalesce.enabled" }) {
+      keys.put(feature, Boolean.toString(random.nextBoolean()));
+    }
+    cluster.reload(server, keys);
+  }
+
+  /** Nothing is stopped or full any more, and all regions are served. */
+  private void calm() throws Exception {
+    for (Process helper : helpers) {
+      assertEquals("what stops and limits processes", 0, helper.waitFor());
+    }
+    helpers.clear();
+    Cluster.await("no region is in transition", () -> {
+      int regions = 0;
+      for (Cluster.Server server : cluster.servers()) {
+        regions += cluster.regions(server).size();
+      }
+      return cluster.admin().getClusterMetrics().getRegionStatesInTransition().isEmpty()
+        && regions == cluster.admin().getRegions(CheckedLoad.TABLE).size();
+    });
+    cluster.awaitOperations(5 * OPERATIONS);
+  }
+
+  private Map<Cluster.Server, JsonObject> held() throws Exception {
+    Map<Cluster.Server, JsonObject> held = new HashMap<>();
+    for (Cluster.Server server : cluster.servers()) {
+      held.put(server, cluster.ask(server, "held").getAsJsonObject());
+    }
+    cluster.say("held: %s", held);
+    return held;
+  }
+
+  private void awaitNoMoreHeldThan(Map<Cluster.Server, JsonObject> before) throws Exception {
+    for (Cluster.Server server : cluster.servers()) {
+      JsonObject then = before.get(server);
+      Cluster.await(server + " holds no more threads or files than " + then, () -> {
+        JsonObject now = cluster.ask(server, "held").getAsJsonObject();
+        return now.get("threads").getAsLong() <= then.get("threads").getAsLong() + THREADS_MORE
+          && now.get("files").getAsLong() <= then.get("files").getAsLong() + FILES_MORE;
+      });
+    }
+    held();
+  }
+
+  private JsonObject orphans(Cluster.Server server) throws ProcessException {
+    return cluster.ask(server, "orphans").getAsJsonObject();
+  }
+
+  /**
+   * @param recovered files of which a server that was killed may have blocks, as it has found them
+   *                  on its device and could not know that their region is elsewhere now
+   */
+  private void awaitNoOrphans(Map<Cluster.Server, Set<String>> recovered) throws Exception {
+    for (Cluster.Server server : cluster.servers()) {
+      JsonObject[] told = { new JsonObject() };
+      Cluster.await(server + " caches no block of a file that it does not have", () -> {
+        JsonObject left = orphans(server);
+        recovered.get(server).forEach(left::remove);
+        if (!left.equals(told[0])) {
+          cluster.say("%s still caches blocks of %s", server, left);
+          told[0] = left;
+        }
+        return left.size() == 0;
+      });
+    }
+  }
+
+  private void assertNothingWrong() throws ProcessException {
+    for (ChildProcess client : cluster.clients()) {
+      assertEquals(new JsonArray(), Cluster.progress(client).get("wrong"));
+    }
+  }
+
+  private void verify() throws Exception {
+    JsonObject request = Cluster.request("verify");
+    request.add("losses", losses);
+    for (ChildProcess client : cluster.clients()) {
+      JsonObject verified = Cluster.ask(client, request).getAsJsonObject();
+      JsonObject progress = Cluster.progress(client);
+      cluster.say("%s operations, failures %s, verified %s", progress.get("operations"),
+        progress.get("failures"), verified);
+      for (int i = 0; i < CheckedLoad.COUNTERS; i++) {
+        long acknowledged = verified.getAsJsonArray("incremented").get(i).getAsLong();
+        long found = verified.getAsJsonArray("counters").get(i).getAsLong();
+        assertTrue(found + " of " + acknowledged, found >= acknowledged);
+      }
+    }
+    assertNothingWrong();
+  }
+}
