@@ -66,6 +66,7 @@ public final class AsyncWalBound {
     void sync(long txid) throws IOException;
   }
 
+  private static final long NONE = Long.MIN_VALUE;
   private static final long LONGEST_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
   private final AsyncWalMetrics metrics = AsyncWalMetrics.get();
@@ -92,6 +93,8 @@ public final class AsyncWalBound {
   private volatile boolean told;
   private volatile int blockedWriters;
   private volatile long largestWindow;
+  // When the sync was started that is on its way.
+  private volatile long runningSince = NONE;
   private volatile boolean closed;
   private volatile long firstDropped = Long.MAX_VALUE;
   private volatile long lastDropped;
@@ -157,13 +160,8 @@ public final class AsyncWalBound {
 
   void acknowledge(long txid, long size) throws IOException {
     check(txid);
-    long now = clock.getAsLong();
-    if (writes.isMarkDue(now) && lock.tryLock()) {
-      try {
-        writes.mark(now);
-      } finally {
-        lock.unlock();
-      }
+    if (writes.isTimeToLook(size)) {
+      markIfDue();
     }
     long bytes = writes.add(txid, size);
     // A drop is noted and then the highest number looked at, here it is the other way round: so one
@@ -174,6 +172,17 @@ public final class AsyncWalBound {
     }
     if (bytes > maxUnsynced) {
       awaitRoom(txid);
+    }
+  }
+
+  private void markIfDue() {
+    long now = clock.getAsLong();
+    if (writes.isMarkDue(now) && lock.tryLock()) {
+      try {
+        writes.mark(now);
+      } finally {
+        lock.unlock();
+      }
     }
   }
 
@@ -378,6 +387,7 @@ public final class AsyncWalBound {
     metrics.started(cause);
     lock.unlock();
     long start = clock.getAsLong();
+    runningSince = start;
     try {
       sync.sync(txid);
       success = true;
@@ -385,6 +395,7 @@ public final class AsyncWalBound {
       LOG.warn("Sync of {} has failed; what was not synced remains so, and is tried again", name,
         e);
     } finally {
+      runningSince = NONE;
       metrics.ended(clock.getAsLong() - start, success);
       lock.lock();
     }
@@ -432,6 +443,12 @@ public final class AsyncWalBound {
   /** Returns how many nanoseconds an acknowledged write has ever waited for its sync, or does. */
   long largestWindowNanos() {
     return Math.max(oldestNanos(), largestWindow);
+  }
+
+  /** Returns how many nanoseconds the sync has taken so far that is on its way; 0 if none is. */
+  long runningSyncNanos() {
+    long since = runningSince;
+    return since == NONE ? 0 : Math.max(0, clock.getAsLong() - since);
   }
 
   int blockedWriters() {

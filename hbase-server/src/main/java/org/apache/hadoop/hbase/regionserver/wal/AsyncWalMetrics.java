@@ -72,6 +72,7 @@ final class AsyncWalMetrics {
     gauge(registry, "FailedSyncCount", failed::sum);
     gauge(registry, "BlockedWriterCount", blocked::sum);
     gauge(registry, "BlockedWriters", this::blockedWriters);
+    gauge(registry, "RunningSyncMillis", () -> millis(runningSyncNanos()));
     syncTime = registry.histogram("SyncTimeMillis");
   }
 
@@ -171,6 +172,11 @@ final class AsyncWalMetrics {
 
   long blockedWriters() {
     return bounds.stream().mapToLong(AsyncWalBound::blockedWriters).sum();
+  }
+
+  /** Returns how long the sync of the bound has taken so far that has been on its way longest. */
+  long runningSyncNanos() {
+    return bounds.stream().mapToLong(AsyncWalBound::runningSyncNanos).max().orElse(0);
   }
 
   /** Returns how many milliseconds the longest sync of the bound took since this was asked last. */

@@ -30,11 +30,11 @@ import org.apache.yetus.audience.InterfaceAudience;
  * never less than the truth, and more by what comes between two marks. Times are of
  * {@link System#nanoTime()}.
  * <p>
- * {@link #add}, {@link #isMarkDue}, {@link #bytes} and {@link #highestTxid} may be called by any
- * thread at any time; a lock there would make sixteen writers on two processors wait for each other
- * more than for the WAL, and even one line of memory that all of them write to can be noticed. So
- * the totals are kept in parts, unless the bytes are limited, when each writer has to know them
- * all. All other methods need one lock of the caller's.
+ * {@link #add}, {@link #isTimeToLook}, {@link #isMarkDue}, {@link #bytes} and {@link #highestTxid}
+ * may be called by any thread at any time; a lock there would make sixteen writers on two
+ * processors wait for each other more than for the WAL, and even one line of memory that all of
+ * them write to can be noticed. So the totals are kept in parts, unless the bytes are limited, when
+ * each writer has to know them all. All other methods need one lock of the caller's.
  */
 @InterfaceAudience.Private
 final class UnsyncedWrites {
@@ -56,6 +56,12 @@ final class UnsyncedWrites {
     }
   }
 
+  /**
+   * About how many bytes are added to one part of the totals from one look at the time to the next,
+   * as a power of two. To read the clock costs as much as all else that is done for a write.
+   */
+  private static final int LOOK_SHIFT = 10;
+
   /** Parts of the totals, a power of two. */
   private static final int STRIPES = 16;
 
@@ -73,6 +79,8 @@ final class UnsyncedWrites {
   private volatile Mark synced;
   private volatile long nextMarkNanos;
   private volatile long nextMarkBytes;
+  /** Whether all were synced and nothing was marked since. */
+  private volatile boolean emptied = true;
 
   /**
    * @param intervalNanos after how many nanoseconds a write is to be synced
@@ -92,6 +100,22 @@ final class UnsyncedWrites {
     this.nextMarkBytes = markBytes;
   }
 
+  /**
+   * Returns whether a writer should look at the time, and then at {@link #isMarkDue}, before it
+   * adds a write. To look more seldom makes marks fewer, and so what is told older, never younger.
+   * @param size of the write in bytes
+   */
+  boolean isTimeToLook(long size) {
+    long before = totals.get(part() + 1);
+    return emptied || (before ^ before + size) >>> LOOK_SHIFT != 0
+      || limitsBytes && before >= nextMarkBytes;
+  }
+
+  /** Where the calling thread's part of the totals begins. */
+  private int part() {
+    return (((int) Thread.currentThread().getId() & mask) + 1) * STRIDE;
+  }
+
   /** Returns whether {@link #mark} should be called before a write of this time is added. */
   boolean isMarkDue(long now) {
     return now - nextMarkNanos >= 0 || limitsBytes && allBytes() >= nextMarkBytes;
@@ -105,7 +129,7 @@ final class UnsyncedWrites {
    *         not matter
    */
   long add(long txid, long size) {
-    int number = (((int) Thread.currentThread().getId() & mask) + 1) * STRIDE;
+    int number = part();
     // The number first: who sees the bytes knows the number.
     for (long highest = totals.get(number); highest < txid; highest = totals.get(number)) {
       if (totals.compareAndSet(number, highest, txid)) {
@@ -148,6 +172,7 @@ final class UnsyncedWrites {
       marks.removeLast();
       marks.addLast(mark);
     }
+    emptied = false;
     nextMarkNanos = now + markNanos;
     nextMarkBytes = mark.bytes + markBytes;
   }
@@ -164,6 +189,7 @@ final class UnsyncedWrites {
     if (all.txid <= txid) {
       marks.clear();
       synced = all;
+      emptied = true;
     } else {
       while (!marks.isEmpty() && marks.peekFirst().txid <= txid) {
         synced = marks.removeFirst();

@@ -32,6 +32,7 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.Cell;
 import org.apache.hadoop.hbase.CellUtil;
@@ -58,13 +59,23 @@ final class RegionServerProcess {
     final long syncs;
     /** How many milliseconds the longest of them took. */
     final long longestMs;
+    /** How long the one had taken that was on its way; 0 if none was. */
+    final long running;
 
-    private Sample(long nanos, long oldest, long unsyncedBytes, long syncs, long longestMs) {
+    private Sample(long nanos, long oldest, long unsyncedBytes, long syncs, long longestMs,
+      long running) {
       this.nanos = nanos;
       this.oldest = oldest;
       this.unsyncedBytes = unsyncedBytes;
       this.syncs = syncs;
       this.longestMs = longestMs;
+      this.running = running;
+    }
+
+    /** Returns the time of the longest sync until {@code end}, be it that it never ended. */
+    long longest(long end) {
+      return Math.max(TimeUnit.MILLISECONDS.toNanos(longestMs),
+        running == 0 ? 0 : running + end - nanos);
     }
   }
 
@@ -164,9 +175,10 @@ final class RegionServerProcess {
         String[] words = line.split(" ");
         if (words[0].equals("@name")) {
           name.complete(ServerName.valueOf(words[1]));
-        } else if (words[0].equals("@sample") && words.length == 7) {
+        } else if (words[0].equals("@sample") && words.length == 8) {
           sample = new Sample(Long.parseLong(words[1]), Long.parseLong(words[2]),
-            Long.parseLong(words[3]), Long.parseLong(words[4]), Long.parseLong(words[5]));
+            Long.parseLong(words[3]), Long.parseLong(words[4]), Long.parseLong(words[5]),
+            Long.parseLong(words[6]));
         } else if (words[0].equals("@shipped") && words.length == 3) {
           shipped.add(words[1]);
         }
@@ -223,11 +235,14 @@ final class RegionServerProcess {
     AsyncWalMetrics metrics = AsyncWalMetrics.get();
     long longest = 0;
     while (server.isAlive()) {
+      // One that ends meanwhile is among those that have ended.
+      long running = metrics.runningSyncNanos();
       longest = Math.max(longest, metrics.longestSyncMillis());
       long now = System.nanoTime();
       // The last word shows that the line is whole.
       System.out.println("@sample " + now + " " + metrics.oldestNanos() + " "
-        + metrics.unsyncedBytes() + " " + metrics.endedCount() + " " + longest + " .");
+        + metrics.unsyncedBytes() + " " + metrics.endedCount() + " " + longest + " " + running
+        + " .");
       System.out.flush();
       Thread.sleep(5);
     }

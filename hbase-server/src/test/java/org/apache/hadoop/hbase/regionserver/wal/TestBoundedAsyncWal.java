@@ -331,6 +331,20 @@ public class TestBoundedAsyncWal {
   }
 
   @Test
+  public void cleanStopLosesNothing() throws Exception {
+    conf.set(AsyncWalSettings.INTERVAL_KEY, "3600000");
+    HRegion region = open("stopped");
+    for (int i = 0; i < 100; i++) {
+      put(region, Durability.ASYNC_WAL);
+    }
+    assertTrue("At risk for an hour", wal.asyncBound.unsyncedBytes() > 100 * 100);
+    Path file = wal.getCurrentFileName();
+    wal.shutdown();
+    assertEquals(allRows(), rowsIn(file));
+    assertEquals(0, wal.asyncBound.unsyncedBytes());
+  }
+
+  @Test
   public void rollsLoseNothingAndKeepTheOrder() throws Exception {
     conf.set(AsyncWalSettings.INTERVAL_KEY, "1");
     conf.set(AsyncWalSettings.MAX_UNSYNCED_KEY, "20000");

@@ -140,7 +140,50 @@ public class TestUnsyncedWrites {
   }
 
   @Test
+  public void whoAddsToWhatIsSyncedLooksAtTheTime() {
+    assertTrue("The first", writes.isTimeToLook(10));
+    writes.mark(1_000);
+    assertFalse(writes.isTimeToLook(10));
+    writes.add(1, 10);
+    assertFalse(writes.isTimeToLook(10));
+    assertTrue(writes.synced(1, 1_010));
+    assertTrue("None was before it", writes.isTimeToLook(10));
+  }
+
+  @Test
+  public void writersLookAtTheTimeOnceInAKilobyte() {
+    writes.mark(1_000);
+    int looks = 0;
+    for (int i = 1; i <= 1024; i++) {
+      looks += writes.isTimeToLook(100) ? 1 : 0;
+      writes.add(i, 100);
+    }
+    assertEquals(100, looks);
+    assertTrue("A large one by itself", writes.isTimeToLook(1024));
+  }
+
+  @Test
+  public void bytesMakeWritersLookAtTheTimeToo() {
+    UnsyncedWrites few = new UnsyncedWrites(Long.MAX_VALUE, 160, 0);
+    few.mark(0);
+    few.add(1, 9);
+    assertFalse(few.isTimeToLook(1));
+    few.add(2, 1);
+    assertTrue(few.isTimeToLook(1));
+  }
+
+  @Test
   public void whatIsToldIsNeverLessThanTheTruth() {
+    toldIsNeverLessThanTheTruth(1, true, INTERVAL / 16 + 100);
+  }
+
+  @Test
+  public void whatIsToldIsNeverLessThanTheTruthIfWritersLookAtTheTimeNowAndThen() {
+    // Four writes make a kilobyte, two of them come at a time.
+    toldIsNeverLessThanTheTruth(256, false, INTERVAL / 16 + 3 * 100);
+  }
+
+  private void toldIsNeverLessThanTheTruth(int size, boolean looksAlways, long inexact) {
     Random random = new Random(16689);
     TreeMap<Long, Long> truth = new TreeMap<>();
     long now = 0;
@@ -155,7 +198,11 @@ public class TestUnsyncedWrites {
         // Two that come in either order.
         long swap = random.nextInt(2);
         for (long txid : new long[] { next + swap, next + 1 - swap }) {
-          add(txid, 1, now);
+          if (looksAlways || writes.isTimeToLook(size)) {
+            add(txid, size, now);
+          } else {
+            writes.add(txid, size);
+          }
           truth.put(txid, now);
         }
         next += 2;
@@ -165,10 +212,10 @@ public class TestUnsyncedWrites {
         oldest = Math.min(oldest, time);
         break;
       }
-      assertTrue(writes.bytes() >= truth.size());
+      assertTrue(writes.bytes() >= truth.size() * size);
       assertTrue(writes.oldestAge(now) >= now - oldest);
       assertTrue("More by what comes between two marks at most",
-        writes.oldestAge(now) <= now - oldest + INTERVAL / 16 + 100);
+        writes.oldestAge(now) <= now - oldest + inexact);
     }
   }
 
@@ -198,7 +245,7 @@ public class TestUnsyncedWrites {
         for (int i = 0; i < each; i++) {
           long txid = next.incrementAndGet();
           long now = System.nanoTime();
-          if (shared.isMarkDue(now) && lock.tryLock()) {
+          if (shared.isTimeToLook(1) && shared.isMarkDue(now) && lock.tryLock()) {
             shared.mark(now);
             lock.unlock();
           }
