@@ -71,7 +71,8 @@ public final class AsyncWalBound {
 
   private final AsyncWalMetrics metrics = AsyncWalMetrics.get();
   private final String name;
-  private final long intervalNanos;
+  /** How old the oldest write is when a sync is started. */
+  private final long dueNanos;
   private final long syncBytes;
   private final long maxUnsynced;
   private final long pressureBytes;
@@ -108,7 +109,8 @@ public final class AsyncWalBound {
   AsyncWalBound(AsyncWalSettings settings, String name, long timeoutNanos, LongSupplier syncedTxid,
     Sync sync, LongSupplier clock) {
     this.name = name;
-    this.intervalNanos = settings.intervalNanos();
+    // An eighth is for the thread to get a processor: under load that takes it some milliseconds.
+    this.dueNanos = settings.intervalNanos() / 8 * 7;
     this.syncBytes = settings.bytes();
     this.maxUnsynced = settings.maxUnsynced();
     // With half of the room left a sync may end before anyone has to wait.
@@ -117,7 +119,7 @@ public final class AsyncWalBound {
     this.syncedTxid = syncedTxid;
     this.sync = sync;
     this.clock = clock;
-    this.writes = new UnsyncedWrites(intervalNanos, Math.min(syncBytes, pressureBytes),
+    this.writes = new UnsyncedWrites(settings.intervalNanos(), Math.min(syncBytes, pressureBytes),
       clock.getAsLong());
   }
 
@@ -318,7 +320,7 @@ public final class AsyncWalBound {
   /** Returns why a sync is due now, or null if none is. */
   private Cause cause(long now) {
     return writes.isEmpty() ? null
-      : writes.oldestAge(now) >= intervalNanos ? Cause.TIME
+      : writes.oldestAge(now) >= dueNanos ? Cause.TIME
       : writes.bytes() >= pressureBytes ? Cause.PRESSURE
       : writes.bytes() >= syncBytes ? Cause.BYTES
       : null;
@@ -353,7 +355,7 @@ public final class AsyncWalBound {
 
   private void awaitWrites(long now) {
     if (!writes.isEmpty()) {
-      sleep(intervalNanos - writes.oldestAge(now));
+      sleep(dueNanos - writes.oldestAge(now));
       return;
     }
     watching = false;

@@ -330,18 +330,18 @@ public class TestBoundedAsyncWal {
     shutdown.get(2, TimeUnit.MINUTES);
   }
 
+  /** As when its server stops or it is moved. */
   @Test
-  public void cleanStopLosesNothing() throws Exception {
+  public void closedRegionLeavesNothingUnsynced() throws Exception {
     conf.set(AsyncWalSettings.INTERVAL_KEY, "3600000");
-    HRegion region = open("stopped");
+    HRegion region = open("closed");
     for (int i = 0; i < 100; i++) {
       put(region, Durability.ASYNC_WAL);
     }
     assertTrue("At risk for an hour", wal.asyncBound.unsyncedBytes() > 100 * 100);
-    Path file = wal.getCurrentFileName();
-    wal.shutdown();
-    assertEquals(allRows(), rowsIn(file));
+    region.close();
     assertEquals(0, wal.asyncBound.unsyncedBytes());
+    assertEquals(allRows(), rowsIn(wal.getCurrentFileName()));
   }
 
   @Test
