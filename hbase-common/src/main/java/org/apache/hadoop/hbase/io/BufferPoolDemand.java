@@ -39,18 +39,41 @@ final class BufferPoolDemand {
 
   private static final int PREFETCH_THREADS_DEFAULT = 4;
 
+  /** Whether threads beside the handlers serve multigets, as MultigetSettings has it. */
+  static final String MULTIGET_KEY = "hbase.regionserver.parallel.get.enabled";
+
+  /** How many, by default as many as there are processors, as MultigetSettings has it. */
+  static final String MULTIGET_THREADS_KEY = "hbase.regionserver.parallel.get.threads";
+
   private BufferPoolDemand() {
   }
 
   /**
    * Returns how many threads need buffers besides the handlers, each about 2 MB of them: what a
    * prefetch thread has read waits in a queue of the cache, and keeps its buffers until it is
-   * written.
+   * written; what a thread reads for a multiget waits for the multiget's response.
    */
   static int beyondHandlers(Configuration conf) {
+    return prefetchThreads(conf) + multigetThreads(conf);
+  }
+
+  private static int prefetchThreads(Configuration conf) {
     if (WARM_UP_KEYS.stream().allMatch(key -> conf.get(key) == null)) {
       return 0;
     }
     return Math.max(0, conf.getInt(PREFETCH_THREADS_KEY, PREFETCH_THREADS_DEFAULT));
+  }
+
+  private static int multigetThreads(Configuration conf) {
+    if (!conf.getBoolean(MULTIGET_KEY, false)) {
+      return 0;
+    }
+    try {
+      return Math.max(0,
+        conf.getInt(MULTIGET_THREADS_KEY, Runtime.getRuntime().availableProcessors()));
+    } catch (NumberFormatException e) {
+      // The server does not start with it, and says why where it reads its settings.
+      return 0;
+    }
   }
 }

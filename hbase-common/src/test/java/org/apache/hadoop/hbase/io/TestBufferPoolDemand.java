@@ -53,6 +53,9 @@ public class TestBufferPoolDemand {
     assertEquals(30 * BUFFERS * 2, count());
     conf.setInt(HConstants.REGION_SERVER_HANDLER_COUNT, 7);
     conf.setInt(BufferPoolDemand.PREFETCH_THREADS_KEY, 16);
+    conf.setInt(BufferPoolDemand.MULTIGET_THREADS_KEY, 16);
+    assertEquals(7 * BUFFERS * 2, count());
+    conf.setBoolean(BufferPoolDemand.MULTIGET_KEY, false);
     assertEquals(7 * BUFFERS * 2, count());
   }
 
@@ -66,6 +69,19 @@ public class TestBufferPoolDemand {
       assertEquals(key, 16, BufferPoolDemand.beyondHandlers(warm));
       assertEquals(key, (30 * 2 + 16) * BUFFERS, count(warm));
     }
+  }
+
+  @Test
+  public void testGrowsByThreadsOfMultigets() {
+    conf.setBoolean(BufferPoolDemand.MULTIGET_KEY, true);
+    assertEquals(Runtime.getRuntime().availableProcessors(),
+      BufferPoolDemand.beyondHandlers(conf));
+    conf.setInt(BufferPoolDemand.MULTIGET_THREADS_KEY, 12);
+    assertEquals((30 * 2 + 12) * BUFFERS, count());
+    conf.set(BufferPoolDemand.WARM_UP_KEYS.get(0), "1");
+    assertEquals((30 * 2 + 12 + 4) * BUFFERS, count());
+    conf.set(BufferPoolDemand.MULTIGET_THREADS_KEY, "many");
+    assertEquals((30 * 2 + 4) * BUFFERS, count());
   }
 
   @Test
