@@ -68,6 +68,7 @@ final class ServedTable implements Closeable {
   private static final int FIELD_BYTES = 100;
   private static final int ROWS_IN_A_BATCH = 100;
   private static final long START_MILLIS = 60_000;
+  private static final long SETTLE_MILLIS = 60_000;
   private static final long QUIET_MILLIS = 1000;
   /** Of so many blocks, one may be lost in a restart. */
   private static final int TOLERATED_LOSS = 10;
@@ -167,9 +168,10 @@ final class ServedTable implements Closeable {
       && server.getRegions(NAME).get(0).isAvailable();
   }
 
-  private void load() throws IOException {
+  private void load() throws IOException, InterruptedException {
     Random random = new Random(1);
-    HRegion region = region();
+    // Only one at the end: what a compaction has selected, the next one leaves out.
+    hbase.server().getCompactSplitThread().setCompactionsEnabled(false);
     try (Table table = table()) {
       List<Put> batch = new ArrayList<>();
       for (int row = 0; row < rows; row++) {
@@ -180,8 +182,36 @@ final class ServedTable implements Closeable {
         }
       }
     }
-    region.flush(true);
-    region.compact(true);
+    settle();
+    hbase.server().getCompactSplitThread().setCompactionsEnabled(true);
+  }
+
+  /**
+   * Makes one file of all that was written, so that nothing is left to do by itself later: a region
+   * that is closed flushes what it has in memory, and a server that stops drops the blocks of such
+   * a file that wait to be cached.
+   */
+  private void settle() throws IOException, InterruptedException {
+    HRegion region = region();
+    long deadline = System.currentTimeMillis() + SETTLE_MILLIS;
+    while (!isSettled()) {
+      if (System.currentTimeMillis() > deadline) {
+        throw new IllegalStateException("The table is not one file after a minute");
+      }
+      // Does nothing while the server flushes by itself.
+      region.flush(true);
+      if (region.getMemStoreDataSize() == 0) {
+        region.compact(true);
+      } else {
+        Thread.sleep(10);
+      }
+    }
+  }
+
+  /** Whether all rows are in one file. */
+  boolean isSettled() {
+    return region().getMemStoreDataSize() == 0
+      && region().getStores().get(0).getStorefilesCount() == 1;
   }
 
   /** Has every block looked up once. */

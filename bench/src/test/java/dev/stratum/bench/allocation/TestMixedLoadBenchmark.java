@@ -64,6 +64,7 @@ public class TestMixedLoadBenchmark {
     benchmark.pool = "classes";
     benchmark.rows = 4000;
     benchmark.start();
+    assertTrue(benchmark.table.isSettled());
     long misses = benchmark.table.bucketCache().getStats().getMissCount();
     long hits = benchmark.table.bucketCache().getStats().getHitCount();
     MixedLoadBenchmark.Client client = new MixedLoadBenchmark.Client();
