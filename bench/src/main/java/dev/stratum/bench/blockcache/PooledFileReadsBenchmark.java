@@ -143,18 +143,14 @@ public class PooledFileReadsBenchmark extends PinnedJvm {
     }
   }
 
-  /** Blocks that were cached by the cache before this one; <code>offheap</code> keeps none. */
+  /** Blocks that were cached by the cache before this one; <code>file</code> alone keeps them. */
   public static class Recovered extends Blocks {
-    /** The engine, as {@link Fresh#engine}. */
-    @Param({ "file", "mmap", "pmem" })
-    public String engine;
-
     private Path map;
 
     @Setup(Level.Trial)
     public void fill() throws IOException, InterruptedException {
       map = Files.createTempFile("stratum-bench", ".map");
-      fill(engine, map.toString());
+      fill("file", map.toString());
       // A writer that has just stored a block drops it again if it is stopped before it is done.
       Thread.sleep(500);
       cache.shutdown();

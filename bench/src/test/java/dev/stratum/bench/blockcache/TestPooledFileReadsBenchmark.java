@@ -60,16 +60,13 @@ public class TestPooledFileReadsBenchmark {
 
   @Test
   public void recoveredBlocksAreOfTheSizeAskedFor() throws Exception {
-    for (String engine : List.of("file", "mmap", "pmem")) {
-      PooledFileReadsBenchmark.Recovered blocks = new PooledFileReadsBenchmark.Recovered();
-      set(blocks);
-      blocks.engine = engine;
-      blocks.fill();
-      for (int i = 0; i < 100; i++) {
-        assertOfSize(benchmark.recovered(blocks));
-      }
-      blocks.close();
+    PooledFileReadsBenchmark.Recovered blocks = new PooledFileReadsBenchmark.Recovered();
+    set(blocks);
+    blocks.fill();
+    for (int i = 0; i < 100; i++) {
+      assertOfSize(benchmark.recovered(blocks));
     }
+    blocks.close();
   }
 
   private void set(PooledFileReadsBenchmark.Blocks blocks) {

@@ -29,6 +29,7 @@ import org.apache.yetus.audience.InterfaceAudience;
  * 13 KB of garbage. A block of 128 KB lies in two or three of the pool's buffers, and a block of
  * 64 KB whose last cell is a large one in two. Thread-safe.
  */
+@InterfaceAudience.Private
 final class OnePositionalRead {
 
   private OnePositionalRead() {
