@@ -24,10 +24,10 @@ import org.apache.yetus.audience.InterfaceAudience;
 
 /**
  * Says when a positional read is to go through an array of its thread, although the stream could
- * fill the buffers themselves: when it would have to be asked once for each of several buffers. HDFS
- * sends a request to a DataNode for each positional read, which costs more than the copy, and leaves
- * 13 KB of garbage. A block of 128 KB lies in two or three of the pool's buffers, and a block of
- * 64 KB whose last cell is a large one in two. Thread-safe.
+ * fill the buffers themselves: when it would have to be asked once for each of several buffers.
+ * HDFS sends a request to a DataNode for each positional read, which costs more than the copy, and
+ * leaves 13 KB of garbage. A block of 128 KB lies in two or three of the pool's buffers, and a
+ * block of 64 KB whose last cell is a large one in two. Thread-safe.
  */
 @InterfaceAudience.Private
 final class OnePositionalRead {
