@@ -118,7 +118,7 @@ final class UnsyncedWrites {
 
   /** Returns whether {@link #mark} should be called before a write of this time is added. */
   boolean isMarkDue(long now) {
-    return now - nextMarkNanos >= 0 || limitsBytes && allBytes() >= nextMarkBytes;
+    return emptied || now - nextMarkNanos >= 0 || limitsBytes && allBytes() >= nextMarkBytes;
   }
 
   /**

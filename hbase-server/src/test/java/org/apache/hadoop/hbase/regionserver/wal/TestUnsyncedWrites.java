@@ -88,6 +88,18 @@ public class TestUnsyncedWrites {
   }
 
   @Test
+  public void ageBeginsAnewWithoutAnInterval() {
+    UnsyncedWrites bytesOnly = new UnsyncedWrites(Long.MAX_VALUE, 1_000_000, 0);
+    for (long now = 1_000; now <= 9_000; now += 1_000) {
+      assertTrue(bytesOnly.isTimeToLook(10) && bytesOnly.isMarkDue(now));
+      bytesOnly.mark(now);
+      bytesOnly.add(now, 10);
+      assertEquals(7, bytesOnly.oldestAge(now + 7));
+      assertTrue(bytesOnly.synced(now, now + 7));
+    }
+  }
+
+  @Test
   public void neighboursAreGivenUpTogether() {
     add(1, 10, 1_000);
     add(2, 10, 1_050);
