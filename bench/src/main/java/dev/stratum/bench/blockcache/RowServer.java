@@ -63,6 +63,7 @@ import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MultiReque
 import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.RegionAction;
 import org.apache.hadoop.hbase.shaded.protobuf.generated.HBaseProtos.RegionSpecifier;
 import org.apache.hadoop.hbase.shaded.protobuf.generated.HBaseProtos.RegionSpecifier.RegionSpecifierType;
+import org.apache.hadoop.hbase.shaded.protobuf.generated.RPCProtos.RequestHeader;
 import org.apache.hadoop.hbase.util.Bytes;
 import org.apache.hadoop.metrics2.lib.DefaultMetricsSystem;
 import org.apache.hbase.thirdparty.com.google.protobuf.ServiceException;
@@ -85,6 +86,8 @@ public final class RowServer implements Closeable {
   private static final int ROWS_IN_A_FLUSH = 20_000;
   private static final int ROWS_IN_A_BATCH = 100;
   private static final int SCANS = 50;
+  private static final RequestHeader MULTI =
+    RequestHeader.newBuilder().setMethodName("Multi").build();
 
   private final Path folder;
   private final int rows;
@@ -271,7 +274,13 @@ public final class RowServer implements Closeable {
    */
   public int multiget(int[] rows) throws IOException {
     MultiRequest request = request(rows);
+    dispatch(request);
     return serve(rows.length, controller -> services.multi(controller, request));
+  }
+
+  /** What the server's code has to do with a request before a handler has it: its queue. */
+  private void dispatch(MultiRequest request) {
+    services.getPriority(MULTI, request, user);
   }
 
   private MultiRequest request(int[] rows) {
@@ -300,6 +309,7 @@ public final class RowServer implements Closeable {
     private Multi(int rows, MultiRequest request) {
       this.rows = rows;
       this.request = request;
+      dispatch(request);
     }
 
     /** What the RegionServer does, without a response. @return what it answers */

@@ -52,6 +52,7 @@ public final class SlowedReads implements Closeable {
   private static volatile long parkNanos;
 
   private final int micros;
+  private final long park;
   private final ClassReloadingStrategy agent;
 
   /** What is put in front of the read. */
@@ -81,6 +82,7 @@ public final class SlowedReads implements Closeable {
    */
   public SlowedReads(int micros, long park) {
     this.micros = micros;
+    this.park = park;
     if (micros == 0) {
       agent = null;
       return;
@@ -130,10 +132,27 @@ public final class SlowedReads implements Closeable {
     return new long[] { park, taken };
   }
 
+  /**
+   * Has reads not wait until {@link #resume}, to warm up: the JVM forgets all that it has compiled
+   * when a class is changed, and may take long to do that again beside threads that are busy.
+   */
+  public void pause() {
+    parkNanos = 0;
+  }
+
+  /** Has reads wait again. */
+  public void resume() {
+    parkNanos = park;
+  }
+
   /** Called by the read, on the reader's thread. */
   public static void await() {
+    long park = parkNanos;
+    if (park == 0) {
+      return;
+    }
     long start = System.nanoTime();
-    LockSupport.parkNanos(parkNanos);
+    LockSupport.parkNanos(park);
     NANOS.add(System.nanoTime() - start);
     COUNT.increment();
   }

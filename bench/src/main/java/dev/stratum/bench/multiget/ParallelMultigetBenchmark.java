@@ -51,15 +51,17 @@ import org.openjdk.jmh.annotations.Threads;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * One multi of gets through the RegionServer, in microseconds: from the parsed request to the
- * encoded response, without a client and without a connection; the JMH thread is the handler.
- * <code>served</code> is what <code>RSRpcServices.multi</code> does of it, <code>client</code> is
- * what a client sees of it, in the same JVM and over loopback.
+ * One multi of gets through the RegionServer, in microseconds: from the parsed request, which is
+ * about to be queued, to the encoded response, without a client and without a connection; the JMH
+ * thread is the handler. <code>served</code> is what <code>RSRpcServices.multi</code> does of it,
+ * <code>client</code> is what a client sees of it, in the same JVM and over loopback.
  *
  * <pre>
  * mvn -pl bench jmh:run -Djmh.include=ParallelMultigetBenchmark.served
  * mvn -pl bench jmh:run -Djmh.include=ParallelMultigetBenchmark.client
  * mvn -pl bench jmh:run -Djmh.include=ParallelMultigetBenchmark.saturated
+ * mvn -pl bench jmh:run -Djmh.include=ParallelMultigetBenchmark.saturated \
+ *     -Djmh.params=threads=32,deviceMicros=1000
  * mvn -pl bench jmh:run -Djmh.include=ParallelMultigetBenchmark.mixed
  * </pre>
  *
@@ -119,10 +121,12 @@ public class ParallelMultigetBenchmark extends PinnedJvm {
     conf.setBoolean("hbase.regionserver.parallel.get.enabled", parallel);
     conf.setInt("hbase.regionserver.parallel.get.threads", threads);
     server = new RowServer(conf, (long) megabytes << 20);
+    slowedReads = new SlowedReads(deviceMicros);
+    slowedReads.pause();
     for (int i = 0; i < WARM_UP_MULTIS; i++) {
       multiget(batch);
     }
-    slowedReads = new SlowedReads(deviceMicros);
+    slowedReads.resume();
   }
 
   @TearDown(Level.Trial)

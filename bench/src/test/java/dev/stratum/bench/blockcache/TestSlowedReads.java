@@ -61,6 +61,13 @@ public class TestSlowedReads {
       // A busy machine wakes a thread up late, but none wakes up too early.
       assertTrue("mean " + slowed.meanMicros(), slowed.meanMicros() > MICROS / 2);
       long counted = slowed.count();
+      slowed.pause();
+      lookUp();
+      assertEquals("not now", counted, slowed.count());
+      slowed.resume();
+      lookUp();
+      assertTrue("again", slowed.count() > counted);
+      counted = slowed.count();
       slowed.close();
       lookUp();
       assertEquals("not any more", counted, slowed.count());
