@@ -36,7 +36,7 @@ import org.slf4j.LoggerFactory;
  * Threads for work that is worth something only if it begins soon. One that sleeps is handed its
  * work directly, and the one that went to sleep last is taken first, since it wakes up soonest and
  * leaves the others to end; from an executor's queue they would wake one after the other, each
- * called by the one before. Thread-safe.
+ * called by the one before. It may be woken up ahead, when work is expected. Thread-safe.
  */
 @InterfaceAudience.Private
 final class HelperThreads {
@@ -52,6 +52,7 @@ final class HelperThreads {
 
   private final ThreadFactory factory;
   private final long keepAliveNanos;
+  private final long expectNanos;
   private final ThreadMXBean times = ManagementFactory.getThreadMXBean();
   private final ConcurrentLinkedDeque<Helper> idle = new ConcurrentLinkedDeque<>();
   private final ConcurrentLinkedQueue<Runnable> waiting = new ConcurrentLinkedQueue<>();
@@ -69,11 +70,13 @@ final class HelperThreads {
   /**
    * @param most           how many threads there may be; they are started when there is work
    * @param keepAliveNanos how long a thread without work stays
+   * @param expectNanos    how long a thread stays awake for work that is expected
    */
-  HelperThreads(ThreadFactory factory, int most, long keepAliveNanos) {
+  HelperThreads(ThreadFactory factory, int most, long keepAliveNanos, long expectNanos) {
     this.factory = factory;
     this.most = most;
     this.keepAliveNanos = keepAliveNanos;
+    this.expectNanos = expectNanos;
   }
 
   /** Changes how many threads there may be. Those that are too many end after their work. */
@@ -118,13 +121,27 @@ final class HelperThreads {
     return true;
   }
 
+  /**
+   * Wakes up the thread that would be handed work next, as some is expected.
+   * @return false if no thread sleeps
+   */
+  boolean expectWork() {
+    Helper helper = idle.peekFirst();
+    if (helper == null) {
+      return false;
+    }
+    helper.awakeUntil = System.nanoTime() + expectNanos;
+    helper.wakeUp();
+    return true;
+  }
+
   private boolean handOver(Runnable work) {
     Helper helper = idle.pollFirst();
     if (helper == null) {
       return false;
     }
     helper.handed = work;
-    LockSupport.unpark(helper.thread);
+    helper.wakeUp();
     return true;
   }
 
@@ -197,6 +214,10 @@ final class HelperThreads {
     private volatile Thread thread;
     /** What it is to do next; null while it sleeps. */
     private volatile Runnable handed;
+    /** Until when it does not sleep. */
+    private volatile long awakeUntil = System.nanoTime();
+    /** Whether it sleeps or is about to, so that it has to be woken up. */
+    private volatile boolean asleep;
     private volatile boolean busy;
     private volatile long busySince;
     /** Written by its thread only. */
@@ -274,8 +295,14 @@ final class HelperThreads {
         if (work != null) {
           return work;
         }
-        long left = end - System.nanoTime();
+        long now = System.nanoTime();
         boolean unwanted = stopped || count.get() > most;
+        if (!unwanted && now - awakeUntil < 0) {
+          // Whoever has something to do comes first.
+          Thread.yield();
+          continue;
+        }
+        long left = end - now;
         if (unwanted || left <= 0) {
           if (idle.remove(this)) {
             return unwanted ? LOOK : null;
@@ -283,7 +310,18 @@ final class HelperThreads {
           // Taken: it is about to be handed something.
           left = HANDOVER_NANOS;
         }
-        LockSupport.parkNanos(this, left);
+        asleep = true;
+        // After it has said so, as it is not woken up otherwise.
+        if (handed == null && now - awakeUntil >= 0) {
+          LockSupport.parkNanos(this, left);
+        }
+        asleep = false;
+      }
+    }
+
+    void wakeUp() {
+      if (asleep) {
+        LockSupport.unpark(thread);
       }
     }
 

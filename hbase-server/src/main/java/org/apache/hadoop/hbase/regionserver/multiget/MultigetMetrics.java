@@ -41,8 +41,11 @@ final class MultigetMetrics {
     register(registry, "SmallBatchCount", MultigetPool::getSmallBatchCount, pool);
     register(registry, "BusyBatchCount", MultigetPool::getBusyBatchCount, pool);
     register(registry, "NoRoomBatchCount", MultigetPool::getNoRoomBatchCount, pool);
+    register(registry, "DeviceBatchCount", MultigetPool::getDeviceBatchCount, pool);
+    register(registry, "WaveCount", MultigetPool::getWaveCount, pool);
     register(registry, "HandlerGetCount", MultigetPool::getHandlerGetCount, pool);
     register(registry, "HelperGetCount", MultigetPool::getHelperGetCount, pool);
+    register(registry, "ExpectedCount", MultigetPool::getExpectedCount, pool);
     register(registry, "HelpCount", MultigetPool::getHelpCount, pool);
     register(registry, "LateHelpCount", MultigetPool::getLateHelpCount, pool);
     register(registry, "SharedBlockCount", MultigetPool::getSharedBlockCount, pool);

@@ -23,6 +23,7 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Function;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.ipc.RpcCall;
 import org.apache.hadoop.hbase.ipc.RpcCallContext;
@@ -33,9 +34,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import org.apache.hbase.thirdparty.com.google.common.util.concurrent.ThreadFactoryBuilder;
+import org.apache.hbase.thirdparty.com.google.protobuf.Message;
 
 import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.Action;
+import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MultiRequest;
 import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MutationProto.MutationType;
+import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.RegionAction;
 
 /**
  * The threads that help handlers with the gets of a multi, and the decision which multis they help
@@ -44,17 +48,21 @@ import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MutationPr
  * A thread that comes to help stays until no get of that multi is left to begin, or until another
  * multi waits for help. There are never more calls for help than twice the threads, nor than the
  * processors have room for ({@link ProcessorRoom}); a handler that finds that many does without,
- * which at saturation is what all do.
+ * which at saturation is what all do. A batch that waits for a device, as its first gets show
+ * ({@link SharedReads#haveWaited}), calls for help again and again, and has some even then.
  */
 @InterfaceAudience.Private
 public final class MultigetPool {
   private static final Logger LOG = LoggerFactory.getLogger(MultigetPool.class);
 
-  /** How many gets there have to be for one more thread. */
+  /** How many gets there have to be for one more thread, if they do not wait for a device. */
   private static final int GETS_PER_HELPER = 3;
   private static final long KEEP_ALIVE_NANOS = TimeUnit.SECONDS.toNanos(60);
+  /** For how long a thread is kept awake for a request: until a handler is awake, and has it. */
+  private static final long EXPECT_NANOS = TimeUnit.MICROSECONDS.toNanos(150);
 
   private final ThreadFactory factory;
+  private final Function<HelperThreads, ProcessorRoom> rooms;
   private volatile MultigetSettings settings;
   /** Null until it is needed, as is {@link #room}. */
   private volatile HelperThreads threads;
@@ -62,13 +70,17 @@ public final class MultigetPool {
   private boolean stopped;
   /** Calls for help that wait or are followed. */
   private final AtomicInteger enlisted = new AtomicInteger();
+  private final DeviceWaits deviceWaits = new DeviceWaits();
 
   private final LongAdder parallelBatches = new LongAdder();
   private final LongAdder smallBatches = new LongAdder();
   private final LongAdder busyBatches = new LongAdder();
   private final LongAdder noRoomBatches = new LongAdder();
+  private final LongAdder deviceBatches = new LongAdder();
+  private final LongAdder waves = new LongAdder();
   private final LongAdder handlerGets = new LongAdder();
   private final LongAdder helperGets = new LongAdder();
+  private final LongAdder expected = new LongAdder();
   private final LongAdder helps = new LongAdder();
   private final LongAdder helpsInVain = new LongAdder();
   private final LongAdder waitedNanos = new LongAdder();
@@ -82,7 +94,13 @@ public final class MultigetPool {
   }
 
   MultigetPool(Configuration conf, ThreadFactory factory) {
+    this(conf, factory, ProcessorRoom::of);
+  }
+
+  MultigetPool(Configuration conf, ThreadFactory factory,
+    Function<HelperThreads, ProcessorRoom> rooms) {
     this.factory = factory;
+    this.rooms = rooms;
     settings = MultigetSettings.of(conf);
     apply(settings);
   }
@@ -107,8 +125,9 @@ public final class MultigetPool {
       return;
     }
     if (threads == null) {
-      HelperThreads created = new HelperThreads(factory, next.threads(), KEEP_ALIVE_NANOS);
-      room = ProcessorRoom.of(created);
+      HelperThreads created =
+        new HelperThreads(factory, next.threads(), KEEP_ALIVE_NANOS, EXPECT_NANOS);
+      room = rooms.apply(created);
       threads = created;
       MultigetMetrics.register(this);
     } else {
@@ -161,20 +180,43 @@ public final class MultigetPool {
       return null;
     }
     // In a longer one there is another chance for help.
-    if (longestRun <= ParallelGets.WINDOW) {
-      int calls = enlisted.get();
-      if (calls >= mostWaiting(current)) {
-        busyBatches.increment();
-        return null;
-      }
-      if (calls >= room(current)) {
-        noRoomBatches.increment();
-        return null;
-      }
+    LongAdder alone = longestRun <= ParallelGets.WINDOW ? whyAlone(current) : null;
+    if (alone != null && !deviceWaits.mayCome()) {
+      alone.increment();
+      return null;
     }
-    parallelBatches.increment();
     return new ParallelGets(this, (RpcCall) context, region, metrics, reader, actions,
-      Arrays.copyOf(gets, count), runEnds);
+      Arrays.copyOf(gets, count), runEnds, alone);
+  }
+
+  /** Returns what counts a batch that is not helped with now; null if one may be. */
+  private LongAdder whyAlone(MultigetSettings current) {
+    int calls = enlisted.get();
+    if (calls >= mostWaiting(current)) {
+      return busyBatches;
+    }
+    return calls >= room(current) ? noRoomBatches : null;
+  }
+
+  /**
+   * To be told of a request that a handler is about to get: if it is a multi of gets, a thread that
+   * sleeps is woken up, which takes as long as waking up a handler, and several gets.
+   */
+  public void expect(Message request) {
+    MultigetSettings current = settings;
+    HelperThreads known = threads;
+    if (known == null || !current.isEnabled() || !(request instanceof MultiRequest)) {
+      return;
+    }
+    MultiRequest multi = (MultiRequest) request;
+    if (multi.getRegionActionCount() == 0) {
+      return;
+    }
+    RegionAction first = multi.getRegionAction(0);
+    if (first.getActionCount() >= Math.max(2, current.minBatch()) && first.getAction(0).hasGet()
+      && whyAlone(current) == null && known.expectWork()) {
+      expected.increment();
+    }
   }
 
   /** Whether an action is a get, and one that can be answered. */
@@ -204,6 +246,14 @@ public final class MultigetPool {
     return current.isHelpedWhenBusy() || known == null ? Integer.MAX_VALUE : known.threads();
   }
 
+  /** As {@link #room}, for gets that wait for a device. */
+  private int roomToWait(MultigetSettings current) {
+    ProcessorRoom known = room;
+    return current.isHelpedWhenBusy() || known == null
+      ? Integer.MAX_VALUE
+      : known.threadsThatWait();
+  }
+
   /** Whether a thread is wanted elsewhere more. */
   boolean othersWait() {
     return threads.hasWaiting();
@@ -213,32 +263,37 @@ public final class MultigetPool {
    * Calls for help.
    * @param helpers  how many threads were called and have not ended; is counted up here
    * @param gets     that nobody has begun
+   * @param waiting  whether they wait for a device
+   * @return whether a thread was called
    */
-  void enlist(ParallelGets multiget, AtomicInteger helpers, int gets) {
+  boolean enlist(ParallelGets multiget, AtomicInteger helpers, int gets, boolean waiting) {
     MultigetSettings current = settings;
     HelperThreads called = threads;
     if (!current.isEnabled() || called == null) {
-      return;
+      return false;
     }
-    int wanted = Math.min(current.maxTasks() - 1, gets / GETS_PER_HELPER);
+    int wanted = Math.min(current.maxTasks() - 1, waiting ? gets : gets / GETS_PER_HELPER);
     int missing = wanted - helpers.get();
     if (missing <= 0) {
-      return;
+      return false;
     }
-    int most = Math.min(mostWaiting(current), room(current));
-    for (; missing > 0; missing--) {
+    int most = Math.min(mostWaiting(current), waiting ? roomToWait(current) : room(current));
+    boolean any = false;
+    for (; missing > 0 && enlisted.get() < most; missing--) {
       if (enlisted.incrementAndGet() > most) {
         enlisted.decrementAndGet();
-        return;
+        return any;
       }
       helpers.incrementAndGet();
       if (!called.call(multiget.helper(System.nanoTime()))) {
         // The server stops, or the system has no more threads.
         enlisted.decrementAndGet();
         helpers.decrementAndGet();
-        return;
+        return any;
       }
+      any = true;
     }
+    return any;
   }
 
   /** To be told of the end of a thread's help. */
@@ -257,8 +312,20 @@ public final class MultigetPool {
     return new SharedReads(sparedReads);
   }
 
-  /** To be told how many gets of a multi its handler has served. */
+  /** To be told of a batch that waits for a device. */
+  void waits() {
+    deviceBatches.increment();
+    deviceWaits.came();
+  }
+
+  /** To be told when more gets of a batch may be begun. */
+  void wave() {
+    waves.increment();
+  }
+
+  /** To be told of the end of an offered batch, and how many gets its handler has served. */
   void served(long gets) {
+    parallelBatches.increment();
     handlerGets.add(gets);
   }
 
@@ -282,6 +349,16 @@ public final class MultigetPool {
     return noRoomBatches.sum();
   }
 
+  /** Returns how many batches were found to wait for a device. */
+  long getDeviceBatchCount() {
+    return deviceBatches.sum();
+  }
+
+  /** Returns how often more gets of a parallel batch were let begin. */
+  long getWaveCount() {
+    return waves.sum();
+  }
+
   /** Returns how many gets of parallel batches their handlers have served. */
   long getHandlerGetCount() {
     return handlerGets.sum();
@@ -290,6 +367,11 @@ public final class MultigetPool {
   /** Returns how many gets of parallel batches other threads have served. */
   long getHelperGetCount() {
     return helperGets.sum();
+  }
+
+  /** Returns how often a thread was woken up ahead, for a request that a handler was to get. */
+  long getExpectedCount() {
+    return expected.sum();
   }
 
   /** Returns how often a thread came to help. */

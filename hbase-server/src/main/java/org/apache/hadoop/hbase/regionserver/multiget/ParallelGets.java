@@ -23,6 +23,7 @@ import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 import org.apache.hadoop.hbase.client.Get;
 import org.apache.hadoop.hbase.client.Result;
@@ -108,6 +109,8 @@ public final class ParallelGets implements AutoCloseable {
   private volatile int awaited = -1;
   private final Context trace = Context.current();
   private final SharedReads reads;
+  /** Counts this batch unless it is helped with after all; null if it is offered at once. */
+  private final LongAdder alone;
 
   // Of the handler.
   private final GetCall ownCall;
@@ -115,6 +118,10 @@ public final class ParallelGets implements AutoCloseable {
   private int ownGets;
   /** Whether a get took longer than is worth waiting for awake. */
   private boolean slow;
+  /** Whether the gets wait for a device. */
+  private boolean waiting;
+  /** Whether threads may come or have come. */
+  private boolean offered;
 
   /**
    * @param call    the current call
@@ -122,9 +129,11 @@ public final class ParallelGets implements AutoCloseable {
    * @param gets    which of the actions are gets to be served here
    * @param runEnds for each of these, the number of them up to the next that has to wait for
    *                something else than gets, puts and deletes
+   * @param alone   counts the batch if it is served without help, there being no room for any
+   *                unless the gets wait for a device; null if there is
    */
   ParallelGets(MultigetPool pool, RpcCall call, HRegion region, MetricsRegionServer metrics,
-    RowReader reader, List<Action> actions, int[] gets, int[] runEnds) {
+    RowReader reader, List<Action> actions, int[] gets, int[] runEnds, LongAdder alone) {
     this.pool = pool;
     this.call = call;
     this.region = region;
@@ -136,6 +145,8 @@ public final class ParallelGets implements AutoCloseable {
     this.answers = new AtomicReferenceArray<>(gets.length);
     this.ownCall = new GetCall(call);
     this.reads = pool.shareReads();
+    this.alone = alone;
+    this.offered = alone == null;
   }
 
   /**
@@ -175,6 +186,7 @@ public final class ParallelGets implements AutoCloseable {
           SharedReads.leave();
         }
         ownGets++;
+        callIfWaiting();
       } else {
         await(i);
       }
@@ -195,7 +207,21 @@ public final class ParallelGets implements AutoCloseable {
       checkCaller();
     }
     limit = target;
-    pool.enlist(this, helpers, target - Math.max(i, next.get()));
+    pool.wave();
+    offered |= pool.enlist(this, helpers, target - Math.max(i, next.get()), waiting);
+  }
+
+  /** Has more threads come if gets wait for a device, which the first ones show. */
+  private void callIfWaiting() {
+    int begun = next.get();
+    if (!waiting) {
+      if (!reads.haveWaited(begun)) {
+        return;
+      }
+      waiting = true;
+      pool.waits();
+    }
+    offered |= pool.enlist(this, helpers, limit - begun, true);
   }
 
   private void checkCaller() throws IOException {
@@ -228,6 +254,7 @@ public final class ParallelGets implements AutoCloseable {
     as.reset();
     RpcServer.setCurrentCall(as);
     long before = EnvironmentEdgeManager.currentTime();
+    long fsReadTimeBefore = ThreadLocalServerSideScanMetrics.getFsReadTimeCounter().get();
     try {
       answer.result = reader.read(ProtobufUtil.toGet(actions.get(gets[i]).getGet()), as);
     } catch (Throwable e) {
@@ -239,8 +266,13 @@ public final class ParallelGets implements AutoCloseable {
     answer.responseCellSize = as.getResponseCellSize();
     answer.blockBytesScanned = as.getBlockBytesScanned();
     answer.responseExceptionSize = as.getResponseExceptionSize();
+    long fsReadTime =
+      ThreadLocalServerSideScanMetrics.getFsReadTimeCounter().get() - fsReadTimeBefore;
+    if (fsReadTime > 0) {
+      reads.waited();
+    }
     if (as != ownCall) {
-      answer.fsReadTime = ThreadLocalServerSideScanMetrics.getFsReadTimeAndReset();
+      answer.fsReadTime = fsReadTime;
     }
     answers.set(i, answer);
     // After the answer, as the handler looks for it after it has said what it waits for.
@@ -309,7 +341,6 @@ public final class ParallelGets implements AutoCloseable {
     try (Scope ignored = trace.makeCurrent()) {
       GetCall as = new GetCall(call);
       reads.join();
-      ThreadLocalServerSideScanMetrics.getFsReadTimeAndReset();
       for (int i = begin(); i >= 0; i = begin()) {
         // What is left of a region that was closed under the get before.
         Thread.interrupted();
@@ -337,6 +368,10 @@ public final class ParallelGets implements AutoCloseable {
       await(i);
     }
     reads.release();
-    pool.served(ownGets);
+    if (offered) {
+      pool.served(ownGets);
+    } else {
+      alone.increment();
+    }
   }
 }

@@ -130,6 +130,14 @@ final class ProcessorRoom {
     return room;
   }
 
+  /**
+   * As {@link #threads} for threads that wait for a device: one for each processor, at least. So
+   * few are no burden when there is no room, and show how much room they need.
+   */
+  int threadsThatWait() {
+    return Math.max(processors, threads());
+  }
+
   private synchronized void look(long now) {
     long processCpu = clocks.processCpu();
     long threadsCpu = clocks.threadsCpu();

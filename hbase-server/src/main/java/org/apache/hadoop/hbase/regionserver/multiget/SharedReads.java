@@ -21,7 +21,10 @@ import java.io.IOException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.LongSupplier;
 import org.apache.hadoop.hbase.io.hfile.Cacheable;
 import org.apache.yetus.audience.InterfaceAudience;
 
@@ -32,6 +35,10 @@ import org.apache.yetus.audience.InterfaceAudience;
  * <p>
  * A block stays until the batch is over. That is no more than its gets hold without this, where
  * each has a copy of its own until the response is made.
+ * <p>
+ * It is counted how many reads have waited for a device. A read from the page cache is so short
+ * that a thread which has to share its processor is seldom off it just then, so that this tells a
+ * device from processors that are busy.
  * <p>
  * A thread takes part from {@link #join} to {@link #leave}. Thread-safe, but for {@link #release}.
  */
@@ -48,14 +55,29 @@ public final class SharedReads {
 
   private static final ThreadLocal<SharedReads> CURRENT = new ThreadLocal<>();
 
+  /** More than a read of a block from the page cache takes, and less than one from a device. */
+  static final long WAIT_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
+  /** One wait may be that of a thread that had no processor, or for a collection. */
+  private static final int LEAST_WAITS = 2;
+  /** A batch waits for a device if at least one in so many of its gets does. */
+  private static final int GETS_PER_WAIT = 4;
+
   private final LongAdder spared;
+  private final LongSupplier clock;
+  private final AtomicInteger waits = new AtomicInteger();
   /** Each completed with null if the read has failed. */
   private final ConcurrentMap<Object, CompletableFuture<Cacheable>> blocks =
     new ConcurrentHashMap<>();
 
   /** @param spared counts the reads that were not necessary */
   SharedReads(LongAdder spared) {
+    this(spared, System::nanoTime);
+  }
+
+  /** @param clock in nanoseconds */
+  SharedReads(LongAdder spared, LongSupplier clock) {
     this.spared = spared;
+    this.clock = clock;
   }
 
   /** Has what the calling thread reads shared, until it leaves. */
@@ -98,14 +120,32 @@ public final class SharedReads {
   private <P> Cacheable lead(P place, CompletableFuture<Cacheable> own, BlockReader<P> reader)
     throws IOException {
     Cacheable block = null;
+    long start = clock.getAsLong();
     try {
       block = reader.read(place);
+      if (clock.getAsLong() - start >= WAIT_NANOS) {
+        waited();
+      }
       // The reference of the batch, before anybody else can have the block.
       block.retain();
       return block;
     } finally {
       own.complete(block);
     }
+  }
+
+  /** To be told of a read that has waited for a device, and was not made here. */
+  void waited() {
+    waits.incrementAndGet();
+  }
+
+  /**
+   * Whether the batch waits for a device.
+   * @param gets how many of its gets were begun so far
+   */
+  boolean haveWaited(int gets) {
+    int count = waits.get();
+    return count >= LEAST_WAITS && count * GETS_PER_WAIT >= gets;
   }
 
   /** Gives the blocks up. To be called when no thread takes part any more. */

@@ -49,15 +49,15 @@ public class TestHelperThreads {
   private static final long TIMEOUT_MILLIS = 60_000;
 
   private final Set<Thread> started = ConcurrentHashMap.newKeySet();
-  private HelperThreads threads = threads(2, LONG);
+  private HelperThreads threads = threads(2, LONG, 0);
 
-  private HelperThreads threads(int most, long keepAliveNanos) {
+  private HelperThreads threads(int most, long keepAliveNanos, long expectNanos) {
     return new HelperThreads(work -> {
       Thread thread = new Thread(work, "helper");
       thread.setDaemon(true);
       started.add(thread);
       return thread;
-    }, most, keepAliveNanos);
+    }, most, keepAliveNanos, expectNanos);
   }
 
   @After
@@ -103,6 +103,36 @@ public class TestHelperThreads {
   }
 
   @Test
+  public void aThreadIsAwakeForWorkThatIsExpected() {
+    threads = threads(2, LONG, LONG);
+    assertFalse("started", threads.expectWork());
+    assertEquals(0, threads.count());
+    Thread sleeper = sleeper();
+    assertTrue(threads.expectWork());
+    waitFor(() -> sleeper.getState() == Thread.State.RUNNABLE);
+    AtomicReference<Thread> thread = new AtomicReference<>();
+    CountDownLatch done = new CountDownLatch(1);
+    assertTrue(threads.call(() -> {
+      thread.set(Thread.currentThread());
+      done.countDown();
+    }));
+    await(done);
+    assertSame(sleeper, thread.get());
+    assertEquals(1, threads.count());
+  }
+
+  @Test
+  public void whenNothingCameOfItAThreadSleepsAgain() {
+    threads = threads(2, LONG, 1);
+    Thread sleeper = sleeper();
+    for (int i = 0; i < 100; i++) {
+      threads.expectWork();
+    }
+    waitFor(() -> sleeper.getState() == Thread.State.TIMED_WAITING);
+    assertSame(sleeper, sleeper());
+  }
+
+  @Test
   public void workWaitsWhenAllThreadsHaveSome() {
     CountDownLatch end = new CountDownLatch(1);
     CountDownLatch begun = new CountDownLatch(2);
@@ -125,7 +155,7 @@ public class TestHelperThreads {
 
   @Test
   public void threadsWithoutWorkEnd() {
-    threads = threads(4, TimeUnit.MILLISECONDS.toNanos(1));
+    threads = threads(4, TimeUnit.MILLISECONDS.toNanos(1), 0);
     CountDownLatch done = new CountDownLatch(1);
     assertTrue(threads.call(done::countDown));
     await(done);
@@ -165,7 +195,7 @@ public class TestHelperThreads {
     threads = new HelperThreads(work -> {
       asked.incrementAndGet();
       throw new OutOfMemoryError("unable to create native thread");
-    }, 2, LONG);
+    }, 2, LONG, 0);
     for (int i = 0; i < 1000; i++) {
       assertFalse(threads.call(() -> {
         throw new AssertionError("done");
@@ -194,7 +224,7 @@ public class TestHelperThreads {
   /** With threads that end all the time, and sizes that change. */
   @Test
   public void allWorkIsDoneOnce() throws Exception {
-    threads = threads(3, 1);
+    threads = threads(3, 1, TimeUnit.MICROSECONDS.toNanos(20));
     int callers = 4;
     int calls = 20_000;
     AtomicInteger done = new AtomicInteger();
@@ -203,6 +233,9 @@ public class TestHelperThreads {
     for (int c = 0; c < callers; c++) {
       others[c] = new Thread(() -> {
         for (int i = 0; i < calls; i++) {
+          if (ThreadLocalRandom.current().nextInt(4) == 0) {
+            threads.expectWork();
+          }
           if (!threads.call(done::incrementAndGet)) {
             refused.incrementAndGet();
           }

@@ -57,6 +57,7 @@ import org.apache.hadoop.hbase.exceptions.TimeoutIOException;
 import org.apache.hadoop.hbase.ipc.CallerDisconnectedException;
 import org.apache.hadoop.hbase.ipc.RpcCall;
 import org.apache.hadoop.hbase.ipc.RpcServer;
+import org.apache.hadoop.hbase.monitoring.ThreadLocalServerSideScanMetrics;
 import org.apache.hadoop.hbase.regionserver.HRegion;
 import org.apache.hadoop.hbase.regionserver.MetricsRegionServer;
 import org.apache.hadoop.hbase.security.User;
@@ -72,8 +73,12 @@ import org.junit.experimental.categories.Category;
 import org.mockito.Mockito;
 
 import org.apache.hadoop.hbase.shaded.protobuf.ProtobufUtil;
+import org.apache.hadoop.hbase.shaded.protobuf.RequestConverter;
 import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.Action;
+import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MultiRequest;
 import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MutationProto.MutationType;
+import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.RegionAction;
+import org.apache.hadoop.hbase.shaded.protobuf.generated.HBaseProtos.RegionSpecifier.RegionSpecifierType;
 
 /** What a handler and its helpers do to each other, without a server around them. */
 @Category({ RegionServerTests.class, MediumTests.class })
@@ -651,6 +656,137 @@ public class TestParallelGets {
     assertEquals(200, pool.getHandlerGetCount());
   }
 
+  /** Others use all processors of this one. */
+  private static final class NoRoom implements ProcessorRoom.Clocks {
+    private long now;
+
+    @Override
+    public long now() {
+      return now += TimeUnit.MILLISECONDS.toNanos(ProcessorRoom.PERIOD_MILLIS);
+    }
+
+    @Override
+    public long processCpu() {
+      return 8 * now;
+    }
+
+    @Override
+    public long threadsCpu() {
+      return 0;
+    }
+
+    @Override
+    public long threadsBusy() {
+      return 0;
+    }
+  }
+
+  private void replacePoolByOneWithoutRoom() {
+    pool.shutdown();
+    Configuration conf = settings(4);
+    conf.setBoolean(MultigetSettings.WHEN_BUSY_KEY, false);
+    pool = new MultigetPool(conf, Thread::new, threads -> new ProcessorRoom(8, new NoRoom()));
+    // It forgets by and by that there was room.
+    waitUntil(() -> pool.getRoomCount() == 0);
+  }
+
+  @Test
+  public void withoutRoomTheHandlerDoesAllThatComesFromMemory() throws Exception {
+    replacePoolByOneWithoutRoom();
+    Thread handler = Thread.currentThread();
+    int looks = 0;
+    for (int i = 0; i < 4 * DeviceWaits.PROBE; i++) {
+      List<Action> actions = gets(50);
+      try (ParallelGets gets = start(actions, (get, as) -> {
+        assertSame(handler, Thread.currentThread());
+        return result(get);
+      })) {
+        for (int j = 0; gets != null && j < 50; j++) {
+          assertTrue(gets.has(actions.get(j)));
+          assertRow(j, take(gets));
+        }
+        looks += gets == null ? 0 : 1;
+      }
+    }
+    assertEquals(4, looks);
+    assertEquals(4 * DeviceWaits.PROBE, pool.getNoRoomBatchCount());
+    assertEquals(0, pool.getParallelBatchCount());
+    assertEquals(0, pool.getDeviceBatchCount());
+    assertEquals(0, pool.getThreadCount());
+  }
+
+  @Test
+  public void withoutRoomGetsThatWaitForADeviceAreHelpedWith() throws Exception {
+    replacePoolByOneWithoutRoom();
+    Thread handler = Thread.currentThread();
+    for (int i = 0; i < DeviceWaits.LIKELY; i++) {
+      CountDownLatch helped = new CountDownLatch(1);
+      List<Object> answers = serve(gets(50), (get, as) -> {
+        if (Thread.currentThread() != handler) {
+          helped.countDown();
+        } else if (number(get) > 1) {
+          // The first two show that a thread is to be called.
+          await(helped);
+        }
+        ThreadLocalServerSideScanMetrics.addFsReadTime(1);
+        return result(get);
+      });
+      assertRow(49, answers.get(49));
+      assertEquals(i + 1, pool.getDeviceBatchCount());
+      // Else the calls that come too late might be as many as there may be.
+      waitUntil(() -> pool.getEnlistedCount() == 0);
+    }
+    assertEquals(DeviceWaits.LIKELY, pool.getParallelBatchCount());
+    assertEquals(0, pool.getNoRoomBatchCount());
+    assertTrue(pool.getHelperGetCount() > 0);
+  }
+
+  @Test
+  public void aThreadIsWokenUpForAMultiOfGetsIfThereIsRoom() throws Exception {
+    MultiRequest multi = request(gets(10));
+    pool.expect(multi);
+    assertEquals("none sleeps", 0, pool.getExpectedCount());
+    serve(gets(60), (get, as) -> result(get));
+    waitUntil(() -> {
+      pool.expect(multi);
+      return pool.getExpectedCount() > 0;
+    });
+    waitUntil(() -> pool.getEnlistedCount() == 0);
+    long before = pool.getExpectedCount();
+    pool.expect(request(gets(1)));
+    pool.expect(request(Arrays.asList(put(0), put(1), put(2))));
+    pool.expect(MultiRequest.getDefaultInstance());
+    pool.expect(multi.getRegionAction(0));
+    pool.expect(null);
+    assertEquals(before, pool.getExpectedCount());
+    replacePoolByOneWithoutRoom();
+    serve(gets(300), (get, as) -> {
+      ThreadLocalServerSideScanMetrics.addFsReadTime(1);
+      return result(get);
+    });
+    waitUntil(() -> pool.getHelpCount() > 0 && pool.getEnlistedCount() == 0);
+    pool.expect(multi);
+    assertEquals(0, pool.getExpectedCount());
+  }
+
+  private static MultiRequest request(List<Action> actions) {
+    return MultiRequest.newBuilder()
+      .addRegionAction(RegionAction.newBuilder()
+        .setRegion(
+          RequestConverter.buildRegionSpecifier(RegionSpecifierType.REGION_NAME, FAMILY))
+        .addAllAction(actions))
+      .build();
+  }
+
+  @Test
+  public void eachTimeThatMoreMayBeBegunIsAWave() throws Exception {
+    serve(gets(ParallelGets.WINDOW), (get, as) -> result(get));
+    assertEquals(1, pool.getWaveCount());
+    // And one more for each half of a window.
+    serve(gets(3 * ParallelGets.WINDOW), (get, as) -> result(get));
+    assertEquals(1 + 1 + 4, pool.getWaveCount());
+  }
+
   @Test
   public void whatIsTooSmallIsLeftAlone() throws Exception {
     Configuration conf = new Configuration(false);
@@ -669,6 +805,53 @@ public class TestParallelGets {
     conf.setBoolean(MultigetSettings.ENABLED_KEY, false);
     pool.onConfigurationChange(conf);
     assertNull(start(gets(100), (get, as) -> result(get)));
+  }
+
+  /** Serves gets by a handler that waits for others. Returns by how many, at the same time. */
+  private int helpersAtOnce(int wanted) throws IOException {
+    Thread handler = Thread.currentThread();
+    Set<Thread> helpers = ConcurrentHashMap.newKeySet();
+    serve(gets(60), (get, as) -> {
+      if (Thread.currentThread() != handler) {
+        helpers.add(Thread.currentThread());
+      }
+      waitUntil(() -> helpers.size() >= wanted);
+      return result(get);
+    });
+    waitUntil(() -> pool.getEnlistedCount() == 0);
+    return helpers.size();
+  }
+
+  @Test
+  public void allSettingsMayChangeAtRunTime() throws Exception {
+    Configuration conf = settings(4);
+    assertEquals(4, helpersAtOnce(4));
+    conf.setInt(MultigetSettings.THREADS_KEY, 2);
+    pool.onConfigurationChange(conf);
+    waitUntil(() -> pool.getThreadCount() == 2);
+    assertEquals(2, helpersAtOnce(2));
+    conf.setInt(MultigetSettings.THREADS_KEY, 5);
+    conf.setInt(MultigetSettings.MAX_TASKS_KEY, 4);
+    pool.onConfigurationChange(conf);
+    assertEquals(3, helpersAtOnce(3));
+    conf.setInt(MultigetSettings.MAX_TASKS_KEY, 1);
+    pool.onConfigurationChange(conf);
+    assertEquals(0, helpersAtOnce(0));
+    conf.setInt(MultigetSettings.MIN_BATCH_KEY, 61);
+    pool.onConfigurationChange(conf);
+    assertNull(start(gets(60), (get, as) -> result(get)));
+    conf.setInt(MultigetSettings.MIN_BATCH_KEY, 60);
+    conf.setBoolean(MultigetSettings.WHEN_BUSY_KEY, false);
+    pool.onConfigurationChange(conf);
+    assertTrue(pool.getRoomCount() <= Runtime.getRuntime().availableProcessors());
+    conf.setBoolean(MultigetSettings.ENABLED_KEY, false);
+    pool.onConfigurationChange(conf);
+    assertNull(start(gets(60), (get, as) -> result(get)));
+    conf.setBoolean(MultigetSettings.ENABLED_KEY, true);
+    conf.setBoolean(MultigetSettings.WHEN_BUSY_KEY, true);
+    conf.unset(MultigetSettings.MAX_TASKS_KEY);
+    pool.onConfigurationChange(conf);
+    assertEquals(5, helpersAtOnce(5));
   }
 
   @Test

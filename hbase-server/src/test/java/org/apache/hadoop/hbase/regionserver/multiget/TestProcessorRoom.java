@@ -135,6 +135,24 @@ public class TestProcessorRoom {
   }
 
   @Test
+  public void aFewThatWaitForADeviceAreNoBurden() {
+    assertEquals(PROCESSORS, room.threadsThatWait());
+    for (int i = 0; i < 20; i++) {
+      clocks.pass(8, 0, 0);
+      room.threadsThatWait();
+    }
+    assertEquals(0, room.threads());
+    assertEquals(PROCESSORS, room.threadsThatWait());
+    // Which show how much room is left for such threads.
+    for (int i = 0; i < 20; i++) {
+      clocks.pass(6.2, 0.8, 8);
+      room.threadsThatWait();
+    }
+    assertEquals(10, room.threadsThatWait());
+    assertEquals(10, room.threads());
+  }
+
+  @Test
   public void asManyStayAsShareAllThatOthersLeave() {
     // Twelve threads want three processors, and wait for them three quarters of the time.
     for (int i = 0; i < 50; i++) {
@@ -178,6 +196,7 @@ public class TestProcessorRoom {
     clocks.pass(0, 0, 0);
     clocks.processCpu = -1;
     assertEquals(Integer.MAX_VALUE, room.threads());
+    assertEquals(Integer.MAX_VALUE, room.threadsThatWait());
     clocks.processCpu = 1;
     clocks.threadsCpu = -1;
     clocks.now += PERIOD;
@@ -186,7 +205,7 @@ public class TestProcessorRoom {
 
   @Test
   public void thisJvmTells() {
-    HelperThreads threads = new HelperThreads(Thread::new, 1, MILLI);
+    HelperThreads threads = new HelperThreads(Thread::new, 1, MILLI, 0);
     int count = ProcessorRoom.of(threads).threads();
     assertTrue("threads " + count, count <= Runtime.getRuntime().availableProcessors());
   }

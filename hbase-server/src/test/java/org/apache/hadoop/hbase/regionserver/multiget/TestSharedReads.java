@@ -19,6 +19,7 @@ package org.apache.hadoop.hbase.regionserver.multiget;
 
 import static org.junit.Assert.assertArrayEquals;
 import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertNotSame;
 import static org.junit.Assert.assertSame;
 import static org.junit.Assert.assertThrows;
@@ -33,6 +34,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.Cell;
@@ -190,6 +192,40 @@ public class TestSharedReads {
     }
     reads.release();
     assertEquals(0, spared.sum());
+  }
+
+  /** Reads a block, which takes so long by the clock of the test. */
+  private static void read(String name, AtomicLong clock, long nanos) throws IOException {
+    SharedReads.read(name, place -> {
+      clock.addAndGet(nanos);
+      return new Block();
+    }).release();
+  }
+
+  @Test
+  public void readsOfADeviceAreTold() throws IOException {
+    // One that overflows soon, as System.nanoTime may.
+    AtomicLong clock = new AtomicLong(Long.MAX_VALUE - SharedReads.WAIT_NANOS);
+    SharedReads timed = new SharedReads(spared, clock::get);
+    timed.join();
+    try {
+      for (int i = 0; i < 10; i++) {
+        read("cached " + i, clock, SharedReads.WAIT_NANOS - 1);
+        assertFalse(timed.haveWaited(i + 1));
+      }
+      read("first", clock, SharedReads.WAIT_NANOS);
+      assertFalse("once may be chance", timed.haveWaited(1));
+      read("second", clock, SharedReads.WAIT_NANOS);
+      assertTrue(timed.haveWaited(8));
+      assertFalse("not most of the time", timed.haveWaited(9));
+      read("second", clock, SharedReads.WAIT_NANOS);
+      assertFalse("of another get", timed.haveWaited(9));
+      timed.waited();
+      assertTrue(timed.haveWaited(12));
+    } finally {
+      SharedReads.leave();
+      timed.release();
+    }
   }
 
   @Test
