@@ -841,17 +841,16 @@ public class TestParallelGets {
     pool.onConfigurationChange(conf);
     assertNull(start(gets(60), (get, as) -> result(get)));
     conf.setInt(MultigetSettings.MIN_BATCH_KEY, 60);
-    conf.setBoolean(MultigetSettings.WHEN_BUSY_KEY, false);
-    pool.onConfigurationChange(conf);
-    assertTrue(pool.getRoomCount() <= Runtime.getRuntime().availableProcessors());
     conf.setBoolean(MultigetSettings.ENABLED_KEY, false);
     pool.onConfigurationChange(conf);
     assertNull(start(gets(60), (get, as) -> result(get)));
     conf.setBoolean(MultigetSettings.ENABLED_KEY, true);
-    conf.setBoolean(MultigetSettings.WHEN_BUSY_KEY, true);
     conf.unset(MultigetSettings.MAX_TASKS_KEY);
     pool.onConfigurationChange(conf);
     assertEquals(5, helpersAtOnce(5));
+    replacePoolByOneWithoutRoom();
+    pool.onConfigurationChange(settings(4));
+    assertEquals(4, helpersAtOnce(4));
   }
 
   @Test
