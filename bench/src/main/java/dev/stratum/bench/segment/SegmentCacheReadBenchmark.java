@@ -37,8 +37,8 @@ import org.openjdk.jmh.annotations.TearDown;
 /**
  * One look-up of a random data block in a tier on a file in the page cache, in microseconds and in
  * bytes of heap allocated: a segment cache, which checks key and CRC32C of each, against a bucket
- * cache. Buffers are from the RegionServer's pool, since both are read by blocks that were cached
- * from it.
+ * cache. Buffers are from the RegionServer's pool, but for a bucket cache that was opened again:
+ * stock reads what it has recovered into the heap.
  *
  * <pre>
  * mvn -pl bench jmh:run -Djmh.include=SegmentCacheReadBenchmark
@@ -53,27 +53,42 @@ public class SegmentCacheReadBenchmark extends PinnedJvm {
   @Param({ "8192", "32768", "65536" })
   public int size;
 
-  /** The bytes of blocks in the cache, in MB. */
+  /** Whether the cache was shut down and opened again after it was filled. */
+  @Param({ "false", "true" })
+  public boolean recovered;
+
+  /** The bytes of blocks that are looked up, in MB. */
   int megabytes = 128;
+
+  /** The bytes of blocks that come behind these, in MB: what is written last is in memory. */
+  int megabytesBehind = 32;
 
   private final Random random = new Random(1);
   private DeviceTier tier;
   private DataBlocks blocks;
   private BlockCache cache;
+  private long readable;
 
   @Setup(Level.Trial)
   public void fill() throws IOException, InterruptedException {
     blocks = new DataBlocks(size);
     tier = new DeviceTier(4L * megabytes << 20, blocks.largest());
     cache = tier.open(blocks.allocator());
-    for (long bytes = 0; bytes < (long) megabytes << 20; bytes += size) {
+    insert(megabytes);
+    readable = blocks.inserted();
+    insert(megabytesBehind);
+    blocks.awaitStored(cache);
+    if (recovered) {
+      cache.shutdown();
+      cache = tier.open(blocks.allocator());
+      blocks.awaitFound(cache);
+    }
+  }
+
+  private void insert(int upTo) {
+    for (long bytes = 0; bytes < (long) upTo << 20; bytes += size) {
       blocks.insertNext(cache);
     }
-    // What is not on the file yet is read from memory, on both sides.
-    blocks.awaitStored(cache);
-    cache.shutdown();
-    cache = tier.open(blocks.allocator());
-    blocks.awaitFound(cache);
   }
 
   @TearDown(Level.Trial)
@@ -87,7 +102,7 @@ public class SegmentCacheReadBenchmark extends PinnedJvm {
   @Benchmark
   public int hit() {
     HFileBlock block = (HFileBlock) cache
-      .getBlock(blocks.key((long) (random.nextDouble() * blocks.inserted())), true, false, true);
+      .getBlock(blocks.key((long) (random.nextDouble() * readable)), true, false, true);
     int sizeWithHeader = block.getOnDiskSizeWithHeader();
     block.release();
     return sizeWithHeader;
