@@ -65,6 +65,18 @@ final class DataBlocks implements Closeable {
     return blocks.stream().mapToInt(HFileBlock::getSerializedLength).max().getAsInt();
   }
 
+  /** Returns what a block takes in the mean when it is stored, in bytes. */
+  double mean() {
+    return blocks.stream().mapToInt(HFileBlock::getSerializedLength).average().getAsDouble();
+  }
+
+  /** Inserts blocks until the first has to go. */
+  void insertUntilEvicted(BlockCache cache) {
+    while (cache.getStats().getEvictedCount() == 0) {
+      insertNext(cache);
+    }
+  }
+
   /** Inserts the next block. Returns how many have been. */
   long insertNext(BlockCache cache) {
     if (inserted % BLOCKS_PER_FILE == 0) {

@@ -73,9 +73,7 @@ public class SegmentCacheInsertBenchmark extends PinnedJvm {
     data = new DataBlocks(size);
     tier = new DeviceTier((long) blocks * (data.largest() + 256), data.largest());
     cache = tier.open(data.allocator());
-    while (cache.getStats().getEvictedCount() == 0) {
-      data.insertNext(cache);
-    }
+    data.insertUntilEvicted(cache);
   }
 
   /** @throws IllegalStateException if a block was dropped, which is not what was to be measured */

@@ -21,6 +21,7 @@ import dev.stratum.bench.blockcache.SlowedReads;
 import dev.stratum.processes.Conversation;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.client.CompactionState;
 import org.apache.hadoop.hbase.io.hfile.BlockCache;
 import org.apache.hadoop.hbase.io.hfile.CacheStats;
@@ -38,6 +39,7 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonPrimitive;
  * <li><code>start</code> with <code>conf</code>: answers when it is online;</li>
  * <li><code>counters</code>: what the JVM has used and what the block cache was asked;</li>
  * <li><code>quiet</code>: answers when nothing is flushed or compacted any more;</li>
+ * <li><code>storeFiles</code> with <code>table</code>: the most that a store of it has;</li>
  * <li><code>calibrate</code> with <code>micros</code>: answers how many ns to ask for, to sleep
  * that long;</li>
  * <li><code>slow</code> with <code>micros</code> and <code>nanos</code>, the answer of
@@ -77,6 +79,8 @@ final class RegionServerProcess implements Conversation.Answers {
       case "quiet":
         awaitQuiet();
         return null;
+      case "storeFiles":
+        return new JsonPrimitive(storeFiles(request.get("table").getAsString()));
       case "slow":
         return slow(request.get("micros").getAsInt(), request.get("nanos").getAsLong());
       case "calibrate":
@@ -143,6 +147,12 @@ final class RegionServerProcess implements Conversation.Answers {
       }
       Thread.sleep(POLL_MILLIS);
     }
+  }
+
+  private int storeFiles(String table) {
+    return server.getRegions(TableName.valueOf(table)).stream()
+      .flatMap(region -> region.getStores().stream())
+      .mapToInt(store -> store.getStorefilesCount()).max().orElse(0);
   }
 
   private boolean isBusy() {

@@ -156,15 +156,33 @@ final class Side implements Closeable {
     JsonObject request = request("load");
     request.add("properties", properties);
     ask("client", request, progress);
-    if (rows > 0) {
-      JsonObject settle = request("settle");
-      settle.addProperty("table", workload.table());
-      ask("client", settle);
-    }
     quiet();
+    if (rows > 0) {
+      settle(workload.table());
+    }
     if (workload.isWarm()) {
       warm(workload.table(), rows);
     }
+  }
+
+  /**
+   * Sees to it that each store has one file, as a second one would cost every read of this side: a
+   * compaction leaves out what is flushed, or compacted by another, at the time.
+   */
+  private void settle(String table) throws SuiteException {
+    JsonObject settle = request("settle");
+    settle.addProperty("table", table);
+    JsonObject storeFiles = request("storeFiles");
+    storeFiles.addProperty("table", table);
+    for (int pass = 0; pass < MOST_PASSES; pass++) {
+      ask("client", settle);
+      quiet();
+      if (ask("regionserver", storeFiles).getAsInt() == 1) {
+        return;
+      }
+    }
+    throw new SuiteException(table + " has stores of several files on the " + name
+      + " side after " + MOST_PASSES + " major compactions.");
   }
 
   /** Reads the table until the cache has all of it. */

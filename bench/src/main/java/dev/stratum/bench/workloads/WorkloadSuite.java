@@ -17,6 +17,7 @@
  */
 package dev.stratum.bench.workloads;
 
+import dev.stratum.processes.LoopbackHdfs;
 import java.io.Closeable;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -98,7 +99,7 @@ final class WorkloadSuite implements Closeable {
     this.quick = Boolean.parseBoolean(arguments.getProperty("quick"));
     this.sizes = WorkloadCase.properties("workloads/suite.properties");
     if (quick) {
-      for (String key : List.of("warmup.seconds", "seconds", "rounds")) {
+      for (String key : List.of("first.warmup.seconds", "warmup.seconds", "seconds", "rounds")) {
         sizes.setProperty(key, sizes.getProperty("quick." + key));
       }
     }
@@ -255,14 +256,15 @@ final class WorkloadSuite implements Closeable {
         toGo.plan("load", one.rows(quick) + ROWS_OF_A_TABLE, LOAD_GUESS);
       }
       toGo.plan("run", secondsOf(one), RUN_GUESS);
-      toGo.plan("empty", one.isEmptied() ? 2 * number("rounds") : 0, EMPTY_GUESS);
+      toGo.plan("empty", one.isEmptied() ? 2 * (number("rounds") + 1) : 0, EMPTY_GUESS);
     }
   }
 
   private double secondsOf(WorkloadCase one) {
     double each = number("warmup.seconds") + number("seconds")
       + (one.fixedRate() > 0 ? number("seconds") : 0);
-    return 2 * number("rounds") * each + (one.isProfiled() ? 2 * number("seconds") : 0);
+    return 2 * (number("first.warmup.seconds") + number("rounds") * each)
+      + (one.isProfiled() ? 2 * number("seconds") : 0);
   }
 
   private void start() throws IOException, SuiteException {
@@ -353,6 +355,9 @@ final class WorkloadSuite implements Closeable {
   private void measure(WorkloadCase one, JsonObject result) throws SuiteException {
     int rounds = (int) number("rounds");
     double rate = 0;
+    for (Side side : sides) {
+      warm(one, side);
+    }
     for (int round = 0; round < rounds; round++) {
       double slowest = Double.MAX_VALUE;
       for (int turn = 0; turn < sides.size(); turn++) {
@@ -370,6 +375,26 @@ final class WorkloadSuite implements Closeable {
     if (one.isProfiled()) {
       profile(one, result);
     }
+  }
+
+  /** Lets the compilers of the side's JVMs see the case before anything of it counts. */
+  private void warm(WorkloadCase one, Side side) throws SuiteException {
+    if (one.isEmptied()) {
+      empty(one, side);
+    }
+    double seconds = number("first.warmup.seconds");
+    long start = System.nanoTime();
+    slow(side, one.micros());
+    side.run(one, seconds, 0);
+    slow(side, 0);
+    done("run", seconds, start);
+    secondsDone += seconds;
+  }
+
+  private void empty(WorkloadCase one, Side side) throws SuiteException {
+    long start = System.nanoTime();
+    side.empty(one.table());
+    done("empty", 1, start);
   }
 
   /** A run on each side that is sampled, and for that reason counts for nothing else. */
@@ -397,9 +422,7 @@ final class WorkloadSuite implements Closeable {
   private JsonObject run(WorkloadCase one, Side side, int round, double rate, JsonObject result)
     throws SuiteException {
     if (one.isEmptied()) {
-      long start = System.nanoTime();
-      side.empty(one.table());
-      done("empty", 1, start);
+      empty(one, side);
     } else if (one.isWriting()) {
       side.quiet();
     }
@@ -503,6 +526,7 @@ final class WorkloadSuite implements Closeable {
     }
     sides.forEach(Side::close);
     try {
+      LoopbackHdfs.removeAbandoned();
       delete(directory.resolve("tmp"));
     } catch (IOException | UncheckedIOException e) {
       out.println("Not all of " + directory.resolve("tmp") + " could be removed: " + e);

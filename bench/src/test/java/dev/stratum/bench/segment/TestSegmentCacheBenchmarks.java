@@ -63,6 +63,24 @@ public class TestSegmentCacheBenchmarks {
     }
   }
 
+  /** What share stock leaves empty is for the benchmark to tell. */
+  @Test
+  public void aTierThatIsFullHoldsBlocksInMostOfItsSpace() throws Exception {
+    SegmentCacheSpaceBenchmark benchmark = new SegmentCacheSpaceBenchmark();
+    benchmark.megabytes = 512;
+    benchmark.fill();
+    try {
+      SegmentCacheSpaceBenchmark.Space space = new SegmentCacheSpaceBenchmark.Space();
+      for (int i = 0; i < 20_000; i++) {
+        benchmark.insert(space);
+      }
+      double filled = space.filledPercent();
+      assertTrue(filled + " %", filled > 50 && filled <= 100);
+    } finally {
+      benchmark.close();
+    }
+  }
+
   /** Stock has nothing after a kill but what it happened to have persisted before. */
   @Test
   public void allBlocksAreThereAfterShutdownAndAfterKill() throws Exception {

@@ -93,8 +93,13 @@ public final class ClusterWithTiers {
   }
 
   public Table createTable() throws Exception {
+    return createTable(table);
+  }
+
+  /** Creates one more table. */
+  public Table createTable(TableName name) throws Exception {
     return util.createTable(
-      TableDescriptorBuilder.newBuilder(table)
+      TableDescriptorBuilder.newBuilder(name)
         .setColumnFamily(ColumnFamilyDescriptorBuilder.newBuilder(FAMILY)
           .setBloomFilterType(BloomType.ROW).setBlocksize(4096).build())
         .build(),
@@ -118,7 +123,7 @@ public final class ClusterWithTiers {
       puts.add(new Put(row(i)).addColumn(FAMILY, QUALIFIER, value(i)));
     }
     to.put(puts);
-    util.flush(table);
+    util.flush(to.getName());
   }
 
   /** Gets a row, which has to be what was loaded. */

@@ -17,17 +17,8 @@
  */
 package org.apache.hadoop.hbase.regionserver.wal;
 
-import java.io.BufferedReader;
 import java.io.File;
-import java.io.FileOutputStream;
 import java.io.IOException;
-import java.io.InputStreamReader;
-import java.io.OutputStream;
-import java.lang.management.ManagementFactory;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Paths;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
@@ -38,6 +29,7 @@ import org.apache.hadoop.hbase.Cell;
 import org.apache.hadoop.hbase.CellUtil;
 import org.apache.hadoop.hbase.ServerName;
 import org.apache.hadoop.hbase.regionserver.HRegionServer;
+import org.apache.hadoop.hbase.regionserver.ServerProcess;
 import org.apache.hadoop.hbase.replication.BaseReplicationEndpoint;
 import org.apache.hadoop.hbase.util.Bytes;
 import org.apache.hadoop.hbase.wal.WAL;
@@ -98,10 +90,9 @@ final class RegionServerProcess {
       if (tells) {
         for (WAL.Entry entry : context.getEntries()) {
           for (Cell cell : entry.getEdit().getCells()) {
-            System.out.println("@shipped " + Bytes.toString(CellUtil.cloneRow(cell)) + " .");
+            ServerProcess.say("@shipped", Bytes.toString(CellUtil.cloneRow(cell)));
           }
         }
-        System.out.flush();
       }
       return true;
     }
@@ -127,71 +118,33 @@ final class RegionServerProcess {
     }
   }
 
-  private final Process process;
-  private final OutputStream commands;
-  private final Thread reader;
-  private final CompletableFuture<ServerName> name = new CompletableFuture<>();
   private final Set<String> shipped = ConcurrentHashMap.newKeySet();
+  private final ServerProcess process;
   private volatile Sample sample;
 
-  private RegionServerProcess(Process process) {
-    this.process = process;
-    this.commands = process.getOutputStream();
-    this.reader = new Thread(this::read, "reader of a RegionServer");
-    reader.setDaemon(true);
-    reader.start();
+  private RegionServerProcess(Configuration conf, File folder, String label) throws IOException {
+    process = ServerProcess.start(RegionServerProcess.class, conf, folder, label, this::heard);
   }
 
   /** Starts a server with {@code conf}; what it logs goes to files in {@code folder}. */
   static RegionServerProcess start(Configuration conf, File folder, String label)
     throws IOException {
-    File site = new File(folder, label + ".xml");
-    try (OutputStream out = new FileOutputStream(site)) {
-      conf.writeXml(out);
-    }
-    List<String> command = new ArrayList<>();
-    command.add(Paths.get(System.getProperty("java.home"), "bin", "java").toString());
-    for (String argument : ManagementFactory.getRuntimeMXBean().getInputArguments()) {
-      if (argument.startsWith("--add-")) {
-        command.add(argument);
-      }
-    }
-    command.add("-Xmx512m");
-    command.add("-XX:TieredStopAtLevel=1");
-    command.add("-Djava.net.preferIPv4Stack=true");
-    command.add("-Djava.io.tmpdir=" + folder);
-    command.add(RegionServerProcess.class.getName());
-    command.add(site.getPath());
-    ProcessBuilder builder = new ProcessBuilder(command).directory(folder)
-      .redirectError(new File(folder, label + ".err"));
-    builder.environment().put("CLASSPATH", System.getProperty("java.class.path"));
-    return new RegionServerProcess(builder.start());
+    return new RegionServerProcess(conf, folder, label);
   }
 
-  private void read() {
-    try (BufferedReader in = new BufferedReader(
-      new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8))) {
-      for (String line; (line = in.readLine()) != null;) {
-        String[] words = line.split(" ");
-        if (words[0].equals("@name")) {
-          name.complete(ServerName.valueOf(words[1]));
-        } else if (words[0].equals("@sample") && words.length == 8) {
-          sample = new Sample(Long.parseLong(words[1]), Long.parseLong(words[2]),
-            Long.parseLong(words[3]), Long.parseLong(words[4]), Long.parseLong(words[5]),
-            Long.parseLong(words[6]));
-        } else if (words[0].equals("@shipped") && words.length == 3) {
-          shipped.add(words[1]);
-        }
-      }
-    } catch (IOException e) {
-      // The end of the process is the end of the stream.
+  private void heard(String[] words) {
+    if (words[0].equals("@sample")) {
+      sample = new Sample(Long.parseLong(words[1]), Long.parseLong(words[2]),
+        Long.parseLong(words[3]), Long.parseLong(words[4]), Long.parseLong(words[5]),
+        Long.parseLong(words[6]));
+    } else if (words[0].equals("@shipped")) {
+      shipped.add(words[1]);
     }
-    name.completeExceptionally(new IOException("The server has ended"));
   }
 
   /** Returns the name of the server, as soon as it has one. */
   CompletableFuture<ServerName> name() {
-    return name;
+    return process.name();
   }
 
   Sample sample() {
@@ -205,14 +158,12 @@ final class RegionServerProcess {
 
   /** Lets the server roll its WALs, some time soon. */
   void roll() throws IOException {
-    commands.write('r');
-    commands.flush();
+    process.order();
   }
 
   /** As kill -9. Returns when the process is gone and all that it has said was read. */
   void kill() throws InterruptedException {
-    process.destroyForcibly().waitFor();
-    reader.join();
+    process.kill();
   }
 
   /**
@@ -220,18 +171,8 @@ final class RegionServerProcess {
    * @param args the path of its settings
    */
   public static void main(String[] args) throws Exception {
-    Configuration conf = new Configuration();
-    conf.addResource(new File(args[0]).toURI().toURL());
     Teller.tells = true;
-    HRegionServer server = new HRegionServer(conf);
-    Thread orders = new Thread(() -> obey(server), "orders");
-    orders.setDaemon(true);
-    orders.start();
-    server.start();
-    while (server.isAlive() && !server.isOnline()) {
-      Thread.sleep(10);
-    }
-    System.out.println("@name " + server.getServerName());
+    HRegionServer server = ServerProcess.serve(args, RegionServerProcess::rollAll);
     AsyncWalMetrics metrics = AsyncWalMetrics.get();
     long longest = 0;
     while (server.isAlive()) {
@@ -239,26 +180,16 @@ final class RegionServerProcess {
       long running = metrics.runningSyncNanos();
       longest = Math.max(longest, metrics.longestSyncMillis());
       long now = System.nanoTime();
-      // The last word shows that the line is whole.
-      System.out.println("@sample " + now + " " + metrics.oldestNanos() + " "
-        + metrics.unsyncedBytes() + " " + metrics.endedCount() + " " + longest + " " + running
-        + " .");
-      System.out.flush();
+      ServerProcess.say("@sample", now, metrics.oldestNanos(), metrics.unsyncedBytes(),
+        metrics.endedCount(), longest, running);
       Thread.sleep(5);
     }
     Runtime.getRuntime().halt(1);
   }
 
-  private static void obey(HRegionServer server) {
-    try {
-      while (System.in.read() >= 0) {
-        for (WAL wal : server.getWALs()) {
-          wal.rollWriter(true);
-        }
-      }
-    } catch (IOException e) {
-      e.printStackTrace();
+  private static void rollAll(HRegionServer server) throws IOException {
+    for (WAL wal : server.getWALs()) {
+      wal.rollWriter(true);
     }
-    Runtime.getRuntime().halt(2);
   }
 }

@@ -1,0 +1,118 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.io.hfile.segment;
+
+import java.io.File;
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.ServerName;
+import org.apache.hadoop.hbase.io.hfile.CombinedBlockCache;
+import org.apache.hadoop.hbase.regionserver.HRegionServer;
+import org.apache.hadoop.hbase.regionserver.ServerProcess;
+
+/**
+ * A RegionServer with a tier of segments in a process of its own, which can be killed. It tells its
+ * name, and again and again of its cache; it dies with the process that started it.
+ */
+final class SegmentServerProcess {
+  private static final String NOTHING = "-";
+
+  /** What the server has said of its cache last. */
+  static final class Sample {
+    /** Whether it still looks for what a former process has written. */
+    final boolean recovering;
+    final long blocks;
+    /** Blocks that were read from segments. */
+    final long reads;
+    /** Segments that wait to be written. */
+    final int waiting;
+    final Set<String> completeFiles;
+    /** Regions some bytes of which are cached, by their encoded names. */
+    final Set<String> regions;
+
+    private Sample(String[] words) {
+      recovering = Boolean.parseBoolean(words[1]);
+      blocks = Long.parseLong(words[2]);
+      reads = Long.parseLong(words[3]);
+      waiting = Integer.parseInt(words[4]);
+      completeFiles = set(words[5]);
+      regions = set(words[6]);
+    }
+
+    private static Set<String> set(String word) {
+      return new TreeSet<>(Arrays.asList(word.split(",")));
+    }
+  }
+
+  private final ServerProcess process;
+  private volatile Sample sample;
+
+  private SegmentServerProcess(Configuration conf, File folder, String label) throws IOException {
+    process = ServerProcess.start(SegmentServerProcess.class, conf, folder, label,
+      words -> sample = new Sample(words));
+  }
+
+  /** Starts a server with {@code conf}; what it logs goes to files in {@code folder}. */
+  static SegmentServerProcess start(Configuration conf, File folder, String label)
+    throws IOException {
+    return new SegmentServerProcess(conf, folder, label);
+  }
+
+  /** Returns the name of the server, as soon as it has one. */
+  CompletableFuture<ServerName> name() {
+    return process.name();
+  }
+
+  /** Null before there is one. */
+  Sample sample() {
+    return sample;
+  }
+
+  /** As kill -9. Returns when the process is gone and all that it has said was read. */
+  void kill() throws InterruptedException {
+    process.kill();
+  }
+
+  /**
+   * The process itself.
+   * @param args the path of its settings
+   */
+  public static void main(String[] args) throws Exception {
+    HRegionServer server = ServerProcess.serve(args, told -> {
+    });
+    SegmentCache cache =
+      (SegmentCache) ((CombinedBlockCache) server.getBlockCache().get()).getSecondLevelCache();
+    while (server.isAlive()) {
+      ServerProcess.say("@cache", cache.isRecovering(), cache.getBlockCount(),
+        cache.metrics().reads.sum(), cache.pending(),
+        word(cache.getFullyCachedFiles().get().keySet()),
+        word(cache.getRegionCachedInfo().get().keySet()));
+      Thread.sleep(10);
+    }
+    Runtime.getRuntime().halt(1);
+  }
+
+  private static String word(Set<String> names) {
+    String word = String.join(",", names);
+    return word.isEmpty() ? NOTHING : word;
+  }
+}

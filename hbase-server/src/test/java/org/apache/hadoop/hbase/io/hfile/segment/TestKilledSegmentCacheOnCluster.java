@@ -1,0 +1,191 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.io.hfile.segment;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertTrue;
+
+import java.io.File;
+import java.io.IOException;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.hbase.HBaseClassTestRule;
+import org.apache.hadoop.hbase.HBaseTestingUtility;
+import org.apache.hadoop.hbase.HConstants;
+import org.apache.hadoop.hbase.ServerName;
+import org.apache.hadoop.hbase.TableName;
+import org.apache.hadoop.hbase.client.RegionInfo;
+import org.apache.hadoop.hbase.client.Table;
+import org.apache.hadoop.hbase.io.hfile.CacheConfig;
+import org.apache.hadoop.hbase.io.hfile.ClusterWithTiers;
+import org.apache.hadoop.hbase.io.hfile.bucket.BucketCache;
+import org.apache.hadoop.hbase.master.HMaster;
+import org.apache.hadoop.hbase.master.procedure.ServerCrashProcedure;
+import org.apache.hadoop.hbase.testclassification.IOTests;
+import org.apache.hadoop.hbase.testclassification.LargeTests;
+import org.apache.hadoop.hbase.util.CommonFSUtils;
+import org.apache.hadoop.hbase.zookeeper.ZKUtil;
+import org.apache.hadoop.hbase.zookeeper.ZNodePaths;
+import org.junit.After;
+import org.junit.Before;
+import org.junit.ClassRule;
+import org.junit.Test;
+import org.junit.experimental.categories.Category;
+
+/** A RegionServer with a second tier of segments is killed, and the next one has what was there. */
+@Category({ IOTests.class, LargeTests.class })
+public class TestKilledSegmentCacheOnCluster {
+  @ClassRule
+  public static final HBaseClassTestRule CLASS_RULE =
+    HBaseClassTestRule.forClass(TestKilledSegmentCacheOnCluster.class);
+
+  private static final int ROWS = 2000;
+  private static final long LONG_ENOUGH_MS = 300_000;
+
+  private ClusterWithTiers cluster;
+  private HBaseTestingUtility util;
+
+  @Before
+  public void setUp() throws Exception {
+    cluster = new ClusterWithTiers("killed");
+    util = cluster.util();
+    TestSegmentCacheOnCluster.useSegments(cluster.conf(), new File(cluster.folder(), "own"));
+    cluster.start();
+  }
+
+  @After
+  public void tearDown() throws Exception {
+    cluster.stop();
+  }
+
+  private SegmentServerProcess startServer(String label) throws Exception {
+    Configuration conf = new Configuration(util.getConfiguration());
+    File folder = new File(cluster.folder());
+    TestSegmentCacheOnCluster.useSegments(conf, new File(folder, "segments"));
+    conf.setBoolean(CacheConfig.PREFETCH_BLOCKS_ON_OPEN_KEY, true);
+    conf.setInt("hbase.hfile.prefetch.delay", 0);
+    conf.setLong(BucketCache.QUEUE_ADDITION_WAIT_TIME, 120_000);
+    conf.setInt(HConstants.REGIONSERVER_PORT, 0);
+    conf.setInt(HConstants.REGIONSERVER_INFO_PORT, -1);
+    // The test tells ZooKeeper of the death, so that a slow machine is not taken for a dead one.
+    conf.setInt(HConstants.ZK_SESSION_TIMEOUT, 180_000);
+    return SegmentServerProcess.start(conf, folder, label);
+  }
+
+  private void move(TableName table, ServerName to) throws Exception {
+    HMaster master = util.getMiniHBaseCluster().getMaster();
+    RegionInfo region = util.getAdmin().getRegions(table).get(0);
+    util.waitFor(LONG_ENOUGH_MS, 20, () -> {
+      if (
+        to.equals(master.getAssignmentManager().getRegionStates().getRegionServerOfRegion(region))
+      ) {
+        return true;
+      }
+      try {
+        util.getAdmin().move(region.getEncodedNameAsBytes(), to);
+      } catch (IOException e) {
+        // The server is not known yet, or the region in transition still.
+      }
+      return false;
+    });
+    util.waitUntilNoRegionsInTransition(LONG_ENOUGH_MS);
+  }
+
+  private void buryAndReassign(ServerName dead) throws Exception {
+    HMaster master = util.getMiniHBaseCluster().getMaster();
+    ZKUtil.deleteNodeFailSilent(util.getZooKeeperWatcher(), ZNodePaths
+      .joinZNode(util.getZooKeeperWatcher().getZNodePaths().rsZNode, dead.toString()));
+    util.waitFor(LONG_ENOUGH_MS, 20, () -> !master.getServerManager().isServerOnline(dead)
+      && !master.getServerManager().areDeadServersInProgress() && master.getProcedures().stream()
+        .noneMatch(p -> p instanceof ServerCrashProcedure && !p.isFinished()));
+    util.waitUntilNoRegionsInTransition(LONG_ENOUGH_MS);
+  }
+
+  private Set<String> filesInHdfs(TableName table) throws Exception {
+    RegionInfo region = util.getAdmin().getRegions(table).get(0);
+    Path directory = CommonFSUtils.getRegionDir(util.getDefaultRootDirPath(), table,
+      region.getEncodedName());
+    Path family = new Path(directory, "f");
+    Set<String> files = new TreeSet<>();
+    for (FileStatus file : util.getTestFileSystem().listStatus(family)) {
+      files.add(file.getPath().getName());
+    }
+    assertFalse(files.isEmpty());
+    return files;
+  }
+
+  /**
+   * A server that has prefetched a table is killed. The next one knows what is cached, of which
+   * region and of which files all, before anybody reads; and what it serves is right.
+   */
+  @Test
+  public void afterKillOfItsProcessAServerKnowsItsFilesAndServesThem() throws Exception {
+    TableName killed = cluster.table();
+    TableName filler = TableName.valueOf("filler");
+    util.getAdmin().balancerSwitch(false, true);
+    SegmentServerProcess first = null;
+    SegmentServerProcess second = null;
+    try (Table table = cluster.createTable(); Table other = cluster.createTable(filler)) {
+      cluster.load(table, 0, ROWS);
+      cluster.load(other, 0, 3 * ROWS);
+      Set<String> files = filesInHdfs(killed);
+      Set<String> others = filesInHdfs(filler);
+      String region = util.getAdmin().getRegions(killed).get(0).getEncodedName();
+      // Not before, so that it is given one table after the other.
+      first = startServer("first");
+      ServerName name = first.name().get(5, TimeUnit.MINUTES);
+      move(killed, name);
+      SegmentServerProcess of = first;
+      util.waitFor(LONG_ENOUGH_MS, 20,
+        () -> of.sample() != null && of.sample().completeFiles.containsAll(files));
+      // Which fills the segment that was open then, and more.
+      move(filler, name);
+      util.waitFor(LONG_ENOUGH_MS, 20, () -> of.sample().completeFiles.containsAll(others));
+      util.waitFor(LONG_ENOUGH_MS, 20, () -> of.sample().waiting == 0);
+      first.kill();
+      buryAndReassign(name);
+      // Not before, as it is not to be given the regions.
+      second = startServer("second");
+      name = second.name().get(5, TimeUnit.MINUTES);
+      SegmentServerProcess next = second;
+      util.waitFor(LONG_ENOUGH_MS, 20, () -> next.sample() != null && !next.sample().recovering);
+      SegmentServerProcess.Sample found = second.sample();
+      assertTrue(found.completeFiles + " has not all of " + files,
+        found.completeFiles.containsAll(files));
+      assertTrue(found.regions.toString(), found.regions.contains(region));
+      assertTrue("only " + found.blocks, found.blocks >= ROWS / 10);
+      assertEquals("nobody has read", 0, found.reads);
+      move(killed, name);
+      ClusterWithTiers.readAll(table, ROWS);
+      util.waitFor(LONG_ENOUGH_MS, 20, () -> next.sample().reads >= ROWS);
+      second.kill();
+      buryAndReassign(name);
+    } finally {
+      for (SegmentServerProcess process : new SegmentServerProcess[] { first, second }) {
+        if (process != null) {
+          process.kill();
+        }
+      }
+    }
+  }
+}
