@@ -831,6 +831,11 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
     return !store.recovery().isDone();
   }
 
+  /** Returns how many segments wait to be written. */
+  int pending() {
+    return store.pending();
+  }
+
   SegmentStoreMetrics metrics() {
     return metrics;
   }
