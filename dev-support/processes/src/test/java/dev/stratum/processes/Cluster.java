@@ -149,6 +149,11 @@ final class Cluster implements Closeable {
     return dataNode;
   }
 
+  /** Sets a key for all processes. To be called before they are started. */
+  void setForAll(String key, String value) {
+    shared.put(key, value);
+  }
+
   /**
    * Starts HDFS, ZooKeeper, the master and the servers, and makes the table.
    * @param isPrefetched whether its blocks are cached on write and when a file is opened

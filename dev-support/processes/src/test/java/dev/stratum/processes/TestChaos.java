@@ -100,10 +100,11 @@ public class TestChaos {
         ? Settings.segmentCache(server.cache)
         : Settings.compositeCache(server.cache));
       own.putAll(Settings.features());
-      own.put("hbase.rs.evictblocksonclose", "true");
       own.put("hbase.wal.provider", server.number == 1 ? "filesystem" : "asyncfs");
       keys.put(server, own);
     }
+    // The master's value counts when it moves a region, whatever the server's is.
+    cluster.setForAll("hbase.rs.evictblocksonclose", "true");
     cluster.start(Jars.FORK, keys, true);
     cluster.startDataNode();
     cluster.startClients(List.of(Jars.FORK), 2 * THREADS, ROWS, seed);
