@@ -24,7 +24,6 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import org.apache.hadoop.hbase.io.hfile.BlockCache;
-import org.apache.hadoop.hbase.io.hfile.CacheTier;
 import org.apache.hadoop.hbase.io.hfile.CachedBlock;
 import org.apache.hadoop.hbase.nio.RefCnt;
 import org.apache.hadoop.hbase.regionserver.HRegion;
@@ -33,7 +32,6 @@ import org.apache.hadoop.hbase.regionserver.HStore;
 import org.apache.hadoop.hbase.regionserver.HStoreFile;
 import org.apache.hadoop.hbase.regionserver.wal.LossWindow;
 import org.apache.hadoop.hbase.util.VersionInfo;
-import org.apache.hbase.thirdparty.com.google.gson.JsonArray;
 import org.apache.hbase.thirdparty.com.google.gson.JsonElement;
 import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
 import org.apache.hbase.thirdparty.com.google.gson.JsonPrimitive;
@@ -47,9 +45,6 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonPrimitive;
  * <li><code>blocks</code>: how many the block cache's last tier has;</li>
  * <li><code>orphans</code>: how many blocks the cache has, by the file, of files that no region of
  * the server has;</li>
- * <li><code>tier</code>, on the fork's jars: the names of the store <code>files</code> that the
- * server has, of those of which the last tier has all blocks (<code>complete</code>), and the
- * tier's <code>gauges</code>;</li>
  * <li><code>held</code>: how many <code>threads</code> and <code>files</code> the JVM has;</li>
  * <li><code>collect</code>: collects garbage, so that what leaked is reported to the log.</li>
  * </ul>
@@ -83,8 +78,6 @@ final class RegionServerProcess implements Conversation.Answers {
         return new JsonPrimitive(lastTier().getBlockCount());
       case "orphans":
         return orphans();
-      case "tier":
-        return tier();
       case "held":
         return held();
       case "collect":
@@ -147,23 +140,6 @@ final class RegionServerProcess implements Conversation.Answers {
       }
     }
     return files;
-  }
-
-  private JsonObject tier() {
-    CacheTier last = (CacheTier) lastTier();
-    JsonObject tier = new JsonObject();
-    tier.add("files", array(storeFiles()));
-    tier.add("complete", array(last.getFullyCachedFiles().orElseThrow().keySet()));
-    JsonObject gauges = new JsonObject();
-    last.forEachGauge((name, gauge) -> gauges.addProperty(name, gauge.getAsLong()));
-    tier.add("gauges", gauges);
-    return tier;
-  }
-
-  private static JsonArray array(Set<String> names) {
-    JsonArray array = new JsonArray();
-    names.forEach(array::add);
-    return array;
   }
 
   private static JsonObject held() {
