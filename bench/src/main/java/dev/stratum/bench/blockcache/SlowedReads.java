@@ -88,8 +88,7 @@ public final class SlowedReads implements Closeable {
       return;
     }
     parkNanos = park;
-    COUNT.reset();
-    NANOS.reset();
+    countAnew();
     ByteBuddyAgent.install();
     agent = ClassReloadingStrategy.fromInstalledAgent();
     new ByteBuddy().redefine(FileIOEngine.class)
@@ -143,6 +142,12 @@ public final class SlowedReads implements Closeable {
   /** Has reads wait again. */
   public void resume() {
     parkNanos = park;
+  }
+
+  /** Forgets how many reads have waited so far, and how long. */
+  public static void countAnew() {
+    COUNT.reset();
+    NANOS.reset();
   }
 
   /** Called by the read, on the reader's thread. */

@@ -58,7 +58,10 @@ final class RegionServerProcess implements Conversation.Answers {
   private static final long QUIET_MILLIS = 500;
 
   private HRegionServer server;
+  /** Null until reads are slowed for the first time. */
   private SlowedReads slowedReads;
+  private int slowedMicros;
+  private boolean isSlow;
   private FlameGraph flameGraph;
 
   private RegionServerProcess() {
@@ -162,16 +165,24 @@ final class RegionServerProcess implements Conversation.Answers {
         region -> ((HRegion) region).getCompactionState() != CompactionState.NONE);
   }
 
+  /** The class stays changed once it is, as this JVM would have to compile everything again. */
   private JsonObject slow(int micros, long nanos) throws Exception {
     JsonObject answer = new JsonObject();
-    if (slowedReads != null) {
+    if (isSlow) {
       answer.addProperty("count", slowedReads.count());
       answer.addProperty("micros", slowedReads.count() == 0 ? 0 : slowedReads.meanMicros());
-      slowedReads.close();
-      slowedReads = null;
+      slowedReads.pause();
     }
-    if (micros > 0) {
+    isSlow = micros > 0;
+    if (isSlow && micros != slowedMicros) {
+      if (slowedReads != null) {
+        slowedReads.close();
+      }
       slowedReads = new SlowedReads(micros, nanos);
+      slowedMicros = micros;
+    } else if (isSlow) {
+      SlowedReads.countAnew();
+      slowedReads.resume();
     }
     return answer;
   }

@@ -27,7 +27,7 @@ import org.junit.Test;
 
 public class TestSlowedReads {
   private static final int LOOK_UPS = 500;
-  private static final int MICROS = 200;
+  private static final int MICROS = 2000;
 
   @Rule
   public final TemporaryFiles files = new TemporaryFiles();
