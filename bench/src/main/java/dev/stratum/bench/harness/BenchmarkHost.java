@@ -234,7 +234,8 @@ public final class BenchmarkHost {
     ChainedOptionsBuilder options = new OptionsBuilder()
       .include("^" + Pattern.quote(benchmark) + "$").mode(mode).forks(1).shouldFailOnError(true)
       .addProfiler(GCProfiler.class).addProfiler(CpuTime.class)
-      .jvmArgsAppend("-Djava.io.tmpdir=" + jvmTmpDir);
+      // Not appended, which would take the place of what the benchmark itself appends.
+      .jvmArgsPrepend("-Djava.io.tmpdir=" + jvmTmpDir);
     StringBuilder id = new StringBuilder(benchmark).append(':').append(mode);
     for (Map.Entry<String, JsonElement> param : request.getAsJsonObject("params").entrySet()) {
       options.param(param.getKey(), param.getValue().getAsString());
