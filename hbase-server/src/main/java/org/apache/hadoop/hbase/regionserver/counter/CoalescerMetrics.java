@@ -36,6 +36,7 @@ final class CoalescerMetrics {
 
   private final Histogram groupSize;
   private final Counter merged;
+  private final Counter carried;
   private final Counter single;
   private final Counter irregular;
   private final Counter hooked;
@@ -47,6 +48,7 @@ final class CoalescerMetrics {
   private CoalescerMetrics(MetricRegistry registry) {
     groupSize = registry.histogram("GroupSize");
     merged = registry.counter("MergedIncrementCount");
+    carried = registry.counter("CarriedIncrementCount");
     single = registry.counter("SingleIncrementCount");
     irregular = registry.counter("IrregularIncrementCount");
     hooked = registry.counter("HookedIncrementCount");
@@ -60,14 +62,21 @@ final class CoalescerMetrics {
     return new CoalescerMetrics(MetricRegistries.global().create(INFO));
   }
 
-  void group(int size) {
+  /** @param withoutHandler how many of the group waited without a handler */
+  void group(int size, int withoutHandler) {
     groupSize.update(size);
     merged.increment(size);
+    carried.increment(withoutHandler);
   }
 
   /** Returns how many groups there were, of one increment or more. */
   long groups() {
     return groupSize.getCount();
+  }
+
+  /** Returns how many increments found nobody at their row. */
+  long singles() {
+    return single.getCount();
   }
 
   void single() {

@@ -115,6 +115,10 @@ final class CounterKey {
         attributes(increment));
   }
 
+  HRegion region() {
+    return region;
+  }
+
   /** Returns whether increments of different rows have it. */
   boolean together() {
     return row == null;

@@ -48,10 +48,17 @@ final class CounterTurn {
     return increment.state() == State.WAITING && queue.remove(increment);
   }
 
-  /** Returns all who wait, in their order, up to a number; they can't leave any more. */
-  synchronized List<PendingIncrement> take(int most) {
-    List<PendingIncrement> taken = new ArrayList<>(Math.min(most, queue.size()));
+  /**
+   * Returns those who wait, in their order, up to a number; they can't leave any more.
+   * @param mostCalls how many of them may be without a thread
+   */
+  synchronized List<PendingIncrement> take(int most, int mostCalls) {
+    List<PendingIncrement> taken = new ArrayList<>(Math.min(most, queue.size()) + 1);
+    int calls = 0;
     while (taken.size() < most && !queue.isEmpty()) {
+      if (queue.peek() instanceof IncrementCall && ++calls > mostCalls) {
+        break;
+      }
       PendingIncrement increment = queue.poll();
       increment.setState(State.TAKEN);
       taken.add(increment);

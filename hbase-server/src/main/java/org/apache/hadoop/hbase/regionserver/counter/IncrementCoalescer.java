@@ -26,9 +26,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HConstants;
+import org.apache.hadoop.hbase.Stoppable;
 import org.apache.hadoop.hbase.client.Durability;
 import org.apache.hadoop.hbase.client.Increment;
 import org.apache.hadoop.hbase.client.Result;
+import org.apache.hadoop.hbase.ipc.CallRunner;
+import org.apache.hadoop.hbase.ipc.ResponseBatch;
+import org.apache.hadoop.hbase.ipc.RpcCall;
+import org.apache.hadoop.hbase.ipc.RpcScheduler;
 import org.apache.hadoop.hbase.ipc.RpcServer;
 import org.apache.hadoop.hbase.regionserver.HRegion;
 import org.apache.hadoop.hbase.regionserver.RegionServerServices;
@@ -49,8 +54,15 @@ import org.slf4j.LoggerFactory;
  * <p>
  * The first increment of a row is done at once, as without this class. Those that come meanwhile
  * queue up; the first of them leads the next group and does the sum of all. So nobody waits who
- * would not have waited for the row lock, as long as each row is for itself. The threads are the
- * handlers' own, and nobody holds a lock of this class while a region works.
+ * would not have waited for the row lock, as long as each row is for itself. Nobody holds a lock of
+ * this class while a region works.
+ * <p>
+ * Whose turn it is is settled when a request has been read, before a handler has it. Who has to
+ * wait does so without a handler ({@link #dispatch}): the thread that leads runs the calls that
+ * wait, one inside the other, each as far as to where it would wait, then does the sum, and lets
+ * each finish, with its own user, quota, span and metrics, on the way back. So a group costs the
+ * waking of one handler, and its responses, which are ready at the same time, leave together.
+ * Increments that come on other ways, in a batch say, wait in the threads that they have.
  * <p>
  * A group that fails before its edit goes to the WAL has changed nothing, and each of its
  * increments is done by itself; one that fails later fails for all, as a single one does whose sync
@@ -76,6 +88,9 @@ public final class IncrementCoalescer {
 
   /** More handlers than that wait for one row on no server; bounds the size of a WAL key. */
   private static final int MOST = 1024;
+
+  /** So many calls of usual depth fit in a stack of a quarter of the default size. */
+  private static final int MOST_CALLS = 32;
 
   private static final Logger LOG = LoggerFactory.getLogger(IncrementCoalescer.class);
 
@@ -145,9 +160,25 @@ public final class IncrementCoalescer {
    */
   public Result increment(HRegion region, Increment increment, long nonceGroup, long nonce)
     throws IOException {
+    IncrementCall call = IncrementCall.claim();
+    if (call != null && call.chain() != null) {
+      return inChain(call, region, increment);
+    }
     if (!enabled) {
       return region.increment(increment, nonceGroup, nonce);
     }
+    if (call != null && call.turn() != null && call.key().region() == region) {
+      if (!call.key().together() || !held(region, increment.getRow())) {
+        return withTurn(call, region, increment);
+      }
+      pass(call);
+    }
+    return inTurn(region, increment, nonceGroup, nonce);
+  }
+
+  /** Does an increment whose thread may wait. */
+  private Result inTurn(HRegion region, Increment increment, long nonceGroup, long nonce)
+    throws IOException {
     CounterKey found = mergeable(region, increment);
     if (found == null) {
       return region.increment(increment, nonceGroup, nonce);
@@ -164,44 +195,185 @@ public final class IncrementCoalescer {
     if (turn == null) {
       return first(key, own, region, increment, nonceGroup, nonce);
     }
-    IncrementHooks hooks = IncrementHooks.of(region.getCoprocessorHost());
-    if (
-      hooks == IncrementHooks.PERMISSIONS
-        && !IncrementHooks.permit(region.getCoprocessorHost(), increment)
-    ) {
-      metrics.hooked();
+    if (!permitted(region, increment)) {
       return region.increment(increment, nonceGroup, nonce);
     }
     // A duplicate of one that is going on waits here, not in the queue where others wait for it.
-    if (!startNonce(nonceGroup, nonce)) {
+    if (!startNonce(nonceGroup, nonce, server)) {
       metrics.repeated();
       return region.increment(increment, nonceGroup, nonce);
     }
-    PendingIncrement pending =
-      new PendingIncrement(increment, key.amounts(increment), nonceGroup, nonce);
+    PendingIncrement pending = new PendingIncrement(increment, key.amounts(increment), nonceGroup,
+      nonce, Thread.currentThread());
+    pending.start();
     return TraceUtil.trace(() -> follow(key, region, pending, increment),
       () -> span(region));
+  }
+
+  /** Returns false if only the region can tell whether the caller may. */
+  private boolean permitted(HRegion region, Increment increment) throws IOException {
+    if (
+      IncrementHooks.of(region.getCoprocessorHost()) == IncrementHooks.PERMISSIONS
+        && !IncrementHooks.permit(region.getCoprocessorHost(), increment)
+    ) {
+      metrics.hooked();
+      return false;
+    }
+    return true;
+  }
+
+  /** Returns whether {@link #dispatch} has anything to do. */
+  public boolean isEnabled() {
+    return enabled;
+  }
+
+  /**
+   * Called when a request has been read.
+   * @return null if its increment is not to be merged
+   */
+  public IncrementCall call(HRegion region, Increment increment, long nonceGroup, long nonce) {
+    if (
+      durability(region, increment) == Durability.SKIP_WAL || hooked(region, increment)
+    ) {
+      return null;
+    }
+    CounterKey key = CounterKey.of(region, increment, together);
+    return key == null ? null : new IncrementCall(this, key, increment, nonceGroup, nonce);
+  }
+
+  /**
+   * Gives a call to the scheduler, unless it would only wait for others: then it does so without a
+   * handler, until it can be done.
+   * @return false if the scheduler does not take it
+   */
+  public boolean dispatch(IncrementCall call, CallRunner runner, RpcScheduler scheduler) {
+    call.runBy(runner, scheduler);
+    CounterKey key = call.key();
+    while (true) {
+      CounterTurn turn = turns.get(key);
+      if (turn == null) {
+        CounterTurn own = new CounterTurn();
+        turn = turns.putIfAbsent(key, own);
+        if (turn == null) {
+          if (call.dispatch(own)) {
+            return true;
+          }
+          pass(key, own);
+          return false;
+        }
+      }
+      if (turn.waiting() >= MOST) {
+        return call.dispatch();
+      }
+      if (turn.join(call)) {
+        return true;
+      }
+      // Over, and about to be removed by its last thread, which this one is not to wait for.
+      turns.remove(key, turn);
+    }
+  }
+
+  /** Called when a call has been answered, or dropped. */
+  void over(IncrementCall call) {
+    endNonce(call, false);
+    pass(call);
+  }
+
+  private void pass(IncrementCall call) {
+    CounterTurn turn = call.release();
+    if (turn != null) {
+      pass(call.key(), turn);
+    }
+  }
+
+  /** A handler's own call, which has the turn: alone, or with all that wait behind it. */
+  private Result withTurn(IncrementCall call, HRegion region, Increment increment)
+    throws IOException {
+    try {
+      if (call.turn().waiting() == 0) {
+        metrics.single();
+        return region.increment(increment, call.nonceGroup(), call.nonce());
+      }
+      if (!permitted(region, increment)) {
+        return region.increment(increment, call.nonceGroup(), call.nonce());
+      }
+      if (!tryStart(call)) {
+        // Of the one that is going on, or has been done, the region knows.
+        metrics.repeated();
+        pass(call);
+        return region.increment(increment, call.nonceGroup(), call.nonce());
+      }
+      return TraceUtil.trace(() -> {
+        lead(call.key(), call.turn(), region, call);
+        return conclude(call.key(), region, call, increment);
+      }, () -> span(region));
+    } finally {
+      pass(call);
+    }
+  }
+
+  /** A call that is run by the thread that leads, inside another one. */
+  private Result inChain(IncrementCall call, HRegion region, Increment increment)
+    throws IOException {
+    if (call.key().region() != region || !permitted(region, increment)) {
+      endNonce(call, false);
+      return region.increment(increment, call.nonceGroup(), call.nonce());
+    }
+    CallChain chain = call.chain();
+    chain.add(call);
+    return TraceUtil.trace(() -> {
+      run(chain, call.key(), region);
+      return conclude(call.key(), region, call, increment);
+    }, () -> span(region));
+  }
+
+  /** Runs all calls of a chain that are left, each inside the one before, and does the sum. */
+  private void run(CallChain chain, CounterKey key, HRegion region) {
+    RpcCall own = RpcServer.getCurrentCall().orElse(null);
+    for (IncrementCall next = chain.next(); next != null; next = chain.next()) {
+      // A duplicate may have to wait for one of this chain: not here.
+      if (!tryStart(next)) {
+        next.dispatchOrDrop();
+        continue;
+      }
+      try {
+        next.run(chain);
+      } catch (Error e) {
+        // Its client gets no answer, as from a handler that fails so.
+        LOG.error("An increment of {} failed", key, e);
+      } finally {
+        RpcServer.setCurrentCall(own);
+      }
+    }
+    if (chain.end()) {
+      runGroup(chain, key, region);
+    }
   }
 
   private static Span span(HRegion region) {
     return TraceUtil.createSpan("Region.increment.merged");
   }
 
-  private CounterKey mergeable(HRegion region, Increment increment) {
+  private static Durability durability(HRegion region, Increment increment) {
     Durability durability = increment.getDurability();
-    if (durability == Durability.USE_DEFAULT) {
-      durability = region.getTableDescriptor().getDurability();
-    }
+    return durability == Durability.USE_DEFAULT
+      ? region.getTableDescriptor().getDurability()
+      : durability;
+  }
+
+  private static boolean hooked(HRegion region, Increment increment) {
+    // Cells with permissions of their own are AccessController's to make.
+    return increment.getACL() != null
+      || IncrementHooks.of(region.getCoprocessorHost()) == IncrementHooks.EACH;
+  }
+
+  private CounterKey mergeable(HRegion region, Increment increment) {
     // Without a WAL edit nobody could tell a group that changed nothing from one that did.
-    if (durability == Durability.SKIP_WAL) {
+    if (durability(region, increment) == Durability.SKIP_WAL) {
       metrics.withoutWal();
       return null;
     }
-    // Cells with permissions of their own are AccessController's to make.
-    if (
-      increment.getACL() != null
-        || IncrementHooks.of(region.getCoprocessorHost()) == IncrementHooks.EACH
-    ) {
+    if (hooked(region, increment)) {
       metrics.hooked();
       return null;
     }
@@ -224,12 +396,12 @@ public final class IncrementCoalescer {
   }
 
   private void pass(CounterKey key, CounterTurn turn) {
-    PendingIncrement next = turn.pass();
-    if (next == null) {
-      turns.remove(key, turn);
-    } else {
-      LockSupport.unpark(next.thread());
+    for (PendingIncrement next = turn.pass(); next != null; next = turn.pass()) {
+      if (next.wake(turn)) {
+        return;
+      }
     }
+    turns.remove(key, turn);
   }
 
   private Result follow(CounterKey key, HRegion region, PendingIncrement pending,
@@ -245,15 +417,23 @@ public final class IncrementCoalescer {
         break;
       }
     }
-    State state = await(turn, pending);
-    if (state == State.LEADS) {
+    if (await(turn, pending) == State.LEADS) {
       lead(key, turn, region, pending);
-      state = pending.state();
     }
-    switch (state) {
+    return conclude(key, region, pending, increment);
+  }
+
+  /** What comes of an increment for which somebody has done what there was to do. */
+  private Result conclude(CounterKey key, HRegion region, PendingIncrement pending,
+    Increment increment) throws IOException {
+    switch (pending.state()) {
       case APART:
-        pending.setState(State.WAITING);
-        return follow(key.of(pending.row()), region, pending, increment);
+        PendingIncrement again = new PendingIncrement(increment, pending.amounts(),
+          pending.nonceGroup(), pending.nonce(), Thread.currentThread());
+        if (pending.stop()) {
+          again.start();
+        }
+        return follow(key.of(pending.row()), region, again, increment);
       case DONE:
         endNonce(pending, true);
         return pending.result();
@@ -305,27 +485,33 @@ public final class IncrementCoalescer {
   /** Does the sum of this increment and of all that wait behind it, and passes the turn on. */
   private void lead(CounterKey key, CounterTurn turn, HRegion region, PendingIncrement leader) {
     try {
-      leadGroup(key, turn, region, leader);
+      List<PendingIncrement> waiting = turn.take(MOST - 1, MOST_CALLS);
+      waiting.add(0, leader);
+      if (key.together()) {
+        setApart(region, waiting, leader);
+      }
+      CallChain chain = new CallChain(waiting);
+      try (ResponseBatch responses = ResponseBatch.begin()) {
+        run(chain, key, region);
+      }
+      if (chain.error() != null) {
+        endNonce(leader, false);
+        throw chain.error();
+      }
     } finally {
       // After those who are done have been woken: where threads wait for processors, the sooner
       // these answer, the more of their clients' next increments are in the next group.
+      leader.release();
       pass(key, turn);
     }
   }
 
-  private void leadGroup(CounterKey key, CounterTurn turn, HRegion region,
-    PendingIncrement leader) {
-    List<PendingIncrement> members = turn.take(MOST - 1);
-    members.add(0, leader);
-    if (key.together()) {
-      setApart(region, members, leader);
-    }
-    IncrementGroup group = new IncrementGroup(key, members);
+  private void runGroup(CallChain chain, CounterKey key, HRegion region) {
+    IncrementGroup group = new IncrementGroup(key, chain.members());
     if (group.size() == 0) {
       return;
     }
     IOException failure = null;
-    Error error = null;
     try {
       group.run(region);
     } catch (IOException e) {
@@ -334,7 +520,7 @@ public final class IncrementCoalescer {
       failure = new IOException(e);
     } catch (Error e) {
       failure = new IOException(e);
-      error = e;
+      chain.failed(e);
     }
     if (failure == null) {
       count(region, group);
@@ -345,15 +531,7 @@ public final class IncrementCoalescer {
       }
       group.failed(failure);
     }
-    for (PendingIncrement member : members) {
-      if (member != leader) {
-        LockSupport.unpark(member.thread());
-      }
-    }
-    if (error != null) {
-      endNonce(leader, false);
-      throw error;
-    }
+    chain.members().forEach(PendingIncrement::unpark);
   }
 
   /**
@@ -372,8 +550,10 @@ public final class IncrementCoalescer {
         return false;
       }
       member.setState(State.APART);
-      if (member != leader) {
-        LockSupport.unpark(member.thread());
+      if (member instanceof IncrementCall && member != leader) {
+        ((IncrementCall) member).dispatchOrDrop();
+      } else {
+        member.unpark();
       }
       return true;
     });
@@ -381,7 +561,7 @@ public final class IncrementCoalescer {
 
   /** The region has counted one write for each row, and one increment; here are the others. */
   private void count(HRegion region, IncrementGroup group) {
-    metrics.group(group.size());
+    metrics.group(group.size(), group.calls());
     int others = group.size() - group.rows();
     if (others > 0) {
       region.addWriteRequestsCount(others);
@@ -400,18 +580,32 @@ public final class IncrementCoalescer {
     return server == null || nonce == HConstants.NO_NONCE ? null : server.getNonceManager();
   }
 
-  private boolean startNonce(long nonceGroup, long nonce) throws IOException {
+  private boolean startNonce(long nonceGroup, long nonce, Stoppable waiting)
+    throws InterruptedIOException {
     ServerNonceManager manager = nonces(nonce);
     try {
-      return manager == null || manager.startOperation(nonceGroup, nonce, server);
+      return manager == null || manager.startOperation(nonceGroup, nonce, waiting);
     } catch (InterruptedException e) {
       throw new InterruptedIOException("Nonce start operation interrupted");
     }
   }
 
+  /** Returns false if the same increment has been done, or is going on, which is not waited for. */
+  private boolean tryStart(IncrementCall call) {
+    try {
+      if (!startNonce(call.nonceGroup(), call.nonce(), NoWait.INSTANCE)) {
+        return false;
+      }
+    } catch (InterruptedIOException e) {
+      return false;
+    }
+    call.start();
+    return true;
+  }
+
   private void endNonce(PendingIncrement increment, boolean success) {
     ServerNonceManager manager = nonces(increment.nonce());
-    if (manager == null) {
+    if (!increment.stop() || manager == null) {
       return;
     }
     if (success) {

@@ -79,6 +79,17 @@ final class IncrementGroup {
     return rows.size();
   }
 
+  /** Returns how many of its increments are run by the thread that leads, for others. */
+  int calls() {
+    int calls = 0;
+    for (PendingIncrement member : members) {
+      if (member instanceof IncrementCall && ((IncrementCall) member).chain() != null) {
+        calls++;
+      }
+    }
+    return calls;
+  }
+
   /** Does all of it in the region, or fails. */
   void run(HRegion region) throws IOException {
     GroupNonces nonces = GroupNonces.begin(members);

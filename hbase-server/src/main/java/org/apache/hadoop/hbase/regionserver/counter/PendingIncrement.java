@@ -20,6 +20,7 @@ package org.apache.hadoop.hbase.regionserver.counter;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 import org.apache.hadoop.hbase.Cell;
 import org.apache.hadoop.hbase.KeyValue;
 import org.apache.hadoop.hbase.KeyValueUtil;
@@ -35,7 +36,7 @@ import org.apache.yetus.audience.InterfaceAudience;
  * the leader writes before it changes the state again is seen by who reads the state.
  */
 @InterfaceAudience.Private
-final class PendingIncrement {
+class PendingIncrement {
 
   enum State {
     /** In the queue; its thread may still go. */
@@ -58,17 +59,21 @@ final class PendingIncrement {
   private final long nonceGroup;
   private final long nonce;
   private final long[] amounts;
-  private final Thread thread = Thread.currentThread();
+  private Thread thread;
+  private boolean started;
   private volatile State state = State.WAITING;
   private Result result;
   private long[] later;
   private IOException failure;
 
-  PendingIncrement(Increment increment, long[] amounts, long nonceGroup, long nonce) {
+  /** @param thread null if it has none yet */
+  PendingIncrement(Increment increment, long[] amounts, long nonceGroup, long nonce,
+    Thread thread) {
     this.increment = increment;
     this.amounts = amounts;
     this.nonceGroup = nonceGroup;
     this.nonce = nonce;
+    this.thread = thread;
   }
 
   byte[] row() {
@@ -87,8 +92,38 @@ final class PendingIncrement {
     return amounts;
   }
 
-  Thread thread() {
-    return thread;
+  void setThread(Thread thread) {
+    this.thread = thread;
+  }
+
+  /** Wakes its thread, unless that is this one. */
+  void unpark() {
+    if (thread != Thread.currentThread()) {
+      LockSupport.unpark(thread);
+    }
+  }
+
+  /** Tells it that it leads; returns false if it can't. */
+  boolean wake(CounterTurn turn) {
+    LockSupport.unpark(thread);
+    return true;
+  }
+
+  /** Returns a turn that it has to pass on whatever becomes of it, once, or null. */
+  CounterTurn release() {
+    return null;
+  }
+
+  /** Notes that its nonce is taken. For the thread that does the increment. */
+  void start() {
+    started = true;
+  }
+
+  /** Returns whether its nonce is taken, and notes that it is no more. */
+  boolean stop() {
+    boolean was = started;
+    started = false;
+    return was;
   }
 
   State state() {

@@ -107,22 +107,24 @@ public class TestIncrementCoalescer {
   private static final byte[] Q = Bytes.toBytes("q");
   private static final byte[] R = Bytes.toBytes("r");
   private static final byte[] ROW = Bytes.toBytes("row");
-  private static final long CLIENT = 7;
+  static final long CLIENT = 7;
 
   @Rule
   public final TestName name = new TestName();
 
   private final HBaseTestingUtility util = new HBaseTestingUtility();
-  private final Configuration conf = util.getConfiguration();
-  private final ExecutorService threads = Executors.newCachedThreadPool();
+  final Configuration conf = util.getConfiguration();
+  final ExecutorService threads = Executors.newCachedThreadPool();
+  /** Threads that do increments, and may be interrupted. */
+  final List<Thread> running = new CopyOnWriteArrayList<>();
   private final List<WALKeyImpl> appended = new ArrayList<>();
   private final AtomicReference<IOException> syncFailure = new AtomicReference<>();
   /** Syncs wait for it. */
   private final AtomicReference<CountDownLatch> syncGate = new AtomicReference<>();
   private WALFactory wals;
   private ServerNonceManager nonces;
-  private HRegion region;
-  private IncrementCoalescer coalescer;
+  HRegion region;
+  IncrementCoalescer coalescer;
   private long lastNonce;
 
   @Before
@@ -201,14 +203,28 @@ public class TestIncrementCoalescer {
   }
 
   private Future<Result> send(Increment increment) {
-    long nonce = ++lastNonce;
-    return threads.submit(() -> coalescer.increment(region, increment, CLIENT, nonce));
+    return send(increment, ++lastNonce);
+  }
+
+  /** Sends an increment from a client. */
+  Future<Result> send(Increment increment, long nonce) {
+    return threads.submit(() -> increment(increment, nonce));
+  }
+
+  private Result increment(Increment increment, long nonce) throws IOException {
+    running.add(Thread.currentThread());
+    try {
+      return coalescer.increment(region, increment, CLIENT, nonce);
+    } finally {
+      running.remove(Thread.currentThread());
+    }
   }
 
   /** One increment that has the turn, and waits for the row like all behind it. */
-  private Future<Result> sendFirst(Increment increment) throws Exception {
+  Future<Result> sendFirst(Increment increment) throws Exception {
+    long singles = CoalescerMetrics.register().singles();
     Future<Result> first = send(increment);
-    Waiter.waitFor(conf, 60_000, 1, () -> coalescer.rows() == 1);
+    Waiter.waitFor(conf, 60_000, 1, () -> CoalescerMetrics.register().singles() > singles);
     return first;
   }
 
@@ -440,7 +456,7 @@ public class TestIncrementCoalescer {
     RowLock lock = region.getRowLock(ROW);
     Future<Result> first = sendFirst(plus(1));
     // Leaves the queue at once, and goes where the region waits for the lock.
-    Future<Result> second = send(plus(2));
+    Future<Result> second = threads.submit(() -> increment(plus(2), ++lastNonce));
     Waiter.waitFor(conf, 60_000, 1, () -> coalescer.waiting() == 0);
     lock.release();
     first.get();
@@ -455,9 +471,7 @@ public class TestIncrementCoalescer {
     Future<Result> second = sendNext(plus(10));
     Future<Result> third = sendNext(plus(100));
     // The same nonce again, while the one before waits: it waits for that one's end.
-    long repeated = lastNonce - 1;
-    Future<Result> again =
-      threads.submit(() -> coalescer.increment(region, plus(10), CLIENT, repeated));
+    Future<Result> again = send(plus(10), lastNonce - 1);
     lock.release();
     first.get();
     assertEquals(11, value(second.get()));
@@ -555,6 +569,7 @@ public class TestIncrementCoalescer {
 
   @Test
   public void coprocessorSeesEachIncrement() throws Exception {
+    Observer.SEEN.clear();
     region.getCoprocessorHost().load(Endpoint.class, 1, conf);
     assertSame(IncrementHooks.NONE, IncrementHooks.of(region.getCoprocessorHost()));
     region.getCoprocessorHost().load(Observer.class, 2, conf);
@@ -729,6 +744,11 @@ public class TestIncrementCoalescer {
     storm();
   }
 
+  /** Does an increment as one of many. */
+  Result stormy(Increment increment, long nonce) throws Exception {
+    return increment(increment, nonce);
+  }
+
   /** Whoever is interrupted is not counted, whatever its part in a group. */
   private void storm() throws Exception {
     int workers = 16;
@@ -737,27 +757,24 @@ public class TestIncrementCoalescer {
     for (String row : new String[] { "hot", "warm", "cool" }) {
       histories.add(new CounterHistory(Bytes.toBytes(row)));
     }
-    List<Thread> running = new CopyOnWriteArrayList<>();
     AtomicLong nonce = new AtomicLong();
     AtomicInteger interrupted = new AtomicInteger();
     List<Future<?>> ends = new ArrayList<>();
     for (int worker = 0; worker < workers; worker++) {
       Random random = new Random(worker);
       ends.add(threads.submit(() -> {
-        running.add(Thread.currentThread());
         for (int i = 0; i < each; i++) {
           CounterHistory history = histories.get(Math.max(0, random.nextInt(6) - 3));
           long amount = random.nextInt(200) - 100;
+          Increment increment = history.increment(amount);
           long begun = System.nanoTime();
           try {
-            history.add(amount, begun, coalescer.increment(region, history.increment(amount),
-              CLIENT, nonce.incrementAndGet()));
+            history.add(amount, begun, stormy(increment, nonce.incrementAndGet()));
           } catch (IOException e) {
             interrupted.incrementAndGet();
           }
           Thread.interrupted();
         }
-        running.remove(Thread.currentThread());
         return null;
       }));
     }

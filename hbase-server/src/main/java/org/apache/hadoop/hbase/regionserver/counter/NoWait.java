@@ -1,0 +1,51 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.regionserver.counter;
+
+import org.apache.hadoop.hbase.Stoppable;
+import org.apache.yetus.audience.InterfaceAudience;
+
+/**
+ * Given to the nonce manager by a thread that must not wait for an operation with the same nonce,
+ * since that may wait for this thread.
+ */
+@InterfaceAudience.Private
+public final class NoWait implements Stoppable {
+
+  static final NoWait INSTANCE = new NoWait();
+
+  private NoWait() {
+  }
+
+  /** Called when an operation has to wait for another one. */
+  public static void check(Stoppable waiting) throws InterruptedException {
+    if (waiting == INSTANCE) {
+      throw new InterruptedException("The same operation is going on.");
+    }
+  }
+
+  @Override
+  public void stop(String why) {
+    throw new UnsupportedOperationException(why);
+  }
+
+  @Override
+  public boolean isStopped() {
+    return false;
+  }
+}

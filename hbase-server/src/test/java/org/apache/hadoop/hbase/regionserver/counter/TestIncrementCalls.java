@@ -1,0 +1,241 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.regionserver.counter;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertThrows;
+import static org.junit.Assert.assertTrue;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.CallDroppedException;
+import org.apache.hadoop.hbase.CallQueueTooBigException;
+import org.apache.hadoop.hbase.DoNotRetryIOException;
+import org.apache.hadoop.hbase.HBaseClassTestRule;
+import org.apache.hadoop.hbase.client.Increment;
+import org.apache.hadoop.hbase.client.Result;
+import org.apache.hadoop.hbase.ipc.CallRunner;
+import org.apache.hadoop.hbase.ipc.RpcScheduler;
+import org.apache.hadoop.hbase.regionserver.Region.RowLock;
+import org.apache.hadoop.hbase.testclassification.MediumTests;
+import org.apache.hadoop.hbase.testclassification.RegionServerTests;
+import org.apache.hadoop.hbase.util.Bytes;
+import org.junit.ClassRule;
+import org.junit.Test;
+import org.junit.experimental.categories.Category;
+import org.mockito.Mockito;
+
+/**
+ * All that holds for increments in threads of their own holds for those that come as calls, and
+ * wait without one. A call here is what a handler would run, but for what is around the increment.
+ */
+@Category({ RegionServerTests.class, MediumTests.class })
+public class TestIncrementCalls extends TestIncrementCoalescer {
+  @ClassRule
+  public static final HBaseClassTestRule CLASS_RULE =
+    HBaseClassTestRule.forClass(TestIncrementCalls.class);
+
+  private static final byte[] ROW = Bytes.toBytes("row");
+  private static final byte[] F = Bytes.toBytes("f");
+  private static final byte[] Q = Bytes.toBytes("q");
+
+  private final RpcScheduler scheduler =
+    Mockito.mock(RpcScheduler.class, Mockito.withSettings().stubOnly().defaultAnswer(
+      dispatch -> takes((CallRunner) dispatch.getArgument(0))));
+  /** How many calls a handler has begun. */
+  private final AtomicInteger handled = new AtomicInteger();
+  /** One call of so many finds the scheduler full, or fails before it gets to its increment. */
+  private volatile int oneIn = Integer.MAX_VALUE;
+  private final AtomicInteger turn = new AtomicInteger();
+
+  private boolean unlucky() {
+    return turn.incrementAndGet() % oneIn == 0;
+  }
+
+  private boolean takes(CallRunner call) {
+    return !unlucky() && threads.submit(call::run) != null;
+  }
+
+  @Override
+  Future<Result> send(Increment increment, long nonce) {
+    return send(increment, nonce, false);
+  }
+
+  private Future<Result> send(Increment increment, long nonce, boolean failing) {
+    IncrementCall call = coalescer.call(region, increment, CLIENT, nonce);
+    if (call == null) {
+      return super.send(increment, nonce);
+    }
+    CompletableFuture<Result> answer = new CompletableFuture<>();
+    CallRunner runner = Mockito.mock(CallRunner.class,
+      Mockito.withSettings().stubOnly().defaultAnswer(method -> {
+        if (method.getMethod().getName().equals("run")) {
+          run(call, increment, answer, failing || unlucky());
+        } else if (method.getMethod().getName().equals("drop")) {
+          call.end();
+          answer.completeExceptionally(new CallDroppedException());
+        }
+        return null;
+      }));
+    if (!coalescer.dispatch(call, runner, scheduler)) {
+      answer.completeExceptionally(new CallQueueTooBigException());
+    }
+    return answer;
+  }
+
+  private void run(IncrementCall call, Increment increment, CompletableFuture<Result> answer,
+    boolean fails) {
+    Result result = null;
+    Throwable failure = null;
+    Thread handler = Thread.currentThread();
+    // Inside of another call it is that one's.
+    boolean own = !running.contains(handler);
+    call.begin();
+    if (own) {
+      handled.incrementAndGet();
+      running.add(handler);
+    }
+    try {
+      if (fails) {
+        throw new DoNotRetryIOException("on its way");
+      }
+      result = coalescer.increment(region, increment, CLIENT, call.nonce());
+    } catch (IOException | RuntimeException e) {
+      failure = e;
+    } finally {
+      if (own) {
+        running.remove(handler);
+      }
+      call.end();
+    }
+    if (failure == null) {
+      answer.complete(result);
+    } else {
+      answer.completeExceptionally(failure);
+    }
+  }
+
+  @Override
+  Result stormy(Increment increment, long nonce) throws Exception {
+    oneIn = 50;
+    try {
+      return send(increment, nonce).get();
+    } catch (ExecutionException e) {
+      throw new IOException(e.getCause());
+    }
+  }
+
+  private static Increment plus(long amount) {
+    return new Increment(ROW).addColumn(F, Q, amount);
+  }
+
+  private static long value(Result result) {
+    return Bytes.toLong(result.getValue(F, Q));
+  }
+
+  @Test
+  public void whoWaitsHasNoHandler() throws Exception {
+    RowLock lock = region.getRowLock(ROW);
+    List<Future<Result>> sent = new ArrayList<>();
+    sent.add(sendFirst(plus(1)));
+    int others = 100;
+    for (int i = 1; i <= others; i++) {
+      sent.add(send(plus(1), 1000 + i));
+    }
+    assertEquals(others, coalescer.waiting());
+    assertEquals(1, handled.get());
+    lock.release();
+    for (int i = 0; i <= others; i++) {
+      assertEquals(i + 1, value(sent.get(i).get()));
+    }
+    // In groups of a handler's own and 32 that it runs for others.
+    assertEquals(1 + 4, handled.get());
+  }
+
+  @Test
+  public void callThatFailsOnItsWayIsNotCountedAndTheOthersAre() throws Exception {
+    RowLock lock = region.getRowLock(ROW);
+    Future<Result> first = sendFirst(plus(1));
+    Future<Result> leader = send(plus(10), 1001);
+    Future<Result> failing = send(plus(1000), 1002, true);
+    Future<Result> follower = send(plus(100), 1003);
+    lock.release();
+    assertEquals(1, value(first.get()));
+    assertEquals(11, value(leader.get()));
+    assertEquals(111, value(follower.get()));
+    assertThrows(ExecutionException.class, failing::get);
+    // Its nonce is free.
+    assertEquals(1111, value(send(plus(1000), 1002).get()));
+  }
+
+  @Test
+  public void leaderThatFailsOnItsWayPassesTheTurnOn() throws Exception {
+    RowLock lock = region.getRowLock(ROW);
+    Future<Result> first = sendFirst(plus(1));
+    Future<Result> failing = send(plus(1000), 1001, true);
+    Future<Result> next = send(plus(10), 1002);
+    lock.release();
+    assertEquals(1, value(first.get()));
+    assertThrows(ExecutionException.class, failing::get);
+    assertEquals(11, value(next.get()));
+  }
+
+  @Test
+  public void whoWaitsWhenItIsSwitchedOffIsDoneByItself() throws Exception {
+    RowLock lock = region.getRowLock(ROW);
+    Future<Result> first = sendFirst(plus(1));
+    Future<Result> second = send(plus(10), 1001);
+    Future<Result> third = send(plus(100), 1002);
+    long groups = CoalescerMetrics.register().groups();
+    Configuration off = new Configuration(conf);
+    off.setBoolean(IncrementCoalescer.ENABLED_KEY, false);
+    coalescer.onConfigurationChange(off);
+    lock.release();
+    assertEquals(1, value(first.get()));
+    assertEquals(11, value(second.get()));
+    assertEquals(111, value(third.get()));
+    assertEquals(0, CoalescerMetrics.register().groups() - groups);
+    assertEquals(3, handled.get());
+  }
+
+  @Test
+  public void whoCannotLeadSinceThereAreTooManyCallsIsDropped() throws Exception {
+    RowLock lock = region.getRowLock(ROW);
+    Future<Result> first = sendFirst(plus(1));
+    Future<Result> second = send(plus(10), 1001);
+    Future<Result> third = send(plus(100), 1002);
+    oneIn = 1;
+    lock.release();
+    assertEquals(1, value(first.get()));
+    for (Future<Result> dropped : new Future[] { second, third }) {
+      ExecutionException e = assertThrows(ExecutionException.class, dropped::get);
+      assertTrue(e.toString(), e.getCause() instanceof CallDroppedException);
+    }
+    ExecutionException e =
+      assertThrows(ExecutionException.class, send(plus(1), 1003)::get);
+    assertTrue(e.toString(), e.getCause() instanceof CallQueueTooBigException);
+    oneIn = Integer.MAX_VALUE;
+    assertEquals(11, value(send(plus(10), 1001).get()));
+  }
+}
