@@ -75,9 +75,8 @@ final class IncrementDispatch {
       return null;
     }
     RSRpcServices services = ((HRegionServer) server.server).getRSRpcServices();
-    return services == null || !services.getIncrementCoalescer().isEnabled()
-      ? null
-      : services.getIncrementCoalescer();
+    IncrementCoalescer coalescer = services == null ? null : services.getIncrementCoalescer();
+    return coalescer == null || !coalescer.isEnabled() ? null : coalescer;
   }
 
   /** Returns null if it is to be done by itself. */
