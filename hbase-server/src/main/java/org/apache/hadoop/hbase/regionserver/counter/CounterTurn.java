@@ -19,33 +19,72 @@ package org.apache.hadoop.hbase.regionserver.counter;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
 import org.apache.hadoop.hbase.regionserver.counter.PendingIncrement.State;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
  * Whose turn it is to increment the columns of a row, or of a region's rows, and who waits for it.
- * One thread has the turn at any time; the others wait in the order in which they came.
- * Thread-safe; no thread waits in it.
+ * One increment has the turn at any time; the others wait in the order in which they came. A call
+ * that no handler has begun has it only as long as no thread comes: all handlers may be among the
+ * threads that wait. Thread-safe; no thread waits in it.
  */
 @InterfaceAudience.Private
 final class CounterTurn {
 
   private final ArrayDeque<PendingIncrement> queue = new ArrayDeque<>();
+  /** How many in the queue have a thread. */
+  private int threads;
+  /** Who has the turn, if no handler has begun it. */
+  private IncrementCall first;
   private boolean over;
 
-  /** Returns false if the turn is over, so that another has to be begun. */
+  /** A turn of the thread that makes it. */
+  CounterTurn() {
+  }
+
+  /** A turn of a call that no handler has begun. */
+  CounterTurn(IncrementCall first) {
+    this.first = first;
+  }
+
+  /**
+   * Queues an increment up, or gives it the turn, if it has a thread and who has it has none.
+   * @return false if the turn is over, so that another has to be begun
+   */
   synchronized boolean join(PendingIncrement increment) {
     if (over) {
       return false;
     }
-    queue.add(increment);
+    if (increment instanceof IncrementCall) {
+      queue.add(increment);
+    } else if (first != null) {
+      first = null;
+      increment.setState(State.LEADS);
+    } else {
+      queue.add(increment);
+      threads++;
+    }
+    return true;
+  }
+
+  /** Called by who has begun a call that was given the turn; returns false if it is another's. */
+  synchronized boolean begin(IncrementCall call) {
+    if (first != call) {
+      return false;
+    }
+    first = null;
     return true;
   }
 
   /** Returns false if the increment leads or is taken already. */
   synchronized boolean leave(PendingIncrement increment) {
-    return increment.state() == State.WAITING && queue.remove(increment);
+    if (increment.state() != State.WAITING || !queue.remove(increment)) {
+      return false;
+    }
+    threads--;
+    return true;
   }
 
   /**
@@ -56,9 +95,11 @@ final class CounterTurn {
     List<PendingIncrement> taken = new ArrayList<>(Math.min(most, queue.size()) + 1);
     int calls = 0;
     while (taken.size() < most && !queue.isEmpty()) {
-      if (queue.peek() instanceof IncrementCall && ++calls > mostCalls) {
+      boolean call = queue.peek() instanceof IncrementCall;
+      if (call && ++calls > mostCalls) {
         break;
       }
+      threads -= call ? 0 : 1;
       PendingIncrement increment = queue.poll();
       increment.setState(State.TAKEN);
       taken.add(increment);
@@ -66,15 +107,30 @@ final class CounterTurn {
     return taken;
   }
 
-  /** Gives the turn to who has waited longest; returns null, and is over, if nobody waits. */
+  /**
+   * Gives the turn to the thread that has waited longest, or else the call; returns null, and is
+   * over, if nobody waits.
+   */
   synchronized PendingIncrement pass() {
-    PendingIncrement next = queue.poll();
+    PendingIncrement next = threads > 0 ? pollThread() : queue.poll();
     if (next == null) {
       over = true;
     } else {
       next.setState(State.LEADS);
+      first = next instanceof IncrementCall ? (IncrementCall) next : null;
     }
     return next;
+  }
+
+  private PendingIncrement pollThread() {
+    threads--;
+    for (Iterator<PendingIncrement> all = queue.iterator();;) {
+      PendingIncrement next = all.next();
+      if (!(next instanceof IncrementCall)) {
+        all.remove();
+        return next;
+      }
+    }
   }
 
   synchronized int waiting() {

@@ -39,8 +39,10 @@ public final class IncrementCall extends PendingIncrement implements WatchedCall
   private final CounterKey key;
   private CallRunner runner;
   private RpcScheduler scheduler;
-  /** What it has to pass on, if anything. */
+  /** What it was given, if anything. */
   private CounterTurn turn;
+  /** Whether it has the turn still, and nobody can take it. */
+  private boolean holds;
   /** What runs it, if anything. */
   private CallChain chain;
   private IncrementCall outer;
@@ -61,8 +63,10 @@ public final class IncrementCall extends PendingIncrement implements WatchedCall
     return key;
   }
 
-  CounterTurn turn() {
-    return turn;
+  /** Returns the turn, for itself alone from now on, or null if it has none or another took it. */
+  CounterTurn hold() {
+    holds = holds || turn != null && turn.begin(this);
+    return holds ? turn : null;
   }
 
   CallChain chain() {
@@ -94,11 +98,7 @@ public final class IncrementCall extends PendingIncrement implements WatchedCall
   boolean dispatch(CounterTurn own) {
     turn = own;
     setState(State.LEADS);
-    if (dispatch()) {
-      return true;
-    }
-    turn = null;
-    return false;
+    return dispatch();
   }
 
   @Override
@@ -106,15 +106,17 @@ public final class IncrementCall extends PendingIncrement implements WatchedCall
     if (dispatch(own)) {
       return true;
     }
+    boolean taken = release() == null;
     runner.drop();
-    return false;
+    return taken;
   }
 
   /** Returns what has to be passed on now, or null. */
   @Override
   CounterTurn release() {
-    CounterTurn own = turn;
+    CounterTurn own = hold();
     turn = null;
+    holds = false;
     return own;
   }
 

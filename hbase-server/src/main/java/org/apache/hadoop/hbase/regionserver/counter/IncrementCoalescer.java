@@ -167,7 +167,7 @@ public final class IncrementCoalescer {
     if (!enabled) {
       return region.increment(increment, nonceGroup, nonce);
     }
-    if (call != null && call.turn() != null && call.key().region() == region) {
+    if (call != null && call.key().region() == region && call.hold() != null) {
       if (!call.key().together() || !held(region, increment.getRow())) {
         return withTurn(call, region, increment);
       }
@@ -252,13 +252,13 @@ public final class IncrementCoalescer {
     while (true) {
       CounterTurn turn = turns.get(key);
       if (turn == null) {
-        CounterTurn own = new CounterTurn();
+        CounterTurn own = new CounterTurn(call);
         turn = turns.putIfAbsent(key, own);
         if (turn == null) {
           if (call.dispatch(own)) {
             return true;
           }
-          pass(key, own);
+          pass(call);
           return false;
         }
       }
@@ -290,7 +290,8 @@ public final class IncrementCoalescer {
   private Result withTurn(IncrementCall call, HRegion region, Increment increment)
     throws IOException {
     try {
-      if (call.turn().waiting() == 0) {
+      CounterTurn turn = call.hold();
+      if (turn.waiting() == 0) {
         metrics.single();
         return region.increment(increment, call.nonceGroup(), call.nonce());
       }
@@ -304,7 +305,7 @@ public final class IncrementCoalescer {
         return region.increment(increment, call.nonceGroup(), call.nonce());
       }
       return TraceUtil.trace(() -> {
-        lead(call.key(), call.turn(), region, call);
+        lead(call.key(), turn, region, call);
         return conclude(call.key(), region, call, increment);
       }, () -> span(region));
     } finally {

@@ -18,13 +18,16 @@
 package org.apache.hadoop.hbase.regionserver.counter;
 
 import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -33,6 +36,7 @@ import org.apache.hadoop.hbase.CallDroppedException;
 import org.apache.hadoop.hbase.CallQueueTooBigException;
 import org.apache.hadoop.hbase.DoNotRetryIOException;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
+import org.apache.hadoop.hbase.Waiter;
 import org.apache.hadoop.hbase.client.Increment;
 import org.apache.hadoop.hbase.client.Result;
 import org.apache.hadoop.hbase.ipc.CallRunner;
@@ -68,12 +72,18 @@ public class TestIncrementCalls extends TestIncrementCoalescer {
   /** One call of so many finds the scheduler full, or fails before it gets to its increment. */
   private volatile int oneIn = Integer.MAX_VALUE;
   private final AtomicInteger turn = new AtomicInteger();
+  private volatile boolean handlersAreBusy;
+  /** Calls that wait for a handler. */
+  private final Queue<CallRunner> busy = new ConcurrentLinkedQueue<>();
 
   private boolean unlucky() {
     return turn.incrementAndGet() % oneIn == 0;
   }
 
   private boolean takes(CallRunner call) {
+    if (handlersAreBusy) {
+      return busy.add(call);
+    }
     return !unlucky() && threads.submit(call::run) != null;
   }
 
@@ -140,7 +150,8 @@ public class TestIncrementCalls extends TestIncrementCoalescer {
   Result stormy(Increment increment, long nonce) throws Exception {
     oneIn = 50;
     try {
-      return send(increment, nonce).get();
+      // Some come in threads, like those of batches.
+      return (nonce % 4 == 0 ? super.send(increment, nonce) : send(increment, nonce)).get();
     } catch (ExecutionException e) {
       throw new IOException(e.getCause());
     }
@@ -217,6 +228,39 @@ public class TestIncrementCalls extends TestIncrementCoalescer {
     assertEquals(111, value(third.get()));
     assertEquals(0, CoalescerMetrics.register().groups() - groups);
     assertEquals(3, handled.get());
+  }
+
+  /** All handlers may be busy with batches whose increments wait for the row. */
+  @Test
+  public void threadTakesTheTurnOfACallThatNoHandlerHas() throws Exception {
+    handlersAreBusy = true;
+    Future<Result> call = send(plus(1), 1001);
+    Future<Result> behind = send(plus(2), 1002);
+    assertEquals(1, coalescer.waiting());
+    // It leads, and carries the one that waits.
+    assertEquals(10, value(coalescer.increment(region, plus(10), CLIENT, 1003)));
+    assertEquals(12, value(behind.get()));
+    assertFalse(call.isDone());
+    assertEquals(0, coalescer.rows());
+    handlersAreBusy = false;
+    threads.submit(busy.remove()::run);
+    assertEquals(13, value(call.get()));
+    assertTrue(busy.isEmpty());
+  }
+
+  @Test
+  public void threadThatWaitsLeadsBeforeACallDoes() throws Exception {
+    RowLock lock = region.getRowLock(ROW);
+    Future<Result> first = sendFirst(plus(1));
+    Future<Result> call = send(plus(10), 1001);
+    Future<Result> thread = super.send(plus(100), 1002);
+    Waiter.waitFor(conf, 60_000, 1, () -> coalescer.waiting() == 2);
+    handlersAreBusy = true;
+    lock.release();
+    assertEquals(1, value(first.get()));
+    assertEquals(101, value(thread.get()));
+    assertEquals(111, value(call.get()));
+    assertTrue(busy.isEmpty());
   }
 
   @Test
