@@ -198,7 +198,16 @@ public final class IncrementCoalescer {
     if (!permitted(region, increment)) {
       return region.increment(increment, nonceGroup, nonce);
     }
-    // A duplicate of one that is going on waits here, not in the queue where others wait for it.
+    return queued(key, region, increment, nonceGroup, nonce);
+  }
+
+  /**
+   * Does an increment in its turn. A duplicate of one that is going on waits for that here: not in
+   * the queue, where others would wait for it, nor in the region, where it would keep the row from
+   * the one that it waits for.
+   */
+  private Result queued(CounterKey key, HRegion region, Increment increment, long nonceGroup,
+    long nonce) throws IOException {
     if (!startNonce(nonceGroup, nonce, server)) {
       metrics.repeated();
       return region.increment(increment, nonceGroup, nonce);
@@ -299,10 +308,9 @@ public final class IncrementCoalescer {
         return region.increment(increment, call.nonceGroup(), call.nonce());
       }
       if (!tryStart(call)) {
-        // Of the one that is going on, or has been done, the region knows.
-        metrics.repeated();
+        // The one that is going on may need the turn.
         pass(call);
-        return region.increment(increment, call.nonceGroup(), call.nonce());
+        return queued(call.key(), region, increment, call.nonceGroup(), call.nonce());
       }
       return TraceUtil.trace(() -> {
         lead(call.key(), turn, region, call);
