@@ -83,8 +83,8 @@ public class CounterBenchmark extends PinnedJvm {
   @Param("row")
   public String scope;
 
-  /** How long the server is warmed up before JMH does. */
-  int warmUpMillis = 8_000;
+  /** How long the server is warmed up before JMH does; after less the JIT compiler is busy. */
+  int warmUpMillis = 20_000;
 
   private CounterServer server;
   private long before;
