@@ -752,7 +752,7 @@ public class TestIncrementCoalescer {
   /** Whoever is interrupted is not counted, whatever its part in a group. */
   private void storm() throws Exception {
     int workers = 16;
-    int each = 400;
+    int each = 200;
     List<CounterHistory> histories = new ArrayList<>();
     for (String row : new String[] { "hot", "warm", "cool" }) {
       histories.add(new CounterHistory(Bytes.toBytes(row)));
