@@ -139,7 +139,8 @@ public class TestArchive {
     assertEquals(there, summed);
     assertTrue(Files.isExecutable(kit.resolve("dropin")));
     for (String name : List.of("LICENSE", "NOTICE", "README.md", "CHANGELOG.md",
-      "docs/operations.md", "docs/configuration.md", "patches/series", "BUILD", "bom.json")) {
+      "docs/operations.md", "docs/configuration.md", "patches/series", "BUILD", "bom.json",
+      "DEPENDENCIES")) {
       assertTrue(name, there.contains(name));
     }
     for (String module : Dropin.MODULES) {
@@ -158,6 +159,7 @@ public class TestArchive {
     assertEquals("CycloneDX", bom.get("bomFormat").getAsString());
     Set<String> names = new TreeSet<>();
     Set<String> unlicensed = new TreeSet<>();
+    String report = Files.readString(kit.resolve("DEPENDENCIES"));
     for (JsonElement element : bom.getAsJsonArray("components")) {
       JsonObject component = element.getAsJsonObject();
       String name = component.get("name").getAsString();
@@ -165,6 +167,9 @@ public class TestArchive {
       if (!component.has("licenses") && !name.startsWith("hbase-")) {
         unlicensed.add(name);
       }
+      String line = "  " + component.get("group").getAsString() + ":" + name + ":"
+        + component.get("version").getAsString() + "\n";
+      assertTrue(line, report.contains(line));
     }
     for (String module : Dropin.MODULES) {
       assertTrue(names.toString(), names.contains("hbase-" + module + " " + VERSION));

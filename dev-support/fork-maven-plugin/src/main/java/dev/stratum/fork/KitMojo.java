@@ -42,6 +42,8 @@ public final class KitMojo extends AbstractSeriesMojo {
   /** What the jars were built from, one line each; dropin compares a running server with it. */
   static final String BUILD = "BUILD";
   static final String SUMS = "SHA256SUMS";
+  /** The bill of materials that the report of dependencies is made from, and stands for. */
+  private static final String BILL = "bom.xml";
 
   /** Of the checkout's root. */
   private static final List<String> TOP =
@@ -55,7 +57,7 @@ public final class KitMojo extends AbstractSeriesMojo {
   @Parameter(defaultValue = "${project.basedir}/src/main/kit", required = true)
   private File programs;
 
-  /** A bill of materials, if there is one. */
+  /** A bill of materials, if there is one, in JSON, and in XML for the report of dependencies. */
   @Parameter(defaultValue = "${project.build.directory}/sbom")
   private File materials;
 
@@ -84,6 +86,10 @@ public final class KitMojo extends AbstractSeriesMojo {
     add(kit, programs.toPath(), "");
     if (materials.isDirectory()) {
       add(kit, materials.toPath(), "");
+    }
+    byte[] bill = kit.remove(BILL);
+    if (bill != null) {
+      kit.put(DependencyReport.NAME, DependencyReport.of(bill).getBytes(StandardCharsets.UTF_8));
     }
     export(kit);
     StringBuilder sums = new StringBuilder();
