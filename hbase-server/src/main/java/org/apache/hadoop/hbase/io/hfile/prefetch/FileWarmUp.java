@@ -277,6 +277,7 @@ public final class FileWarmUp implements Runnable {
       pace.beforeRead(this, size);
       // Through the cache, so that a get that wants the block at this moment does not read it too.
       reader.readBlock(offset, size, true, true, false, false, type, null).release();
+      takeBackIfCancelled(offset, type);
       countWarmed(size);
     }
   }
@@ -288,6 +289,7 @@ public final class FileWarmUp implements Runnable {
     HFileBlock block = reader.readBlock(blocks.offset(i), blocks.size(i), true, true, false, false,
       type, null);
     try {
+      takeBackIfCancelled(blocks.offset(i), type);
       return BlockPositions.below(block);
     } finally {
       block.release();
@@ -314,6 +316,7 @@ public final class FileWarmUp implements Runnable {
     } finally {
       block.release();
     }
+    takeBackIfCancelled(offset, type);
     return isCached(offset, type);
   }
 
@@ -389,6 +392,7 @@ public final class FileWarmUp implements Runnable {
       LOG.warn("Warm-up of {} ends at offset {}: the cache has no space for {} bytes more", path,
         offset, size);
     }
+    takeBackIfCancelled(offset, BlockType.DATA);
     endOfLastRead = offset + size;
     countWarmed(size);
   }
@@ -431,6 +435,17 @@ public final class FileWarmUp implements Runnable {
   private void checkCancelled() throws InterruptedException {
     if (cancelled || Thread.interrupted()) {
       throw new InterruptedException("Warm-up of " + path + " was cancelled");
+    }
+  }
+
+  /**
+   * Evicts a block that it has inserted if it was cancelled meanwhile. Whoever closes a file cancels
+   * its warm-up first and evicts its blocks then: a block that came in between was evicted with the
+   * others, and one that came later is found here.
+   */
+  private void takeBackIfCancelled(long offset, BlockType type) {
+    if (cancelled || Thread.currentThread().isInterrupted()) {
+      cache.evictBlock(new BlockCacheKey(path, offset, reader.isPrimaryReplicaReader(), type));
     }
   }
 

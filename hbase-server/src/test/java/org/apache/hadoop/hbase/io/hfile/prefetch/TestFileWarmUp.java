@@ -301,6 +301,38 @@ public class TestFileWarmUp {
     }
   }
 
+  private void assertNoBlockStaysIfClosedBeforeBlock(int number) throws Exception {
+    Path path = write(CacheConfig.DISABLED);
+    try (HFile.Reader reader = HFile.createReader(fs, path, cacheConf(), true, files.conf())) {
+      FileWarmUp warmUp = FileWarmUp.of(reader, cacheConf(), files.conf());
+      AtomicBoolean closed = new AtomicBoolean();
+      // As whoever closes the file does, while the block is on its way.
+      warmUp.setPace((file, bytes) -> {
+        if (file.warmedBlocks() == number && closed.compareAndSet(false, true)) {
+          CountingCaches.awaitWriters(cache);
+          file.cancel();
+          assertTrue(cache.evictBlocksByHfileName(path.getName()) > 0);
+        }
+      });
+      warmUp.run();
+      assertTrue(closed.get());
+      assertEquals(FileWarmUp.Outcome.CANCELLED, warmUp.outcome());
+      assertEquals(number + 1, warmUp.warmedBlocks());
+    }
+    CountingCaches.awaitWriters(cache);
+    for (Block block : files.blocks(path)) {
+      assertFalse("still cached: " + block, isCached(block));
+      assertNull("still cached: " + block, cache.getBlock(block.key(), false, false, false));
+    }
+  }
+
+  @Test
+  public void blockOnItsWayWhenTheFileIsClosedDoesNotStay() throws Exception {
+    assertNoBlockStaysIfClosedBeforeBlock(2);
+    // And one of data.
+    assertNoBlockStaysIfClosedBeforeBlock(blocks(written.get(0), false).size() + 5);
+  }
+
   @Test
   public void interruptedWarmUpCanBeRunAgain() throws Exception {
     Path path = write(CacheConfig.DISABLED);
