@@ -785,6 +785,7 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
     gauges.accept("WaitingSegmentCount", store::pending);
     gauges.accept("InsertedBytes", metrics.insertedBytes::sum);
     gauges.accept("DeviceWriteCount", metrics.writes::sum);
+    gauges.accept("DeviceWriteMeanBytes", metrics::meanWriteBytes);
     gauges.accept("WriteAmplificationPercent",
       () -> Math.round(100 * metrics.writeAmplification()));
     gauges.accept("UnfitBlockCount", metrics.unfit::sum);

@@ -68,7 +68,7 @@ final class SegmentStore {
 
   /** Blocks from here on are not stored: the index has 40 bits for an offset. */
   static final long END_OF_OFFSETS = 1L << 40;
-  /** What is written at once: if it is all the same, and if it is to be smooth. */
+  /** What is written at once, but for the last piece: if it is all the same, and if smoothly. */
   static final int LARGEST_WRITE = 4 << 20;
   static final int LARGEST_PACED_WRITE = 1 << 20;
 
@@ -149,7 +149,7 @@ final class SegmentStore {
     SegmentDevice.Opener opener, WriteBudget.Clock clock) throws IOException {
     this.settings = settings;
     this.directory = directory;
-    this.opener = opener;
+    this.opener = (path, size) -> new CountedDevice(opener.open(path, size), metrics);
     this.segmentSize = settings.segmentSize();
     this.rewriteShare = settings.rewriteShare();
     this.budget = new WriteBudget(settings.writeLimit(), clock);
@@ -990,10 +990,10 @@ final class SegmentStore {
       try {
         int end = buffer.footer().dataEnd();
         if (start - end < LARGEST_PACED_WRITE) {
-          write(device, buffer, 0, segmentSize);
+          write(device, buffer, 0, segmentSize, 0);
         } else {
-          write(device, buffer, 0, end);
-          write(device, buffer, start, segmentSize);
+          write(device, buffer, 0, end, LARGEST_PACED_WRITE);
+          write(device, buffer, start, segmentSize, 0);
         }
         device.writeSucceeded();
         metrics.segmentsWritten.increment();
@@ -1009,14 +1009,20 @@ final class SegmentStore {
     return false;
   }
 
-  private void write(StoreDevice device, SegmentBuffer buffer, int from, int to)
+  /**
+   * Writes a part of a segment in pieces. None is small: the last one is the larger for it.
+   * @param more how much larger the last one may be, to make up for a small write that follows
+   */
+  private void write(StoreDevice device, SegmentBuffer buffer, int from, int to, int more)
     throws IOException, InterruptedException {
     ByteBuffer bytes = buffer.memory();
     int position = from;
     while (position < to) {
       // With more behind this one, there may be those who wait for each write.
-      int length = Math.min(to - position,
-        budget.isLimited() || device.waiting > 1 ? LARGEST_PACED_WRITE : LARGEST_WRITE);
+      int piece =
+        budget.isLimited() || device.waiting > 1 ? LARGEST_PACED_WRITE : LARGEST_WRITE;
+      int left = to - position;
+      int length = left <= piece + LARGEST_PACED_WRITE + more ? left : piece;
       if (!stopped) {
         budget.acquire(length);
       }
@@ -1024,8 +1030,6 @@ final class SegmentStore {
       bytes.limit(position + length);
       bytes.position(position);
       device.write(bytes, buffer.segment(), position);
-      metrics.writes.increment();
-      metrics.writtenBytes.add(length);
       position += length;
       wrote(device, buffer.writtenTo(position));
     }

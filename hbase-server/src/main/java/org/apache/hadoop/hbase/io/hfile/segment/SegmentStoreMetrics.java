@@ -42,7 +42,7 @@ final class SegmentStoreMetrics {
   /** Reads that were not tried, because the device is bypassed. */
   final LongAdder bypassedReads = new LongAdder();
 
-  /** Writes to devices, what they had in bytes, and the segments that came of them. */
+  /** Writes to devices, of all kinds, what they had in bytes, and the segments among them. */
   final LongAdder writes = new LongAdder();
   final LongAdder writtenBytes = new LongAdder();
   final LongAdder segmentsWritten = new LongAdder();
@@ -73,6 +73,12 @@ final class SegmentStoreMetrics {
   /** Insertions of a kind that were refused, because too much waits to be written. */
   LongAdder refusals(InsertionKind kind) {
     return refusals[kind.ordinal()];
+  }
+
+  /** Bytes that a write to a device had in the mean; 0 before the first. */
+  long meanWriteBytes() {
+    long count = writes.sum();
+    return count == 0 ? 0 : writtenBytes.sum() / count;
   }
 
   /** Bytes written for each byte inserted; 0 before the first. */
