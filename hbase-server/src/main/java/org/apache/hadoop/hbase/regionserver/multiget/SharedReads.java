@@ -18,12 +18,14 @@
 package org.apache.hadoop.hbase.regionserver.multiget;
 
 import java.io.IOException;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.BiConsumer;
 import java.util.function.LongSupplier;
 import org.apache.hadoop.hbase.io.hfile.Cacheable;
 import org.apache.yetus.audience.InterfaceAudience;
@@ -35,6 +37,10 @@ import org.apache.yetus.audience.InterfaceAudience;
  * <p>
  * A block stays until the batch is over. That is no more than its gets hold without this, where
  * each has a copy of its own until the response is made.
+ * <p>
+ * A get that comes to the block behind one that the batch has read is in rows side by side, as the
+ * gets to come are likely to be: if the cache can, it reads the next blocks with it
+ * ({@link NeighbourReader}).
  * <p>
  * It is counted how many reads have waited for a device. A read from the page cache is so short
  * that a thread which has to share its processor is seldom off it just then, so that this tells a
@@ -53,6 +59,21 @@ public final class SharedReads {
     Cacheable read(P place) throws IOException;
   }
 
+  /**
+   * Reads blocks that lie one behind the other at once.
+   * @param <P> as for {@link BlockReader}
+   */
+  public interface NeighbourReader<P> extends BlockReader<P> {
+    /** Returns the place of the block that comes behind this one in its file, if there is one. */
+    P next(P place, Cacheable block);
+
+    /**
+     * Reads a block, and what of those behind it can be had with it.
+     * @param others gets these, each with one reference
+     */
+    Cacheable readWithNext(P place, BiConsumer<P, Cacheable> others) throws IOException;
+  }
+
   private static final ThreadLocal<SharedReads> CURRENT = new ThreadLocal<>();
 
   /** More than a read of a block from the page cache takes, and less than one from a device. */
@@ -68,6 +89,8 @@ public final class SharedReads {
   /** Each completed with null if the read has failed. */
   private final ConcurrentMap<Object, CompletableFuture<Cacheable>> blocks =
     new ConcurrentHashMap<>();
+  /** The places behind blocks that were read. */
+  private final Set<Object> next = ConcurrentHashMap.newKeySet();
 
   /** @param spared counts the reads that were not necessary */
   SharedReads(LongAdder spared) {
@@ -122,7 +145,9 @@ public final class SharedReads {
     Cacheable block = null;
     long start = clock.getAsLong();
     try {
-      block = reader.read(place);
+      block = reader instanceof NeighbourReader
+        ? readInOrder(place, (NeighbourReader<P>) reader)
+        : reader.read(place);
       if (clock.getAsLong() - start >= WAIT_NANOS) {
         waited();
       }
@@ -131,6 +156,22 @@ public final class SharedReads {
       return block;
     } finally {
       own.complete(block);
+    }
+  }
+
+  private <P> Cacheable readInOrder(P place, NeighbourReader<P> reader) throws IOException {
+    Cacheable block = next.remove(place)
+      ? reader.readWithNext(place, (other, behind) -> take(other, behind, reader))
+      : reader.read(place);
+    next.add(reader.next(place, block));
+    return block;
+  }
+
+  /** Takes a block that nobody has asked for yet, or leaves it to whoever reads it just now. */
+  private <P> void take(P place, Cacheable block, NeighbourReader<P> reader) {
+    next.add(reader.next(place, block));
+    if (blocks.putIfAbsent(place, CompletableFuture.completedFuture(block)) != null) {
+      block.release();
     }
   }
 

@@ -27,6 +27,8 @@ import static org.junit.Assert.assertNull;
 import static org.junit.Assert.assertSame;
 
 import java.io.File;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
@@ -35,6 +37,7 @@ import org.apache.hadoop.hbase.io.ByteBuffAllocator;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
 import org.apache.hadoop.hbase.io.hfile.BlockType;
 import org.apache.hadoop.hbase.io.hfile.Cacheable;
+import org.apache.hadoop.hbase.io.hfile.CachedBlockFixture;
 import org.apache.hadoop.hbase.io.hfile.HFileBlock;
 import org.apache.hadoop.hbase.io.hfile.RefCntLeakRule;
 import org.apache.hadoop.hbase.io.hfile.segment.SegmentCache;
@@ -129,6 +132,74 @@ public class TestSharedSegmentReads {
     assertEquals(3, readsOfSegments());
     alone.release();
     again.release();
+  }
+
+  private long gauge(String wanted) {
+    long[] value = new long[1];
+    cache.forEachGauge((name, gauge) -> value[0] =
+      name.equals(wanted) ? gauge.getAsLong() : value[0]);
+    return value[0];
+  }
+
+  /** Stores blocks as they follow each other in a file, so many that some are on the device. */
+  private List<BlockCacheKey> storeFile() {
+    List<BlockCacheKey> keys = new ArrayList<>();
+    long offset = 0;
+    for (int i = 0; i < 600; i++) {
+      HFileBlock block = block(BlockType.DATA, offset, SIZE);
+      keys.add(key("rows", offset, BlockType.DATA));
+      cache.cacheBlock(keys.get(i), block);
+      CachedBlockFixture.await(() -> gauge("WaitingSegmentCount") == 0);
+      offset += block.getOnDiskSizeWithHeader();
+      block.release();
+    }
+    return keys;
+  }
+
+  private void getAndRelease(BlockCacheKey key) {
+    Cacheable block = get(key);
+    assertArrayEquals(content(block(BlockType.DATA, key.getOffset(), SIZE)), content(block));
+    block.release();
+  }
+
+  @Test
+  public void blocksOfRowsSideBySideAreReadTogether() {
+    List<BlockCacheKey> keys = storeFile();
+    reads.join();
+    try {
+      getAndRelease(keys.get(0));
+      assertEquals(0, gauge("JoinedReadCount"));
+      for (int i = 1; i < 10; i++) {
+        // Each time one, and three with it.
+        getAndRelease(keys.get(i));
+        assertEquals((i + 3) / 4 * 3, gauge("JoinedReadCount"));
+      }
+    } finally {
+      SharedReads.leave();
+    }
+    assertEquals(6, spared.sum());
+    assertEquals(10, cache.getStats().getHitCount());
+    reads.release();
+    assertEquals("given back", 0, pool.getUsedBufferCount() - pool.getFreeBufferCount());
+  }
+
+  @Test
+  public void blocksOfRowsFarFromEachOtherAreReadAlone() {
+    List<BlockCacheKey> keys = storeFile();
+    reads.join();
+    try {
+      for (int i = 20; i >= 0; i -= 2) {
+        getAndRelease(keys.get(i));
+      }
+    } finally {
+      SharedReads.leave();
+    }
+    reads.release();
+    assertEquals(0, gauge("JoinedReadCount"));
+    for (BlockCacheKey key : keys.subList(0, 20)) {
+      getAndRelease(key);
+    }
+    assertEquals("without a batch", 0, gauge("JoinedReadCount"));
   }
 
   @Test

@@ -107,7 +107,7 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
   private final boolean restored;
   private volatile ByteBuffAllocator allocator = ByteBuffAllocator.HEAP;
   private volatile long waitNanos;
-  private final SharedReads.BlockReader<Place> reader = this::readAlone;
+  private final SharedReads.BlockReader<Place> reader = new BatchReader();
 
   /** Thrown in one thread only to be caught in it, and so without a trace. */
   private static final class NotThere extends IOException {
@@ -367,12 +367,44 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
     }
   }
 
-  private Cacheable readAlone(Place place) throws IOException {
-    Cacheable block = store.read(place.file, place.offset, place.location, allocator);
-    if (block == null) {
-      throw NOT_THERE;
+  /** Reads for the gets of a batch. */
+  private final class BatchReader implements SharedReads.NeighbourReader<Place> {
+    @Override
+    public Cacheable read(Place place) throws IOException {
+      return orNotThere(store.read(place.file, place.offset, place.location, allocator));
     }
-    return block;
+
+    @Override
+    public Cacheable readWithNext(Place place, BiConsumer<Place, Cacheable> others)
+      throws IOException {
+      CachedFile file = place.file;
+      return orNotThere(store.readWithNext(file, place.offset, place.location, allocator,
+        new SegmentStore.Neighbours() {
+          @Override
+          public long locate(long offset) {
+            return index.get(file.id(), offset);
+          }
+
+          @Override
+          public void accept(long offset, long location, Cacheable block) {
+            others.accept(new Place(file, offset, location), block);
+          }
+        }));
+    }
+
+    /** Equal to where the next block is looked for, which knows the location. */
+    @Override
+    public Place next(Place place, Cacheable block) {
+      return new Place(place.file,
+        place.offset + ((HFileBlock) block).getOnDiskSizeWithHeader(), Location.ABSENT);
+    }
+
+    private Cacheable orNotThere(Cacheable block) throws IOException {
+      if (block == null) {
+        throw NOT_THERE;
+      }
+      return block;
+    }
   }
 
   @Override
@@ -794,6 +826,7 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
     gauges.accept("RefusedWriteInsertCount", metrics.refusals(InsertionKind.WRITE)::sum);
     gauges.accept("StaleReadCount", metrics.staleReads::sum);
     gauges.accept("MemoryReadCount", metrics.memoryReads::sum);
+    gauges.accept("JoinedReadCount", metrics.joinedReads::sum);
     gauges.accept("ReclaimedSegmentCount", metrics.segmentsReclaimed::sum);
     gauges.accept("RewrittenBlockCount", metrics.blocksRewritten::sum);
     gauges.accept("RewrittenBytes", metrics.bytesRewritten::sum);

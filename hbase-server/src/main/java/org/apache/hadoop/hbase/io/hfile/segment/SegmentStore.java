@@ -28,8 +28,10 @@ import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Queue;
+import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.AtomicReferenceArray;
@@ -71,6 +73,12 @@ final class SegmentStore {
   /** What is written at once, but for the last piece: if it is all the same, and if smoothly. */
   static final int LARGEST_WRITE = 4 << 20;
   static final int LARGEST_PACED_WRITE = 1 << 20;
+
+  /** What is read at once of blocks one behind the other: so many, and so many bytes. */
+  static final int MOST_JOINED = 4;
+  static final int LARGEST_JOINED_READ = 256 << 10;
+  /** So many such reads at a time; more are not joined. */
+  private static final int JOINED_READS = 8;
 
   private static final int SNAPSHOT_VERSION = 1;
   private static final int SEQUENCES_OF_EPOCH = 32;
@@ -131,6 +139,9 @@ final class SegmentStore {
   /** By segment; for {@link #readBlockSize}. */
   private final AtomicReferenceArray<KeptFooter> footers =
     new AtomicReferenceArray<>(KEPT_FOOTERS);
+  /** Direct memory for reads of several blocks, made when it is wanted. */
+  private final Queue<ByteBuffer> joinedReads = new ArrayBlockingQueue<>(JOINED_READS);
+  private final AtomicInteger joinedReadsMade = new AtomicInteger();
   private volatile SegmentBuffer open;
   /** Segments that wait to be written; changed under the lock. */
   private volatile int pending;
@@ -794,6 +805,119 @@ final class SegmentStore {
       }
     }
     return null;
+  }
+
+  /** Whoever wants the blocks behind one that is read. */
+  @InterfaceAudience.Private
+  interface Neighbours {
+    /** Returns where the directory has a block of the same file. */
+    long locate(long blockOffset);
+
+    /** Takes a block, with the caller's reference. */
+    void accept(long blockOffset, long location, Cacheable block);
+  }
+
+  /**
+   * As {@link #read}, and reads those behind the block in its file with it, if they lie behind it
+   * in its segment too. Each is checked for itself: one that was overwritten or is damaged, and
+   * those behind it, are just not among them.
+   * @param neighbours takes up to {@value #MOST_JOINED} - 1 of them
+   */
+  Cacheable readWithNext(CachedFile file, long blockOffset, long location,
+    ByteBuffAllocator allocator, Neighbours neighbours) {
+    int segment = Location.segment(location);
+    int length = Location.length(location);
+    // What is in memory is copied, one by one.
+    ByteBuffer joined = segment >= segmentCount || memory.get(segment) != null
+      || 2 * length > LARGEST_JOINED_READ ? null : takeJoined();
+    if (joined == null) {
+      return read(file, blockOffset, location, allocator);
+    }
+    try {
+      int place = Location.offset(location);
+      joined.clear();
+      joined.limit(Math.min(segmentSize - place,
+        Math.min(LARGEST_JOINED_READ, MOST_JOINED * length)));
+      Cacheable first = fetch(ByteBuff.wrap(joined), segment, place)
+        ? copyOut(joined, 0, file, blockOffset, location, allocator)
+        : null;
+      if (first == null) {
+        // Perhaps because of what is behind it.
+        return read(file, blockOffset, location, allocator);
+      }
+      readNext(joined, file, blockOffset, location, first, allocator, neighbours);
+      return first;
+    } finally {
+      joinedReads.offer(joined);
+    }
+  }
+
+  private ByteBuffer takeJoined() {
+    ByteBuffer joined = joinedReads.poll();
+    if (
+      joined == null && joinedReadsMade.get() < JOINED_READS
+        && joinedReadsMade.getAndIncrement() < JOINED_READS
+    ) {
+      joined = ByteBuffer.allocateDirect(LARGEST_JOINED_READ);
+    }
+    return joined;
+  }
+
+  private void readNext(ByteBuffer joined, CachedFile file, long blockOffset, long location,
+    Cacheable first, ByteBuffAllocator allocator, Neighbours neighbours) {
+    long offset = blockOffset + onDiskSize(first);
+    int at = Location.length(location);
+    while (true) {
+      long next = neighbours.locate(offset);
+      Cacheable block =
+        Location.isPresent(next) && Location.segment(next) == Location.segment(location)
+          && Location.offset(next) == Location.offset(location) + at
+          && at + Location.length(next) <= joined.limit()
+            ? copyOut(joined, at, file, offset, next, allocator)
+            : null;
+      if (block == null) {
+        return;
+      }
+      metrics.joinedReads.increment();
+      long behind = offset + onDiskSize(block);
+      neighbours.accept(offset, next, block);
+      offset = behind;
+      at += Location.length(next);
+    }
+  }
+
+  /** Returns the block of an entry that was read among others, null if that is not the block's. */
+  private Cacheable copyOut(ByteBuffer joined, int at, CachedFile file, long blockOffset,
+    long location, ByteBuffAllocator allocator) {
+    ByteBuffer bytes = joined.duplicate();
+    bytes.limit(at + Location.length(location));
+    bytes.position(at);
+    bytes = bytes.slice();
+    EntryTag tag = EntryTag.local();
+    if (!tag.check(ByteBuff.wrap(bytes), file.hashHigh(), file.hashLow(), blockOffset)) {
+      return null;
+    }
+    bytes.clear();
+    ByteBuff data = allocator.allocate(tag.dataLength());
+    boolean returned = false;
+    try {
+      for (ByteBuffer item : data.nioByteBuffers()) {
+        bytes.limit(bytes.position() + item.remaining());
+        item.put(bytes);
+      }
+      data.rewind();
+      Cacheable block = HFileBlock.BLOCK_DESERIALIZER.deserialize(data, allocator);
+      returned = true;
+      metrics.reads.increment();
+      return block;
+    } catch (IOException | RuntimeException e) {
+      LOG.debug("What is stored of {} at {} is not a block", file.name(), blockOffset, e);
+      return null;
+    } finally {
+      if (!returned) {
+        data.release();
+      }
+    }
   }
 
   /** A segment somebody wants to know the sizes of blocks of. */

@@ -34,6 +34,8 @@ final class SegmentStoreMetrics {
   /** Reads that returned a block, and those of them from a segment that is still in memory. */
   final LongAdder reads = new LongAdder();
   final LongAdder memoryReads = new LongAdder();
+  /** Blocks that were read with the one before them, at once. */
+  final LongAdder joinedReads = new LongAdder();
   /** Entries whose bytes were not those of the block that should be there. */
   final LongAdder badEntries = new LongAdder();
   /** Reads that came too late: the segment was reclaimed meanwhile. */
