@@ -37,7 +37,8 @@ import org.apache.hadoop.hbase.io.hfile.bucket.FileIOEngine;
  * While this is open, each read of a bucket cache's file takes longer, in this fork's jars and in
  * the published ones alike: the method of <code>FileIOEngine</code> that reads is given a wait at
  * its beginning by an agent that this JVM loads into itself. In the page cache a read costs only
- * the copy; with the wait it costs about what a device makes it cost.
+ * the copy; with the wait it costs about what a device makes it cost. So does each read of the
+ * fork's segments.
  * <p>
  * The thread sleeps, as it does while a device reads, and leaves its core to others. A sleep takes
  * longer than it was asked to, by the timer's slack and the time to wake up (about 65 us with
@@ -49,6 +50,8 @@ public final class SlowedReads implements Closeable {
   private static final int ROUNDS = 4;
   private static final LongAdder COUNT = new LongAdder();
   private static final LongAdder NANOS = new LongAdder();
+  /** What reads segments, null on stock. */
+  private static final Class<?> SEGMENTS = segments();
   private static volatile long parkNanos;
 
   private final int micros;
@@ -91,9 +94,24 @@ public final class SlowedReads implements Closeable {
     countAnew();
     ByteBuddyAgent.install();
     agent = ClassReloadingStrategy.fromInstalledAgent();
-    new ByteBuddy().redefine(FileIOEngine.class)
-      .visit(Advice.to(Wait.class).on(named(readMethod()).and(takesArguments(1)))).make()
-      .load(FileIOEngine.class.getClassLoader(), agent);
+    slow(FileIOEngine.class, readMethod(), 1);
+    if (SEGMENTS != null) {
+      slow(SEGMENTS, "read", 2);
+    }
+  }
+
+  private static Class<?> segments() {
+    try {
+      return Class.forName("org.apache.hadoop.hbase.io.hfile.segment.FileSegmentDevice");
+    } catch (ClassNotFoundException e) {
+      return null;
+    }
+  }
+
+  private void slow(Class<?> device, String method, int arguments) {
+    new ByteBuddy().redefine(device)
+      .visit(Advice.to(Wait.class).on(named(method).and(takesArguments(arguments)))).make()
+      .load(device.getClassLoader(), agent);
   }
 
   /** What reads from the file: on the fork <code>read</code> may have it read for another one. */
@@ -176,6 +194,9 @@ public final class SlowedReads implements Closeable {
   public void close() throws IOException {
     if (agent != null) {
       agent.reset(FileIOEngine.class);
+      if (SEGMENTS != null) {
+        agent.reset(SEGMENTS);
+      }
       System.out.printf("# reads of the second tier that waited: %d, for %.1f us in the mean%n",
         count(), meanMicros());
     }

@@ -63,6 +63,8 @@ import org.openjdk.jmh.annotations.Warmup;
  * mvn -pl bench jmh:run -Djmh.include=ParallelMultigetBenchmark.saturated \
  *     -Djmh.params=threads=32,deviceMicros=1000
  * mvn -pl bench jmh:run -Djmh.include=ParallelMultigetBenchmark.mixed
+ * mvn -pl bench jmh:run -Djmh.include=ParallelMultigetBenchmark.batch \
+ *     -Djmh.params=threads=2,deviceMicros=100,dense=true,segments=false,true
  * </pre>
  *
  * <code>hbase.regionserver.parallel.get.enabled</code> on the fork is held against stock, which has
@@ -78,6 +80,9 @@ import org.openjdk.jmh.annotations.Warmup;
 public class ParallelMultigetBenchmark extends PinnedJvm {
   private static final int WARM_UP_MULTIS = 2000;
   private static final int LARGE_BATCH = 500;
+  private static final int FIRST_TIER_MB = 64;
+  /** Small, as the open segment is in memory. */
+  private static final int SEGMENT_MB = 4;
 
   /** How many gets a multi has. */
   @Param("50")
@@ -102,6 +107,13 @@ public class ParallelMultigetBenchmark extends PinnedJvm {
   @Param("false")
   public boolean dense;
 
+  /**
+   * Whether the fork has the blocks in segments on a file, under a first tier without data, instead
+   * of a bucket cache: it reads blocks that lie side by side at once then. Nothing to stock.
+   */
+  @Param("false")
+  public boolean segments;
+
   /** The bytes of data, in MB. */
   int megabytes = 64;
 
@@ -116,6 +128,14 @@ public class ParallelMultigetBenchmark extends PinnedJvm {
     conf.set(HConstants.BUCKET_CACHE_IOENGINE_KEY,
       deviceMicros == 0 ? "offheap" : "file:" + bucketFile);
     conf.setInt(HConstants.BUCKET_CACHE_SIZE_KEY, 2 * megabytes + 64);
+    if (segments) {
+      conf.setBoolean("hbase.bucketcache.composite.enabled", true);
+      conf.set("hbase.bucketcache.composite.promotion", "none");
+      conf.setInt("hbase.bucketcache.l1.size", FIRST_TIER_MB);
+      conf.set("hbase.bucketcache.l2.ioengine", "segments:" + bucketFile);
+      conf.setInt("hbase.bucketcache.l2.size", 2 * megabytes + 64);
+      conf.setInt("hbase.segmentcache.segment.mb", SEGMENT_MB);
+    }
     conf.setFloat(HConstants.HFILE_BLOCK_CACHE_SIZE_KEY, 0.1f);
     conf.setInt(BlockCacheFactory.BUCKET_CACHE_WRITER_QUEUE_KEY, 1 << 16);
     conf.setBoolean("hbase.regionserver.parallel.get.enabled", parallel);

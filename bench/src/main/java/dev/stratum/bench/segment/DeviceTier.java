@@ -73,6 +73,11 @@ final class DeviceTier implements Closeable {
     return hasSegments() ? Segments.open(this, pool) : Buckets.open(this);
   }
 
+  /** Bytes of a write to the file, in the mean over all since it was opened; for segments only. */
+  long meanWrite(BlockCache cache) {
+    return Segments.meanWrite(cache);
+  }
+
   /** What a shutdown leaves beside the file and a killed process does not. */
   void deleteIndex() throws IOException {
     Files.deleteIfExists(index());
@@ -96,6 +101,16 @@ final class DeviceTier implements Closeable {
         "hbase.bucketcache.l2.size", tier.capacity, null, tier.conf), tier.conf);
       cache.useAllocator(pool);
       return cache;
+    }
+
+    static long meanWrite(BlockCache cache) {
+      long[] bytes = new long[1];
+      ((SegmentCache) cache).forEachGauge((name, gauge) -> {
+        if (name.equals("DeviceWriteMeanBytes")) {
+          bytes[0] = gauge.getAsLong();
+        }
+      });
+      return bytes[0];
     }
   }
 

@@ -39,7 +39,8 @@ import org.openjdk.jmh.annotations.Warmup;
  * How much of a tier on a file has blocks in it while it is full and new ones come: a segment cache
  * against a bucket cache, with blocks of 32 KB. <code>:filledPercent</code> is what the blocks take
  * one after the other, in per cent of the tier's size, in the mean over the insertions; the time of
- * an insertion is beside it, in microseconds, and is that of the device.
+ * an insertion is beside it, in microseconds, and is that of the device. <code>fork.log</code> says
+ * how large the writes to the device were, of all from opening the tier to its shutdown.
  *
  * <pre>
  * mvn -pl bench jmh:run -Djmh.include=SegmentCacheSpaceBenchmark
@@ -80,8 +81,15 @@ public class SegmentCacheSpaceBenchmark extends PinnedJvm {
   @TearDown(Level.Trial)
   public void close() throws IOException {
     cache.shutdown();
+    if (DeviceTier.hasSegments()) {
+      System.out.printf("# writes to the device, mean: %d KB%n", meanWrite() >> 10);
+    }
     tier.close();
     data.close();
+  }
+
+  long meanWrite() {
+    return tier.meanWrite(cache);
   }
 
   /** How full it was in an iteration. */

@@ -49,6 +49,7 @@ public class TestParallelMultigetBenchmark {
     benchmark.threads = 2;
     benchmark.parallel = true;
     benchmark.megabytes = 16;
+    benchmark.segments = hasSegments();
     benchmark.fill();
     for (int i = 0; i < 200; i++) {
       int bytes = benchmark.batch();
@@ -59,6 +60,15 @@ public class TestParallelMultigetBenchmark {
     assertTrue(benchmark.batch() > benchmark.batch * MIN_ROW_BYTES);
     servedAndAnswered();
     seenByAClient();
+  }
+
+  private static boolean hasSegments() {
+    try {
+      Class.forName("org.apache.hadoop.hbase.io.hfile.segment.SegmentCache");
+      return true;
+    } catch (ClassNotFoundException e) {
+      return false;
+    }
   }
 
   private void servedAndAnswered() throws IOException {
