@@ -439,9 +439,9 @@ public final class FileWarmUp implements Runnable {
   }
 
   /**
-   * Evicts a block that it has inserted if it was cancelled meanwhile. Whoever closes a file cancels
-   * its warm-up first and evicts its blocks then: a block that came in between was evicted with the
-   * others, and one that came later is found here.
+   * Evicts a block that it has inserted if it was cancelled meanwhile. Whoever closes a file first
+   * cancels its warm-up and then evicts its blocks: a block that came in between was evicted with
+   * the others, and one that came later is found here.
    */
   private void takeBackIfCancelled(long offset, BlockType type) {
     if (cancelled || Thread.currentThread().isInterrupted()) {

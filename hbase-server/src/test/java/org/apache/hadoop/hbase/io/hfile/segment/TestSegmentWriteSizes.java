@@ -133,7 +133,7 @@ public class TestSegmentWriteSizes {
     assertMeanWriteIsLarge(32 << 10, NO_HURDLE);
   }
 
-  /** So much stays free at the end of a segment that it is not written; its footer is alone then. */
+  /** So much stays free at the end of a segment that it is not written, and its footer is alone. */
   @Test
   public void blocksThatLeaveSegmentsWithoutAnEndUnderALimit() throws Exception {
     assertMeanWriteIsLarge(7 * MB / 2, NO_HURDLE);
