@@ -17,6 +17,8 @@
  */
 package dev.stratum.bench.multiget;
 
+import static net.bytebuddy.matcher.ElementMatchers.named;
+
 import dev.stratum.bench.PinnedJvm;
 import dev.stratum.bench.blockcache.RowServer;
 import dev.stratum.bench.blockcache.SlowedReads;
@@ -27,6 +29,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import net.bytebuddy.ByteBuddy;
+import net.bytebuddy.agent.ByteBuddyAgent;
+import net.bytebuddy.dynamic.loading.ClassReloadingStrategy;
+import net.bytebuddy.implementation.FixedValue;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HBaseConfiguration;
 import org.apache.hadoop.hbase.HConstants;
@@ -64,7 +70,7 @@ import org.openjdk.jmh.annotations.Warmup;
  *     -Djmh.params=threads=32,deviceMicros=1000
  * mvn -pl bench jmh:run -Djmh.include=ParallelMultigetBenchmark.mixed
  * mvn -pl bench jmh:run -Djmh.include=ParallelMultigetBenchmark.batch \
- *     -Djmh.params=threads=2,deviceMicros=100,dense=true,segments=false,true
+ *     -Djmh.params=threads=2,deviceMicros=100,dense=true,segments=single,joined
  * </pre>
  *
  * <code>hbase.regionserver.parallel.get.enabled</code> on the fork is held against stock, which has
@@ -109,10 +115,12 @@ public class ParallelMultigetBenchmark extends PinnedJvm {
 
   /**
    * Whether the fork has the blocks in segments on a file, under a first tier without data, instead
-   * of a bucket cache: it reads blocks that lie side by side at once then. Nothing to stock.
+   * of a bucket cache: <code>joined</code> if it reads blocks that lie side by side at once, as it
+   * does, <code>single</code> if it is kept from that, <code>none</code> for a bucket cache.
+   * Nothing to stock.
    */
-  @Param("false")
-  public boolean segments;
+  @Param("none")
+  public String segments = "none";
 
   /** The bytes of data, in MB. */
   int megabytes = 64;
@@ -128,13 +136,16 @@ public class ParallelMultigetBenchmark extends PinnedJvm {
     conf.set(HConstants.BUCKET_CACHE_IOENGINE_KEY,
       deviceMicros == 0 ? "offheap" : "file:" + bucketFile);
     conf.setInt(HConstants.BUCKET_CACHE_SIZE_KEY, 2 * megabytes + 64);
-    if (segments) {
+    if (!segments.equals("none")) {
       conf.setBoolean("hbase.bucketcache.composite.enabled", true);
       conf.set("hbase.bucketcache.composite.promotion", "none");
       conf.setInt("hbase.bucketcache.l1.size", FIRST_TIER_MB);
       conf.set("hbase.bucketcache.l2.ioengine", "segments:" + bucketFile);
       conf.setInt("hbase.bucketcache.l2.size", 2 * megabytes + 64);
       conf.setInt("hbase.segmentcache.segment.mb", SEGMENT_MB);
+    }
+    if (segments.equals("single")) {
+      readOneByOne();
     }
     conf.setFloat(HConstants.HFILE_BLOCK_CACHE_SIZE_KEY, 0.1f);
     conf.setInt(BlockCacheFactory.BUCKET_CACHE_WRITER_QUEUE_KEY, 1 << 16);
@@ -147,6 +158,14 @@ public class ParallelMultigetBenchmark extends PinnedJvm {
       multiget(batch);
     }
     slowedReads.resume();
+  }
+
+  /** Leaves a read of several blocks without the memory that it needs. */
+  private static void readOneByOne() throws ClassNotFoundException {
+    ByteBuddyAgent.install();
+    Class<?> store = Class.forName("org.apache.hadoop.hbase.io.hfile.segment.SegmentStore");
+    new ByteBuddy().redefine(store).method(named("takeJoined")).intercept(FixedValue.nullValue())
+      .make().load(store.getClassLoader(), ClassReloadingStrategy.fromInstalledAgent());
   }
 
   @TearDown(Level.Trial)

@@ -49,7 +49,7 @@ public class TestParallelMultigetBenchmark {
     benchmark.threads = 2;
     benchmark.parallel = true;
     benchmark.megabytes = 16;
-    benchmark.segments = hasSegments();
+    benchmark.segments = hasSegments() ? "joined" : "none";
     benchmark.fill();
     for (int i = 0; i < 200; i++) {
       int bytes = benchmark.batch();

@@ -858,7 +858,11 @@ final class SegmentStore {
       joined == null && joinedReadsMade.get() < JOINED_READS
         && joinedReadsMade.getAndIncrement() < JOINED_READS
     ) {
-      joined = ByteBuffer.allocateDirect(LARGEST_JOINED_READ);
+      try {
+        joined = ByteBuffer.allocateDirect(LARGEST_JOINED_READ);
+      } catch (OutOfMemoryError e) {
+        LOG.warn("No direct memory to read several blocks at once; they are read one by one", e);
+      }
     }
     return joined;
   }
