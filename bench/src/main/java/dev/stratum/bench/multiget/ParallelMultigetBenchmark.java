@@ -177,6 +177,8 @@ public class ParallelMultigetBenchmark extends PinnedJvm {
       server.close();
     }
     Files.deleteIfExists(bucketFile);
+    // What segments leave beside it.
+    Files.deleteIfExists(Path.of(bucketFile + ".index"));
   }
 
   private int[] rows(int gets) {
