@@ -37,6 +37,7 @@ import java.util.stream.Stream;
 import javax.management.ObjectName;
 import org.apache.hadoop.hbase.regionserver.ServerInfo;
 import org.apache.hadoop.hbase.util.JSONBean;
+import org.apache.hadoop.hbase.util.VersionInfo;
 import org.apache.hbase.thirdparty.com.google.gson.JsonElement;
 import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
 import org.apache.hbase.thirdparty.com.google.gson.JsonParser;
@@ -150,6 +151,12 @@ public class TestArchive {
     long patches = Files.readAllLines(kit.resolve("patches/series")).stream()
       .filter(line -> line.endsWith(".patch")).count();
     assertEquals(patches, there.stream().filter(name -> name.startsWith("patches/jira/")).count());
+  }
+
+  @Test
+  public void jarsSayTheVersionOfTheForkWhichIsNewerThanItsBase() {
+    assertEquals(VERSION, VersionInfo.getVersion());
+    assertTrue(VersionInfo.compareVersion(VERSION, BASE) > 0);
   }
 
   @Test
