@@ -28,8 +28,9 @@ import org.apache.yetus.audience.InterfaceAudience;
  * How many threads the processors have room for. What the JVM does beside these threads comes
  * first: what it leaves of the processors is divided by the part of their time that the threads
  * have a processor, which is all of it when they read from memory, and little when they wait for a
- * device. Looks at the clocks every {@value #PERIOD_MILLIS} ms, on the thread that asks.
- * Thread-safe.
+ * device. One thread has room as long as the processors are not full, however little is left: it
+ * does what a handler would have to do. Looks at the clocks every {@value #PERIOD_MILLIS} ms, on
+ * the thread that asks. Thread-safe.
  */
 @InterfaceAudience.Private
 final class ProcessorRoom {
@@ -69,6 +70,8 @@ final class ProcessorRoom {
   private long lastThreadsBusy;
   /** Processors that the JVM uses beside the threads. */
   private double others;
+  /** Processors that the threads use. */
+  private double own;
   /** The part of their time that the threads have a processor; all of it until more is known. */
   private double share = 1;
 
@@ -151,12 +154,15 @@ final class ProcessorRoom {
     double busy = Math.max(0, threadsBusy - lastThreadsBusy);
     double latestOthers = Math.max(0, processCpu - lastProcessCpu - cpu) / time;
     others += (latestOthers - others) * WEIGHT;
+    own += (cpu / time - own) * WEIGHT;
     // A hundredth of the time says something about what they do.
     if (busy > time / 100) {
       double latestShare = Math.max(LEAST_SHARE, Math.min(1, cpu / busy));
       share += (latestShare - share) * WEIGHT;
     }
-    room = (int) Math.round(Math.max(0, FULL * processors - others) / share);
+    double usable = FULL * processors;
+    long left = Math.round(Math.max(0, usable - others) / share);
+    room = (int) Math.max(left, others + own < usable ? 1 : 0);
     lastTime = now;
     lastProcessCpu = processCpu;
     lastThreadsCpu = threadsCpu;

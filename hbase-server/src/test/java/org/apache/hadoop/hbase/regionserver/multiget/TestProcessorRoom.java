@@ -91,6 +91,21 @@ public class TestProcessorRoom {
     assertEquals(7, roomBeside(0.5));
   }
 
+  @Test
+  public void oneIsNoBurdenAsLongAsProcessorsAreFree() {
+    assertEquals(1, roomBeside(7));
+    for (int i = 0; i < 20; i++) {
+      clocks.pass(6.9, 0.2, 0.2);
+      room.threads();
+    }
+    assertEquals("with what it uses itself", 1, room.threads());
+    for (int i = 0; i < 20; i++) {
+      clocks.pass(6.9, 0.4, 0.4);
+      room.threads();
+    }
+    assertEquals("more than nine tenths in use", 0, room.threads());
+  }
+
   /** Returns the room when others have used so many processors for a while. */
   private int roomBeside(double others) {
     for (int i = 0; i < 20; i++) {
