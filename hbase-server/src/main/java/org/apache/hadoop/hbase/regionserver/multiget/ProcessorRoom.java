@@ -38,6 +38,8 @@ final class ProcessorRoom {
 
   /** What the processors may be used by; to the last, whatever comes next would have to wait. */
   private static final double FULL = 0.9;
+  /** With less in use one thread has room, whatever is left; busy ones may look like 0.93. */
+  private static final double NOT_FULL = 0.85;
   /** What the latest look counts for: a collection or a compilation is over at the next one. */
   private static final double WEIGHT = 0.4;
   /** So that threads that wait nearly all the time are not without limit. */
@@ -160,9 +162,8 @@ final class ProcessorRoom {
       double latestShare = Math.max(LEAST_SHARE, Math.min(1, cpu / busy));
       share += (latestShare - share) * WEIGHT;
     }
-    double usable = FULL * processors;
-    long left = Math.round(Math.max(0, usable - others) / share);
-    room = (int) Math.max(left, others + own < usable ? 1 : 0);
+    long left = Math.round(Math.max(0, FULL * processors - others) / share);
+    room = (int) Math.max(left, others + own < NOT_FULL * processors ? 1 : 0);
     lastTime = now;
     lastProcessCpu = processCpu;
     lastThreadsCpu = threadsCpu;

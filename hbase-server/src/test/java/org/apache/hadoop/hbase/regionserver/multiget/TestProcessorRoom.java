@@ -93,17 +93,18 @@ public class TestProcessorRoom {
 
   @Test
   public void oneIsNoBurdenAsLongAsProcessorsAreFree() {
-    assertEquals(1, roomBeside(7));
+    assertEquals(0, roomBeside(6.9));
+    assertEquals(1, roomBeside(6.75));
     for (int i = 0; i < 20; i++) {
-      clocks.pass(6.9, 0.2, 0.2);
+      clocks.pass(6.72, 0.02, 0.02);
       room.threads();
     }
     assertEquals("with what it uses itself", 1, room.threads());
     for (int i = 0; i < 20; i++) {
-      clocks.pass(6.9, 0.4, 0.4);
+      clocks.pass(6.75, 0.2, 0.2);
       room.threads();
     }
-    assertEquals("more than nine tenths in use", 0, room.threads());
+    assertEquals("with too much of it", 0, room.threads());
   }
 
   /** Returns the room when others have used so many processors for a while. */
