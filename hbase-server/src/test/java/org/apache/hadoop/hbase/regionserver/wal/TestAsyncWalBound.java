@@ -372,7 +372,8 @@ public class TestAsyncWalBound {
     }
     awaitAllSynced();
     assertEquals(appended.get(), synced.get());
-    assertTrue("No more than the room and one write of each who waits, but " + atRisk,
-      atRisk.get() <= 4_000 + 8 * 100);
+    // Who waits goes on when his own write is synced, which may be before it is counted as such.
+    assertTrue("No more than the room, and two writes of each who waits, but " + atRisk,
+      atRisk.get() <= 4_000 + 8 * 2 * 100);
   }
 }
