@@ -314,6 +314,8 @@ final class HelperThreads {
         // After it has said so, as it is not woken up otherwise.
         if (handed == null && now - awakeUntil >= 0) {
           LockSupport.parkNanos(this, left);
+          // What the close of a region has left of its last get, which would keep it from sleeping.
+          Thread.interrupted();
         }
         asleep = false;
       }

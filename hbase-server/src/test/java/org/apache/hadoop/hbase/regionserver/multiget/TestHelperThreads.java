@@ -133,6 +133,24 @@ public class TestHelperThreads {
   }
 
   @Test
+  public void aThreadThatWasInterruptedSleepsAllTheSame() {
+    Thread sleeper = sleeper();
+    CountDownLatch done = new CountDownLatch(1);
+    // As by the close of a region, at the end of its last get.
+    assertTrue(threads.call(() -> {
+      Thread.currentThread().interrupt();
+      done.countDown();
+    }));
+    await(done);
+    waitFor(() -> sleeper.getState() == Thread.State.TIMED_WAITING);
+    // And by one that comes too late.
+    sleeper.interrupt();
+    waitFor(
+      () -> !sleeper.isInterrupted() && sleeper.getState() == Thread.State.TIMED_WAITING);
+    assertSame(sleeper, sleeper());
+  }
+
+  @Test
   public void workWaitsWhenAllThreadsHaveSome() {
     CountDownLatch end = new CountDownLatch(1);
     CountDownLatch begun = new CountDownLatch(2);
