@@ -298,13 +298,14 @@ public final class MultigetPool {
 
   /** To be told of the end of a thread's help. */
   void helped(long gets, long waited) {
-    enlisted.decrementAndGet();
     helps.increment();
     waitedNanos.add(waited);
     if (gets == 0) {
       helpsInVain.increment();
     }
     helperGets.add(gets);
+    // Last: who sees nobody enlisted sees all that they did.
+    enlisted.decrementAndGet();
   }
 
   /** Returns what the gets of a batch share. */

@@ -57,6 +57,9 @@ import org.apache.hadoop.hbase.exceptions.TimeoutIOException;
 import org.apache.hadoop.hbase.ipc.CallerDisconnectedException;
 import org.apache.hadoop.hbase.ipc.RpcCall;
 import org.apache.hadoop.hbase.ipc.RpcServer;
+import org.apache.hadoop.hbase.metrics.Gauge;
+import org.apache.hadoop.hbase.metrics.MetricRegistries;
+import org.apache.hadoop.hbase.metrics.MetricRegistry;
 import org.apache.hadoop.hbase.monitoring.ThreadLocalServerSideScanMetrics;
 import org.apache.hadoop.hbase.regionserver.HRegion;
 import org.apache.hadoop.hbase.regionserver.MetricsRegionServer;
@@ -261,10 +264,21 @@ public class TestParallelGets {
   }
 
   @Test
-  public void metricsHaveEachGetAndWhatItHasRead() throws Exception {
+  public void metricsHaveEachGetWithItsTimeAndWhatItHasRead() throws Exception {
     MetricsRegionServer metrics = Mockito.mock(MetricsRegionServer.class);
+    // A clock for each thread, which goes on when its thread says so.
+    ThreadLocal<Long> clock = ThreadLocal.withInitial(() -> 0L);
+    Thread handler = Thread.currentThread();
+    CountDownLatch helped = new CountDownLatch(1);
     List<Action> actions = gets(100);
+    EnvironmentEdgeManager.injectEdge(clock::get);
     try (ParallelGets gets = pool.start(actions, call, region, metrics, (get, as) -> {
+      if (Thread.currentThread() == handler) {
+        await(helped);
+      } else {
+        helped.countDown();
+      }
+      clock.set(clock.get() + 2 * number(get));
       as.incrementBlockBytesScanned(1000 + number(get));
       if (number(get) == 7) {
         throw new IOException("bad");
@@ -275,10 +289,11 @@ public class TestParallelGets {
         assertTrue(gets.has(action));
         take(gets);
       }
+    } finally {
+      EnvironmentEdgeManager.reset();
     }
     for (int i = 0; i < 100; i++) {
-      Mockito.verify(metrics).updateGet(Mockito.same(region), Mockito.anyLong(),
-        Mockito.eq(1000L + i));
+      Mockito.verify(metrics).updateGet(region, 2L * i, 1000L + i);
     }
     Mockito.verifyNoMoreInteractions(metrics);
   }
@@ -461,6 +476,61 @@ public class TestParallelGets {
     waitUntil(() -> pool.getEnlistedCount() == 0);
     // And when so many have called that help would come too late, it is not called for.
     assertTrue(pool.getLateHelpCount() > 0);
+  }
+
+  @Test
+  public void notMoreThanTwoCallsForEachThreadWait() throws Exception {
+    pool.shutdown();
+    pool = pool(2);
+    CountDownLatch end = new CountDownLatch(1);
+    ExecutorService others = Executors.newCachedThreadPool();
+    try {
+      List<Future<?>> ends = new ArrayList<>();
+      for (int i = 0; i < 2; i++) {
+        int called = 2 * (i + 1);
+        ends.add(others.submit(() -> {
+          ServedMulti own = new ServedMulti(ALICE);
+          RpcServer.setCurrentCall(own);
+          List<Action> actions = gets(20);
+          try (ParallelGets gets = pool.start(actions, own, region, null, (get, as) -> {
+            await(end);
+            return result(get);
+          })) {
+            for (Action action : actions) {
+              gets.has(action);
+              gets.take();
+            }
+          }
+          return null;
+        }));
+        waitUntil(() -> pool.getEnlistedCount() == called);
+      }
+      Thread handler = Thread.currentThread();
+      ParallelGets.RowReader alone = (get, as) -> {
+        assertSame(handler, Thread.currentThread());
+        return result(get);
+      };
+      int small = 0;
+      for (int i = 0; i < DeviceWaits.PROBE; i++) {
+        // One of them is looked at, as it might wait for a device.
+        try (ParallelGets gets = start(gets(50), alone)) {
+          small += gets == null ? 1 : 0;
+        }
+      }
+      assertEquals(DeviceWaits.PROBE - 1, small);
+      assertEquals(DeviceWaits.PROBE, pool.getBusyBatchCount());
+      assertRow(299, serve(gets(300), alone).get(299));
+      assertEquals(4, pool.getEnlistedCount());
+      assertEquals(2, pool.getThreadCount());
+      end.countDown();
+      for (Future<?> each : ends) {
+        each.get(30, TimeUnit.SECONDS);
+      }
+    } finally {
+      end.countDown();
+      others.shutdownNow();
+    }
+    waitUntil(() -> pool.getEnlistedCount() == 0);
   }
 
   @Test
@@ -785,6 +855,37 @@ public class TestParallelGets {
     // And one more for each half of a window.
     serve(gets(3 * ParallelGets.WINDOW), (get, as) -> result(get));
     assertEquals(1 + 1 + 4, pool.getWaveCount());
+  }
+
+  private static long published(String metric) {
+    MetricRegistry registry = MetricRegistries.global().get(MultigetMetrics.INFO).get();
+    return ((Number) ((Gauge<?>) registry.get(metric).get()).getValue()).longValue();
+  }
+
+  @Test
+  public void whatIsDoneIsPublished() throws Exception {
+    pool.shutdown();
+    Configuration conf = settings(4);
+    conf.setInt(MultigetSettings.MIN_BATCH_KEY, 10);
+    pool = new MultigetPool(conf);
+    assertNull(start(gets(9), (get, as) -> result(get)));
+    assertEquals(4, helpersAtOnce(4));
+    assertEquals(1, published("SmallBatchCount"));
+    assertEquals(1, published("ParallelBatchCount"));
+    assertEquals(0, published("BusyBatchCount"));
+    assertEquals(0, published("NoRoomBatchCount"));
+    assertEquals(0, published("DeviceBatchCount"));
+    assertEquals(1, published("WaveCount"));
+    assertEquals(60, published("HandlerGetCount") + published("HelperGetCount"));
+    assertEquals(4, published("HelpCount"));
+    assertEquals(0, published("LateHelpCount"));
+    assertTrue(published("HelpWaitMicros") > 0);
+    assertEquals(0, published("EnlistedCount"));
+    assertEquals(4, published("ThreadCount"));
+    assertEquals(0, published("FailedThreadCount"));
+    assertEquals(4, published("RoomCount"));
+    assertEquals(0, published("ExpectedCount"));
+    assertEquals(0, published("SharedBlockCount"));
   }
 
   @Test

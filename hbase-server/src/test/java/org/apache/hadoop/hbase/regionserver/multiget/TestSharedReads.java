@@ -271,6 +271,34 @@ public class TestSharedReads {
     assertEquals(0, block.refCnt());
   }
 
+  @Test
+  public void differentBlocksAreReadAtTheSameTime() throws Exception {
+    CountDownLatch both = new CountDownLatch(2);
+    SharedReads.BlockReader<String> reader = place -> {
+      both.countDown();
+      try {
+        assertTrue(both.await(60, TimeUnit.SECONDS));
+      } catch (InterruptedException e) {
+        throw new AssertionError(e);
+      }
+      return new Block();
+    };
+    FutureTask<Cacheable> other = new FutureTask<>(() -> {
+      reads.join();
+      return SharedReads.read("b", reader);
+    });
+    new Thread(other).start();
+    reads.join();
+    try {
+      SharedReads.read("a", reader).release();
+    } finally {
+      SharedReads.leave();
+    }
+    other.get(60, TimeUnit.SECONDS).release();
+    reads.release();
+    assertEquals(0, spared.sum());
+  }
+
   private static byte[] row(int i) {
     return Bytes.toBytes(String.format("row-%06d", i));
   }
