@@ -26,6 +26,7 @@ import io.opentelemetry.sdk.testing.junit4.OpenTelemetryRule;
 import io.opentelemetry.sdk.trace.data.EventData;
 import io.opentelemetry.sdk.trace.data.SpanData;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashSet;
@@ -34,8 +35,11 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
@@ -62,6 +66,7 @@ import org.apache.hadoop.hbase.coprocessor.ObserverContext;
 import org.apache.hadoop.hbase.coprocessor.RegionCoprocessor;
 import org.apache.hadoop.hbase.coprocessor.RegionCoprocessorEnvironment;
 import org.apache.hadoop.hbase.coprocessor.RegionObserver;
+import org.apache.hadoop.hbase.filter.FilterBase;
 import org.apache.hadoop.hbase.ipc.RpcCall;
 import org.apache.hadoop.hbase.ipc.RpcServer;
 import org.apache.hadoop.hbase.monitoring.MonitoredRPCHandler;
@@ -101,6 +106,10 @@ public class TestParallelMultigetInCluster {
   private static final int BLOCK_BYTES = 2048;
   private static final long TIMEOUT_MILLIS = 120_000;
   private static final int RPC_MILLIS = 1000;
+  /** Less than a thread of the pool stays without work. */
+  private static final long ASLEEP_MILLIS = 40_000;
+  /** How long a region that is to be closed waits before it interrupts what goes on in it. */
+  private static final int CLOSE_MILLIS = 500;
 
   private static final HBaseTestingUtility UTIL = new HBaseTestingUtility();
   private static TableName table;
@@ -152,6 +161,39 @@ public class TestParallelMultigetInCluster {
     }
   }
 
+  /** Lets nothing through until its thread is interrupted, unless it is told to. */
+  public static class Stuck extends FilterBase {
+    static final Set<Thread> THREADS = ConcurrentHashMap.newKeySet();
+    static final Set<Thread> INTERRUPTED = ConcurrentHashMap.newKeySet();
+    static volatile CountDownLatch end;
+
+    public static Stuck parseFrom(byte[] bytes) {
+      return new Stuck();
+    }
+
+    @Override
+    public ReturnCode filterCell(Cell cell) throws IOException {
+      if (end.getCount() > 0) {
+        THREADS.add(Thread.currentThread());
+      }
+      try {
+        end.await();
+        return ReturnCode.INCLUDE;
+      } catch (InterruptedException e) {
+        INTERRUPTED.add(Thread.currentThread());
+        if (isHelper(Thread.currentThread())) {
+          // As a read of a file leaves it.
+          Thread.currentThread().interrupt();
+        }
+        throw (IOException) new InterruptedIOException().initCause(e);
+      }
+    }
+  }
+
+  private static boolean isHelper(Thread thread) {
+    return thread.getName().startsWith(HELPER_PREFIX);
+  }
+
   @BeforeClass
   public static void setUpBeforeClass() throws Exception {
     Configuration conf = UTIL.getConfiguration();
@@ -178,7 +220,9 @@ public class TestParallelMultigetInCluster {
       .setCoprocessor(Watcher.class.getName())
       .setColumnFamily(
         ColumnFamilyDescriptorBuilder.newBuilder(FAMILY).setBlocksize(BLOCK_BYTES).build())
-      .build(), new byte[][] { row(ROWS / 2) });
+      .setValue(HRegion.CLOSE_WAIT_ABORT, "true")
+      .setValue(HRegion.CLOSE_WAIT_INTERVAL, String.valueOf(CLOSE_MILLIS)).build(),
+      new byte[][] { row(ROWS / 2) });
     List<Put> puts = new ArrayList<>();
     for (int i = 0; i < ROWS; i++) {
       byte[] value = Bytes.padTail(row(i), VALUE_BYTES);
@@ -329,6 +373,44 @@ public class TestParallelMultigetInCluster {
       cluster.waitForRegionServerToStop(added.getServerName(), TIMEOUT_MILLIS);
       UTIL.waitTableAvailable(table);
     });
+  }
+
+  @Test
+  public void theCloseOfARegionInterruptsGetsWhoeverServesThem() throws Exception {
+    Stuck.THREADS.clear();
+    Stuck.INTERRUPTED.clear();
+    Stuck.end = new CountDownLatch(1);
+    Admin admin = UTIL.getAdmin();
+    List<Get> gets = getsOfOneRegion();
+    gets.forEach(get -> get.setFilter(new Stuck()));
+    FutureTask<Result[]> answer = new FutureTask<>(() -> {
+      try (Table each = UTIL.getConnection().getTable(table)) {
+        return each.get(gets);
+      }
+    });
+    new Thread(answer).start();
+    try {
+      UTIL.waitFor(TIMEOUT_MILLIS,
+        () -> Stuck.THREADS.stream().anyMatch(TestParallelMultigetInCluster::isHelper)
+          && !Stuck.THREADS.stream().allMatch(TestParallelMultigetInCluster::isHelper));
+      byte[] region = admin.getRegions(table).get(0).getRegionName();
+      admin.unassign(region, false);
+      UTIL.waitFor(TIMEOUT_MILLIS, () -> Stuck.INTERRUPTED.containsAll(Stuck.THREADS));
+      Stuck.end.countDown();
+      admin.assign(region);
+      Result[] results = answer.get(TIMEOUT_MILLIS, TimeUnit.MILLISECONDS);
+      for (int i = 0; i < gets.size(); i++) {
+        assertTrue(Bytes.startsWith(results[i].getValue(FAMILY, QUALIFIER), row(i)));
+      }
+    } finally {
+      Stuck.end.countDown();
+    }
+    assertNothingIsRead();
+    // And those of the pool sleep until there is something to do.
+    UTIL.waitFor(ASLEEP_MILLIS,
+      () -> Thread.getAllStackTraces().keySet().stream()
+        .filter(TestParallelMultigetInCluster::isHelper)
+        .allMatch(thread -> thread.getState() == Thread.State.TIMED_WAITING));
   }
 
   /** Does something until threads of the pool have helped. */
