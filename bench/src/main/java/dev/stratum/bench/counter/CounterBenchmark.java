@@ -55,7 +55,7 @@ import org.openjdk.jmh.annotations.Warmup;
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.SampleTime)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
-@Fork(jvmArgsAppend = "-Xmx2g")
+@Fork(jvmArgsAppend = { "-Xms2g", "-Xmx2g" })
 @Warmup(iterations = 3, time = 2)
 @Measurement(iterations = 5, time = 2)
 public class CounterBenchmark extends PinnedJvm {

@@ -59,7 +59,7 @@ import org.openjdk.jmh.annotations.Warmup;
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.SingleShotTime)
 @OutputTimeUnit(TimeUnit.SECONDS)
-@Fork(value = 1, jvmArgsAppend = "-Xmx2g")
+@Fork(value = 1, jvmArgsAppend = { "-Xms2g", "-Xmx2g" })
 @Warmup(iterations = 0)
 @Measurement(iterations = 1)
 public class CounterTableBenchmark extends PinnedJvm {

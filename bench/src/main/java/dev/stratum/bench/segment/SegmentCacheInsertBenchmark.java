@@ -54,7 +54,7 @@ import org.openjdk.jmh.annotations.Warmup;
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
 @Warmup(iterations = 2, time = 500, timeUnit = TimeUnit.MILLISECONDS)
 @Measurement(iterations = 3, time = 1, timeUnit = TimeUnit.SECONDS)
-@Fork(jvmArgsAppend = "-Xmx6g")
+@Fork(jvmArgsAppend = { "-Xms6g", "-Xmx6g" })
 public class SegmentCacheInsertBenchmark extends PinnedJvm {
 
   /** How many blocks the cache has room for. */

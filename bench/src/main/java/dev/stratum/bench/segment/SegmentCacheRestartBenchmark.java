@@ -51,7 +51,7 @@ import org.openjdk.jmh.annotations.Warmup;
 @OutputTimeUnit(TimeUnit.MILLISECONDS)
 @Warmup(iterations = 1)
 @Measurement(iterations = 3)
-@Fork(jvmArgsAppend = "-Xmx6g")
+@Fork(jvmArgsAppend = { "-Xms6g", "-Xmx6g" })
 public class SegmentCacheRestartBenchmark extends PinnedJvm {
 
   /** How many blocks are in the cache. */

@@ -54,7 +54,7 @@ import org.openjdk.jmh.annotations.Warmup;
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
 @Warmup(iterations = 1, time = 2, timeUnit = TimeUnit.SECONDS)
 @Measurement(iterations = 3, time = 2, timeUnit = TimeUnit.SECONDS)
-@Fork(jvmArgsAppend = "-Xmx2g")
+@Fork(jvmArgsAppend = { "-Xms2g", "-Xmx2g" })
 public class SegmentCacheSpaceBenchmark extends PinnedJvm {
   private static final int INSERTIONS_BY_LOOK = 100;
 

@@ -61,7 +61,7 @@ import org.openjdk.jmh.annotations.Warmup;
 @State(Scope.Benchmark)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
 @BenchmarkMode(Mode.SampleTime)
-@Fork(jvmArgsAppend = "-Xmx6g")
+@Fork(jvmArgsAppend = { "-Xms6g", "-Xmx6g" })
 @Warmup(iterations = 4, time = 1)
 @Measurement(iterations = 4, time = 1)
 public class AsyncWalPutsBenchmark extends PinnedJvm {

@@ -68,7 +68,7 @@ import org.openjdk.jmh.annotations.Warmup;
 @State(Scope.Benchmark)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
 @BenchmarkMode(Mode.AverageTime)
-@Fork(value = 1, jvmArgsAppend = "-Xmx2g")
+@Fork(value = 1, jvmArgsAppend = { "-Xms2g", "-Xmx2g" })
 @Warmup(iterations = 3, time = 1)
 @Measurement(iterations = 3, time = 1)
 @Threads(1)
