@@ -22,6 +22,7 @@ import static net.bytebuddy.matcher.ElementMatchers.named;
 import dev.stratum.bench.PinnedJvm;
 import dev.stratum.bench.blockcache.RowServer;
 import dev.stratum.bench.blockcache.SlowedReads;
+import dev.stratum.bench.harness.CompilerWarmUp;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -55,6 +56,7 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Threads;
 import org.openjdk.jmh.annotations.Warmup;
+import org.openjdk.jmh.infra.BenchmarkParams;
 
 /**
  * One multi of gets through the RegionServer, in microseconds: from the parsed request, which is
@@ -84,7 +86,6 @@ import org.openjdk.jmh.annotations.Warmup;
 @Warmup(iterations = 3, time = 2)
 @Measurement(iterations = 10, time = 1)
 public class ParallelMultigetBenchmark extends PinnedJvm {
-  private static final int WARM_UP_MULTIS = 2000;
   private static final int LARGE_BATCH = 500;
   private static final int FIRST_TIER_MB = 64;
   /** Small, as the open segment is in memory. */
@@ -130,7 +131,15 @@ public class ParallelMultigetBenchmark extends PinnedJvm {
   private RowServer server;
 
   @Setup(Level.Trial)
-  public void fill() throws Exception {
+  public void fillAndWarmUp(BenchmarkParams params) throws Exception {
+    fill();
+    slowedReads.pause();
+    CompilerWarmUp.run(params.getThreads(), () -> multiget(batch), () -> {
+    });
+    slowedReads.resume();
+  }
+
+  void fill() throws Exception {
     bucketFile = Files.createTempFile("stratum-bench", ".bucket");
     Configuration conf = HBaseConfiguration.create();
     conf.set(HConstants.BUCKET_CACHE_IOENGINE_KEY,
@@ -153,11 +162,6 @@ public class ParallelMultigetBenchmark extends PinnedJvm {
     conf.setInt("hbase.regionserver.parallel.get.threads", threads);
     server = new RowServer(conf, (long) megabytes << 20);
     slowedReads = new SlowedReads(deviceMicros);
-    slowedReads.pause();
-    for (int i = 0; i < WARM_UP_MULTIS; i++) {
-      multiget(batch);
-    }
-    slowedReads.resume();
   }
 
   /** Leaves a read of several blocks without the memory that it needs. */

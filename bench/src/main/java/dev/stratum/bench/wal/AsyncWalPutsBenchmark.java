@@ -18,6 +18,7 @@
 package dev.stratum.bench.wal;
 
 import dev.stratum.bench.PinnedJvm;
+import dev.stratum.bench.harness.CompilerWarmUp;
 import java.io.IOException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
@@ -42,6 +43,7 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Threads;
 import org.openjdk.jmh.annotations.Warmup;
+import org.openjdk.jmh.infra.BenchmarkParams;
 
 /**
  * A batch of puts into a region whose WAL is in HDFS on loopback with two DataNodes, in
@@ -62,7 +64,7 @@ import org.openjdk.jmh.annotations.Warmup;
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
 @BenchmarkMode(Mode.SampleTime)
 @Fork(jvmArgsAppend = { "-Xms6g", "-Xmx6g" })
-@Warmup(iterations = 4, time = 1)
+@Warmup(iterations = 2, time = 1)
 @Measurement(iterations = 4, time = 1)
 public class AsyncWalPutsBenchmark extends PinnedJvm {
   private static final byte[] QUALIFIER = Bytes.toBytes("q");
@@ -95,7 +97,12 @@ public class AsyncWalPutsBenchmark extends PinnedJvm {
   private RegionOnWal region;
 
   @Setup(Level.Trial)
-  public void open() throws IOException {
+  public void openAndWarmUp(BenchmarkParams params) throws Exception {
+    open();
+    CompilerWarmUp.run(params.getThreads(), this::put, this::startAnew);
+  }
+
+  void open() throws IOException {
     Configuration conf = HBaseConfiguration.create();
     conf.setInt("hbase.wal.async.sync.interval.ms", intervalMs);
     conf.setInt("hbase.wal.async.max.syncs.in.flight", syncsInFlight);

@@ -1,0 +1,103 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package dev.stratum.bench.harness;
+
+import java.lang.management.CompilationMXBean;
+import java.lang.management.ManagementFactory;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Repeats an operation until the compilers have little left to do with it. To be called before what
+ * is measured by more threads than there are processors: there the compilers get a share like any
+ * other thread's and are not done in a warm-up of some seconds, so that one JVM is measured with
+ * what another one still waits for.
+ */
+public final class CompilerWarmUp {
+  private static final long WINDOW_MILLIS = 1000;
+  /** Quiet is a window in which they were at work for no longer. */
+  private static final long QUIET_MILLIS = 150;
+  /** So many in a row, as a method is compiled again some time after it was found to be hot. */
+  private static final int QUIET_WINDOWS = 2;
+  private static final int MOST_WINDOWS = 25;
+
+  /** What is repeated, or done between two windows. */
+  public interface Operation {
+    void run() throws Exception;
+  }
+
+  private CompilerWarmUp() {
+  }
+
+  /**
+   * Runs an operation by as many threads as there are processors, and then, if that is more, by
+   * {@code threads}, each until the compilers are quiet; for 25 s at most.
+   * @param threads   by how many it is run when it is measured
+   * @param operation that any thread may run
+   * @param between   is run each second while nobody runs the operation
+   * @throws ExecutionException if the operation has failed
+   * @throws Exception          what {@code between} throws
+   */
+  public static void run(int threads, Operation operation, Operation between) throws Exception {
+    int processors = Runtime.getRuntime().availableProcessors();
+    untilQuiet(Math.min(threads, processors), operation, between);
+    if (threads > processors) {
+      untilQuiet(threads, operation, between);
+    }
+  }
+
+  private static void untilQuiet(int threads, Operation operation, Operation between)
+    throws Exception {
+    CompilationMXBean compilers = ManagementFactory.getCompilationMXBean();
+    ExecutorService workers = Executors.newFixedThreadPool(threads);
+    try {
+      int quiet = 0;
+      for (int i = 0; i < MOST_WINDOWS && quiet < QUIET_WINDOWS; i++) {
+        long before = compilers.getTotalCompilationTime();
+        repeat(workers, threads, operation);
+        quiet = compilers.getTotalCompilationTime() - before <= QUIET_MILLIS ? quiet + 1 : 0;
+        between.run();
+      }
+    } finally {
+      workers.shutdownNow();
+      workers.awaitTermination(1, TimeUnit.MINUTES);
+    }
+  }
+
+  private static void repeat(ExecutorService workers, int threads, Operation operation)
+    throws InterruptedException, ExecutionException {
+    long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(WINDOW_MILLIS);
+    List<Future<?>> all = new ArrayList<>();
+    for (int i = 0; i < threads; i++) {
+      all.add(workers.submit(() -> {
+        while (System.nanoTime() - end < 0) {
+          operation.run();
+        }
+        return null;
+      }));
+    }
+    for (Future<?> each : all) {
+      each.get();
+    }
+  }
+}
