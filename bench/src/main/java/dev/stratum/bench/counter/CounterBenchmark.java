@@ -18,6 +18,7 @@
 package dev.stratum.bench.counter;
 
 import dev.stratum.bench.PinnedJvm;
+import dev.stratum.bench.harness.CompilerWarmUp;
 import java.io.IOException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
@@ -59,6 +60,8 @@ import org.openjdk.jmh.annotations.Warmup;
 @Warmup(iterations = 3, time = 2)
 @Measurement(iterations = 5, time = 2)
 public class CounterBenchmark extends PinnedJvm {
+  private static final int WARM_UP_MILLIS = 2000;
+
   /** How a counter is updated. */
   @Param({ "INCREMENT", "INCREMENT_FIVE_COLUMNS", "INCREMENT_BATCH", "READ_MODIFY_WRITE",
     "CHECK_AND_PUT" })
@@ -83,8 +86,8 @@ public class CounterBenchmark extends PinnedJvm {
   @Param("row")
   public String scope;
 
-  /** How long the server is warmed up before JMH does; after less the JIT compiler is busy. */
-  int warmUpMillis = 20_000;
+  /** How often the server is warmed up at most, before JMH does that. */
+  int warmUps = 20;
 
   private CounterServer server;
   private long before;
@@ -111,7 +114,7 @@ public class CounterBenchmark extends PinnedJvm {
   public void open() throws Exception {
     server = new CounterServer(HBaseConfiguration.create(), scope);
     draw = new CounterKeys(rows, keys);
-    server.warmUp(warmUpMillis);
+    CompilerWarmUp.untilQuiet(warmUps, () -> server.warmUp(WARM_UP_MILLIS));
     before = server.stored();
   }
 

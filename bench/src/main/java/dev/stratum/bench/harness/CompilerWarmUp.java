@@ -60,33 +60,45 @@ public final class CompilerWarmUp {
    */
   public static void run(int threads, Operation operation, Operation between) throws Exception {
     int processors = Runtime.getRuntime().availableProcessors();
-    untilQuiet(Math.min(threads, processors), operation, between);
+    repeat(Math.min(threads, processors), operation, between);
     if (threads > processors) {
-      untilQuiet(threads, operation, between);
+      repeat(threads, operation, between);
     }
   }
 
-  private static void untilQuiet(int threads, Operation operation, Operation between)
+  private static void repeat(int threads, Operation operation, Operation between)
     throws Exception {
-    CompilationMXBean compilers = ManagementFactory.getCompilationMXBean();
     ExecutorService workers = Executors.newFixedThreadPool(threads);
     try {
-      int quiet = 0;
-      for (int i = 0; i < MOST_WINDOWS && quiet < QUIET_WINDOWS; i++) {
-        long before = compilers.getTotalCompilationTime();
-        repeat(workers, threads, operation);
-        quiet = compilers.getTotalCompilationTime() - before <= QUIET_MILLIS ? quiet + 1 : 0;
+      untilQuiet(MOST_WINDOWS, () -> {
+        repeatFor(WINDOW_MILLIS, workers, threads, operation);
         between.run();
-      }
+      });
     } finally {
       workers.shutdownNow();
       workers.awaitTermination(1, TimeUnit.MINUTES);
     }
   }
 
-  private static void repeat(ExecutorService workers, int threads, Operation operation)
-    throws InterruptedException, ExecutionException {
-    long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(WINDOW_MILLIS);
+  /**
+   * Repeats something until the compilers are quiet.
+   * @param most   how often at most
+   * @param window a second or two of what is to be measured
+   * @throws Exception what that throws
+   */
+  public static void untilQuiet(int most, Operation window) throws Exception {
+    CompilationMXBean compilers = ManagementFactory.getCompilationMXBean();
+    int quiet = 0;
+    for (int i = 0; i < most && quiet < QUIET_WINDOWS; i++) {
+      long before = compilers.getTotalCompilationTime();
+      window.run();
+      quiet = compilers.getTotalCompilationTime() - before <= QUIET_MILLIS ? quiet + 1 : 0;
+    }
+  }
+
+  private static void repeatFor(long millis, ExecutorService workers, int threads,
+    Operation operation) throws InterruptedException, ExecutionException {
+    long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
     List<Future<?>> all = new ArrayList<>();
     for (int i = 0; i < threads; i++) {
       all.add(workers.submit(() -> {

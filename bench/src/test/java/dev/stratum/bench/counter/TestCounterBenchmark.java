@@ -44,7 +44,7 @@ public class TestCounterBenchmark {
 
   private void open() throws Exception {
     benchmark.rows = 3;
-    benchmark.warmUpMillis = 100;
+    benchmark.warmUps = 0;
     benchmark.durability = Durability.SYNC_WAL;
     benchmark.way = CounterWay.INCREMENT;
     benchmark.keys = "zipfian";
