@@ -75,6 +75,8 @@ import org.junit.Test;
 import org.junit.experimental.categories.Category;
 import org.mockito.Mockito;
 
+import org.apache.hbase.thirdparty.com.google.common.util.concurrent.Uninterruptibles;
+
 import org.apache.hadoop.hbase.shaded.protobuf.ProtobufUtil;
 import org.apache.hadoop.hbase.shaded.protobuf.RequestConverter;
 import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.Action;
@@ -683,7 +685,8 @@ public class TestParallelGets {
     CountDownLatch helped = new CountDownLatch(1);
     List<Object> answers = serve(gets(4), (get, as) -> {
       if (Thread.currentThread() == handler) {
-        await(helped);
+        // It may be interrupted before it has got its processor.
+        Uninterruptibles.awaitUninterruptibly(helped);
       } else {
         helped.countDown();
         sleep(20);
