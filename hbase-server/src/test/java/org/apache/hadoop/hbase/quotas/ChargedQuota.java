@@ -28,12 +28,16 @@ public final class ChargedQuota implements QuotaLimiter {
   private final Map<String, Long> charges = new TreeMap<>();
   private volatile long available = Long.MAX_VALUE;
 
-  /** Has a server that has quotas charge a user here, until it reads its quotas anew. */
+  /** Has a server that has quotas charge a user here. It does not read its quotas anew any more. */
   public static ChargedQuota of(User user, RegionServerRpcQuotaManager server) {
     ChargedQuota quota = new ChargedQuota();
-    // Has the quotas read for the first time, if they have not been.
-    server.getQuotaCache().getUserQuotaState(user.getUGI());
-    server.getQuotaCache().getUserQuotaCache().put(user.getShortName(), new UserQuotaState() {
+    QuotaCache cache = server.getQuotaCache();
+    // A reading that is due, as after a change of the configuration, would undo what is done here.
+    cache.stop("A test has its own");
+    // Waits for one that is going on, and has them read for the first time, if they have not been.
+    cache.forceSynchronousCacheRefresh();
+    cache.getUserQuotaState(user.getUGI());
+    cache.getUserQuotaCache().put(user.getShortName(), new UserQuotaState() {
       @Override
       public synchronized QuotaLimiter getTableLimiter(TableName table) {
         return quota;
