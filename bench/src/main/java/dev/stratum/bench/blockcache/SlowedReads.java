@@ -54,8 +54,8 @@ public final class SlowedReads implements Closeable {
   private static final Class<?> SEGMENTS = segments();
   private static volatile long parkNanos;
 
-  private final int micros;
-  private final long park;
+  private int micros;
+  private long park;
   private final ClassReloadingStrategy agent;
 
   /** What is put in front of the read. */
@@ -160,6 +160,18 @@ public final class SlowedReads implements Closeable {
   /** Has reads wait again. */
   public void resume() {
     parkNanos = park;
+  }
+
+  /**
+   * Has reads wait for another time from now on. Those that waited before are forgotten.
+   * @param newMicros as in the constructors, more than 0
+   * @param newPark   what {@link #calibrate} said of it
+   */
+  public void resume(int newMicros, long newPark) {
+    micros = newMicros;
+    park = newPark;
+    countAnew();
+    resume();
   }
 
   /** Forgets how many reads have waited so far, and how long. */

@@ -164,7 +164,11 @@ final class CaseComparison {
     aims.add(new Aim("throughput at least " + least, throughput().ratio().median() >= least));
     if (result.has("p99Aim")) {
       double most = result.get("p99Aim").getAsDouble();
-      aims.add(new Aim("p99 at most " + most, latency(false, "p99").ratio().median() <= most));
+      // A closed loop's latency is its throughput once more, where processors are what is short.
+      Pair atFixedRate = latency(true, "p99");
+      Pair p99 = atFixedRate == null ? latency(false, "p99") : atFixedRate;
+      aims.add(new Aim("p99 at most " + most + (atFixedRate == null ? "" : " at a fixed rate"),
+        p99.ratio().median() <= most));
     }
     return aims;
   }

@@ -24,7 +24,8 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
 
 /**
  * What this JVM has used since it was started: <code>gcCount</code>, <code>gcMillis</code> (all
- * collectors together, as the throughput article counts them) and <code>cpuMillis</code>.
+ * collectors together, as the throughput article counts them), <code>compileMillis</code> (all
+ * compilers together, their waits for a processor included) and <code>cpuMillis</code>.
  */
 final class JvmCounters {
   private JvmCounters() {
@@ -40,6 +41,8 @@ final class JvmCounters {
     JsonObject counters = new JsonObject();
     counters.addProperty("gcCount", count);
     counters.addProperty("gcMillis", millis);
+    counters.addProperty("compileMillis",
+      ManagementFactory.getCompilationMXBean().getTotalCompilationTime());
     counters.addProperty("cpuMillis",
       ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class).getProcessCpuTime()
         / 1_000_000);

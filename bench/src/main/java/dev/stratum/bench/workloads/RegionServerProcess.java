@@ -58,9 +58,7 @@ final class RegionServerProcess implements Conversation.Answers {
   private static final long QUIET_MILLIS = 500;
 
   private HRegionServer server;
-  /** Null until reads are slowed for the first time. */
   private SlowedReads slowedReads;
-  private int slowedMicros;
   private boolean isSlow;
   private FlameGraph flameGraph;
 
@@ -100,6 +98,8 @@ final class RegionServerProcess implements Conversation.Answers {
   }
 
   private JsonObject start(Configuration conf) throws Exception {
+    // The JVM forgets all that it has compiled when the class of reads is changed: before any.
+    slowedReads = new SlowedReads(1, 0);
     JVMClusterUtil.RegionServerThread thread =
       JVMClusterUtil.createRegionServerThread(conf, HRegionServer.class, 0);
     server = thread.getRegionServer();
@@ -165,8 +165,7 @@ final class RegionServerProcess implements Conversation.Answers {
         region -> ((HRegion) region).getCompactionState() != CompactionState.NONE);
   }
 
-  /** The class stays changed once it is, as this JVM would have to compile everything again. */
-  private JsonObject slow(int micros, long nanos) throws Exception {
+  private JsonObject slow(int micros, long nanos) {
     JsonObject answer = new JsonObject();
     if (isSlow) {
       answer.addProperty("count", slowedReads.count());
@@ -174,15 +173,8 @@ final class RegionServerProcess implements Conversation.Answers {
       slowedReads.pause();
     }
     isSlow = micros > 0;
-    if (isSlow && micros != slowedMicros) {
-      if (slowedReads != null) {
-        slowedReads.close();
-      }
-      slowedReads = new SlowedReads(micros, nanos);
-      slowedMicros = micros;
-    } else if (isSlow) {
-      SlowedReads.countAnew();
-      slowedReads.resume();
+    if (isSlow) {
+      slowedReads.resume(micros, nanos);
     }
     return answer;
   }

@@ -41,6 +41,10 @@ final class Side implements Closeable {
   /** A pass over a table that is all cached still misses blocks of hbase:meta now and then. */
   private static final long MISSES_OF_OTHERS = 5;
 
+  /** Compilers that are at work for no more of a window, in a row of so many, have done most. */
+  private static final double QUIET = 0.15;
+  private static final int QUIET_WINDOWS = 2;
+
   private final String name;
   private final Map<String, String> keys;
   private final Map<String, ChildProcess> children = new LinkedHashMap<>();
@@ -253,8 +257,15 @@ final class Side implements Closeable {
    *         <code>base</code> used for it
    */
   JsonObject run(WorkloadCase workload, double seconds, double rate) throws SuiteException {
+    return run(workload, workload.threads(), seconds, rate);
+  }
+
+  private JsonObject run(WorkloadCase workload, int threads, double seconds, double rate)
+    throws SuiteException {
+    JsonObject properties = workload.json();
+    properties.addProperty("threads", Integer.toString(threads));
     JsonObject request = request("run");
-    request.add("properties", workload.json());
+    request.add("properties", properties);
     request.addProperty("seconds", seconds);
     request.addProperty("rate", rate);
     JsonObject server = counters("regionserver");
@@ -263,6 +274,35 @@ final class Side implements Closeable {
     result.add("regionserver", JvmCounters.difference(server, counters("regionserver")));
     result.add("base", JvmCounters.difference(base, counters("base")));
     return result;
+  }
+
+  /**
+   * Runs a case until the compilers of RegionServer and clients have little left to do with it: by
+   * as many threads as there are processors, as beside more the compilers get a thread's share of
+   * them and take several times as long, and then by its own number.
+   * @param seconds how long at most
+   * @param window  how long at a time
+   */
+  void warmUp(WorkloadCase workload, double seconds, double window) throws SuiteException {
+    int processors = Runtime.getRuntime().availableProcessors();
+    if (workload.threads() > processors) {
+      untilCompiled(workload, processors, seconds / 2, window);
+    }
+    untilCompiled(workload, workload.threads(), seconds / 2, window);
+  }
+
+  private void untilCompiled(WorkloadCase workload, int threads, double seconds, double window)
+    throws SuiteException {
+    int quiet = 0;
+    for (double spent = 0; spent < seconds && quiet < QUIET_WINDOWS; spent += window) {
+      JsonObject run = run(workload, threads, Math.min(window, seconds - spent), 0);
+      boolean isQuiet = true;
+      for (String child : List.of("client", "regionserver")) {
+        double compiled = run.getAsJsonObject(child).get("compileMillis").getAsDouble() / 1000;
+        isQuiet &= compiled <= QUIET * window;
+      }
+      quiet = isQuiet ? quiet + 1 : 0;
+    }
   }
 
   /**

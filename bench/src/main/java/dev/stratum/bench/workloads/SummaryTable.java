@@ -27,7 +27,7 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
 /** A line for each case: medians, ratios with the spread of the rounds, verdict and aims. */
 final class SummaryTable {
   static final List<String> HEAD = List.of("case", "stock ops/s", "fork ops/s", "ratio", "rounds",
-    "stock p99 us", "fork p99 us", "p99 ratio", "verdict", "aims");
+    "stock p99 us", "fork p99 us", "p99 ratio", "at a fixed rate", "verdict", "aims");
 
   private final List<CaseComparison> cases;
 
@@ -46,7 +46,7 @@ final class SummaryTable {
     List<String> cells = new ArrayList<>();
     cells.add(one.name());
     if (one.verdict() == CaseComparison.Verdict.FAILED) {
-      cells.addAll(List.of("", "", "", "", "", "", "", "failed",
+      cells.addAll(List.of("", "", "", "", "", "", "", "", "failed",
         one.failure() == null ? "" : one.failure()));
       return cells;
     }
@@ -58,6 +58,8 @@ final class SummaryTable {
     cells.add(number(p99.stock().median()));
     cells.add(number(p99.fork().median()));
     cells.add(ratio(p99.ratio().median()));
+    CaseComparison.Pair atFixedRate = one.latency(true, "p99");
+    cells.add(atFixedRate == null ? "" : ratio(atFixedRate.ratio().median()));
     cells.add(one.verdict().toString());
     cells.add(one.aims().stream().map(aim -> aim.text() + (aim.met() ? ": met" : ": missed"))
       .collect(Collectors.joining("; ")));
@@ -100,7 +102,8 @@ final class SummaryTable {
   String markdown() {
     StringBuilder text = new StringBuilder();
     row(text, HEAD);
-    row(text, List.of("---", "---:", "---:", "---:", "---:", "---:", "---:", "---:", "---", "---"));
+    row(text, List.of("---", "---:", "---:", "---:", "---:", "---:", "---:", "---:", "---:", "---",
+      "---"));
     cases.forEach(one -> row(text, cells(one)));
     return text.toString();
   }

@@ -157,9 +157,10 @@ final class WorkloadReport {
         + " it; ahead or behind is what is so in every round and by 3 % or more in the median. The"
         + " ratio of p99 is better below 1.</p>\n<div class=\"scroll\" tabindex=\"0\""
         + " role=\"region\" aria-label=\"Summary\"><table class=\"summary\">\n<tr>");
-    List<Integer> wide = List.of(1, 2, 4, 5, 6, 9);
+    List<Integer> wide = List.of(1, 2, 4, 5, 6, 7, 10);
+    int verdictAt = SummaryTable.HEAD.indexOf("verdict");
     for (int i = 0; i < SummaryTable.HEAD.size(); i++) {
-      html.append("<th class=\"").append(i >= 8 ? "text " : "").append(wide.contains(i)
+      html.append("<th class=\"").append(i >= verdictAt ? "text " : "").append(wide.contains(i)
         ? "wide" : "").append("\">").append(SummaryTable.HEAD.get(i)).append("</th>");
     }
     html.append("</tr>\n");
@@ -168,9 +169,9 @@ final class WorkloadReport {
       List<String> cells = SummaryTable.cells(one);
       html.append("<tr><td><a href=\"#case").append(n).append("\">").append(escape(cells.get(0)))
         .append("</a></td>");
-      for (int i = 1; i < 9; i++) {
-        String verdict = i == 3 || i == 8 ? one.verdict() + " " : "";
-        html.append("<td class=\"").append(verdict).append(i == 8 ? "text " : "")
+      for (int i = 1; i <= verdictAt; i++) {
+        String verdict = i == 3 || i == verdictAt ? one.verdict() + " " : "";
+        html.append("<td class=\"").append(verdict).append(i == verdictAt ? "text " : "")
           .append(wide.contains(i) ? "wide" : "").append("\">").append(i == 3 ? "<b>" : "")
           .append(escape(cells.get(i))).append(i == 3 ? "</b>" : "").append("</td>");
       }

@@ -67,6 +67,8 @@ final class WorkloadSuite implements Closeable {
   private static final int ROWS_OF_A_TABLE = 20_000;
   private static final double RUN_GUESS = 1.2;
   private static final double EMPTY_GUESS = 5;
+  /** Of the time that a warm-up may take. */
+  private static final double WARM_GUESS = 0.5;
   /** Arguments that are not sizes. */
   private static final List<String> ARGUMENTS = List.of("directory", "fork.class.path",
     "stock.class.path", "quick", "include", "command", "list", "rows.max", "flame");
@@ -84,6 +86,7 @@ final class WorkloadSuite implements Closeable {
   private final Map<Integer, Long> sleeps = new HashMap<>();
   /** Of the current case, as planned. */
   private double secondsDone;
+  private int warmedSides;
   private volatile boolean closed;
 
   /**
@@ -99,7 +102,8 @@ final class WorkloadSuite implements Closeable {
     this.quick = Boolean.parseBoolean(arguments.getProperty("quick"));
     this.sizes = WorkloadCase.properties("workloads/suite.properties");
     if (quick) {
-      for (String key : List.of("first.warmup.seconds", "warmup.seconds", "seconds", "rounds")) {
+      for (String key : List.of("first.warmup.seconds", "first.warmup.window", "warmup.seconds",
+        "seconds", "rounds")) {
         sizes.setProperty(key, sizes.getProperty("quick." + key));
       }
     }
@@ -220,6 +224,7 @@ final class WorkloadSuite implements Closeable {
       JsonObject result = describe(one);
       caseResults.add(result);
       secondsDone = 0;
+      warmedSides = 0;
       try {
         if (!loaded.contains(one.table())) {
           load(one);
@@ -232,6 +237,7 @@ final class WorkloadSuite implements Closeable {
         }
         failures++;
         toGo.drop("run", secondsOf(one) - secondsDone);
+        toGo.drop("warm", (2 - warmedSides) * number("first.warmup.seconds"));
         result.addProperty("failure", e.getMessage());
         say("%s failed: %s", one, e.getMessage());
       }
@@ -255,6 +261,7 @@ final class WorkloadSuite implements Closeable {
         tables.add(one.table());
         toGo.plan("load", one.rows(quick) + ROWS_OF_A_TABLE, LOAD_GUESS);
       }
+      toGo.plan("warm", 2 * number("first.warmup.seconds"), WARM_GUESS);
       toGo.plan("run", secondsOf(one), RUN_GUESS);
       toGo.plan("empty", one.isEmptied() ? 2 * (number("rounds") + 1) : 0, EMPTY_GUESS);
     }
@@ -263,7 +270,7 @@ final class WorkloadSuite implements Closeable {
   private double secondsOf(WorkloadCase one) {
     double each = number("warmup.seconds") + number("seconds")
       + (one.fixedRate() > 0 ? number("seconds") : 0);
-    return 2 * (number("first.warmup.seconds") + number("rounds") * each)
+    return 2 * number("rounds") * each
       + (one.isProfiled() ? 2 * number("seconds") : 0);
   }
 
@@ -385,10 +392,10 @@ final class WorkloadSuite implements Closeable {
     double seconds = number("first.warmup.seconds");
     long start = System.nanoTime();
     slow(side, one.micros());
-    side.run(one, seconds, 0);
+    side.warmUp(one, seconds, number("first.warmup.window"));
     slow(side, 0);
-    done("run", seconds, start);
-    secondsDone += seconds;
+    done("warm", seconds, start);
+    warmedSides++;
   }
 
   private void empty(WorkloadCase one, Side side) throws SuiteException {

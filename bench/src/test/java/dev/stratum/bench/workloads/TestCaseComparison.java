@@ -82,6 +82,22 @@ public class TestCaseComparison {
   }
 
   @Test
+  public void anAimOfLatencyIsHeldAgainstTheFixedRateWhereThereIsOne() {
+    JsonObject result = result(100, 125, 100, 125);
+    result.addProperty("p99Aim", 0.5);
+    for (String side : new String[] { "stock", "fork" }) {
+      JsonObject run = result(1).getAsJsonArray("runs").get(0).getAsJsonObject();
+      run.addProperty("side", side);
+      run.addProperty("rate", 60);
+      run.getAsJsonObject("all").addProperty("p99", side.equals("fork") ? 4 : 10);
+      result.getAsJsonArray("runs").add(run);
+    }
+    CaseComparison.Aim aim = new CaseComparison(result).aims().get(1);
+    assertTrue(aim.text(), aim.text().endsWith("at a fixed rate"));
+    assertTrue(aim.met());
+  }
+
+  @Test
   public void aimsAreHeldAgainstTheMedians() {
     JsonObject result = result(100, 125, 100, 125);
     result.addProperty("throughputAim", 1.5);

@@ -98,6 +98,7 @@ public class TestWorkloadSuite {
       assertTrue(run.toString(), run.getAsJsonObject("all").get("count").getAsLong() > 0);
       assertTrue(run.toString(),
         run.getAsJsonObject("regionserver").get("cacheHits").getAsLong() > 0);
+      assertTrue(run.toString(), run.getAsJsonObject("client").has("compileMillis"));
       // So little data fits into the fork's first tier, which is not slowed.
       assertTrue(run.toString(), run.get("side").getAsString().equals("fork")
         || run.getAsJsonObject("slowed").get("micros").getAsDouble() > 0);
