@@ -20,6 +20,9 @@ package dev.stratum.bench.wal;
 import dev.stratum.bench.PinnedJvm;
 import dev.stratum.bench.harness.CompilerWarmUp;
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.concurrent.BrokenBarrierException;
+import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
@@ -64,8 +67,8 @@ import org.openjdk.jmh.infra.BenchmarkParams;
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
 @BenchmarkMode(Mode.SampleTime)
 @Fork(jvmArgsAppend = { "-Xms6g", "-Xmx6g" })
-@Warmup(iterations = 2, time = 1)
-@Measurement(iterations = 4, time = 1)
+@Warmup(iterations = 6, time = 1)
+@Measurement(iterations = 8, time = 1)
 public class AsyncWalPutsBenchmark extends PinnedJvm {
   private static final byte[] QUALIFIER = Bytes.toBytes("q");
   private static final int VALUE_BYTES = 100;
@@ -95,10 +98,32 @@ public class AsyncWalPutsBenchmark extends PinnedJvm {
   public int syncers;
 
   private RegionOnWal region;
+  private CyclicBarrier handlers;
+
+  /**
+   * A thread that writes. They wait here for the one that starts anew: for what JMH has one thread
+   * do before an iteration, it has the others spin, which takes the processors from that one and
+   * counts as processor time of the operations.
+   */
+  @State(Scope.Thread)
+  public static class Handler {
+    @Setup(Level.Iteration)
+    public void startAnew(AsyncWalPutsBenchmark benchmark)
+      throws InterruptedException, BrokenBarrierException {
+      benchmark.handlers.await();
+    }
+  }
 
   @Setup(Level.Trial)
   public void openAndWarmUp(BenchmarkParams params) throws Exception {
     open();
+    handlers = new CyclicBarrier(params.getThreads(), () -> {
+      try {
+        startAnew();
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+    });
     CompilerWarmUp.run(params.getThreads(), this::put, this::startAnew);
   }
 
@@ -110,8 +135,7 @@ public class AsyncWalPutsBenchmark extends PinnedJvm {
     region = new RegionOnWal(conf, provider);
   }
 
-  @Setup(Level.Iteration)
-  public void startAnew() throws IOException {
+  void startAnew() throws IOException {
     region.startAnew();
   }
 
@@ -133,7 +157,8 @@ public class AsyncWalPutsBenchmark extends PinnedJvm {
     return puts;
   }
 
-  private Put[] put() throws IOException {
+  /** What one operation of each benchmark is. */
+  Put[] put() throws IOException {
     Put[] puts = puts();
     region.region().batchMutate(puts);
     return puts;
@@ -149,21 +174,21 @@ public class AsyncWalPutsBenchmark extends PinnedJvm {
   /** One batch at a time. */
   @Benchmark
   @Threads(1)
-  public Put[] one() throws IOException {
+  public Put[] one(Handler handler) throws IOException {
     return put();
   }
 
   /** Sixteen batches at a time. */
   @Benchmark
   @Threads(16)
-  public Put[] sixteen() throws IOException {
+  public Put[] sixteen(Handler handler) throws IOException {
     return put();
   }
 
   /** Sixty-four batches at a time. */
   @Benchmark
   @Threads(64)
-  public Put[] sixtyFour() throws IOException {
+  public Put[] sixtyFour(Handler handler) throws IOException {
     return put();
   }
 }

@@ -49,7 +49,7 @@ public class TestAsyncWalPutsBenchmark {
     for (int i = 0; i < 3; i++) {
       benchmark.startAnew();
       for (int n = 0; n < 50; n++) {
-        Put[] puts = benchmark.one();
+        Put[] puts = benchmark.put();
         assertEquals(2, puts.length);
         assertTrue(benchmark.has(puts[0]) && benchmark.has(puts[1]));
       }
