@@ -122,7 +122,11 @@ final class ServerSettings {
     keys.put("hbase.bucketcache.composite.promotion", "frequency");
     keys.put("hbase.rs.prefetch.order", "newest");
     keys.put("hbase.regionserver.parallel.get.enabled", "true");
+    // For a device; of what comes from memory only as many serve as there are processors.
+    keys.put("hbase.regionserver.parallel.get.threads", "16");
     keys.put("hbase.regionserver.increment.coalesce.enabled", "true");
+    // Many clients, many counters, and processors are what is short.
+    keys.put("hbase.regionserver.increment.coalesce.scope", "region");
     keys.put("hbase.wal.async.sync.interval.ms", "100");
     return keys;
   }
