@@ -332,7 +332,7 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
     Cacheable block = null;
     boolean read = false;
     try {
-      block = readFrom(engine, entry);
+      block = readChecked(engine, entry);
       health.readSucceeded();
       read = true;
       return block;
@@ -351,16 +351,29 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
     }
   }
 
+  /**
+   * Reads what an entry stands for; what it throws is the last of it. Bytes that are wrong because
+   * mapped memory is not there make for a failure of their own before the JVM tells of the fault,
+   * which it does at any call after that: here, and not while the failure is dealt with.
+   * @throws InternalError if there was such a fault
+   */
+  private Cacheable readChecked(IOEngine engine, BucketEntry entry) throws IOException {
+    try {
+      return readFrom(engine, entry);
+    } catch (HBaseIOException | RuntimeException e) {
+      if (engine instanceof FileMmapIOEngine) {
+        EntryChecksum.throwPendingFault();
+      }
+      throw e;
+    }
+  }
+
   /** Reads what an entry stands for, of which the caller holds a reference. */
   Cacheable readFrom(IOEngine engine, BucketEntry entry) throws IOException {
     return engine.read(entry);
   }
 
-  private HBaseIOException unreadable(Throwable cause, int term) {
-    Throwable failure = cause;
-    if (ioEngine instanceof FileMmapIOEngine) {
-      failure = faultBehind(cause);
-    }
+  private HBaseIOException unreadable(Throwable failure, int term) {
     if (failure instanceof HBaseIOException || failure instanceof RuntimeException) {
       checksumFailures.increment();
       if (mayLog()) {
@@ -373,16 +386,6 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
     }
     ioFailed("read", failure, health.readFailed(term));
     return new HBaseIOException(failure);
-  }
-
-  /** Returns the fault of mapped memory that is behind what was seen first, if there is one. */
-  private static Throwable faultBehind(Throwable seen) {
-    try {
-      EntryChecksum.throwPendingFault();
-      return seen;
-    } catch (InternalError e) {
-      return e;
-    }
   }
 
   /** Returns null, for the superclass to drop the block, where it would try again for ever. */
