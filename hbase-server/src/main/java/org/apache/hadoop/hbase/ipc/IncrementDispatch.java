@@ -26,18 +26,21 @@ import org.apache.hadoop.hbase.regionserver.HRegionServer;
 import org.apache.hadoop.hbase.regionserver.RSRpcServices;
 import org.apache.hadoop.hbase.regionserver.counter.IncrementCall;
 import org.apache.hadoop.hbase.regionserver.counter.IncrementCoalescer;
+import org.apache.hadoop.hbase.regionserver.counter.IncrementRequest;
 import org.apache.yetus.audience.InterfaceAudience;
 
+import org.apache.hbase.thirdparty.com.google.protobuf.ByteString;
 import org.apache.hbase.thirdparty.com.google.protobuf.Message;
 
 import org.apache.hadoop.hbase.shaded.protobuf.ProtobufUtil;
 import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MutateRequest;
+import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MutationProto;
 import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MutationProto.MutationType;
 
 /**
- * How calls get from a connection to the scheduler. Increments that could be merged with others are
- * shown to the {@link IncrementCoalescer} first, so that those that would only wait for another one
- * need no handler to wait in. All other calls go straight to the scheduler. For the threads that
+ * How calls get from a connection to the scheduler. Increments are shown to the
+ * {@link IncrementCoalescer} first, so that those that would only wait for another one need no
+ * handler to wait in. All other calls go straight to the scheduler. For the threads that
  * read requests.
  */
 @InterfaceAudience.Private
@@ -55,10 +58,10 @@ final class IncrementDispatch {
   /** Returns false if there are too many calls already. */
   static boolean dispatch(RpcServer server, ServerCall<?> call) {
     IncrementCoalescer coalescer = coalescer(server, call.getParam());
-    IncrementCall increment = coalescer == null ? null : increment(server, coalescer, call);
-    if (increment == null) {
+    if (coalescer == null) {
       return server.getScheduler().dispatch(new CallRunner(server, call));
     }
+    IncrementCall increment = coalescer.call(new Request((HRegionServer) server.server, call));
     return coalescer.dispatch(increment, new WatchedCallRunner(server, call, increment),
       server.getScheduler());
   }
@@ -79,27 +82,52 @@ final class IncrementDispatch {
     return coalescer == null || !coalescer.isEnabled() ? null : coalescer;
   }
 
-  /** Returns null if it is to be done by itself. */
-  private static IncrementCall increment(RpcServer server, IncrementCoalescer coalescer,
-    ServerCall<?> call) {
-    MutateRequest request = (MutateRequest) call.getParam();
-    HRegion region = ((HRegionServer) server.server)
-      .getOnlineRegion(request.getRegion().getValue().toByteArray());
-    CellScanner cells = call.getCellScanner();
-    if (region == null || cells != null && !(cells instanceof PeekedCells)) {
-      return null;
+  /** What a connection has read. */
+  private static final class Request implements IncrementRequest {
+    private final HRegionServer server;
+    private final MutateRequest request;
+    private final CellScanner cells;
+    private final int priority;
+
+    private Request(HRegionServer server, ServerCall<?> call) {
+      this.server = server;
+      this.request = (MutateRequest) call.getParam();
+      this.cells = call.getCellScanner();
+      this.priority = call.getPriority();
     }
-    try {
-      Increment increment = ProtobufUtil.toIncrement(request.getMutation(),
+
+    @Override
+    public ByteString regionName() {
+      return request.getRegion().getValue();
+    }
+
+    @Override
+    public MutationProto mutation() {
+      return request.getMutation();
+    }
+
+    @Override
+    public long nonceGroup() {
+      return request.hasNonceGroup() ? request.getNonceGroup() : HConstants.NO_NONCE;
+    }
+
+    @Override
+    public int priority() {
+      return priority;
+    }
+
+    @Override
+    public HRegion region() {
+      return server.getOnlineRegion(regionName().toByteArray());
+    }
+
+    @Override
+    public Increment increment() throws IOException {
+      if (cells != null && !(cells instanceof PeekedCells)) {
+        throw new IOException("Its cells can be read once only");
+      }
+      return ProtobufUtil.toIncrement(mutation(),
         cells == null ? null : ((PeekedCells) cells).cellScanner());
-      long group = request.hasNonceGroup() ? request.getNonceGroup() : HConstants.NO_NONCE;
-      long nonce = request.getMutation().hasNonce()
-        ? request.getMutation().getNonce()
-        : HConstants.NO_NONCE;
-      return coalescer.call(region, increment, group, nonce);
-    } catch (IOException | RuntimeException e) {
-      // The handler says what is wrong with it.
-      return null;
     }
   }
 }

@@ -142,8 +142,8 @@ final class CounterKey {
     return cells;
   }
 
-  /** Returns what an increment with this key adds to each column, in the order of a result. */
-  long[] amounts(Increment increment) {
+  /** Returns what an increment with a key adds to each column, in the order of a result. */
+  static long[] amounts(Increment increment) {
     List<Cell> cells = cells(increment);
     long[] amounts = new long[cells.size()];
     for (int i = 0; i < amounts.length; i++) {

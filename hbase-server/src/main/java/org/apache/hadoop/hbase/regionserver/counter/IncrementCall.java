@@ -17,6 +17,8 @@
  */
 package org.apache.hadoop.hbase.regionserver.counter;
 
+import java.util.concurrent.ConcurrentMap;
+import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.client.Increment;
 import org.apache.hadoop.hbase.ipc.CallRunner;
 import org.apache.hadoop.hbase.ipc.RpcScheduler;
@@ -24,10 +26,13 @@ import org.apache.hadoop.hbase.ipc.WatchedCallRunner;
 import org.apache.hadoop.hbase.monitoring.MonitoredRPCHandlerImpl;
 import org.apache.yetus.audience.InterfaceAudience;
 
+import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MutationProto;
+
 /**
- * An increment whose call no handler has begun yet. It waits for its turn without a thread; then
- * either a handler is given the call, which leads, or the thread that leads already runs it, inside
- * of its own.
+ * An increment whose call no handler has begun yet. One that finds nobody of its row under way goes
+ * to a handler, unread; those that come meanwhile, and are read, give it the turn that they wait
+ * for. Any other waits for its turn without a thread; then either a handler is given the call,
+ * which leads, or the thread that leads already runs it, inside of its own.
  */
 @InterfaceAudience.Private
 public final class IncrementCall extends PendingIncrement implements WatchedCallRunner.Watcher {
@@ -36,9 +41,20 @@ public final class IncrementCall extends PendingIncrement implements WatchedCall
   private static final ThreadLocal<IncrementCall> BEGUN = new ThreadLocal<>();
 
   private final IncrementCoalescer coalescer;
-  private final CounterKey key;
+  private final IncrementRequest request;
   private CallRunner runner;
   private RpcScheduler scheduler;
+  private int place;
+  /** Where it is under way, until it is over. */
+  private IncrementLanes.Lane lane;
+  /** Whether it found nobody there. */
+  private boolean lone;
+  /** Whether it is being done by itself. */
+  private boolean alone;
+  /** Whether it has no more to do with turns. */
+  private boolean over;
+  /** Null if it was not read, or is not to be merged; a lone one has that of who waits for it. */
+  private CounterKey key;
   /** What it was given, if anything. */
   private CounterTurn turn;
   /** Whether it has the turn still, and nobody can take it. */
@@ -47,11 +63,11 @@ public final class IncrementCall extends PendingIncrement implements WatchedCall
   private CallChain chain;
   private IncrementCall outer;
 
-  IncrementCall(IncrementCoalescer coalescer, CounterKey key, Increment increment, long nonceGroup,
-    long nonce) {
-    super(increment, key.amounts(increment), nonceGroup, nonce, null);
+  IncrementCall(IncrementCoalescer coalescer, IncrementRequest request) {
+    super(null, request.nonceGroup(),
+      request.mutation().hasNonce() ? request.mutation().getNonce() : HConstants.NO_NONCE, null);
     this.coalescer = coalescer;
-    this.key = key;
+    this.request = request;
   }
 
   void runBy(CallRunner runner, RpcScheduler scheduler) {
@@ -59,12 +75,83 @@ public final class IncrementCall extends PendingIncrement implements WatchedCall
     this.scheduler = scheduler;
   }
 
-  CounterKey key() {
+  IncrementRequest request() {
+    return request;
+  }
+
+  /** @return whether it is alone there */
+  boolean enter(IncrementLanes lanes, int place) {
+    this.place = place;
+    lane = lanes.at(place);
+    lone = lane.enter(this);
+    return lone;
+  }
+
+  void leave() {
+    if (lane != null) {
+      lane.leave(this);
+      lane = null;
+    }
+  }
+
+  /** Returns the call that found nobody of its row under way and is not over yet, or null. */
+  IncrementCall ahead() {
+    return lane.first(place);
+  }
+
+  int place() {
+    return place;
+  }
+
+  boolean isLone() {
+    return lone;
+  }
+
+  /** @param key null if it is not to be merged */
+  void read(Increment increment, CounterKey key) {
+    setIncrement(increment);
+    this.key = key;
+  }
+
+  /** Returns the increment of a request, if this thread is about to do it and it has been read. */
+  static Increment read(MutationProto mutation) {
+    IncrementCall begun = BEGUN.get();
+    return begun != null && begun.request.mutation() == mutation ? begun.increment() : null;
+  }
+
+  /**
+   * Gives a lone one the turn of who comes next, who is going to wait for it.
+   * @param unbegun whether that one would wait until a handler begins this one, too
+   * @return the turn of that key, whoever has it; null if it is not to wait for this one
+   */
+  synchronized CounterTurn turnOf(CounterKey next, boolean unbegun,
+    ConcurrentMap<CounterKey, CounterTurn> turns) {
+    if (over || turn != null || !alone && !unbegun) {
+      return null;
+    }
+    CounterTurn own = alone ? new CounterTurn() : new CounterTurn(this);
+    CounterTurn others = turns.putIfAbsent(next, own);
+    if (others != null) {
+      return others;
+    }
+    key = next;
+    turn = own;
+    holds = alone;
+    return own;
+  }
+
+  /** Notes that a lone one is done by itself; returns false if somebody waits for it already. */
+  synchronized boolean goAlone() {
+    alone = turn == null;
+    return alone;
+  }
+
+  synchronized CounterKey key() {
     return key;
   }
 
   /** Returns the turn, for itself alone from now on, or null if it has none or another took it. */
-  CounterTurn hold() {
+  synchronized CounterTurn hold() {
     holds = holds || turn != null && turn.begin(this);
     return holds ? turn : null;
   }
@@ -96,7 +183,9 @@ public final class IncrementCall extends PendingIncrement implements WatchedCall
 
   /** Gives it to a handler with a turn that it has to pass on. */
   boolean dispatch(CounterTurn own) {
-    turn = own;
+    synchronized (this) {
+      turn = own;
+    }
     setState(State.LEADS);
     return dispatch();
   }
@@ -113,10 +202,11 @@ public final class IncrementCall extends PendingIncrement implements WatchedCall
 
   /** Returns what has to be passed on now, or null. */
   @Override
-  CounterTurn release() {
+  synchronized CounterTurn release() {
     CounterTurn own = hold();
     turn = null;
     holds = false;
+    over = true;
     return own;
   }
 

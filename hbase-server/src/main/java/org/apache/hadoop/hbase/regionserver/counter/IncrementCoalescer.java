@@ -25,7 +25,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.CellScanner;
 import org.apache.hadoop.hbase.HConstants;
+import org.apache.hadoop.hbase.RegionTooBusyException;
 import org.apache.hadoop.hbase.Stoppable;
 import org.apache.hadoop.hbase.client.Durability;
 import org.apache.hadoop.hbase.client.Increment;
@@ -46,6 +48,9 @@ import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import org.apache.hadoop.hbase.shaded.protobuf.ProtobufUtil;
+import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MutationProto;
+
 /**
  * Merges increments of the same columns of a row that come while one is being done: one row lock,
  * one read, one WAL edit and one sync for all of them, and to each the value that it would have got
@@ -57,12 +62,13 @@ import org.slf4j.LoggerFactory;
  * would not have waited for the row lock, as long as each row is for itself. Nobody holds a lock of
  * this class while a region works.
  * <p>
- * Whose turn it is is settled when a request has been read, before a handler has it. Who has to
- * wait does so without a handler ({@link #dispatch}): the thread that leads runs the calls that
- * wait, one inside the other, each as far as to where it would wait, then does the sum, and lets
- * each finish, with its own user, quota, span and metrics, on the way back. So a group costs the
- * waking of one handler, and its responses, which are ready at the same time, leave together.
- * Increments that come on other ways, in a batch say, wait in the threads that they have.
+ * Whose turn it is is settled when a request has been read, before a handler has it. Who finds
+ * nobody of its row under way goes to a handler as without this class. Who has to wait does so
+ * without a handler ({@link #dispatch}): the thread that leads runs the calls that wait, one inside
+ * the other, each as far as to where it would wait, then does the sum, and lets each finish, with
+ * its own user, quota, span and metrics, on the way back. So a group costs the waking of one
+ * handler, and its responses, which are ready at the same time, leave together. Increments that
+ * come on other ways, in a batch say, wait in the threads that they have.
  * <p>
  * A group that fails before its edit goes to the WAL has changed nothing, and each of its
  * increments is done by itself; one that fails later fails for all, as a single one does whose sync
@@ -92,10 +98,15 @@ public final class IncrementCoalescer {
   /** So many calls of usual depth fit in a stack of a quarter of the default size. */
   private static final int MOST_CALLS = 32;
 
+  private static final Runnable NOTHING = () -> {
+  };
+
   private static final Logger LOG = LoggerFactory.getLogger(IncrementCoalescer.class);
 
   private final ConcurrentHashMap<CounterKey, CounterTurn> turns = new ConcurrentHashMap<>();
   private final RegionServerServices server;
+  /** Null until it is enabled for the first time. */
+  private volatile IncrementLanes lanes;
   /** Null until it is enabled for the first time. */
   private volatile CoalescerMetrics metrics;
   private volatile boolean enabled;
@@ -116,6 +127,7 @@ public final class IncrementCoalescer {
     boolean regions = regions(conf);
     if (enable && metrics == null) {
       metrics = CoalescerMetrics.register();
+      lanes = new IncrementLanes();
     }
     rowWaitMs = rowWaitMs(conf);
     together = regions;
@@ -167,38 +179,127 @@ public final class IncrementCoalescer {
     if (!enabled) {
       return region.increment(increment, nonceGroup, nonce);
     }
-    if (call != null && call.key().region() == region && call.hold() != null) {
+    if (call == null || call.key() == null && !call.isLone()) {
+      return inTurn(region, increment, nonceGroup, nonce);
+    }
+    return call.isLone() ? lone(call, region, increment) : begun(call, region, increment);
+  }
+
+  /**
+   * Returns the increment of a request, which may have been read before a handler began it.
+   * @param mutation the request's own
+   */
+  public Increment read(MutationProto mutation, CellScanner cells) throws IOException {
+    Increment read = IncrementCall.read(mutation);
+    return read == null ? ProtobufUtil.toIncrement(mutation, cells) : read;
+  }
+
+  /** A handler's own call that found nobody of its row under way. */
+  private Result lone(IncrementCall call, HRegion region, Increment increment)
+    throws IOException {
+    if (together && held(region, increment.getRow())) {
+      // Those of other rows are not to wait for it.
+      pass(call);
+      return inTurn(region, increment, call.nonceGroup(), call.nonce());
+    }
+    if (call.goAlone()) {
+      metrics.single();
+    } else {
+      CounterKey own = mergeable(region, increment);
+      if (call.key().equals(own)) {
+        call.read(increment, own);
+        return begun(call, region, increment);
+      }
+      // Who waits for it would have to wait for the row, whatever else they have in common.
+      call.hold();
+      if (own != null) {
+        metrics.single();
+      }
+    }
+    return alone(region, increment, call.nonceGroup(), call.nonce(), true, () -> pass(call));
+  }
+
+  /** A handler's own call that was given a turn, which a thread may have taken since. */
+  private Result begun(IncrementCall call, HRegion region, Increment increment)
+    throws IOException {
+    if (call.key().region() == region && call.hold() != null) {
       if (!call.key().together() || !held(region, increment.getRow())) {
         return withTurn(call, region, increment);
       }
       pass(call);
     }
-    return inTurn(region, increment, nonceGroup, nonce);
+    return inTurn(region, increment, call.nonceGroup(), call.nonce());
   }
 
-  /** Does an increment whose thread may wait. */
+  /**
+   * An increment that is merged with no other. If the same one is going on, which has its nonce but
+   * not the row yet, the lock of the row is given up, and the turn with it, and it is waited for
+   * without any.
+   * @param mayWait whether nobody waits for this thread when it has passed the turn on
+   * @param pass    does that
+   */
+  private Result alone(HRegion region, Increment increment, long nonceGroup, long nonce,
+    boolean mayWait, Runnable pass) throws IOException {
+    NoWait.InRegion own = NoWait.begin();
+    try {
+      return region.increment(increment, nonceGroup, nonce);
+    } catch (InterruptedIOException e) {
+      if (!own.gaveUp()) {
+        throw e;
+      }
+    } finally {
+      own.end();
+      pass.run();
+    }
+    if (!mayWait) {
+      throw new RegionTooBusyException("The same increment is going on already.");
+    }
+    CounterKey key = mergeable(region, increment);
+    return key == null || !permitted(region, increment)
+      ? region.increment(increment, nonceGroup, nonce)
+      : queued(key, region, increment, nonceGroup, nonce);
+  }
+
+  /** Does an increment whose thread may wait, with others if there are any. */
   private Result inTurn(HRegion region, Increment increment, long nonceGroup, long nonce)
     throws IOException {
     CounterKey found = mergeable(region, increment);
     if (found == null) {
       return region.increment(increment, nonceGroup, nonce);
     }
+    // Calls that come meanwhile are to know of it.
+    int place = IncrementLanes.place(region.getRegionInfo().getRegionName(),
+      found.together() ? null : increment.getRow());
+    IncrementLanes.Lane lane = lanes.at(place);
+    lane.enter(null);
+    try {
+      IncrementCall ahead = lane.first(place);
+      if (ahead != null) {
+        ahead.turnOf(found, false, turns);
+      }
+      return inTurn(found, region, increment, nonceGroup, nonce);
+    } finally {
+      lane.leave(null);
+    }
+  }
+
+  /** Does an increment that can be merged, and is known to its lane. */
+  private Result inTurn(CounterKey found, HRegion region, Increment increment, long nonceGroup,
+    long nonce) throws IOException {
     CounterTurn own = new CounterTurn();
     CounterTurn turn = turns.putIfAbsent(found, own);
     if (turn == null && found.together() && held(region, increment.getRow())) {
       pass(found, own);
-      found = found.of(increment.getRow());
-      own = new CounterTurn();
-      turn = turns.putIfAbsent(found, own);
+      return inTurn(found.of(increment.getRow()), region, increment, nonceGroup, nonce);
     }
-    CounterKey key = found;
     if (turn == null) {
-      return first(key, own, region, increment, nonceGroup, nonce);
+      metrics.single();
+      return alone(region, increment, nonceGroup, nonce, true, () -> pass(found, own));
     }
     if (!permitted(region, increment)) {
       return region.increment(increment, nonceGroup, nonce);
     }
-    return queued(key, region, increment, nonceGroup, nonce);
+    return queued(found, region, increment, nonceGroup, nonce);
   }
 
   /**
@@ -212,8 +313,8 @@ public final class IncrementCoalescer {
       metrics.repeated();
       return region.increment(increment, nonceGroup, nonce);
     }
-    PendingIncrement pending = new PendingIncrement(increment, key.amounts(increment), nonceGroup,
-      nonce, Thread.currentThread());
+    PendingIncrement pending =
+      new PendingIncrement(increment, nonceGroup, nonce, Thread.currentThread());
     pending.start();
     return TraceUtil.trace(() -> follow(key, region, pending, increment),
       () -> span(region));
@@ -236,18 +337,9 @@ public final class IncrementCoalescer {
     return enabled;
   }
 
-  /**
-   * Called when a request has been read.
-   * @return null if its increment is not to be merged
-   */
-  public IncrementCall call(HRegion region, Increment increment, long nonceGroup, long nonce) {
-    if (
-      durability(region, increment) == Durability.SKIP_WAL || hooked(region, increment)
-    ) {
-      return null;
-    }
-    CounterKey key = CounterKey.of(region, increment, together);
-    return key == null ? null : new IncrementCall(this, key, increment, nonceGroup, nonce);
+  /** Called when a request has been read. */
+  public IncrementCall call(IncrementRequest request) {
+    return new IncrementCall(this, request);
   }
 
   /**
@@ -257,18 +349,51 @@ public final class IncrementCoalescer {
    */
   public boolean dispatch(IncrementCall call, CallRunner runner, RpcScheduler scheduler) {
     call.runBy(runner, scheduler);
+    IncrementRequest request = call.request();
+    boolean alone = call.enter(lanes, IncrementLanes.place(request.regionName(),
+      together ? null : request.mutation().getRow()));
+    boolean taken = alone || !read(call) ? call.dispatch() : join(call);
+    if (!taken) {
+      over(call);
+    }
+    return taken;
+  }
+
+  /** Returns false if its increment is not to be merged. */
+  private boolean read(IncrementCall call) {
+    IncrementRequest request = call.request();
+    try {
+      HRegion region = request.region();
+      if (region == null) {
+        return false;
+      }
+      Increment increment = request.increment();
+      boolean apart =
+        durability(region, increment) == Durability.SKIP_WAL || hooked(region, increment);
+      CounterKey key = apart ? null : CounterKey.of(region, increment, together);
+      call.read(increment, key);
+      return key != null;
+    } catch (IOException | RuntimeException e) {
+      // The handler says what is wrong with it.
+      return false;
+    }
+  }
+
+  /** Has a call wait for who is under way, or gives it to the scheduler. */
+  private boolean join(IncrementCall call) {
     CounterKey key = call.key();
     while (true) {
       CounterTurn turn = turns.get(key);
+      IncrementCall ahead = turn == null ? call.ahead() : null;
+      if (ahead != null) {
+        // What is more urgent does not wait in the queue of what is less.
+        turn = ahead.turnOf(key, ahead.request().priority() == call.request().priority(), turns);
+      }
       if (turn == null) {
         CounterTurn own = new CounterTurn(call);
         turn = turns.putIfAbsent(key, own);
         if (turn == null) {
-          if (call.dispatch(own)) {
-            return true;
-          }
-          pass(call);
-          return false;
+          return call.dispatch(own);
         }
       }
       if (turn.waiting() >= MOST) {
@@ -286,6 +411,7 @@ public final class IncrementCoalescer {
   void over(IncrementCall call) {
     endNonce(call, false);
     pass(call);
+    call.leave();
   }
 
   private void pass(IncrementCall call) {
@@ -302,7 +428,7 @@ public final class IncrementCoalescer {
       CounterTurn turn = call.hold();
       if (turn.waiting() == 0) {
         metrics.single();
-        return region.increment(increment, call.nonceGroup(), call.nonce());
+        return alone(region, increment, call.nonceGroup(), call.nonce(), true, () -> pass(call));
       }
       if (!permitted(region, increment)) {
         return region.increment(increment, call.nonceGroup(), call.nonce());
@@ -326,7 +452,7 @@ public final class IncrementCoalescer {
     throws IOException {
     if (call.key().region() != region || !permitted(region, increment)) {
       endNonce(call, false);
-      return region.increment(increment, call.nonceGroup(), call.nonce());
+      return alone(region, increment, call.nonceGroup(), call.nonce(), false, NOTHING);
     }
     CallChain chain = call.chain();
     chain.add(call);
@@ -393,17 +519,6 @@ public final class IncrementCoalescer {
     return key;
   }
 
-  /** The row is nobody's: as without this class. */
-  private Result first(CounterKey key, CounterTurn turn, HRegion region, Increment increment,
-    long nonceGroup, long nonce) throws IOException {
-    metrics.single();
-    try {
-      return region.increment(increment, nonceGroup, nonce);
-    } finally {
-      pass(key, turn);
-    }
-  }
-
   private void pass(CounterKey key, CounterTurn turn) {
     for (PendingIncrement next = turn.pass(); next != null; next = turn.pass()) {
       if (next.wake(turn)) {
@@ -437,8 +552,8 @@ public final class IncrementCoalescer {
     Increment increment) throws IOException {
     switch (pending.state()) {
       case APART:
-        PendingIncrement again = new PendingIncrement(increment, pending.amounts(),
-          pending.nonceGroup(), pending.nonce(), Thread.currentThread());
+        PendingIncrement again = new PendingIncrement(increment, pending.nonceGroup(),
+          pending.nonce(), Thread.currentThread());
         if (pending.stop()) {
           again.start();
         }
@@ -453,7 +568,9 @@ public final class IncrementCoalescer {
         // Gone from the queue, or the group came to nothing: the region does it, or says why not.
         endNonce(pending, false);
         metrics.alone();
-        return region.increment(increment, pending.nonceGroup(), pending.nonce());
+        boolean carried = pending instanceof IncrementCall
+          && ((IncrementCall) pending).chain() != null;
+        return alone(region, increment, pending.nonceGroup(), pending.nonce(), !carried, NOTHING);
     }
   }
 
@@ -627,6 +744,11 @@ public final class IncrementCoalescer {
   /** Returns how many rows have an increment going on or waiting. */
   int rows() {
     return turns.size();
+  }
+
+  /** Returns how many increments have come and are not over yet. */
+  int underWay() {
+    return lanes.underWay();
   }
 
   /** Returns how many increments wait for their turn. */

@@ -21,20 +21,48 @@ import org.apache.hadoop.hbase.Stoppable;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * Given to the nonce manager by a thread that must not wait for an operation with the same nonce,
- * since that may wait for this thread.
+ * Who must not wait for an operation with the same nonce, since that may wait for this thread: one
+ * that gives {@link #INSTANCE} to the nonce manager, and one that is in a region with its increment
+ * and has the lock of the row.
  */
 @InterfaceAudience.Private
 public final class NoWait implements Stoppable {
 
   static final NoWait INSTANCE = new NoWait();
 
+  private static final ThreadLocal<InRegion> IN_REGION = ThreadLocal.withInitial(InRegion::new);
+
+  /** A thread that does an increment of its own in a region. */
+  static final class InRegion {
+    private boolean inside;
+    private boolean gaveUp;
+
+    /** Returns whether it came to nothing because the same operation was going on. */
+    boolean gaveUp() {
+      return gaveUp;
+    }
+
+    void end() {
+      inside = false;
+    }
+  }
+
   private NoWait() {
+  }
+
+  /** Called before this thread does an increment of its own in a region. */
+  static InRegion begin() {
+    InRegion own = IN_REGION.get();
+    own.inside = true;
+    own.gaveUp = false;
+    return own;
   }
 
   /** Called when an operation has to wait for another one. */
   public static void check(Stoppable waiting) throws InterruptedException {
-    if (waiting == INSTANCE) {
+    InRegion own = IN_REGION.get();
+    if (own.inside || waiting == INSTANCE) {
+      own.gaveUp = true;
       throw new InterruptedException("The same operation is going on.");
     }
   }

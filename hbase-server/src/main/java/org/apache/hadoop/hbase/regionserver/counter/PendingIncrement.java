@@ -55,10 +55,10 @@ class PendingIncrement {
     FAILED
   }
 
-  private final Increment increment;
+  private Increment increment;
   private final long nonceGroup;
   private final long nonce;
-  private final long[] amounts;
+  private long[] amounts;
   private Thread thread;
   private boolean started;
   private volatile State state = State.WAITING;
@@ -66,11 +66,12 @@ class PendingIncrement {
   private long[] later;
   private IOException failure;
 
-  /** @param thread null if it has none yet */
-  PendingIncrement(Increment increment, long[] amounts, long nonceGroup, long nonce,
-    Thread thread) {
+  /**
+   * @param increment null if it has not been read yet
+   * @param thread    null if it has none yet
+   */
+  PendingIncrement(Increment increment, long nonceGroup, long nonce, Thread thread) {
     this.increment = increment;
-    this.amounts = amounts;
     this.nonceGroup = nonceGroup;
     this.nonce = nonce;
     this.thread = thread;
@@ -88,8 +89,21 @@ class PendingIncrement {
     return nonce;
   }
 
+  /** Returns what it adds to each column, in the order of a result. For the thread that leads. */
   long[] amounts() {
+    if (amounts == null) {
+      amounts = CounterKey.amounts(increment);
+    }
     return amounts;
+  }
+
+  /** Returns null if it has not been read yet. */
+  Increment increment() {
+    return increment;
+  }
+
+  void setIncrement(Increment increment) {
+    this.increment = increment;
   }
 
   void setThread(Thread thread) {

@@ -23,6 +23,7 @@ import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
@@ -36,11 +37,14 @@ import org.apache.hadoop.hbase.CallDroppedException;
 import org.apache.hadoop.hbase.CallQueueTooBigException;
 import org.apache.hadoop.hbase.DoNotRetryIOException;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
+import org.apache.hadoop.hbase.RegionTooBusyException;
 import org.apache.hadoop.hbase.Waiter;
+import org.apache.hadoop.hbase.client.Durability;
 import org.apache.hadoop.hbase.client.Increment;
 import org.apache.hadoop.hbase.client.Result;
 import org.apache.hadoop.hbase.ipc.CallRunner;
 import org.apache.hadoop.hbase.ipc.RpcScheduler;
+import org.apache.hadoop.hbase.regionserver.HRegion;
 import org.apache.hadoop.hbase.regionserver.Region.RowLock;
 import org.apache.hadoop.hbase.testclassification.MediumTests;
 import org.apache.hadoop.hbase.testclassification.RegionServerTests;
@@ -49,6 +53,12 @@ import org.junit.ClassRule;
 import org.junit.Test;
 import org.junit.experimental.categories.Category;
 import org.mockito.Mockito;
+
+import org.apache.hbase.thirdparty.com.google.protobuf.ByteString;
+
+import org.apache.hadoop.hbase.shaded.protobuf.ProtobufUtil;
+import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MutationProto;
+import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MutationProto.MutationType;
 
 /**
  * All that holds for increments in threads of their own holds for those that come as calls, and
@@ -69,10 +79,16 @@ public class TestIncrementCalls extends TestIncrementCoalescer {
       dispatch -> takes((CallRunner) dispatch.getArgument(0))));
   /** How many calls a handler has begun. */
   private final AtomicInteger handled = new AtomicInteger();
+  /** How many requests were read before a handler began them. */
+  private final AtomicInteger read = new AtomicInteger();
+  /** How many of these were not read once more. */
+  private final AtomicInteger handedOn = new AtomicInteger();
   /** One call of so many finds the scheduler full, or fails before it gets to its increment. */
   private volatile int oneIn = Integer.MAX_VALUE;
   private final AtomicInteger turn = new AtomicInteger();
   private volatile boolean handlersAreBusy;
+  /** Of those that are sent. */
+  private volatile int priority;
   /** Calls that wait for a handler. */
   private final Queue<CallRunner> busy = new ConcurrentLinkedQueue<>();
 
@@ -92,16 +108,59 @@ public class TestIncrementCalls extends TestIncrementCoalescer {
     return send(increment, nonce, false);
   }
 
-  private Future<Result> send(Increment increment, long nonce, boolean failing) {
-    IncrementCall call = coalescer.call(region, increment, CLIENT, nonce);
-    if (call == null) {
-      return super.send(increment, nonce);
+  /** What a client has sent. */
+  private final class Request implements IncrementRequest {
+    private final MutationProto mutation;
+    private final int priority = TestIncrementCalls.this.priority;
+
+    private Request(Increment increment, long nonce) {
+      try {
+        mutation = ProtobufUtil.toMutation(MutationType.INCREMENT, increment, nonce);
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
     }
+
+    @Override
+    public ByteString regionName() {
+      return ByteString.copyFrom(region.getRegionInfo().getRegionName());
+    }
+
+    @Override
+    public MutationProto mutation() {
+      return mutation;
+    }
+
+    @Override
+    public long nonceGroup() {
+      return CLIENT;
+    }
+
+    @Override
+    public int priority() {
+      return priority;
+    }
+
+    @Override
+    public HRegion region() {
+      return region;
+    }
+
+    @Override
+    public Increment increment() throws IOException {
+      read.incrementAndGet();
+      return ProtobufUtil.toIncrement(mutation, null);
+    }
+  }
+
+  private Future<Result> send(Increment increment, long nonce, boolean failing) {
+    IncrementRequest request = new Request(increment, nonce);
+    IncrementCall call = coalescer.call(request);
     CompletableFuture<Result> answer = new CompletableFuture<>();
     CallRunner runner = Mockito.mock(CallRunner.class,
       Mockito.withSettings().stubOnly().defaultAnswer(method -> {
         if (method.getMethod().getName().equals("run")) {
-          run(call, increment, answer, failing || unlucky());
+          run(call, request, answer, failing || unlucky());
         } else if (method.getMethod().getName().equals("drop")) {
           call.end();
           answer.completeExceptionally(new CallDroppedException());
@@ -114,7 +173,7 @@ public class TestIncrementCalls extends TestIncrementCoalescer {
     return answer;
   }
 
-  private void run(IncrementCall call, Increment increment, CompletableFuture<Result> answer,
+  private void run(IncrementCall call, IncrementRequest request, CompletableFuture<Result> answer,
     boolean fails) {
     Result result = null;
     Throwable failure = null;
@@ -130,6 +189,10 @@ public class TestIncrementCalls extends TestIncrementCoalescer {
       if (fails) {
         throw new DoNotRetryIOException("on its way");
       }
+      Increment increment = coalescer.read(request.mutation(), null);
+      if (increment == call.increment()) {
+        handedOn.incrementAndGet();
+      }
       result = coalescer.increment(region, increment, CLIENT, call.nonce());
     } catch (IOException | RuntimeException e) {
       failure = e;
@@ -144,6 +207,17 @@ public class TestIncrementCalls extends TestIncrementCoalescer {
     } else {
       answer.completeExceptionally(failure);
     }
+  }
+
+  @Override
+  int behindAnotherKind() {
+    return 1;
+  }
+
+  @Override
+  void assertGaveUp(Future<Result> repeated) {
+    ExecutionException e = assertThrows(ExecutionException.class, repeated::get);
+    assertTrue(e.toString(), e.getCause() instanceof RegionTooBusyException);
   }
 
   @Override
@@ -182,6 +256,105 @@ public class TestIncrementCalls extends TestIncrementCoalescer {
     }
     // In groups of a handler's own and 32 that it runs for others.
     assertEquals(1 + 4, handled.get());
+  }
+
+  @Test
+  public void whoFindsNobodyIsNotRead() throws Exception {
+    for (int i = 1; i <= 3; i++) {
+      assertEquals(i, value(send(plus(1), i).get()));
+      // It is answered a moment before it is over.
+      Waiter.waitFor(conf, 60_000, 1, () -> coalescer.underWay() == 0);
+    }
+    assertEquals(0, read.get());
+    assertEquals(0, coalescer.rows());
+  }
+
+  @Test
+  public void whatHasBeenReadIsNotReadAgain() throws Exception {
+    RowLock lock = region.getRowLock(ROW);
+    Future<Result> first = sendFirst(plus(1));
+    Future<Result> leader = send(plus(10), 1001);
+    Future<Result> follower = send(plus(100), 1002);
+    Future<Result> notMerged = send(plus(1000).setDurability(Durability.SKIP_WAL), 1003);
+    assertEquals(3, read.get());
+    lock.release();
+    for (Future<Result> sent : new Future[] { first, leader, follower, notMerged }) {
+      sent.get();
+    }
+    assertEquals(3, read.get());
+    assertEquals(3, handedOn.get());
+    assertEquals(1111, stored());
+  }
+
+  /** The first has not begun when others come, so that it leads them. */
+  @Test
+  public void whoWasAloneLeadsThoseWhoCameBeforeItBegan() throws Exception {
+    handlersAreBusy = true;
+    List<Future<Result>> sent = new ArrayList<>();
+    for (int i = 0; i < 5; i++) {
+      sent.add(send(plus(1), 1001 + i));
+    }
+    assertEquals(1, busy.size());
+    assertEquals(4, coalescer.waiting());
+    int before = edits();
+    threads.submit(busy.remove()::run);
+    for (int i = 0; i < sent.size(); i++) {
+      assertEquals(i + 1, value(sent.get(i).get()));
+    }
+    assertEquals(1, edits() - before);
+    assertEquals(1, handled.get());
+  }
+
+  /** They wait for it, who may have begun or not, as they would for the row. */
+  @Test
+  public void whoWasAloneIsNotMergedWithOthersOfAnotherKind() throws Exception {
+    for (boolean begun : new boolean[] { true, false }) {
+      handlersAreBusy = !begun;
+      RowLock lock = region.getRowLock(ROW);
+      byte[] other = Bytes.toBytes("other");
+      Increment ofOther = new Increment(ROW).addColumn(F, other, 1);
+      Future<Result> first = begun ? sendFirst(ofOther) : send(ofOther, 1000);
+      Future<Result> second = send(plus(10), begun ? 1001 : 2001);
+      Future<Result> third = send(plus(100), begun ? 1002 : 2002);
+      assertEquals(2, coalescer.waiting());
+      int before = edits();
+      handlersAreBusy = false;
+      busy.forEach(call -> threads.submit(call::run));
+      busy.clear();
+      lock.release();
+      assertEquals(begun ? 1 : 2, Bytes.toLong(first.get().getValue(F, other)));
+      assertEquals(begun ? 10 : 120, value(second.get()));
+      assertEquals(begun ? 110 : 220, value(third.get()));
+      assertEquals(2, edits() - before);
+      Waiter.waitFor(conf, 60_000, 1, () -> coalescer.underWay() == 0);
+    }
+  }
+
+  @Test
+  public void whoIsMoreUrgentDoesNotWaitInTheQueueOfOthers() throws Exception {
+    handlersAreBusy = true;
+    Future<Result> first = send(plus(1), 1001);
+    handlersAreBusy = false;
+    priority = 1;
+    assertEquals(10, value(send(plus(10), 1002).get()));
+    assertFalse(first.isDone());
+    threads.submit(busy.remove()::run);
+    assertEquals(11, value(first.get()));
+  }
+
+  /** A call does not know which increments a batch has, but that it has one of the row. */
+  @Test
+  public void callWaitsForAThreadWithoutAHandler() throws Exception {
+    RowLock lock = region.getRowLock(ROW);
+    long singles = CoalescerMetrics.register().singles();
+    Future<Result> thread = super.send(plus(1), 1001);
+    Waiter.waitFor(conf, 60_000, 1, () -> CoalescerMetrics.register().singles() > singles);
+    Future<Result> call = send(plus(10), 1002);
+    assertEquals(1, coalescer.waiting());
+    assertEquals(0, handled.get());
+    lock.release();
+    assertEquals(1, value(thread.get()));
+    assertEquals(11, value(call.get()));
   }
 
   @Test

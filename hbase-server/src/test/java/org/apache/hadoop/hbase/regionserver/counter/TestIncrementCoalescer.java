@@ -38,9 +38,11 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.LongConsumer;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
@@ -125,6 +127,8 @@ public class TestIncrementCoalescer {
   private ServerNonceManager nonces;
   HRegion region;
   IncrementCoalescer coalescer;
+  private volatile LongConsumer nonceEnded = nonce -> {
+  };
   private long lastNonce;
 
   @Before
@@ -146,7 +150,13 @@ public class TestIncrementCoalescer {
       .build();
     RegionInfo info = RegionInfoBuilder.newBuilder(table.getTableName()).build();
     wals = new WALFactory(conf, name.getMethodName());
-    nonces = new ServerNonceManager(conf);
+    nonces = new ServerNonceManager(conf) {
+      @Override
+      public void endOperation(long group, long nonce, boolean success) {
+        super.endOperation(group, nonce, success);
+        nonceEnded.accept(nonce);
+      }
+    };
     RegionServerServices server = Mockito.spy(
       util.createMockRegionServerService(ServerName.valueOf("localhost", 1, 1)));
     Mockito.doReturn(nonces).when(server).getNonceManager();
@@ -196,6 +206,7 @@ public class TestIncrementCoalescer {
     wals.close();
     util.cleanupTestDir();
     assertEquals("rows that never ended", 0, coalescer.rows());
+    Waiter.waitFor(conf, 60_000, 1, () -> coalescer.underWay() == 0);
   }
 
   private static Increment plus(long amount) {
@@ -240,11 +251,11 @@ public class TestIncrementCoalescer {
     return Bytes.toLong(result.getValue(F, Q));
   }
 
-  private long stored() throws IOException {
+  long stored() throws IOException {
     return value(region.get(new Get(ROW)));
   }
 
-  private int edits() {
+  int edits() {
     synchronized (appended) {
       return appended.size();
     }
@@ -325,15 +336,20 @@ public class TestIncrementCoalescer {
       int rows = i + 1;
       // The other row is free.
       Waiter.waitFor(conf, 60_000, 1,
-        () -> coalescer.rows() == rows || rows == different.length);
+        () -> coalescer.rows() + behindAnotherKind() == rows || rows == different.length);
     }
-    assertEquals(0, coalescer.waiting());
+    assertEquals(behindAnotherKind(), coalescer.waiting());
     lock.release();
     for (Future<Result> future : sent) {
       future.get();
     }
     assertEquals(different.length, edits());
     assertEquals(5, stored());
+  }
+
+  /** How many wait for one that they are not merged with. */
+  int behindAnotherKind() {
+    return 0;
   }
 
   @Test
@@ -491,6 +507,63 @@ public class TestIncrementCoalescer {
     assertEquals(3111, value(behind.get()));
     old.get();
     assertEquals(3111, stored());
+  }
+
+  /**
+   * The repetition has the nonce, and waits for the turn of the first, which has the turn and waits
+   * for the row, and then for the nonce.
+   */
+  @Test
+  public void repetitionThatHasTheNonceFirstIsWaitedForWithoutTheRow() throws Exception {
+    Configuration changed = new Configuration(conf);
+    // Nobody gives up.
+    changed.setInt("hbase.rowlock.wait.duration", 600_000);
+    coalescer.onConfigurationChange(changed);
+    RowLock lock = region.getRowLock(ROW);
+    Future<Result> first = sendFirst(plus(1));
+    Future<Result> again = send(plus(1), lastNonce);
+    Waiter.waitFor(conf, 60_000, 1, () -> coalescer.waiting() == 1);
+    Future<Result> behind = sendNext(plus(10));
+    lock.release();
+    again.get(60, TimeUnit.SECONDS);
+    first.get(60, TimeUnit.SECONDS);
+    behind.get(60, TimeUnit.SECONDS);
+    assertEquals(11, stored());
+  }
+
+  /** What a repetition does that comes just when the first is about to try again by itself. */
+  @Test
+  public void repetitionOfWhoseGroupFailedIsWaitedForWithoutTheRow() throws Exception {
+    region.put(new Put(ROW).addColumn(F, Q, Bytes.toBytes("abc")));
+    RowLock lock = region.getRowLock(ROW);
+    Future<Result> first = sendFirst(plus(1));
+    Future<Result> leader = sendNext(plus(1));
+    Future<Result> follower = sendNext(plus(1));
+    long repeated = lastNonce;
+    AtomicInteger ended = new AtomicInteger();
+    nonceEnded = nonce -> {
+      try {
+        if (nonce == repeated && ended.getAndIncrement() == 0) {
+          assertTrue(nonces.startOperation(CLIENT, nonce, null));
+        }
+      } catch (InterruptedException e) {
+        throw new IllegalStateException(e);
+      }
+    };
+    lock.release();
+    assertThrows(ExecutionException.class, first::get);
+    assertThrows(ExecutionException.class, leader::get);
+    Waiter.waitFor(conf, 60_000, 1, () -> ended.get() > 0);
+    // The row is not kept.
+    region.put(new Put(ROW).addColumn(F, Q, Bytes.toBytes(5L)));
+    assertGaveUp(follower);
+    assertEquals(5, stored());
+  }
+
+  /** One that waits for its repetition, which has the nonce. */
+  void assertGaveUp(Future<Result> repeated) throws Exception {
+    nonces.endOperation(CLIENT, lastNonce, true);
+    assertEquals(5, value(repeated.get()));
   }
 
   @Test
