@@ -23,8 +23,11 @@ import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
+import java.io.UncheckedIOException;
 import java.lang.reflect.Method;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
@@ -65,8 +68,8 @@ import org.openjdk.jmh.runner.options.VerboseMode;
 
 /**
  * Runs benchmarks on the class path it was itself started with: one side of a comparison. The
- * plugin keeps one host per side alive and has them run in turns, one JVM at a time, so that
- * whatever else the machine does falls on both sides alike. JMH starts every measured JVM with this
+ * plugin keeps one host per side alive and has them run in turns, so that one JVM works at a time
+ * and whatever else the machine does falls on both sides alike. JMH starts every measured JVM with this
  * process's class path.
  * <p>
  * Protocol: one JSON object per line on standard input, one answer per line on standard output.
@@ -75,7 +78,8 @@ import org.openjdk.jmh.runner.options.VerboseMode;
  * <li><code>{"do":"run","benchmark":…,"mode":…,"params":{…}}</code>: one more JVM of that
  * benchmark, with the given parameter values; answers its score. Optional are <code>warmup</code>
  * and <code>measurement</code> (<code>{"iterations":n,"millis":n}</code>) instead of the
- * benchmark's own;</li>
+ * benchmark's own, and <code>turns</code>
+ * (<code>{"directory":…,"side":…,"other":…,"first":…}</code>), see {@link Turns};</li>
  * <li><code>{"do":"write"}</code>: writes the result file, JMH's own JSON, with one entry per
  * benchmark, however many JVMs it was run in.</li>
  * </ul>
@@ -251,7 +255,9 @@ public final class BenchmarkHost {
       options.measurementIterations(measurement.get("iterations").getAsInt())
         .measurementTime(TimeValue.milliseconds(measurement.get("millis").getAsLong()));
     }
-    Collection<RunResult> runs = new Runner(options.build(), log).run();
+    Collection<RunResult> runs = request.has("turns")
+      ? runInTurns(options, request.getAsJsonObject("turns"))
+      : new Runner(options.build(), log).run();
     if (runs.size() != 1) {
       throw new IllegalStateException(id + " gave " + runs.size() + " results instead of one");
     }
@@ -263,6 +269,23 @@ public final class BenchmarkHost {
     score.addProperty("score", run.getPrimaryResult().getScore());
     score.addProperty("unit", run.getPrimaryResult().getScoreUnit());
     return score;
+  }
+
+  private Collection<RunResult> runInTurns(ChainedOptionsBuilder options, JsonObject turns)
+    throws RunnerException {
+    Path directory = Path.of(turns.get("directory").getAsString());
+    String side = turns.get("side").getAsString();
+    try {
+      Files.createDirectories(directory);
+      try {
+        return new Runner(options.addProfiler(Turns.class, Turns.line(directory, side,
+          turns.get("other").getAsString(), turns.get("first").getAsString())).build(), log).run();
+      } finally {
+        Turns.end(directory, side);
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   private int write() {

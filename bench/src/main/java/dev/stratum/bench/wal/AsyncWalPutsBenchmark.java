@@ -68,7 +68,7 @@ import org.openjdk.jmh.infra.BenchmarkParams;
 @BenchmarkMode(Mode.SampleTime)
 @Fork(jvmArgsAppend = { "-Xms6g", "-Xmx6g" })
 @Warmup(iterations = 6, time = 1)
-@Measurement(iterations = 8, time = 1)
+@Measurement(iterations = 16, time = 1)
 public class AsyncWalPutsBenchmark extends PinnedJvm {
   private static final byte[] QUALIFIER = Bytes.toBytes("q");
   private static final int VALUE_BYTES = 100;

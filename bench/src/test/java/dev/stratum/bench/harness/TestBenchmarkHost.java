@@ -125,6 +125,17 @@ public class TestBenchmarkHost {
   }
 
   @Test
+  public void takesTurnsWithAJvmOfTheOtherSideUntilThatHasEnded() throws IOException {
+    Path turns = folder.newFolder("turns").toPath();
+    String run = run("{'engine':'offheap','size':'32768'}", 2).replaceAll("}$",
+      ",'turns':{'directory':'" + turns + "','side':'fork','other':'stock','first':'fork'}}");
+    Turns.end(turns, "stock");
+    assertTrue(ask(run).getAsJsonObject("ok").get("score").getAsDouble() > 0);
+    assertEquals("stock", Files.readString(turns.resolve("turn")));
+    assertTrue(Files.exists(turns.resolve("fork.ended")));
+  }
+
+  @Test
   public void whatABenchmarkThrewIsTheAnswerAndTheHostGoesOn() throws IOException {
     String error =
       ask(run("{'engine':'unknown','size':'32768'}", 1)).get("error").getAsString();

@@ -28,8 +28,8 @@ final class Comparison {
   /**
    * One line of the table.
    * @param stock           null if the benchmark did not run there
-   * @param ratio           null if there is nothing to compare, or the unit does not say what is
-   *                        better
+   * @param ratio           null if there is nothing to compare, if a side failed in a later round,
+   *                        or if the unit does not say what is better
    * @param stockAllocation bytes per operation; only in the row of the score, else null
    * @param forkAllocation  bytes per operation; only in the row of the score, else null
    */
@@ -51,6 +51,7 @@ final class Comparison {
         boolean score = figure.name().isEmpty();
         rows.add(new Row(trial, figure.name(), figure.unit(), otherSample, figure.sample(),
           otherSample == null || figure.lowerIsBetter() == null
+            || !otherSample.pairsWith(figure.sample())
             ? null
             : Sample.ratio(otherSample, figure.sample(), figure.lowerIsBetter()),
           score && other != null ? other.allocation() : null,

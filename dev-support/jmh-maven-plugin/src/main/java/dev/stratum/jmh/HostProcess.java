@@ -61,8 +61,11 @@ final class HostProcess implements AutoCloseable {
    * @param classPath of the host and of every JVM it measures in
    * @param directory where the result file and the log go
    * @param tmpDir    <code>java.io.tmpdir</code> of the measured JVMs
+   * @param beside    whether JVMs of another host are to run at the same time, which JMH refuses
+   *                  otherwise
    */
-  HostProcess(String side, List<File> classPath, Path directory, Path tmpDir) throws IOException {
+  HostProcess(String side, List<File> classPath, Path directory, Path tmpDir, boolean beside)
+    throws IOException {
     this.side = side;
     this.log = directory.resolve(side + ".log");
     StringBuilder path = new StringBuilder();
@@ -72,8 +75,8 @@ final class HostProcess implements AutoCloseable {
     // The host only waits while its child measures: it must not compete for the cores.
     ProcessBuilder builder = new ProcessBuilder(
       Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx256m",
-      "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", path.toString(), MAIN_CLASS,
-      resultFile(directory, side).toString(), log.toString(), tmpDir.toString());
+      "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Djmh.ignoreLock=" + beside, "-cp",
+      path.toString(), MAIN_CLASS, resultFile(directory, side).toString(), log.toString(), tmpDir.toString());
     // Options from the environment would make the result depend on who ran it.
     builder.environment().keySet()
       .removeAll(List.of("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "CLASSPATH"));
@@ -106,10 +109,11 @@ final class HostProcess implements AutoCloseable {
   /**
    * Measures in one more JVM.
    * @param times the iterations instead of the benchmark's own, or null
+   * @param turns of this JVM with one of another host that runs at the same time, or null
    * @return the score with its unit
    * @throws FailedException if the benchmark threw or its JVM died
    */
-  String run(Trial trial, Times times) throws IOException, FailedException {
+  String run(Trial trial, Times times, Turns turns) throws IOException, FailedException {
     JsonObject request = new JsonObject();
     request.addProperty("do", "run");
     request.addProperty("benchmark", trial.benchmark());
@@ -121,6 +125,9 @@ final class HostProcess implements AutoCloseable {
       request.add("warmup", times.json());
       request.add("measurement", times.json());
     }
+    if (turns != null) {
+      request.add("turns", turns.json(side));
+    }
     JsonObject score = ask(request).getAsJsonObject();
     return Figures.of(score.get("score").getAsDouble()) + " " + score.get("unit").getAsString();
   }
@@ -131,6 +138,23 @@ final class HostProcess implements AutoCloseable {
       JsonObject json = new JsonObject();
       json.addProperty("iterations", iterations);
       json.addProperty("millis", millis);
+      return json;
+    }
+  }
+
+  /**
+   * How two JVMs take turns, iteration by iteration.
+   * @param directory of this pair of JVMs alone
+   * @param first     the side that has the first turn
+   * @param second    the other one
+   */
+  record Turns(Path directory, String first, String second) {
+    private JsonObject json(String side) {
+      JsonObject json = new JsonObject();
+      json.addProperty("directory", directory.toString());
+      json.addProperty("side", side);
+      json.addProperty("other", side.equals(first) ? second : first);
+      json.addProperty("first", first);
       return json;
     }
   }

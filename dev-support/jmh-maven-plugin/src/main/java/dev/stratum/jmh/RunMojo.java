@@ -25,11 +25,16 @@ import java.nio.file.Path;
 import java.time.LocalDateTime;
 import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.apache.maven.artifact.Artifact;
@@ -50,8 +55,8 @@ import org.eclipse.aether.resolution.ArtifactRequest;
 import org.eclipse.aether.resolution.ArtifactResolutionException;
 
 /**
- * Runs the module's JMH benchmarks on the fork's jars and on the published ones, one JVM at a time
- * and in turns, and prints one table of ratios. Results are left in
+ * Runs the module's JMH benchmarks on the fork's jars and on the published ones, in turns, so that
+ * one JVM works at a time, and prints one table of ratios. Results are left in
  * <code>target/jmh</code>: <code>fork.json</code> and <code>stock.json</code> as JMH writes them,
  * <code>summary.json</code>, <code>table.md</code> and <code>report.html</code>.
  */
@@ -84,6 +89,14 @@ public class RunMojo extends AbstractMojo {
   /** Two JVMs per side and short iterations, for a first look. */
   @Parameter(property = "jmh.quick", defaultValue = "false")
   private boolean quick;
+
+  /**
+   * What the sides take turns at: <code>jvm</code>, one after the other, or
+   * <code>iteration</code>, both alive and each idle while the other measures. The latter tells
+   * sides apart on a machine whose speed changes from minute to minute.
+   */
+  @Parameter(property = "jmh.turns", defaultValue = "jvm")
+  private String turns;
 
   /** Only print the benchmarks and their parameters. */
   @Parameter(property = "jmh.list", defaultValue = "false")
@@ -141,7 +154,8 @@ public class RunMojo extends AbstractMojo {
       delete(directory);
       Files.createDirectories(tmpDir);
       Runtime.getRuntime().addShutdownHook(stop);
-      hosts.add(new HostProcess("fork", classPath(), directory, tmpDir));
+      boolean beside = turns.equals("iteration");
+      hosts.add(new HostProcess("fork", classPath(), directory, tmpDir, beside));
       List<BenchmarkEntry> entries = hosts.get(0).list();
       if (list) {
         entries.forEach(this::print);
@@ -149,10 +163,10 @@ public class RunMojo extends AbstractMojo {
       }
       List<Trial> trials = new Selection(entries).choose(include, params);
       if (against.equals("stock")) {
-        hosts.add(new HostProcess("stock", stockClassPath(), directory, tmpDir));
+        hosts.add(new HostProcess("stock", stockClassPath(), directory, tmpDir, beside));
       }
       describe(trials);
-      List<String> failures = measure(hosts, trials);
+      List<String> failures = measure(hosts, trials, tmpDir);
       for (HostProcess host : hosts) {
         host.write();
       }
@@ -180,6 +194,10 @@ public class RunMojo extends AbstractMojo {
     if (!against.equals("stock") && !against.equals("none")) {
       throw new MojoFailureException("jmh.against=" + against
         + " is not known: use 'stock' (the published jars) or 'none'");
+    }
+    if (!turns.equals("jvm") && !turns.equals("iteration")) {
+      throw new MojoFailureException("jmh.turns=" + turns
+        + " is not known: use 'jvm' (one JVM at a time) or 'iteration' (both sides' JVMs alive)");
     }
     if (suite != null && !suite.equals("workloads")) {
       throw new MojoFailureException("jmh.suite=" + suite
@@ -306,10 +324,10 @@ public class RunMojo extends AbstractMojo {
    * first.
    * @return what the trials that failed said
    */
-  private List<String> measure(List<HostProcess> hosts, List<Trial> trials) throws IOException {
+  private List<String> measure(List<HostProcess> hosts, List<Trial> trials, Path tmpDir)
+    throws IOException {
     Map<Trial, String> failures = new LinkedHashMap<>();
     int rounds = trials.stream().mapToInt(this::forks).max().orElse(0);
-    HostProcess.Times times = quick ? QUICK : null;
     Countdown countdown = new Countdown();
     for (Trial trial : trials) {
       long millis = quick ? 2 * QUICK.iterations() * QUICK.millis() : trial.millis();
@@ -329,28 +347,82 @@ public class RunMojo extends AbstractMojo {
             + rounds + ": the report has what was measured until now");
           return List.copyOf(failures.values());
         }
-        for (int turn = 0; turn < hosts.size(); turn++) {
-          HostProcess host = hosts.get((turn + round) % hosts.size());
-          if (trial.forkOnly() && !host.side().equals("fork")) {
-            continue;
-          }
-          long start = System.nanoTime();
-          try {
-            String score = host.run(trial, times);
-            countdown.done(trial, (System.nanoTime() - start) / 1_000_000);
-            getLog().info(String.format("%s  round %d/%d  %-5s  %s: %s", countdown, round + 1,
-              forks(trial), host.side(), trial, score));
-          } catch (HostProcess.FailedException e) {
-            failures.put(trial, trial + " on " + host.side() + ": " + e.getMessage());
-            getLog().error(failures.get(trial) + ", see " + host.log());
-            countdown.drop(trial);
-            break;
-          }
+        List<HostProcess> pair = new ArrayList<>(trial.forkOnly() ? hosts.subList(0, 1) : hosts);
+        Collections.rotate(pair, round);
+        String failure = turns.equals("iteration") && pair.size() > 1
+          ? besideEachOther(pair, trial, round, countdown, tmpDir)
+          : inTurn(pair, trial, round, countdown);
+        if (failure != null) {
+          failures.put(trial, failure);
+          countdown.drop(trial);
         }
         limit.took(trial, (System.nanoTime() - pairStart) / 1_000_000);
       }
     }
     return List.copyOf(failures.values());
+  }
+
+  /** Returns what the first side that failed said, or null. */
+  private String inTurn(List<HostProcess> pair, Trial trial, int round, Countdown countdown)
+    throws IOException {
+    for (HostProcess host : pair) {
+      long start = System.nanoTime();
+      try {
+        String score = host.run(trial, quick ? QUICK : null, null);
+        done(countdown, trial, round, host, score, System.nanoTime() - start);
+      } catch (HostProcess.FailedException e) {
+        return failed(trial, host, e);
+      }
+    }
+    return null;
+  }
+
+  /** Returns what the first side that failed said, or null. */
+  private String besideEachOther(List<HostProcess> pair, Trial trial, int round,
+    Countdown countdown, Path tmpDir) throws IOException {
+    HostProcess.Turns inTurns =
+      new HostProcess.Turns(Files.createTempDirectory(tmpDir, "turns"), pair.get(0).side(),
+        pair.get(1).side());
+    long start = System.nanoTime();
+    ExecutorService threads = Executors.newFixedThreadPool(pair.size());
+    try {
+      List<Future<String>> scores = new ArrayList<>();
+      for (HostProcess host : pair) {
+        scores.add(threads.submit(() -> host.run(trial, quick ? QUICK : null, inTurns)));
+      }
+      String failure = null;
+      for (int i = 0; i < pair.size(); i++) {
+        try {
+          String score = scores.get(i).get();
+          done(countdown, trial, round, pair.get(i), score,
+            (System.nanoTime() - start) / pair.size());
+        } catch (ExecutionException e) {
+          if (e.getCause() instanceof IOException) {
+            throw (IOException) e.getCause();
+          }
+          failure = failure != null ? failure : failed(trial, pair.get(i), e.getCause());
+        }
+      }
+      return failure;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IOException("interrupted while " + trial + " was measured", e);
+    } finally {
+      threads.shutdownNow();
+    }
+  }
+
+  private void done(Countdown countdown, Trial trial, int round, HostProcess host, String score,
+    long nanos) {
+    countdown.done(trial, nanos / 1_000_000);
+    getLog().info(String.format("%s  round %d/%d  %-5s  %s: %s", countdown, round + 1,
+      forks(trial), host.side(), trial, score));
+  }
+
+  private String failed(Trial trial, HostProcess host, Throwable e) {
+    String failure = trial + " on " + host.side() + ": " + e.getMessage();
+    getLog().error(failure + ", see " + host.log());
+    return failure;
   }
 
   private void report(Path directory) throws IOException {
@@ -399,6 +471,9 @@ public class RunMojo extends AbstractMojo {
     }
     if (!against.equals("stock")) {
       command.append(" -Djmh.against=").append(against);
+    }
+    if (!turns.equals("jvm")) {
+      command.append(" -Djmh.turns=").append(turns);
     }
     if (forks != null) {
       command.append(" -Djmh.forks=").append(forks);

@@ -41,6 +41,11 @@ record Sample(double[] perJvm) {
     return error(perJvm);
   }
 
+  /** Whether each JVM of either has one of the same round in the other. */
+  boolean pairsWith(Sample other) {
+    return perJvm.length == other.perJvm.length;
+  }
+
   private static double mean(double[] values) {
     double sum = 0;
     for (double value : values) {
@@ -71,7 +76,7 @@ record Sample(double[] perJvm) {
    * @throws IllegalArgumentException if the two sides have not the same number of JVMs
    */
   static Ratio ratio(Sample stock, Sample fork, boolean lowerIsBetter) {
-    if (stock.perJvm.length != fork.perJvm.length) {
+    if (!stock.pairsWith(fork)) {
       throw new IllegalArgumentException("stock was measured in " + stock.perJvm.length
         + " JVMs and the fork in " + fork.perJvm.length);
     }

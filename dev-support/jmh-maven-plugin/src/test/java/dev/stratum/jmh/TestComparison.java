@@ -25,6 +25,7 @@ import static org.junit.Assert.assertNull;
 import static org.junit.Assert.assertTrue;
 
 import java.io.IOException;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.junit.Test;
@@ -79,6 +80,24 @@ public class TestComparison {
     assertEquals(1, comparison.rows().get(0).ratio().value(), 0);
     assertNull(comparison.rows().get(1).ratio());
     assertEquals(7, comparison.rows().get(1).stock().mean(), 0);
+  }
+
+  @Test
+  public void aSideThatFailedInALaterRoundHasNoRatioAndCostsTheOthersNothing() {
+    Trial.Key failed = new Trial.Key("a.B.failed", "Throughput", Map.of());
+    Trial.Key good = new Trial.Key("a.B.good", "Throughput", Map.of());
+    Map<Trial.Key, ResultFile.Measured> fork = new LinkedHashMap<>();
+    fork.put(failed, measured(2, 3));
+    fork.put(good, measured(2, 4));
+    Comparison comparison =
+      new Comparison(Map.of(failed, measured(2), good, measured(2, 4)), fork);
+    assertNull(comparison.rows().get(0).ratio());
+    assertEquals(1, comparison.rows().get(1).ratio().value(), 0);
+  }
+
+  private static ResultFile.Measured measured(double... perJvm) {
+    return new ResultFile.Measured(
+      List.of(new ResultFile.Figure("", "ops/s", false, new Sample(perJvm))), null);
   }
 
   @Test
