@@ -27,6 +27,7 @@ import java.util.Properties;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.client.Admin;
 import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
@@ -63,11 +64,19 @@ final class ClientProcess implements Conversation.Answers {
   private static final int LOADING_THREADS = 4;
   private static final int LOADING_BATCH = 200;
   private static final int PROGRESS_STEPS = 50;
+  /**
+   * Between two questions whether the master is done, at first; in ms. It grows a hundredfold and
+   * more: of the default, what takes nine seconds is noticed after eighteen.
+   */
+  private static final int ADMIN_PAUSE_MILLIS = 10;
+  private static final int ADMIN_RETRIES = 100;
 
   /** How many records a table has, for those that grow. */
   private final Map<String, Long> records = new HashMap<>();
   private Configuration conf;
   private Connection connection;
+  /** For what the master does. */
+  private Connection master;
   private FlameGraph flameGraph;
 
   private ClientProcess() {
@@ -126,7 +135,11 @@ final class ClientProcess implements Conversation.Answers {
   private void start(JsonObject keys) throws IOException {
     conf = BaseProcess.configuration(keys);
     connection = ConnectionFactory.createConnection(conf);
-    try (Admin admin = connection.getAdmin()) {
+    Configuration asksOften = new Configuration(conf);
+    asksOften.setInt(HConstants.HBASE_CLIENT_PAUSE, ADMIN_PAUSE_MILLIS);
+    asksOften.setInt(HConstants.HBASE_CLIENT_RETRIES_NUMBER, ADMIN_RETRIES);
+    master = ConnectionFactory.createConnection(asksOften);
+    try (Admin admin = master.getAdmin()) {
       admin.balancerSwitch(false, true);
     }
   }
@@ -192,14 +205,14 @@ final class ClientProcess implements Conversation.Answers {
       .setCacheIndexesOnWrite(true).setCacheBloomsOnWrite(true);
     String splits = properties.getProperty("table.splits", "");
     byte[][] keys = splits.isEmpty() ? null : Bytes.toByteArrays(splits.split(","));
-    try (Admin admin = connection.getAdmin()) {
+    try (Admin admin = master.getAdmin()) {
       admin.createTable(
         TableDescriptorBuilder.newBuilder(name).setColumnFamily(family.build()).build(), keys);
     }
   }
 
   private void settle(TableName name) throws IOException {
-    try (Admin admin = connection.getAdmin()) {
+    try (Admin admin = master.getAdmin()) {
       admin.flush(name);
       admin.majorCompact(name);
     }
@@ -217,7 +230,7 @@ final class ClientProcess implements Conversation.Answers {
   }
 
   private void empty(TableName name) throws IOException {
-    try (Admin admin = connection.getAdmin()) {
+    try (Admin admin = master.getAdmin()) {
       admin.disableTable(name);
       admin.truncateTable(name, true);
     }
@@ -228,7 +241,7 @@ final class ClientProcess implements Conversation.Answers {
     if (records.remove(name.getNameAsString()) == null) {
       return;
     }
-    try (Admin admin = connection.getAdmin()) {
+    try (Admin admin = master.getAdmin()) {
       admin.disableTable(name);
       admin.deleteTable(name);
     }
