@@ -72,9 +72,10 @@ final class HostProcess implements AutoCloseable {
     for (File file : classPath) {
       path.append(path.length() == 0 ? "" : File.pathSeparator).append(file);
     }
-    // The host only waits while its child measures: it must not compete for the cores.
+    // The host only waits while its child measures: it must not compete for the cores. Memory it
+    // takes for what that sends: the times of all operations of 64 threads, iteration by iteration.
     ProcessBuilder builder = new ProcessBuilder(
-      Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx256m",
+      Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx1g",
       "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Djmh.ignoreLock=" + beside, "-cp",
       path.toString(), MAIN_CLASS, resultFile(directory, side).toString(), log.toString(), tmpDir.toString());
     // Options from the environment would make the result depend on who ran it.
