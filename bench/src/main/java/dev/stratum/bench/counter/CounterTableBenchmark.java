@@ -18,9 +18,9 @@
 package dev.stratum.bench.counter;
 
 import dev.stratum.bench.PinnedJvm;
+import dev.stratum.bench.harness.CompilerWarmUp;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.hbase.HBaseConfiguration;
@@ -42,32 +42,33 @@ import org.openjdk.jmh.annotations.Warmup;
 /**
  * Every way to update a counter, by 1 to 128 clients, over 12,000 rows: updates per second, and p50
  * and p99 over time. The shape is that of the comparisons of Increment with reading and writing
- * that are made with YCSB, whose generator draws the rows. All of a side and kind of keys is one
- * operation, done in one JVM with one server, so that the whole is a matter of minutes; JMH's own
- * figure is how long it took, which says nothing. What counts is in
+ * that are made with YCSB, whose generator draws the rows. All of a side and kind of keys is done
+ * in one JVM with one server, a line of the table in each iteration, so that the whole is a matter
+ * of minutes; JMH's own figure is how long a line took, which says nothing. What counts is in
  * <code>bench/target/counters</code>: <code>counters.html</code> with plots,
  * <code>counters.md</code> with the table, and <code>fork-zipfian.json</code> and the like, which
  * later runs add to.
  *
  * <pre>
- * mvn -pl bench jmh:run -Djmh.include=CounterTableBenchmark
- * mvn -pl bench jmh:run -Djmh.include=CounterTableBenchmark -Djmh.params=seconds=1
+ * mvn -pl bench jmh:run -Djmh.include=CounterTableBenchmark -Djmh.turns=iteration
+ * mvn -pl bench jmh:run -Djmh.include=CounterTableBenchmark -Djmh.turns=iteration \
+ *   -Djmh.params=seconds=1
  * </pre>
  *
- * The first takes twelve minutes, the second, which is a look, four.
+ * The first takes a quarter of an hour, the second, which is a look, six minutes.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.SingleShotTime)
 @OutputTimeUnit(TimeUnit.SECONDS)
 @Fork(value = 1, jvmArgsAppend = { "-Xms2g", "-Xmx2g" })
 @Warmup(iterations = 0)
-@Measurement(iterations = 1)
+@Measurement(iterations = CounterTableBenchmark.LINES)
 public class CounterTableBenchmark extends PinnedJvm {
-  private static final int ROWS = 12_000;
+  /** Five ways by five numbers of clients. */
+  static final int LINES = 25;
   private static final int[] CLIENTS = { 1, 4, 16, 64, 128 };
-  private static final int INTERVALS = 10;
-  private static final int WARM_UP_CLIENTS = 16;
-  private static final int WARM_UP_MILLIS = 8_000;
+  private static final int WARM_UPS = 20;
+  private static final int WARM_UP_MILLIS = 2000;
 
   /** How a row is drawn. */
   @Param({ "zipfian", "uniform" })
@@ -85,11 +86,24 @@ public class CounterTableBenchmark extends PinnedJvm {
   public String scope;
 
   private CounterServer server;
+  private CounterTable table;
+  private CounterPage page;
+  private String name;
 
   @Setup(Level.Trial)
   public void open() throws Exception {
     server = new CounterServer(HBaseConfiguration.create(), scope);
-    server.warmUp(WARM_UP_MILLIS);
+    CompilerWarmUp.untilQuiet(WARM_UPS, () -> server.warmUp(WARM_UP_MILLIS));
+    // The plugin gives a folder below target/jmh, which it empties before each run.
+    Path target = Path.of(System.getProperty("java.io.tmpdir")).toAbsolutePath().getParent();
+    page = new CounterPage(target.resolveSibling("counters"));
+    String side = VersionInfo.getVersion().contains("stratum") ? "fork" : "stock";
+    name = side + "-" + keys + (scope.equals("row") ? "" : "-" + scope);
+    table = new CounterTable(server, side, keys, scope, CLIENTS,
+      Math.round(seconds * 1000 / CounterTable.INTERVALS));
+    if (table.size() != LINES) {
+      throw new IllegalStateException(table.size() + " lines instead of " + LINES);
+    }
   }
 
   @TearDown(Level.Trial)
@@ -99,33 +113,11 @@ public class CounterTableBenchmark extends PinnedJvm {
     }
   }
 
-  /** All of one side's. */
+  /** The next line of one side's table. */
   @Benchmark
   public int table() throws Exception {
-    // The plugin gives a folder below target/jmh, which it empties before each run.
-    Path target = Path.of(System.getProperty("java.io.tmpdir")).toAbsolutePath().getParent();
-    CounterPage page = new CounterPage(target.resolveSibling("counters"));
-    String side = VersionInfo.getVersion().contains("stratum") ? "fork" : "stock";
-    List<CounterPoint> points =
-      measure(server, side, keys, scope, CLIENTS, Math.round(seconds * 1000 / INTERVALS));
-    page.write(side + "-" + keys + (scope.equals("row") ? "" : "-" + scope), points);
+    List<CounterPoint> points = table.measureNext();
+    page.write(name, points);
     return points.size();
-  }
-
-  static List<CounterPoint> measure(CounterServer server, String side, String keys, String scope,
-    int[] clients, long intervalMillis) throws Exception {
-    String title = scope.equals("row") ? keys : keys + ", scope " + scope;
-    CounterLoad load = new CounterLoad(server, side, title, keys, ROWS);
-    List<CounterPoint> points = new ArrayList<>();
-    for (CounterWay way : CounterWay.values()) {
-      if (way != CounterWay.GET_NOTHING) {
-        // The first of a way is not to pay for what has to be compiled for it.
-        load.run(way, WARM_UP_CLIENTS, 1, 2 * intervalMillis);
-        for (int count : clients) {
-          points.add(load.run(way, count, INTERVALS, intervalMillis));
-        }
-      }
-    }
-    return points;
   }
 }

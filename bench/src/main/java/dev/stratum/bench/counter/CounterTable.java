@@ -1,0 +1,76 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package dev.stratum.bench.counter;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+
+/** One side's lines of the table of all ways to update a counter, one after the other. */
+final class CounterTable {
+  /** Into so many parts the time of a line is divided, for what changes over time. */
+  static final int INTERVALS = 10;
+  private static final int ROWS = 12_000;
+  private static final int WARM_UP_CLIENTS = 16;
+
+  private final CounterLoad load;
+  private final int[] clients;
+  private final long intervalMillis;
+  private final List<CounterWay> ways = new ArrayList<>();
+  private final List<CounterPoint> points = new ArrayList<>();
+
+  /**
+   * @param side           what the server's jars are
+   * @param keys           how a row is drawn
+   * @param scope          of the increments that are done together
+   * @param clients        how many are to update, each number in turn
+   * @param intervalMillis how long each of the {@link #INTERVALS} of a line is
+   */
+  CounterTable(CounterServer server, String side, String keys, String scope, int[] clients,
+    long intervalMillis) {
+    String title = scope.equals("row") ? keys : keys + ", scope " + scope;
+    this.load = new CounterLoad(server, side, title, keys, ROWS);
+    this.clients = clients;
+    this.intervalMillis = intervalMillis;
+    for (CounterWay way : CounterWay.values()) {
+      if (way != CounterWay.GET_NOTHING) {
+        ways.add(way);
+      }
+    }
+  }
+
+  /** How many lines there are. */
+  int size() {
+    return ways.size() * clients.length;
+  }
+
+  /**
+   * Measures one more line, as long as there are fewer than {@link #size}.
+   * @return all that were measured
+   */
+  List<CounterPoint> measureNext() throws IOException, InterruptedException {
+    CounterWay way = ways.get(points.size() / clients.length);
+    int count = clients[points.size() % clients.length];
+    if (count == clients[0]) {
+      // The first of a way is not to pay for what has to be compiled for it.
+      load.run(way, WARM_UP_CLIENTS, 1, 2 * intervalMillis);
+    }
+    points.add(load.run(way, count, INTERVALS, intervalMillis));
+    return points;
+  }
+}
