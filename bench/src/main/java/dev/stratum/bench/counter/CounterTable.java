@@ -17,7 +17,7 @@
  */
 package dev.stratum.bench.counter;
 
-import java.io.IOException;
+import dev.stratum.bench.harness.CompilerWarmUp;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -26,6 +26,7 @@ final class CounterTable {
   /** Into so many parts the time of a line is divided, for what changes over time. */
   static final int INTERVALS = 10;
   private static final int ROWS = 12_000;
+  private static final int WARM_UPS = 6;
   private static final int WARM_UP_CLIENTS = 16;
 
   private final CounterLoad load;
@@ -62,13 +63,15 @@ final class CounterTable {
   /**
    * Measures one more line, as long as there are fewer than {@link #size}.
    * @return all that were measured
+   * @throws Exception if a client failed, or updates were lost that should not be
    */
-  List<CounterPoint> measureNext() throws IOException, InterruptedException {
+  List<CounterPoint> measureNext() throws Exception {
     CounterWay way = ways.get(points.size() / clients.length);
     int count = clients[points.size() % clients.length];
     if (count == clients[0]) {
       // The first of a way is not to pay for what has to be compiled for it.
-      load.run(way, WARM_UP_CLIENTS, 1, 2 * intervalMillis);
+      CompilerWarmUp.untilQuiet(WARM_UPS,
+        () -> load.run(way, WARM_UP_CLIENTS, 1, INTERVALS * intervalMillis));
     }
     points.add(load.run(way, count, INTERVALS, intervalMillis));
     return points;
