@@ -18,6 +18,7 @@
 package dev.stratum.bench.counter;
 
 import dev.stratum.bench.harness.CompilerWarmUp;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -26,8 +27,8 @@ final class CounterTable {
   /** Into so many parts the time of a line is divided, for what changes over time. */
   static final int INTERVALS = 10;
   private static final int ROWS = 12_000;
-  private static final int WARM_UPS = 6;
-  private static final int WARM_UP_CLIENTS = 16;
+  private static final int WARM_UPS = 8;
+  private static final int WARM_UP_MILLIS = 300;
 
   private final CounterLoad load;
   private final int[] clients;
@@ -61,18 +62,29 @@ final class CounterTable {
   }
 
   /**
-   * Measures one more line, as long as there are fewer than {@link #size}.
-   * @return all that were measured
+   * Has all ways compiled, by all numbers of clients: a line that the JVM goes back to interpreting
+   * in, as it does when a way takes a turn that none took before, has a third of its throughput
+   * for seconds.
    * @throws Exception if a client failed, or updates were lost that should not be
    */
-  List<CounterPoint> measureNext() throws Exception {
+  void warmUp() throws Exception {
+    for (CounterWay way : ways) {
+      CompilerWarmUp.untilQuiet(WARM_UPS, () -> {
+        for (int count : clients) {
+          load.run(way, count, 1, WARM_UP_MILLIS);
+        }
+      });
+    }
+  }
+
+  /**
+   * Measures one more line, as long as there are fewer than {@link #size}.
+   * @return all that were measured
+   * @throws IOException if a client failed, or updates were lost that should not be
+   */
+  List<CounterPoint> measureNext() throws IOException, InterruptedException {
     CounterWay way = ways.get(points.size() / clients.length);
     int count = clients[points.size() % clients.length];
-    if (count == clients[0]) {
-      // The first of a way is not to pay for what has to be compiled for it.
-      CompilerWarmUp.untilQuiet(WARM_UPS,
-        () -> load.run(way, WARM_UP_CLIENTS, 1, INTERVALS * intervalMillis));
-    }
     points.add(load.run(way, count, INTERVALS, intervalMillis));
     return points;
   }

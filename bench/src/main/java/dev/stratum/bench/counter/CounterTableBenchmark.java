@@ -18,7 +18,6 @@
 package dev.stratum.bench.counter;
 
 import dev.stratum.bench.PinnedJvm;
-import dev.stratum.bench.harness.CompilerWarmUp;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -51,11 +50,9 @@ import org.openjdk.jmh.annotations.Warmup;
  *
  * <pre>
  * mvn -pl bench jmh:run -Djmh.include=CounterTableBenchmark -Djmh.turns=iteration
- * mvn -pl bench jmh:run -Djmh.include=CounterTableBenchmark -Djmh.turns=iteration \
- *   -Djmh.params=seconds=1
  * </pre>
  *
- * The first takes a quarter of an hour, the second, which is a look, six minutes.
+ * takes a quarter of an hour.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.SingleShotTime)
@@ -67,15 +64,13 @@ public class CounterTableBenchmark extends PinnedJvm {
   /** Five ways by five numbers of clients. */
   static final int LINES = 25;
   private static final int[] CLIENTS = { 1, 4, 16, 64, 128 };
-  private static final int WARM_UPS = 20;
-  private static final int WARM_UP_MILLIS = 2000;
 
   /** How a row is drawn. */
   @Param({ "zipfian", "uniform" })
   public String keys;
 
   /** How long each number of clients is measured in each way. */
-  @Param("5")
+  @Param("2")
   public double seconds;
 
   /**
@@ -93,7 +88,6 @@ public class CounterTableBenchmark extends PinnedJvm {
   @Setup(Level.Trial)
   public void open() throws Exception {
     server = new CounterServer(HBaseConfiguration.create(), scope);
-    CompilerWarmUp.untilQuiet(WARM_UPS, () -> server.warmUp(WARM_UP_MILLIS));
     // The plugin gives a folder below target/jmh, which it empties before each run.
     Path target = Path.of(System.getProperty("java.io.tmpdir")).toAbsolutePath().getParent();
     page = new CounterPage(target.resolveSibling("counters"));
@@ -104,6 +98,7 @@ public class CounterTableBenchmark extends PinnedJvm {
     if (table.size() != LINES) {
       throw new IllegalStateException(table.size() + " lines instead of " + LINES);
     }
+    table.warmUp();
   }
 
   @TearDown(Level.Trial)
