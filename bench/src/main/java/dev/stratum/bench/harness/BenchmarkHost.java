@@ -69,8 +69,8 @@ import org.openjdk.jmh.runner.options.VerboseMode;
 /**
  * Runs benchmarks on the class path it was itself started with: one side of a comparison. The
  * plugin keeps one host per side alive and has them run in turns, so that one JVM works at a time
- * and whatever else the machine does falls on both sides alike. JMH starts every measured JVM with this
- * process's class path.
+ * and whatever else the machine does falls on both sides alike. JMH starts every measured JVM with
+ * this process's class path.
  * <p>
  * Protocol: one JSON object per line on standard input, one answer per line on standard output.
  * <ul>

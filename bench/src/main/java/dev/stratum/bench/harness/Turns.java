@@ -37,8 +37,8 @@ import org.openjdk.jmh.results.Result;
  * has its turn, which its set-up is part of, the other sleeps before its own next iteration.
  * <p>
  * Both look at files of one directory: <code>turn</code> has the name of the side whose turn it is,
- * and once there is a <code>SIDE.ended</code> the other side waits for that one no more. Used by one
- * thread.
+ * and once there is a <code>SIDE.ended</code> the other side waits for that one no more. Used by
+ * one thread.
  */
 public final class Turns implements InternalProfiler {
   private static final long POLL_MILLIS = 5;

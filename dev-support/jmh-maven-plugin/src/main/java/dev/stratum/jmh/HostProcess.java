@@ -77,7 +77,8 @@ final class HostProcess implements AutoCloseable {
     ProcessBuilder builder = new ProcessBuilder(
       Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx1g",
       "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Djmh.ignoreLock=" + beside, "-cp",
-      path.toString(), MAIN_CLASS, resultFile(directory, side).toString(), log.toString(), tmpDir.toString());
+      path.toString(), MAIN_CLASS, resultFile(directory, side).toString(), log.toString(),
+      tmpDir.toString());
     // Options from the environment would make the result depend on who ran it.
     builder.environment().keySet()
       .removeAll(List.of("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "CLASSPATH"));
