@@ -62,9 +62,8 @@ final class CounterTable {
   }
 
   /**
-   * Has all ways compiled, by all numbers of clients: a line that the JVM goes back to interpreting
-   * in, as it does when a way takes a turn that none took before, has a third of its throughput
-   * for seconds.
+   * Has all ways compiled, by all numbers of clients: without, lines of either side had a third of
+   * their throughput for seconds.
    * @throws Exception if a client failed, or updates were lost that should not be
    */
   void warmUp() throws Exception {
