@@ -128,6 +128,7 @@ final class ServerSettings {
     // Many clients, many counters, and processors are what is short.
     keys.put("hbase.regionserver.increment.coalesce.scope", "region");
     keys.put("hbase.wal.async.sync.interval.ms", "100");
+    keys.put("hbase.server.netty.flush.consolidation.enabled", "true");
     return keys;
   }
 }

@@ -1,0 +1,149 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.ipc;
+
+import java.util.concurrent.atomic.LongAdder;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.metrics.Gauge;
+import org.apache.hadoop.hbase.metrics.MetricRegistries;
+import org.apache.hadoop.hbase.metrics.MetricRegistry;
+import org.apache.hadoop.hbase.metrics.MetricRegistryInfo;
+import org.apache.yetus.audience.InterfaceAudience;
+
+import org.apache.hbase.thirdparty.io.netty.channel.ChannelHandler;
+import org.apache.hbase.thirdparty.io.netty.channel.ChannelHandlerContext;
+import org.apache.hbase.thirdparty.io.netty.channel.ChannelOutboundHandlerAdapter;
+import org.apache.hbase.thirdparty.io.netty.channel.ChannelPipeline;
+import org.apache.hbase.thirdparty.io.netty.channel.ChannelPromise;
+import org.apache.hbase.thirdparty.io.netty.channel.EventLoop;
+import org.apache.hbase.thirdparty.io.netty.channel.SingleThreadEventLoop;
+import org.apache.hbase.thirdparty.io.netty.handler.flush.FlushConsolidationHandler;
+
+/**
+ * Sends the responses of a connection that are ready at about the same time with one write to its
+ * socket. Each write is a system call, which on a fast network costs more than all else that is
+ * done for the response of a small get.
+ * <p>
+ * A response goes out at once if the connection's network thread has nothing else to do, and else
+ * when that has done what it has in its queue, or has read what there is to read; so it waits for
+ * that thread's work only, never for time to pass or for other responses. Those of a connection
+ * that can take no more are left to Netty, as ever.
+ * <p>
+ * Thread-safe. How many responses there were, and how many writes, is in JMX under
+ * <code>Hadoop:service=HBase,name=RegionServer,sub=Responses</code>; where one process has several
+ * servers, as a test cluster has, of all of them together.
+ */
+@InterfaceAudience.Private
+final class FlushConsolidation {
+  /** So many responses leave even if the network thread has more to do. */
+  static final int MAX_RESPONSES = 256;
+
+  private final boolean enabled;
+
+  private FlushConsolidation(boolean enabled) {
+    this.enabled = enabled;
+  }
+
+  /** @throws IllegalArgumentException if a setting cannot work */
+  static FlushConsolidation of(Configuration conf) {
+    return new FlushConsolidation(FlushConsolidationSettings.of(conf).isEnabled());
+  }
+
+  /**
+   * Lets the responses of a connection be sent so, if that is asked for. To be called before the
+   * handlers are added that write responses, and after those that encrypt.
+   */
+  void addTo(ChannelPipeline pipeline) {
+    if (enabled) {
+      pipeline.addLast(Counter.INSTANCE, new Sender());
+    }
+  }
+
+  static long responses() {
+    return Counter.INSTANCE.responses.sum();
+  }
+
+  static long flushes() {
+    return Counter.INSTANCE.flushes.sum();
+  }
+
+  /** Of a connection. For its network thread. */
+  private static final class Sender extends FlushConsolidationHandler {
+    private boolean reading;
+
+    Sender() {
+      super(MAX_RESPONSES, true);
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext ctx, Object msg) throws Exception {
+      reading = true;
+      super.channelRead(ctx, msg);
+    }
+
+    @Override
+    public void channelReadComplete(ChannelHandlerContext ctx) throws Exception {
+      reading = false;
+      super.channelReadComplete(ctx);
+    }
+
+    @Override
+    public void flush(ChannelHandlerContext ctx) throws Exception {
+      if (!reading && isIdle(ctx.channel().eventLoop())) {
+        // Nothing comes that could leave with it: to ask for another turn would be in vain.
+        ctx.flush();
+      } else {
+        super.flush(ctx);
+      }
+    }
+
+    private static boolean isIdle(EventLoop loop) {
+      return loop instanceof SingleThreadEventLoop
+        && ((SingleThreadEventLoop) loop).pendingTasks() == 0;
+    }
+  }
+
+  /** Of all connections. */
+  @ChannelHandler.Sharable
+  private static final class Counter extends ChannelOutboundHandlerAdapter {
+    static final Counter INSTANCE = new Counter();
+
+    private final LongAdder responses = new LongAdder();
+    private final LongAdder flushes = new LongAdder();
+
+    Counter() {
+      MetricRegistry registry = MetricRegistries.global()
+        .create(new MetricRegistryInfo("Responses", "Responses that were sent together",
+          "RegionServer,sub=Responses", "regionserver", false));
+      registry.register("ResponseCount", (Gauge<Long>) responses::sum);
+      registry.register("FlushCount", (Gauge<Long>) flushes::sum);
+    }
+
+    @Override
+    public void write(ChannelHandlerContext ctx, Object msg, ChannelPromise promise) {
+      responses.increment();
+      ctx.write(msg, promise);
+    }
+
+    @Override
+    public void flush(ChannelHandlerContext ctx) {
+      flushes.increment();
+      ctx.flush();
+    }
+  }
+}
