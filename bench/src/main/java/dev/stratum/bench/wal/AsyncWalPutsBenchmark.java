@@ -66,7 +66,7 @@ import org.openjdk.jmh.infra.BenchmarkParams;
 @State(Scope.Benchmark)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
 @BenchmarkMode(Mode.SampleTime)
-@Fork(jvmArgsAppend = { "-Xms6g", "-Xmx6g" })
+@Fork(jvmArgsAppend = { "-Xms4g", "-Xmx4g" })
 @Warmup(iterations = 6, time = 1)
 @Measurement(iterations = 16, time = 1)
 public class AsyncWalPutsBenchmark extends PinnedJvm {

@@ -21,6 +21,8 @@ import dev.stratum.processes.LoopbackHdfs;
 import java.io.Closeable;
 import java.io.IOException;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.TableName;
@@ -48,6 +50,7 @@ final class RegionOnWal implements Closeable {
   private LoopbackHdfs hdfs;
   private WALFactory factory;
   private WAL wal;
+  private Path root;
   private HRegion region;
 
   /**
@@ -67,7 +70,7 @@ final class RegionOnWal implements Closeable {
     conf.set(WALFactory.WAL_PROVIDER, provider);
     conf.setLong(HConstants.HREGION_MEMSTORE_FLUSH_SIZE, 1L << 30);
     hdfs = new LoopbackHdfs(conf, DATA_NODES);
-    Path root = new Path("/hbase");
+    root = new Path("/hbase");
     CommonFSUtils.setRootDir(conf, root.getFileSystem(conf).makeQualified(root));
     ChunkCreator.initialize(MemStoreLAB.CHUNK_SIZE_DEFAULT, false, 0, 0, 0, null,
       MemStoreLAB.INDEX_CHUNK_SIZE_PERCENTAGE_DEFAULT);
@@ -88,10 +91,17 @@ final class RegionOnWal implements Closeable {
     return wal;
   }
 
-  /** Flushes the region and rolls the WAL. */
+  /** Flushes the region and rolls the WAL; deletes those before, as HDFS is in memory. */
   void startAnew() throws IOException {
     region.flush(true);
     wal.rollWriter(true);
+    FileSystem fs = region.getFilesystem();
+    Path old = new Path(root, HConstants.HREGION_OLDLOGDIR_NAME);
+    if (fs.exists(old)) {
+      for (FileStatus file : fs.listStatus(old)) {
+        fs.delete(file.getPath(), true);
+      }
+    }
   }
 
   @Override
