@@ -339,9 +339,7 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
     } catch (ClosedByInterruptException e) {
       // It is the reader who is interrupted; neither device nor block are to blame.
       throw e;
-    } catch (HBaseIOException | RuntimeException e) {
-      throw unreadable(e, term);
-    } catch (IOException | InternalError e) {
+    } catch (IOException | RuntimeException | InternalError e) {
       throw unreadable(e, term);
     } finally {
       if (!read && block != null && !engine.usesSharedMemory()) {
