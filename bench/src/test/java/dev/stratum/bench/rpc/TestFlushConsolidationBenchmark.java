@@ -15,5 +15,32 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-/** Responses and how they leave: the feature flush-consolidation, see its guide. */
-package dev.stratum.bench.responses;
+package dev.stratum.bench.rpc;
+
+import static org.junit.Assert.assertEquals;
+
+import dev.stratum.bench.blockcache.TemporaryFiles;
+import org.junit.After;
+import org.junit.Rule;
+import org.junit.Test;
+
+public class TestFlushConsolidationBenchmark {
+  @Rule
+  public final TemporaryFiles files = new TemporaryFiles();
+
+  private final FlushConsolidationBenchmark benchmark = new FlushConsolidationBenchmark();
+
+  @After
+  public void close() throws Exception {
+    benchmark.close();
+  }
+
+  @Test
+  public void getsARow() throws Exception {
+    benchmark.consolidated = true;
+    benchmark.open();
+    assertEquals(100, benchmark.one().value().length);
+    assertEquals(100, benchmark.sixteen().value().length);
+    assertEquals(100, benchmark.sixtyFour().value().length);
+  }
+}

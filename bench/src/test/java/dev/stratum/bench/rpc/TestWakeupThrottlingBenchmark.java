@@ -15,7 +15,7 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package dev.stratum.bench.responses;
+package dev.stratum.bench.rpc;
 
 import static org.junit.Assert.assertEquals;
 
@@ -24,11 +24,11 @@ import org.junit.After;
 import org.junit.Rule;
 import org.junit.Test;
 
-public class TestFlushConsolidationBenchmark {
+public class TestWakeupThrottlingBenchmark {
   @Rule
   public final TemporaryFiles files = new TemporaryFiles();
 
-  private final FlushConsolidationBenchmark benchmark = new FlushConsolidationBenchmark();
+  private final WakeupThrottlingBenchmark benchmark = new WakeupThrottlingBenchmark();
 
   @After
   public void close() throws Exception {
@@ -37,7 +37,7 @@ public class TestFlushConsolidationBenchmark {
 
   @Test
   public void getsARow() throws Exception {
-    benchmark.consolidated = true;
+    benchmark.throttled = true;
     benchmark.open();
     assertEquals(100, benchmark.one().value().length);
     assertEquals(100, benchmark.sixteen().value().length);

@@ -15,7 +15,7 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package dev.stratum.bench.responses;
+package dev.stratum.bench.rpc;
 
 import dev.stratum.bench.PinnedJvm;
 import dev.stratum.bench.harness.CompilerWarmUp;
@@ -24,7 +24,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.TimeUnit;
 import org.apache.commons.io.FileUtils;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
@@ -41,39 +40,20 @@ import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
 import org.apache.hadoop.hbase.util.Bytes;
 import org.apache.hadoop.metrics2.lib.DefaultMetricsSystem;
 import org.openjdk.jmh.annotations.Benchmark;
-import org.openjdk.jmh.annotations.BenchmarkMode;
-import org.openjdk.jmh.annotations.Fork;
 import org.openjdk.jmh.annotations.Level;
-import org.openjdk.jmh.annotations.Measurement;
-import org.openjdk.jmh.annotations.Mode;
-import org.openjdk.jmh.annotations.OutputTimeUnit;
-import org.openjdk.jmh.annotations.Param;
 import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Threads;
-import org.openjdk.jmh.annotations.Warmup;
 import org.openjdk.jmh.infra.BenchmarkParams;
 
 /**
- * A get by each of several clients that share a connection, as a client sees it, in microseconds;
- * the RegionServer is in this JVM.
- *
- * <pre>
- * mvn -pl bench jmh:run -Djmh.include=FlushConsolidationBenchmark -Djmh.turns=iteration
- * </pre>
- *
- * <code>hbase.server.netty.flush.consolidation.enabled</code> on the fork is held against stock,
- * which has no such thing. Rows are drawn uniformly, have one cell of 100 bytes, and are in memory.
+ * A get by each of several clients that share a connection, as a client sees it; the RegionServer
+ * is in this JVM. Rows are drawn uniformly, have one cell of 100 bytes, and are in memory.
  */
 @State(Scope.Benchmark)
-@BenchmarkMode(Mode.SampleTime)
-@OutputTimeUnit(TimeUnit.MICROSECONDS)
-@Fork(jvmArgsAppend = { "-Xms2g", "-Xmx2g" })
-@Warmup(iterations = 4, time = 1)
-@Measurement(iterations = 16, time = 1)
-public class FlushConsolidationBenchmark extends PinnedJvm {
+public abstract class SharedConnectionGets extends PinnedJvm {
   private static final TableName NAME = TableName.valueOf("usertable");
   private static final byte[] FAMILY = Bytes.toBytes("f");
   private static final byte[] QUALIFIER = Bytes.toBytes("q");
@@ -81,10 +61,6 @@ public class FlushConsolidationBenchmark extends PinnedJvm {
   private static final int ROWS = 1000;
   /** More than any benchmark here has threads. */
   private static final int HANDLERS = 80;
-
-  /** <code>hbase.server.netty.flush.consolidation.enabled</code> on the fork. */
-  @Param("true")
-  public boolean consolidated;
 
   private Path folder;
   private StandaloneHBase hbase;
@@ -105,7 +81,7 @@ public class FlushConsolidationBenchmark extends PinnedJvm {
     conf.setClass("fs.file.impl", RawLocalFileSystem.class, FileSystem.class);
     DefaultMetricsSystem.setMiniClusterMode(true);
     conf.setInt(HConstants.REGION_SERVER_HANDLER_COUNT, HANDLERS);
-    conf.setBoolean("hbase.server.netty.flush.consolidation.enabled", consolidated);
+    configure(conf);
     hbase = new StandaloneHBase(conf, folder);
     hbase.createTable(TableDescriptorBuilder.newBuilder(NAME)
       .setColumnFamily(ColumnFamilyDescriptorBuilder.of(FAMILY)).build());
@@ -127,6 +103,9 @@ public class FlushConsolidationBenchmark extends PinnedJvm {
       FileUtils.deleteDirectory(folder.toFile());
     }
   }
+
+  /** Sets the keys of the feature. */
+  abstract void configure(Configuration conf);
 
   /** What one operation of each benchmark is. */
   Result get() throws IOException {

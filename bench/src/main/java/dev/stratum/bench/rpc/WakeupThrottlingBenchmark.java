@@ -1,0 +1,58 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package dev.stratum.bench.rpc;
+
+import java.util.concurrent.TimeUnit;
+import org.apache.hadoop.conf.Configuration;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.Warmup;
+
+/**
+ * A get by each of several clients that share a connection, in microseconds, with few handlers
+ * woken at a time.
+ *
+ * <pre>
+ * mvn -pl bench jmh:run -Djmh.include=WakeupThrottlingBenchmark -Djmh.turns=iteration
+ * </pre>
+ *
+ * <code>hbase.ipc.server.wakeup.throttling.enabled</code> on the fork is held against stock,
+ * which has no such thing.
+ */
+@State(Scope.Benchmark)
+@BenchmarkMode(Mode.SampleTime)
+@OutputTimeUnit(TimeUnit.MICROSECONDS)
+@Fork(jvmArgsAppend = { "-Xms2g", "-Xmx2g" })
+@Warmup(iterations = 4, time = 1)
+@Measurement(iterations = 16, time = 1)
+public class WakeupThrottlingBenchmark extends SharedConnectionGets {
+  /** <code>hbase.ipc.server.wakeup.throttling.enabled</code> on the fork. */
+  @Param("true")
+  public boolean throttled;
+
+  @Override
+  void configure(Configuration conf) {
+    conf.setBoolean("hbase.ipc.server.wakeup.throttling.enabled", throttled);
+  }
+}
