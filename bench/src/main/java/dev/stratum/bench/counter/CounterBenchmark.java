@@ -22,6 +22,7 @@ import dev.stratum.bench.harness.CompilerWarmUp;
 import java.io.IOException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
+import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HBaseConfiguration;
 import org.apache.hadoop.hbase.client.Durability;
 import org.openjdk.jmh.annotations.Benchmark;
@@ -86,6 +87,13 @@ public class CounterBenchmark extends PinnedJvm {
   @Param("row")
   public String scope;
 
+  /**
+   * Whether <code>hbase.ipc.server.wakeup.throttling.enabled</code> and
+   * <code>hbase.server.netty.flush.consolidation.enabled</code> are on as well.
+   */
+  @Param("false")
+  public boolean fewWakeUps;
+
   /** How often the server is warmed up at most, before JMH does that. */
   int warmUps = 20;
 
@@ -112,7 +120,10 @@ public class CounterBenchmark extends PinnedJvm {
 
   @Setup(Level.Trial)
   public void open() throws Exception {
-    server = new CounterServer(HBaseConfiguration.create(), scope);
+    Configuration conf = HBaseConfiguration.create();
+    conf.setBoolean("hbase.ipc.server.wakeup.throttling.enabled", fewWakeUps);
+    conf.setBoolean("hbase.server.netty.flush.consolidation.enabled", fewWakeUps);
+    server = new CounterServer(conf, scope);
     draw = new CounterKeys(rows, keys);
     CompilerWarmUp.untilQuiet(warmUps, () -> server.warmUp(WARM_UP_MILLIS));
     before = server.stored();
