@@ -24,6 +24,9 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -32,15 +35,24 @@ import jdk.jfr.Recording;
 import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordedFrame;
 import jdk.jfr.consumer.RecordedMethod;
+import jdk.jfr.consumer.RecordedStackTrace;
+import jdk.jfr.consumer.RecordedThread;
 import jdk.jfr.consumer.RecordingFile;
+import one.profiler.AsyncProfiler;
 import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * Where this JVM's processor time goes, as JFR samples it, drawn as a flame graph (Gregg, The Flame
- * Graph, CACM 2016) with the outermost frame on top: the width of a frame is its share of the
+ * Where this JVM's processor time goes, drawn as a flame graph (Gregg, The Flame Graph, CACM 2016)
+ * with the outermost frame on top, a kind of thread: the width of a frame is its share of the
  * samples. One SVG file; pointing at a frame shows its name and share.
+ * <p>
+ * Sampled by async-profiler, the system's calls included where it may look at them, and by JFR
+ * where there is none: that takes far fewer samples, and none outside of the JVM.
  */
 final class FlameGraph implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(FlameGraph.class);
   private static final int WIDTH = 1200;
   private static final int LINE = 17;
   private static final int HEAD = 26;
@@ -50,6 +62,8 @@ final class FlameGraph implements AutoCloseable {
   private static final List<String> WAITS =
     List.of("wait", "epollWait", "accept", "poll", "park");
   private static final Duration PERIOD = Duration.ofMillis(10);
+  /** The second where the system lets nobody count cycles. */
+  private static final List<String> EVENTS = List.of("cpu", "itimer");
 
   private static final class Node {
     private final Map<String, Node> children = new TreeMap<>();
@@ -60,13 +74,31 @@ final class FlameGraph implements AutoCloseable {
     }
   }
 
-  private final Recording recording = new Recording();
+  private final AsyncProfiler profiler = profiler();
+  private final Recording recording = profiler == null ? new Recording() : null;
+  private boolean written;
 
   /** Samples from now on. */
   FlameGraph() {
-    recording.enable("jdk.ExecutionSample").withPeriod(PERIOD);
-    recording.enable("jdk.NativeMethodSample").withPeriod(PERIOD);
-    recording.start();
+    if (recording != null) {
+      recording.enable("jdk.ExecutionSample").withPeriod(PERIOD);
+      recording.enable("jdk.NativeMethodSample").withPeriod(PERIOD);
+      recording.start();
+    }
+  }
+
+  /** Returns a profiler that was started, or null if there is none for this machine. */
+  private static AsyncProfiler profiler() {
+    for (String event : EVENTS) {
+      try {
+        AsyncProfiler profiler = AsyncProfiler.getInstance();
+        profiler.execute("start,threads,interval=1ms,event=" + event);
+        return profiler;
+      } catch (IOException | RuntimeException | UnsatisfiedLinkError e) {
+        LOG.info("No samples of {} here: {}", event, e.toString());
+      }
+    }
+    return null;
   }
 
   /**
@@ -74,21 +106,46 @@ final class FlameGraph implements AutoCloseable {
    * @param title what was run
    */
   void write(String title, Path svg) throws IOException {
+    Node root = new Node();
+    written = true;
+    if (profiler != null) {
+      for (String line : profiler.execute("stop,collapsed").split("\n")) {
+        int end = line.lastIndexOf(' ');
+        if (end > 0) {
+          add(root, Arrays.asList(line.substring(0, end).replace('/', '.').split(";")),
+            Long.parseLong(line.substring(end + 1)));
+        }
+      }
+    } else {
+      addRecorded(root);
+    }
+    Files.createDirectories(svg.getParent());
+    Files.writeString(svg, draw(root, title));
+  }
+
+  private void addRecorded(Node root) throws IOException {
     recording.stop();
     Path dump = Files.createTempFile("stratum-bench", ".jfr");
-    Node root = new Node();
     try {
       recording.dump(dump);
       for (RecordedEvent event : RecordingFile.readAllEvents(dump)) {
-        if (event.getStackTrace() != null) {
-          add(root, event.getStackTrace().getFrames());
+        RecordedStackTrace stack = event.getStackTrace();
+        if (stack == null || stack.getFrames().isEmpty() || isWaiting(stack.getFrames())) {
+          continue;
         }
+        RecordedThread thread = event.getThread("sampledThread");
+        List<String> frames = new ArrayList<>();
+        for (RecordedFrame frame : stack.getFrames()) {
+          RecordedMethod method = frame.getMethod();
+          frames.add(method.getType().getName() + '.' + method.getName());
+        }
+        frames.add(String.valueOf(thread == null ? null : thread.getJavaName()));
+        Collections.reverse(frames);
+        add(root, frames, 1);
       }
     } finally {
       Files.deleteIfExists(dump);
     }
-    Files.createDirectories(svg.getParent());
-    Files.writeString(svg, draw(root, title));
   }
 
   /**
@@ -102,18 +159,20 @@ final class FlameGraph implements AutoCloseable {
     }
   }
 
-  private static void add(Node root, List<RecordedFrame> frames) {
-    if (frames.isEmpty() || isWaiting(frames)) {
-      return;
-    }
-    root.samples++;
+  /** @param frames the thread's name, and then from the outermost one */
+  private static void add(Node root, List<String> frames, long samples) {
+    root.samples += samples;
     Node node = root;
-    for (int i = frames.size() - 1; i >= 0; i--) {
-      RecordedMethod method = frames.get(i).getMethod();
-      String type = method.getType().getName();
-      node = node.children.computeIfAbsent(type + '.' + method.getName(), key -> new Node());
-      node.samples++;
+    for (String frame : frames) {
+      String name = node == root ? kind(frame) : frame;
+      node = node.children.computeIfAbsent(name, key -> new Node());
+      node.samples += samples;
     }
+  }
+
+  /** The name of a thread without what tells it from others of its kind. */
+  private static String kind(String thread) {
+    return thread.replaceAll(" tid=\\d+|[\\[\\]]|\\d+", "");
   }
 
   /** JFR takes a thread that waits in the kernel for one that runs. */
@@ -173,6 +232,9 @@ final class FlameGraph implements AutoCloseable {
   }
 
   private static String colour(String name) {
+    if (name.endsWith("_[k]")) {
+      return "#e5989b";
+    }
     if (name.startsWith("org.apache.hadoop.hbase.")) {
       return "#8ecae6";
     }
@@ -184,6 +246,10 @@ final class FlameGraph implements AutoCloseable {
 
   @Override
   public void close() {
-    recording.close();
+    if (recording != null) {
+      recording.close();
+    } else if (!written) {
+      profiler.stop();
+    }
   }
 }

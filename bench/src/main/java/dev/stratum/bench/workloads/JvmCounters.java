@@ -20,6 +20,7 @@ package dev.stratum.bench.workloads;
 import com.sun.management.OperatingSystemMXBean;
 import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
+import org.apache.hbase.thirdparty.com.google.gson.JsonElement;
 import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
 
 /**
@@ -49,11 +50,14 @@ final class JvmCounters {
     return counters;
   }
 
-  /** Each number of <code>after</code> less that of <code>before</code>. */
+  /** Each number of <code>after</code> less that of <code>before</code>, if there was one. */
   static JsonObject difference(JsonObject before, JsonObject after) {
     JsonObject difference = new JsonObject();
-    after.entrySet().forEach(e -> difference.addProperty(e.getKey(),
-      e.getValue().getAsLong() - before.get(e.getKey()).getAsLong()));
+    after.entrySet().forEach(e -> {
+      JsonElement then = before.get(e.getKey());
+      difference.addProperty(e.getKey(),
+        e.getValue().getAsLong() - (then == null ? 0 : then.getAsLong()));
+    });
     return difference;
   }
 }

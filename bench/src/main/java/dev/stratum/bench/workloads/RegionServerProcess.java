@@ -19,12 +19,16 @@ package dev.stratum.bench.workloads;
 
 import dev.stratum.bench.blockcache.SlowedReads;
 import dev.stratum.processes.Conversation;
+import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.client.CompactionState;
 import org.apache.hadoop.hbase.io.hfile.BlockCache;
 import org.apache.hadoop.hbase.io.hfile.CacheStats;
+import org.apache.hadoop.hbase.metrics.Gauge;
+import org.apache.hadoop.hbase.metrics.MetricRegistries;
+import org.apache.hadoop.hbase.metrics.MetricRegistry;
 import org.apache.hadoop.hbase.regionserver.HRegion;
 import org.apache.hadoop.hbase.regionserver.HRegionServer;
 import org.apache.hadoop.hbase.util.JVMClusterUtil;
@@ -123,6 +127,15 @@ final class RegionServerProcess implements Conversation.Answers {
 
   private JsonObject counters() {
     JsonObject counters = JvmCounters.read();
+    // Stock has neither of them.
+    for (MetricRegistry registry : MetricRegistries.global().getMetricRegistries()) {
+      String name = registry.getMetricRegistryInfo().getMetricsName();
+      if (name.equals("Handlers") || name.equals("Responses")) {
+        registry.getMetrics().forEach((metric, value) -> counters.addProperty(
+          metric.substring(0, 1).toLowerCase(Locale.ROOT) + metric.substring(1),
+          (Number) ((Gauge<?>) value).getValue()));
+      }
+    }
     BlockCache cache = server.getBlockCache().orElse(null);
     if (cache == null) {
       return counters;
