@@ -132,6 +132,8 @@ final class Settings {
     keys.put("hbase.rs.prefetch.order", "newest");
     keys.put("hbase.rs.prefetch.writer.queue.max", "0.5");
     keys.put("hbase.server.allocator.size.classes.enabled", "true");
+    keys.put("hbase.server.netty.flush.consolidation.enabled", "true");
+    keys.put("hbase.ipc.server.wakeup.throttling.enabled", "true");
     return keys;
   }
 }
