@@ -110,6 +110,8 @@ public class TestIdleHandlers {
     return new CallRunner(null, call) {
       @Override
       public void run() {
+        // One that was in the queue begins with the interrupt of the last one, as on stock.
+        Thread.interrupted();
         what.run();
       }
     };
@@ -229,8 +231,6 @@ public class TestIdleHandlers {
       CyclicBarrier together = new CyclicBarrier(HANDLERS + 1);
       for (int i = 0; i < HANDLERS; i++) {
         dispatch(() -> {
-          // One that was in the queue is begun with the interrupt of the last one, as on stock.
-          Thread.interrupted();
           join(together);
           Thread.currentThread().interrupt();
         });
@@ -251,6 +251,12 @@ public class TestIdleHandlers {
     start(true);
     List<Thread> handlers = handlers();
     assertEquals((apart ? 2 : 1) * HANDLERS, handlers.size());
+    for (Thread handler : handlers) {
+      // One that has not begun to run would not know that it was stopped, as on stock.
+      while (handler.getState() != Thread.State.WAITING) {
+        Thread.yield();
+      }
+    }
     executor.stop();
     for (Thread handler : handlers) {
       handler.join(60_000);
