@@ -43,8 +43,8 @@ import org.apache.yetus.audience.InterfaceAudience;
  * wakes the next if more calls are left, before it begins with its own. So a call that waits for a
  * disk holds up no other: as long as calls are here and handlers sleep, one is waking up.
  * <p>
- * A call is accepted only if there is a handler without a call that no other call counts on. Calls
- * begin in the order in which they came. Thread-safe. What it did is in JMX under
+ * A call is accepted only if there is a handler without a call that no other call counts on. Those
+ * accepted begin in the order in which they came. Thread-safe. What it did is in JMX under
  * <code>Hadoop:service=HBase,name=RegionServer,sub=Handlers</code>, of all executors of the
  * process.
  */
