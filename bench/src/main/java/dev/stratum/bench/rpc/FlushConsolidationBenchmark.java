@@ -17,17 +17,10 @@
  */
 package dev.stratum.bench.rpc;
 
-import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
-import org.openjdk.jmh.annotations.BenchmarkMode;
-import org.openjdk.jmh.annotations.Fork;
-import org.openjdk.jmh.annotations.Measurement;
-import org.openjdk.jmh.annotations.Mode;
-import org.openjdk.jmh.annotations.OutputTimeUnit;
 import org.openjdk.jmh.annotations.Param;
 import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.State;
-import org.openjdk.jmh.annotations.Warmup;
 
 /**
  * A get by each of several clients that share a connection, in microseconds, with responses that
@@ -41,11 +34,6 @@ import org.openjdk.jmh.annotations.Warmup;
  * which has no such thing.
  */
 @State(Scope.Benchmark)
-@BenchmarkMode(Mode.SampleTime)
-@OutputTimeUnit(TimeUnit.MICROSECONDS)
-@Fork(jvmArgsAppend = { "-Xms2g", "-Xmx2g" })
-@Warmup(iterations = 4, time = 1)
-@Measurement(iterations = 16, time = 1)
 public class FlushConsolidationBenchmark extends SharedConnectionGets {
   /** <code>hbase.server.netty.flush.consolidation.enabled</code> on the fork. */
   @Param("true")
