@@ -96,8 +96,8 @@ final class ClientProcess implements Conversation.Answers {
       case "load":
         load(properties(request), conversation);
         return null;
-      case "settle":
-        settle(table(request));
+      case "compact":
+        compact(table(request));
         return null;
       case "scan":
         return new JsonPrimitive(scan(table(request)));
@@ -211,9 +211,8 @@ final class ClientProcess implements Conversation.Answers {
     }
   }
 
-  private void settle(TableName name) throws IOException {
+  private void compact(TableName name) throws IOException {
     try (Admin admin = master.getAdmin()) {
-      admin.flush(name);
       admin.majorCompact(name);
     }
   }

@@ -19,6 +19,8 @@ package dev.stratum.bench.workloads;
 
 import dev.stratum.bench.blockcache.SlowedReads;
 import dev.stratum.processes.Conversation;
+import java.io.IOException;
+import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
@@ -83,6 +85,9 @@ final class RegionServerProcess implements Conversation.Answers {
         return counters();
       case "quiet":
         awaitQuiet();
+        return null;
+      case "flush":
+        flush(request.get("table").getAsString());
         return null;
       case "storeFiles":
         return new JsonPrimitive(storeFiles(request.get("table").getAsString()));
@@ -165,9 +170,25 @@ final class RegionServerProcess implements Conversation.Answers {
     }
   }
 
+  private List<HRegion> regions(String table) {
+    return server.getRegions(TableName.valueOf(table));
+  }
+
+  /**
+   * Flushes all that a table has in memory. The master's way to do it waits for good if a region
+   * is just being flushed: its procedure may be told so before it waits to be told.
+   */
+  private void flush(String table) throws IOException {
+    for (HRegion region : regions(table)) {
+      while (region.getMemStoreDataSize() > 0) {
+        region.waitForFlushes();
+        region.flush(true);
+      }
+    }
+  }
+
   private int storeFiles(String table) {
-    return server.getRegions(TableName.valueOf(table)).stream()
-      .flatMap(region -> region.getStores().stream())
+    return regions(table).stream().flatMap(region -> region.getStores().stream())
       .mapToInt(store -> store.getStorefilesCount()).max().orElse(0);
   }
 

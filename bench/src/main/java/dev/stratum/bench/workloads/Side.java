@@ -174,12 +174,15 @@ final class Side implements Closeable {
    * compaction leaves out what is flushed, or compacted by another, at the time.
    */
   private void settle(String table) throws SuiteException {
-    JsonObject settle = request("settle");
-    settle.addProperty("table", table);
+    JsonObject flush = request("flush");
+    flush.addProperty("table", table);
+    JsonObject compact = request("compact");
+    compact.addProperty("table", table);
     JsonObject storeFiles = request("storeFiles");
     storeFiles.addProperty("table", table);
     for (int pass = 0; pass < MOST_PASSES; pass++) {
-      ask("client", settle);
+      ask("regionserver", flush);
+      ask("client", compact);
       quiet();
       if (ask("regionserver", storeFiles).getAsInt() == 1) {
         return;
