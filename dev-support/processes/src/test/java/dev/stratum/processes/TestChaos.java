@@ -142,7 +142,7 @@ public class TestChaos {
     things.put("cache directory removed", this::remove);
     things.put("region moves", this::move);
     things.put("split", this::split);
-    things.put("flush", () -> cluster.admin().flush(CheckedLoad.TABLE));
+    things.put("flush", cluster::flush);
     things.put("compaction", () -> cluster.admin().compact(CheckedLoad.TABLE));
     things.put("major compaction", () -> cluster.admin().majorCompact(CheckedLoad.TABLE));
     things.put("config reload", this::reload);

@@ -143,7 +143,7 @@ public class TestRolling {
 
   /** Lets the load go on for a while, with files for the caches to have blocks of. */
   private void settle() throws Exception {
-    cluster.admin().flush(CheckedLoad.TABLE);
+    cluster.flush();
     cluster.awaitOperations(OPERATIONS);
     for (ChildProcess client : cluster.clients()) {
       JsonObject progress = Cluster.progress(client);
