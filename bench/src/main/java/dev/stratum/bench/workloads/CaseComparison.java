@@ -87,6 +87,11 @@ final class CaseComparison {
     return result.has("failure") ? result.get("failure").getAsString() : null;
   }
 
+  /** Why there was no result in a first attempt, or null. */
+  String failedBefore() {
+    return result.has("failedBefore") ? result.get("failedBefore").getAsString() : null;
+  }
+
   /** The runs of a side, by round. */
   List<JsonObject> runs(String side, boolean atFixedRate) {
     List<JsonObject> runs = new ArrayList<>();

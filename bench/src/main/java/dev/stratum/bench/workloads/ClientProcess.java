@@ -70,6 +70,8 @@ final class ClientProcess implements Conversation.Answers {
    */
   private static final int ADMIN_PAUSE_MILLIS = 10;
   private static final int ADMIN_RETRIES = 100;
+  /** For a procedure, in ms; emptying a table with a full memstore takes half a minute at worst. */
+  private static final int ADMIN_TIMEOUT_MILLIS = 120_000;
 
   /** How many records a table has, for those that grow. */
   private final Map<String, Long> records = new HashMap<>();
@@ -138,6 +140,7 @@ final class ClientProcess implements Conversation.Answers {
     Configuration asksOften = new Configuration(conf);
     asksOften.setInt(HConstants.HBASE_CLIENT_PAUSE, ADMIN_PAUSE_MILLIS);
     asksOften.setInt(HConstants.HBASE_CLIENT_RETRIES_NUMBER, ADMIN_RETRIES);
+    asksOften.setInt("hbase.client.sync.wait.timeout.msec", ADMIN_TIMEOUT_MILLIS);
     master = ConnectionFactory.createConnection(asksOften);
     try (Admin admin = master.getAdmin()) {
       admin.balancerSwitch(false, true);

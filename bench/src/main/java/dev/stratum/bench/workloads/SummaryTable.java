@@ -60,7 +60,7 @@ final class SummaryTable {
     cells.add(ratio(p99.ratio().median()));
     CaseComparison.Pair atFixedRate = one.latency(true, "p99");
     cells.add(atFixedRate == null ? "" : ratio(atFixedRate.ratio().median()));
-    cells.add(one.verdict().toString());
+    cells.add(one.verdict() + (one.failedBefore() == null ? "" : ", second attempt"));
     cells.add(one.aims().stream().map(aim -> aim.text() + (aim.met() ? ": met" : ": missed"))
       .collect(Collectors.joining("; ")));
     return cells;

@@ -58,9 +58,9 @@ final class TimeToGo {
     work.seconds += seconds;
   }
 
-  /** Planned work that is not done after all. */
-  void drop(String kind, double amount) {
-    works.get(kind).left -= amount;
+  /** All that is planned is not done after all; how long such work took is kept. */
+  void forget() {
+    works.values().forEach(work -> work.left = 0);
   }
 
   double seconds() {

@@ -210,6 +210,10 @@ final class WorkloadReport {
       .append(SummaryTable.ratio(ratio.low())).append(" to ")
       .append(SummaryTable.ratio(ratio.high())).append("): ").append(one.verdict())
       .append(".<br>");
+    if (one.failedBefore() != null) {
+      html.append("A second attempt, on servers that began anew; the first ended with: ")
+        .append(escape(one.failedBefore())).append("<br>");
+    }
     aims(one);
     html.append("</p>\n<p class=\"key\"><span class=\"stock\">stock</span>"
       + "<span class=\"fork\">fork</span></p>\n<div class=\"charts\">\n");

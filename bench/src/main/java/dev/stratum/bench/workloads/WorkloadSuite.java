@@ -31,11 +31,13 @@ import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Properties;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
@@ -84,9 +86,9 @@ final class WorkloadSuite implements Closeable {
   private final JsonArray caseResults = new JsonArray();
   /** What to ask for to sleep so many us, in ns. */
   private final Map<Integer, Long> sleeps = new HashMap<>();
-  /** Of the current case, as planned. */
-  private double secondsDone;
-  private int warmedSides;
+  /** The tables that both sides have. */
+  private final Set<String> loaded = new HashSet<>();
+  private int starts;
   private volatile boolean closed;
 
   /**
@@ -218,32 +220,15 @@ final class WorkloadSuite implements Closeable {
     start();
     Map<String, WorkloadCase> last = new HashMap<>();
     cases.forEach(one -> last.put(one.table(), one));
-    List<String> loaded = new ArrayList<>();
     int failures = 0;
-    for (WorkloadCase one : cases) {
-      JsonObject result = describe(one);
-      caseResults.add(result);
-      secondsDone = 0;
-      warmedSides = 0;
-      try {
-        if (!loaded.contains(one.table())) {
-          load(one);
-          loaded.add(one.table());
-        }
-        measure(one, result);
-      } catch (SuiteException e) {
-        if (closed || !sides.stream().allMatch(Side::isAlive)) {
-          throw e;
-        }
+    for (int i = 0; i < cases.size(); i++) {
+      WorkloadCase one = cases.get(i);
+      if (!hasResult(one, cases.subList(i, cases.size()))) {
         failures++;
-        toGo.drop("run", secondsOf(one) - secondsDone);
-        toGo.drop("warm", (2 - warmedSides) * number("first.warmup.seconds"));
-        result.addProperty("failure", e.getMessage());
-        say("%s failed: %s", one, e.getMessage());
       }
       write();
       if (last.get(one.table()) == one && loaded.remove(one.table())) {
-        both(side -> side.drop(one.table()));
+        drop(one.table(), cases.subList(i + 1, cases.size()));
       }
     }
     out.println();
@@ -251,6 +236,71 @@ final class WorkloadSuite implements Closeable {
     out.println();
     out.println("Report: " + directory.resolve("report.html").toUri());
     return failures;
+  }
+
+  /**
+   * Measures a case, and if that fails once more on servers that begin anew: what befell either
+   * side for no fault of the case is to cost no case, and no later one.
+   * @param left the cases that are left, this one first
+   */
+  private boolean hasResult(WorkloadCase one, List<WorkloadCase> left)
+    throws IOException, SuiteException {
+    String failedBefore = null;
+    while (true) {
+      JsonObject result = describe(one);
+      if (failedBefore != null) {
+        result.addProperty("failedBefore", failedBefore);
+      }
+      caseResults.add(result);
+      try {
+        if (!loaded.contains(one.table())) {
+          load(one);
+          loaded.add(one.table());
+        }
+        measure(one, result);
+        return true;
+      } catch (SuiteException e) {
+        say("%s failed: %s", one, e.getMessage());
+        if (failedBefore != null) {
+          result.addProperty("failure", e.getMessage());
+          startAnew(left.subList(1, left.size()), e);
+          return false;
+        }
+        failedBefore = e.getMessage();
+        caseResults.remove(result);
+        startAnew(left, e);
+      }
+    }
+  }
+
+  private void drop(String table, List<WorkloadCase> left) throws IOException, SuiteException {
+    try {
+      both(side -> side.drop(table));
+    } catch (SuiteException e) {
+      say("%s could not be dropped: %s", table, e.getMessage());
+      startAnew(left, e);
+    }
+  }
+
+  /**
+   * Ends all processes and starts others in their place, with nothing loaded.
+   * @param left  the cases that are left; if there are none nothing is done
+   * @param cause why, thrown on if the suite is being closed
+   */
+  private void startAnew(List<WorkloadCase> left, SuiteException cause)
+    throws IOException, SuiteException {
+    if (closed) {
+      throw cause;
+    }
+    if (left.isEmpty()) {
+      return;
+    }
+    sides.forEach(Side::close);
+    sides.clear();
+    loaded.clear();
+    toGo.forget();
+    plan(left);
+    start();
   }
 
   private void plan(List<WorkloadCase> cases) {
@@ -277,7 +327,12 @@ final class WorkloadSuite implements Closeable {
   private void start() throws IOException, SuiteException {
     long start = System.nanoTime();
     ServerSettings settings = new ServerSettings(sizes);
-    Path tmp = directory.resolve("tmp");
+    starts++;
+    // What there is to be said of those that failed is not overwritten.
+    Path logs = starts == 1
+      ? directory.resolve("logs")
+      : Files.createDirectories(directory.resolve("logs").resolve("start-" + starts));
+    Path tmp = directory.resolve("tmp").resolve("start-" + starts);
     for (String name : List.of("stock", "fork")) {
       Path folder = Files.createDirectories(tmp.resolve(name));
       Path cacheFile = folder.resolve("l2.cache");
@@ -290,7 +345,7 @@ final class WorkloadSuite implements Closeable {
           throw new SuiteException("The run was stopped.");
         }
         sides.add(new Side(name, arguments.getProperty(name + ".class.path"), keys, settings,
-          folder, directory.resolve("logs")));
+          folder, logs));
       }
       JsonObject json = new JsonObject();
       own.forEach(json::addProperty);
@@ -395,7 +450,6 @@ final class WorkloadSuite implements Closeable {
     side.warmUp(one, seconds, number("first.warmup.window"));
     slow(side, 0);
     done("warm", seconds, start);
-    warmedSides++;
   }
 
   private void empty(WorkloadCase one, Side side) throws SuiteException {
@@ -421,7 +475,6 @@ final class WorkloadSuite implements Closeable {
       slow(side, 0);
       files.add(file);
       done("run", number("seconds"), start);
-      secondsDone += number("seconds");
     }
     result.add("flameGraphs", files);
   }
@@ -453,7 +506,6 @@ final class WorkloadSuite implements Closeable {
     }
     result.getAsJsonArray("runs").add(run);
     done("run", warmup + number("seconds"), start);
-    secondsDone += warmup + number("seconds");
     JsonObject all = run.getAsJsonObject("all");
     say("%-30s round %d/%.0f  %-5s  %10s ops/s  p99 %8s us%s", one, round + 1, number("rounds"),
       side.name(), String.format(Locale.ROOT, "%,.0f", run.get("throughput").getAsDouble()),

@@ -25,11 +25,14 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Properties;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 import org.apache.hbase.thirdparty.com.google.gson.JsonArray;
 import org.apache.hbase.thirdparty.com.google.gson.JsonElement;
@@ -105,6 +108,40 @@ public class TestWorkloadSuite {
     }
     String report = Files.readString(directory.resolve("report.html"));
     assertTrue(report.contains(CASE));
+  }
+
+  @Test
+  public void aCaseWhoseServersAreLostIsMeasuredOnOthers() throws Exception {
+    Path directory = folder.getRoot().toPath();
+    Properties arguments = arguments(directory);
+    arguments.setProperty("include", "log/sync-1$");
+    AtomicReference<WorkloadSuite> running = new AtomicReference<>();
+    List<ProcessHandle> first = new ArrayList<>();
+    PrintStream out = new PrintStream(PrintStream.nullOutputStream()) {
+      @Override
+      public PrintStream printf(Locale locale, String format, Object... values) {
+        if (first.isEmpty() && values[1].toString().contains("round 1/1  stock")) {
+          first.addAll(running.get().processes());
+          first.forEach(ProcessHandle::destroyForcibly);
+        }
+        return this;
+      }
+    };
+    try (WorkloadSuite suite = new WorkloadSuite(arguments, out)) {
+      running.set(suite);
+      int failures = suite.run();
+      assertEquals(results(directory), 0, failures);
+      assertEquals(6, first.size());
+      first.forEach(process -> assertFalse(process.isAlive()));
+      assertEquals(6, suite.processes().size());
+      suite.processes().forEach(process -> assertTrue(process.isAlive()));
+    }
+    JsonArray cases =
+      JsonParser.parseString(results(directory)).getAsJsonObject().getAsJsonArray("cases");
+    assertEquals(1, cases.size());
+    JsonObject result = cases.get(0).getAsJsonObject();
+    assertTrue(result.toString(), result.has("failedBefore"));
+    assertEquals(2, result.getAsJsonArray("runs").size());
   }
 
   private static String results(Path directory) throws IOException {
