@@ -22,6 +22,7 @@ import dev.stratum.processes.Conversation;
 import java.io.IOException;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.TableName;
@@ -57,6 +58,9 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonPrimitive;
  * </ul>
  */
 final class RegionServerProcess implements Conversation.Answers {
+  private static final Set<String> FORK_METRICS = Set.of("Handlers", "Responses", "Multiget");
+  /** What is so many now, not since the start. */
+  private static final Set<String> STATES = Set.of("RoomCount", "ThreadCount", "EnlistedCount");
   private static final long ONLINE_SECONDS = 300;
   private static final long QUIET_SECONDS = 300;
   private static final long POLL_MILLIS = 50;
@@ -132,13 +136,17 @@ final class RegionServerProcess implements Conversation.Answers {
 
   private JsonObject counters() {
     JsonObject counters = JvmCounters.read();
-    // Stock has neither of them.
+    // Stock has none of them.
     for (MetricRegistry registry : MetricRegistries.global().getMetricRegistries()) {
       String name = registry.getMetricRegistryInfo().getMetricsName();
-      if (name.equals("Handlers") || name.equals("Responses")) {
-        registry.getMetrics().forEach((metric, value) -> counters.addProperty(
-          metric.substring(0, 1).toLowerCase(Locale.ROOT) + metric.substring(1),
-          (Number) ((Gauge<?>) value).getValue()));
+      if (FORK_METRICS.contains(name)) {
+        registry.getMetrics().forEach((metric, value) -> {
+          if (!STATES.contains(metric)) {
+            counters.addProperty(
+              metric.substring(0, 1).toLowerCase(Locale.ROOT) + metric.substring(1),
+              (Number) ((Gauge<?>) value).getValue());
+          }
+        });
       }
     }
     BlockCache cache = server.getBlockCache().orElse(null);
