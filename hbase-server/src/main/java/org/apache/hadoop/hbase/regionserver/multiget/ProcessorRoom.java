@@ -21,16 +21,15 @@ import java.lang.management.ManagementFactory;
 import java.lang.management.OperatingSystemMXBean;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.LongSupplier;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
  * How many threads the processors have room for. What the JVM does beside these threads comes
- * first: what it leaves of the processors is divided by the part of their time that the threads
- * have a processor, which is all of it when they read from memory, and little when they wait for a
- * device. One thread has room as long as the processors are not full, however little is left: it
- * does what a handler would have to do. Looks at the clocks every {@value #PERIOD_MILLIS} ms, on
- * the thread that asks. Thread-safe.
+ * first, and what other processes do: what is left of the processors is divided by the part of
+ * their time that the threads have a processor, which is all of it when they read from memory, and
+ * little when they wait for a device. One thread has room as long as the processors are not full,
+ * however little is left: it does what a handler would have to do. Looks at the clocks every
+ * {@value #PERIOD_MILLIS} ms, on the thread that asks. Thread-safe.
  */
 @InterfaceAudience.Private
 final class ProcessorRoom {
@@ -46,9 +45,15 @@ final class ProcessorRoom {
   private static final double LEAST_SHARE = 0.005;
   private static final long PERIOD_NANOS = TimeUnit.MILLISECONDS.toNanos(PERIOD_MILLIS);
 
-  /** Clocks, all in nanoseconds. */
+  /** Clocks, in nanoseconds. */
   interface Clocks {
     long now();
+
+    /**
+     * Returns what part of the processors' time all processes have used since this was last asked,
+     * 0 to 1, or a negative number if that is not known.
+     */
+    double systemLoad();
 
     /** Returns the processor time of the JVM, or a negative number if that is not known. */
     long processCpu();
@@ -70,7 +75,7 @@ final class ProcessorRoom {
   private long lastProcessCpu;
   private long lastThreadsCpu;
   private long lastThreadsBusy;
-  /** Processors that the JVM uses beside the threads. */
+  /** Processors in use by whatever else there is. */
   private double others;
   /** Processors that the threads use. */
   private double own;
@@ -90,7 +95,11 @@ final class ProcessorRoom {
 
   /** The room that this JVM's processors have for some threads. */
   static ProcessorRoom of(HelperThreads threads) {
-    LongSupplier processCpu = processCpu();
+    OperatingSystemMXBean bean = ManagementFactory.getOperatingSystemMXBean();
+    com.sun.management.OperatingSystemMXBean system =
+      bean instanceof com.sun.management.OperatingSystemMXBean
+        ? (com.sun.management.OperatingSystemMXBean) bean
+        : null;
     return new ProcessorRoom(Runtime.getRuntime().availableProcessors(), new Clocks() {
       @Override
       public long now() {
@@ -98,8 +107,13 @@ final class ProcessorRoom {
       }
 
       @Override
+      public double systemLoad() {
+        return system == null ? -1 : system.getSystemCpuLoad();
+      }
+
+      @Override
       public long processCpu() {
-        return processCpu.getAsLong();
+        return system == null ? -1 : system.getProcessCpuTime();
       }
 
       @Override
@@ -112,14 +126,6 @@ final class ProcessorRoom {
         return threads.busyNanos();
       }
     });
-  }
-
-  private static LongSupplier processCpu() {
-    OperatingSystemMXBean system = ManagementFactory.getOperatingSystemMXBean();
-    if (system instanceof com.sun.management.OperatingSystemMXBean) {
-      return ((com.sun.management.OperatingSystemMXBean) system)::getProcessCpuTime;
-    }
-    return () -> -1;
   }
 
   /**
@@ -154,7 +160,10 @@ final class ProcessorRoom {
     double time = Math.max(1, now - lastTime);
     double cpu = Math.max(0, threadsCpu - lastThreadsCpu);
     double busy = Math.max(0, threadsBusy - lastThreadsBusy);
-    double latestOthers = Math.max(0, processCpu - lastProcessCpu - cpu) / time;
+    // NaN if the JVM could not find out, which is no load.
+    double everyone = clocks.systemLoad() * processors * time;
+    double used = Math.max(processCpu - lastProcessCpu, everyone > 0 ? everyone : 0);
+    double latestOthers = Math.max(0, used - cpu) / time;
     others += (latestOthers - others) * WEIGHT;
     own += (cpu / time - own) * WEIGHT;
     // A hundredth of the time says something about what they do.

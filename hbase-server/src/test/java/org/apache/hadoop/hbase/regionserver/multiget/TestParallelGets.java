@@ -739,6 +739,11 @@ public class TestParallelGets {
     }
 
     @Override
+    public double systemLoad() {
+      return 1;
+    }
+
+    @Override
     public long processCpu() {
       return 8 * now;
     }

@@ -41,6 +41,7 @@ public class TestProcessorRoom {
   /** One that starts anywhere, as System.nanoTime does: here it overflows soon. */
   private static final class TestClocks implements ProcessorRoom.Clocks {
     private long now = Long.MAX_VALUE - 3 * PERIOD;
+    private double systemLoad = -1;
     private long processCpu = 17 * MILLI;
     private long threadsCpu;
     private long threadsBusy;
@@ -49,6 +50,11 @@ public class TestProcessorRoom {
     @Override
     public long now() {
       return now;
+    }
+
+    @Override
+    public double systemLoad() {
+      return systemLoad;
     }
 
     @Override
@@ -89,6 +95,29 @@ public class TestProcessorRoom {
     assertEquals(4, roomBeside(3));
     assertEquals(0, roomBeside(7.5));
     assertEquals(7, roomBeside(0.5));
+  }
+
+  @Test
+  public void soDoOtherProcesses() {
+    clocks.systemLoad = 7.5 / PROCESSORS;
+    assertEquals(0, roomBeside(3));
+    clocks.systemLoad = 5.0 / PROCESSORS;
+    assertEquals(2, roomBeside(3));
+    // Counted at another time than this process, and so less than it uses.
+    clocks.systemLoad = 2.0 / PROCESSORS;
+    assertEquals(4, roomBeside(3));
+    clocks.systemLoad = Double.NaN;
+    assertEquals(4, roomBeside(3));
+  }
+
+  @Test
+  public void whatTheThreadsUseIsNoOtherProcess() {
+    for (int i = 0; i < 20; i++) {
+      clocks.systemLoad = 7.0 / PROCESSORS;
+      clocks.pass(2, 5, 5);
+      assertTrue(room.threads() >= 5);
+    }
+    assertEquals(5, room.threads());
   }
 
   @Test
