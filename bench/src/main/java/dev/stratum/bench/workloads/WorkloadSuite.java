@@ -63,6 +63,8 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
  */
 final class WorkloadSuite implements Closeable {
   private static final DateTimeFormatter DATE = DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm");
+  /** Begins the name of an argument that is a key of HBase's for the fork's side. */
+  private static final String HBASE_KEY = "fork.hbase.";
   private static final double START_GUESS = 30;
   private static final double LOAD_GUESS = 1.0 / 8000;
   /** What making, flushing and compacting a table takes, in the time of so many rows. */
@@ -94,8 +96,9 @@ final class WorkloadSuite implements Closeable {
   /**
    * @param arguments <code>directory</code>, <code>fork.class.path</code>,
    *                  <code>stock.class.path</code>, <code>quick</code>, <code>include</code> (a
-   *                  regular expression), <code>command</code>, and any key of
-   *                  <code>workloads/suite.properties</code>; all but the first three optional
+   *                  regular expression), <code>command</code>, any key of
+   *                  <code>workloads/suite.properties</code>, and <code>fork.</code> with a key of
+   *                  HBase's behind it, for the fork's side; all but the first three optional
    */
   WorkloadSuite(Properties arguments, PrintStream out) throws IOException {
     this.arguments = arguments;
@@ -151,12 +154,13 @@ final class WorkloadSuite implements Closeable {
     Properties known = WorkloadCase.properties("workloads/suite.properties");
     for (String key : arguments.stringPropertyNames()) {
       String value = arguments.getProperty(key);
-      if (ARGUMENTS.contains(key)) {
+      if (ARGUMENTS.contains(key) || key.startsWith(HBASE_KEY)) {
         continue;
       }
       if (!known.containsKey(key)) {
         throw new SuiteException("workloads.with: " + key + "=" + value + " is not a key of "
-          + "workloads/suite.properties: use one of " + new TreeSet<>(known.keySet()) + ".");
+          + "workloads/suite.properties: use one of " + new TreeSet<>(known.keySet()) + ", or "
+          + HBASE_KEY + " and a key of HBase's.");
       }
       boolean isNumber = known.getProperty(key).matches("[\\d.]+");
       if (isNumber && (!value.matches("\\d+(\\.\\d+)?") || Double.parseDouble(value) <= 0)) {
@@ -339,6 +343,10 @@ final class WorkloadSuite implements Closeable {
       Map<String, String> keys = new LinkedHashMap<>(settings.shared());
       Map<String, String> own =
         name.equals("fork") ? settings.fork(cacheFile) : settings.stock(cacheFile);
+      String prefix = name + ".";
+      arguments.stringPropertyNames().stream()
+        .filter(key -> key.startsWith(prefix) && key.startsWith(HBASE_KEY)).forEach(
+          key -> own.put(key.substring(prefix.length()), arguments.getProperty(key)));
       keys.putAll(own);
       synchronized (this) {
         if (closed) {

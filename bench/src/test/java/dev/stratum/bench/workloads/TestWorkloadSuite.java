@@ -115,6 +115,7 @@ public class TestWorkloadSuite {
     Path directory = folder.getRoot().toPath();
     Properties arguments = arguments(directory);
     arguments.setProperty("include", "log/sync-1$");
+    arguments.setProperty("fork.hbase.bucketcache.composite.promotion", "none");
     AtomicReference<WorkloadSuite> running = new AtomicReference<>();
     List<ProcessHandle> first = new ArrayList<>();
     PrintStream out = new PrintStream(PrintStream.nullOutputStream()) {
@@ -136,8 +137,10 @@ public class TestWorkloadSuite {
       assertEquals(6, suite.processes().size());
       suite.processes().forEach(process -> assertTrue(process.isAlive()));
     }
-    JsonArray cases =
-      JsonParser.parseString(results(directory)).getAsJsonObject().getAsJsonArray("cases");
+    JsonObject results = JsonParser.parseString(results(directory)).getAsJsonObject();
+    assertEquals("none", results.getAsJsonObject("forkSettings")
+      .get("hbase.bucketcache.composite.promotion").getAsString());
+    JsonArray cases = results.getAsJsonArray("cases");
     assertEquals(1, cases.size());
     JsonObject result = cases.get(0).getAsJsonObject();
     assertTrue(result.toString(), result.has("failedBefore"));
