@@ -83,6 +83,10 @@ final class ServerSettings {
     keys.put("hbase.master.wait.on.regionservers.interval", "100");
     keys.put("zookeeper.session.timeout", "90000");
     keys.put("hbase.shutdown.hook", "false");
+    // HDFS is in memory, which what has been emptied would fill for minutes.
+    keys.put("hbase.master.cleaner.interval", "5000");
+    keys.put("hbase.master.hfilecleaner.ttl", "1000");
+    keys.put("hbase.master.logcleaner.ttl", "1000");
     // A server that is gone fails the case, and does not hold it up.
     keys.put("hbase.client.operation.timeout", "120000");
     // For HDFS's legacy short circuit, which one case has.
