@@ -99,11 +99,6 @@ final class Side implements Closeable {
     return commands;
   }
 
-  /** If none of the processes has ended. */
-  boolean isAlive() {
-    return children.values().stream().allMatch(child -> child.handle().isAlive());
-  }
-
   List<ProcessHandle> processes() {
     List<ProcessHandle> handles = new ArrayList<>();
     children.values().forEach(child -> handles.add(child.handle()));

@@ -264,6 +264,9 @@ final class WorkloadSuite implements Closeable {
         measure(one, result);
         return true;
       } catch (SuiteException e) {
+        if (closed) {
+          throw e;
+        }
         say("%s failed: %s", one, e.getMessage());
         if (failedBefore != null) {
           result.addProperty("failure", e.getMessage());
