@@ -305,6 +305,8 @@ final class WorkloadSuite implements Closeable {
     sides.forEach(Side::close);
     sides.clear();
     loaded.clear();
+    // What the ended ones kept is as much as the new ones are going to need.
+    deleteKept();
     toGo.forget();
     plan(left);
     start();
@@ -595,6 +597,11 @@ final class WorkloadSuite implements Closeable {
       closed = true;
     }
     sides.forEach(Side::close);
+    deleteKept();
+  }
+
+  /** Removes what the ended processes kept. */
+  private void deleteKept() {
     try {
       LoopbackHdfs.removeAbandoned();
       delete(directory.resolve("tmp"));

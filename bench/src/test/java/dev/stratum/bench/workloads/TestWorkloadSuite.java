@@ -91,6 +91,7 @@ public class TestWorkloadSuite {
       int failures = suite.run();
       assertEquals(results(directory), 0, failures);
       assertEquals(6, lost.size());
+      assertFalse(Files.exists(directory.resolve("tmp").resolve("start-1")));
       lost.forEach(process -> assertFalse(process.isAlive()));
       processes = suite.processes();
       assertEquals(6, processes.size());
