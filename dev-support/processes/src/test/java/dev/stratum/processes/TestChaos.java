@@ -128,7 +128,10 @@ public class TestChaos {
     awaitNoMoreHeldThan(before);
     awaitNoOrphans(recovered);
     verify();
-    assertEquals("leaks", List.of(), cluster.leaks());
+    List<String> leaks = cluster.leaks();
+    // Also if the test is repeated, which removes the servers' logs.
+    leaks.forEach(leak -> cluster.say("%s", leak));
+    assertEquals("leaks", List.of(), leaks);
   }
 
   /** All but what takes a server's JVM with it. */
@@ -315,8 +318,8 @@ public class TestChaos {
     for (ChildProcess client : cluster.clients()) {
       JsonObject verified = Cluster.ask(client, request).getAsJsonObject();
       JsonObject progress = Cluster.progress(client);
-      cluster.say("%s operations, failures %s, verified %s", progress.get("operations"),
-        progress.get("failures"), verified);
+      cluster.say("%s operations, failures %s, wrong %s, verified %s", progress.get("operations"),
+        progress.get("failures"), progress.get("wrong"), verified);
       for (int i = 0; i < CheckedLoad.COUNTERS; i++) {
         long acknowledged = verified.getAsJsonArray("incremented").get(i).getAsLong();
         long found = verified.getAsJsonArray("counters").get(i).getAsLong();
