@@ -22,7 +22,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.SortedMap;
 import org.apache.maven.plugins.annotations.Mojo;
 import org.apache.maven.plugins.annotations.Parameter;
@@ -42,9 +44,9 @@ public final class CheckSeriesMojo extends AbstractSeriesMojo {
   @Parameter(property = "fork.tests", defaultValue = "false")
   private boolean runTests;
 
-  /** The one patch to check, by JIRA key or file name; all if not given. */
+  /** The patches to check, by JIRA key or file name, with commas between them; all if not given. */
   @Parameter(property = "fork.jira")
-  private String jira;
+  private List<String> jira;
 
   /** What else the JVM of a test is given, as surefire gives it. */
   @Parameter(property = "test.jvm.opens")
@@ -63,6 +65,13 @@ public final class CheckSeriesMojo extends AbstractSeriesMojo {
     Path folder = root().resolve("target").resolve("check-series");
     List<String> rows = new ArrayList<>();
     List<String> findings = new ArrayList<>();
+    Set<PatchFile> chosen = new HashSet<>(series.patches());
+    if (jira != null && !jira.isEmpty()) {
+      chosen.clear();
+      for (String name : jira) {
+        chosen.addAll(series.named(name));
+      }
+    }
     try (GitStore store = GitStore.inMemory(time());
       StateCheck check = new StateCheck(base, folder, classPath, StateCompiler.RELEASE,
         tests(classPath, folder))) {
@@ -71,7 +80,7 @@ public final class CheckSeriesMojo extends AbstractSeriesMojo {
       Export export = new Export(store, series, history, mail, baseVersion());
       for (ForkHistory.Step step : history.steps()) {
         PatchFile patch = step.patch();
-        if (jira == null || series.named(jira).contains(patch)) {
+        if (chosen.contains(patch)) {
           List<String> names = ownTests(patch);
           StateCheck.Verdict inOrder = check.check(step.after(), names);
           StateCheck.Verdict alone = check.check(export.alone(patch), names);
