@@ -23,7 +23,6 @@ import static org.apache.hadoop.hbase.io.hfile.CachedBlockFixture.cache;
 import static org.apache.hadoop.hbase.io.hfile.CachedBlockFixture.key;
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertNull;
-import static org.junit.Assert.assertTrue;
 
 import java.io.File;
 import java.util.ArrayList;
@@ -112,7 +111,9 @@ public class TestDataPromotionAtShutdown {
         thread.start();
         threads.add(thread);
       }
-      TimeUnit.MILLISECONDS.sleep(20 + 5 * round);
+      await(() -> cache.getFirstLevelCache().getStats().getHitCount() > 0);
+      // At another moment each time.
+      TimeUnit.MILLISECONDS.sleep(5 * round);
       cache.shutdown();
       done = true;
       for (Thread thread : threads) {
@@ -121,7 +122,6 @@ public class TestDataPromotionAtShutdown {
       if (failure.get() != null) {
         throw new AssertionError(failure.get());
       }
-      assertTrue(cache.getFirstLevelCache().getStats().getHitCount() > 0);
       assertNull(cache.getBlock(key("file", 0, BlockType.DATA), true, false, true));
       // Every pooled buffer is back, once the writers have let go.
       await(() -> pool.getUsedBufferCount() == pool.getFreeBufferCount());

@@ -71,6 +71,7 @@ public class TestDeviceOutageStress {
   private static final long DURATION_NANOS = TimeUnit.SECONDS.toNanos(15);
   private static final long EXTENSION_NANOS = TimeUnit.SECONDS.toNanos(60);
   private static final int OUTAGES = 5;
+  private static final int HITS = 1000;
   private static final int FILES = 4;
   private static final int BLOCKS = 150;
   private static final int SIZE = 3000;
@@ -217,7 +218,7 @@ public class TestDeviceOutageStress {
     long start = System.nanoTime();
     while (
       failure.get() == null && (System.nanoTime() - start < DURATION_NANOS
-        || (outages.get() < OUTAGES || bypasses.get() == 0)
+        || (outages.get() < OUTAGES || bypasses.get() == 0 || hits.get() < HITS)
           && System.nanoTime() - start < DURATION_NANOS + EXTENSION_NANOS)
     ) {
       Thread.sleep(50);
@@ -231,7 +232,7 @@ public class TestDeviceOutageStress {
     }
     assertTrue(outages + " outages", outages.get() >= OUTAGES);
     assertTrue(bypasses + " bypasses", bypasses.get() > 0);
-    assertTrue(hits + " hits", hits.get() > 1000);
+    assertTrue(hits + " hits", hits.get() >= HITS);
 
     CachedBlockFixture.await(() -> tier.getDeviceState() == State.WORKING);
     // A writer may still be busy with blocks that were evicted while they waited for it.

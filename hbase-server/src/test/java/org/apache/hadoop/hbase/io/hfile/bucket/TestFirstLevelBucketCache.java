@@ -164,9 +164,8 @@ public class TestFirstLevelBucketCache {
     for (BucketCacheTier tier : new BucketCacheTier[] { first, second }) {
       // A writer may still take up a block that has been evicted, and finds that out last.
       await(() -> tier.getAllocator().getUsedSize() == 0 && tier.blocksByHFile.isEmpty()
-        && tier.ramCache.isEmpty() && tier.getBlockCount() == 0);
-      assertEquals(0, tier.getMetaBlockCount());
-      assertEquals(0, tier.getMetaBlockSize());
+        && tier.ramCache.isEmpty() && tier.getBlockCount() == 0 && tier.getMetaBlockCount() == 0
+        && tier.getMetaBlockSize() == 0);
       // A block counts until its writer has taken it off, which is just after it left the queue.
       await(() -> tier.heapSize() == 0);
     }
