@@ -19,6 +19,7 @@ package org.apache.hadoop.hbase.io.hfile.prefetch;
 
 import java.io.File;
 import java.io.IOException;
+import java.util.Arrays;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
@@ -49,6 +50,13 @@ public enum CountingCaches {
   COMPOSITE;
 
   private static final int MB = 1 << 20;
+
+  /** Returns those that there are: {@link #COMPOSITE} is another patch, which may not be there. */
+  static CountingCaches[] present() {
+    return BlockCache.class.getResource("CompositeBucketCache.class") == null
+      ? Arrays.copyOf(values(), COMPOSITE.ordinal())
+      : values();
+  }
 
   /** How often each block was inserted; empty if that is not counted. */
   public static final class Insertions {
