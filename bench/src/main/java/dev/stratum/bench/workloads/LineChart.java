@@ -32,7 +32,7 @@ final class LineChart {
   private static final int WIDTH = 400;
   private static final int HEIGHT = 230;
   private static final int LEFT = 52;
-  private static final int RIGHT = 18;
+  private static final int RIGHT = 26;
   private static final int TOP = 12;
   private static final int BOTTOM = 38;
 
