@@ -108,7 +108,7 @@ public final class IncrementCall extends PendingIncrement implements WatchedCall
   }
 
   /** @param key null if it is not to be merged */
-  void read(Increment increment, CounterKey key) {
+  synchronized void read(Increment increment, CounterKey key) {
     setIncrement(increment);
     this.key = key;
   }
