@@ -256,10 +256,12 @@ public final class WarmUps {
         return;
       }
       warmUp.leave();
+      // That of a read which has ended nevertheless; it is not for the other file.
+      boolean interrupted = Thread.interrupted();
       try {
         runPhase(other);
       } finally {
-        if (!warmUp.enter()) {
+        if (!warmUp.enter() || interrupted) {
           throw new InterruptedException("Warm-up was cancelled");
         }
       }

@@ -30,6 +30,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
@@ -444,6 +445,35 @@ public class TestWarmUps {
     assertSoon(millisToEnd(this::scheduleStalled));
     Thread.sleep(2 * WarmUps.GRACE_MILLIS);
     assertFalse(interrupted);
+  }
+
+  /** A read that does not end by it leaves the interruption to whatever the thread does next. */
+  @Test
+  public void interruptionOfACancelledFileIsNotForOneThatComesInBetween() throws Exception {
+    configure(WarmUpSettings.ORDER_KEY, "newest");
+    CountDownLatch hold = holdThread();
+    ScheduledWarmUp first = schedule(open(write(1)));
+    FileWarmUp later = open(write(2));
+    CompletableFuture<ScheduledWarmUp> inBetween = new CompletableFuture<>();
+    first.file().setPace((file, bytes) -> {
+      if (file.phase() == FileWarmUp.Phase.DATA && !inBetween.isDone()) {
+        inBetween.complete(schedule(later));
+        Waiter.waitFor(files.conf(), 20_000, 1, () -> warmUps.waiting().contains(later));
+        assertTrue(first.cancel(true));
+        while (!Thread.currentThread().isInterrupted()) {
+          Thread.yield();
+        }
+        // From now on a read heeds it.
+        readMillis = 0;
+        stalled = new CountDownLatch(1);
+      }
+      first.beforeRead(file, bytes);
+    });
+    hold.countDown();
+    assertTrue(inBetween.get(20, TimeUnit.SECONDS).awaitEnd(20_000));
+    assertEquals(FileWarmUp.Outcome.COMPLETE, later.outcome());
+    assertTrue(first.awaitEnd(20_000));
+    assertEquals(FileWarmUp.Outcome.CANCELLED, first.file().outcome());
   }
 
   @Test
