@@ -284,16 +284,25 @@ final class Side implements Closeable {
   void warmUp(WorkloadCase workload, double seconds, double window) throws SuiteException {
     int processors = Runtime.getRuntime().availableProcessors();
     if (workload.threads() > processors) {
-      untilCompiled(workload, processors, seconds / 2, window);
+      untilCompiled(workload, processors, seconds / 2, window, 0);
     }
-    untilCompiled(workload, workload.threads(), seconds / 2, window);
+    untilCompiled(workload, workload.threads(), seconds / 2, window, 0);
   }
 
-  private void untilCompiled(WorkloadCase workload, int threads, double seconds, double window)
+  /**
+   * The same at a rate: a server that has room does what it did not do without.
+   * @param rate operations per second
+   */
+  void warmUp(WorkloadCase workload, double seconds, double window, double rate)
     throws SuiteException {
+    untilCompiled(workload, workload.threads(), seconds / 2, window, rate);
+  }
+
+  private void untilCompiled(WorkloadCase workload, int threads, double seconds, double window,
+    double rate) throws SuiteException {
     int quiet = 0;
     for (double spent = 0; spent < seconds && quiet < QUIET_WINDOWS; spent += window) {
-      JsonObject run = run(workload, threads, Math.min(window, seconds - spent), 0);
+      JsonObject run = run(workload, threads, Math.min(window, seconds - spent), rate);
       boolean isQuiet = true;
       for (String child : List.of("client", "regionserver")) {
         double compiled = run.getAsJsonObject(child).get("compileMillis").getAsDouble() / 1000;

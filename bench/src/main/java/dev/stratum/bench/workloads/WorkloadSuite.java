@@ -320,7 +320,8 @@ final class WorkloadSuite implements Closeable {
         tables.add(one.table());
         toGo.plan("load", one.rows(quick) + ROWS_OF_A_TABLE, LOAD_GUESS);
       }
-      toGo.plan("warm", 2 * number("first.warmup.seconds"), WARM_GUESS);
+      toGo.plan("warm", (one.fixedRate() > 0 ? 4 : 2) * number("first.warmup.seconds"),
+        WARM_GUESS);
       toGo.plan("run", secondsOf(one), RUN_GUESS);
       toGo.plan("empty", one.isEmptied() ? 2 * (number("rounds") + 1) : 0, EMPTY_GUESS);
     }
@@ -431,7 +432,7 @@ final class WorkloadSuite implements Closeable {
     int rounds = (int) number("rounds");
     double rate = 0;
     for (Side side : sides) {
-      warm(one, side);
+      warm(one, side, 0);
     }
     for (int round = 0; round < rounds; round++) {
       double slowest = Double.MAX_VALUE;
@@ -440,8 +441,13 @@ final class WorkloadSuite implements Closeable {
         slowest = Math.min(slowest, run.get("throughput").getAsDouble());
       }
       if (one.fixedRate() > 0) {
-        // What both can do, and the same in all rounds.
-        rate = rate > 0 ? rate : Math.max(1, Math.round(one.fixedRate() * slowest));
+        if (rate == 0) {
+          // What both can do, and the same in all rounds.
+          rate = Math.max(1, Math.round(one.fixedRate() * slowest));
+          for (Side side : sides) {
+            warm(one, side, rate);
+          }
+        }
         for (int turn = 0; turn < sides.size(); turn++) {
           run(one, sides.get((turn + round) % sides.size()), round, rate, result);
         }
@@ -453,14 +459,18 @@ final class WorkloadSuite implements Closeable {
   }
 
   /** Lets the compilers of the side's JVMs see the case before anything of it counts. */
-  private void warm(WorkloadCase one, Side side) throws SuiteException {
+  private void warm(WorkloadCase one, Side side, double rate) throws SuiteException {
     if (one.isEmptied()) {
       empty(one, side);
     }
     double seconds = number("first.warmup.seconds");
     long start = System.nanoTime();
     slow(side, one.micros());
-    side.warmUp(one, seconds, number("first.warmup.window"));
+    if (rate > 0) {
+      side.warmUp(one, seconds, number("first.warmup.window"), rate);
+    } else {
+      side.warmUp(one, seconds, number("first.warmup.window"));
+    }
     slow(side, 0);
     done("warm", seconds, start);
   }
