@@ -248,8 +248,8 @@ final class Cluster implements Closeable {
     options.add("-XX:+ExitOnOutOfMemoryError");
     options.add("-Dlog4j2.configurationFile=stratum-processes-log4j2.xml");
     options.add("-Dstratum.log.level=INFO");
-    options.add("-Dorg.apache.hbase.thirdparty.io.netty.leakDetection.level=advanced");
-    options.add("-Dorg.apache.hbase.thirdparty.io.netty.leakDetection.samplingInterval=8");
+    // All buffers: a leak that needs two rare things at once is not to be missed.
+    options.add("-Dorg.apache.hbase.thirdparty.io.netty.leakDetection.level=paranoid");
     options.addAll(List.of(System.getProperty("test.jvm.opens").trim().split("\\s+")));
     String unique = name + "-" + started++;
     Path own = Files.createDirectories(folder.resolve(unique));
