@@ -27,6 +27,7 @@ import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.HBaseTestingUtility;
+import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
 import org.apache.hadoop.hbase.client.Put;
@@ -48,7 +49,8 @@ import org.junit.experimental.categories.Category;
 
 /**
  * A store that cannot be opened, as the files of a region that is warmed up before it moves may be
- * compacted away meanwhile, leaves nothing behind of the memstore that it was to have.
+ * compacted away meanwhile, leaves nothing behind: neither the memstore that it was to have nor the
+ * stores that were opened beside it.
  */
 @Category({ RegionServerTests.class, SmallTests.class })
 public class TestUnopenedStore {
@@ -57,6 +59,8 @@ public class TestUnopenedStore {
     HBaseClassTestRule.forClass(TestUnopenedStore.class);
 
   private static final byte[] FAMILY = Bytes.toBytes("f");
+  private static final byte[] OTHER = Bytes.toBytes("g");
+  private static final byte[] THIRD = Bytes.toBytes("h");
 
   @Rule
   public final RefCntLeakRule leakRule = new RefCntLeakRule();
@@ -65,7 +69,9 @@ public class TestUnopenedStore {
   private final Configuration conf = util.getConfiguration();
   private final TableDescriptor table =
     TableDescriptorBuilder.newBuilder(TableName.valueOf("unopened"))
-      .setColumnFamily(ColumnFamilyDescriptorBuilder.of(FAMILY)).build();
+      .setColumnFamily(ColumnFamilyDescriptorBuilder.of(FAMILY))
+      .setColumnFamily(ColumnFamilyDescriptorBuilder.of(OTHER))
+      .setColumnFamily(ColumnFamilyDescriptorBuilder.of(THIRD)).build();
   private final RegionInfo info = RegionInfoBuilder.newBuilder(table.getTableName()).build();
   private Path storeDir;
 
@@ -73,8 +79,10 @@ public class TestUnopenedStore {
   public void createRegionWithFile() throws IOException {
     Path root = util.getDataTestDir();
     CommonFSUtils.setRootDir(conf, root);
+    conf.setInt(HConstants.HSTORE_OPEN_AND_CLOSE_THREADS_MAX, 3);
     HRegion region = HBaseTestingUtility.createRegionAndWAL(info, root, conf, table);
-    region.put(new Put(FAMILY).addColumn(FAMILY, FAMILY, FAMILY));
+    region.put(new Put(FAMILY).addColumn(FAMILY, FAMILY, FAMILY).addColumn(OTHER, FAMILY, FAMILY)
+      .addColumn(THIRD, FAMILY, FAMILY));
     region.flush(true);
     storeDir = region.getRegionFileSystem().getStoreDir(Bytes.toString(FAMILY));
     HBaseTestingUtility.closeRegionAndWAL(region);
