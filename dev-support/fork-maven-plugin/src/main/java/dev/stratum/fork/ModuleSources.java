@@ -194,6 +194,10 @@ final class ModuleSources {
             resources.put(name, identity.defaults(content));
           } else if (name.startsWith(WEBAPPS)) {
             webapps.put(name, content);
+            if (published.contains(name)) {
+              // Some bases, 2.6.1 is one, have the pages in the jar too.
+              resources.put(name, content);
+            }
           } else if (published.contains(name) || !pristine.contains(file.getKey())) {
             // What only the sources artifact has, such as a package.html, stays out of the jar.
             resources.put(name, content);

@@ -148,6 +148,18 @@ public class TestModuleSources {
   }
 
   @Test
+  public void testPagesThatTheBaseHasInItsJar() throws Exception {
+    classes.put("hbase-webapps/rs.jsp", sources.get("hbase-webapps/rs.jsp"));
+    pin();
+    patch("p.patch", "resources/hbase-webapps/rs.jsp", 1, "old", "new");
+    prepare();
+    assertEquals(List.of("META-INF/NOTICE", "conf.xml", "hbase-webapps/rs.jsp"),
+      files("resources"));
+    assertEquals("new\n", generated("resources/hbase-webapps/rs.jsp"));
+    assertEquals("new\n", generated("webapps/hbase-webapps/rs.jsp"));
+  }
+
+  @Test
   public void testAddedDeletedAndRenamedFiles() throws Exception {
     String head = "hbase-server/src/main/";
     repo.patch("p.patch", "", "",
