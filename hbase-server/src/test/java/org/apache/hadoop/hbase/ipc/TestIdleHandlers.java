@@ -73,10 +73,26 @@ public class TestIdleHandlers {
     return Arrays.asList(false, true);
   }
 
+  /** None is left for the next test to count. */
   @After
-  public void tearDown() {
+  public void tearDown() throws InterruptedException {
     if (executor != null) {
-      executor.stop();
+      stop();
+    }
+  }
+
+  private void stop() throws InterruptedException {
+    List<Thread> handlers = handlers();
+    for (Thread handler : handlers) {
+      // One that has not begun to run would not know that it was stopped, as on stock.
+      while (handler.isAlive() && handler.getState() != Thread.State.WAITING) {
+        Thread.yield();
+      }
+    }
+    executor.stop();
+    for (Thread handler : handlers) {
+      handler.join(60_000);
+      assertFalse(handler.isAlive());
     }
   }
 
@@ -249,19 +265,9 @@ public class TestIdleHandlers {
   @Test
   public void handlersEndWithTheExecutor() throws Exception {
     start(true);
-    List<Thread> handlers = handlers();
-    assertEquals((apart ? 2 : 1) * HANDLERS, handlers.size());
-    for (Thread handler : handlers) {
-      // One that has not begun to run would not know that it was stopped, as on stock.
-      while (handler.getState() != Thread.State.WAITING) {
-        Thread.yield();
-      }
-    }
-    executor.stop();
-    for (Thread handler : handlers) {
-      handler.join(60_000);
-      assertFalse(handler.isAlive());
-    }
+    assertEquals((apart ? 2 : 1) * HANDLERS, handlers().size());
+    stop();
+    assertEquals(0, handlers().size());
   }
 
   @Test
