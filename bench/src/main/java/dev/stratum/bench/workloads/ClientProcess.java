@@ -54,6 +54,7 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonPrimitive;
  * <li><code>empty</code> and <code>drop</code> with <code>table</code>;</li>
  * <li><code>run</code> with <code>properties</code>, <code>seconds</code> and <code>rate</code>:
  * see {@link LoadRun}, and what this JVM has used meanwhile;</li>
+ * <li><code>counters</code>: what this JVM has used;</li>
  * <li><code>profile</code>, and <code>flameGraph</code> with <code>title</code> and
  * <code>file</code>: what was sampled between the two.</li>
  * </ul>
@@ -112,6 +113,8 @@ final class ClientProcess implements Conversation.Answers {
       case "run":
         return run(properties(request), request.get("seconds").getAsDouble(),
           request.get("rate").getAsDouble());
+      case "counters":
+        return JvmCounters.read();
       case "profile":
         flameGraph = new FlameGraph();
         return null;

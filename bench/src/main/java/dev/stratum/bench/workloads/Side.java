@@ -28,6 +28,8 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.DoubleConsumer;
 import org.apache.hbase.thirdparty.com.google.gson.JsonElement;
 import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
@@ -42,8 +44,9 @@ final class Side implements Closeable {
   private static final long MISSES_OF_OTHERS = 5;
 
   /** Compilers that are at work for no more of a window, in a row of so many, have done most. */
-  private static final double QUIET = 0.15;
+  private static final double QUIET = 0.2;
   private static final int QUIET_WINDOWS = 2;
+  private static final int PAUSE_MILLIS = 400;
 
   private final String name;
   private final Map<String, String> keys;
@@ -278,7 +281,7 @@ final class Side implements Closeable {
    * Runs a case until the compilers of RegionServer and clients have little left to do with it: by
    * as many threads as there are processors, as beside more the compilers get a thread's share of
    * them and take several times as long, and then by its own number.
-   * @param seconds how long at most
+   * @param seconds how long at most, the pauses for the compilers included
    * @param window  how long at a time
    */
   void warmUp(WorkloadCase workload, double seconds, double window) throws SuiteException {
@@ -300,16 +303,43 @@ final class Side implements Closeable {
 
   private void untilCompiled(WorkloadCase workload, int threads, double seconds, double window,
     double rate) throws SuiteException {
+    long end = System.nanoTime() + (long) (seconds * TimeUnit.SECONDS.toNanos(1));
     int quiet = 0;
-    for (double spent = 0; spent < seconds && quiet < QUIET_WINDOWS; spent += window) {
-      JsonObject run = run(workload, threads, Math.min(window, seconds - spent), rate);
-      boolean isQuiet = true;
-      for (String child : List.of("client", "regionserver")) {
-        double compiled = run.getAsJsonObject(child).get("compileMillis").getAsDouble() / 1000;
-        isQuiet &= compiled <= QUIET * window;
+    double left = seconds;
+    while (left > 0 && quiet < QUIET_WINDOWS) {
+      long before = compileMillis();
+      run(workload, threads, Math.min(window, left), rate);
+      if (compileMillis() - before <= QUIET * window * 1000) {
+        quiet++;
+      } else {
+        quiet = 0;
+        awaitCompilers(end);
       }
-      quiet = isQuiet ? quiet + 1 : 0;
+      left = (end - System.nanoTime()) / (double) TimeUnit.SECONDS.toNanos(1);
     }
+  }
+
+  /**
+   * Leaves the processors to the compilers until they have done with what the last window has asked
+   * of them: beside a case's threads that takes them several times as long.
+   */
+  private void awaitCompilers(long end) throws SuiteException {
+    long before;
+    long now = compileMillis();
+    do {
+      before = now;
+      LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(PAUSE_MILLIS));
+      now = compileMillis();
+    } while (now - before > QUIET * PAUSE_MILLIS && end - System.nanoTime() > 0);
+  }
+
+  /** Of the clients' and the RegionServer's compilers together. */
+  private long compileMillis() throws SuiteException {
+    long millis = 0;
+    for (String child : List.of("client", "regionserver")) {
+      millis += counters(child).get("compileMillis").getAsLong();
+    }
+    return millis;
   }
 
   /**
