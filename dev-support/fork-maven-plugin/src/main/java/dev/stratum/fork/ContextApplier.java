@@ -39,12 +39,7 @@ final class ContextApplier {
    * @return the path of the first file that the patch does not fit, {@code null} if it applied
    */
   static String apply(String name, byte[] content, SortedMap<String, byte[]> tree) {
-    List<byte[]> lines = Lines.split(content);
-    int first = 0;
-    while (first < lines.size() && !new String(lines.get(first)).startsWith("diff --git ")) {
-      first++;
-    }
-    for (FileEdit edit : new DiffParser(name, true).parse(lines, first)) {
+    for (FileEdit edit : new DiffParser(name, true).parseBelowHead(content)) {
       byte[] before = edit.oldPath() == null ? new byte[0] : tree.get(edit.oldPath());
       byte[] after = before == null ? null : apply(edit.hunks(), before);
       boolean taken = edit.newPath() != null && !edit.newPath().equals(edit.oldPath())

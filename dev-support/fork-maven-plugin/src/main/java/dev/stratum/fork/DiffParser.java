@@ -52,6 +52,17 @@ final class DiffParser {
     this.contextAllowed = contextAllowed;
   }
 
+  /** Reads a diff with or without lines of text, as of an e-mail's head, above it. */
+  List<FileEdit> parseBelowHead(byte[] content) {
+    List<byte[]> all = Lines.split(content);
+    int first = 0;
+    while (first < all.size()
+      && !new String(all.get(first), StandardCharsets.UTF_8).startsWith("diff --git ")) {
+      first++;
+    }
+    return parse(all, first);
+  }
+
   /** Reads the sections from {@code first} to the end of {@code all}. */
   List<FileEdit> parse(List<byte[]> all, int first) {
     lines = all;

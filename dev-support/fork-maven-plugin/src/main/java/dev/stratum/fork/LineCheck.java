@@ -76,7 +76,7 @@ final class LineCheck {
   private final String version;
   private final SortedMap<String, byte[]> line;
   private final Set<String> modules;
-  private final Map<String, byte[]> variants;
+  private final Map<String, List<FileChange>> variants = new HashMap<>();
 
   /**
    * @param store    where to keep objects
@@ -84,8 +84,9 @@ final class LineCheck {
    * @param version  the line's version
    * @param line     the line's files
    * @param modules  the modules that {@code line} has
-   * @param variants patches for this line with lines of context, by the name of the patch of the
-   *                 series that each takes the place of
+   * @param variants patches for this line, each of the line's own files, by the name of the patch
+   *                 of the series that it takes the place of
+   * @throws ForkException if a variant is not one of the line's own files
    */
   LineCheck(GitStore store, ForkHistory history, String version, SortedMap<String, byte[]> line,
     Set<String> modules, Map<String, byte[]> variants) {
@@ -94,7 +95,25 @@ final class LineCheck {
     this.version = version;
     this.line = line;
     this.modules = modules;
-    this.variants = variants;
+    variants.forEach((name, content) -> this.variants.put(name, changes(name, content)));
+  }
+
+  /**
+   * Returns what a variant changes in the line's files: in those that are published, which stay as
+   * they are whatever becomes of the patches before it, so that its line numbers do too.
+   */
+  private List<FileChange> changes(String name, byte[] content) {
+    String shown = PatchFile.FOLDER + "lines/" + version + '/' + name;
+    SortedMap<String, byte[]> after = new TreeMap<>(line);
+    try {
+      for (FileEdit edit : new DiffParser(shown, false).parseBelowHead(content)) {
+        PatchApplier.apply(shown, edit, after);
+      }
+    } catch (ForkException e) {
+      throw new ForkException("%s is not made against what is published of %s (%s); make it with "
+        + "git diff -U0 against those files.", shown, version, e.getMessage());
+    }
+    return FileChange.between(line, after, Map.of());
   }
 
   /** Tries all patches. */
@@ -115,9 +134,11 @@ final class LineCheck {
 
   private Outcome applyVariant(PatchFile patch, SortedMap<String, byte[]> tree) {
     SortedMap<String, byte[]> next = new TreeMap<>(tree);
-    String path = ContextApplier.apply(patch.name(), variants.get(patch.name()), next);
-    if (path != null) {
-      return new Outcome(patch, Kind.CONFLICTS, List.of(path + " of the variant that is kept"));
+    List<TreeMerge.Conflict> conflicts =
+      new TreeMerge(next, "line", "variant").apply(variants.get(patch.name()));
+    if (!conflicts.isEmpty()) {
+      return new Outcome(patch, Kind.CONFLICTS, conflicts.stream()
+        .map(conflict -> conflict.path() + " of the variant that is kept").toList());
     }
     tree.putAll(next);
     tree.keySet().retainAll(next.keySet());
@@ -278,9 +299,9 @@ final class LineCheck {
     private boolean take(Outcome outcome, SortedMap<String, byte[]> next) {
       PatchFile patch = outcome.patch();
       SortedMap<String, byte[]> after = new TreeMap<>(next);
-      boolean taken = outcome.kind() == Kind.VARIANT
-        ? ContextApplier.apply(patch.name(), variants.get(patch.name()), after) == null
-        : new TreeMerge(after, "line", patch.stem()).apply(step(patch).changes()).isEmpty();
+      List<FileChange> changes =
+        outcome.kind() == Kind.VARIANT ? variants.get(patch.name()) : step(patch).changes();
+      boolean taken = new TreeMerge(after, "line", patch.stem()).apply(changes).isEmpty();
       if (taken) {
         next.clear();
         next.putAll(after);

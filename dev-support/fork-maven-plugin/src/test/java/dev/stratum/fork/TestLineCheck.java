@@ -19,6 +19,7 @@ package dev.stratum.fork;
 
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertThrows;
+import static org.junit.Assert.assertTrue;
 
 import java.util.HashMap;
 import java.util.List;
@@ -164,21 +165,94 @@ public class TestLineCheck {
     assertEquals(LineCheck.Kind.APPLIES, outcomes.get(1).kind());
   }
 
+  /** With an insertion, whose place nothing but its line number tells. */
+  private byte[] variant(byte[] madeAgainst, int shift) {
+    return Repo.bytes("Variant for this line.\n\ndiff --git a/" + Repo.A + " b/" + Repo.A
+      + "\nindex " + PatchApplier.blobId(madeAgainst) + "..0123456789 100644\n--- a/" + Repo.A
+      + "\n+++ b/" + Repo.A + "\n@@ -" + (2 + shift) + ",0 +" + (3 + shift)
+      + " @@\n+inserted\n@@ -" + (7 + shift) + " +" + (8 + shift) + " @@\n-VII\n+seven\n");
+  }
+
   @Test
   public void testVariantTakesThePlaceOfThePatch() throws Exception {
     line(Repo.A, "a 7\n", "VII\n");
-    variants.put("HBASE-1-seven.patch", Repo.bytes("diff --git a/" + Repo.A + " b/" + Repo.A
-      + "\n--- a/" + Repo.A + "\n+++ b/" + Repo.A + "\n@@ -6,3 +6,3 @@\n a 6\n-VII\n+seven\n"
-      + " a 8\n"));
+    variants.put("HBASE-1-seven.patch", variant(line.get(Repo.A), 0));
     assertFirst(LineCheck.Kind.VARIANT);
   }
 
   @Test
-  public void testVariantThatDoesNotFitIsAConflict() throws Exception {
-    variants.put("HBASE-1-seven.patch", Repo.bytes("diff --git a/" + Repo.A + " b/" + Repo.A
+  public void testVariantIsOfThePublishedFileWhateverIsPatchedBefore() throws Exception {
+    repo = new Repo(folder.newFolder("with one before").toPath());
+    repo.checkout();
+    repo.edit(Repo.A, "a 1\n", "a 1\none\nand a half\n");
+    repo.commit("HBASE-0 One");
+    repo.edit(Repo.A, "a 7\n", "seven\n");
+    repo.commit("HBASE-1 Seven");
+    repo.edit(Repo.A, "a 4\n", "four\n");
+    repo.commit("HBASE-2 Four");
+    line(Repo.A, "a 7\n", "VII\n");
+    variants.put("HBASE-1-seven.patch", variant(line.get(Repo.A), 0));
+    List<LineCheck.Outcome> outcomes = outcomes();
+    assertEquals(LineCheck.Kind.APPLIES, outcomes.get(0).kind());
+    assertEquals(LineCheck.Kind.VARIANT, outcomes.get(1).kind());
+    // In the lines beside it stands what the variant put there, if at its place.
+    assertEquals(LineCheck.Kind.CHANGES, outcomes.get(2).kind());
+  }
+
+  @Test
+  public void testVariantThatAnotherPatchIsInTheWayOfIsAConflict() throws Exception {
+    repo = new Repo(folder.newFolder("with one in the way").toPath());
+    repo.checkout();
+    repo.edit(Repo.A, "a 2\n", "two\n");
+    repo.commit("HBASE-0 Two");
+    repo.edit(Repo.A, "a 7\n", "seven\n");
+    repo.commit("HBASE-1 Seven");
+    line(Repo.A, "a 7\n", "VII\n");
+    variants.put("HBASE-1-seven.patch", variant(line.get(Repo.A), 0));
+    LineCheck.Outcome outcome = outcomes().get(1);
+    assertEquals(LineCheck.Kind.CONFLICTS, outcome.kind());
+    assertEquals(List.of(Repo.A + " of the variant that is kept"), outcome.details());
+  }
+
+  @Test
+  public void testVariantThatIsNotOfThePublishedFileIsRefused() throws Exception {
+    line(Repo.A, "a 7\n", "VII\n");
+    byte[] published = line.get(Repo.A);
+    assertRefused("was made against another", variant(Repo.bytes("other\n"), 0));
+    assertRefused("does not match line 8", variant(published, 1));
+    assertRefused("has lines of context", Repo.bytes("diff --git a/" + Repo.A + " b/" + Repo.A
       + "\n--- a/" + Repo.A + "\n+++ b/" + Repo.A + "\n@@ -6,3 +6,3 @@\n a 6\n-VII\n+seven\n"
       + " a 8\n"));
-    assertFirst(LineCheck.Kind.CONFLICTS, Repo.A + " of the variant that is kept");
+  }
+
+  private void assertRefused(String why, byte[] variant) {
+    variants.put("HBASE-1-seven.patch", variant);
+    String message = assertThrows(ForkException.class, this::outcomes).getMessage();
+    assertTrue(message, message.startsWith("patches/lines/3.1.0-hadoop3/HBASE-1-seven.patch is "
+      + "not made against what is published of 3.1.0-hadoop3 ("));
+    assertTrue(message, message.contains(why));
+    assertTrue(message, message.endsWith("; make it with git diff -U0 against those files."));
+  }
+
+  @Test
+  public void testVariantIsCompiledWithoutWhatIsLeftOutBeforeIt() throws Exception {
+    repo = new Repo(folder.newFolder("of classes").toPath());
+    repo.base(OWN, "class Own {\n  int a;\n\n\n\n  int b;\n}\n");
+    repo.checkout();
+    repo.edit(OWN, "  int a;\n", "  int a;\n  Nowhere c;\n  int d;\n");
+    repo.commit("HBASE-0 Left out");
+    repo.edit(OWN, "  int b;\n", "  int b;\n  int e;\n");
+    repo.commit("HBASE-1 Variant");
+    line.clear();
+    line.putAll(repo.base);
+    line(OWN, "  int b;\n", "  long b;\n");
+    variants.put("HBASE-1-variant.patch", Repo.bytes("diff --git a/" + OWN + " b/" + OWN
+      + "\nindex " + PatchApplier.blobId(line.get(OWN)) + "..0123456789 100644\n--- a/" + OWN
+      + "\n+++ b/" + OWN + "\n@@ -6,0 +7 @@\n+  long e;\n"));
+    Map<String, String> compiled = compiled();
+    assertEquals("compiles", compiled.get("HBASE-1-variant.patch"));
+    assertTrue(compiled.toString(),
+      compiled.get("HBASE-0-left-out.patch").startsWith("does not compile: " + OWN + ":3"));
   }
 
   /** Own classes that compile on a plain JDK, so that patches can be left out by what they are. */
