@@ -56,7 +56,7 @@ import org.apache.hadoop.hbase.util.Bytes;
  */
 public final class StoreFileBlocks implements Closeable {
   private static final byte[] FAMILY = Bytes.toBytes("family");
-  private static final int FIELDS = 10;
+  static final int FIELDS = 10;
   private static final int FIELD_BYTES = 100;
 
   private final Configuration conf;
@@ -101,7 +101,7 @@ public final class StoreFileBlocks implements Closeable {
     Random random = new Random(1);
     byte[] value = new byte[FIELD_BYTES];
     for (long row = 0; row < rows; row++) {
-      byte[] key = Bytes.toBytes(String.format("user%019d", row));
+      byte[] key = row(row);
       for (int field = 0; field < FIELDS; field++) {
         random.nextBytes(value);
         writer.append(
@@ -109,6 +109,11 @@ public final class StoreFileBlocks implements Closeable {
       }
     }
     writer.close();
+  }
+
+  /** The key of a row, of those that the file has. */
+  static byte[] row(long number) {
+    return Bytes.toBytes(String.format("user%019d", number));
   }
 
   /** The pool that blocks are read into. */
