@@ -73,7 +73,10 @@ public class TestInBlockSeek {
   private static final byte[] FAMILY = Bytes.toBytes("f");
   private static final int CELLS = 2000;
   private static final int BLOCK_SIZE = 8192;
-  private static final int SEEKS = 1000;
+  private static final int SEEKS = 500;
+  /** A cell of the first block, and one on the way to it. */
+  private static final int KEY = 24;
+  private static final int PASSED = 12;
 
   @Rule
   public final StoreFileFixture files = new StoreFileFixture();
@@ -298,7 +301,7 @@ public class TestInBlockSeek {
     try (HFile.Reader reader = open(write(cells))) {
       HFileBlock block = reader.readBlock(0, -1, false, true, false, true, BlockType.DATA, null);
       ByteBuff bytes = block.getBufferWithoutHeader();
-      Cell key = list.get(40);
+      Cell key = list.get(KEY);
       int passed =
         InBlockSeek.bytesToLastSmallerRow(bytes, key, reader, new ObjectIntPair<>());
       assertEquals(0, bytes.position());
@@ -336,14 +339,14 @@ public class TestInBlockSeek {
         Path path = write(cells);
         try (RandomAccessFile file =
           new RandomAccessFile(new File(path.toUri().getPath()), "rw")) {
-          file.seek(HConstants.HFILEBLOCK_HEADER_SIZE + offset(list, 20) + field);
+          file.seek(HConstants.HFILEBLOCK_HEADER_SIZE + offset(list, PASSED) + field);
           file.writeInt(length);
         }
         files.conf().setBoolean(HConstants.HBASE_CHECKSUM_VERIFICATION, false);
         try (HFile.Reader reader = open(path)) {
           HFileScanner scanner = reader.getScanner(files.conf(), false, true, false);
           String message =
-            assertThrows(IllegalStateException.class, () -> scanner.seekTo(list.get(40)))
+            assertThrows(IllegalStateException.class, () -> scanner.seekTo(list.get(KEY)))
               .getMessage();
           assertTrue(message, message.startsWith("Invalid klen "));
           scanner.close();
