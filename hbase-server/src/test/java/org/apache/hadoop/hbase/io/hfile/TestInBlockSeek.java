@@ -100,14 +100,13 @@ public class TestInBlockSeek {
     List<Object[]> all = new ArrayList<>();
     for (CellComparator order : Arrays.asList(CellComparatorImpl.COMPARATOR,
       InnerStoreCellComparator.INNER_STORE_COMPARATOR, MetaCellComparator.META_COMPARATOR)) {
-      for (boolean tags : new boolean[] { false, true }) {
-        for (boolean sequenceIds : new boolean[] { false, true }) {
-          all.add(new Object[] { tags, sequenceIds, 4 * BLOCK_SIZE, order });
-        }
-      }
+      all.add(new Object[] { false, false, 4 * BLOCK_SIZE, order });
+      all.add(new Object[] { true, true, 4 * BLOCK_SIZE, order });
       all.add(new Object[] { true, true, 0, order });
       all.add(new Object[] { true, true, 1024, order });
     }
+    all.add(new Object[] { false, true, 4 * BLOCK_SIZE, CellComparatorImpl.COMPARATOR });
+    all.add(new Object[] { true, false, 4 * BLOCK_SIZE, CellComparatorImpl.COMPARATOR });
     return all;
   }
 
@@ -232,65 +231,60 @@ public class TestInBlockSeek {
     List<Cell> list = new ArrayList<>(cells);
     try (HFile.Reader reader = open(write(cells))) {
       HFileScanner scanner = reader.getScanner(files.conf(), false, true, false);
-      for (int i = 0; i < SEEKS; i++) {
-        Cell key = key(list);
-        assertFound(cells, key, scanner.seekTo(key), scanner);
-        scanner.shipped();
-      }
+      seek(cells, list, scanner);
+      seekBefore(cells, list, scanner);
+      reseekAndStep(cells, list, scanner);
       scanner.close();
     }
   }
 
-  @Test
-  public void seeksBeforeFindWhatASortedSetFinds() throws IOException {
-    NavigableSet<Cell> cells = cells();
-    List<Cell> list = new ArrayList<>(cells);
-    try (HFile.Reader reader = open(write(cells))) {
-      HFileScanner scanner = reader.getScanner(files.conf(), false, true, false);
-      for (int i = 0; i < SEEKS; i++) {
-        Cell key = key(list);
-        Cell lower = cells.lower(key);
-        assertEquals(lower != null, scanner.seekBefore(key));
-        if (lower != null) {
-          assertIsAt(lower, scanner);
-        }
-        scanner.shipped();
-      }
-      scanner.close();
+  private void seek(NavigableSet<Cell> cells, List<Cell> list, HFileScanner scanner)
+    throws IOException {
+    for (int i = 0; i < SEEKS; i++) {
+      Cell key = key(list);
+      assertFound(cells, key, scanner.seekTo(key), scanner);
+      scanner.shipped();
     }
   }
 
-  @Test
-  public void reseeksAndStepsFindWhatASortedSetFinds() throws IOException {
-    NavigableSet<Cell> cells = cells();
-    List<Cell> list = new ArrayList<>(cells);
+  private void seekBefore(NavigableSet<Cell> cells, List<Cell> list, HFileScanner scanner)
+    throws IOException {
+    for (int i = 0; i < SEEKS; i++) {
+      Cell key = key(list);
+      Cell lower = cells.lower(key);
+      assertEquals(lower != null, scanner.seekBefore(key));
+      if (lower != null) {
+        assertIsAt(lower, scanner);
+      }
+      scanner.shipped();
+    }
+  }
+
+  private void reseekAndStep(NavigableSet<Cell> cells, List<Cell> list, HFileScanner scanner)
+    throws IOException {
     NavigableSet<Cell> keys = new TreeSet<>(cells.comparator());
     for (int i = 0; i < SEEKS; i++) {
       keys.add(key(list));
     }
-    try (HFile.Reader reader = open(write(cells))) {
-      HFileScanner scanner = reader.getScanner(files.conf(), false, true, false);
-      assertTrue(scanner.seekTo());
-      for (Cell key : keys) {
-        Cell before = KeyValueUtil.copyToNewKeyValue(scanner.getCell());
-        if (comparator.compare(key, before, true) <= 0) {
-          assertTrue(scanner.reseekTo(key) <= 0);
-          assertIsAt(cells.floor(before), scanner);
-        } else {
-          assertFound(cells, key, scanner.reseekTo(key), scanner);
-        }
-        Cell at = KeyValueUtil.copyToNewKeyValue(scanner.getCell());
-        if (random.nextInt(3) == 0) {
-          Cell next = cells.higher(at);
-          assertEquals(next != null, scanner.next());
-          if (next == null) {
-            break;
-          }
-          assertIsAt(next, scanner);
-        }
-        scanner.shipped();
+    assertTrue(scanner.seekTo());
+    for (Cell key : keys) {
+      Cell before = KeyValueUtil.copyToNewKeyValue(scanner.getCell());
+      if (comparator.compare(key, before, true) <= 0) {
+        assertTrue(scanner.reseekTo(key) <= 0);
+        assertIsAt(cells.floor(before), scanner);
+      } else {
+        assertFound(cells, key, scanner.reseekTo(key), scanner);
       }
-      scanner.close();
+      Cell at = KeyValueUtil.copyToNewKeyValue(scanner.getCell());
+      if (random.nextInt(3) == 0) {
+        Cell next = cells.higher(at);
+        assertEquals(next != null, scanner.next());
+        if (next == null) {
+          break;
+        }
+        assertIsAt(next, scanner);
+      }
+      scanner.shipped();
     }
   }
 

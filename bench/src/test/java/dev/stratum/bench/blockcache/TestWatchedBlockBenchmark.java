@@ -1,0 +1,51 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package dev.stratum.bench.blockcache;
+
+import static org.junit.Assert.assertTrue;
+
+import org.junit.After;
+import org.junit.Before;
+import org.junit.Rule;
+import org.junit.Test;
+
+public class TestWatchedBlockBenchmark {
+  @Rule
+  public final TemporaryFiles files = new TemporaryFiles();
+
+  private final WatchedBlockBenchmark benchmark = new WatchedBlockBenchmark();
+
+  @Before
+  public void fill() throws Exception {
+    benchmark.depth = 3;
+    benchmark.fill();
+  }
+
+  @After
+  public void close() throws Exception {
+    benchmark.close();
+  }
+
+  @Test
+  public void hitsGiveADataBlock() {
+    for (int i = 0; i < 100; i++) {
+      int sizeWithHeader = benchmark.hit();
+      assertTrue("size " + sizeWithHeader, sizeWithHeader >= 32768 && sizeWithHeader < 33100);
+    }
+  }
+}
