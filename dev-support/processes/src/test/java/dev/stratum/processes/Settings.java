@@ -133,6 +133,7 @@ final class Settings {
     keys.put("hbase.rs.prefetch.writer.queue.max", "0.5");
     keys.put("hbase.server.allocator.size.classes.enabled", "true");
     keys.put("hbase.server.netty.flush.consolidation.enabled", "true");
+    keys.put("hbase.client.netty.flush.consolidation.enabled", "true");
     keys.put("hbase.ipc.server.wakeup.throttling.enabled", "true");
     return keys;
   }

@@ -30,19 +30,14 @@ import org.apache.hbase.thirdparty.io.netty.channel.ChannelHandlerContext;
 import org.apache.hbase.thirdparty.io.netty.channel.ChannelOutboundHandlerAdapter;
 import org.apache.hbase.thirdparty.io.netty.channel.ChannelPipeline;
 import org.apache.hbase.thirdparty.io.netty.channel.ChannelPromise;
-import org.apache.hbase.thirdparty.io.netty.channel.EventLoop;
-import org.apache.hbase.thirdparty.io.netty.channel.SingleThreadEventLoop;
-import org.apache.hbase.thirdparty.io.netty.handler.flush.FlushConsolidationHandler;
 
 /**
  * Sends the responses of a connection that are ready at about the same time with one write to its
  * socket. Each write is a system call, which on a fast network costs more than all else that is
  * done for the response of a small get.
  * <p>
- * A response goes out at once if the connection's network thread has nothing else to do, and else
- * when that has done what it has in its queue, or has read what there is to read; so it waits for
- * that thread's work only, never for time to pass or for other responses. Those of a connection
- * that can take no more are left to Netty, as ever.
+ * When one goes out {@link ConsolidatedFlushes} says. Those of a connection that can take no more
+ * are left to Netty, as ever.
  * <p>
  * Thread-safe. How many responses there were, and how many writes, is in JMX under
  * <code>Hadoop:service=HBase,name=RegionServer,sub=Responses</code>; where one process has several
@@ -50,9 +45,6 @@ import org.apache.hbase.thirdparty.io.netty.handler.flush.FlushConsolidationHand
  */
 @InterfaceAudience.Private
 final class FlushConsolidation {
-  /** So many responses leave even if the network thread has more to do. */
-  static final int MAX_RESPONSES = 256;
-
   private final boolean enabled;
 
   private FlushConsolidation(boolean enabled) {
@@ -70,7 +62,7 @@ final class FlushConsolidation {
    */
   void addTo(ChannelPipeline pipeline) {
     if (enabled) {
-      pipeline.addLast(Counter.INSTANCE, new Sender());
+      pipeline.addLast(Counter.INSTANCE, new ConsolidatedFlushes());
     }
   }
 
@@ -80,42 +72,6 @@ final class FlushConsolidation {
 
   static long flushes() {
     return Counter.INSTANCE.flushes.sum();
-  }
-
-  /** Of a connection. For its network thread. */
-  private static final class Sender extends FlushConsolidationHandler {
-    private boolean reading;
-
-    Sender() {
-      super(MAX_RESPONSES, true);
-    }
-
-    @Override
-    public void channelRead(ChannelHandlerContext ctx, Object msg) throws Exception {
-      reading = true;
-      super.channelRead(ctx, msg);
-    }
-
-    @Override
-    public void channelReadComplete(ChannelHandlerContext ctx) throws Exception {
-      reading = false;
-      super.channelReadComplete(ctx);
-    }
-
-    @Override
-    public void flush(ChannelHandlerContext ctx) throws Exception {
-      if (!reading && isIdle(ctx.channel().eventLoop())) {
-        // Nothing comes that could leave with it: to ask for another turn would be in vain.
-        ctx.flush();
-      } else {
-        super.flush(ctx);
-      }
-    }
-
-    private static boolean isIdle(EventLoop loop) {
-      return loop instanceof SingleThreadEventLoop
-        && ((SingleThreadEventLoop) loop).pendingTasks() == 0;
-    }
   }
 
   /** Of all connections. */

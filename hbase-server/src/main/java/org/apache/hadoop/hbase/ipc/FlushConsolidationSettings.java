@@ -34,14 +34,13 @@ public final class FlushConsolidationSettings {
     this.enabled = enabled;
   }
 
-  /** @throws IllegalArgumentException if {@value #ENABLED_KEY} is neither true nor false */
+  /**
+   * @throws IllegalArgumentException if {@value #ENABLED_KEY} is neither true nor false, or the key
+   *                                  of clients is not, as a server is a client of others
+   */
   public static FlushConsolidationSettings of(Configuration conf) {
-    String enabled = conf.getTrimmed(ENABLED_KEY, "false");
-    if (!enabled.equalsIgnoreCase("true") && !enabled.equalsIgnoreCase("false")) {
-      throw new IllegalArgumentException(
-        ENABLED_KEY + " is '" + enabled + "', set it to true or false");
-    }
-    return new FlushConsolidationSettings(Boolean.parseBoolean(enabled));
+    RequestConsolidation.of(conf);
+    return new FlushConsolidationSettings(ConsolidatedFlushes.isEnabled(conf, ENABLED_KEY));
   }
 
   boolean isEnabled() {

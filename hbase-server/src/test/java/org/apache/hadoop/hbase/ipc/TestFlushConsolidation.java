@@ -148,7 +148,7 @@ public class TestFlushConsolidation {
   @Test
   public void manyResponsesLeaveInBetween() {
     enable("true");
-    int responses = FlushConsolidation.MAX_RESPONSES;
+    int responses = ConsolidatedFlushes.MAX_MESSAGES;
     channel.pipeline().fireChannelRead("request");
     for (int i = 0; i < responses; i++) {
       assertNull(channel.readOutbound());
@@ -180,5 +180,10 @@ public class TestFlushConsolidation {
       assertThrows(IllegalArgumentException.class, () -> enable("yes")).getMessage();
     assertTrue(message, message.contains(FlushConsolidationSettings.ENABLED_KEY));
     assertTrue(message, message.contains("yes"));
+    Configuration conf = new Configuration(false);
+    conf.set(RequestConsolidation.ENABLED_KEY, "on");
+    message = assertThrows("a server is a client, too", IllegalArgumentException.class,
+      () -> FlushConsolidation.of(conf)).getMessage();
+    assertTrue(message, message.contains(RequestConsolidation.ENABLED_KEY));
   }
 }

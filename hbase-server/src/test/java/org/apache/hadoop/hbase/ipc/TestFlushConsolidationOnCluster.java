@@ -44,8 +44,8 @@ import org.junit.Test;
 import org.junit.experimental.categories.Category;
 
 /**
- * Many clients share a connection whose responses are sent together, small ones and such that are
- * larger than what it may have waiting.
+ * Many clients share a connection whose requests and responses are sent together, small ones and
+ * such that are larger than what it may have waiting.
  */
 @Category({ RPCTests.class, LargeTests.class })
 public class TestFlushConsolidationOnCluster {
@@ -65,6 +65,7 @@ public class TestFlushConsolidationOnCluster {
   public static void setUp() throws Exception {
     Configuration conf = UTIL.getConfiguration();
     conf.setBoolean(FlushConsolidationSettings.ENABLED_KEY, true);
+    conf.setBoolean(RequestConsolidation.ENABLED_KEY, true);
     conf.setInt(NettyRpcServer.CHANNEL_WRITABLE_LOW_WATERMARK_KEY, 64 * 1024);
     conf.setInt(NettyRpcServer.CHANNEL_WRITABLE_HIGH_WATERMARK_KEY, 128 * 1024);
     UTIL.startMiniCluster(1);
