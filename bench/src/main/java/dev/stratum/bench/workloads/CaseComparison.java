@@ -92,6 +92,11 @@ final class CaseComparison {
     return result.has("failedBefore") ? result.get("failedBefore").getAsString() : null;
   }
 
+  /** How many runs of a side were measured again since compilers were at work. */
+  int discarded() {
+    return result.has("discarded") ? result.getAsJsonArray("discarded").size() / 2 : 0;
+  }
+
   /** The runs of a side, by round. */
   List<JsonObject> runs(String side, boolean atFixedRate) {
     List<JsonObject> runs = new ArrayList<>();

@@ -214,6 +214,10 @@ final class WorkloadReport {
       html.append("A second attempt, on servers that began anew; the first ended with: ")
         .append(escape(one.failedBefore())).append("<br>");
     }
+    if (one.discarded() > 0) {
+      html.append("Measured again as compilers were at work: ").append(one.discarded())
+        .append(" times, both sides.<br>");
+    }
     aims(one);
     html.append("</p>\n<p class=\"key\"><span class=\"stock\">stock</span>"
       + "<span class=\"fork\">fork</span></p>\n<div class=\"charts\">\n");

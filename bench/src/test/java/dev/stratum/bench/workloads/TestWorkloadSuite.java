@@ -114,6 +114,7 @@ public class TestWorkloadSuite {
     assertEquals(1, results.getAsJsonArray("cases").size());
     JsonObject result = results.getAsJsonArray("cases").get(0).getAsJsonObject();
     assertTrue(result.toString(), result.has("failedBefore"));
+    assertTrue("hardly warmed up", result.getAsJsonArray("discarded").size() > 0);
     JsonArray runs = result.getAsJsonArray("runs");
     // A closed loop and a fixed rate on each side.
     assertEquals(4, runs.size());
