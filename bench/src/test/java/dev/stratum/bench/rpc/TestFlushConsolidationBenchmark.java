@@ -17,30 +17,14 @@
  */
 package dev.stratum.bench.rpc;
 
-import static org.junit.Assert.assertEquals;
-
-import dev.stratum.bench.blockcache.TemporaryFiles;
-import org.junit.After;
-import org.junit.Rule;
-import org.junit.Test;
-
-public class TestFlushConsolidationBenchmark {
-  @Rule
-  public final TemporaryFiles files = new TemporaryFiles();
-
-  private final FlushConsolidationBenchmark benchmark = new FlushConsolidationBenchmark();
-
-  @After
-  public void close() throws Exception {
-    benchmark.close();
+public class TestFlushConsolidationBenchmark extends SharedConnectionGetsTest {
+  public TestFlushConsolidationBenchmark() {
+    super(on());
   }
 
-  @Test
-  public void getsARow() throws Exception {
+  private static SharedConnectionGets on() {
+    FlushConsolidationBenchmark benchmark = new FlushConsolidationBenchmark();
     benchmark.consolidated = true;
-    benchmark.open();
-    assertEquals(100, benchmark.one().value().length);
-    assertEquals(100, benchmark.sixteen().value().length);
-    assertEquals(100, benchmark.sixtyFour().value().length);
+    return benchmark;
   }
 }

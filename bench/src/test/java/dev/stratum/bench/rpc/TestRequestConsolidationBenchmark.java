@@ -17,31 +17,15 @@
  */
 package dev.stratum.bench.rpc;
 
-import static org.junit.Assert.assertEquals;
-
-import dev.stratum.bench.blockcache.TemporaryFiles;
-import org.junit.After;
-import org.junit.Rule;
-import org.junit.Test;
-
-public class TestRequestConsolidationBenchmark {
-  @Rule
-  public final TemporaryFiles files = new TemporaryFiles();
-
-  private final RequestConsolidationBenchmark benchmark = new RequestConsolidationBenchmark();
-
-  @After
-  public void close() throws Exception {
-    benchmark.close();
+public class TestRequestConsolidationBenchmark extends SharedConnectionGetsTest {
+  public TestRequestConsolidationBenchmark() {
+    super(on());
   }
 
-  @Test
-  public void getsARow() throws Exception {
+  private static SharedConnectionGets on() {
+    RequestConsolidationBenchmark benchmark = new RequestConsolidationBenchmark();
     benchmark.consolidated = true;
     benchmark.server = true;
-    benchmark.open();
-    assertEquals(100, benchmark.one().value().length);
-    assertEquals(100, benchmark.sixteen().value().length);
-    assertEquals(100, benchmark.sixtyFour().value().length);
+    return benchmark;
   }
 }

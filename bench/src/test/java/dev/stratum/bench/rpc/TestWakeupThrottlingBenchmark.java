@@ -17,30 +17,14 @@
  */
 package dev.stratum.bench.rpc;
 
-import static org.junit.Assert.assertEquals;
-
-import dev.stratum.bench.blockcache.TemporaryFiles;
-import org.junit.After;
-import org.junit.Rule;
-import org.junit.Test;
-
-public class TestWakeupThrottlingBenchmark {
-  @Rule
-  public final TemporaryFiles files = new TemporaryFiles();
-
-  private final WakeupThrottlingBenchmark benchmark = new WakeupThrottlingBenchmark();
-
-  @After
-  public void close() throws Exception {
-    benchmark.close();
+public class TestWakeupThrottlingBenchmark extends SharedConnectionGetsTest {
+  public TestWakeupThrottlingBenchmark() {
+    super(on());
   }
 
-  @Test
-  public void getsARow() throws Exception {
+  private static SharedConnectionGets on() {
+    WakeupThrottlingBenchmark benchmark = new WakeupThrottlingBenchmark();
     benchmark.throttled = true;
-    benchmark.open();
-    assertEquals(100, benchmark.one().value().length);
-    assertEquals(100, benchmark.sixteen().value().length);
-    assertEquals(100, benchmark.sixtyFour().value().length);
+    return benchmark;
   }
 }
