@@ -17,6 +17,7 @@
  */
 package org.apache.hadoop.hbase.io.hfile;
 
+import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -35,6 +36,11 @@ import org.apache.yetus.audience.InterfaceAudience;
  * more than {@value #WARM} is promoted once in {@value #TIES_PER_PROMOTION} times nevertheless: a
  * frequency has an upper end, and blocks that got there and then fell out of use must not hold
  * their place against new ones that got there too.
+ * <p>
+ * <b>Shortages.</b> Where places come in sizes, those of one size may all be taken while others are
+ * not. A block of that size then has to displace one of its own size, whatever room there is, as
+ * nothing else would give it a place; and how often such blocks are asked for in vain is counted
+ * (see {@link PlaceShortage}) for the tier, which can turn places of one size into another's.
  * <p>
  * <b>Bursts.</b> Several rows of one block are often asked for one after the other. That says
  * nothing about the block's future, so a block asked for again within as many reads as about one
@@ -104,6 +110,8 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
   private final AtomicLong used = new AtomicLong();
   private final AtomicBoolean shrinking = new AtomicBoolean();
   private final AtomicInteger turn = new AtomicInteger();
+  /** One for each size of which all places are taken; replaced when one begins or ends. */
+  private volatile PlaceShortage[] shortages = new PlaceShortage[0];
   /** Races lose a step now and then, which harms nothing. */
   private long random;
 
@@ -193,11 +201,19 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
   }
 
   private boolean isWorthIt(BlockCacheKey key, long hash, int frequency, int size) {
+    PlaceShortage shortage = shortageOf(size);
+    if (shortage != null && frequency > 1) {
+      shortage.count(hash);
+    }
     if (size <= 0 || size > capacity) {
       return false;
     }
+    int victims = shortage == null ? HotBlocks.ANY_SIZE : size;
     int weight = frequency;
-    if (used.get() + size > capacity && hot.rejects(hash, frequency, margin)) {
+    if (
+      (shortage != null || used.get() + size > capacity)
+        && hot.rejects(hash, frequency, margin, victims)
+    ) {
       if (frequency <= WARM || !isLucky()) {
         return false;
       }
@@ -210,7 +226,11 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
     boolean roomy = false;
     try {
       long over = used.addAndGet(size) - capacity;
-      roomy = over <= 0 || replace(key, hash, weight, Math.min(over, size));
+      if (shortage != null) {
+        roomy = replace(key, hash, weight, victims, size);
+      } else {
+        roomy = over <= 0 || replace(key, hash, weight, victims, Math.min(over, size));
+      }
     } finally {
       if (!roomy) {
         onRemoved(key, hash);
@@ -224,9 +244,9 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
     return (random >>> 40) % TIES_PER_PROMOTION == 0;
   }
 
-  private boolean replace(BlockCacheKey key, long hash, int weight, long bytes) {
+  private boolean replace(BlockCacheKey key, long hash, int weight, int size, long bytes) {
     HotBlocks.Victim[] victims = new HotBlocks.Victim[Math.min(weight, MOST_VICTIMS)];
-    int taken = hot.takeFor(key, hash, weight, margin, bytes, victims);
+    int taken = hot.takeFor(key, hash, weight, margin, size, bytes, victims);
     if (taken == 0) {
       return false;
     }
@@ -242,7 +262,45 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
         hot.stays(victims[asked++]);
       }
     }
+    if (size != HotBlocks.ANY_SIZE) {
+      return freed >= bytes;
+    }
     return freed >= bytes || freed + makeRoom(bytes - freed) >= bytes;
+  }
+
+  private PlaceShortage shortageOf(int size) {
+    for (PlaceShortage shortage : shortages) {
+      if (shortage.size() == size) {
+        return shortage;
+      }
+    }
+    return null;
+  }
+
+  @Override
+  public synchronized void shortageBegins(int size, int blocks) {
+    if (shortageOf(size) == null) {
+      PlaceShortage[] more = Arrays.copyOf(shortages, shortages.length + 1);
+      more[shortages.length] = new PlaceShortage(size, blocks);
+      shortages = more;
+    }
+  }
+
+  @Override
+  public long[] missedHits(int size) {
+    PlaceShortage shortage = shortageOf(size);
+    return shortage == null ? new long[0] : shortage.counts();
+  }
+
+  @Override
+  public synchronized void shortageEnds(int size) {
+    shortages = Arrays.stream(shortages).filter(shortage -> shortage.size() != size)
+      .toArray(PlaceShortage[]::new);
+  }
+
+  @Override
+  public int[] shortages() {
+    return Arrays.stream(shortages).mapToInt(PlaceShortage::size).toArray();
   }
 
   /** Returns the bytes freed. */

@@ -48,6 +48,10 @@ final class HotBlocks {
   private static final int FEWEST_SLOTS = 16;
   /** Marks the size of a block that is being evicted, which is not to be a victim again. */
   private static final int LEAVING = 1 << 31;
+  /** As the size of victims: whatever size they are. */
+  static final int ANY_SIZE = 0;
+  /** So many slots are looked at for blocks of one size at most, as there may be very few. */
+  private static final int MOST_LOOKED_AT = 256;
 
   /** A block as a possible victim. */
   static final class Victim {
@@ -61,6 +65,10 @@ final class HotBlocks {
       this.key = key;
       this.hash = hash;
       this.size = size;
+    }
+
+    boolean isOf(int wanted) {
+      return wanted == ANY_SIZE || wanted == size;
     }
   }
 
@@ -129,17 +137,22 @@ final class HotBlocks {
   /**
    * Whether a candidate of this frequency is turned away at once: it is not asked for more often
    * than the standing victim that it would meet, by more than the margin.
+   * @param size of the victims, or {@link #ANY_SIZE}; without a victim of that size a candidate is
+   *             turned away as well
    */
-  boolean rejects(long hash, int frequency, int margin) {
+  boolean rejects(long hash, int frequency, int margin, int size) {
     Part part = opponents(hash);
     Victim victim = part.victim;
-    if (victim == null) {
+    if (victim == null || !victim.isOf(size)) {
       synchronized (part) {
-        victim = part.next(null);
+        victim = part.next(null, size);
         part.victim = victim;
       }
+      if (victim == null) {
+        return size != ANY_SIZE;
+      }
     }
-    if (victim == null || frequency > sketch.frequency(victim.hash) + margin) {
+    if (frequency > sketch.frequency(victim.hash) + margin) {
       return false;
     }
     if (++victim.rejections >= REJECTIONS_PER_VICTIM) {
@@ -155,11 +168,12 @@ final class HotBlocks {
    * @param hash      the candidate's
    * @param frequency the candidate's, or Integer.MAX_VALUE if it is to win in any case
    * @param margin    by how much more the candidate is to be asked for, at least 0
+   * @param size      of the victims, or {@link #ANY_SIZE}
    * @param bytes     how much is to be freed
    * @param victims   where to put them; has room for as many as may be taken
    * @return how many were taken; 0 if the candidate loses
    */
-  int takeFor(BlockCacheKey candidate, long hash, int frequency, int margin, long bytes,
+  int takeFor(BlockCacheKey candidate, long hash, int frequency, int margin, int size, long bytes,
     Victim[] victims) {
     Part part = opponents(hash);
     synchronized (part) {
@@ -167,7 +181,7 @@ final class HotBlocks {
       int sum = margin;
       int taken = 0;
       while (freed < bytes && taken < victims.length) {
-        Victim victim = part.next(candidate);
+        Victim victim = part.next(candidate, size);
         if (victim == null) {
           break;
         }
@@ -199,7 +213,7 @@ final class HotBlocks {
   Victim take(int turn) {
     Part part = parts[turn & (parts.length - 1)];
     synchronized (part) {
-      Victim victim = part.next(null);
+      Victim victim = part.next(null, ANY_SIZE);
       if (victim != null) {
         part.mark(victim, LEAVING);
       }
@@ -310,19 +324,19 @@ final class HotBlocks {
     }
 
     /** Returns the standing victim if it is still there, or finds one; it is standing no more. */
-    Victim next(BlockCacheKey spared) {
+    Victim next(BlockCacheKey spared, int size) {
       Victim standing = victim;
       victim = null;
-      if (standing != null && !standing.key.equals(spared)) {
+      if (standing != null && standing.isOf(size) && !standing.key.equals(spared)) {
         int slot = find(standing.key, standing.hash);
         if (slot >= 0 && sizes[slot] > 0) {
           return standing;
         }
       }
-      return sample(spared);
+      return sample(spared, size);
     }
 
-    private Victim sample(BlockCacheKey spared) {
+    private Victim sample(BlockCacheKey spared, int size) {
       random ^= random << 13;
       random ^= random >>> 7;
       random ^= random << 17;
@@ -331,8 +345,11 @@ final class HotBlocks {
       int best = -1;
       int lowest = Integer.MAX_VALUE;
       int seen = 0;
-      for (int i = 0; i <= mask && seen < SAMPLE; i++, slot = (slot + 1) & mask) {
-        if (keys[slot] != null && sizes[slot] > 0 && !keys[slot].equals(spared)) {
+      int last = size == ANY_SIZE ? mask : Math.min(mask, MOST_LOOKED_AT);
+      for (int i = 0; i <= last && seen < SAMPLE; i++, slot = (slot + 1) & mask) {
+        // The size of a block that is leaving is negative.
+        boolean suits = size == ANY_SIZE ? sizes[slot] > 0 : sizes[slot] == size;
+        if (keys[slot] != null && suits && !keys[slot].equals(spared)) {
           seen++;
           int frequency = sketch.frequency(hashes[slot]);
           if (frequency < lowest) {

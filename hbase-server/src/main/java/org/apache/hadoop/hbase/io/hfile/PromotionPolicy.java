@@ -87,6 +87,27 @@ public interface PromotionPolicy {
    */
   long makeRoom(long bytes);
 
+  /**
+   * All places of one size are taken in the fast tier, though there may be space: from now on a
+   * block of that size is promoted only if another of that size makes way, and requests for those
+   * that stay in the slow tier are counted. Does nothing if there is such a shortage already.
+   * @param size   the bytes that a block of that size takes in the fast tier
+   * @param blocks how many blocks {@link #missedHits} is to tell of, about
+   */
+  void shortageBegins(int size, int blocks);
+
+  /**
+   * Returns how often the blocks of a size that has a shortage were found in the slow tier since
+   * it began, first requests for a block left out; the highest count first. No shortage, no counts.
+   */
+  long[] missedHits(int size);
+
+  /** There are places of that size again, or may be. */
+  void shortageEnds(int size);
+
+  /** Returns the sizes that have a shortage. */
+  int[] shortages();
+
   /** Returns how often a block was promoted. */
   long getPromotedCount();
 

@@ -277,6 +277,7 @@ final class BlockCacheTiersPage {
     appendGauge("Promoted from L2", "PromotedBlockCount");
     appendGauge("Promotions rejected", "RejectedPromotionCount");
     appendGauge("Demoted", "DemotedBlockCount");
+    appendGauge("Buckets given to another size", "ReassignedBucketCount");
     appendGauge("Spilled to L2", "SpilledBlockCount");
     appendGauge("Returned from L2", "ReturnedBlockCount");
 

@@ -17,6 +17,7 @@
  */
 package org.apache.hadoop.hbase.io.hfile;
 
+import static org.junit.Assert.assertArrayEquals;
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertNull;
@@ -184,6 +185,63 @@ public class TestFrequencyPromotionPolicy {
     tier.read(key(99), 4 * SIZE);
     assertTrue(tier.has(99));
     assertEquals(4, tier.policy.getDemotedCount());
+    tier.assertInStep();
+  }
+
+  private static void readLarge(MapTier tier, int block, int times) {
+    for (int i = 0; i < times; i++) {
+      tier.read(key(block), 2 * SIZE);
+      tier.policy.onHit(ANOTHER, SIZE);
+    }
+  }
+
+  @Test
+  public void inAShortageABlockDisplacesOneOfItsOwnSizeOnly() {
+    MapTier tier = tierOf(100);
+    for (int block = 0; block < 8; block++) {
+      tier.read(block, 1);
+    }
+    for (int block = 8; block < 12; block++) {
+      readLarge(tier, block, 3);
+    }
+    tier.policy.shortageBegins(2 * SIZE, 10);
+    assertArrayEquals(new int[] { 2 * SIZE }, tier.policy.shortages());
+    readLarge(tier, 99, 4);
+    assertFalse("there is room, but no place, and those that have one are asked for as often",
+      tier.has(99));
+    assertArrayEquals("the first request brings it in at best", new long[] { 3 },
+      tier.policy.missedHits(2 * SIZE));
+    readLarge(tier, 99, 1);
+    assertTrue(tier.has(99));
+    for (int block = 0; block < 8; block++) {
+      assertTrue("blocks of another size stay", tier.has(block));
+    }
+    assertEquals(12, tier.policy.getBlockCount());
+    tier.read(100, 1);
+    assertTrue("there are places of the other size", tier.has(100));
+    tier.policy.shortageEnds(2 * SIZE);
+    assertEquals(0, tier.policy.shortages().length);
+    assertEquals(0, tier.policy.missedHits(2 * SIZE).length);
+    readLarge(tier, 101, 1);
+    assertTrue(tier.has(101));
+    tier.assertInStep();
+  }
+
+  @Test
+  public void inAShortageWithoutBlocksOfItsSizeNoneGetsInAndAllAreCounted() {
+    MapTier tier = tierOf(100);
+    tier.read(1, 1);
+    tier.policy.shortageBegins(2 * SIZE, 10);
+    tier.policy.shortageBegins(2 * SIZE, 10);
+    tier.policy.shortageBegins(3 * SIZE, 10);
+    readLarge(tier, 99, 30);
+    readLarge(tier, 98, 20);
+    readLarge(tier, 97, 1);
+    assertEquals(1, tier.policy.getBlockCount());
+    assertArrayEquals(new long[] { 29, 19 }, tier.policy.missedHits(2 * SIZE));
+    assertEquals(0, tier.policy.missedHits(3 * SIZE).length);
+    tier.policy.shortageEnds(2 * SIZE);
+    assertArrayEquals(new int[] { 3 * SIZE }, tier.policy.shortages());
     tier.assertInStep();
   }
 

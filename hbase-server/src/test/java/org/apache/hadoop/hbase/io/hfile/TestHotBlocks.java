@@ -66,7 +66,16 @@ public class TestHotBlocks {
   }
 
   private int takeFor(HotBlocks blocks, int candidate, int frequency, long bytes) {
-    return blocks.takeFor(key(candidate), hash(candidate), frequency, 0, bytes, victims);
+    return blocks.takeFor(key(candidate), hash(candidate), frequency, 0, HotBlocks.ANY_SIZE, bytes,
+      victims);
+  }
+
+  private int takeFor(HotBlocks blocks, int frequency, int margin) {
+    return blocks.takeFor(key(99), hash(99), frequency, margin, HotBlocks.ANY_SIZE, SIZE, victims);
+  }
+
+  private boolean rejects(HotBlocks blocks, int frequency, int margin) {
+    return blocks.rejects(hash(99), frequency, margin, HotBlocks.ANY_SIZE);
   }
 
   @Test
@@ -169,10 +178,34 @@ public class TestHotBlocks {
   public void candidateHasToBeAheadByMoreThanTheMargin() {
     HotBlocks blocks = onePart();
     add(blocks, 1, 2);
-    assertTrue(blocks.rejects(hash(99), 4, 2));
-    assertFalse(blocks.rejects(hash(99), 5, 2));
-    assertEquals(0, blocks.takeFor(key(99), hash(99), 4, 2, SIZE, victims));
-    assertEquals(1, blocks.takeFor(key(99), hash(99), 5, 2, SIZE, victims));
+    assertTrue(rejects(blocks, 4, 2));
+    assertFalse(rejects(blocks, 5, 2));
+    assertEquals(0, takeFor(blocks, 4, 2));
+    assertEquals(1, takeFor(blocks, 5, 2));
+  }
+
+  @Test
+  public void victimIsOfTheSizeThatIsWanted() {
+    HotBlocks blocks = onePart();
+    for (int block = 0; block < 100; block++) {
+      add(blocks, block, 0);
+    }
+    int large = 3 * SIZE;
+    assertTrue("no victim, no place", blocks.rejects(hash(999), 9, 0, large));
+    assertEquals(0, blocks.takeFor(key(999), hash(999), 9, 0, large, large, victims));
+    for (int block = 100; block < 103; block++) {
+      blocks.add(key(block), hash(block), large);
+      for (int i = 0; i < 2; i++) {
+        sketch.increment(hash(block));
+      }
+    }
+    assertFalse("there is a smaller one asked for less", rejects(blocks, 1, 0));
+    assertTrue(blocks.rejects(hash(999), 2, 0, large));
+    assertTrue("one after the other", blocks.rejects(hash(999), 2, 0, large));
+    assertFalse(blocks.rejects(hash(999), 3, 0, large));
+    assertEquals(1, blocks.takeFor(key(999), hash(999), 3, 0, large, large, victims));
+    assertEquals(large, victims[0].size);
+    assertFalse(rejects(blocks, 1, 0));
   }
 
   @Test
@@ -180,7 +213,7 @@ public class TestHotBlocks {
     HotBlocks blocks = onePart();
     add(blocks, 1, 1);
     add(blocks, 2, 2);
-    assertTrue(blocks.rejects(hash(99), 1, 0));
+    assertTrue(rejects(blocks, 1, 0));
     blocks.remove(key(1), hash(1));
     assertEquals(1, takeFor(blocks, 99, 3, SIZE));
     assertEquals(key(2), victims[0].key);
@@ -192,12 +225,12 @@ public class TestHotBlocks {
     for (int block = 0; block < HotBlocks.SAMPLE; block++) {
       add(blocks, block, block == 0 ? 0 : 1);
     }
-    assertFalse("1 is more than 0", blocks.rejects(hash(99), 1, 0));
+    assertFalse("1 is more than 0", rejects(blocks, 1, 0));
     for (int i = 0; i < 10; i++) {
       sketch.increment(hash(0));
     }
     int rejections = 0;
-    while (blocks.rejects(hash(99), 2, 0)) {
+    while (rejects(blocks, 2, 0)) {
       rejections++;
     }
     assertEquals(HotBlocks.REJECTIONS_PER_VICTIM, rejections);

@@ -140,6 +140,11 @@ public class FirstLevelBucketCache extends BucketCacheTier
   void used(BucketEntry entry) {
     if (entry.metaBlock) {
       super.used(entry);
+      return;
+    }
+    PromotedBlocks promoted = guests;
+    if (promoted != null) {
+      promoted.used(entry);
     }
   }
 
@@ -173,7 +178,7 @@ public class FirstLevelBucketCache extends BucketCacheTier
     } catch (CacheFullException e) {
       PromotedBlocks promoted = guests;
       if (promoted != null) {
-        promoted.onNoPlace(e.bucketIndex(), bucketSizeFor(length));
+        promoted.onNoPlace(bucketSizeFor(length));
       }
       return false;
     }
@@ -315,7 +320,7 @@ public class FirstLevelBucketCache extends BucketCacheTier
           return written == null ? null : owner(written, createRecycler);
         } catch (CacheFullException e) {
           PromotedBlocks promoted = guests;
-          if (promoted == null || !promoted.makePlaceForMeta(e.bucketIndex())) {
+          if (promoted == null || !promoted.makePlaceForMeta(bucketSizeFor(entry.getData()))) {
             withoutPlace.add(Thread.currentThread());
             throw e;
           }
@@ -544,12 +549,18 @@ public class FirstLevelBucketCache extends BucketCacheTier
     gauges.accept("RejectedPromotionCount", ofPolicy(PromotionPolicy::getRejectedCount));
     gauges.accept("DemotedBlockCount", ofPolicy(PromotionPolicy::getDemotedCount));
     gauges.accept("DataRoom", ofPolicy(PromotionPolicy::getCapacity));
+    gauges.accept("UnplacedPromotionCount", ofGuests(PromotedBlocks::getUnplacedCount));
+    gauges.accept("ReassignedBucketCount", ofGuests(PromotedBlocks::getReassignedCount));
   }
 
   private LongSupplier ofPolicy(ToLongFunction<PromotionPolicy> value) {
+    return ofGuests(promoted -> value.applyAsLong(promoted.policy()));
+  }
+
+  private LongSupplier ofGuests(ToLongFunction<PromotedBlocks> value) {
     return () -> {
       PromotedBlocks promoted = guests;
-      return promoted == null ? 0 : value.applyAsLong(promoted.policy());
+      return promoted == null ? 0 : value.applyAsLong(promoted);
     };
   }
 

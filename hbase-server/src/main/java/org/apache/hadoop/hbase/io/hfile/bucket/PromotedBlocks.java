@@ -17,49 +17,77 @@
  */
 package org.apache.hadoop.hbase.io.hfile.bucket;
 
-import java.util.ArrayList;
-import java.util.BitSet;
+import java.util.Arrays;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.stream.IntStream;
 import org.apache.hadoop.hbase.io.hfile.FrequencyPromotionPolicy;
 import org.apache.hadoop.hbase.io.hfile.PromotionPolicy;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * The data blocks in a {@link FirstLevelBucketCache}: how much of it they may take, and how they
- * make way for meta blocks.
+ * The data blocks in a {@link FirstLevelBucketCache}: how much of it they may take, how they make
+ * way for meta blocks, and how blocks of one size get the buckets of another.
  * <p>
  * A bucket holds blocks of one size only, so that there may be space without a place for a block.
  * A meta block gets its place by clearing buckets that hold nothing but data, those with the fewest
- * blocks first, or the data blocks between meta blocks of its size. A data block without a place is
- * turned away. The next ones may find one if a bucket could be cleared that was half empty, which a
- * thread of its own looks for, and seldom enough that looking does not count. If there is none, the
- * room for data is taken to be what data has by then, so that a block has to displace another; the
- * same thread gives the room back some seconds later. Thread-safe.
+ * blocks first, or the data blocks between meta blocks of its size.
+ * <p>
+ * A data block without a place is turned away, and for some seconds blocks of its size come in only
+ * by displacing one of their own, the room for data being taken to be what data has. Meanwhile a
+ * thread of its own finds a bucket for them. Without more ado it clears one whose blocks have free
+ * places in other buckets of their size. Else it counts what each bucket serves, and how often each
+ * block was asked for in vain that wants such a place; it clears the bucket that serves least if as
+ * many of those as fit would have served more, by a margin that is worth the copies. So buckets go
+ * where they are of use, also from blocks that nobody asks for any more, and a scan gets none. When
+ * the seconds are over, places may have come back, and it begins anew. Thread-safe.
  */
 @InterfaceAudience.Private
 final class PromotedBlocks {
 
-  /** How long the room that was found to be there stands for the room that should be there. */
-  private static final long TRY_AGAIN_MS = TimeUnit.SECONDS.toMillis(10);
-  /** The same if data has too little by then to find what to displace, or a bucket was cleared. */
+  /** How long to count before a bucket can change its size for what was counted. */
   private static final long TRY_SOON_MS = TimeUnit.SECONDS.toMillis(1);
-  /** A bucket that is fuller is not cleared for a block that is as good as those in it. */
-  private static final double HALF_EMPTY = 0.6;
-  /** One bucket in so many is cleared at a time, as each time all blocks are looked at. */
+  /** How long if that was not enough; after that a place is looked for in the ordinary way. */
+  private static final long TRY_AGAIN_MS = TimeUnit.SECONDS.toMillis(10);
+  /** How long a bucket is left to those it was cleared for, at least: they come one by one. */
+  private static final long TENURE_NANOS = TimeUnit.SECONDS.toNanos(20);
+  /** One bucket in so many is cleared at a time for meta, as each time all blocks are looked at. */
   private static final int BUCKETS_PER_CLEARING = 512;
+  /** One in so many at most changes its size at a time, which is once in two seconds. */
+  private static final int BUCKETS_PER_REASSIGNMENT = 16;
+  /** How many more requests other blocks must serve than those that lose their bucket. */
+  private static final double ADVANTAGE = 1.25;
+  /** What copying a block costs, in requests served; twice that of a promotion, as all are cold. */
+  private static final double COPY_COST = 1;
   /** Bytes of sketch for a block: blocks are often smaller than the configuration says. */
   private static final int SKETCH_ENTRIES_PER_BLOCK = 4;
   private static final long MOST_SKETCH_ENTRIES = 1 << 30;
+  /** Counters of so few buckets get a cache line each. */
+  private static final int FEW_BUCKETS = 1 << 12;
+  private static final int INTS_PER_LINE = 16;
 
   private final FirstLevelBucketCache cache;
   private final long total;
+  private final int buckets;
+  private final int mostReassigned;
+  /** From one bucket's counter to the next. */
+  private final int stride;
   private final PromotionPolicy policy;
   private volatile double share;
   private volatile long found = Long.MAX_VALUE;
   private final AtomicBoolean looking = new AtomicBoolean();
+  /** Requests that each bucket served, while they are counted; else null. */
+  private volatile AtomicIntegerArray hits;
+  /** When a bucket was last cleared for blocks of another size. Only one thread uses it. */
+  private final Map<Integer, Long> cleared = new HashMap<>();
+  private final LongAdder unplaced = new LongAdder();
+  private final LongAdder reassigned = new LongAdder();
 
   /**
    * @param cache     the tier that they are in
@@ -68,6 +96,9 @@ final class PromotedBlocks {
   PromotedBlocks(FirstLevelBucketCache cache, int blockSize) {
     this.cache = cache;
     this.total = cache.getAllocator().getTotalSize();
+    this.buckets = cache.getAllocator().getBuckets().length;
+    this.mostReassigned = Math.max(1, buckets / BUCKETS_PER_REASSIGNMENT);
+    this.stride = buckets <= FEW_BUCKETS ? INTS_PER_LINE : 1;
     long entries = SKETCH_ENTRIES_PER_BLOCK * Math.max(1, total / blockSize);
     this.policy = new FrequencyPromotionPolicy(total, total, blockSize,
       Math.min(MOST_SKETCH_ENTRIES, entries), cache::evictPromoted, System.nanoTime());
@@ -97,101 +128,152 @@ final class PromotedBlocks {
 
   /**
    * Makes a place for a meta block.
-   * @param sizeIndex the index of its bucket size
+   * @param place the bytes that it takes
    * @return whether anything was evicted, so that trying again makes sense
    */
-  boolean makePlaceForMeta(int sizeIndex) {
-    return policy.getBlockCount() > 0 && clear(sizeIndex, 1, true);
+  synchronized boolean makePlaceForMeta(int place) {
+    if (policy.getBlockCount() == 0) {
+      return false;
+    }
+    BucketCensus census = new BucketCensus(cache);
+    List<Integer> chosen = census.withFewest(place);
+    if (chosen.isEmpty()) {
+      chosen = census.ofSize(place);
+    }
+    int most = Math.max(1, buckets / BUCKETS_PER_CLEARING);
+    return census.evict(chosen.subList(0, Math.min(chosen.size(), most)));
+  }
+
+  /** A data block in the tier was asked for. */
+  void used(BucketEntry entry) {
+    AtomicIntegerArray counts = hits;
+    if (counts != null) {
+      // A lost count harms nothing, and this is the hottest path there is.
+      int counter = cache.getAllocator().getBucketIndex(entry.offset()) * stride;
+      counts.lazySet(counter, counts.get(counter) + 1);
+    }
   }
 
   /**
    * There was no place for a data block, for all the room there should be. Does not wait.
-   * @param sizeIndex the index of its bucket size
-   * @param place     the bytes that it takes
+   * @param place the bytes that it takes
    */
-  void onNoPlace(int sizeIndex, int place) {
+  void onNoPlace(int place) {
+    unplaced.increment();
+    policy.shortageBegins(place, itemsOf(place) * mostReassigned);
+    startLooking();
+  }
+
+  private int itemsOf(int place) {
+    return (int) (total / buckets / place);
+  }
+
+  private void startLooking() {
     if (looking.compareAndSet(false, true)) {
-      Thread thread = new Thread(() -> look(sizeIndex, place),
-        cache.getName() + "-BucketCachePlaces");
+      Thread thread = new Thread(this::look, cache.getName() + "-BucketCachePlaces");
       thread.setDaemon(true);
       thread.start();
-    } else if (found == Long.MAX_VALUE) {
-      // Not yet, or what was cleared is taken.
-      full(place);
     }
   }
 
-  private void look(int sizeIndex, int place) {
+  private void look() {
     try {
-      boolean cleared = clear(sizeIndex, HALF_EMPTY, false);
-      if (!cleared) {
-        full(place);
+      if (reassign(this::spare)) {
+        Thread.sleep(TRY_SOON_MS);
+        return;
       }
-      Thread.sleep(cleared || found < room() / 2 ? TRY_SOON_MS : TRY_AGAIN_MS);
+      hits = new AtomicIntegerArray(buckets * stride);
+      Thread.sleep(TRY_SOON_MS);
+      if (reassign(this::leastWorth)) {
+        hits = null;
+        Thread.sleep(TRY_SOON_MS);
+        return;
+      }
+      Thread.sleep(TRY_AGAIN_MS - TRY_SOON_MS);
+      reassign(this::leastWorth);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } finally {
+      hits = null;
       found = Long.MAX_VALUE;
-      looking.set(false);
+      for (int place : policy.shortages()) {
+        policy.shortageEnds(place);
+      }
       adapt(0);
+      looking.set(false);
+      if (policy.shortages().length > 0) {
+        // It began after those were ended, and found this thread still looking.
+        startLooking();
+      }
     }
   }
 
-  private void full(int place) {
-    found = Math.max(0, policy.getUsedBytes() - place);
+  /** Finds buckets of other sizes for blocks that take so many bytes. */
+  private interface Finder {
+    List<Integer> find(BucketCensus census, int place);
+  }
+
+  private List<Integer> spare(BucketCensus census, int place) {
+    return census.spare(place, mostReassigned);
+  }
+
+  private List<Integer> leastWorth(BucketCensus census, int place) {
+    AtomicIntegerArray counting = hits;
+    // They go on growing, and one order is wanted.
+    int[] served = IntStream.range(0, buckets).map(i -> counting.get(i * stride)).toArray();
+    long now = System.nanoTime();
+    cleared.values().removeIf(since -> now - since >= TENURE_NANOS);
+    List<Integer> candidates = census.clearable(place, bucket -> !cleared.containsKey(bucket),
+      Comparator.comparingInt(bucket -> served[bucket]));
+    long[] missed = policy.missedHits(place);
+    int items = itemsOf(place);
+    int worthLess = 0;
+    while (worthLess < Math.min(candidates.size(), mostReassigned)) {
+      int from = Math.min(missed.length, worthLess * items);
+      int to = Math.min(missed.length, from + items);
+      long gained = Arrays.stream(missed, from, to).sum();
+      int lost = served[candidates.get(worthLess)];
+      if (gained <= ADVANTAGE * lost + COPY_COST * (to - from)) {
+        break;
+      }
+      worthLess++;
+    }
+    return candidates.subList(0, worthLess);
+  }
+
+  /**
+   * Clears buckets for the first size with a shortage that there are any for. Returns whether any
+   * blocks went; if not, the room for data is what data has.
+   */
+  private synchronized boolean reassign(Finder finder) {
+    BucketCensus census = new BucketCensus(cache);
+    for (int place : policy.shortages()) {
+      List<Integer> chosen = finder.find(census, place);
+      // The blocks that lose them, or others of their size, are not to take them back at once.
+      chosen.stream().mapToInt(census::placeIn).distinct()
+        .forEach(loser -> policy.shortageBegins(loser, itemsOf(loser) * mostReassigned));
+      if (census.evict(chosen)) {
+        policy.shortageEnds(place);
+        reassigned.add(chosen.size());
+        long now = System.nanoTime();
+        chosen.forEach(bucket -> cleared.put(bucket, now));
+        found = Long.MAX_VALUE;
+        adapt(0);
+        return true;
+      }
+    }
+    found = policy.getUsedBytes() + census.freeBytes();
     adapt(0);
+    return false;
   }
 
-  /** Evicts the data blocks of some buckets. Returns whether any went. */
-  private synchronized boolean clear(int sizeIndex, double fullest, boolean forMeta) {
-    BucketAllocator allocator = cache.getAllocator();
-    BucketAllocator.Bucket[] buckets = allocator.getBuckets();
-    int[] data = new int[buckets.length];
-    BitSet mixed = new BitSet();
-    cache.backingMap.forEach((key, entry) -> {
-      int bucket = allocator.getBucketIndex(entry.offset());
-      if (entry.metaBlock || entry.isRpcRef()) {
-        mixed.set(bucket);
-      } else {
-        data[bucket]++;
-      }
-    });
-    int[] bucketsOfSize = new int[allocator.getIndexStatistics().length];
-    for (BucketAllocator.Bucket bucket : buckets) {
-      if (!bucket.isUninstantiated()) {
-        bucketsOfSize[bucket.sizeIndex()]++;
-      }
-    }
-    List<Integer> whole = new ArrayList<>();
-    List<Integer> parts = new ArrayList<>();
-    for (int i = 0; i < buckets.length; i++) {
-      BucketAllocator.Bucket bucket = buckets[i];
-      if (data[i] == 0 || bucket.isUninstantiated()) {
-        continue;
-      }
-      boolean ofSize = bucket.sizeIndex() == sizeIndex;
-      // The allocator leaves each size its last bucket, and a place may be taken by a block that
-      // was evicted while it was read, or is just being written.
-      boolean frees = !mixed.get(i) && bucket.usedCount() == data[i]
-        && data[i] <= fullest * (bucket.usedCount() + bucket.freeCount());
-      if (frees && !ofSize && bucketsOfSize[bucket.sizeIndex()] > 1) {
-        whole.add(i);
-      } else if (ofSize && forMeta) {
-        parts.add(i);
-      }
-    }
-    List<Integer> chosen = whole.isEmpty() ? parts : whole;
-    chosen.sort(Comparator.comparingDouble(
-      i -> (double) data[i] / (buckets[i].usedCount() + buckets[i].freeCount())));
-    BitSet cleared = new BitSet();
-    chosen.stream().limit(Math.max(1, buckets.length / BUCKETS_PER_CLEARING))
-      .forEach(cleared::set);
-    boolean[] any = new boolean[1];
-    cache.backingMap.forEach((key, entry) -> {
-      if (!entry.metaBlock && cleared.get(allocator.getBucketIndex(entry.offset()))) {
-        any[0] |= cache.evictPromoted(key, entry);
-      }
-    });
-    return any[0];
+  /** Returns how often a data block that was to be promoted found no place of its size. */
+  long getUnplacedCount() {
+    return unplaced.sum();
+  }
+
+  /** Returns how many buckets were cleared of data for data of another size. */
+  long getReassignedCount() {
+    return reassigned.sum();
   }
 }

@@ -33,9 +33,12 @@ import static org.junit.Assert.assertTrue;
 
 import java.io.File;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.HBaseConfiguration;
@@ -73,6 +76,7 @@ public class TestDataPromotion {
   private static final String FILE = "0123456789abcdef0123456789abcdef";
   private static final String REGION = "fedcba9876543210fedcba9876543210";
   private static final int SIZE = 4000;
+  private static final int LARGE_SIZE = 8500;
   private static final int PLACE = 5120;
   private static final int POOLED = 1000;
 
@@ -383,6 +387,102 @@ public class TestDataPromotion {
     long large = first.backingMap.values().stream().filter(entry -> entry.getLength() > 8000)
       .count();
     assertTrue("found " + large, large >= 4);
+  }
+
+  /** Room for 52 small blocks or 28 large ones in each of 15 buckets. */
+  private void openWithLargeBuckets() {
+    conf.set("hbase.bucketcache.bucket.sizes", "5120,9216,66560");
+    conf.set("hbase.bucketcache.l1.size", "4");
+    open();
+  }
+
+  private List<BlockCacheKey> put(int from, int to, int size) {
+    List<BlockCacheKey> keys = new ArrayList<>();
+    for (int i = from; i < to; i++) {
+      keys.add(data(i));
+      put(data(i), size);
+    }
+    return keys;
+  }
+
+  private long gauge(String name) {
+    AtomicLong value = new AtomicLong();
+    first.forEachGauge((gauge, of) -> {
+      if (gauge.equals(name)) {
+        value.set(of.getAsLong());
+      }
+    });
+    return value.get();
+  }
+
+  @Test
+  public void blocksOfAnotherSizeTakeTheBucketsOfThoseThatNobodyWants() {
+    openWithLargeBuckets();
+    // Nobody closes their file, as when a table is dropped or moves away. All were hot.
+    List<BlockCacheKey> old = put(0, 700, SIZE);
+    for (int round = 0; round < 20; round++) {
+      old.forEach(this::read);
+    }
+    long before = policy().getBlockCount();
+    assertTrue(before > 650);
+    List<BlockCacheKey> wanted = put(1000, 1060, LARGE_SIZE);
+    long start = System.nanoTime();
+    long served = 0;
+    long turns = 0;
+    while (served < wanted.size()) {
+      served = -hitsInFirst();
+      wanted.forEach(this::read);
+      served += hitsInFirst();
+      turns++;
+      assertTrue(served + " of them are served", System.nanoTime() - start < 20_000_000_000L);
+    }
+    assertTrue("two more buckets were needed", gauge("ReassignedBucketCount") <= 3);
+    assertTrue("the others stay", policy().getBlockCount() > before - 3 * 52);
+    assertTrue(gauge("UnplacedPromotionCount") + " in " + turns,
+      gauge("UnplacedPromotionCount") <= 10);
+  }
+
+  @Test
+  public void bucketsStayWithBlocksThatAreWantedMore() {
+    openWithLargeBuckets();
+    List<BlockCacheKey> hot = put(0, 700, SIZE);
+    for (int round = 0; round < 5; round++) {
+      hot.forEach(this::read);
+    }
+    assertTrue(policy().getBlockCount() > 650);
+    List<BlockCacheKey> others = put(1000, 1300, LARGE_SIZE);
+    long start = System.nanoTime();
+    long served = 0;
+    long asked = 0;
+    for (int turn = 0; System.nanoTime() - start < 11_500_000_000L; turn++) {
+      long before = hitsInFirst();
+      hot.forEach(this::read);
+      served += hitsInFirst() - before;
+      asked += hot.size();
+      // Each is asked for, but a fifth as often.
+      others.subList(turn % 5 * 60, turn % 5 * 60 + 60).forEach(this::read);
+    }
+    assertTrue("there was a shortage", gauge("UnplacedPromotionCount") > 0);
+    assertEquals(0, gauge("ReassignedBucketCount"));
+    assertTrue(served + " of " + asked, served >= asked * 95 / 100);
+  }
+
+  @Test
+  public void scanOfBlocksOfAnotherSizeTakesNoBucket() {
+    openWithLargeBuckets();
+    List<BlockCacheKey> idle = put(0, 700, SIZE);
+    idle.forEach(this::read);
+    List<BlockCacheKey> scanned = put(1000, 2000, LARGE_SIZE);
+    long start = System.nanoTime();
+    for (BlockCacheKey key : scanned) {
+      read(key);
+      // For longer than it takes to decide.
+      while (System.nanoTime() - start < (key.getOffset() - 1000) * 2_500_000) {
+        Thread.yield();
+      }
+    }
+    assertTrue("there was a shortage", gauge("UnplacedPromotionCount") > 0);
+    assertEquals(0, gauge("ReassignedBucketCount"));
   }
 
   @Test
