@@ -176,6 +176,11 @@ final class WorkloadCase {
         .anyMatch(key -> Double.parseDouble(properties.getProperty(key, "0")) > 0);
   }
 
+  /** Runs shorter than this say nothing, as what the case waits for is too seldom; 0: none. */
+  double leastSeconds() {
+    return Double.parseDouble(properties.getProperty("seconds.least", "0"));
+  }
+
   /** The part of the slower side's throughput at which latency is measured too; 0: not. */
   double fixedRate() {
     return Double.parseDouble(properties.getProperty("fixed.rate", "0"));

@@ -330,10 +330,9 @@ final class WorkloadSuite implements Closeable {
   }
 
   private double secondsOf(WorkloadCase one) {
-    double each = number("warmup.seconds") + number("seconds")
-      + (one.fixedRate() > 0 ? number("seconds") : 0);
-    return 2 * number("rounds") * each
-      + (one.isProfiled() ? 2 * number("seconds") : 0);
+    double each =
+      number("warmup.seconds") + seconds(one) + (one.fixedRate() > 0 ? seconds(one) : 0);
+    return 2 * number("rounds") * each + (one.isProfiled() ? 2 * seconds(one) : 0);
   }
 
   private void start() throws IOException, SuiteException {
@@ -418,7 +417,7 @@ final class WorkloadSuite implements Closeable {
     json.addProperty("source", one.get("source", ""));
     json.addProperty("micros", one.micros());
     json.addProperty("warmupSeconds", number("warmup.seconds"));
-    json.addProperty("seconds", number("seconds"));
+    json.addProperty("seconds", seconds(one));
     json.addProperty("rowsLoaded", one.rows(quick));
     json.add("properties", one.json());
     for (String figure : List.of("throughput", "p99")) {
@@ -466,7 +465,7 @@ final class WorkloadSuite implements Closeable {
       for (int turn = 0; turn < sides.size(); turn++) {
         runs.add(run(one, sides.get((turn + round) % sides.size()), round, rate));
       }
-      boolean counts = left == 0 || runs.stream().allMatch(this::isCompiled);
+      boolean counts = left == 0 || runs.stream().allMatch(run -> isCompiled(one, run));
       runs.forEach(result.getAsJsonArray(counts ? "runs" : "discarded")::add);
       if (counts) {
         return runs.stream().mapToDouble(run -> run.get("throughput").getAsDouble()).min()
@@ -477,10 +476,15 @@ final class WorkloadSuite implements Closeable {
     }
   }
 
-  private boolean isCompiled(JsonObject run) {
+  private boolean isCompiled(WorkloadCase one, JsonObject run) {
     long millis = Stream.of("client", "regionserver")
       .mapToLong(child -> run.getAsJsonObject(child).get("compileMillis").getAsLong()).sum();
-    return millis <= number("compiling.max") * number("seconds") * 1000;
+    return millis <= number("compiling.max") * seconds(one) * 1000;
+  }
+
+  /** How long a run of a case is measured. */
+  private double seconds(WorkloadCase one) {
+    return quick ? number("seconds") : Math.max(number("seconds"), one.leastSeconds());
   }
 
   /** Lets the compilers of the side's JVMs see the case before anything of it counts. */
@@ -517,12 +521,12 @@ final class WorkloadSuite implements Closeable {
       }
       slow(side, one.micros());
       side.profile(one.subject());
-      side.run(one, number("seconds"), 0);
+      side.run(one, seconds(one), 0);
       side.flameGraph(one.subject(), one + ", " + side.version() + ", " + one.subject(),
         directory.resolve(file));
       slow(side, 0);
       files.add(file);
-      done("run", number("seconds"), start);
+      done("run", seconds(one), start);
     }
     result.add("flameGraphs", files);
   }
@@ -544,7 +548,7 @@ final class WorkloadSuite implements Closeable {
         slow(side, one.micros());
       }
     }
-    JsonObject run = side.run(one, number("seconds"), rate);
+    JsonObject run = side.run(one, seconds(one), rate);
     JsonObject slowed = slow(side, 0);
     run.addProperty("side", side.name());
     run.addProperty("round", round);
@@ -552,7 +556,7 @@ final class WorkloadSuite implements Closeable {
     if (one.micros() > 0) {
       run.add("slowed", slowed);
     }
-    done("run", warmup + number("seconds"), start);
+    done("run", warmup + seconds(one), start);
     JsonObject all = run.getAsJsonObject("all");
     say("%-30s round %d/%.0f  %-5s  %10s ops/s  p99 %8s us%s", one, round + 1, number("rounds"),
       side.name(), String.format(Locale.ROOT, "%,.0f", run.get("throughput").getAsDouble()),
