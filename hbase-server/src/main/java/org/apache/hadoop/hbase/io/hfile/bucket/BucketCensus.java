@@ -42,6 +42,8 @@ final class BucketCensus {
   private final BucketAllocator.Bucket[] buckets;
   /** Data blocks in each bucket. */
   private final int[] data;
+  /** The part of each bucket's places that data has. Kept, as an order needs numbers that stay. */
+  private final double[] fullness;
   /** Buckets with a block that is to stay: a meta block, or one that is being read. */
   private final BitSet mixed = new BitSet();
   private final int[] bucketsOfSize;
@@ -53,6 +55,7 @@ final class BucketCensus {
     this.allocator = cache.getAllocator();
     this.buckets = allocator.getBuckets();
     this.data = new int[buckets.length];
+    this.fullness = new double[buckets.length];
     cache.backingMap.forEach((key, entry) -> {
       int bucket = allocator.getBucketIndex(entry.offset());
       if (entry.metaBlock || entry.isRpcRef()) {
@@ -69,6 +72,7 @@ final class BucketCensus {
       if (!bucket.isUninstantiated()) {
         bucketsOfSize[bucket.sizeIndex()]++;
         freeOfSize[bucket.sizeIndex()] += bucket.freeCount();
+        fullness[i] = (double) data[i] / (bucket.usedCount() + bucket.freeCount());
         if (data[i] > 0) {
           sizesWithData.set(bucket.sizeIndex());
         }
@@ -85,7 +89,7 @@ final class BucketCensus {
 
   /** Returns the buckets of other sizes that hold only data, those with the fewest blocks first. */
   List<Integer> withFewest(int place) {
-    return clearable(place, bucket -> true, Comparator.comparingDouble(this::fullness));
+    return clearable(place, bucket -> true, Comparator.comparingDouble(bucket -> fullness[bucket]));
   }
 
   /**
@@ -126,11 +130,7 @@ final class BucketCensus {
   List<Integer> ofSize(int place) {
     return IntStream.range(0, buckets.length)
       .filter(i -> data[i] > 0 && !buckets[i].isUninstantiated() && placeIn(i) == place).boxed()
-      .sorted(Comparator.comparingDouble(this::fullness)).collect(Collectors.toList());
-  }
-
-  private double fullness(int bucket) {
-    return (double) data[bucket] / (buckets[bucket].usedCount() + buckets[bucket].freeCount());
+      .sorted(Comparator.comparingDouble(bucket -> fullness[bucket])).collect(Collectors.toList());
   }
 
   /** Returns the bytes of a place in the bucket. */
