@@ -89,6 +89,10 @@ final class ServerSettings {
     keys.put("hbase.master.logcleaner.ttl", "1000");
     // A server that is gone fails the case, and does not hold it up.
     keys.put("hbase.client.operation.timeout", "120000");
+    // A file is closed when the only DataNode has told the only NameNode of its last block; if it
+    // has not yet, a flush sleeps, by luck and for 0.4 s at least unless this says otherwise.
+    keys.put("dfs.client.block.write.locateFollowingBlock.initial.delay.ms", "10");
+    keys.put("dfs.client.block.write.locateFollowingBlock.retries", "10");
     // For HDFS's legacy short circuit, which one case has.
     keys.put(HdfsReads.LOCAL_READER_KEY, System.getProperty("user.name"));
     // More handlers than any case has threads.
@@ -96,6 +100,9 @@ final class ServerSettings {
     keys.put("hbase.regionserver.global.memstore.size", "0.4");
     keys.put("hbase.hregion.memstore.flush.size",
       Long.toString((long) size("memstore.flush.mb") << 20));
+    // A flush of hbase:meta is due every five minutes, and waits in the queue for as long again,
+    // where it looks like one that is under way.
+    keys.put("hbase.regionserver.periodicmemstoreflusher.rangeofdelayseconds", "1");
     keys.put("hbase.hregion.majorcompaction", "0");
     keys.put("hbase.hregion.max.filesize", Long.toString(100L << 30));
     // Blocks come in bursts while a table is warmed, and none is to be refused.
