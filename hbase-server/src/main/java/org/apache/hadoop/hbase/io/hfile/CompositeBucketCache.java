@@ -45,6 +45,8 @@ import org.slf4j.LoggerFactory;
  * <li>A data block found in the second tier is copied into the first if a {@link PromotionPolicy}
  * finds it worth more than what it would displace there, and if its place is not needed for meta
  * blocks. It leaves again without being written anywhere.</li>
+ * <li>A meta block in the first tier that nobody has asked for during some minutes goes to the
+ * second while data wants its place.</li>
  * <li>An eviction reaches both tiers, and {@link FileEvictionGuard} sees to the blocks that move at
  * that moment.</li>
  * </ul>
@@ -209,6 +211,16 @@ public class CompositeBucketCache extends CombinedBlockCache {
     }
   }
 
+  /**
+   * Sets how long a meta block in the first tier may go unasked for before it gives way to data.
+   * @param ms above 0; 0 if it never does
+   */
+  void setMetaIdleMs(long ms) {
+    if (!closed.get()) {
+      first.setMetaIdleMs(ms);
+    }
+  }
+
   private void bringBack(BlockCacheKey key, Cacheable block) {
     String hfileName = key.getHfileName();
     if (
@@ -326,10 +338,12 @@ public class CompositeBucketCache extends CombinedBlockCache {
   public void onConfigurationChange(Configuration conf) {
     // Refused before anything is changed.
     double share = CompositeBucketCacheSettings.promotedShare(conf);
+    long metaIdleMs = CompositeBucketCacheSettings.metaIdleMs(conf);
     first.onConfigurationChange(
       CompositeBucketCacheSettings.ofTier(conf, CompositeBucketCacheSettings.L1_PREFIX));
     second.onConfigurationChange(
       CompositeBucketCacheSettings.ofTier(conf, CompositeBucketCacheSettings.L2_PREFIX));
+    setMetaIdleMs(metaIdleMs);
     setPromotedShare(share);
   }
 

@@ -54,6 +54,7 @@ public final class CompositeBucketCacheFactory {
       FirstLevelBucketCache first =
         open(settings.first(), tier -> new FirstLevelBucketCache("L1", tier, guard));
       CompositeBucketCache cache = new CompositeBucketCache(first, second, guard);
+      cache.setMetaIdleMs(settings.metaIdleMs());
       cache.setPromotedShare(settings.promotedShare());
       return cache;
     } catch (Throwable t) {

@@ -62,6 +62,16 @@ public final class CompositeBucketCacheSettings {
    */
   public static final String L1_DATA_MAX_KEY = "hbase.bucketcache.composite.l1.data.max";
 
+  /**
+   * For how many ms nobody has to ask for a meta block in the first tier before it gives way to
+   * data that wants its place, from 1000 on; 0 for never. Follows update_config. Default: 300000.
+   */
+  public static final String L1_META_IDLE_KEY = "hbase.bucketcache.composite.l1.meta.idle.ms";
+
+  /** Gray and Putzolu's rule: what is asked for less often is not worth memory. */
+  private static final long DEFAULT_META_IDLE_MS = 300_000;
+  private static final long LEAST_META_IDLE_MS = 1000;
+
   private static final String FREQUENCY = "frequency";
   private static final String NONE = "none";
 
@@ -245,6 +255,7 @@ public final class CompositeBucketCacheSettings {
   private final Tier first;
   private final Tier second;
   private final double promotedShare;
+  private final long metaIdleMs;
 
   private CompositeBucketCacheSettings(Configuration conf) {
     if (conf.getBoolean(EXTERNAL_KEY, false)) {
@@ -266,6 +277,7 @@ public final class CompositeBucketCacheSettings {
           + second.ioEngine + "; change one of the two");
     }
     promotedShare = promotedShare(conf);
+    metaIdleMs = metaIdleMs(conf);
     checkPaths();
     checkDirectMemory(conf);
     for (String key : new String[] { HConstants.BUCKET_CACHE_IOENGINE_KEY,
@@ -342,6 +354,26 @@ public final class CompositeBucketCacheSettings {
       }
     }
     return NONE.equals(promotion) ? 0 : share;
+  }
+
+  /** Returns how long a meta block may go unasked for before it gives way, in ms; 0: for ever. */
+  public long metaIdleMs() {
+    return metaIdleMs;
+  }
+
+  /**
+   * Reads and checks how long a meta block in the first tier may go unasked for.
+   * @return ms; 0 for as long as it likes
+   * @throws IllegalArgumentException if the setting cannot work; its message is for the operator
+   */
+  static long metaIdleMs(Configuration conf) {
+    long ms = atLeastZero(conf, L1_META_IDLE_KEY, DEFAULT_META_IDLE_MS);
+    if (ms > 0 && ms < LEAST_META_IDLE_MS) {
+      throw bad(L1_META_IDLE_KEY, value(conf, L1_META_IDLE_KEY),
+        "is too short to tell what is idle; set it to " + LEAST_META_IDLE_MS
+          + " or more, or to 0 to keep meta blocks for good");
+    }
+    return ms;
   }
 
   /**

@@ -22,7 +22,7 @@ import org.apache.yetus.audience.InterfaceAudience;
 /**
  * A fast tier that takes copies of data blocks of a slower one into the room that its own blocks
  * leave. The tier's own blocks come first: a copy goes when its place is needed, is not handed on
- * to anybody, and never makes one of the tier's own go. Thread-safe.
+ * to anybody, and makes none of the tier's own go but those that nobody asks for. Thread-safe.
  */
 @InterfaceAudience.Private
 public interface PromotionTier extends CacheTier {
@@ -34,6 +34,13 @@ public interface PromotionTier extends CacheTier {
    * @return what decides which blocks are worth a copy; null if the share is 0
    */
   PromotionPolicy setPromotedShare(double share);
+
+  /**
+   * Sets how long one of the tier's own blocks may go unasked for before it gives way to copies
+   * that want its place.
+   * @param ms above 0; 0 if it never does
+   */
+  void setMetaIdleMs(long ms);
 
   /** Returns the bytes that the block would take here, or 0 if it is too large for this tier. */
   int placeFor(Cacheable block);

@@ -278,6 +278,7 @@ final class BlockCacheTiersPage {
     appendGauge("Promotions rejected", "RejectedPromotionCount");
     appendGauge("Demoted", "DemotedBlockCount");
     appendGauge("Buckets given to another size", "ReassignedBucketCount");
+    appendGauge("Meta blocks that gave way to data", "IdleMetaEvictedCount");
     appendGauge("Spilled to L2", "SpilledBlockCount");
     appendGauge("Returned from L2", "ReturnedBlockCount");
 

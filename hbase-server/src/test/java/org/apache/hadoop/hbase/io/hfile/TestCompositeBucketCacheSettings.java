@@ -127,6 +127,19 @@ public class TestCompositeBucketCacheSettings {
   }
 
   @Test
+  public void metaIsIdleAfterFiveMinutesUnlessTheSettingSaysElse() {
+    String key = "hbase.bucketcache.composite.l1.meta.idle.ms";
+    assertEquals(300_000, CompositeBucketCacheSettings.of(conf).metaIdleMs());
+    for (int ms : new int[] { 0, 1000, 60_000 }) {
+      conf.setInt(key, ms);
+      assertEquals(ms, CompositeBucketCacheSettings.of(conf).metaIdleMs());
+    }
+    assertRefused(key, "999", "too short to tell what is idle; set it to 1000 or more, or to 0");
+    assertRefused(key, "-1", "from 0 on");
+    assertRefused(key, "5m", "from 0 on");
+  }
+
+  @Test
   public void nonsenseAboutTheDeviceIsRefused() {
     assertRefused("hbase.bucketcache.l2.checksum.enabled", "yes", "true or false");
     conf.unset("hbase.bucketcache.l2.checksum.enabled");

@@ -310,6 +310,11 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
     }
   }
 
+  /** Moves the clock on, so that blocks used from now on can be told from others. Returns it. */
+  long turnClock() {
+    return insertions.incrementAndGet();
+  }
+
   @Override
   protected void cacheBlockWithWaitInternal(BlockCacheKey key, Cacheable block, boolean inMemory,
     boolean wait) {

@@ -97,9 +97,12 @@ public class FirstLevelBucketCache extends BucketCacheTier
   private final Set<Thread> withoutPlace = ConcurrentHashMap.newKeySet();
 
   private volatile PromotedBlocks guests;
+  /** Null as long as there are no guests. */
+  private volatile IdleMetaBlocks idleMeta;
+  private long metaIdleMs;
   private volatile CacheTier victimCache;
   private volatile long lastFragmented = System.nanoTime() - FRAGMENTED_PAUSE_NANOS;
-  /** Only the thread that evicts uses it, and there is one at a time. */
+  /** For threads that evict, of which there are two at most. */
   private volatile boolean victimGetsOn = true;
 
   /**
@@ -123,11 +126,21 @@ public class FirstLevelBucketCache extends BucketCacheTier
   public synchronized PromotionPolicy setPromotedShare(double share) {
     if (share > 0 && guests == null) {
       guests = new PromotedBlocks(this, blockSize);
+      idleMeta = new IdleMetaBlocks(this, guests);
+      idleMeta.setIdleMs(metaIdleMs);
     }
     if (guests != null) {
       guests.setShare(share);
     }
     return share > 0 ? guests.policy() : null;
+  }
+
+  @Override
+  public synchronized void setMetaIdleMs(long ms) {
+    metaIdleMs = ms;
+    if (idleMeta != null) {
+      idleMeta.setIdleMs(ms);
+    }
   }
 
   @Override
@@ -545,6 +558,7 @@ public class FirstLevelBucketCache extends BucketCacheTier
     gauges.accept("SpilledBytes", this::getSpilledBytes);
     gauges.accept("DroppedBlockCount", this::getDroppedCount);
     gauges.accept("RejectedBlockCount", this::getRejectedCount);
+    gauges.accept("IdleMetaEvictedCount", this::getIdleMetaEvictedCount);
     gauges.accept("PromotedBlockCount", ofPolicy(PromotionPolicy::getPromotedCount));
     gauges.accept("RejectedPromotionCount", ofPolicy(PromotionPolicy::getRejectedCount));
     gauges.accept("DemotedBlockCount", ofPolicy(PromotionPolicy::getDemotedCount));
@@ -565,12 +579,16 @@ public class FirstLevelBucketCache extends BucketCacheTier
   }
 
   /**
-   * Stops the writer threads first, who may be handing a victim on, and would else give up blocks
-   * that the superclass gives up as well.
+   * Stops the threads first that may be handing a victim on, and would else give up blocks that the
+   * superclass gives up as well.
    */
   @Override
   public void shutdown() {
+    IdleMetaBlocks blocks = idleMeta;
     try {
+      if (blocks != null) {
+        blocks.stop();
+      }
       for (WriterThread thread : writerThreads) {
         thread.disableWriter();
         thread.interrupt();
@@ -599,6 +617,12 @@ public class FirstLevelBucketCache extends BucketCacheTier
   /** Returns how many meta blocks were dropped because the victim cache did not take them. */
   public long getDroppedCount() {
     return dropped.sum();
+  }
+
+  /** Returns how many meta blocks gave way to data because nobody had asked for them for long. */
+  public long getIdleMetaEvictedCount() {
+    IdleMetaBlocks blocks = idleMeta;
+    return blocks == null ? 0 : blocks.getEvictedCount();
   }
 
   /** Returns how many blocks found the writer queue full and went to the victim cache at once. */

@@ -65,6 +65,8 @@ final class PromotedBlocks {
   private static final double ADVANTAGE = 1.25;
   /** What copying a block costs, in requests served; twice that of a promotion, as all are cold. */
   private static final double COPY_COST = 1;
+  /** One part in so many of its room, or a bucket, may be free while data wants for more. */
+  private static final int NEARLY_NONE = 10;
   /** Bytes of sketch for a block: blocks are often smaller than the configuration says. */
   private static final int SKETCH_ENTRIES_PER_BLOCK = 4;
   private static final long MOST_SKETCH_ENTRIES = 1 << 30;
@@ -124,6 +126,18 @@ final class PromotedBlocks {
 
   private long room() {
     return Math.min((long) (share * total), cache.acceptableSize() - cache.getMetaPlaces());
+  }
+
+  /** Whether there would be more room for data if there were fewer meta blocks. */
+  boolean isBoundByMeta() {
+    return share * total > cache.acceptableSize() - cache.getMetaPlaces();
+  }
+
+  /** Whether data has nearly all the room that there is for it. */
+  boolean isRoomTaken() {
+    long capacity = policy.getCapacity();
+    long bucket = total / buckets;
+    return capacity - policy.getUsedBytes() < Math.max(bucket, capacity / NEARLY_NONE);
   }
 
   /**

@@ -38,6 +38,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
@@ -330,14 +331,9 @@ public class TestDataPromotion {
   }
 
   @Test
-  public void dataNeverTakesTheRoomOfMeta() {
+  public void dataDoesNotTakeTheRoomOfMeta() {
     open();
-    int blocks = 0;
-    HFileBlock meta = block(META, 0, SIZE);
-    for (; first.hasRoomFor(meta); blocks++) {
-      put(key(REGION, blocks, META));
-      await(() -> first.ramCache.isEmpty());
-    }
+    int blocks = fillWithMeta().size();
     putData(400);
     for (int round = 0; round < 5; round++) {
       for (int i = 0; i < 400; i++) {
@@ -353,6 +349,119 @@ public class TestDataPromotion {
       read(data(i));
     }
     assertTrue(first.getDataBlockCount() > 90);
+  }
+
+  /** Fills the first tier with meta blocks of a size. */
+  private List<BlockCacheKey> fillWithMeta() {
+    List<BlockCacheKey> keys = new ArrayList<>();
+    for (HFileBlock meta = block(META, 0, SIZE); first.hasRoomFor(meta);) {
+      keys.add(key(REGION, keys.size(), META));
+      put(keys.get(keys.size() - 1));
+      await(() -> first.ramCache.isEmpty());
+    }
+    return keys;
+  }
+
+  private void readAll(List<BlockCacheKey> keys) {
+    keys.forEach(this::read);
+  }
+
+  @Test
+  public void metaThatNobodyAsksForGivesWayToData() {
+    open();
+    List<BlockCacheKey> meta = fillWithMeta();
+    List<BlockCacheKey> dead = meta.subList(0, meta.size() / 2);
+    List<BlockCacheKey> live = meta.subList(meta.size() / 2, meta.size());
+    List<BlockCacheKey> wanted = put(0, 100, SIZE);
+    first.setMetaIdleMs(400);
+    await(() -> {
+      readAll(live);
+      readAll(wanted);
+      return wanted.stream().allMatch(key -> first.isAlreadyCached(key).get());
+    });
+    first.setMetaIdleMs(0);
+    live.forEach(key -> assertTrue("asked for", first.isAlreadyCached(key).get()));
+    List<BlockCacheKey> gone = new ArrayList<>(dead);
+    gone.removeIf(key -> first.isAlreadyCached(key).get());
+    assertTrue(gone.size() + " are gone", gone.size() >= 90);
+    assertEquals(gone.size(), gauge("IdleMetaEvictedCount"));
+    assertEquals(gone.size(), first.getSpilledCount());
+    assertEquals(0, first.getDroppedCount());
+    // They are in the second tier, and back as soon as somebody asks for them.
+    readAll(gone);
+    gone.forEach(key -> assertTrue("back", first.isAlreadyCached(key).get()));
+    assertEquals(gone.size(), cache.getReturnedBlockCount());
+  }
+
+  @Test
+  public void metaThatNobodyAsksForGivesItsBucketsToDataOfAnotherSize() {
+    openWithLargeBuckets();
+    fillWithMeta();
+    List<BlockCacheKey> wanted = put(0, 60, LARGE_SIZE);
+    first.setMetaIdleMs(400);
+    await(() -> {
+      readAll(wanted);
+      return wanted.stream().allMatch(key -> first.isAlreadyCached(key).get());
+    });
+  }
+
+  private void assertMetaStays(List<BlockCacheKey> wanted) {
+    List<BlockCacheKey> meta = fillWithMeta();
+    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(1);
+    while (System.nanoTime() < end) {
+      readAll(wanted);
+    }
+    assertEquals(0, gauge("IdleMetaEvictedCount"));
+    meta.forEach(key -> assertTrue(first.isAlreadyCached(key).get()));
+  }
+
+  @Test
+  public void metaStaysForGoodIfItIsNeverTakenForIdle() {
+    open();
+    first.setMetaIdleMs(200);
+    first.setMetaIdleMs(0);
+    assertMetaStays(put(0, 100, SIZE));
+  }
+
+  @Test
+  public void metaThatNobodyAsksForStaysIfNobodyWantsItsPlace() {
+    open();
+    first.setMetaIdleMs(200);
+    put(0, 100, SIZE);
+    assertMetaStays(new ArrayList<>());
+  }
+
+  @Test
+  public void metaThatNobodyAsksForStaysIfDataMayNotHaveItsPlace() {
+    conf.set(DATA_MAX, "0.1");
+    open();
+    List<BlockCacheKey> wanted = put(0, 100, SIZE);
+    readAll(wanted);
+    first.setMetaIdleMs(200);
+    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(1);
+    for (int i = 0; i < 100; i++) {
+      put(key(REGION, i, META));
+    }
+    while (System.nanoTime() < end) {
+      readAll(wanted);
+    }
+    assertEquals(100, first.getMetaBlockCount());
+    assertEquals(0, gauge("IdleMetaEvictedCount"));
+  }
+
+  @Test
+  public void howLongMetaStaysFollowsTheConfigurationAtRunTime() {
+    conf.set("hbase.bucketcache.composite.l1.meta.idle.ms", "0");
+    open();
+    fillWithMeta();
+    List<BlockCacheKey> wanted = put(0, 100, SIZE);
+    readAll(wanted);
+    conf.set("hbase.bucketcache.composite.l1.meta.idle.ms", "1000");
+    cache.onConfigurationChange(conf);
+    await(() -> {
+      readAll(wanted);
+      return gauge("IdleMetaEvictedCount") > 0;
+    });
   }
 
   @Test

@@ -63,6 +63,9 @@ public class TestDataPromotionStress {
   private static final int CLOSED = 100;
   private static final long EXTENSION_NANOS = TimeUnit.SECONDS.toNanos(60);
   private static final int BLOCKS = 300;
+  /** A file of meta blocks that nobody asks for. */
+  private static final String SELDOM = "seldom";
+  private static final int SELDOM_BLOCKS = 40;
 
   @Rule
   public final TemporaryFolder folder = new TemporaryFolder();
@@ -81,6 +84,7 @@ public class TestDataPromotionStress {
     tiers.conf.set("hbase.blockcache.minblocksize", "4096");
     // Full at times, so that promotions are refused.
     tiers.conf.set("hbase.bucketcache.l1.writer.queuelength", "4");
+    tiers.conf.set("hbase.bucketcache.composite.l1.meta.idle.ms", "1000");
   }
 
   @After
@@ -154,6 +158,11 @@ public class TestDataPromotionStress {
       case 4:
         tiers.cache().onConfigurationChange(random.nextInt(4) == 0 ? none : tiers.conf);
         break;
+      case 5:
+        int offset = random.nextInt(SELDOM_BLOCKS);
+        cache(tiers.cache(), key(SELDOM, offset, BlockType.BLOOM_CHUNK),
+          block(BlockType.BLOOM_CHUNK, offset, sizeOf(offset), tiers.pool));
+        break;
       default:
         tiers.cache().evictBlock(key(file, skewed(random), null));
     }
@@ -211,6 +220,9 @@ public class TestDataPromotionStress {
     for (int i = 0; i < closed; i++) {
       tiers.assertNothingIsLeftOf("closing" + i);
     }
+    assertTrue("meta blocks gave way", first.getIdleMetaEvictedCount() > 0);
+    tiers.cache().evictBlocksByHfileName(SELDOM);
+    tiers.assertNothingIsLeftOf(SELDOM);
     for (int i = 0; i < FILES; i++) {
       tiers.cache().evictBlocksByHfileName("file" + i);
     }

@@ -1,0 +1,215 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.io.hfile.bucket;
+
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.stream.Collectors;
+import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
+import org.apache.yetus.audience.InterfaceAudience;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Meta blocks in a {@link FirstLevelBucketCache} that nobody has asked for during a time that is
+ * set: those of tables that were dropped and of regions that moved away and left their blocks
+ * behind, or of data that is asked for once a day. While data blocks want for room that meta blocks
+ * have, these give way, and go to the victim cache as others do that find no place.
+ * <p>
+ * A thread of its own looks at all blocks {@value #PERIODS} times during that time, so that a block
+ * goes after that time at the soonest and a quarter of it later at the latest, but for the limits:
+ * a sixteenth of the tier at a time, and 16 MB a second, which leaves the victim cache's queue to
+ * others. Blocks that share a bucket with others as idle go first, since an empty bucket can take
+ * blocks of any size. Thread-safe.
+ */
+@InterfaceAudience.Private
+final class IdleMetaBlocks {
+  private static final Logger LOG = LoggerFactory.getLogger(IdleMetaBlocks.class);
+
+  static final int PERIODS = 4;
+  /** One part in so many goes in a period at most. */
+  private static final int PARTS = 16;
+  private static final long BYTES_PER_MS = 16 * 1024;
+  private static final long STOP_WAIT_MS = 5000;
+
+  private final FirstLevelBucketCache cache;
+  private final PromotedBlocks guests;
+  private final LongAdder evicted = new LongAdder();
+  /** What the cache's clock said at the ends of the last periods, in turns. */
+  private final long[] clock = new long[PERIODS];
+  private long periods;
+  private long lookups;
+  private volatile long idleMs;
+  /** The one to do it; another that is still at it ends. Null if nobody is to. */
+  private Thread thread;
+
+  /**
+   * @param cache  the tier that they are in
+   * @param guests the data blocks that may want their places
+   */
+  IdleMetaBlocks(FirstLevelBucketCache cache, PromotedBlocks guests) {
+    this.cache = cache;
+    this.guests = guests;
+  }
+
+  /**
+   * Sets how long a block stays that nobody asks for. Does not wait: blocks that are on their way
+   * out go on.
+   * @param ms above 0; 0 for as long as no other meta block needs its place
+   */
+  synchronized void setIdleMs(long ms) {
+    if (ms != idleMs) {
+      idleMs = ms;
+      periods = 0;
+      thread = ms == 0 ? null : new Thread(this::run, cache.getName() + "-BucketCacheIdle");
+      if (thread != null) {
+        thread.setDaemon(true);
+        thread.start();
+      }
+      notifyAll();
+    }
+  }
+
+  /** Has no more blocks give way, and waits a little for the last of them. */
+  void stop() throws InterruptedException {
+    Thread last;
+    synchronized (this) {
+      last = thread;
+      setIdleMs(0);
+    }
+    if (last != null) {
+      last.join(STOP_WAIT_MS);
+    }
+  }
+
+  private void run() {
+    try {
+      while (pause(TimeUnit.MILLISECONDS.toNanos(idleMs) / PERIODS)) {
+        try {
+          periodEnds();
+        } catch (RuntimeException | InternalError e) {
+          // InternalError is what mapped memory throws that is not there any more.
+          LOG.warn("{} tier: could not make way for data this time", cache.getName(), e);
+        }
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Returns whether this is still the thread to do it, at once if it is not. */
+  private synchronized boolean pause(long nanos) throws InterruptedException {
+    long end = System.nanoTime() + nanos;
+    long left = nanos;
+    while (thread == Thread.currentThread() && left > 0) {
+      // An interrupt would have blocks dropped that are on their way to the victim cache.
+      TimeUnit.NANOSECONDS.timedWait(this, left);
+      left = end - System.nanoTime();
+    }
+    return thread == Thread.currentThread();
+  }
+
+  private void periodEnds() throws InterruptedException {
+    long idleSince = turn();
+    if (idleSince == Long.MIN_VALUE || !isRoomWanted()) {
+      return;
+    }
+    long left = cache.getAllocator().getTotalSize() / PARTS;
+    for (IdleInBucket bucket : idleByBucket(idleSince)) {
+      long freed = bucket.evict(idleSince);
+      guests.adapt(0);
+      left -= freed;
+      if (left <= 0 || !pause(TimeUnit.MILLISECONDS.toNanos(freed) / BYTES_PER_MS)) {
+        return;
+      }
+    }
+  }
+
+  /** Returns what the clock said {@link #PERIODS} periods ago, or the least number at first. */
+  private synchronized long turn() {
+    int slot = (int) (periods % PERIODS);
+    long before = periods < PERIODS ? Long.MIN_VALUE : clock[slot];
+    clock[slot] = cache.turnClock();
+    periods++;
+    return before;
+  }
+
+  /** Whether meta blocks have room that data blocks could use. */
+  private boolean isRoomWanted() {
+    long before = lookups;
+    lookups = guests.policy().getPromotedCount() + guests.policy().getRejectedCount();
+    return lookups != before && guests.isBoundByMeta() && guests.isRoomTaken();
+  }
+
+  /** Returns what was not used since, those buckets first of whose meta blocks most is that. */
+  private List<IdleInBucket> idleByBucket(long since) {
+    BucketAllocator allocator = cache.getAllocator();
+    Map<Integer, IdleInBucket> buckets = new HashMap<>();
+    cache.backingMap.forEach((key, entry) -> {
+      if (entry.metaBlock) {
+        buckets.computeIfAbsent(allocator.getBucketIndex(entry.offset()), i -> new IdleInBucket())
+          .add(key, entry, since);
+      }
+    });
+    return buckets.values().stream().filter(bucket -> !bucket.idle.isEmpty())
+      .sorted(Comparator.comparingDouble(IdleInBucket::busyShare)).collect(Collectors.toList());
+  }
+
+  /** The meta blocks of one bucket. */
+  private final class IdleInBucket {
+    private final Map<BlockCacheKey, BucketEntry> idle = new HashMap<>();
+    private int all;
+
+    void add(BlockCacheKey key, BucketEntry entry, long since) {
+      all++;
+      if (entry.getAccessCounter() < since) {
+        idle.put(key, entry);
+      }
+    }
+
+    double busyShare() {
+      return 1 - (double) idle.size() / all;
+    }
+
+    /** Returns the bytes of the places that are free now. */
+    long evict(long since) {
+      long freed = 0;
+      for (Map.Entry<BlockCacheKey, BucketEntry> block : idle.entrySet()) {
+        BucketEntry entry = block.getValue();
+        // It may have been asked for meanwhile.
+        if (
+          entry.getAccessCounter() < since
+            && cache.evictBucketEntryIfNoRpcReferenced(block.getKey(), entry)
+        ) {
+          evicted.increment();
+          freed += cache.bucketSizeFor(entry.getLength());
+        }
+      }
+      return freed;
+    }
+  }
+
+  /** Returns how many blocks gave way. */
+  long getEvictedCount() {
+    return evicted.sum();
+  }
+}
