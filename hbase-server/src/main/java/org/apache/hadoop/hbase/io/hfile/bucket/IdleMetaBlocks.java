@@ -37,17 +37,18 @@ import org.slf4j.LoggerFactory;
  * <p>
  * A thread of its own looks at all blocks {@value #PERIODS} times during that time, so that a block
  * goes after that time at the soonest and a quarter of it later at the latest, but for the limits:
- * a sixteenth of the tier at a time, and 16 MB a second, which leaves the victim cache's queue to
- * others. Blocks that share a bucket with others as idle go first, since an empty bucket can take
- * blocks of any size. Thread-safe.
+ * a sixteenth of the tier, until data has taken that, and 16 MB a second, which leaves the victim
+ * cache's queue to others. Blocks that share a bucket with others as idle go first, since an empty
+ * bucket can take blocks of any size. Thread-safe.
  */
 @InterfaceAudience.Private
 final class IdleMetaBlocks {
   private static final Logger LOG = LoggerFactory.getLogger(IdleMetaBlocks.class);
 
   static final int PERIODS = 4;
-  /** One part in so many goes in a period at most. */
+  /** One part of the tier in so many goes before it looks whether data has taken the room. */
   private static final int PARTS = 16;
+  private static final long TRY_AGAIN_MS = 1000;
   private static final long BYTES_PER_MS = 16 * 1024;
   private static final long STOP_WAIT_MS = 5000;
 
@@ -133,13 +134,20 @@ final class IdleMetaBlocks {
     if (idleSince == Long.MIN_VALUE || !isRoomWanted()) {
       return;
     }
-    long left = cache.getAllocator().getTotalSize() / PARTS;
+    long part = cache.getAllocator().getTotalSize() / PARTS;
+    long left = part;
     for (IdleInBucket bucket : idleByBucket(idleSince)) {
       long freed = bucket.evict(idleSince);
       guests.adapt(0);
       left -= freed;
-      if (left <= 0 || !pause(TimeUnit.MILLISECONDS.toNanos(freed) / BYTES_PER_MS)) {
+      if (!pause(TimeUnit.MILLISECONDS.toNanos(freed) / BYTES_PER_MS)) {
         return;
+      }
+      if (left <= 0) {
+        if (!pause(TimeUnit.MILLISECONDS.toNanos(TRY_AGAIN_MS)) || !isRoomWanted()) {
+          return;
+        }
+        left = part;
       }
     }
   }
