@@ -405,12 +405,16 @@ public class TestDataPromotion {
     });
   }
 
-  private void assertMetaStays(List<BlockCacheKey> wanted) {
-    List<BlockCacheKey> meta = fillWithMeta();
+  private void readForASecond(List<BlockCacheKey> keys) {
     long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(1);
     while (System.nanoTime() < end) {
-      readAll(wanted);
+      readAll(keys);
     }
+  }
+
+  private void assertMetaStays(List<BlockCacheKey> wanted) {
+    List<BlockCacheKey> meta = fillWithMeta();
+    readForASecond(wanted);
     assertEquals(0, gauge("IdleMetaEvictedCount"));
     meta.forEach(key -> assertTrue(first.isAlreadyCached(key).get()));
   }
@@ -438,13 +442,10 @@ public class TestDataPromotion {
     List<BlockCacheKey> wanted = put(0, 100, SIZE);
     readAll(wanted);
     first.setMetaIdleMs(200);
-    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(1);
     for (int i = 0; i < 100; i++) {
       put(key(REGION, i, META));
     }
-    while (System.nanoTime() < end) {
-      readAll(wanted);
-    }
+    readForASecond(wanted);
     assertEquals(100, first.getMetaBlockCount());
     assertEquals(0, gauge("IdleMetaEvictedCount"));
   }
