@@ -18,10 +18,12 @@
 package org.apache.hadoop.hbase.ipc;
 
 import java.util.Deque;
+import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
@@ -34,35 +36,58 @@ import org.apache.hadoop.hbase.metrics.MetricRegistryInfo;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * Handlers that have nothing to do, and the calls that wait for one of them to wake up. No more are
- * being woken at a time than half as many as there are processors.
+ * The handlers of an executor, or of its reads, writes or scans, and the calls that wait for one of
+ * them. At most half as many handlers as there are processors are being woken at a time.
  * <p>
- * Without this each call wakes a handler of its own. Where processors are busy such a handler waits
- * for one beside all others that were woken, and each takes its turn for a single call. Here
- * handlers that are awake take the calls, and one is woken for those that none took by then: it
- * wakes the next if more calls are left, before it begins with its own. So a call that waits for a
- * disk holds up no other: as long as calls are here and handlers sleep, one is waking up.
+ * Without this class each call wakes a handler. On busy processors the handler waits for its turn
+ * beside all others that were woken, and runs a single call when it has it. With this class
+ * handlers that are awake take the calls, and one handler is woken for the calls that are left. It
+ * wakes the next handler, if calls are still left, before it runs its own call. So a call that
+ * waits for a disk delays no other call.
  * <p>
- * A call is accepted only if there is a handler without a call that no other call counts on. Those
- * accepted begin in the order in which they came. Thread-safe. What it did is in JMX under
- * <code>Hadoop:service=HBase,name=RegionServer,sub=Handlers</code>, of all executors of the
- * process.
+ * <b>Invariant.</b> If a call waits, accepted or in any call queue of the group, and a handler of
+ * the group sleeps, then a wake-up is on its way to a handler of the group, and a handler that has
+ * woken up looks at every call of the group.
+ * <p>
+ * Why it holds: a thread that made a call wait, that went to sleep, or that ended a wake-up calls
+ * {@link #wakeOne} afterwards, which wakes a handler unless no call waits, no handler sleeps, or as
+ * many wake-ups as allowed are on their way. A wake-up ends before its handler looks for a call. So
+ * whichever of these threads comes last sees what the others did.
+ * <p>
+ * <b>Overtaking.</b> Accepted calls begin in the order in which they were accepted, and before
+ * queued calls. An accepted call is overtaken by at most one call of each handler: the one that the
+ * handler took from a queue after it had found no accepted call. A call is accepted only if the
+ * call queues are empty and a handler is idle that no other accepted call counts on. All other
+ * calls go to the call queues with their limits and order.
+ * <p>
+ * Thread-safe. The counters of all groups of the process are in JMX under
+ * <code>Hadoop:service=HBase,name=RegionServer,sub=Handlers</code>.
  */
 @InterfaceAudience.Private
 final class IdleHandlers {
   private final boolean throttled;
-  private final int maxWaking;
-  /** Asleep, the last one first: its caches are the warmest. */
-  private final Deque<Handler> sleeping = new ConcurrentLinkedDeque<>();
-  private final Queue<CallRunner> calls = new ConcurrentLinkedQueue<>();
-  /** Handlers without a call, less calls that wait for one. Below zero for a moment at most. */
-  private final AtomicInteger free = new AtomicInteger();
-  /** Handlers that were woken and have not looked for a call yet. */
-  private final AtomicInteger waking = new AtomicInteger();
+  /** Handlers that sleep, the last one first: its caches are the warmest. */
+  private final Deque<Handler> sleeping;
+  private final Queue<CallRunner> accepted;
+  private final IdleCount idleCount;
+  /** A permit for each handler that may be woken beside those that are being woken. */
+  private final Semaphore wakeUps;
+  /** The call queues of the group, each once. */
+  private final List<BlockingQueue<CallRunner>> queues = new CopyOnWriteArrayList<>();
 
   private IdleHandlers(boolean throttled, int maxWaking) {
+    this(throttled, new ConcurrentLinkedDeque<>(), new ConcurrentLinkedQueue<>(), new IdleCount(),
+      new Semaphore(maxWaking));
+  }
+
+  /** For tests, which control each access to the shared state. */
+  IdleHandlers(boolean throttled, Deque<Handler> sleeping, Queue<CallRunner> accepted,
+    IdleCount idleCount, Semaphore wakeUps) {
     this.throttled = throttled;
-    this.maxWaking = maxWaking;
+    this.sleeping = sleeping;
+    this.accepted = accepted;
+    this.idleCount = idleCount;
+    this.wakeUps = wakeUps;
   }
 
   /** @throws IllegalArgumentException if a setting cannot work */
@@ -76,48 +101,81 @@ final class IdleHandlers {
     return throttled;
   }
 
-  /** A handler that takes calls from here and from its queue. */
+  /**
+   * Returns a handler of this group, which takes accepted calls and those of all call queues of the
+   * group.
+   * @param queue the one that it looks at first
+   */
   RpcHandler newHandler(String name, double failureThreshold, int handlerCount,
     BlockingQueue<CallRunner> queue, AtomicInteger active, AtomicInteger failed,
     Abortable abortable) {
-    return new Handler(name, failureThreshold, handlerCount, queue, active, failed, abortable);
+    return newHandler(name, failureThreshold, handlerCount, queue, active, failed, abortable,
+      new Semaphore(0));
+  }
+
+  /** For tests, which control each access to the shared state. */
+  Handler newHandler(String name, double failureThreshold, int handlerCount,
+    BlockingQueue<CallRunner> queue, AtomicInteger active, AtomicInteger failed,
+    Abortable abortable, Semaphore awake) {
+    // Queues are equal if they are the same.
+    if (!queues.contains(queue)) {
+      queues.add(queue);
+      // Handlers that have started already did not look there.
+      wakeOne();
+    }
+    return new Handler(name, failureThreshold, handlerCount, queue, active, failed, abortable,
+      awake);
   }
 
   /**
-   * Has an idle handler run a call.
-   * @return false, if there is none
+   * Accepts a call for an idle handler.
+   * @return false if the call has to go to a call queue
    */
   boolean run(CallRunner call) {
-    int idle;
-    do {
-      idle = free.get();
-      if (idle <= 0) {
-        return false;
-      }
-    } while (!free.compareAndSet(idle, idle - 1));
-    calls.add(call);
+    if (idleCount.availablePermits() <= 0 || isCallQueued() || !idleCount.tryAcquire()) {
+      return false;
+    }
+    accepted.add(call);
     Counters.INSTANCE.calls.increment();
     wakeOne();
     return true;
   }
 
-  /** Wakes a handler, unless as many as may are on their way. */
+  /**
+   * Must be called after a call was offered to a call queue of the group.
+   * @param isQueued whether the queue took it
+   * @return isQueued
+   */
+  boolean queued(boolean isQueued) {
+    if (isQueued) {
+      wakeOne();
+    }
+    return isQueued;
+  }
+
+  private boolean isCallQueued() {
+    for (BlockingQueue<CallRunner> queue : queues) {
+      // CoDel's queue does not support isEmpty.
+      if (queue.size() > 0) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Wakes a handler if a call waits, unless as many as allowed are being woken. */
   private void wakeOne() {
-    do {
-      int on = waking.get();
-      if (on >= maxWaking) {
+    while (
+      !sleeping.isEmpty() && (!accepted.isEmpty() || isCallQueued()) && wakeUps.tryAcquire()
+    ) {
+      Handler handler = sleeping.poll();
+      if (handler != null) {
+        handler.wake();
         return;
       }
-      if (waking.compareAndSet(on, on + 1)) {
-        Handler handler = sleeping.poll();
-        if (handler != null) {
-          handler.wake();
-          return;
-        }
-        // Who has gone to sleep since, and relied on this one to wake somebody, is seen below.
-        waking.decrementAndGet();
-      }
-    } while (!calls.isEmpty() && !sleeping.isEmpty());
+      wakeUps.release();
+      // A handler that went to sleep meanwhile may have relied on this wake-up: look again.
+    }
   }
 
   static long calls() {
@@ -133,82 +191,94 @@ final class IdleHandlers {
   }
 
   /**
-   * To be called when no handler took a call and it was put into a queue: wakes the handler of that
-   * queue that went to sleep meanwhile.
-   * @return whether the call was put into the queue
+   * Counts the idle handlers less the accepted calls that wait for one. Below zero while an idle
+   * handler has taken a call from a queue that an accepted call counted on.
    */
-  boolean queued(boolean accepted) {
-    if (accepted && free.get() > 0) {
-      for (Handler handler : sleeping) {
-        if (!handler.q.isEmpty() && sleeping.remove(handler)) {
-          waking.incrementAndGet();
-          handler.wake();
-        }
-      }
+  static class IdleCount extends Semaphore {
+    private static final long serialVersionUID = 1L;
+
+    IdleCount() {
+      super(0);
     }
-    return accepted;
+
+    /** Counts a handler out, whether or not an accepted call counts on it. */
+    void countOut() {
+      reducePermits(1);
+    }
   }
 
-  private final class Handler extends RpcHandler {
-    private final Semaphore awake = new Semaphore(0);
-    /** Whether this one sleeps, or was woken and has no call yet. For its own thread. */
+  /** A thread of the group. */
+  final class Handler extends RpcHandler {
+    private final Semaphore awake;
+    /** Whether this handler has no call and was counted. For its own thread. */
     private boolean idle;
 
-    Handler(String name, double failureThreshold, int handlerCount, BlockingQueue<CallRunner> queue,
-      AtomicInteger active, AtomicInteger failed, Abortable abortable) {
+    private Handler(String name, double failureThreshold, int handlerCount,
+      BlockingQueue<CallRunner> queue, AtomicInteger active, AtomicInteger failed,
+      Abortable abortable, Semaphore awake) {
       super(name, failureThreshold, handlerCount, queue, active, failed, abortable);
+      this.awake = awake;
     }
 
-    void wake() {
+    private void wake() {
       Counters.INSTANCE.wakeUps.increment();
       awake.release();
     }
 
     @Override
     protected CallRunner getCallRunner() throws InterruptedException {
-      // One that was interrupted in its sleep is idle already, and must not be counted twice.
       if (!idle) {
-        CallRunner call = q.poll();
+        CallRunner call = accepted.poll();
         if (call != null) {
-          return call;
-        }
-        call = calls.poll();
-        if (call != null) {
-          // The handler that this call was to have is free again.
-          free.incrementAndGet();
-          // What the last call was interrupted for is none of this one's.
+          // The idle handler that this call counted on can take another one.
+          idleCount.release();
+          // What the last call was interrupted for does not concern this one.
           Thread.interrupted();
           return call;
         }
-        idle = true;
-        sleeping.push(this);
-        free.incrementAndGet();
-      }
-      while (true) {
-        // Calls may have come since this one last looked, and have found nobody to wake.
-        if (!calls.isEmpty()) {
-          wakeOne();
-        }
-        if (q.isEmpty() || !sleeping.remove(this)) {
-          awake.acquire();
-          waking.decrementAndGet();
-        }
-        CallRunner call = q.poll();
+        call = pollQueues();
         if (call != null) {
-          free.decrementAndGet();
-        } else {
-          call = calls.poll();
-        }
-        if (call != null) {
-          idle = false;
-          if (!calls.isEmpty()) {
-            wakeOne();
-          }
           return call;
         }
-        Counters.INSTANCE.vainWakeUps.increment();
+        idle = true;
+        idleCount.release();
         sleeping.push(this);
       }
+      // A handler that was interrupted in its sleep comes here at once. It still is in the list of
+      // those that sleep, or has a wake-up.
+      while (true) {
+        wakeOne();
+        // Waits without a limit: whoever makes a call wait wakes a handler.
+        awake.acquire();
+        wakeUps.release();
+        CallRunner call = accepted.poll();
+        if (call == null) {
+          call = pollQueues();
+          if (call == null) {
+            Counters.INSTANCE.vainWakeUps.increment();
+            sleeping.push(this);
+            continue;
+          }
+          idleCount.countOut();
+        }
+        idle = false;
+        wakeOne();
+        return call;
+      }
+    }
+
+    /** Returns a call of a queue of the group, of its own first; null if all are empty. */
+    private CallRunner pollQueues() {
+      CallRunner call = q.poll();
+      if (call == null) {
+        for (BlockingQueue<CallRunner> queue : queues) {
+          call = queue == q ? null : queue.poll();
+          if (call != null) {
+            return call;
+          }
+        }
+      }
+      return call;
     }
   }
 
