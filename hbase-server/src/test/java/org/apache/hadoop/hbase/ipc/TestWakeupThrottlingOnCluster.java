@@ -22,16 +22,22 @@ import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertTrue;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.HBaseTestingUtility;
 import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.TableName;
+import org.apache.hadoop.hbase.client.Connection;
+import org.apache.hadoop.hbase.client.ConnectionFactory;
+import org.apache.hadoop.hbase.client.Durability;
 import org.apache.hadoop.hbase.client.Get;
 import org.apache.hadoop.hbase.client.Put;
 import org.apache.hadoop.hbase.client.Result;
@@ -41,76 +47,193 @@ import org.apache.hadoop.hbase.client.Table;
 import org.apache.hadoop.hbase.testclassification.LargeTests;
 import org.apache.hadoop.hbase.testclassification.RPCTests;
 import org.apache.hadoop.hbase.util.Bytes;
-import org.junit.AfterClass;
-import org.junit.BeforeClass;
+import org.junit.After;
+import org.junit.Before;
 import org.junit.ClassRule;
 import org.junit.Test;
 import org.junit.experimental.categories.Category;
+import org.junit.runner.RunWith;
+import org.junit.runners.Parameterized;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * Many more clients than handlers read, write and scan, on a server with handlers for each of them,
- * and a master and a meta table without.
+ * A server with HBase's default handlers and call queues, unless a parameter says otherwise, and
+ * more clients than handlers, over one socket and over many. With
+ * <code>-Dwakeup.throttling.seconds=60</code> each load lasts a minute; in a build it lasts a
+ * second.
  */
+@RunWith(Parameterized.class)
 @Category({ RPCTests.class, LargeTests.class })
 public class TestWakeupThrottlingOnCluster {
   @ClassRule
   public static final HBaseClassTestRule CLASS_RULE =
     HBaseClassTestRule.forClass(TestWakeupThrottlingOnCluster.class);
 
-  private static final HBaseTestingUtility UTIL = new HBaseTestingUtility();
+  private static final Logger LOG = LoggerFactory.getLogger(TestWakeupThrottlingOnCluster.class);
+
   private static final TableName TABLE = TableName.valueOf("t");
   private static final byte[] F = Bytes.toBytes("f");
+  private static final byte[] G = Bytes.toBytes("g");
   private static final byte[] Q = Bytes.toBytes("q");
-  private static final int HANDLERS = 8;
-  private static final int CLIENTS = 32;
-  private static final int WRITES = 100;
+  private static final byte[] COUNT = Bytes.toBytes("n");
+  private static final int COUNTERS = 10;
+  private static final int SECONDS = Integer.getInteger("wakeup.throttling.seconds", 1);
+  /** Before it each client has done each kind of operation. */
+  private static final int WARM_UP_OPERATIONS = 20;
+  /** A second counts much that the compilers and the first flush take. */
+  private static final long MAX_MILLIS = SECONDS < 10 ? 3_000 : 1_000;
 
-  @BeforeClass
-  public static void setUp() throws Exception {
-    Configuration conf = UTIL.getConfiguration();
-    conf.setBoolean(WakeupThrottlingSettings.ENABLED_KEY, true);
-    conf.setInt(HConstants.REGION_SERVER_HANDLER_COUNT, HANDLERS);
-    conf.setFloat(RWQueueRpcExecutor.CALL_QUEUE_READ_SHARE_CONF_KEY, 0.6f);
-    conf.setFloat(RWQueueRpcExecutor.CALL_QUEUE_SCAN_SHARE_CONF_KEY, 0.3f);
-    UTIL.startMiniCluster(1);
-    UTIL.createTable(TABLE, F).close();
+  /** The features of a server. */
+  public enum Features {
+    THROTTLING,
+    THROTTLING_WITH_SHARES,
+    ALL
   }
 
-  @AfterClass
-  public static void tearDown() throws Exception {
-    UTIL.shutdownMiniCluster();
+  @Parameterized.Parameter
+  public Features features;
+
+  private final HBaseTestingUtility util = new HBaseTestingUtility();
+  private final AtomicInteger increments = new AtomicInteger();
+
+  @Parameterized.Parameters(name = "{0}")
+  public static List<Features> parameters() {
+    return Arrays.asList(Features.values());
+  }
+
+  @Before
+  public void setUp() throws Exception {
+    Configuration conf = util.getConfiguration();
+    // The default of HBase; that of the tests is smaller.
+    conf.setInt(HConstants.REGION_SERVER_HANDLER_COUNT,
+      HConstants.DEFAULT_REGION_SERVER_HANDLER_COUNT);
+    conf.setBoolean(WakeupThrottlingSettings.ENABLED_KEY, true);
+    if (features == Features.THROTTLING_WITH_SHARES) {
+      conf.setFloat(RWQueueRpcExecutor.CALL_QUEUE_READ_SHARE_CONF_KEY, 0.6f);
+      conf.setFloat(RWQueueRpcExecutor.CALL_QUEUE_SCAN_SHARE_CONF_KEY, 0.3f);
+    } else if (features == Features.ALL) {
+      for (String key : new String[] { "hbase.server.netty.flush.consolidation.enabled",
+        "hbase.client.netty.flush.consolidation.enabled",
+        "hbase.regionserver.increment.coalesce.enabled", "hbase.regionserver.parallel.get.enabled",
+        "hbase.server.allocator.size.classes.enabled" }) {
+        conf.setBoolean(key, true);
+      }
+      conf.set("hbase.regionserver.increment.coalesce.scope", "region");
+      conf.setInt("hbase.wal.async.sync.interval.ms", 100);
+      conf.setInt("hbase.wal.async.max.syncs.in.flight", 1);
+    }
+    util.startMiniCluster(1);
+    util.createTable(TABLE, new byte[][] { F, G }, 1, new byte[][] { { 40 }, { 80 }, { 120 } })
+      .close();
+  }
+
+  @After
+  public void tearDown() throws Exception {
+    util.shutdownMiniCluster();
   }
 
   @Test
-  public void everyClientGetsItsAnswer() throws Exception {
+  public void testMoreClientsThanHandlers() throws Exception {
     long calls = IdleHandlers.calls();
-    ExecutorService clients = Executors.newFixedThreadPool(CLIENTS);
+    for (int sockets : new int[] { 1, 16 }) {
+      Configuration conf = new Configuration(util.getConfiguration());
+      conf.setInt(HConstants.HBASE_CLIENT_IPC_POOL_SIZE, sockets);
+      try (Connection connection = ConnectionFactory.createConnection(conf)) {
+        for (int clients : new int[] { 31, 64, 128 }) {
+          run(connection, clients, sockets);
+        }
+      }
+    }
+    assertTrue(IdleHandlers.calls() > calls);
+    long counted = 0;
+    try (Table table = util.getConnection().getTable(TABLE)) {
+      for (int i = 0; i < COUNTERS; i++) {
+        counted += Bytes.toLong(table.get(new Get(counter(i))).getValue(F, COUNT));
+      }
+    }
+    assertEquals(increments.get(), counted);
+  }
+
+  private void run(Connection connection, int clients, int sockets) throws Exception {
+    AtomicLong longest = new AtomicLong();
+    AtomicLong operations = new AtomicLong();
+    AtomicInteger warm = new AtomicInteger();
+    ExecutorService threads = Executors.newFixedThreadPool(clients);
     try {
       List<Future<Void>> done = new ArrayList<>();
-      for (int i = 0; i < CLIENTS; i++) {
+      for (int i = 0; i < clients; i++) {
         int client = i;
-        done.add(clients.submit(() -> {
-          work(client);
+        done.add(threads.submit(() -> {
+          new Client(connection, client).run(clients, warm, longest, operations);
           return null;
         }));
       }
       for (Future<Void> each : done) {
-        each.get(3, TimeUnit.MINUTES);
+        each.get(SECONDS + 90, TimeUnit.SECONDS);
       }
     } finally {
-      clients.shutdownNow();
+      threads.shutdownNow();
     }
-    assertTrue(IdleHandlers.calls() > calls);
+    long millis = TimeUnit.NANOSECONDS.toMillis(longest.get());
+    LOG.info("{}: {} operations of {} clients over {} sockets, the longest {} ms", features,
+      operations, clients, sockets, millis);
+    assertTrue("the longest operation of " + clients + " clients took " + millis + " ms",
+      millis < MAX_MILLIS);
   }
 
-  private static void work(int client) throws Exception {
-    byte[] row = Bytes.toBytes(client);
-    try (Table table = UTIL.getConnection().getTable(TABLE)) {
-      for (int i = 0; i < WRITES; i++) {
-        byte[] value = Bytes.toBytes(i);
-        table.put(new Put(row).addColumn(F, Q, value));
-        assertArrayEquals(value, table.get(new Get(row)).getValue(F, Q));
-        if (i % 10 == 0) {
+  private static byte[] counter(int number) {
+    return new byte[] { (byte) (number * 100 / COUNTERS), -1 };
+  }
+
+  /** Puts, gets, scans and increments by turns, and checks what it reads. */
+  private final class Client {
+    private final Connection connection;
+    private final int number;
+    private final byte[] row;
+
+    Client(Connection connection, int number) {
+      this.connection = connection;
+      this.number = number;
+      row = Bytes.add(new byte[] { (byte) number }, Bytes.toBytes(number));
+    }
+
+    void run(int clients, AtomicInteger warm, AtomicLong longest, AtomicLong operations)
+      throws Exception {
+      try (Table table = connection.getTable(TABLE)) {
+        long end = Long.MAX_VALUE;
+        for (int i = 0; System.nanoTime() - end < 0 || end == Long.MAX_VALUE; i++) {
+          if (i == WARM_UP_OPERATIONS) {
+            warm.incrementAndGet();
+          }
+          boolean isWarm = warm.get() == clients;
+          if (isWarm && end == Long.MAX_VALUE) {
+            end = System.nanoTime() + TimeUnit.SECONDS.toNanos(SECONDS);
+          }
+          long start = System.nanoTime();
+          operate(table, i);
+          if (isWarm) {
+            longest.accumulateAndGet(System.nanoTime() - start, Math::max);
+            operations.incrementAndGet();
+          }
+        }
+      }
+    }
+
+    private void operate(Table table, int i) throws Exception {
+      byte[] value = Bytes.toBytes(i / 10);
+      switch (i % 10) {
+        case 0:
+          table.put(new Put(row).addColumn(F, Q, value).addColumn(G, Q, value));
+          break;
+        case 1:
+          table.put(new Put(row).addColumn(F, Q, value).setDurability(Durability.ASYNC_WAL));
+          break;
+        case 2:
+          table.incrementColumnValue(counter((number + i) % COUNTERS), F, COUNT, 1);
+          increments.incrementAndGet();
+          break;
+        case 3:
           int rows = 0;
           try (ResultScanner scanner = table.getScanner(new Scan().withStartRow(row).setLimit(1))) {
             for (Result result : scanner) {
@@ -119,7 +242,18 @@ public class TestWakeupThrottlingOnCluster {
             }
           }
           assertEquals(1, rows);
-        }
+          break;
+        case 4:
+          List<Get> gets = new ArrayList<>();
+          for (int get = 0; get < 11; get++) {
+            gets.add(new Get(row));
+          }
+          for (Result result : table.get(gets)) {
+            assertArrayEquals(value, result.getValue(F, Q));
+          }
+          break;
+        default:
+          assertArrayEquals(value, table.get(new Get(row)).getValue(G, Q));
       }
     }
   }
