@@ -99,8 +99,9 @@ final class HelperThreads {
 
   /**
    * Has a thread do some work: at once, or after what it is at if all have something to do.
-   * @param work that throws nothing
-   * @return false if no thread will do it, as these are stopped or the system has no more threads
+   * @param work that throws nothing; if it does, that is logged
+   * @return false if no thread will do it, as these are stopped or the system has no more threads;
+   *         nor will one if this throws anything
    */
   boolean call(Runnable work) {
     if (stopped) {
@@ -150,25 +151,32 @@ final class HelperThreads {
       return false;
     }
     count.incrementAndGet();
-    Helper helper = new Helper(work);
+    Helper helper = null;
     try {
+      helper = new Helper(work);
       helper.thread = factory.newThread(helper);
       alive.add(helper);
       helper.thread.start();
-      failing = false;
-      return true;
-    } catch (OutOfMemoryError e) {
-      // What the JVM throws when the system refuses it another thread.
-      alive.remove(helper);
+    } catch (Throwable e) {
+      // An OutOfMemoryError, most likely: so the JVM says that the system refuses it a thread.
       count.decrementAndGet();
-      failures.increment();
-      retryTime = System.nanoTime() + RETRY_NANOS;
-      if (!failing) {
-        failing = true;
-        LOG.warn("No thread could be started to help with multigets, handlers do without; see {} "
-          + "and the system's limits of processes and threads", MultigetSettings.THREADS_KEY, e);
+      if (helper != null) {
+        alive.remove(helper);
       }
+      hasFailed(e);
       return false;
+    }
+    failing = false;
+    return true;
+  }
+
+  private void hasFailed(Throwable cause) {
+    failures.increment();
+    retryTime = System.nanoTime() + RETRY_NANOS;
+    if (!failing) {
+      failing = true;
+      LOG.warn("No thread could be started to help with multigets, handlers do without; see {} "
+        + "and the system's limits of processes and threads", MultigetSettings.THREADS_KEY, cause);
     }
   }
 
@@ -229,20 +237,36 @@ final class HelperThreads {
 
     @Override
     public void run() {
+      boolean counted = true;
       try {
         for (Runnable work = handed; work != null; work = next()) {
-          busySince = System.nanoTime();
-          busy = true;
-          work.run();
-          busy = false;
-          busyNanos = busyNanos + System.nanoTime() - busySince;
+          perform(work);
         }
+        counted = false;
       } finally {
+        if (counted) {
+          // There was no memory to say that its work has failed.
+          count.decrementAndGet();
+        }
         alive.remove(this);
         endedBusyNanos.add(busyNanos);
         if (times.isThreadCpuTimeSupported()) {
           endedCpuNanos.add(times.getCurrentThreadCpuTime());
         }
+      }
+    }
+
+    /** A failure is the work's: a thread that ended with it would be counted for good. */
+    private void perform(Runnable work) {
+      busySince = System.nanoTime();
+      busy = true;
+      try {
+        work.run();
+      } catch (Throwable e) {
+        LOG.error("A thread has failed to help with a multiget; it goes on with the next", e);
+      } finally {
+        busy = false;
+        busyNanos = busyNanos + System.nanoTime() - busySince;
       }
     }
 
@@ -257,12 +281,13 @@ final class HelperThreads {
           return null;
         }
         handed = null;
-        idle.addFirst(this);
-        // What came since, from a caller that has not seen this thread idle.
-        if (!waiting.isEmpty() && idle.remove(this)) {
-          continue;
+        if (becomeIdle()) {
+          // What came since, from a caller that has not seen this thread idle.
+          if (!waiting.isEmpty() && idle.remove(this)) {
+            continue;
+          }
+          work = sleep();
         }
-        work = sleep();
         if (work == null) {
           count.decrementAndGet();
           if (waiting.isEmpty()) {
@@ -272,6 +297,16 @@ final class HelperThreads {
         } else if (work != LOOK) {
           return work;
         }
+      }
+    }
+
+    /** Returns false if there is no memory for it, so that this thread has to end. */
+    private boolean becomeIdle() {
+      try {
+        idle.addFirst(this);
+        return true;
+      } catch (OutOfMemoryError e) {
+        return false;
       }
     }
 
@@ -298,7 +333,7 @@ final class HelperThreads {
         long now = System.nanoTime();
         boolean unwanted = stopped || count.get() > most;
         if (!unwanted && now - awakeUntil < 0) {
-          // Whoever has something to do comes first.
+          // Whoever has something to do comes first. Waits without a limit: until awakeUntil.
           Thread.yield();
           continue;
         }

@@ -285,10 +285,17 @@ public final class MultigetPool {
         return any;
       }
       helpers.incrementAndGet();
-      if (!called.call(multiget.helper(System.nanoTime()))) {
+      boolean comes = false;
+      try {
+        comes = called.call(multiget.helper(System.nanoTime()));
+      } finally {
+        if (!comes) {
+          enlisted.decrementAndGet();
+          helpers.decrementAndGet();
+        }
+      }
+      if (!comes) {
         // The server stops, or the system has no more threads.
-        enlisted.decrementAndGet();
-        helpers.decrementAndGet();
         return any;
       }
       any = true;
@@ -298,14 +305,17 @@ public final class MultigetPool {
 
   /** To be told of the end of a thread's help. */
   void helped(long gets, long waited) {
-    helps.increment();
-    waitedNanos.add(waited);
-    if (gets == 0) {
-      helpsInVain.increment();
+    try {
+      helps.increment();
+      waitedNanos.add(waited);
+      if (gets == 0) {
+        helpsInVain.increment();
+      }
+      helperGets.add(gets);
+    } finally {
+      // Last: who sees nobody enlisted sees all that they did.
+      enlisted.decrementAndGet();
     }
-    helperGets.add(gets);
-    // Last: who sees nobody enlisted sees all that they did.
-    enlisted.decrementAndGet();
   }
 
   /** Returns what the gets of a batch share. */

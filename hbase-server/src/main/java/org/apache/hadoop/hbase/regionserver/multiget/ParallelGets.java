@@ -74,9 +74,9 @@ public final class ParallelGets implements AutoCloseable {
   private static final long SPIN_NANOS = 20_000;
 
   /** In place of an answer that has been taken. */
-  private static final Answer TAKEN = new Answer();
+  private static final Object TAKEN = new Object();
 
-  /** What became of a get. Handed over by {@link #answers}. */
+  /** What became of a get that was read, or failed to be. Handed over by {@link #answers}. */
   private static final class Answer {
     private Result result;
     private Throwable failure;
@@ -97,7 +97,11 @@ public final class ParallelGets implements AutoCloseable {
   private final int[] gets;
   /** For each get, how many gets there are up to the next action that gets must not overtake. */
   private final int[] runEnds;
-  private final AtomicReferenceArray<Answer> answers;
+  /**
+   * An {@link Answer} for each get that was served, or what was thrown around the read: that needs
+   * no memory, of which there may be none. Each get that was begun has one, whatever is thrown.
+   */
+  private final AtomicReferenceArray<Object> answers;
   /** The get to be begun next. */
   private final AtomicInteger next = new AtomicInteger();
   /** The gets before it may be begun. */
@@ -175,17 +179,9 @@ public final class ParallelGets implements AutoCloseable {
   public Result take() throws IOException {
     int i = cursor++;
     advance(i);
-    Answer answer = answers.get(i);
+    Object answer = answers.get(i);
     while (answer == null) {
-      int begun = begin();
-      if (begun >= 0) {
-        reads.join();
-        try {
-          serve(begun, ownCall);
-        } finally {
-          SharedReads.leave();
-        }
-        ownGets++;
+      if (serveNext()) {
         callIfWaiting();
       } else {
         await(i);
@@ -193,7 +189,27 @@ public final class ParallelGets implements AutoCloseable {
       answer = answers.get(i);
     }
     answers.lazySet(i, TAKEN);
-    return account(answer);
+    if (answer instanceof Throwable) {
+      rethrow((Throwable) answer);
+    }
+    return account((Answer) answer);
+  }
+
+  /** Has the handler serve the next get that nobody has begun. Returns false if there is none. */
+  private boolean serveNext() {
+    // What may be thrown is thrown before a get is begun.
+    reads.enter();
+    try {
+      int begun = begin();
+      if (begun < 0) {
+        return false;
+      }
+      serve(begun, ownCall);
+      ownGets++;
+      return true;
+    } finally {
+      SharedReads.leave();
+    }
   }
 
   /** Lets gets be begun from this one on, and has others come to help if there are enough. */
@@ -249,12 +265,27 @@ public final class ParallelGets implements AutoCloseable {
     }
   }
 
+  /** Serves a get that the calling thread has begun, and answers it whatever is thrown. */
   private void serve(int i, GetCall as) {
+    Object answer;
+    try {
+      answer = read(i, as);
+    } catch (Throwable e) {
+      answer = e;
+    }
+    answers.set(i, answer);
+    // After the answer, as the handler looks for it after it has said what it waits for.
+    if (awaited == i) {
+      LockSupport.unpark(handler);
+    }
+  }
+
+  private Answer read(int i, GetCall as) {
     Answer answer = new Answer();
     as.reset();
-    RpcServer.setCurrentCall(as);
     long before = EnvironmentEdgeManager.currentTime();
     long fsReadTimeBefore = ThreadLocalServerSideScanMetrics.getFsReadTimeCounter().get();
+    RpcServer.setCurrentCall(as);
     try {
       answer.result = reader.read(ProtobufUtil.toGet(actions.get(gets[i]).getGet()), as);
     } catch (Throwable e) {
@@ -274,11 +305,7 @@ public final class ParallelGets implements AutoCloseable {
     if (as != ownCall) {
       answer.fsReadTime = fsReadTime;
     }
-    answers.set(i, answer);
-    // After the answer, as the handler looks for it after it has said what it waits for.
-    if (awaited == i) {
-      LockSupport.unpark(handler);
-    }
+    return answer;
   }
 
   /** Waits for a get that another thread has begun. An interruption is put off. */
@@ -297,6 +324,8 @@ public final class ParallelGets implements AutoCloseable {
     boolean interrupted = false;
     awaited = i;
     while (answers.get(i) == null) {
+      // Waits without a limit: whoever has begun a get answers it, see serve, and until then it is
+      // at work in the region.
       LockSupport.park(this);
       // That of a region that is closed goes to the threads at work there.
       interrupted |= Thread.interrupted();
@@ -317,15 +346,19 @@ public final class ParallelGets implements AutoCloseable {
     if (metrics != null) {
       metrics.updateGet(region, answer.millis, answer.blockBytesScanned);
     }
-    Throwable failure = answer.failure;
-    if (failure instanceof IOException) {
-      throw (IOException) failure;
-    } else if (failure instanceof RuntimeException) {
+    if (answer.failure != null) {
+      rethrow(answer.failure);
+    }
+    return answer.result;
+  }
+
+  private static void rethrow(Throwable failure) throws IOException {
+    if (failure instanceof RuntimeException) {
       throw (RuntimeException) failure;
     } else if (failure instanceof Error) {
       throw (Error) failure;
     }
-    return answer.result;
+    throw (IOException) failure;
   }
 
   /**
@@ -340,7 +373,7 @@ public final class ParallelGets implements AutoCloseable {
     long served = 0;
     try (Scope ignored = trace.makeCurrent()) {
       GetCall as = new GetCall(call);
-      reads.join();
+      reads.enter();
       for (int i = begin(); i >= 0; i = begin()) {
         // What is left of a region that was closed under the get before.
         Thread.interrupted();
@@ -351,10 +384,13 @@ public final class ParallelGets implements AutoCloseable {
         }
       }
     } finally {
-      SharedReads.leave();
-      RpcServer.unsetCurrentCall();
-      helpers.decrementAndGet();
-      pool.helped(served, waited);
+      try {
+        SharedReads.leave();
+        RpcServer.unsetCurrentCall();
+      } finally {
+        helpers.decrementAndGet();
+        pool.helped(served, waited);
+      }
     }
   }
 
@@ -367,7 +403,14 @@ public final class ParallelGets implements AutoCloseable {
     for (int i = 0; i < begun; i++) {
       await(i);
     }
-    reads.release();
+    try {
+      reads.release();
+    } finally {
+      count();
+    }
+  }
+
+  private void count() {
     if (offered) {
       pool.served(ownGets);
     } else {

@@ -46,7 +46,7 @@ import org.apache.yetus.audience.InterfaceAudience;
  * that a thread which has to share its processor is seldom off it just then, so that this tells a
  * device from processors that are busy.
  * <p>
- * A thread takes part from {@link #join} to {@link #leave}. Thread-safe, but for {@link #release}.
+ * A thread takes part from {@link #enter} to {@link #leave}. Thread-safe, but for {@link #release}.
  */
 @InterfaceAudience.Private
 public final class SharedReads {
@@ -104,7 +104,7 @@ public final class SharedReads {
   }
 
   /** Has what the calling thread reads shared, until it leaves. */
-  void join() {
+  void enter() {
     CURRENT.set(this);
   }
 
@@ -126,12 +126,20 @@ public final class SharedReads {
 
   private <P> Cacheable get(P place, BlockReader<P> reader) throws IOException {
     CompletableFuture<Cacheable> own = new CompletableFuture<>();
-    CompletableFuture<Cacheable> others = blocks.putIfAbsent(place, own);
+    CompletableFuture<Cacheable> others;
+    try {
+      others = blocks.putIfAbsent(place, own);
+    } catch (Throwable e) {
+      // It may be there all the same, if there was no memory to count it.
+      own.complete(null);
+      throw e;
+    }
     if (others == null) {
       return lead(place, own, reader);
     }
-    // An interruption is put off until the block is there: the read may be another thread's, and
-    // ends by itself.
+    // An interruption is put off until the block is there: the read may be another thread's.
+    // Waits without a limit: lead completes it whatever is thrown, and where its read hangs this
+    // one would too.
     Cacheable block = others.join();
     if (block == null) {
       return reader.read(place);
@@ -143,8 +151,8 @@ public final class SharedReads {
   private <P> Cacheable lead(P place, CompletableFuture<Cacheable> own, BlockReader<P> reader)
     throws IOException {
     Cacheable block = null;
-    long start = clock.getAsLong();
     try {
+      long start = clock.getAsLong();
       block = reader instanceof NeighbourReader
         ? readInOrder(place, (NeighbourReader<P>) reader)
         : reader.read(place);
@@ -163,15 +171,27 @@ public final class SharedReads {
     Cacheable block = next.remove(place)
       ? reader.readWithNext(place, (other, behind) -> take(other, behind, reader))
       : reader.read(place);
-    next.add(reader.next(place, block));
-    return block;
+    try {
+      next.add(reader.next(place, block));
+      return block;
+    } catch (Throwable e) {
+      block.release();
+      throw e;
+    }
   }
 
   /** Takes a block that nobody has asked for yet, or leaves it to whoever reads it just now. */
   private <P> void take(P place, Cacheable block, NeighbourReader<P> reader) {
-    next.add(reader.next(place, block));
-    if (blocks.putIfAbsent(place, CompletableFuture.completedFuture(block)) != null) {
-      block.release();
+    CompletableFuture<Cacheable> own = null;
+    try {
+      next.add(reader.next(place, block));
+      own = CompletableFuture.completedFuture(block);
+      blocks.putIfAbsent(place, own);
+    } finally {
+      // Not by what was returned: nothing may be, and it be there all the same.
+      if (own == null || blocks.get(place) != own) {
+        block.release();
+      }
     }
   }
 
@@ -192,6 +212,7 @@ public final class SharedReads {
   /** Gives the blocks up. To be called when no thread takes part any more. */
   void release() {
     for (CompletableFuture<Cacheable> each : blocks.values()) {
+      // Waits without a limit: no read is under way any more, so that each is complete.
       Cacheable block = each.join();
       if (block != null) {
         block.release();

@@ -53,6 +53,7 @@ final class ServedMulti implements RpcCall {
   private long responseExceptionSize;
   private volatile long deadline = Long.MAX_VALUE;
   private volatile long disconnected = -1;
+  private volatile RuntimeException failure;
 
   ServedMulti(User user) {
     this.user = user;
@@ -64,6 +65,11 @@ final class ServedMulti implements RpcCall {
 
   void disconnect() {
     disconnected = 1;
+  }
+
+  /** Has whoever looks whether the client is there fail. */
+  void failWith(RuntimeException failure) {
+    this.failure = failure;
   }
 
   /** Does what is to be done when the response has been made. */
@@ -123,6 +129,9 @@ final class ServedMulti implements RpcCall {
 
   @Override
   public long disconnectSince() {
+    if (failure != null) {
+      throw failure;
+    }
     return disconnected;
   }
 

@@ -22,9 +22,12 @@ import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertSame;
 import static org.junit.Assert.assertTrue;
 
+import java.util.Arrays;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -148,6 +151,36 @@ public class TestHelperThreads {
     waitFor(
       () -> !sleeper.isInterrupted() && sleeper.getState() == Thread.State.TIMED_WAITING);
     assertSame(sleeper, sleeper());
+  }
+
+  @Test
+  public void aThreadWhoseWorkFailsIsThereForTheNext() {
+    threads = threads(1, LONG, 0);
+    for (int i = 0; i < 3; i++) {
+      assertTrue(threads.call(() -> {
+        throw new OutOfMemoryError("for the test");
+      }));
+      sleeper();
+      assertEquals(1, threads.count());
+      long busy = threads.busyNanos();
+      assertEquals("at work no more", busy, threads.busyNanos());
+    }
+    assertEquals(1, started.size());
+  }
+
+  @Test
+  public void aThreadThatCannotBeMadeIsNotCounted() {
+    List<ThreadFactory> factories = Arrays.asList(work -> null, work -> {
+      throw new IllegalStateException("for the test");
+    });
+    for (ThreadFactory factory : factories) {
+      threads = new HelperThreads(factory, 1, LONG, 0);
+      assertFalse(threads.call(() -> {
+        throw new AssertionError("done");
+      }));
+      assertEquals(0, threads.count());
+      assertEquals(1, threads.failures());
+    }
   }
 
   @Test

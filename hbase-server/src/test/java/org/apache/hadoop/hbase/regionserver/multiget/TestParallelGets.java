@@ -26,6 +26,7 @@ import static org.junit.Assert.assertTrue;
 
 import io.opentelemetry.context.Context;
 import io.opentelemetry.context.ContextKey;
+import io.opentelemetry.context.ContextStorage;
 import io.opentelemetry.context.Scope;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -40,6 +41,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -229,6 +232,27 @@ public class TestParallelGets {
     assertTrue(pool.getHelperGetCount() > 0);
     assertEquals(500, pool.getHelperGetCount() + pool.getHandlerGetCount());
     assertEquals(1, pool.getParallelBatchCount());
+  }
+
+  /** From the smallest batch on, around a window and half of one, and others. */
+  @Test
+  public void batchesOfEachSizeAreAnswered() throws Exception {
+    assertNull("nothing to help with", start(gets(1), (get, as) -> result(get)));
+    int window = ParallelGets.WINDOW;
+    for (int size : new int[] { 2, 3, window / 2 - 1, window / 2, window / 2 + 1, window - 1,
+      window, window + 1, 3 * window / 2 + 1, 2 * window, 2 * window + 1, 1001 }) {
+      AtomicIntegerArray served = new AtomicIntegerArray(size);
+      // Else the calls that come too late might be as many as there may be.
+      waitUntil(() -> pool.getEnlistedCount() == 0);
+      List<Object> answers = serve(gets(size), (get, as) -> {
+        served.incrementAndGet(number(get));
+        return result(get);
+      });
+      for (int i = 0; i < size; i++) {
+        assertRow(i, answers.get(i));
+        assertEquals(1, served.get(i));
+      }
+    }
   }
 
   private static void sleep(long millis) {
@@ -962,16 +986,198 @@ public class TestParallelGets {
     assertEquals(4, helpersAtOnce(4));
   }
 
+  /** Serves gets in a thread of its own, as a handler that waits for ever ends no test. */
+  private <T> T asHandler(Callable<T> work) throws Exception {
+    FutureTask<T> handler = new FutureTask<>(() -> {
+      call = new ServedMulti(ALICE);
+      RpcServer.setCurrentCall(call);
+      return work.call();
+    });
+    Thread thread = new Thread(handler, "handler");
+    thread.setDaemon(true);
+    thread.start();
+    return handler.get(60, TimeUnit.SECONDS);
+  }
+
+  private static boolean isHandler() {
+    return Thread.currentThread().getName().equals("handler");
+  }
+
+  private static Object takeAnything(ParallelGets gets) {
+    try {
+      return gets.take();
+    } catch (IOException | RuntimeException | Error e) {
+      return e;
+    }
+  }
+
+  /**
+   * Serves gets while the clock fails in the handler or in the threads that help.
+   * @param before whether it fails before a get is read, or behind that
+   */
+  private List<Object> serveWhileTheClockFails(boolean inHandler, boolean before) throws Exception {
+    ThreadLocal<Integer> looks = ThreadLocal.withInitial(() -> 0);
+    CountDownLatch failed = new CountDownLatch(1);
+    EnvironmentEdgeManager.injectEdge(() -> {
+      boolean served = isHandler() || Thread.currentThread().getName().startsWith("Multiget");
+      if (served && isHandler() == inHandler) {
+        looks.set(looks.get() + 1);
+        // Nothing is read behind a look that has failed, so that all are the first of their get.
+        if (before || looks.get() % 2 == 0) {
+          failed.countDown();
+          throw new OutOfMemoryError("for the test");
+        }
+      }
+      return 1;
+    });
+    try {
+      return asHandler(() -> {
+        List<Action> actions = gets(ParallelGets.WINDOW);
+        List<Object> answers = new ArrayList<>();
+        try (ParallelGets gets = start(actions, (get, as) -> {
+          if (isHandler() != inHandler) {
+            await(failed);
+          }
+          return result(get);
+        })) {
+          for (Action action : actions) {
+            assertTrue(gets.has(action));
+            answers.add(takeAnything(gets));
+          }
+        }
+        return answers;
+      });
+    } finally {
+      EnvironmentEdgeManager.reset();
+    }
+  }
+
+  /** What runs around the reader may throw as well: each get that was begun is answered. */
+  @Test
+  public void eachGetIsAnsweredWhateverFailsAroundTheRead() throws Exception {
+    for (boolean inHandler : new boolean[] { true, false }) {
+      for (boolean before : new boolean[] { true, false }) {
+        String what = "in handler " + inHandler + ", before " + before;
+        List<Object> answers = serveWhileTheClockFails(inHandler, before);
+        int failures = 0;
+        for (int i = 0; i < answers.size(); i++) {
+          if (answers.get(i) instanceof OutOfMemoryError) {
+            assertEquals(what, "for the test", ((Error) answers.get(i)).getMessage());
+            failures++;
+          } else {
+            assertRow(i, answers.get(i));
+          }
+        }
+        assertTrue(what, failures > 0);
+        waitUntil(() -> pool.getEnlistedCount() == 0);
+      }
+    }
+    assertEquals("no thread was lost", 4, (int) asHandler(() -> helpersAtOnce(4)));
+  }
+
+  @Test
+  public void aCallOrMetricsThatFailHoldNobodyUp() throws Exception {
+    MetricsRegionServer metrics = Mockito.mock(MetricsRegionServer.class);
+    Mockito.doThrow(new IllegalStateException("metrics")).when(metrics).updateGet(Mockito.any(),
+      Mockito.anyLong(), Mockito.anyLong());
+    List<Object> answers = asHandler(() -> {
+      List<Action> actions = gets(3 * ParallelGets.WINDOW);
+      List<Object> taken = new ArrayList<>();
+      CountDownLatch helped = new CountDownLatch(1);
+      try (ParallelGets gets = pool.start(actions, call, region, metrics, (get, as) -> {
+        if (isHandler()) {
+          await(helped);
+        } else {
+          helped.countDown();
+        }
+        return result(get);
+      })) {
+        for (Action action : actions) {
+          assertTrue(gets.has(action));
+          taken.add(takeAnything(gets));
+          call.failWith(new IllegalStateException("call"));
+        }
+      }
+      return taken;
+    });
+    assertEquals("metrics", ((Exception) answers.get(0)).getMessage());
+    assertEquals("call", ((Exception) answers.get(2 * ParallelGets.WINDOW)).getMessage());
+    waitUntil(() -> pool.getEnlistedCount() == 0);
+  }
+
+  /** A trace that cannot be made that of a thread which comes to help. */
+  private static final class FailingTrace implements Context {
+    private final AtomicInteger failures = new AtomicInteger();
+
+    @Override
+    public <V> V get(ContextKey<V> key) {
+      return null;
+    }
+
+    @Override
+    public <V> Context with(ContextKey<V> key, V value) {
+      return this;
+    }
+
+    @Override
+    public Scope makeCurrent() {
+      failures.incrementAndGet();
+      throw new OutOfMemoryError("for the test");
+    }
+  }
+
+  @Test
+  public void aThreadThatFailsBeforeItsFirstGetIsThereForTheNext() throws Exception {
+    FailingTrace trace = new FailingTrace();
+    for (int i = 1; i <= 8; i++) {
+      int failures = i;
+      List<Object> answers = asHandler(() -> {
+        try (Scope ignored = ContextStorage.get().attach(trace)) {
+          return serve(gets(6), (get, as) -> {
+            waitUntil(() -> trace.failures.get() >= failures);
+            return result(get);
+          });
+        }
+      });
+      assertRow(5, answers.get(5));
+      waitUntil(() -> pool.getEnlistedCount() == 0);
+    }
+    assertEquals(4, (int) asHandler(() -> helpersAtOnce(4)));
+    assertEquals(4, pool.getThreadCount());
+  }
+
+  @Test
+  public void whenAThreadCannotBeMadeTheHandlerDoesAll() throws Exception {
+    List<ThreadFactory> factories = Arrays.asList(work -> null, work -> {
+      throw new IllegalStateException("for the test");
+    });
+    for (ThreadFactory factory : factories) {
+      pool.shutdown();
+      pool = new MultigetPool(settings(4), factory);
+      List<Object> answers = asHandler(() -> serve(gets(200), (get, as) -> result(get)));
+      assertRow(199, answers.get(199));
+      assertEquals(0, pool.getEnlistedCount());
+      assertEquals(0, pool.getThreadCount());
+      assertTrue(pool.getFailedThreadCount() > 0);
+    }
+  }
+
   @Test
   public void manyHandlersAtOnce() throws Exception {
-    int handlers = 8;
+    // As many as threads, twice that, and HBase's default with one beyond it.
+    for (int handlers : new int[] { 4, 8, 31 }) {
+      manyHandlersAtOnce(handlers);
+    }
+  }
+
+  private void manyHandlersAtOnce(int handlers) throws Exception {
     ExecutorService others = Executors.newFixedThreadPool(handlers);
     try {
       List<Future<?>> ends = new ArrayList<>();
       for (int h = 0; h < handlers; h++) {
         Random random = new Random(h);
         ends.add(others.submit(() -> {
-          for (int round = 0; round < 400; round++) {
+          for (int round = 0; round < 1600 / handlers; round++) {
             multi(random, 2 + random.nextInt(150));
           }
           return null;

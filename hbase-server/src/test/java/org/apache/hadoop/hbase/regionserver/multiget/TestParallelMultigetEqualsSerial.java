@@ -347,6 +347,9 @@ public class TestParallelMultigetEqualsSerial {
   @BeforeClass
   public static void setUpBeforeClass() throws Exception {
     Configuration conf = UTIL.getConfiguration();
+    // HBase's default, of which tests have less: with it there are three call queues.
+    conf.setInt(HConstants.REGION_SERVER_HANDLER_COUNT,
+      HConstants.DEFAULT_REGION_SERVER_HANDLER_COUNT);
     conf.set(HConstants.BUCKET_CACHE_IOENGINE_KEY, "offheap");
     conf.setInt(HConstants.BUCKET_CACHE_SIZE_KEY, 48);
     conf.setInt(HConstants.HBASE_SERVER_SCANNER_MAX_RESULT_SIZE_KEY, MAX_RESULT_SIZE);

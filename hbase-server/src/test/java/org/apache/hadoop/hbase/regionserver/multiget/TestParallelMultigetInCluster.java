@@ -17,6 +17,7 @@
  */
 package org.apache.hadoop.hbase.regionserver.multiget;
 
+import static org.junit.Assert.assertArrayEquals;
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
@@ -28,6 +29,7 @@ import io.opentelemetry.sdk.trace.data.SpanData;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
@@ -38,6 +40,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -201,6 +204,10 @@ public class TestParallelMultigetInCluster {
     conf.setInt(MultigetSettings.THREADS_KEY, 4);
     conf.setInt(MultigetSettings.MIN_BATCH_KEY, 1);
     conf.setBoolean(MultigetSettings.WHEN_BUSY_KEY, true);
+    // HBase's default, of which tests have less: with it there are three call queues.
+    conf.setInt(HConstants.REGION_SERVER_HANDLER_COUNT,
+      HConstants.DEFAULT_REGION_SERVER_HANDLER_COUNT);
+    conf.setInt("hbase.hconnection.threads.max", 256);
     UTIL.startMiniCluster(StartMiniClusterOption.builder().numRegionServers(2).build());
     UTIL.getAdmin().balancerSwitch(false, true);
   }
@@ -320,6 +327,66 @@ public class TestParallelMultigetInCluster {
         }
       }
     }
+  }
+
+  /** Rows of several families and store files, and batches around a window. */
+  @Test
+  public void moreClientsThanHandlersAreServed() throws Exception {
+    TableName wide = TableName.valueOf("wide");
+    List<byte[]> families =
+      Arrays.asList(Bytes.toBytes("f"), Bytes.toBytes("g"), Bytes.toBytes("h"));
+    TableDescriptorBuilder descriptor =
+      TableDescriptorBuilder.newBuilder(wide).setCoprocessor(Watcher.class.getName());
+    families.forEach(family -> descriptor.setColumnFamily(
+      ColumnFamilyDescriptorBuilder.newBuilder(family).setBlocksize(BLOCK_BYTES).build()));
+    UTIL.getAdmin().createTable(descriptor.build(),
+      new byte[][] { row(100), row(200), row(300), row(400), row(500) });
+    ExecutorService clients = Executors.newCachedThreadPool();
+    try (Table to = UTIL.getConnection().getTable(wide)) {
+      for (int file = 0; file < 3; file++) {
+        List<Put> puts = new ArrayList<>();
+        for (int i = 0; i < ROWS; i++) {
+          Put put = new Put(row(i));
+          for (byte[] family : families) {
+            put.addColumn(family, Bytes.toBytes(file), row(i));
+          }
+          puts.add(put);
+        }
+        to.put(puts);
+        UTIL.flush(wide);
+      }
+      List<Future<?>> ends = new ArrayList<>();
+      CountDownLatch all = new CountDownLatch(1);
+      for (int c = 0; c < HConstants.DEFAULT_REGION_SERVER_HANDLER_COUNT + 3; c++) {
+        Random random = new Random(c);
+        ends.add(clients.submit(() -> {
+          all.await();
+          try (Table from = UTIL.getConnection().getTable(wide)) {
+            for (int size : new int[] { 1, 64, 65, 37 }) {
+              List<Get> gets = new ArrayList<>();
+              for (int i = 0; i < size; i++) {
+                gets.add(new Get(row(random.nextInt(ROWS))));
+              }
+              Result[] results = from.get(gets);
+              for (int i = 0; i < size; i++) {
+                assertEquals(9, results[i].size());
+                assertArrayEquals(gets.get(i).getRow(),
+                  results[i].getValue(families.get(2), Bytes.toBytes(2)));
+              }
+            }
+          }
+          return null;
+        }));
+      }
+      all.countDown();
+      for (Future<?> end : ends) {
+        end.get(TIMEOUT_MILLIS, TimeUnit.MILLISECONDS);
+      }
+    } finally {
+      clients.shutdownNow();
+      UTIL.deleteTable(wide);
+    }
+    assertTrue("served by " + Watcher.THREADS, Watcher.sawHelpers());
   }
 
   @Test

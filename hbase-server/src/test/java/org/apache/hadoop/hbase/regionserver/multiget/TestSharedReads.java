@@ -29,13 +29,16 @@ import java.io.File;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.BiConsumer;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.Cell;
 import org.apache.hadoop.hbase.CellUtil;
@@ -142,7 +145,7 @@ public class TestSharedReads {
   @Test
   public void aBlockIsReadOnceAndStaysUntilTheBatchIsOver() throws IOException {
     AtomicInteger count = new AtomicInteger();
-    reads.join();
+    reads.enter();
     Cacheable first;
     Cacheable second;
     try {
@@ -179,7 +182,7 @@ public class TestSharedReads {
 
   @Test
   public void whatOneFailsToReadTheOthersReadForThemselves() throws IOException {
-    reads.join();
+    reads.enter();
     try {
       assertThrows(IOException.class, () -> SharedReads.read("a", place -> {
         throw new IOException("for the test");
@@ -207,7 +210,7 @@ public class TestSharedReads {
     // One that overflows soon, as System.nanoTime may.
     AtomicLong clock = new AtomicLong(Long.MAX_VALUE - SharedReads.WAIT_NANOS);
     SharedReads timed = new SharedReads(spared, clock::get);
-    timed.join();
+    timed.enter();
     try {
       for (int i = 0; i < 10; i++) {
         read("cached " + i, clock, SharedReads.WAIT_NANOS - 1);
@@ -247,7 +250,7 @@ public class TestSharedReads {
     List<Thread> threads = new ArrayList<>();
     for (int i = 0; i < 3; i++) {
       FutureTask<Cacheable> get = new FutureTask<>(() -> {
-        reads.join();
+        reads.enter();
         return SharedReads.read("a", reader);
       });
       Thread thread = new Thread(get);
@@ -284,11 +287,11 @@ public class TestSharedReads {
       return new Block();
     };
     FutureTask<Cacheable> other = new FutureTask<>(() -> {
-      reads.join();
+      reads.enter();
       return SharedReads.read("b", reader);
     });
     new Thread(other).start();
-    reads.join();
+    reads.enter();
     try {
       SharedReads.read("a", reader).release();
     } finally {
@@ -297,6 +300,101 @@ public class TestSharedReads {
     other.get(60, TimeUnit.SECONDS).release();
     reads.release();
     assertEquals(0, spared.sum());
+  }
+
+  /** Blocks of a file that lie one behind the other, by their numbers. */
+  private static final class Blocks implements SharedReads.NeighbourReader<Integer> {
+    private final Map<Integer, Integer> places = new HashMap<>();
+    private final List<Block> read = new ArrayList<>();
+    private int failing = -1;
+
+    /** As a place is equal to itself only. */
+    private Integer place(int number) {
+      return places.computeIfAbsent(number, Integer::valueOf);
+    }
+
+    private Block block() {
+      Block block = new Block();
+      read.add(block);
+      return block;
+    }
+
+    @Override
+    public Cacheable read(Integer place) {
+      return block();
+    }
+
+    @Override
+    public Integer next(Integer place, Cacheable block) {
+      if (place == failing) {
+        throw new OutOfMemoryError("for the test");
+      }
+      return place(place + 1);
+    }
+
+    @Override
+    public Cacheable readWithNext(Integer place, BiConsumer<Integer, Cacheable> others) {
+      others.accept(place(place + 1), block());
+      return block();
+    }
+  }
+
+  @Test
+  public void nobodyWaitsForAReadThatHasFailedInWhateverWay() throws Exception {
+    AtomicInteger looks = new AtomicInteger();
+    for (int failing = 1; failing <= 2; failing++) {
+      int last = failing;
+      looks.set(0);
+      SharedReads timed = new SharedReads(spared, () -> {
+        if (looks.incrementAndGet() == last) {
+          throw new OutOfMemoryError("for the test");
+        }
+        return 0;
+      });
+      timed.enter();
+      try {
+        assertThrows(OutOfMemoryError.class, () -> SharedReads.read("a", place -> new Block()));
+      } finally {
+        SharedReads.leave();
+      }
+      FutureTask<Cacheable> other = new FutureTask<>(() -> {
+        timed.enter();
+        return SharedReads.read("a", place -> new Block());
+      });
+      Thread thread = new Thread(other);
+      thread.setDaemon(true);
+      thread.start();
+      Cacheable block = other.get(60, TimeUnit.SECONDS);
+      block.release();
+      timed.release();
+      assertEquals(0, block.refCnt());
+    }
+  }
+
+  @Test
+  public void noBlockIsLostIfAReadFailsBehindIt() throws IOException {
+    for (int failing = 1; failing <= 3; failing++) {
+      Blocks blocks = new Blocks();
+      blocks.failing = failing;
+      SharedReads ordered = new SharedReads(spared);
+      ordered.enter();
+      try {
+        for (int number = 1; number <= 4; number++) {
+          try {
+            SharedReads.read(blocks.place(number), blocks).release();
+          } catch (OutOfMemoryError e) {
+            assertEquals("for the test", e.getMessage());
+            blocks.failing = -1;
+          }
+        }
+      } finally {
+        SharedReads.leave();
+        ordered.release();
+      }
+      for (Block each : blocks.read) {
+        assertEquals("failing at " + failing, 0, each.refCnt());
+      }
+    }
   }
 
   private static byte[] row(int i) {

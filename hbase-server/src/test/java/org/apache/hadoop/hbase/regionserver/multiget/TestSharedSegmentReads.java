@@ -107,7 +107,7 @@ public class TestSharedSegmentReads {
 
   @Test
   public void theGetsOfABatchReadABlockOnceAndEachOfThemHits() {
-    reads.join();
+    reads.enter();
     Cacheable first;
     Cacheable second;
     try {
@@ -165,7 +165,7 @@ public class TestSharedSegmentReads {
   @Test
   public void blocksOfRowsSideBySideAreReadTogether() {
     List<BlockCacheKey> keys = storeFile();
-    reads.join();
+    reads.enter();
     try {
       getAndRelease(keys.get(0));
       assertEquals(0, gauge("JoinedReadCount"));
@@ -186,7 +186,7 @@ public class TestSharedSegmentReads {
   @Test
   public void blocksOfRowsFarFromEachOtherAreReadAlone() {
     List<BlockCacheKey> keys = storeFile();
-    reads.join();
+    reads.enter();
     try {
       for (int i = 20; i >= 0; i -= 2) {
         getAndRelease(keys.get(i));
@@ -204,7 +204,7 @@ public class TestSharedSegmentReads {
 
   @Test
   public void whatIsNotThereIsAMissForEachGet() {
-    reads.join();
+    reads.enter();
     try {
       assertNull(get(key("file", 2, BlockType.DATA)));
       assertNull(get(key("another", 1, BlockType.DATA)));
