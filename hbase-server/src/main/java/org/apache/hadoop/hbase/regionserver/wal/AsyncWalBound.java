@@ -97,9 +97,8 @@ public final class AsyncWalBound {
   // When the sync was started that is on its way.
   private volatile long runningSince = NONE;
   private volatile boolean closed;
-  private volatile long firstDropped = Long.MAX_VALUE;
-  private volatile long lastDropped;
   private volatile Throwable lost;
+  private final DroppedWrites dropped = new DroppedWrites();
 
   /**
    * @param timeoutNanos how long a writer waits for room at most
@@ -151,7 +150,7 @@ public final class AsyncWalBound {
     // each look would fetch it from another processor.
     if (durability.ordinal() <= Durability.ASYNC_WAL.ordinal()) {
       bound.acknowledge(txid, edit.estimatedSerializedSizeOf());
-    } else if (bound.hasLost() || txid <= bound.lastDropped) {
+    } else if (bound.hasLost() || bound.dropped.contains(txid)) {
       bound.check(txid);
     }
   }
@@ -248,7 +247,7 @@ public final class AsyncWalBound {
   }
 
   private void check(long txid) throws IOException {
-    if (lost != null || txid >= firstDropped && txid <= lastDropped) {
+    if (lost != null || dropped.contains(txid)) {
       throw new IOException("An append to " + name + " has failed", lost);
     }
     if (closed) {
@@ -288,8 +287,7 @@ public final class AsyncWalBound {
   void dropped(long txid, Throwable cause) {
     lock.lock();
     try {
-      firstDropped = Math.min(firstDropped, txid);
-      lastDropped = Math.max(lastDropped, txid);
+      dropped.add(txid);
       // All are dropped from the first on: so is the highest, if it is not before this one.
       if (lost == null && txid <= writes.highestTxid()) {
         LOG.error("A write to {} was dropped after it was acknowledged", name, cause);
@@ -298,6 +296,26 @@ public final class AsyncWalBound {
       room.signalAll();
     } finally {
       lock.unlock();
+    }
+  }
+
+  /**
+   * To be called when the WAL is about to roll, by the thread that appends, between the last append
+   * to the old writer and the first to the new one. What was dropped remains so, whenever its
+   * writer asks; what is appended from now on is judged by itself.
+   * @param bound may be null
+   * @return whether the WAL may append again, as nothing was dropped that had been acknowledged
+   */
+  static boolean mayAppendAgain(AsyncWalBound bound) {
+    if (bound == null) {
+      return true;
+    }
+    bound.lock.lock();
+    try {
+      bound.dropped.endRange();
+      return !bound.hasLost();
+    } finally {
+      bound.lock.unlock();
     }
   }
 

@@ -342,8 +342,99 @@ public class TestAsyncWalBound {
     bound.acknowledge(10, 1);
   }
 
+  private void drop(long... txids) {
+    for (long txid : txids) {
+      bound.dropped(txid, new IOException("Disk on fire"));
+    }
+  }
+
+  private void assertDropped(long... txids) {
+    for (long txid : txids) {
+      assertThrows("" + txid, IOException.class, () -> bound.acknowledge(txid, 1));
+    }
+  }
+
+  @Test
+  public void writesBetweenTwoDropsAreAcknowledgedAndThoseDroppedAreNotHoweverLate()
+    throws Exception {
+    conf.set(AsyncWalSettings.INTERVAL_KEY, "3600000");
+    open(HOUR);
+    bound.acknowledge(4, 1);
+    drop(5, 7);
+    assertTrue(AsyncWalBound.mayAppendAgain(bound));
+    // Of the next writer. One has been acknowledged, of the other its writer has yet to learn.
+    bound.acknowledge(11, 1);
+    drop(20);
+    assertFalse("Nobody was told of it", bound.hasLost());
+    bound.acknowledge(12, 1);
+    assertTrue(AsyncWalBound.mayAppendAgain(bound));
+    synced.set(30);
+    // Those of the first roll ask after the second; 6 is between two that were dropped by one.
+    assertDropped(5, 6, 7, 20);
+    bound.acknowledge(4, 1);
+    bound.acknowledge(8, 1);
+    bound.acknowledge(19, 1);
+    bound.acknowledge(21, 1);
+  }
+
+  @Test
+  public void aRollAloneEndsWhatIsDropped() throws Exception {
+    conf.set(AsyncWalSettings.INTERVAL_KEY, "3600000");
+    open(HOUR);
+    drop(5);
+    drop(9);
+    assertDropped(5, 6, 8, 9);
+    assertTrue(AsyncWalBound.mayAppendAgain(bound));
+    assertTrue("A roll without a drop", AsyncWalBound.mayAppendAgain(bound));
+    assertDropped(5, 6, 8, 9);
+    bound.acknowledge(10, 1);
+    assertTrue(AsyncWalBound.mayAppendAgain(null));
+  }
+
+  @Test
+  public void theWalAppendsNoMoreAfterAcknowledgedWriteWasDropped() throws Exception {
+    conf.set(AsyncWalSettings.INTERVAL_KEY, "3600000");
+    open(HOUR);
+    drop(5);
+    assertTrue(AsyncWalBound.mayAppendAgain(bound));
+    bound.acknowledge(9, 1);
+    drop(8);
+    assertFalse(AsyncWalBound.mayAppendAgain(bound));
+    assertDropped(5, 8, 10);
+  }
+
+  @Test
+  public void whatWasDroppedInManyRollsTakesBoundedMemory() {
+    DroppedWrites dropped = new DroppedWrites();
+    int rolls = 3 * DroppedWrites.MAX_RANGES;
+    for (int roll = 1; roll <= rolls; roll++) {
+      dropped.add(10 * roll);
+      dropped.add(10 * roll + 2);
+      dropped.endRange();
+    }
+    for (int roll = 1; roll <= rolls; roll++) {
+      for (int i = 0; i <= 2; i++) {
+        assertTrue(dropped.contains(10 * roll + i));
+      }
+      assertEquals("behind " + roll, roll <= rolls - DroppedWrites.MAX_RANGES,
+        dropped.contains(10 * roll + 3));
+    }
+    assertFalse(dropped.contains(9));
+    assertFalse(new DroppedWrites().contains(0));
+  }
+
   @Test
   public void allIsSyncedInTheEndWithManyWriters() throws Exception {
+    // One alone, a few, and more than HBase has handlers by default.
+    for (int count : new int[] { 1, 8, 31 }) {
+      bound = null;
+      synced.set(0);
+      allIsSyncedInTheEnd(count);
+      bound.close();
+    }
+  }
+
+  private void allIsSyncedInTheEnd(int count) throws Exception {
     conf.set(AsyncWalSettings.INTERVAL_KEY, "1");
     conf.set(AsyncWalSettings.BYTES_KEY, "2000");
     conf.set(AsyncWalSettings.MAX_UNSYNCED_KEY, "4000");
@@ -357,9 +448,9 @@ public class TestAsyncWalBound {
       bound.synced();
     }, System::nanoTime);
     List<Future<?>> all = new ArrayList<>();
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < count; i++) {
       all.add(writers.submit(() -> {
-        for (int n = 0; n < 5_000; n++) {
+        for (int n = 0; n < 20_000 / count; n++) {
           long txid = appended.incrementAndGet();
           bound.acknowledge(txid, 100);
           atRisk.accumulateAndGet(bound.unsyncedBytes(), Math::max);
@@ -374,6 +465,6 @@ public class TestAsyncWalBound {
     assertEquals(appended.get(), synced.get());
     // Who waits goes on when his own write is synced, which may be before it is counted as such.
     assertTrue("No more than the room, and two writes of each who waits, but " + atRisk,
-      atRisk.get() <= 4_000 + 8 * 2 * 100);
+      atRisk.get() <= 4_000 + count * 2 * 100);
   }
 }

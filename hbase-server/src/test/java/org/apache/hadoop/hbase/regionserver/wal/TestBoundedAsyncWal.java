@@ -18,6 +18,7 @@
 package org.apache.hadoop.hbase.regionserver.wal;
 
 import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertNull;
 import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
@@ -363,6 +364,39 @@ public class TestBoundedAsyncWal {
     assertEquals(allRows(), rowsOfAllFiles());
   }
 
+  /** With more writers than HBase has handlers by default, and room for half of them. */
+  @Test
+  public void rollsLoseNothingOfManyWritersToSeveralRegions() throws Exception {
+    conf.set(AsyncWalSettings.INTERVAL_KEY, "1");
+    conf.set(AsyncWalSettings.MAX_UNSYNCED_KEY, "2000");
+    List<HRegion> several =
+      Arrays.asList(open("several-1"), open("several-2"), open("several-3"));
+    int count = 31;
+    int each = 20;
+    List<Future<?>> all = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      int first = i * each;
+      all.add(writers.submit(() -> {
+        for (int row = first; row < first + each; row++) {
+          several.get(row % several.size()).put(RegionsInHdfs.put(row,
+            row % each == each - 1 ? Durability.SYNC_WAL : Durability.ASYNC_WAL, 100));
+        }
+        return null;
+      }));
+    }
+    do {
+      wal.rollWriter(true);
+    } while (!all.stream().allMatch(Future::isDone));
+    for (Future<?> one : all) {
+      one.get();
+    }
+    await(() -> wal.asyncBound.unsyncedBytes() == 0);
+    rows = count * each;
+    List<Integer> found = rowsOfAllFiles();
+    Collections.sort(found);
+    assertEquals(allRows(), found);
+  }
+
   @Test
   public void asyncWritesAloneMakeTheWalRollBySize() throws Exception {
     conf.set(AsyncWalSettings.INTERVAL_KEY, "1");
@@ -474,5 +508,29 @@ public class TestBoundedAsyncWal {
     put(region, Durability.ASYNC_WAL);
     await(() -> wal.asyncBound.unsyncedBytes() == 0);
     assertEquals(Arrays.asList(0, 2), rowsOfAllFiles());
+  }
+
+  /** As HDFS fails once, the WAL rolls, and HDFS fails once more. */
+  @Test
+  public void writesBetweenTwoDropsAreAcknowledged() throws Exception {
+    if (provider.equals("asyncfs")) {
+      return;
+    }
+    conf.set(AsyncWalSettings.INTERVAL_KEY, "3600000");
+    HRegion region = open("twice");
+    long between = 0;
+    for (int roll = 0; roll < 2; roll++) {
+      put(region, Durability.SYNC_WAL);
+      between = wal.highestUnsyncedTxid;
+      appendFailure = CompletableFuture.completedFuture(new IOException("Disk on fire"));
+      assertThrows(IOException.class, () -> put(region, Durability.SYNC_WAL));
+      appendFailure = NONE;
+      wal.rollWriter(true);
+    }
+    assertFalse(wal.asyncBound.hasLost());
+    // As one would whose thread comes to it only now.
+    wal.asyncBound.acknowledge(between, 1);
+    put(region, Durability.SYNC_WAL);
+    assertEquals(Arrays.asList(0, 2, 4), rowsOfAllFiles());
   }
 }

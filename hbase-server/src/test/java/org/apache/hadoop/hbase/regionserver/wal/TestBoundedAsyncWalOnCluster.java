@@ -119,6 +119,9 @@ public class TestBoundedAsyncWalOnCluster {
   public static void startCluster() throws Exception {
     Configuration conf = UTIL.getConfiguration();
     conf.setInt(HConstants.REGIONSERVER_INFO_PORT, 0);
+    // HBase's default, of which tests have less: with it there are three call queues.
+    conf.setInt(HConstants.REGION_SERVER_HANDLER_COUNT,
+      HConstants.DEFAULT_REGION_SERVER_HANDLER_COUNT);
     conf.setLong(AsyncWalSettings.INTERVAL_KEY, 10);
     conf.setInt("replication.source.sleepforretries", 10);
     UTIL.startMiniCluster(StartMiniClusterOption.builder().numRegionServers(1).build());
