@@ -19,7 +19,9 @@ package org.apache.hadoop.hbase.io;
 
 import java.nio.ByteBuffer;
 import java.util.Arrays;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.ReentrantLock;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.nio.ByteBuff;
 import org.apache.hadoop.hbase.nio.SingleByteBuff;
@@ -39,7 +41,9 @@ import org.apache.yetus.audience.InterfaceAudience;
  * <p>
  * In use when {@value #ENABLED_KEY} is set and {@link ByteBuffAllocator#BYTEBUFF_ALLOCATOR_CLASS}
  * is not. Thread-safe. Taking a piece and returning it holds a lock of its size for as long as it
- * takes to move one reference.
+ * takes to move one reference; a buffer is taken or allocated outside it, as the JVM may try for
+ * half a second when direct memory is short. One thread does that at a time, so that a buffer is
+ * not divided for each of them; others wait for the pieces, but not for long.
  */
 @InterfaceAudience.Private
 public class SizeClassByteBuffAllocator extends ByteBuffAllocator {
@@ -52,6 +56,9 @@ public class SizeClassByteBuffAllocator extends ByteBuffAllocator {
 
   /** How many times the smallest size that is served goes into a buffer. */
   private static final int MIN_PART_OF_BUFFER = 48;
+
+  /** How long a piece is waited for while another thread is at dividing a buffer. */
+  private static final long DIVISION_WAIT_MILLIS = 10;
 
   private final int minSize;
   /** From which size on a whole buffer is used when there is no piece. */
@@ -136,7 +143,7 @@ public class SizeClassByteBuffAllocator extends ByteBuffAllocator {
     }
     for (SizeClass sizeClass : classes) {
       if (size <= sizeClass.pieceSize) {
-        Piece piece = sizeClass.take();
+        Piece piece = sizeClass.takePiece();
         if (piece != null) {
           pieceBytes.add(size);
         }
@@ -198,22 +205,68 @@ public class SizeClassByteBuffAllocator extends ByteBuffAllocator {
     private final int pieceSize;
     /** Those with free pieces; one without is known to its pieces alone. */
     private DividedBuffer first;
+    /** Of the thread that takes a buffer to divide it. */
+    private final ReentrantLock dividing = new ReentrantLock();
 
     SizeClass(int pieces) {
       this.pieces = pieces;
       this.pieceSize = bufSize / pieces;
     }
 
-    synchronized Piece take() {
-      if (first == null) {
-        ByteBuffer buffer = getBuffer();
-        if (buffer == null) {
-          return null;
-        }
-        pieceBytes.add(-bufSize);
-        insert(new DividedBuffer(this, buffer, pieces));
+    Piece takePiece() {
+      Piece piece = takeFree();
+      if (piece != null) {
+        return piece;
       }
+      boolean locked = awaitDivision();
+      try {
+        piece = takeFree();
+        return piece != null ? piece : divide();
+      } finally {
+        if (locked) {
+          dividing.unlock();
+        }
+      }
+    }
+
+    /** Returns false if another thread takes long, and this one is to get a buffer of its own. */
+    private boolean awaitDivision() {
+      if (dividing.tryLock()) {
+        return true;
+      }
+      try {
+        return dividing.tryLock(DIVISION_WAIT_MILLIS, TimeUnit.MILLISECONDS);
+      } catch (InterruptedException e) {
+        // For whoever waits for something that it does not get otherwise.
+        Thread.currentThread().interrupt();
+        return false;
+      }
+    }
+
+    private Piece divide() {
+      ByteBuffer buffer = getBuffer();
+      if (buffer == null) {
+        return null;
+      }
+      DividedBuffer divided;
+      try {
+        divided = new DividedBuffer(this, buffer, pieces);
+      } catch (Throwable e) {
+        putbackBuffer(buffer);
+        throw e;
+      }
+      pieceBytes.add(-bufSize);
+      synchronized (this) {
+        insert(divided);
+        return takeFree();
+      }
+    }
+
+    private synchronized Piece takeFree() {
       DividedBuffer divided = first;
+      if (divided == null) {
+        return null;
+      }
       Piece piece = divided.free[--divided.freeCount];
       if (divided.freeCount == 0) {
         remove(divided);

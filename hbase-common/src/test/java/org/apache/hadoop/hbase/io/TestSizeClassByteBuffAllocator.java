@@ -31,9 +31,13 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.HBaseConfiguration;
@@ -238,13 +242,18 @@ public class TestSizeClassByteBuffAllocator {
 
   @Test
   public void testThreadsShareThePool() throws Exception {
-    int threads = 8;
+    for (int threads : new int[] { 1, 8, 33 }) {
+      testThreadsShareThePool(threads);
+    }
+  }
+
+  private void testThreadsShareThePool(int threads) throws Exception {
     ExecutorService pool = Executors.newFixedThreadPool(threads);
     try {
       List<Future<?>> ends = new ArrayList<>();
       for (int t = 0; t < threads; t++) {
         int seed = t;
-        ends.add(pool.submit(() -> churn(new Random(seed))));
+        ends.add(pool.submit(() -> churn(new Random(seed), 80_000 / threads)));
       }
       for (Future<?> end : ends) {
         end.get();
@@ -257,10 +266,98 @@ public class TestSizeClassByteBuffAllocator {
     assertTrue(divided + " buffers stay divided", divided <= PIECES.length);
   }
 
-  private void churn(Random random) {
+  /** A pool whose next new buffer takes as long as a test wants, as when direct memory is short. */
+  private static final class SlowAllocator extends SizeClassByteBuffAllocator {
+    private final AtomicInteger slow = new AtomicInteger();
+    private final CountDownLatch begun = new CountDownLatch(1);
+    private final CountDownLatch end = new CountDownLatch(1);
+    private volatile boolean failing;
+
+    SlowAllocator() {
+      super(true, 4, BUFFER, BUFFER / 6);
+    }
+
+    @Override
+    ByteBuffer getBuffer() {
+      if (slow.getAndDecrement() == 1) {
+        begun.countDown();
+        try {
+          assertTrue(end.await(60, TimeUnit.SECONDS));
+        } catch (InterruptedException e) {
+          throw new AssertionError(e);
+        }
+        if (failing) {
+          throw new OutOfMemoryError("for the test");
+        }
+      }
+      return super.getBuffer();
+    }
+  }
+
+  /** What others do with pieces of a size while a buffer is allocated for it. */
+  private void testOthersDuringAllocation(boolean failing) throws Exception {
+    SlowAllocator pool = new SlowAllocator();
+    pool.failing = failing;
+    ExecutorService threads = Executors.newCachedThreadPool();
+    try {
+      List<ByteBuff> pieces = new ArrayList<>();
+      for (int i = 0; i < 3; i++) {
+        pieces.add(pool.allocate(BUFFER / 3));
+      }
+      pool.slow.set(1);
+      Future<ByteBuff> slow = threads.submit(() -> pool.allocate(BUFFER / 3));
+      assertTrue(pool.begun.await(60, TimeUnit.SECONDS));
+      for (int i = 0; i < 2; i++) {
+        threads.submit(() -> pieces.remove(0).release()).get(20, TimeUnit.SECONDS);
+        ByteBuff piece = threads.submit(() -> pool.allocate(BUFFER / 3)).get(20, TimeUnit.SECONDS);
+        assertFalse("one that was released", piece.hasArray());
+        assertEquals(1, pool.getUsedBufferCount());
+        pieces.add(piece);
+      }
+      // None is free, and whoever waits for the slow one does not wait long.
+      ByteBuff other = threads.submit(() -> pool.allocate(BUFFER / 3)).get(20, TimeUnit.SECONDS);
+      assertFalse(other.hasArray());
+      assertEquals(2, pool.getUsedBufferCount());
+      pieces.add(other);
+      pool.end.countDown();
+      if (failing) {
+        assertEquals("for the test",
+          assertThrows(ExecutionException.class, () -> slow.get(20, TimeUnit.SECONDS)).getCause()
+            .getMessage());
+      } else {
+        pieces.add(slow.get(20, TimeUnit.SECONDS));
+      }
+      int used = failing ? 2 : 3;
+      assertEquals(used, pool.getUsedBufferCount());
+      assertEquals(BUFFER / 3 * (failing ? 6 : 7), pool.getPoolAllocationBytes());
+      for (int i = 0; i < pieces.size(); i++) {
+        fill(pieces.get(i), i);
+      }
+      for (int i = 0; i < pieces.size(); i++) {
+        assertHolds(pieces.get(i), i);
+        pieces.get(i).release();
+      }
+      assertEquals("One stays divided", used - 1, pool.getFreeBufferCount());
+    } finally {
+      pool.end.countDown();
+      threads.shutdownNow();
+    }
+  }
+
+  @Test
+  public void testAllocationHoldsUpNeitherReleasesNorPooledPieces() throws Exception {
+    testOthersDuringAllocation(false);
+  }
+
+  @Test
+  public void testFailedAllocationTakesNothingAway() throws Exception {
+    testOthersDuringAllocation(true);
+  }
+
+  private void churn(Random random, int times) {
     List<ByteBuff> live = new ArrayList<>();
     List<Integer> seeds = new ArrayList<>();
-    for (int i = 0; i < 20_000; i++) {
+    for (int i = 0; i < times; i++) {
       if (live.size() < 10 && random.nextInt(3) > 0) {
         ByteBuff buff = allocator.allocate(1 + random.nextInt(BUFFER / 2));
         int seed = random.nextInt();
