@@ -111,6 +111,9 @@ public final class FileWarmUp implements Runnable {
   private volatile Phase phase = Phase.META;
   private volatile Outcome outcome;
   private volatile boolean cancelled;
+  private volatile boolean reading;
+  /** When the read that is under way has begun. */
+  private volatile long readStart;
 
   // Of the thread that runs it.
   private HFile.Reader stream;
@@ -276,7 +279,7 @@ public final class FileWarmUp implements Runnable {
       }
       pace.beforeRead(this, size);
       // Through the cache, so that a get that wants the block at this moment does not read it too.
-      reader.readBlock(offset, size, true, true, false, false, type, null).release();
+      readMeta(offset, size, type).release();
       takeBackIfCancelled(offset, type);
       countWarmed(size);
     }
@@ -286,8 +289,7 @@ public final class FileWarmUp implements Runnable {
   private Blocks below(Blocks blocks, int i, BlockType type)
     throws IOException, InterruptedException {
     checkCancelled();
-    HFileBlock block = reader.readBlock(blocks.offset(i), blocks.size(i), true, true, false, false,
-      type, null);
+    HFileBlock block = readMeta(blocks.offset(i), blocks.size(i), type);
     try {
       takeBackIfCancelled(blocks.offset(i), type);
       return BlockPositions.below(block);
@@ -379,9 +381,7 @@ public final class FileWarmUp implements Runnable {
   }
 
   private void readData(long offset, int size) throws IOException {
-    HFile.Reader source = sourceOf(offset);
-    HFileBlock block = source.readBlock(offset, size, true, source == reader, false, false,
-      BlockType.DATA, null, true);
+    HFileBlock block = readData(sourceOf(offset), offset, size);
     try {
       // The block itself may still have found a place, as in stock.
       full = !cacheConf.isInMemory() && !cache.blockFitsIntoTheCache(block).orElse(true);
@@ -395,6 +395,35 @@ public final class FileWarmUp implements Runnable {
     takeBackIfCancelled(offset, BlockType.DATA);
     endOfLastRead = offset + size;
     countWarmed(size);
+  }
+
+  private HFileBlock readMeta(long offset, int size, BlockType type) throws IOException {
+    beginRead();
+    try {
+      return reader.readBlock(offset, size, true, true, false, false, type, null);
+    } finally {
+      reading = false;
+    }
+  }
+
+  private HFileBlock readData(HFile.Reader source, long offset, int size) throws IOException {
+    beginRead();
+    try {
+      return source.readBlock(offset, size, true, source == reader, false, false, BlockType.DATA,
+        null, true);
+    } finally {
+      reading = false;
+    }
+  }
+
+  private void beginRead() {
+    readStart = System.nanoTime();
+    reading = true;
+  }
+
+  /** Returns for how long the read that is under way has been, in nanoseconds; 0 without one. */
+  long readNanos() {
+    return reading ? Math.max(0, System.nanoTime() - readStart) : 0;
   }
 
   /** The file's own reader for single blocks, a stream once they lie together. */

@@ -92,6 +92,8 @@ final class ReadRate {
           return;
         }
         if (turns.peekFirst() != turn) {
+          // Waits without a limit: those ahead wait as long as the rate says, and whoever leaves,
+          // is cancelled or changes the rate signals.
           changed.await();
         } else if (owed > 0) {
           changed.awaitNanos((long) Math.ceil(owed / bytesPerSecond * NANOS));

@@ -43,6 +43,8 @@ final class ScheduledWarmUp implements ScheduledFuture<Void>, WarmUpPace {
   private ScheduledFuture<?> delay;
   /** The place among those whose delay is over; guarded by the queue's lock. */
   long turn;
+  /** Whether a read of it was found to be overdue; guarded by the queue's lock. */
+  boolean overdue;
 
   private volatile boolean cancelled;
   private Thread runner;
@@ -171,6 +173,7 @@ final class ScheduledWarmUp implements ScheduledFuture<Void>, WarmUpPace {
   @Override
   public Void get() throws InterruptedException {
     if (!cancelled) {
+      // Waits without a limit: as Future says. Who wants one calls the other method.
       end.await();
     }
     return result();

@@ -71,6 +71,7 @@ final class WarmUpMetrics {
     register(registry, "LimitBytesPerSecond", Snapshot::limit, progress);
     register(registry, "SecondsToGo", Snapshot::secondsToGo, progress);
     register(registry, "WaitedForWritersMillis", Snapshot::waitedMillis, progress);
+    register(registry, "OverdueReadCount", Snapshot::overdueReads, progress);
     Tables tables = new Tables(registry, progress);
     progress.onNewTable(tables::add);
   }

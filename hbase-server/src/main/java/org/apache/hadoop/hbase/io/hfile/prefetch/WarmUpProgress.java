@@ -155,12 +155,15 @@ public final class WarmUpProgress {
     private final long bytesPerSecond;
     private final long limit;
     private final long waitedMillis;
+    private final long overdueReads;
 
-    private Snapshot(long taken, long bytesPerSecond, long limit, long waitedMillis) {
+    private Snapshot(long taken, long bytesPerSecond, long limit, long waitedMillis,
+      long overdueReads) {
       this.taken = taken;
       this.bytesPerSecond = bytesPerSecond;
       this.limit = limit;
       this.waitedMillis = waitedMillis;
+      this.overdueReads = overdueReads;
     }
 
     public Counts total() {
@@ -187,6 +190,11 @@ public final class WarmUpProgress {
       return waitedMillis;
     }
 
+    /** Returns how many files had a read that others with the same blocks waited no longer for. */
+    public long overdueReads() {
+      return overdueReads;
+    }
+
     /** Returns how many seconds are left at the present rate, 0 with no work, -1 if unknown. */
     public long secondsToGo() {
       if (total.queuedBytes == 0) {
@@ -201,6 +209,7 @@ public final class WarmUpProgress {
   private final LongSupplier limit;
   private final Set<ScheduledWarmUp> active = ConcurrentHashMap.newKeySet();
   private final LongAdder waitedNanos = new LongAdder();
+  private final LongAdder overdueReads = new LongAdder();
   private volatile boolean used;
   private volatile Snapshot last;
 
@@ -271,6 +280,10 @@ public final class WarmUpProgress {
     waitedNanos.add(nanoseconds);
   }
 
+  void readIsOverdue() {
+    overdueReads.increment();
+  }
+
   private void tickUnlessItFails() {
     try {
       tick();
@@ -329,7 +342,7 @@ public final class WarmUpProgress {
 
   private synchronized Snapshot take() {
     Snapshot snapshot = new Snapshot(nanos.getAsLong(), rate, limit.getAsLong(),
-      TimeUnit.NANOSECONDS.toMillis(waitedNanos.sum()));
+      TimeUnit.NANOSECONDS.toMillis(waitedNanos.sum()), overdueReads.sum());
     ended.forEach((table, counts) -> {
       snapshot.total.add(counts);
       snapshot.tables.computeIfAbsent(table, name -> new Counts()).add(counts);

@@ -48,7 +48,8 @@ import org.apache.hbase.thirdparty.com.google.common.util.concurrent.ThreadFacto
  * <p>
  * Files that have their blocks under the same keys of one cache are warmed one after the other, so
  * that the later ones find what the first has read: the two daughters of a split, links to one file
- * in several clones, a region and its replica.
+ * in several clones, a region and its replica. They wait no longer for a file of which one read has
+ * been under way for {@value #OVERDUE_SECONDS} s: it may hang in HDFS, and is counted and logged.
  */
 @InterfaceAudience.Private
 public final class WarmUps {
@@ -60,6 +61,13 @@ public final class WarmUps {
   private static final long QUEUE_POLL_MILLIS = 5;
   /** How long a read waits for the writers at most, in seconds: they may be stuck. */
   static final long QUEUE_WAIT_SECONDS = 10;
+  /**
+   * From when on a read holds up no other file, in seconds: HDFS waits as long for a DataNode that
+   * does not answer before it reads from another.
+   */
+  static final long OVERDUE_SECONDS = 60;
+  /** How often it is looked within that time whether a file is held up no longer. */
+  private static final int LOOKS = 4;
 
   private static final WarmUps INSTANCE = new WarmUps();
 
@@ -69,12 +77,20 @@ public final class WarmUps {
   /** What threads work on; guarded by {@link #lock}. */
   private final List<ScheduledWarmUp> running = new ArrayList<>();
   private long turns;
+  /** Whether it will be looked again who is held up; guarded by {@link #lock}. */
+  private boolean lookDue;
+  private final long overdueNanos;
   private volatile WarmUpSettings settings = WarmUpSettings.NONE;
   private final ReadRate rate = new ReadRate();
   private final ScheduledThreadPoolExecutor clock;
   private final WarmUpProgress progress;
 
   WarmUps() {
+    this(TimeUnit.SECONDS.toNanos(OVERDUE_SECONDS));
+  }
+
+  WarmUps(long overdueNanos) {
+    this.overdueNanos = overdueNanos;
     clock = new ScheduledThreadPoolExecutor(1,
       new ThreadFactoryBuilder().setNameFormat("hfile-prefetch-clock").setDaemon(true).build());
     clock.setRemoveOnCancelPolicy(true);
@@ -188,6 +204,7 @@ public final class WarmUps {
       List<ScheduledWarmUp> passed = new ArrayList<>();
       ScheduledWarmUp next = ready.poll();
       while (next != null && isHeldUp(next)) {
+        lookAgainFor(next);
         passed.add(next);
         next = ready.poll();
       }
@@ -205,11 +222,38 @@ public final class WarmUps {
 
   private boolean isHeldUp(ScheduledWarmUp warmUp) {
     for (ScheduledWarmUp other : running) {
-      if (other.file().hasBlocksOf(warmUp.file())) {
+      if (other.file().hasBlocksOf(warmUp.file()) && !isOverdue(other)) {
         return true;
       }
     }
     return false;
+  }
+
+  private boolean isOverdue(ScheduledWarmUp warmUp) {
+    long nanos = warmUp.file().readNanos();
+    if (nanos < overdueNanos) {
+      return false;
+    }
+    if (!warmUp.overdue) {
+      warmUp.overdue = true;
+      progress.readIsOverdue();
+      LOG.warn("A read of {} has been under way for {} ms; files with the same blocks do not wait "
+        + "for it any more", warmUp.file().path(), TimeUnit.NANOSECONDS.toMillis(nanos));
+    }
+    return true;
+  }
+
+  /** The thread meant for a file that is held up has gone, and a read that hangs wakes nobody. */
+  private void lookAgainFor(ScheduledWarmUp warmUp) {
+    if (!lookDue) {
+      lookDue = true;
+      clock.schedule(() -> {
+        synchronized (lock) {
+          lookDue = false;
+        }
+        execute(warmUp.pool(), () -> runNext(warmUp.pool()));
+      }, overdueNanos / LOOKS, TimeUnit.NANOSECONDS);
+    }
   }
 
   private void runPhase(ScheduledWarmUp warmUp) {

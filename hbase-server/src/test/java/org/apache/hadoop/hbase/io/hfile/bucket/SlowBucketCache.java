@@ -22,7 +22,7 @@ import java.nio.ByteBuffer;
 import java.util.List;
 
 /** A bucket cache outside the heap with one writer, which takes its time for each block. */
-public final class SlowBucketCache extends BucketCache {
+public class SlowBucketCache extends BucketCache {
   private final long millisPerBlock;
   private boolean stuck = true;
 

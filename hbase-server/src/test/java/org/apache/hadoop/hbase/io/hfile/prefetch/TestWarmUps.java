@@ -28,6 +28,7 @@ import java.io.InterruptedIOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
@@ -35,6 +36,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Collectors;
 import org.apache.hadoop.conf.Configuration;
@@ -49,6 +51,7 @@ import org.apache.hadoop.hbase.io.ByteBuffAllocator;
 import org.apache.hadoop.hbase.io.hfile.BlockCache;
 import org.apache.hadoop.hbase.io.hfile.CacheConfig;
 import org.apache.hadoop.hbase.io.hfile.HFile;
+import org.apache.hadoop.hbase.io.hfile.HFileBlock;
 import org.apache.hadoop.hbase.io.hfile.HFileContextBuilder;
 import org.apache.hadoop.hbase.io.hfile.RefCntLeakRule;
 import org.apache.hadoop.hbase.io.hfile.StoreFileFixture;
@@ -365,6 +368,64 @@ public class TestWarmUps {
   }
 
   @Test
+  public void readThatHangsHoldsUpFilesWithItsBlocksForSoLongOnly() throws Exception {
+    WarmUps limited = new WarmUps(TimeUnit.MILLISECONDS.toNanos(200));
+    pool.setCorePoolSize(3);
+    Path path = write(1);
+    FileWarmUp hanging = open(path);
+    List<FileWarmUp> others = Arrays.asList(open(path), open(path));
+    stalled = new CountDownLatch(1);
+    Future<?> first = limited.schedule(pool, hanging, 0);
+    assertTrue(stalled.await(20, TimeUnit.SECONDS));
+    // No other read hangs.
+    stalled = null;
+    List<Future<?>> scheduled = new ArrayList<>();
+    others.forEach(other -> scheduled.add(limited.schedule(pool, other, 0)));
+    for (Future<?> future : scheduled) {
+      future.get(20, TimeUnit.SECONDS);
+    }
+    others.forEach(other -> assertEquals(FileWarmUp.Outcome.COMPLETE, other.outcome()));
+    assertEquals("the second finds what the first has read", hanging.plannedBytes(),
+      others.stream().mapToLong(FileWarmUp::warmedBytes).sum());
+    assertFalse(first.isDone());
+    Waiter.waitFor(files.conf(), 20_000, 100,
+      () -> limited.progress().snapshot().overdueReads() == 1);
+    stall.countDown();
+    first.get(20, TimeUnit.SECONDS);
+    assertEquals(FileWarmUp.Outcome.COMPLETE, hanging.outcome());
+    assertEquals(0, hanging.readNanos());
+  }
+
+  @Test
+  public void allFilesEndWhenTheCacheIsFull() throws Exception {
+    cache.shutdown();
+    AtomicInteger room = new AtomicInteger(10);
+    cache = new SlowBucketCache(QUEUE, 0) {
+      @Override
+      public Optional<Boolean> blockFitsIntoTheCache(HFileBlock block) {
+        return Optional.of(room.getAndDecrement() > 0);
+      }
+    };
+    pool.setCorePoolSize(4);
+    List<ScheduledWarmUp> scheduled = new ArrayList<>();
+    for (int i = 0; i < 7; i++) {
+      Path path = write(i);
+      scheduled.add(schedule(open(path)));
+      if (i % 3 == 0) {
+        // A link, which waits for the other one.
+        scheduled.add(schedule(open(path)));
+      }
+    }
+    for (ScheduledWarmUp warmUp : scheduled) {
+      warmUp.get(20, TimeUnit.SECONDS);
+      assertEquals(FileWarmUp.Outcome.NO_SPACE, warmUp.file().outcome());
+    }
+    Waiter.waitFor(files.conf(), 20_000, 100,
+      () -> warmUps.progress().snapshot().total().noSpaceFiles() == scheduled.size());
+    assertEquals(0, warmUps.waiting().size());
+  }
+
+  @Test
   public void raisedLimitTakesEffectAtOnce() throws Exception {
     configure(WarmUpSettings.LIMIT_KEY, "0.0001");
     ScheduledWarmUp warmUp = schedule(open(write(1)));
@@ -588,7 +649,6 @@ public class TestWarmUps {
   /** Rounds of many files of which every other is cancelled at some moment, under each order. */
   @Test
   public void everyFileEndsWhateverIsCancelledOrChangedMeanwhile() throws Exception {
-    pool.setCorePoolSize(4);
     Random random = new Random(23);
     List<Path> paths = new ArrayList<>();
     for (int i = 0; i < 12; i++) {
@@ -597,6 +657,8 @@ public class TestWarmUps {
     int cancelled = 0;
     int all = 0;
     for (int round = 0; round < 6; round++) {
+      // One, the default, and more than there are files.
+      pool.setCorePoolSize(new int[] { 1, 4, 13 }[round % 3]);
       List<ScheduledWarmUp> scheduled = new ArrayList<>();
       for (Path path : paths) {
         scheduled.add(schedule(open(path)));
