@@ -60,6 +60,7 @@ final class UntakenStores {
     }
     for (Future<HStore> next = opened.poll(); next != null; next = opened.poll()) {
       try {
+        // Waits without a limit: what a completion service hands out is complete.
         taker.accept(Uninterruptibles.getUninterruptibly(next));
       } catch (ExecutionException e) {
         LOG.debug("Another store could not be opened either", e.getCause());

@@ -505,6 +505,8 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
 
   /** Waits until no writer thread is writing that began before the device was disabled. */
   void awaitWriters() throws InterruptedException {
+    // Waits without a limit: nothing may be taken away from under a write, and the thread is there
+    // for this device alone, and is interrupted when the tier shuts down.
     while (writing.get() > 0) {
       TimeUnit.MILLISECONDS.sleep(10);
     }

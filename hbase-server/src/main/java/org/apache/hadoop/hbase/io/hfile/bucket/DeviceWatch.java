@@ -143,7 +143,7 @@ final class DeviceWatch {
     tier.awaitWriters();
     tier.evictAll();
     while (!tier.isEmpty()) {
-      // Somebody still reads a block.
+      // Somebody still reads a block. Waits without a limit: as awaitWriters does.
       TimeUnit.MILLISECONDS.sleep(10);
     }
     tier.ioEngine.shutdown();

@@ -135,6 +135,7 @@ final class SegmentBuffer {
   /** Waits until the copies under way in a sealed segment are complete. */
   synchronized void awaitCopies() throws InterruptedException {
     while (copies > 0) {
+      // Waits without a limit: a copy is from memory to memory, and ends whatever is thrown.
       wait();
     }
   }

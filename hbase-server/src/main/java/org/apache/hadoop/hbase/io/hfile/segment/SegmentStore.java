@@ -1096,6 +1096,7 @@ final class SegmentStore {
   private void write(StoreDevice device) {
     try {
       SegmentBuffer buffer;
+      // Waits without a limit: for work of its own, which the stop puts an end to.
       while ((buffer = device.toWrite.take()) != NO_MORE) {
         buffer.awaitCopies();
         writtenOrNot(device, buffer, writeUntilTaken(device, buffer));
