@@ -66,7 +66,6 @@ public class TestEvictionsDuringReads {
 
   private static final int BLOCKS = 24;
   private static final int BLOCK_SIZE = 8 * 1024;
-  private static final int READERS = 3;
   private static final int EVICTIONS = 1500;
   private static final int READS = 200;
 
@@ -74,6 +73,8 @@ public class TestEvictionsDuringReads {
   private final Configuration conf = util.getConfiguration();
   private final String engine;
   private final boolean sizeClasses;
+  private final int readers;
+  private final int writers;
   private final ByteBuffAllocator pool;
   private final List<byte[]> contents = new ArrayList<>();
   private final AtomicBoolean over = new AtomicBoolean();
@@ -83,9 +84,11 @@ public class TestEvictionsDuringReads {
   @Rule
   public final RefCntLeakRule leaks = new RefCntLeakRule();
 
-  public TestEvictionsDuringReads(String engine, boolean sizeClasses) {
+  public TestEvictionsDuringReads(String engine, boolean sizeClasses, int readers, int writers) {
     this.engine = engine;
     this.sizeClasses = sizeClasses;
+    this.readers = readers;
+    this.writers = writers;
     conf.setBoolean(SizeClassByteBuffAllocator.ENABLED_KEY, sizeClasses);
     // The smaller blocks would not be pooled without size classes.
     conf.setInt(ByteBuffAllocator.MIN_ALLOCATE_SIZE_KEY, 1024);
@@ -93,13 +96,16 @@ public class TestEvictionsDuringReads {
     pool = ByteBuffAllocator.create(conf, true);
   }
 
-  @Parameterized.Parameters(name = "{0}, size classes {1}")
+  @Parameterized.Parameters(name = "{0}, size classes {1}, readers {2}, writers {3}")
   public static List<Object[]> parameters() {
     List<Object[]> parameters = new ArrayList<>();
     for (String engine : new String[] { "offheap", "file", "mmap", "pmem" }) {
-      parameters.add(new Object[] { engine, true });
+      parameters.add(new Object[] { engine, true, 3, 2 });
     }
-    parameters.add(new Object[] { "file", false });
+    parameters.add(new Object[] { "file", false, 3, 2 });
+    // More readers than a server has handlers, and as many writers as it has by default, or one.
+    parameters.add(new Object[] { "offheap", true, 64, BucketCache.DEFAULT_WRITER_THREADS });
+    parameters.add(new Object[] { "file", false, 64, 1 });
     return parameters;
   }
 
@@ -108,8 +114,9 @@ public class TestEvictionsDuringReads {
     File dir = new File(util.getDataTestDir().toUri().getPath());
     assertTrue(dir.mkdirs());
     String place = engine.equals("offheap") ? engine : engine + ":" + new File(dir, "cache");
-    cache = new BucketCache(place, 8 << 20, BLOCK_SIZE, new int[] { BLOCK_SIZE + 1024 }, 2, 64,
-      null, 60000, conf);
+    int[] bucketSizes = { BLOCK_SIZE + 1024 };
+    cache = new BucketCache(place, 8 << 20, BLOCK_SIZE, bucketSizes, writers, 64, null, 60000,
+      conf);
     for (int i = 0; i < BLOCKS; i++) {
       Cacheable block = CachedBlockFixture.block(BlockType.DATA, (long) i * BLOCK_SIZE, BLOCK_SIZE);
       contents.add(CachedBlockFixture.content(block));
@@ -143,10 +150,10 @@ public class TestEvictionsDuringReads {
 
   @Test
   public void testReadersKeepWhatTheyHoldAndAllIsWholeAfterwards() throws Exception {
-    ExecutorService threads = Executors.newFixedThreadPool(READERS);
+    ExecutorService threads = Executors.newFixedThreadPool(readers);
     try {
       List<Future<?>> readers = new ArrayList<>();
-      for (int i = 0; i < READERS; i++) {
+      for (int i = 0; i < this.readers; i++) {
         long seed = i;
         readers.add(threads.submit(() -> read(new Random(seed))));
       }
