@@ -27,6 +27,7 @@ import static org.junit.Assert.assertTrue;
 import java.io.File;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
@@ -49,6 +50,8 @@ import org.junit.ClassRule;
 import org.junit.Rule;
 import org.junit.Test;
 import org.junit.experimental.categories.Category;
+import org.junit.runner.RunWith;
+import org.junit.runners.Parameterized;
 
 /**
  * A {@link SegmentCache} several times too small, used by many threads for whatever it can do: what
@@ -56,6 +59,7 @@ import org.junit.experimental.categories.Category;
  * restart. For as many operations of each thread as <code>-Dsegment.cache.operations</code> says,
  * and for as many minutes, 10 at most, as <code>-Dsegment.soak.minutes</code> does.
  */
+@RunWith(Parameterized.class)
 @Category({ IOTests.class, MediumTests.class })
 public class TestSegmentCacheStress {
   @ClassRule
@@ -65,17 +69,36 @@ public class TestSegmentCacheStress {
   @Rule
   public final RefCntLeakRule leaks = new RefCntLeakRule();
 
-  private static final int THREADS = 4;
-  private static final int OPERATIONS = Integer.getInteger("segment.cache.operations", 12_000);
+  /** Of all threads together. */
+  private static final int OPERATIONS = Integer.getInteger("segment.cache.operations", 48_000);
   private static final long MINUTES = Long.getLong("segment.soak.minutes", 0);
   private static final int FILES = 12;
   private static final int BLOCKS = 400;
 
   private final HBaseCommonTestingUtility util = new HBaseCommonTestingUtility();
   private final AtomicReference<Throwable> failure = new AtomicReference<>();
+  private final int threadCount;
+  private final int paths;
+  private final long capacity;
+  private final int buffers;
   private File directory;
   private ByteBuffAllocator pool;
   private SegmentCache cache;
+
+  public TestSegmentCacheStress(int threadCount, int paths, long capacity, int buffers) {
+    this.threadCount = threadCount;
+    this.paths = paths;
+    this.capacity = capacity;
+    this.buffers = buffers;
+  }
+
+  /** The second has more threads than a server has handlers, and the least of everything else. */
+  @Parameterized.Parameters(name = "threads={0}, paths={1}, capacity={2}, buffers={3}")
+  public static List<Object[]> parameters() {
+    long fewest = ((long) SegmentStoreSettings.FEWEST_SEGMENTS << 20) + Superblock.HEADER_SIZE;
+    return Arrays.asList(new Object[] { 4, 2, 20L << 20, 6 },
+      new Object[] { 64, 1, fewest + (1 << 20) + 1, SegmentStoreSettings.FEWEST_BUFFERS });
+  }
 
   @Before
   public void setUp() throws IOException {
@@ -97,10 +120,11 @@ public class TestSegmentCacheStress {
   private SegmentCache open() throws IOException {
     Configuration conf = new Configuration(util.getConfiguration());
     conf.setInt(SegmentCacheSettings.SEGMENT_MB_KEY, 1);
-    String engine = SegmentCacheSettings.ENGINE + new File(directory, "a") + ","
-      + new File(directory, "b");
+    conf.setInt(SegmentCacheSettings.BUFFERS_KEY, buffers);
+    String engine = SegmentCacheSettings.ENGINE + new File(directory, "a")
+      + (paths > 1 ? "," + new File(directory, "b") : "");
     SegmentCache opened = new SegmentCache("L2", engine,
-      SegmentCacheSettings.of(engine, "hbase.bucketcache.l2.size", 20 << 20, null, conf), conf);
+      SegmentCacheSettings.of(engine, "hbase.bucketcache.l2.size", capacity, null, conf), conf);
     opened.useAllocator(pool);
     return opened;
   }
@@ -130,10 +154,11 @@ public class TestSegmentCacheStress {
   }
 
   private void work(int seed) {
+    int operations = OPERATIONS / threadCount;
     Random random = new Random(seed);
     long end = System.nanoTime() + TimeUnit.MINUTES.toNanos(MINUTES);
     for (
-      int i = 0; (i < OPERATIONS || System.nanoTime() < end) && failure.get() == null; i++
+      int i = 0; (i < operations || System.nanoTime() < end) && failure.get() == null; i++
     ) {
       int file = random.nextInt(FILES);
       // A tenth of the blocks is asked for most of the time.
@@ -165,7 +190,7 @@ public class TestSegmentCacheStress {
   @Test
   public void whatIsReadIsRightAndTheCountsAreThoseOfTheIndex() throws Exception {
     List<Thread> threads = new ArrayList<>();
-    for (int t = 0; t < THREADS; t++) {
+    for (int t = 0; t < threadCount; t++) {
       int seed = t;
       Thread thread = new Thread(() -> {
         try {
