@@ -29,6 +29,7 @@ import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
+import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
 import org.apache.hadoop.hbase.io.hfile.BlockType;
 import org.apache.hadoop.hbase.io.hfile.Cacheable;
@@ -60,7 +61,12 @@ public class TestCompositeBucketCacheStress {
   private static final long EXTENSION_NANOS = TimeUnit.SECONDS.toNanos(60);
   private static final int FILES = 8;
   private static final int BLOCKS = 300;
-  private static final int SIZE = 4000;
+  private static final int BUCKET = 5120;
+  /** Of a block that fills a bucket. */
+  private static final int EXACT = BUCKET - HConstants.HFILEBLOCK_HEADER_SIZE_NO_CHECKSUM
+    - HFileBlock.BLOCK_METADATA_SPACE;
+  /** One of them is larger than any bucket. */
+  private static final int[] SIZES = { 4000, EXACT, 1, EXACT - 1, EXACT + 1, 2047, 4001 };
 
   @Rule
   public final TemporaryFolder folder = new TemporaryFolder();
@@ -75,7 +81,7 @@ public class TestCompositeBucketCacheStress {
 
   @Before
   public void setUp() {
-    tiers = new StressedTiers(folder.getRoot(), 1, 3, "5120");
+    tiers = new StressedTiers(folder.getRoot(), 1, 3, String.valueOf(BUCKET));
   }
 
   @After
@@ -88,6 +94,10 @@ public class TestCompositeBucketCacheStress {
     return offset % 2 == 0 ? BlockType.LEAF_INDEX : BlockType.DATA;
   }
 
+  private static int sizeOf(long offset) {
+    return SIZES[(int) (offset % SIZES.length)];
+  }
+
   private void read(String file, long offset, boolean cacheOnMiss) {
     BlockType type = typeOf(offset);
     BlockCacheKey key = key(file, offset, offset % 3 == 0 ? null : type);
@@ -96,11 +106,12 @@ public class TestCompositeBucketCacheStress {
       try {
         assertEquals(type, found.getBlockType());
         assertEquals(offset, ((HFileBlock) found).getOffset());
+        assertEquals(sizeOf(offset), ((HFileBlock) found).getUncompressedSizeWithoutHeader());
       } finally {
         found.release();
       }
     } else if (cacheOnMiss) {
-      cache(tiers.cache(), key, block(type, offset, SIZE, tiers.pool));
+      cache(tiers.cache(), key, block(type, offset, sizeOf(offset), tiers.pool));
     }
   }
 
@@ -109,7 +120,7 @@ public class TestCompositeBucketCacheStress {
     String file = "closing" + closed.size();
     for (int i = 0; i < 20; i++) {
       BlockType type = typeOf(2 * i);
-      cache(tiers.cache(), key(file, 2 * i, type), block(type, 2 * i, SIZE, tiers.pool));
+      cache(tiers.cache(), key(file, 2 * i, type), block(type, 2 * i, sizeOf(2 * i), tiers.pool));
     }
     closing = file;
     TimeUnit.MICROSECONDS.sleep(random.nextInt(3000));
@@ -124,8 +135,8 @@ public class TestCompositeBucketCacheStress {
       && tiers.first().getStats().getHitCount() > 0;
   }
 
-  private void stress() throws Exception {
-    for (int i = 0; i < 3; i++) {
+  private void stress(int readers) throws Exception {
+    for (int i = 0; i < readers; i++) {
       tiers.start(
         random -> read("file" + random.nextInt(FILES), random.nextInt(BLOCKS), true));
     }
@@ -167,13 +178,14 @@ public class TestCompositeBucketCacheStress {
   @Test
   public void nothingIsLeftBehindInMemoryOverAFile() throws Exception {
     tiers.open();
-    stress();
+    stress(3);
   }
 
   @Test
   public void nothingIsLeftBehindInTwoTiersOfSharedMemory() throws Exception {
     tiers.useSharedMemory();
     tiers.open();
-    stress();
+    // More than a server has handlers.
+    stress(64);
   }
 }
