@@ -28,8 +28,10 @@ import java.util.TreeSet;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hbase.HBaseTestingUtility;
+import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.StartMiniClusterOption;
 import org.apache.hadoop.hbase.TableName;
+import org.apache.hadoop.hbase.client.ColumnFamilyDescriptor;
 import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
 import org.apache.hadoop.hbase.client.Get;
 import org.apache.hadoop.hbase.client.Put;
@@ -50,6 +52,8 @@ import org.apache.hadoop.hbase.util.Bytes;
  */
 public final class ClusterWithTiers {
   private static final byte[] FAMILY = Bytes.toBytes("f");
+  /** A family beside it, with blocks of HBase's default size. */
+  private static final byte[] DEFAULT_FAMILY = Bytes.toBytes("g");
   private static final byte[] QUALIFIER = Bytes.toBytes("q");
 
   private final HBaseTestingUtility util = new HBaseTestingUtility();
@@ -99,10 +103,7 @@ public final class ClusterWithTiers {
   /** Creates one more table. */
   public Table createTable(TableName name) throws Exception {
     return util.createTable(
-      TableDescriptorBuilder.newBuilder(name)
-        .setColumnFamily(ColumnFamilyDescriptorBuilder.newBuilder(FAMILY)
-          .setBloomFilterType(BloomType.ROW).setBlocksize(4096).build())
-        .build(),
+      TableDescriptorBuilder.newBuilder(name).setColumnFamily(family(FAMILY, 4096)).build(),
       null);
   }
 
@@ -116,11 +117,32 @@ public final class ClusterWithTiers {
     return value;
   }
 
+  /**
+   * Creates the table with two families, of small blocks and of HBase's default size, and with a
+   * region for each of these start rows and one before them.
+   */
+  public Table createTableOfTwoFamilies(int... startRows) throws Exception {
+    byte[][] splits = new byte[startRows.length][];
+    for (int i = 0; i < splits.length; i++) {
+      splits[i] = row(startRows[i]);
+    }
+    return util.createTable(TableDescriptorBuilder.newBuilder(table)
+      .setColumnFamily(family(FAMILY, 4096))
+      .setColumnFamily(family(DEFAULT_FAMILY, HConstants.DEFAULT_BLOCKSIZE)).build(), splits);
+  }
+
+  private static ColumnFamilyDescriptor family(byte[] name, int blockSize) {
+    return ColumnFamilyDescriptorBuilder.newBuilder(name).setBloomFilterType(BloomType.ROW)
+      .setBlocksize(blockSize).build();
+  }
+
   /** Puts these rows, and flushes them. */
   public void load(Table to, int from, int end) throws Exception {
+    boolean both = to.getDescriptor().hasColumnFamily(DEFAULT_FAMILY);
     List<Put> puts = new ArrayList<>();
     for (int i = from; i < end; i++) {
-      puts.add(new Put(row(i)).addColumn(FAMILY, QUALIFIER, value(i)));
+      Put put = new Put(row(i)).addColumn(FAMILY, QUALIFIER, value(i));
+      puts.add(both ? put.addColumn(DEFAULT_FAMILY, QUALIFIER, value(i)) : put);
     }
     to.put(puts);
     util.flush(to.getName());
@@ -133,7 +155,11 @@ public final class ClusterWithTiers {
 
   public static void assertRow(int i, Result result) {
     assertArrayEquals("row " + i, value(i), result.getValue(FAMILY, QUALIFIER));
-    assertEquals(1, result.size());
+    byte[] other = result.getValue(DEFAULT_FAMILY, QUALIFIER);
+    if (other != null) {
+      assertArrayEquals("row " + i, value(i), other);
+    }
+    assertEquals(other == null ? 1 : 2, result.size());
   }
 
   /** Scans all rows, which have to be those that were loaded. */

@@ -234,17 +234,19 @@ public class TestCompositeBucketCacheOnCluster {
   public void secondTierIsWarmAfterARestart() throws Exception {
     MiniHBaseCluster servers = util.getMiniHBaseCluster();
     HRegionServer before = cluster.server();
-    try (Table table = cluster.createTable()) {
+    // Regions of a third and two thirds of the rows, and one of a single row.
+    try (Table table = cluster.createTableOfTwoFamilies(ROWS / 3, ROWS - 1)) {
       cluster.load(table, 0, ROWS);
       readAll(table, ROWS);
       Set<String> files = cluster.files(before);
+      assertEquals(6, files.size());
       int kept = blocksOf(second(before), files);
       assertTrue(kept > 0);
       ServerName name = before.getServerName();
       servers.stopRegionServer(name);
       servers.waitForRegionServerToStop(name, 60_000);
       HRegionServer after = servers.startRegionServerAndWait(60_000).getRegionServer();
-      util.waitFor(60_000, () -> after.getRegions(tiers).size() == 1);
+      util.waitFor(60_000, () -> after.getRegions(tiers).size() == 3);
       assertEquals("data is kept", kept, blocksOf(second(after), files));
       long hits = second(after).getStats().getDataHitCount();
       readAll(table, ROWS);

@@ -49,6 +49,9 @@ public class TestSegmentCacheOnCluster {
     HBaseClassTestRule.forClass(TestSegmentCacheOnCluster.class);
 
   private static final int ROWS = 2000;
+  private static final int REGIONS = 3;
+  /** One in each region for each of two families. */
+  private static final int FILES_OF_A_FLUSH = 2 * REGIONS;
 
   private ClusterWithTiers cluster;
   private File segments;
@@ -90,12 +93,13 @@ public class TestSegmentCacheOnCluster {
   public void servesThroughFlushCompactionFlippedBitsAndRestart() throws Exception {
     HBaseTestingUtility util = cluster.util();
     HRegionServer server = cluster.server();
-    try (Table table = cluster.createTable()) {
-      cluster.load(table, 0, ROWS / 2);
-      cluster.load(table, ROWS / 2, ROWS);
+    try (Table table = cluster.createTableOfTwoFamilies(ROWS / 3, ROWS - 1)) {
+      // The last region has one row, so that a flush of the others makes no file there.
+      cluster.load(table, 0, ROWS - 1);
+      cluster.load(table, 0, ROWS);
       ClusterWithTiers.readAll(table, ROWS);
       Set<String> flushed = cluster.files(server);
-      assertEquals(2, flushed.size());
+      assertEquals(2 * FILES_OF_A_FLUSH - 2, flushed.size());
       int blocks = blocksOf(server, flushed);
       assertTrue("only " + blocks, blocks >= ROWS / 10);
       long misses = cacheOf(server).getStats().getMissCount();
@@ -109,7 +113,7 @@ public class TestSegmentCacheOnCluster {
       util.waitFor(60_000, () -> blocksOf(server, flushed) == 0);
       ClusterWithTiers.readAll(table, ROWS);
       Set<String> compacted = cluster.files(server);
-      assertEquals(1, compacted.size());
+      assertEquals(FILES_OF_A_FLUSH, compacted.size());
       int kept = blocksOf(server, compacted);
       assertTrue("only " + kept, kept >= ROWS / 10);
 
@@ -118,7 +122,7 @@ public class TestSegmentCacheOnCluster {
       servers.stopRegionServer(name);
       servers.waitForRegionServerToStop(name, 60_000);
       HRegionServer second = servers.startRegionServerAndWait(60_000).getRegionServer();
-      util.waitFor(60_000, () -> second.getRegions(cluster.table()).size() == 1);
+      util.waitFor(60_000, () -> second.getRegions(cluster.table()).size() == REGIONS);
       assertTrue(cacheOf(second).isRestored());
       assertEquals(kept, blocksOf(second, compacted));
       flipBits();
