@@ -34,8 +34,8 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
 import org.apache.hbase.thirdparty.com.google.gson.JsonParser;
 
 /**
- * A JVM that this one has started and talks to, see {@link Conversation}. Requests by one thread at
- * a time; all else by any.
+ * A JVM that this one has started and talks to, see {@link Conversation}. May be used by any thread;
+ * a request waits until the one before it is answered.
  */
 public final class ChildProcess implements Closeable {
   private static final int SECONDS_TO_DIE = 30;
@@ -102,7 +102,8 @@ public final class ChildProcess implements Closeable {
    * @param progress is told how much of the work is done, 0 to 1
    * @throws ProcessException if the process says that it cannot, or has ended
    */
-  public JsonElement ask(JsonObject request, DoubleConsumer progress) throws ProcessException {
+  public synchronized JsonElement ask(JsonObject request, DoubleConsumer progress)
+    throws ProcessException {
     try {
       requests.write(request + "\n");
       requests.flush();

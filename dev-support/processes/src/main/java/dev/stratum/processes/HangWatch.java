@@ -230,8 +230,18 @@ public final class HangWatch {
         failure = new AssertionError("The hang watch cannot see the operations: " + e, e);
       }
     }
-    if (failure != null) {
-      owner.interrupt();
+    interrupt(owner, done);
+  }
+
+  /** Until its thread leaves the body: what it waits in may take an interrupt for one of its own. */
+  private void interrupt(Thread owner, CountDownLatch done) {
+    try {
+      while (failure != null && done.getCount() > 0) {
+        owner.interrupt();
+        done.await(INTERVAL_MILLIS, TimeUnit.MILLISECONDS);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
     }
   }
 

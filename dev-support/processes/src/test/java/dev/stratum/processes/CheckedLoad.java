@@ -52,6 +52,12 @@ import org.apache.hadoop.hbase.util.Bytes;
  * a write was, if it failed, is not known, and both outcomes are taken from then on. Versions are
  * given by the client, so that a request that comes late cannot hide a newer one.
  * <p>
+ * The load of all clients has three phases, over and over. Bursts: all threads begin an operation at
+ * the same moments, so that more calls arrive at once than a server has handlers, every second time
+ * on rows of one region. A storm: all threads send the same operation without a pause. Light
+ * traffic, for longer than an operation may take: what a burst or a storm has left waiting is not
+ * helped by the next one.
+ * <p>
  * {@link #run} by one thread at a time; {@link #pause}, {@link #operations}, {@link #wrong} and
  * {@link #failures} by any; all else while it does not run.
  */
@@ -70,11 +76,24 @@ final class CheckedLoad {
   private static final int SCAN = 15;
   private static final int FILL_BATCH = 200;
   private static final int MOST_TOLD = 10;
-  /** Leaves room on the machine for the servers. */
-  private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(6);
+  /** From one operation to the next at least; leaves room on the machine for the servers. */
+  private static final long TICK_NANOS = TimeUnit.MILLISECONDS.toNanos(150);
+  private static final int BURSTS = 8;
+  private static final int STORM = 8;
+  private static final int LIGHT = 36;
+  /** Between two operations of a thread in light traffic. */
+  private static final int LIGHT_TICKS = 12;
+  private static final int CYCLE = BURSTS + STORM + LIGHT;
+  /** Until all phases have been. */
+  static final long CYCLE_NANOS = CYCLE * TICK_NANOS;
+  /** A get, a multiget, a put, an increment and a put with ASYNC_WAL, see {@link #perform}. */
+  private static final int[] STORMS = { 0, 25, 41, 80, 92 };
+  /** Prime to the number of letters, so that each is in turn. */
+  private static final int LETTER_STEP = 7;
 
   private final Connection connection;
   private final String name;
+  private final Operations.Client watched;
   private final SplittableRandom random;
   /** Version of each row as acknowledged; 0 or less if it is deleted. */
   private final long[] acknowledged;
@@ -88,10 +107,19 @@ final class CheckedLoad {
   private long version;
   private volatile long operations;
   private volatile boolean paused;
+  /** When this thread's operations in light traffic are, so that not all are at once. */
+  private final int lightTick;
 
-  CheckedLoad(Connection connection, String name, int rows, long seed) {
+  /** A request that a thread waits for. */
+  private interface Request<T, E extends Exception> {
+    T send() throws IOException, E;
+  }
+
+  CheckedLoad(Connection connection, String name, Operations operations, int rows, long seed) {
     this.connection = connection;
     this.name = name;
+    this.watched = operations.client(name);
+    this.lightTick = Math.floorMod(name.hashCode(), LIGHT_TICKS);
     this.random = new SplittableRandom(seed);
     this.acknowledged = new long[rows];
   }
@@ -142,14 +170,32 @@ final class CheckedLoad {
     paused = false;
     try (Table table = connection.getTable(TABLE)) {
       while (!paused) {
-        perform(table, random.nextInt(100));
+        if (!isStorm()) {
+          LockSupport.parkNanos(TICK_NANOS - System.nanoTime() % TICK_NANOS);
+        }
+        long tick = tick() % CYCLE;
+        if (isStorm()) {
+          perform(table, STORMS[(int) (tick() / CYCLE % STORMS.length)]);
+        } else if (tick < BURSTS || (tick + lightTick) % LIGHT_TICKS == 0) {
+          perform(table, random.nextInt(100));
+        } else {
+          continue;
+        }
         operations++;
-        LockSupport.parkNanos(PAUSE_NANOS);
       }
     } catch (IOException | RuntimeException e) {
       e.printStackTrace();
       tell(failures, "a thread of the load has ended: " + e);
     }
+  }
+
+  private static long tick() {
+    return System.nanoTime() / TICK_NANOS;
+  }
+
+  private static boolean isStorm() {
+    long tick = tick() % CYCLE;
+    return tick >= BURSTS && tick < BURSTS + STORM;
   }
 
   private void perform(Table table, int choice) {
@@ -179,7 +225,23 @@ final class CheckedLoad {
   }
 
   private int randomRow() {
-    return random.nextInt(acknowledged.length);
+    int row = random.nextInt(acknowledged.length);
+    long tick = tick();
+    if (tick % 2 == 0) {
+      return row;
+    }
+    int sameLetter = row - row % LETTERS + (int) (tick * LETTER_STEP % LETTERS);
+    return sameLetter < acknowledged.length ? sameLetter : sameLetter - LETTERS;
+  }
+
+  private <T, E extends Exception> T send(Object what, Request<T, E> request)
+    throws IOException, E {
+    watched.begin(what);
+    try {
+      return request.send();
+    } finally {
+      watched.end();
+    }
   }
 
   private byte[] key(int row) {
@@ -211,11 +273,15 @@ final class CheckedLoad {
     long written = ++version;
     try {
       if (rows.size() == 1) {
-        table.put(put(rows.get(0), written));
+        put(put(rows.get(0), written), table);
       } else {
         List<Row> puts = new ArrayList<>();
         rows.forEach(row -> puts.add(put(row, written)));
-        table.batch(puts, new Object[puts.size()]);
+        Object[] results = new Object[puts.size()];
+        send(puts, () -> {
+          table.batch(puts, results);
+          return null;
+        });
       }
       rows.forEach(row -> acknowledge(row, written));
     } catch (IOException | InterruptedException e) {
@@ -224,11 +290,27 @@ final class CheckedLoad {
     }
   }
 
+  private void put(Put put, Table table) throws IOException {
+    send(put, () -> {
+      table.put(put);
+      return null;
+    });
+  }
+
+  private Result get(byte[] key, Table table) throws IOException {
+    Get get = new Get(key);
+    return send(get, () -> table.get(get));
+  }
+
   private void delete(Table table) {
     int row = randomRow();
     long deleted = ++version;
+    Delete delete = new Delete(key(row), deleted);
     try {
-      table.delete(new Delete(key(row), deleted));
+      send(delete, () -> {
+        table.delete(delete);
+        return null;
+      });
       acknowledge(row, -deleted);
     } catch (IOException e) {
       mayBe(row, -deleted);
@@ -250,13 +332,14 @@ final class CheckedLoad {
       builder.ifNotExists(FAMILY, VERSION);
     }
     try {
-      boolean done = table.checkAndMutate(builder.build(put(row, written))).isSuccess();
+      CheckAndMutate check = builder.build(put(row, written));
+      boolean done = send(check, () -> table.checkAndMutate(check)).isSuccess();
       if (done) {
         acknowledge(row, written);
       } else {
         // As the client says once it has sent the request again that had been done: then the new
         // version is there. Else the row was not what it had to be.
-        long found = versionOf(table.get(new Get(key(row))));
+        long found = versionOf(get(key(row), table));
         if (found != written) {
           tell(wrong, "checkAndMutate of " + describe(row) + " was refused, and found " + found);
         }
@@ -271,13 +354,14 @@ final class CheckedLoad {
   private void increment(Table table) {
     int counter = random.nextInt(COUNTERS);
     long delta = 1 + random.nextInt(3);
+    Increment increment =
+      new Increment(counterKey(counter)).addColumn(FAMILY, VERSION, delta);
     try {
-      Result result = table
-        .increment(new Increment(counterKey(counter)).addColumn(FAMILY, VERSION, delta));
+      Result result = send(increment, () -> table.increment(increment));
       incremented[counter] += delta;
       // An increment that is sent again, and that a killed server's WAL has, is answered with no
       // cell, by stock too: it is read as of a time before all writes.
-      long seen = versionOf(result.isEmpty() ? table.get(new Get(counterKey(counter))) : result);
+      long seen = versionOf(result.isEmpty() ? get(counterKey(counter), table) : result);
       if (seen < lastSeen[counter] + delta) {
         tell(wrong, "a counter went from " + lastSeen[counter] + " to " + seen);
       }
@@ -291,8 +375,8 @@ final class CheckedLoad {
     int number = asyncWrites.size();
     long sent = System.nanoTime();
     try {
-      table.put(new Put(asyncKey(number)).addColumn(FAMILY, VALUE, value(number, 0))
-        .setDurability(Durability.ASYNC_WAL));
+      put(new Put(asyncKey(number)).addColumn(FAMILY, VALUE, value(number, 0))
+        .setDurability(Durability.ASYNC_WAL), table);
       asyncWrites.add(new long[] { sent, System.nanoTime() });
     } catch (IOException e) {
       tell(failures, "put with ASYNC_WAL: " + e);
@@ -302,7 +386,7 @@ final class CheckedLoad {
   private void get(Table table) {
     int row = randomRow();
     try {
-      check(row, table.get(new Get(key(row))), "get");
+      check(row, get(key(row), table), "get");
     } catch (IOException e) {
       tell(failures, "get: " + e);
     }
@@ -316,13 +400,17 @@ final class CheckedLoad {
       gets.add(new Get(key(rows[i])));
     }
     try {
-      Result[] results = table.get(gets);
+      Result[] results = get(gets, table);
       for (int i = 0; i < MULTIGET; i++) {
         check(rows[i], results[i], "multiget");
       }
     } catch (IOException e) {
       tell(failures, "multiget: " + e);
     }
+  }
+
+  private Result[] get(List<Get> gets, Table table) throws IOException {
+    return send(gets, () -> table.get(gets));
   }
 
   private void scan(Table table) {
@@ -341,14 +429,12 @@ final class CheckedLoad {
     byte[] stop = end < acknowledged.length
       ? key(end)
       : Bytes.toBytes(String.format("%x-%s-:", first % LETTERS, name));
-    try (ResultScanner scanner =
-      table.getScanner(new Scan().withStartRow(key(first)).withStopRow(stop))) {
-      for (Result result : scanner) {
-        String key = Bytes.toString(result.getRow());
-        int row = Integer.parseInt(key.substring(key.lastIndexOf('-') + 1));
-        if (found.put(row, result) != null) {
-          tell(wrong, "a scan gave " + describe(row) + " twice");
-        }
+    Scan scan = new Scan().withStartRow(key(first)).withStopRow(stop);
+    for (Result result : send(scan, () -> results(table, scan))) {
+      String key = Bytes.toString(result.getRow());
+      int row = Integer.parseInt(key.substring(key.lastIndexOf('-') + 1));
+      if (found.put(row, result) != null) {
+        tell(wrong, "a scan gave " + describe(row) + " twice");
       }
     }
     long count = found.size();
@@ -360,6 +446,14 @@ final class CheckedLoad {
       tell(wrong, "a scan gave rows that are not in it: " + found.keySet());
     }
     return count;
+  }
+
+  private static List<Result> results(Table table, Scan scan) throws IOException {
+    List<Result> results = new ArrayList<>();
+    try (ResultScanner scanner = table.getScanner(scan)) {
+      scanner.forEach(results::add);
+    }
+    return results;
   }
 
   private static long versionOf(Result result) {
@@ -425,7 +519,7 @@ final class CheckedLoad {
         for (int i = from; i < Math.min(asyncWrites.size(), from + FILL_BATCH); i++) {
           gets.add(new Get(asyncKey(i)));
         }
-        Result[] results = table.get(gets);
+        Result[] results = get(gets, table);
         for (int i = 0; i < results.length; i++) {
           int number = from + i;
           long[] times = asyncWrites.get(number);
@@ -449,7 +543,7 @@ final class CheckedLoad {
     long[] values = new long[COUNTERS];
     try (Table table = connection.getTable(TABLE)) {
       for (int i = 0; i < COUNTERS; i++) {
-        values[i] = versionOf(table.get(new Get(counterKey(i))));
+        values[i] = versionOf(get(counterKey(i), table));
       }
     }
     return values;

@@ -37,18 +37,27 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonPrimitive;
  * <ul>
  * <li><code>start</code> with <code>name</code>, <code>threads</code>, <code>rows</code> of each
  * and <code>seed</code>: fills the rows, and answers its version;</li>
- * <li><code>run</code> and <code>pause</code>, which returns when no operation is on its way;</li>
+ * <li><code>run</code> and <code>pause</code>, after which no operation begins;</li>
  * <li><code>progress</code>: how many operations the slowest thread has done (<code>least</code>)
- * and all together, and what was wrong (<code>wrong</code>) or has failed
- * (<code>failures</code>);</li>
+ * and all together, how many threads are <code>running</code>, and what was wrong
+ * (<code>wrong</code>) or has failed (<code>failures</code>);</li>
+ * <li><code>slow</code>: see {@link Operations#slow};</li>
  * <li><code>verify</code> with <code>losses</code>, the windows in which writes with ASYNC_WAL may
- * have been lost: reads all that was acknowledged, and answers what is not there or wrong.</li>
+ * have been lost, when no thread runs: begins to read all that was acknowledged;</li>
+ * <li><code>verified</code>: what is not there or wrong, or nothing as long as it still reads.</li>
  * </ul>
+ * None of them waits for an operation, so that each is answered while operations hang.
  */
 final class ClientProcess implements Conversation.Answers {
   private final List<CheckedLoad> loads = new ArrayList<>();
+  private final Operations operations = new Operations(HangWatch.LIMIT);
   private ExecutorService threads;
   private List<Future<?>> running = List.of();
+  private List<Future<Verified>> verifying = List.of();
+
+  /** What one thread's load has found. */
+  private record Verified(long rows, long lost, long[] counters) {
+  }
 
   private ClientProcess() {
   }
@@ -70,14 +79,18 @@ final class ClientProcess implements Conversation.Answers {
         return null;
       case "pause":
         loads.forEach(CheckedLoad::pause);
-        for (Future<?> thread : running) {
-          thread.get();
-        }
         return null;
       case "progress":
         return progress();
+      case "slow":
+        JsonArray slow = new JsonArray();
+        operations.slow().forEach(operation -> slow.add(operation.json()));
+        return slow;
       case "verify":
-        return verify(request.getAsJsonArray("losses"));
+        verify(request.getAsJsonArray("losses"));
+        return null;
+      case "verified":
+        return verified();
       default:
         throw new IllegalArgumentException(request.toString());
     }
@@ -90,7 +103,8 @@ final class ClientProcess implements Conversation.Answers {
     threads = Executors.newFixedThreadPool(count);
     List<Callable<Void>> fills = new ArrayList<>();
     for (int i = 0; i < count; i++) {
-      CheckedLoad load = new CheckedLoad(connection, request.get("name").getAsString() + i,
+      CheckedLoad load = new CheckedLoad(connection,
+        request.get("name").getAsString() + "-" + i, operations,
         request.get("rows").getAsInt(), request.get("seed").getAsLong() + i);
       loads.add(load);
       fills.add(() -> {
@@ -108,6 +122,7 @@ final class ClientProcess implements Conversation.Answers {
     progress.addProperty("least",
       loads.stream().mapToLong(CheckedLoad::operations).min().orElseThrow());
     progress.addProperty("operations", loads.stream().mapToLong(CheckedLoad::operations).sum());
+    progress.addProperty("running", running.stream().filter(thread -> !thread.isDone()).count());
     JsonArray wrong = new JsonArray();
     JsonArray failures = new JsonArray();
     for (CheckedLoad load : loads) {
@@ -119,34 +134,46 @@ final class ClientProcess implements Conversation.Answers {
     return progress;
   }
 
-  private JsonObject verify(JsonArray losses) throws Exception {
+  private void verify(JsonArray losses) {
     List<LossPeriod> periods = new ArrayList<>();
     losses.forEach(period -> periods.add(LossPeriod.of(period.getAsJsonObject())));
+    List<Future<Verified>> started = new ArrayList<>();
+    for (CheckedLoad load : loads) {
+      started.add(threads.submit(
+        () -> new Verified(load.verify(), load.verifyAsync(periods), load.counters())));
+    }
+    verifying = started;
+  }
+
+  private JsonObject verified() throws Exception {
+    if (!verifying.stream().allMatch(Future::isDone)) {
+      return null;
+    }
     JsonObject verified = new JsonObject();
     long rows = 0;
     long lost = 0;
-    JsonArray counters = new JsonArray();
     long[] acknowledged = new long[CheckedLoad.COUNTERS];
-    for (CheckedLoad load : loads) {
-      rows += load.verify();
-      lost += load.verifyAsync(periods);
-      long[] own = load.incremented();
-      for (int i = 0; i < own.length; i++) {
-        acknowledged[i] += own[i];
+    for (int i = 0; i < loads.size(); i++) {
+      rows += verifying.get(i).get().rows();
+      lost += verifying.get(i).get().lost();
+      long[] own = loads.get(i).incremented();
+      for (int j = 0; j < own.length; j++) {
+        acknowledged[j] += own[j];
       }
-    }
-    for (long sum : acknowledged) {
-      counters.add(sum);
     }
     verified.addProperty("rows", rows);
     verified.addProperty("lostAsync", lost);
     verified.addProperty("async", loads.stream().mapToLong(CheckedLoad::asyncWrites).sum());
-    verified.add("incremented", counters);
-    JsonArray values = new JsonArray();
-    for (long value : loads.get(0).counters()) {
-      values.add(value);
-    }
-    verified.add("counters", values);
+    verified.add("incremented", array(acknowledged));
+    verified.add("counters", array(verifying.get(0).get().counters()));
     return verified;
+  }
+
+  private static JsonArray array(long[] values) {
+    JsonArray array = new JsonArray();
+    for (long value : values) {
+      array.add(value);
+    }
+    return array;
   }
 }

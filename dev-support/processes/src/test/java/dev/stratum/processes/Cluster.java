@@ -21,19 +21,27 @@ import static org.junit.Assert.assertEquals;
 
 import java.io.Closeable;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.stream.Collectors;
 import org.apache.commons.io.FileUtils;
 import org.apache.commons.io.IOUtils;
@@ -49,17 +57,22 @@ import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
 import org.apache.hadoop.hbase.zookeeper.ZKUtil;
 import org.apache.hadoop.hbase.zookeeper.ZKWatcher;
 import org.apache.hadoop.hbase.zookeeper.ZNodePaths;
+import org.apache.hbase.thirdparty.com.google.gson.JsonArray;
 import org.apache.hbase.thirdparty.com.google.gson.JsonElement;
 import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
 
 /**
  * A cluster of processes on loopback: HDFS and ZooKeeper in one, a master, RegionServers and
  * clients, each on the jars it is told. All end with this JVM, however that ends. To be used by one
- * thread.
+ * thread; another one watches, see {@link HangWatch}.
  */
 final class Cluster implements Closeable {
   private static final long PATIENCE_NANOS = TimeUnit.MINUTES.toNanos(5);
   private static final int PARALLEL = 8;
+  /** A client that has retried for some time waits up to 4 s before it does so again. */
+  private static final Duration GRACE = Duration.ofSeconds(5);
+  /** For a server that may not answer. */
+  private static final int SECONDS_TO_TELL = 10;
   /** A server without a region of the table has fewer. */
   private static final int BLOCKS_OF_SYSTEM_TABLES = 20;
 
@@ -67,9 +80,11 @@ final class Cluster implements Closeable {
   private final String label;
   private final long begin = System.nanoTime();
   private final Map<String, String> shared = Settings.shared();
-  private final List<ChildProcess> children = new ArrayList<>();
+  private final Map<ChildProcess, String> children = new ConcurrentHashMap<>();
   private final List<Server> servers = new ArrayList<>();
-  private final List<ChildProcess> clients = new ArrayList<>();
+  private final List<ChildProcess> clients = new CopyOnWriteArrayList<>();
+  private final HangWatch watch =
+    new HangWatch(HangWatch.LIMIT, GRACE, this::slow, this::collect);
   private int started;
   private ChildProcess dataNode;
   private ChildProcess master;
@@ -83,7 +98,7 @@ final class Cluster implements Closeable {
     final Path cache;
     private final Path site;
     private Map<String, String> keys = Map.of();
-    private ChildProcess process;
+    private volatile ChildProcess process;
     private ServerName name;
 
     private Server(int number, Path folder) throws IOException {
@@ -137,12 +152,22 @@ final class Cluster implements Closeable {
     return servers;
   }
 
+  /** For a connection of one's own. */
+  Configuration conf() {
+    return connection.getConfiguration();
+  }
+
   Admin admin() {
     return admin;
   }
 
   List<ChildProcess> clients() {
     return clients;
+  }
+
+  /** What explains that operations wait is to be told here. */
+  HangWatch watch() {
+    return watch;
   }
 
   ChildProcess dataNode() {
@@ -211,22 +236,12 @@ final class Cluster implements Closeable {
 
   /** Starts one more client for each of these builds, which fills its rows. */
   void startClients(List<Jars> builds, int threads, int rows, long seed) throws Exception {
-    Path site = site("shared", Map.of());
     List<Callable<?>> starts = new ArrayList<>();
     for (int i = 0; i < builds.size(); i++) {
       Jars jars = builds.get(i);
-      String name = "client" + clients.size();
-      ChildProcess client = launch(name, ClientProcess.class, jars, 192);
-      clients.add(client);
-      JsonObject start = start(site);
-      start.addProperty("name", name);
-      start.addProperty("threads", threads);
-      start.addProperty("rows", rows);
-      start.addProperty("seed", seed + i * (long) threads);
-      starts.add(() -> {
-        assertEquals(jars.version(), ask(client, start).getAsString());
-        return null;
-      });
+      long seedOfOne = seed + i * (long) threads;
+      String name = "client" + (clients.size() + i);
+      starts.add(() -> clients.add(startClient(name, jars, Map.of(), threads, rows, seedOfOne)));
     }
     inParallel(starts);
     say("clients on %s have written %d rows",
@@ -234,7 +249,28 @@ final class Cluster implements Closeable {
       builds.size() * threads * rows);
   }
 
-  private ChildProcess launch(String name, Class<?> main, Jars jars, int heapMb)
+  /** Starts one more client, with keys of its own. */
+  ChildProcess startClient(Map<String, String> keys, int threads, int rows, long seed)
+    throws Exception {
+    ChildProcess client =
+      startClient("client" + clients.size(), Jars.FORK, keys, threads, rows, seed);
+    clients.add(client);
+    return client;
+  }
+
+  private ChildProcess startClient(String name, Jars jars, Map<String, String> keys, int threads,
+    int rows, long seed) throws Exception {
+    ChildProcess client = launch(name, ClientProcess.class, jars, 192);
+    JsonObject start = start(site(name, keys));
+    start.addProperty("name", name);
+    start.addProperty("threads", threads);
+    start.addProperty("rows", rows);
+    start.addProperty("seed", seed);
+    assertEquals(jars.version(), ask(client, start).getAsString());
+    return client;
+  }
+
+  private synchronized ChildProcess launch(String name, Class<?> main, Jars jars, int heapMb)
     throws IOException {
     List<String> options = new ArrayList<>();
     options.add("-Xmx" + heapMb + "m");
@@ -255,7 +291,7 @@ final class Cluster implements Closeable {
     Path own = Files.createDirectories(folder.resolve(unique));
     ChildProcess child = new ChildProcess(label + "'s " + name, main, jars.classPath(), options,
       own, folder.resolve(unique + ".log"));
-    children.add(child);
+    children.put(child, unique);
     return child;
   }
 
@@ -316,9 +352,14 @@ final class Cluster implements Closeable {
    */
   void roll(Server server, Jars jars, Map<String, String> keys, boolean keeps) throws Exception {
     ChildProcess next = launchServer(server, jars);
-    List<RegionInfo> regions = unload(server);
-    long blocks = blocks(server);
-    ask(server, "stop");
+    List<RegionInfo> regions;
+    long blocks;
+    // System tables move when it stops.
+    try (HangWatch.Excuse excuse = watch.excuse("regions leave " + server)) {
+      regions = unload(server);
+      blocks = blocks(server);
+      ask(server, "stop");
+    }
     end(server.process);
     server.process = next;
     start(server, jars, keys);
@@ -327,9 +368,23 @@ final class Cluster implements Closeable {
     }
     say("%s runs %s; blocks in its second tier: %d, of %d", server, jars.version(), blocks(server),
       blocks);
-    for (RegionInfo region : regions) {
-      admin.move(region.getEncodedNameAsBytes(), server.name);
+    try (HangWatch.Excuse excuse = watch.excuse("regions return to " + server)) {
+      for (RegionInfo region : regions) {
+        admin.move(region.getEncodedNameAsBytes(), server.name);
+      }
     }
+  }
+
+  /** Waits until all regions of the table are served. */
+  void awaitServed() throws Exception {
+    await("no region is in transition", () -> {
+      int regions = 0;
+      for (Server server : servers) {
+        regions += regions(server).size();
+      }
+      return admin.getClusterMetrics().getRegionStatesInTransition().isEmpty()
+        && regions == admin.getRegions(CheckedLoad.TABLE).size();
+    });
   }
 
   private long blocks(Server server) throws ProcessException {
@@ -371,10 +426,14 @@ final class Cluster implements Closeable {
   /** Ends the master, and starts one on these jars. */
   void swapMaster(Jars jars) throws Exception {
     ChildProcess next = launch("master", MasterProcess.class, jars, 384);
-    ask(master, request("stop"));
-    end(master);
-    master = next;
-    assertEquals(jars.version(), ask(master, start(site("shared", Map.of()))).getAsString());
+    // One of another version moves system tables.
+    try (HangWatch.Excuse excuse = watch.excuse("another master")) {
+      ask(master, request("stop"));
+      end(master);
+      master = next;
+      assertEquals(jars.version(), ask(master, start(site("shared", Map.of()))).getAsString());
+      awaitServed();
+    }
     say("the master runs %s", jars.version());
   }
 
@@ -399,9 +458,21 @@ final class Cluster implements Closeable {
     start(server, jars, server.keys);
   }
 
+  /** Stops a server, and starts it with other keys. Its regions are served when it returns. */
+  void restart(Server server, Map<String, String> keys) throws Exception {
+    ChildProcess next = launchServer(server, Jars.FORK);
+    try (HangWatch.Excuse excuse = watch.excuse(server + " is restarted")) {
+      ask(server, "stop");
+      end(server.process);
+      server.process = next;
+      start(server, Jars.FORK, keys);
+      awaitServed();
+    }
+  }
+
   private void end(ChildProcess child) {
-    child.close();
     children.remove(child);
+    child.close();
   }
 
   /** Something that a test waits for. */
@@ -418,6 +489,8 @@ final class Cluster implements Closeable {
         if (condition.holds()) {
           return;
         }
+      } catch (InterruptedIOException e) {
+        throw e;
       } catch (IOException e) {
         last = e;
       }
@@ -431,9 +504,13 @@ final class Cluster implements Closeable {
   /** Waits until each thread of the load has done so many operations more. */
   void awaitOperations(int more) throws Exception {
     for (ChildProcess client : clients) {
-      long goal = progress(client).get("least").getAsLong() + more;
-      await("the load goes on", () -> progress(client).get("least").getAsLong() >= goal);
+      awaitOperations(client, more);
     }
+  }
+
+  static void awaitOperations(ChildProcess client, int more) throws Exception {
+    long goal = progress(client).get("least").getAsLong() + more;
+    await("the load goes on", () -> progress(client).get("least").getAsLong() >= goal);
   }
 
   static JsonObject progress(ChildProcess client) throws ProcessException {
@@ -442,20 +519,118 @@ final class Cluster implements Closeable {
 
   void runLoad() throws ProcessException {
     for (ChildProcess client : clients) {
-      ask(client, request("run"));
+      runLoad(client);
     }
   }
 
-  void pauseLoad() throws ProcessException {
+  static void runLoad(ChildProcess client) throws ProcessException {
+    ask(client, request("run"));
+  }
+
+  void pauseLoad() throws Exception {
     for (ChildProcess client : clients) {
       ask(client, request("pause"));
     }
+    for (ChildProcess client : clients) {
+      await("no operation is under way", () -> progress(client).get("running").getAsInt() == 0);
+    }
+  }
+
+  /** Has a client look for all that was acknowledged, and returns what it has found. */
+  JsonObject verify(ChildProcess client, JsonArray losses) throws Exception {
+    JsonObject request = request("verify");
+    request.add("losses", losses);
+    ask(client, request);
+    JsonElement[] verified = new JsonElement[1];
+    await("all is verified", () -> {
+      verified[0] = ask(client, request("verified"));
+      return !verified[0].isJsonNull();
+    });
+    return verified[0].getAsJsonObject();
+  }
+
+  /**
+   * Has all clients look for all that was acknowledged, and fails if an operation has failed, a
+   * read was wrong, or a write is missing.
+   */
+  void assertNothingLostOrFailed() throws Exception {
+    long[] incremented = new long[CheckedLoad.COUNTERS];
+    long[] counters = new long[CheckedLoad.COUNTERS];
+    for (ChildProcess client : clients) {
+      JsonObject verified = verify(client, new JsonArray());
+      say("%s operations, verified %s", progress(client).get("operations"), verified);
+      assertNothingWrong(client);
+      assertEquals("lost", 0, verified.get("lostAsync").getAsLong());
+      for (int i = 0; i < incremented.length; i++) {
+        incremented[i] += verified.getAsJsonArray("incremented").get(i).getAsLong();
+        counters[i] = verified.getAsJsonArray("counters").get(i).getAsLong();
+      }
+    }
+    for (int i = 0; i < incremented.length; i++) {
+      assertEquals("counter " + i, incremented[i], counters[i]);
+    }
+  }
+
+  /** Fails if an operation has failed or a read was wrong. */
+  static void assertNothingWrong(ChildProcess client) throws ProcessException {
+    JsonObject progress = progress(client);
+    assertEquals(new JsonArray(), progress.get("wrong"));
+    assertEquals(new JsonArray(), progress.get("failures"));
+  }
+
+  private List<Operation> slow() throws ProcessException {
+    List<Operation> slow = new ArrayList<>();
+    for (ChildProcess client : clients) {
+      ask(client, request("slow")).getAsJsonArray()
+        .forEach(operation -> slow.add(Operation.of(operation.getAsJsonObject())));
+    }
+    return slow;
+  }
+
+  /** Writes the calls that the servers have, and the threads of all processes. */
+  List<Path> collect(List<Operation> hanging) throws Exception {
+    List<Path> written = new CopyOnWriteArrayList<>();
+    Path evidence = Files.createDirectories(folder.resolve("hang"));
+    Path operations = evidence.resolve("operations.txt");
+    Files.write(operations,
+      hanging.stream().map(watch::describe).collect(Collectors.toList()));
+    written.add(operations);
+    List<Callable<?>> tasks = new ArrayList<>();
+    for (Server server : servers) {
+      tasks.add(() -> written.add(calls(server, evidence.resolve("calls-of-server"
+        + server.number + ".txt"))));
+    }
+    children.forEach((child, name) -> tasks.add(() -> written.add(ThreadDump
+      .write(child.handle().pid(), evidence.resolve("threads-of-" + name + ".txt")))));
+    try {
+      inParallel(tasks);
+    } catch (ExecutionException e) {
+      // Such as one that has just been killed; what the others tell is worth as much.
+      say("not all evidence could be collected: %s", e.getCause());
+    }
+    written.sort(Comparator.naturalOrder());
+    return written;
+  }
+
+  private Path calls(Server server, Path file) throws Exception {
+    FutureTask<JsonElement> answer = new FutureTask<>(() -> ask(server, "calls"));
+    Thread thread = new Thread(answer, "asks " + server);
+    thread.setDaemon(true);
+    thread.start();
+    String text;
+    try {
+      text = answer.get(SECONDS_TO_TELL, TimeUnit.SECONDS).getAsString();
+    } catch (TimeoutException | ExecutionException e) {
+      text = server + " did not tell: " + e + "\n";
+    }
+    Files.writeString(file, text);
+    return file;
   }
 
   /** Where a process of the cluster listens that other machines could reach. */
   List<String> reachable() throws IOException {
     List<String> reachable = new ArrayList<>();
-    for (ChildProcess child : children) {
+    for (ChildProcess child : children.keySet()) {
       for (String socket : ListeningSockets.beyondLoopback(child.handle().pid())) {
         reachable.add(child.command().get(child.command().size() - 1) + " at " + socket);
       }
@@ -483,7 +658,7 @@ final class Cluster implements Closeable {
 
   @Override
   public void close() {
-    new ArrayList<>(children).forEach(this::end);
+    children.keySet().forEach(this::end);
     IOUtils.closeQuietly(connection);
     LoopbackHdfs.removeAbandoned();
   }

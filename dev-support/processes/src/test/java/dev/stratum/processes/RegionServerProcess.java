@@ -18,6 +18,7 @@
 package dev.stratum.processes;
 
 import com.sun.management.UnixOperatingSystemMXBean;
+import java.lang.management.BufferPoolMXBean;
 import java.lang.management.ManagementFactory;
 import java.util.Map;
 import java.util.Set;
@@ -35,6 +36,7 @@ import org.apache.hadoop.hbase.util.VersionInfo;
 import org.apache.hbase.thirdparty.com.google.gson.JsonElement;
 import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
 import org.apache.hbase.thirdparty.com.google.gson.JsonPrimitive;
+import org.apache.hbase.thirdparty.io.netty.util.internal.PlatformDependent;
 
 /**
  * A RegionServer. Requests:
@@ -46,6 +48,9 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonPrimitive;
  * <li><code>orphans</code>: how many blocks the cache has, by the file, of files that no region of
  * the server has;</li>
  * <li><code>held</code>: how many <code>threads</code> and <code>files</code> the JVM has;</li>
+ * <li><code>sizes</code>: what must not grow, by the name of a {@link Soaked}, after a collection
+ * of garbage;</li>
+ * <li><code>calls</code>: see {@link ServerCalls};</li>
  * <li><code>collect</code>: collects garbage, so that what leaked is reported to the log.</li>
  * </ul>
  */
@@ -80,6 +85,10 @@ final class RegionServerProcess implements Conversation.Answers {
         return orphans();
       case "held":
         return held();
+      case "sizes":
+        return sizes();
+      case "calls":
+        return new JsonPrimitive(ServerCalls.describe(server.getRpcServer().getScheduler()));
       case "collect":
         collect();
         return null;
@@ -148,6 +157,29 @@ final class RegionServerProcess implements Conversation.Answers {
     held.addProperty("files", ManagementFactory
       .getPlatformMXBean(UnixOperatingSystemMXBean.class).getOpenFileDescriptorCount());
     return held;
+  }
+
+  private JsonObject sizes() {
+    // As "held": without the garbage, which is not held.
+    System.gc();
+    JsonObject sizes = new JsonObject();
+    sizes.addProperty(Soaked.HEAP.name(),
+      ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed());
+    long direct = PlatformDependent.usedDirectMemory();
+    for (BufferPoolMXBean pool : ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class)) {
+      if (pool.getName().equals("direct")) {
+        direct += pool.getMemoryUsed();
+      }
+    }
+    sizes.addProperty(Soaked.DIRECT_MEMORY.name(), direct);
+    sizes.addProperty(Soaked.POOL_BUFFERS.name(),
+      server.getRpcServer().getByteBuffAllocator().getUsedBufferCount());
+    JsonObject held = held();
+    sizes.add(Soaked.THREADS.name(), held.get("threads"));
+    sizes.add(Soaked.FILES.name(), held.get("files"));
+    sizes.addProperty(Soaked.WAITING_CALLS.name(),
+      ServerCalls.waiting(server.getRpcServer().getScheduler()));
+    return sizes;
   }
 
   private static void collect() throws InterruptedException {

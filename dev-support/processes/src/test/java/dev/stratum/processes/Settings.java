@@ -19,6 +19,7 @@ package dev.stratum.processes;
 
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -59,7 +60,6 @@ final class Settings {
     keys.put("dfs.namenode.stale.datanode.interval", "3000");
     keys.put("dfs.namenode.avoid.read.stale.datanode", "true");
     keys.put("dfs.namenode.avoid.write.stale.datanode", "true");
-    keys.put("hbase.regionserver.handler.count", "12");
     keys.put("hbase.hregion.memstore.flush.size", "4194304");
     keys.put("hbase.hregion.majorcompaction", "0");
     // Until then a file that was compacted away is open, and its blocks are cached.
@@ -118,6 +118,14 @@ final class Settings {
     return keys;
   }
 
+  /**
+   * Removes the keys that <code>features.without</code> names: to see whether a feature has to do
+   * with a failure.
+   */
+  static void removeUnwanted(Map<String, String> keys) {
+    keys.keySet().removeAll(List.of(System.getProperty("features.without", "").split(",")));
+  }
+
   /** All of the fork's features but the cache. */
   static Map<String, String> features() {
     Map<String, String> keys = new LinkedHashMap<>();
@@ -135,6 +143,7 @@ final class Settings {
     keys.put("hbase.server.netty.flush.consolidation.enabled", "true");
     keys.put("hbase.client.netty.flush.consolidation.enabled", "true");
     keys.put("hbase.ipc.server.wakeup.throttling.enabled", "true");
+    removeUnwanted(keys);
     return keys;
   }
 }

@@ -43,22 +43,25 @@ import org.junit.rules.Timeout;
 /**
  * Everything that can happen to servers with all of the fork's features happens, in random order,
  * under a load that checks every read. At the end no acknowledged write may be missing, but those
- * with ASYNC_WAL that a killed server had said it would lose; no read may have been wrong, nothing
- * leaked, no block of a file be cached that no region has, and no thread or file be held that was
- * not before.
+ * with ASYNC_WAL that a killed server had said it would lose; no read may have been wrong, no
+ * operation have hung but for what happened, nothing leaked, no block of a file be cached that no
+ * region has, and no thread or file be held that was not before. Handlers and call queues are
+ * HBase's default; the load has more threads than a server has handlers.
  * <p>
  * <code>chaos.seconds</code> says for how long, at least each thing once; <code>chaos.seed</code>
  * repeats the order of a run.
  */
 public class TestChaos {
   private static final long SECONDS = Long.getLong("chaos.seconds", 5);
-  private static final int THREADS = 3;
-  private static final int ROWS = 1_500;
+  /** More than a server has handlers. */
+  private static final int THREADS = 64;
+  private static final int ROWS = 250;
   private static final int MOST_REGIONS = 12;
-  private static final int OPERATIONS = 20;
+  private static final int OPERATIONS = 2;
   /** Pools that had not grown to their size, and connections that were not needed before. */
   private static final int THREADS_MORE = 25;
   private static final int FILES_MORE = 60;
+  private static final int SECONDS_OF_A_FAULT = 3;
 
   /** Outside of the time limit, so that the processes end even if the test hangs. */
   @Rule
@@ -107,11 +110,19 @@ public class TestChaos {
     cluster.setForAll("hbase.rs.evictblocksonclose", "true");
     cluster.start(Jars.FORK, keys, true);
     cluster.startDataNode();
-    cluster.startClients(List.of(Jars.FORK), 2 * THREADS, ROWS, seed);
+    cluster.startClients(List.of(Jars.FORK), THREADS, ROWS, seed);
     assertEquals("sockets that others can reach", List.of(), cluster.reachable());
+    cluster.watch().run(this::disturbAndVerify);
+    List<String> leaks = cluster.leaks();
+    // Also if the test is repeated, which removes the servers' logs.
+    leaks.forEach(leak -> cluster.say("%s", leak));
+    assertEquals("leaks", List.of(), leaks);
+  }
+
+  private void disturbAndVerify() throws Exception {
     cluster.runLoad();
     Map<String, Disturbance> all = new HashMap<>(harmless());
-    all.put("kill -9 of a RegionServer", this::kill);
+    all.put("kill -9 of a RegionServer", () -> explained("kill -9", this::kill));
     long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(SECONDS);
     do {
       each(all);
@@ -128,23 +139,18 @@ public class TestChaos {
     awaitNoMoreHeldThan(before);
     awaitNoOrphans(recovered);
     verify();
-    List<String> leaks = cluster.leaks();
-    // Also if the test is repeated, which removes the servers' logs.
-    leaks.forEach(leak -> cluster.say("%s", leak));
-    assertEquals("leaks", List.of(), leaks);
   }
 
   /** All but what takes a server's JVM with it. */
   private Map<String, Disturbance> harmless() {
     Map<String, Disturbance> things = new HashMap<>();
-    things.put("SIGSTOP of a DataNode", () -> during(3, "kill -STOP " + dataNode(),
-      "kill -CONT " + dataNode()));
+    things.put("SIGSTOP of a DataNode", this::stopDataNode);
     things.put("full cache disk", this::fill);
     things.put("cache file truncated", () -> device(any()).truncate());
     things.put("bits flipped in the cache file", () -> device(any()).flipBits());
     things.put("cache directory removed", this::remove);
-    things.put("region moves", this::move);
-    things.put("split", this::split);
+    things.put("region moves", () -> explained("region moves", this::move));
+    things.put("split", () -> explained("a split", this::split));
     things.put("flush", cluster::flush);
     things.put("compaction", () -> cluster.admin().compact(CheckedLoad.TABLE));
     things.put("major compaction", () -> cluster.admin().majorCompact(CheckedLoad.TABLE));
@@ -168,6 +174,14 @@ public class TestChaos {
     }
   }
 
+  /** Does what operations may have to wait for, until all regions are served again. */
+  private void explained(String reason, Disturbance disturbance) throws Exception {
+    try (HangWatch.Excuse excuse = cluster.watch().excuse(reason)) {
+      disturbance.happen();
+      cluster.awaitServed();
+    }
+  }
+
   private Cluster.Server any() {
     return cluster.servers().get(random.nextInt(cluster.servers().size()));
   }
@@ -181,18 +195,24 @@ public class TestChaos {
   }
 
   /** Does one thing now and another one after some seconds, even if this JVM has ended by then. */
-  private void during(int seconds, String now, String then) throws Exception {
+  private void during(String now, String then) throws Exception {
     // It may have been killed meanwhile.
-    String script = now + " || exit 1; sleep " + seconds + "; " + then + " || :";
+    String script = now + " || exit 1; sleep " + SECONDS_OF_A_FAULT + "; " + then + " || :";
     Process process = new ProcessBuilder("sh", "-c", script)
       .redirectError(ProcessBuilder.Redirect.INHERIT).start();
     helpers.add(process);
   }
 
+  private void stopDataNode() throws Exception {
+    cluster.watch().excuse("SIGSTOP of a DataNode",
+      System.nanoTime() + TimeUnit.SECONDS.toNanos(SECONDS_OF_A_FAULT));
+    during("kill -STOP " + dataNode(), "kill -CONT " + dataNode());
+  }
+
   /** Writes beyond the first MB of a file fail, as on a disk that is full. */
   private void fill() throws Exception {
     String limit = "prlimit --pid " + any().pid() + " --fsize=";
-    during(3, limit + "1048576:", limit + "unlimited:");
+    during(limit + "1048576:", limit + "unlimited:");
   }
 
   private void remove() throws Exception {
@@ -251,14 +271,7 @@ public class TestChaos {
       assertEquals("what stops and limits processes", 0, helper.waitFor());
     }
     helpers.clear();
-    Cluster.await("no region is in transition", () -> {
-      int regions = 0;
-      for (Cluster.Server server : cluster.servers()) {
-        regions += cluster.regions(server).size();
-      }
-      return cluster.admin().getClusterMetrics().getRegionStatesInTransition().isEmpty()
-        && regions == cluster.admin().getRegions(CheckedLoad.TABLE).size();
-    });
+    cluster.awaitServed();
     cluster.awaitOperations(5 * OPERATIONS);
   }
 
@@ -313,10 +326,8 @@ public class TestChaos {
   }
 
   private void verify() throws Exception {
-    JsonObject request = Cluster.request("verify");
-    request.add("losses", losses);
     for (ChildProcess client : cluster.clients()) {
-      JsonObject verified = Cluster.ask(client, request).getAsJsonObject();
+      JsonObject verified = cluster.verify(client, losses);
       JsonObject progress = Cluster.progress(client);
       cluster.say("%s operations, failures %s, wrong %s, verified %s", progress.get("operations"),
         progress.get("failures"), progress.get("wrong"), verified);
