@@ -34,8 +34,8 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
 import org.apache.hbase.thirdparty.com.google.gson.JsonParser;
 
 /**
- * A JVM that this one has started and talks to, see {@link Conversation}. May be used by any thread;
- * a request waits until the one before it is answered.
+ * A JVM that this one has started and talks to, see {@link Conversation}. May be used by any
+ * thread; a request waits until the one before it is answered.
  */
 public final class ChildProcess implements Closeable {
   private static final int SECONDS_TO_DIE = 30;

@@ -233,7 +233,7 @@ public final class HangWatch {
     interrupt(owner, done);
   }
 
-  /** Until its thread leaves the body: what it waits in may take an interrupt for one of its own. */
+  /** Until the thread leaves the body: what it waits in may handle an interrupt by itself. */
   private void interrupt(Thread owner, CountDownLatch done) {
     try {
       while (failure != null && done.getCount() > 0) {

@@ -23,7 +23,7 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
  * An operation of a client that took longer than an operation may.
  * @param client     the thread that waits or waited for it
  * @param what       the operation
- * @param began      {@link System#nanoTime()}, which is the same in all processes of a Linux machine
+ * @param began      {@link System#nanoTime()}, the same in all processes of a Linux machine
  * @param ended      the same, now if it is under way
  * @param isUnderWay whether the client still waits
  */

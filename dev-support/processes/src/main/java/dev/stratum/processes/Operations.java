@@ -51,7 +51,7 @@ public final class Operations implements HangWatch.Source {
       this.name = name;
     }
 
-    /** @param operation is described by its <code>toString()</code>, and only if it hangs */
+    /** @param operation described by its class and <code>toString()</code>, only if it hangs */
     public void begin(Object operation) {
       began = System.nanoTime();
       what = operation;
@@ -86,7 +86,9 @@ public final class Operations implements HangWatch.Source {
   }
 
   private static String describe(Object operation) {
-    String text = String.valueOf(operation);
+    String text = operation instanceof String
+      ? (String) operation
+      : operation.getClass().getSimpleName() + " " + operation;
     return text.length() <= MAX_DESCRIPTION ? text : text.substring(0, MAX_DESCRIPTION) + "...";
   }
 

@@ -52,9 +52,9 @@ import org.apache.hadoop.hbase.util.Bytes;
  * a write was, if it failed, is not known, and both outcomes are taken from then on. Versions are
  * given by the client, so that a request that comes late cannot hide a newer one.
  * <p>
- * The load of all clients has three phases, over and over. Bursts: all threads begin an operation at
- * the same moments, so that more calls arrive at once than a server has handlers, every second time
- * on rows of one region. A storm: all threads send the same operation without a pause. Light
+ * The load of all clients has three phases, over and over. Bursts: all threads begin an operation
+ * at the same moments, so that more calls arrive at once than a server has handlers, every second
+ * time on rows of one region. A storm: all threads send the same operation without a pause. Light
  * traffic, for longer than an operation may take: what a burst or a storm has left waiting is not
  * helped by the next one.
  * <p>

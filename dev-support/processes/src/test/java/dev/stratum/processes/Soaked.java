@@ -24,7 +24,8 @@ enum Soaked {
   DIRECT_MEMORY("direct memory", "MB", 1 << 20, 8),
   POOL_BUFFERS("buffers of the pool in use", "buffers", 1, 32),
   THREADS("threads", "threads", 1, 5),
-  FILES("file descriptors", "files", 1, 20),
+  /** Those of store files come and go with flushes and compactions. */
+  FILES("file descriptors", "files", 1, 60),
   WAITING_CALLS("calls that wait for a handler", "calls", 1, 16);
 
   final String title;
