@@ -54,9 +54,9 @@ import org.apache.hadoop.hbase.util.Bytes;
  * <p>
  * The load of all clients has three phases, over and over. Bursts: all threads begin an operation
  * at the same moments, so that more calls arrive at once than a server has handlers, every second
- * time on rows of one region. A storm: all threads send the same operation without a pause. Light
- * traffic, for longer than an operation may take: what a burst or a storm has left waiting is not
- * helped by the next one.
+ * time on rows of one region. A storm: all threads send the same operation, on rows of one region,
+ * without a pause. Light traffic, for longer than an operation may take: what a burst or a storm
+ * has left waiting is not helped by the next one.
  * <p>
  * {@link #run} by one thread at a time; {@link #pause}, {@link #operations}, {@link #wrong} and
  * {@link #failures} by any; all else while it does not run.
@@ -227,10 +227,12 @@ final class CheckedLoad {
   private int randomRow() {
     int row = random.nextInt(acknowledged.length);
     long tick = tick();
-    if (tick % 2 == 0) {
+    boolean isStorm = isStorm();
+    if (!isStorm && tick % 2 == 0) {
       return row;
     }
-    int sameLetter = row - row % LETTERS + (int) (tick * LETTER_STEP % LETTERS);
+    long turn = isStorm ? tick / CYCLE : tick;
+    int sameLetter = row - row % LETTERS + (int) (turn * LETTER_STEP % LETTERS);
     return sameLetter < acknowledged.length ? sameLetter : sameLetter - LETTERS;
   }
 
@@ -352,7 +354,7 @@ final class CheckedLoad {
   }
 
   private void increment(Table table) {
-    int counter = random.nextInt(COUNTERS);
+    int counter = isStorm() ? (int) (tick() / CYCLE % COUNTERS) : random.nextInt(COUNTERS);
     long delta = 1 + random.nextInt(3);
     Increment increment =
       new Increment(counterKey(counter)).addColumn(FAMILY, VERSION, delta);

@@ -30,13 +30,18 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.Rule;
 import org.junit.Test;
+import org.junit.rules.Timeout;
 
 /** An operation that hangs ends a run, unless something explains it. */
 public class TestHangWatch {
   private static final Duration SHORT = Duration.ofMillis(50);
   private static final Duration GRACE = Duration.ofSeconds(2);
   private static final Path EVIDENCE = Path.of("evidence.txt");
+
+  @Rule
+  public final Timeout timeout = new Timeout(1, TimeUnit.MINUTES);
 
   private final long start = System.nanoTime();
   private final HangWatch watch = watch(HangWatch.LIMIT, List::of);
