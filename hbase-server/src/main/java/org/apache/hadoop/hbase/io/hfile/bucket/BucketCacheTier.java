@@ -770,9 +770,9 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
   }
 
   @Override
-  void blockEvicted(BlockCacheKey key, BucketEntry bucketEntry, boolean decrementBlockNumber,
+  void blockEvicted(BlockCacheKey key, BucketEntry bucketEntry, boolean fileIncomplete,
     boolean evictedByEvictionProcess) {
-    super.blockEvicted(key, bucketEntry, decrementBlockNumber, evictedByEvictionProcess);
+    super.blockEvicted(key, bucketEntry, fileIncomplete, evictedByEvictionProcess);
     goes(key, bucketEntry);
   }
 

@@ -287,9 +287,9 @@ public class FirstLevelBucketCache extends BucketCacheTier
   }
 
   @Override
-  void blockEvicted(BlockCacheKey key, BucketEntry bucketEntry, boolean decrementBlockNumber,
+  void blockEvicted(BlockCacheKey key, BucketEntry bucketEntry, boolean fileIncomplete,
     boolean evictedByEvictionProcess) {
-    super.blockEvicted(key, bucketEntry, decrementBlockNumber, evictedByEvictionProcess);
+    super.blockEvicted(key, bucketEntry, fileIncomplete, evictedByEvictionProcess);
     if (bucketEntry.metaBlock) {
       metaPlaces.add(-bucketSizeFor(bucketEntry.getLength()));
     } else {

@@ -71,6 +71,8 @@ public class TestBlockCount {
   private final Configuration conf = util.getConfiguration();
   private final int writers;
   private final AtomicInteger drained = new AtomicInteger();
+  /** Whether a block is evicted from the queue and again when its writer has inserted it. */
+  private volatile boolean evictedTwice;
   private int insertions;
   private BucketCache cache;
 
@@ -93,6 +95,17 @@ public class TestBlockCount {
       void doDrain(List<RAMQueueEntry> entries, ByteBuffer metaBuff) throws InterruptedException {
         super.doDrain(entries, metaBuff);
         drained.addAndGet(entries.size());
+      }
+
+      @Override
+      protected void putIntoBackingMap(BlockCacheKey key, BucketEntry entry) {
+        if (evictedTwice) {
+          assertTrue(evictBlock(key));
+        }
+        super.putIntoBackingMap(key, entry);
+        if (evictedTwice) {
+          assertTrue(evictBlock(key));
+        }
       }
     };
   }
@@ -167,6 +180,18 @@ public class TestBlockCount {
     assertEquals(0, cache.backingMap.size());
     assertEquals(0, cache.getBlockCount());
     ((FileIOEngine) cache.ioEngine).refreshFileConnection(0, new IOException("closed"));
+  }
+
+  @Test
+  public void testBlockEvictedTwiceWhileItIsInsertedIsTakenOffOnce() {
+    cache(0, EXACT);
+    awaitWriters();
+    evictedTwice = true;
+    cache(1, EXACT);
+    awaitWriters();
+
+    assertEquals(1, cache.backingMap.size());
+    assertEquals(1, cache.getBlockCount());
   }
 
   @Test

@@ -141,7 +141,8 @@ public class TestMappedFileOrder {
     for (int i = 0; i < BLOCKS; i++) {
       BlockCacheKey key = key(i);
       CachedBlockFixture.cache(before, key, block(i));
-      CachedBlockFixture.await(() -> before.backingMap.containsKey(key));
+      CachedBlockFixture.await(
+        () -> before.backingMap.containsKey(key) && !before.ramCache.containsKey(key));
     }
     before.shutdown();
     // Those of the process that is gone.

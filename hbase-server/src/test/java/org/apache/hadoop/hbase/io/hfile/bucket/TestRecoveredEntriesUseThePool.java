@@ -88,7 +88,8 @@ public class TestRecoveredEntriesUseThePool {
     for (int i = 0; i < BLOCKS; i++) {
       BlockCacheKey key = CachedBlockFixture.key("file", i * BLOCK_SIZE, BlockType.DATA);
       CachedBlockFixture.cache(before, key, block(i));
-      CachedBlockFixture.await(() -> before.backingMap.containsKey(key));
+      CachedBlockFixture.await(
+        () -> before.backingMap.containsKey(key) && !before.ramCache.containsKey(key));
       keys.add(key);
     }
     before.shutdown();
