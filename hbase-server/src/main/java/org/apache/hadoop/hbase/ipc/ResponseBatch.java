@@ -21,6 +21,8 @@ import java.util.ArrayList;
 import java.util.List;
 import org.apache.hadoop.hbase.util.NettyFutureUtils;
 import org.apache.yetus.audience.InterfaceAudience;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import org.apache.hbase.thirdparty.io.netty.channel.Channel;
 
@@ -32,6 +34,7 @@ import org.apache.hbase.thirdparty.io.netty.channel.Channel;
 @InterfaceAudience.Private
 public final class ResponseBatch implements AutoCloseable {
 
+  private static final Logger LOG = LoggerFactory.getLogger(ResponseBatch.class);
   private static final ThreadLocal<ResponseBatch> CURRENT = new ThreadLocal<>();
 
   private final ResponseBatch outer = CURRENT.get();
@@ -61,6 +64,18 @@ public final class ResponseBatch implements AutoCloseable {
     }
   }
 
+  /** Sends what was kept so far. */
+  public void flush() {
+    for (Channel channel : channels) {
+      try {
+        channel.flush();
+      } catch (RuntimeException e) {
+        LOG.warn("The responses to {} are not sent", channel, e);
+      }
+    }
+    channels.clear();
+  }
+
   /** Sends what was kept. */
   @Override
   public void close() {
@@ -69,6 +84,6 @@ public final class ResponseBatch implements AutoCloseable {
     } else {
       CURRENT.set(outer);
     }
-    channels.forEach(Channel::flush);
+    flush();
   }
 }

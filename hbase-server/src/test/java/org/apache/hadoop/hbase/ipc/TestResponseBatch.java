@@ -29,6 +29,7 @@ import org.junit.Test;
 import org.junit.experimental.categories.Category;
 import org.mockito.Mockito;
 
+import org.apache.hbase.thirdparty.io.netty.channel.Channel;
 import org.apache.hbase.thirdparty.io.netty.channel.embedded.EmbeddedChannel;
 
 @Category({ RPCTests.class, SmallTests.class })
@@ -69,6 +70,29 @@ public class TestResponseBatch {
     assertSame(second, other.readOutbound());
     ResponseBatch.send(other, first);
     assertSame("after the batch", first, other.readOutbound());
+  }
+
+  @Test
+  public void testResponsesThatAreReadyLeaveWhenTheBatchIsFlushed() {
+    try (ResponseBatch batch = ResponseBatch.begin()) {
+      ResponseBatch.send(one, first);
+      batch.flush();
+      assertSame(first, one.readOutbound());
+      ResponseBatch.send(one, second);
+      assertNull(one.readOutbound());
+    }
+    assertSame(second, one.readOutbound());
+  }
+
+  @Test
+  public void testConnectionThatFailsDoesNotKeepTheOthersResponses() {
+    Channel failing = Mockito.mock(Channel.class, Mockito.RETURNS_MOCKS);
+    Mockito.when(failing.flush()).thenThrow(new IllegalStateException("closed"));
+    try (ResponseBatch batch = ResponseBatch.begin()) {
+      ResponseBatch.send(failing, first);
+      ResponseBatch.send(one, second);
+    }
+    assertSame(second, one.readOutbound());
   }
 
   @Test

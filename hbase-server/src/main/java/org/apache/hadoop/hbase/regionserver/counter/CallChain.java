@@ -20,6 +20,8 @@ package org.apache.hadoop.hbase.regionserver.counter;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.apache.hadoop.hbase.ipc.ResponseBatch;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
@@ -33,11 +35,17 @@ final class CallChain {
 
   private final List<PendingIncrement> members = new ArrayList<>();
   private final ArrayDeque<IncrementCall> calls = new ArrayDeque<>();
+  private final ResponseBatch responses;
+  private final long start = System.nanoTime();
   private boolean ended;
   private Error error;
 
-  /** @param waiting in their order */
-  CallChain(List<PendingIncrement> waiting) {
+  /**
+   * @param waiting   in their order
+   * @param responses those of the calls that it runs
+   */
+  CallChain(List<PendingIncrement> waiting, ResponseBatch responses) {
+    this.responses = responses;
     for (PendingIncrement increment : waiting) {
       if (increment instanceof IncrementCall && increment.state() == PendingIncrement.State.TAKEN) {
         calls.add((IncrementCall) increment);
@@ -55,6 +63,23 @@ final class CallChain {
   /** Called inside a call that is where it would wait. */
   void add(IncrementCall call) {
     members.add(call);
+  }
+
+  /** Called when a call that was added fails, before its client is told. */
+  void remove(IncrementCall call) {
+    if (!ended) {
+      members.remove(call);
+    }
+  }
+
+  /**
+   * Called inside a call that is about to be done by itself, while those around it wait for that:
+   * sends the answers that are ready.
+   * @return whether the chain has taken as long already as one of them may wait for its row
+   */
+  boolean isLate(long rowWaitMs) {
+    responses.flush();
+    return System.nanoTime() - start >= TimeUnit.MILLISECONDS.toNanos(rowWaitMs);
   }
 
   List<PendingIncrement> members() {

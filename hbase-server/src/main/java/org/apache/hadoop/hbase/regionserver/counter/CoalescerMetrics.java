@@ -44,6 +44,7 @@ final class CoalescerMetrics {
   private final Counter repeated;
   private final Counter alone;
   private final Counter failedGroup;
+  private final Counter refused;
 
   private CoalescerMetrics(MetricRegistry registry) {
     groupSize = registry.histogram("GroupSize");
@@ -56,6 +57,7 @@ final class CoalescerMetrics {
     repeated = registry.counter("RepeatedIncrementCount");
     alone = registry.counter("RetriedAloneCount");
     failedGroup = registry.counter("FailedGroupCount");
+    refused = registry.counter("RefusedCallCount");
   }
 
   static CoalescerMetrics register() {
@@ -105,5 +107,14 @@ final class CoalescerMetrics {
 
   void failedGroup() {
     failedGroup.increment();
+  }
+
+  /** A call whose turn has come, and which the scheduler does not take. */
+  void refused() {
+    refused.increment();
+  }
+
+  long refusedCalls() {
+    return refused.getCount();
   }
 }

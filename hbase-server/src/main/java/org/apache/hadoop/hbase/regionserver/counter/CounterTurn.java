@@ -88,7 +88,8 @@ final class CounterTurn {
   }
 
   /**
-   * Returns those who wait, in their order, up to a number; they can't leave any more.
+   * Returns those who wait, in their order, up to a number; they can't leave any more. If this
+   * throws, nobody is taken. The list has room for one more.
    * @param mostCalls how many of them may be without a thread
    */
   synchronized List<PendingIncrement> take(int most, int mostCalls) {

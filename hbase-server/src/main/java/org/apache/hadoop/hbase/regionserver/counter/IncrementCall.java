@@ -174,30 +174,40 @@ public final class IncrementCall extends PendingIncrement implements WatchedCall
     return scheduler.dispatch(runner);
   }
 
-  /** Gives it to a handler, or answers that there are too many calls. */
-  void dispatchOrDrop() {
-    if (!dispatch()) {
-      runner.drop();
+  /** Gives it to a handler, as soon as the scheduler takes it. */
+  void dispatchInTime() {
+    boolean taken = false;
+    try {
+      taken = dispatch();
+    } finally {
+      if (!taken) {
+        coalescer.refused(this);
+      }
     }
+  }
+
+  /** Answers that there are too many calls; passes on what turn it has. */
+  void drop() {
+    runner.drop();
   }
 
   /** Gives it to a handler with a turn that it has to pass on. */
   boolean dispatch(CounterTurn own) {
+    give(own);
+    return dispatch();
+  }
+
+  private void give(CounterTurn own) {
     synchronized (this) {
       turn = own;
     }
     setState(State.LEADS);
-    return dispatch();
   }
 
   @Override
-  boolean wake(CounterTurn own) {
-    if (dispatch(own)) {
-      return true;
-    }
-    boolean taken = release() == null;
-    runner.drop();
-    return taken;
+  void wake(CounterTurn own) {
+    give(own);
+    dispatchInTime();
   }
 
   /** Returns what has to be passed on now, or null. */
@@ -212,12 +222,17 @@ public final class IncrementCall extends PendingIncrement implements WatchedCall
 
   /** Runs the call in this thread, which runs another one. */
   void run(CallChain within) {
+    boolean run = false;
     chain = within;
-    runner.setStatus(new MonitoredRPCHandlerImpl("Call within another one"));
     try {
+      runner.setStatus(new MonitoredRPCHandlerImpl("Call within another one"));
+      run = true;
       runner.run();
     } finally {
       chain = null;
+      if (!run) {
+        runner.drop();
+      }
     }
   }
 

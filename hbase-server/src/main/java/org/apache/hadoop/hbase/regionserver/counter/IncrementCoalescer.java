@@ -20,6 +20,7 @@ package org.apache.hadoop.hbase.regionserver.counter;
 import io.opentelemetry.api.trace.Span;
 import java.io.IOException;
 import java.io.InterruptedIOException;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
@@ -102,6 +103,8 @@ public final class IncrementCoalescer {
   };
 
   private static final Logger LOG = LoggerFactory.getLogger(IncrementCoalescer.class);
+
+  private final RefusedCalls refusedCalls = new RefusedCalls();
 
   private final ConcurrentHashMap<CounterKey, CounterTurn> turns = new ConcurrentHashMap<>();
   private final RegionServerServices server;
@@ -409,9 +412,25 @@ public final class IncrementCoalescer {
 
   /** Called when a call has been answered, or dropped. */
   void over(IncrementCall call) {
-    endNonce(call, false);
-    pass(call);
-    call.leave();
+    try {
+      endNonce(call, call.state() == State.DONE);
+    } finally {
+      try {
+        pass(call);
+      } finally {
+        call.leave();
+      }
+    }
+  }
+
+  /**
+   * Called when the scheduler does not take a call that has been accepted before. Those who wait
+   * behind it go on waiting: it is given to the scheduler again, for as long as it might wait for a
+   * row.
+   */
+  void refused(IncrementCall call) {
+    metrics.refused();
+    refusedCalls.add(call, rowWaitMs);
   }
 
   private void pass(IncrementCall call) {
@@ -452,28 +471,45 @@ public final class IncrementCoalescer {
     throws IOException {
     if (call.key().region() != region || !permitted(region, increment)) {
       endNonce(call, false);
-      return alone(region, increment, call.nonceGroup(), call.nonce(), false, NOTHING);
+      return aloneInChain(call, region, increment);
     }
     CallChain chain = call.chain();
     chain.add(call);
-    return TraceUtil.trace(() -> {
-      run(chain, call.key(), region);
-      return conclude(call.key(), region, call, increment);
-    }, () -> span(region));
+    try {
+      return TraceUtil.trace(() -> {
+        run(chain, call.key(), region);
+        return conclude(call.key(), region, call, increment);
+      }, () -> span(region));
+    } finally {
+      chain.remove(call);
+    }
+  }
+
+  /**
+   * Does the increment of a call that is run inside another one by itself. All that are around it
+   * wait meanwhile: it does not wait for a row that somebody holds, and nor does any when one of
+   * them has.
+   */
+  private Result aloneInChain(IncrementCall call, HRegion region, Increment increment)
+    throws IOException {
+    if (call.chain().isLate(rowWaitMs) || held(region, increment.getRow())) {
+      throw new RegionTooBusyException("Somebody holds the row of the increment.");
+    }
+    return alone(region, increment, call.nonceGroup(), call.nonce(), false, NOTHING);
   }
 
   /** Runs all calls of a chain that are left, each inside the one before, and does the sum. */
   private void run(CallChain chain, CounterKey key, HRegion region) {
     RpcCall own = RpcServer.getCurrentCall().orElse(null);
     for (IncrementCall next = chain.next(); next != null; next = chain.next()) {
-      // A duplicate may have to wait for one of this chain: not here.
-      if (!tryStart(next)) {
-        next.dispatchOrDrop();
-        continue;
-      }
       try {
-        next.run(chain);
-      } catch (Error e) {
+        // A duplicate may have to wait for one of this chain: not here.
+        if (tryStart(next)) {
+          next.run(chain);
+        } else {
+          next.dispatchInTime();
+        }
+      } catch (RuntimeException | Error e) {
         // Its client gets no answer, as from a handler that fails so.
         LOG.error("An increment of {} failed", key, e);
       } finally {
@@ -520,31 +556,36 @@ public final class IncrementCoalescer {
   }
 
   private void pass(CounterKey key, CounterTurn turn) {
-    for (PendingIncrement next = turn.pass(); next != null; next = turn.pass()) {
-      if (next.wake(turn)) {
-        return;
-      }
+    PendingIncrement next = turn.pass();
+    if (next == null) {
+      turns.remove(key, turn);
+    } else {
+      next.wake(turn);
     }
-    turns.remove(key, turn);
   }
 
   private Result follow(CounterKey key, HRegion region, PendingIncrement pending,
     Increment increment) throws IOException {
-    CounterTurn turn = null;
-    while (turn == null || !turn.join(pending)) {
-      CounterTurn own = new CounterTurn();
-      turn = turns.putIfAbsent(key, own);
-      if (turn == null) {
-        // The turn was over before this one had joined.
-        pending.setState(State.LEADS);
-        turn = own;
-        break;
+    try {
+      CounterTurn turn = null;
+      while (turn == null || !turn.join(pending)) {
+        CounterTurn own = new CounterTurn();
+        turn = turns.putIfAbsent(key, own);
+        if (turn == null) {
+          // The turn was over before this one had joined.
+          pending.setState(State.LEADS);
+          turn = own;
+          break;
+        }
       }
+      if (await(turn, pending) == State.LEADS) {
+        lead(key, turn, region, pending);
+      }
+      return conclude(key, region, pending, increment);
+    } finally {
+      // If something was thrown on the way.
+      endNonce(pending, pending.state() == State.DONE);
     }
-    if (await(turn, pending) == State.LEADS) {
-      lead(key, turn, region, pending);
-    }
-    return conclude(key, region, pending, increment);
   }
 
   /** What comes of an increment for which somebody has done what there was to do. */
@@ -570,7 +611,9 @@ public final class IncrementCoalescer {
         metrics.alone();
         boolean carried = pending instanceof IncrementCall
           && ((IncrementCall) pending).chain() != null;
-        return alone(region, increment, pending.nonceGroup(), pending.nonce(), !carried, NOTHING);
+        return carried
+          ? aloneInChain((IncrementCall) pending, region, increment)
+          : alone(region, increment, pending.nonceGroup(), pending.nonce(), true, NOTHING);
     }
   }
 
@@ -586,6 +629,7 @@ public final class IncrementCoalescer {
     while (state == State.WAITING || state == State.TAKEN) {
       long left = deadline - System.nanoTime();
       if (state == State.TAKEN) {
+        // Waits without a limit: whoever has taken it says how it ends, see lead.
         LockSupport.park(turn);
       } else if (left > 0 && !interrupted) {
         LockSupport.parkNanos(turn, left);
@@ -608,56 +652,89 @@ public final class IncrementCoalescer {
       .orElse(wait);
   }
 
-  /** Does the sum of this increment and of all that wait behind it, and passes the turn on. */
+  /**
+   * Does the sum of this increment and of all that wait behind it, and passes the turn on.
+   * <p>
+   * Invariant: whoever is taken out of the queue is told how it ends before the turn is passed on,
+   * whatever is thrown; that it failed if the edit may be in the WAL, else to go on by itself.
+   */
   private void lead(CounterKey key, CounterTurn turn, HRegion region, PendingIncrement leader) {
-    try {
-      List<PendingIncrement> waiting = turn.take(MOST - 1, MOST_CALLS);
+    List<PendingIncrement> waiting = Collections.emptyList();
+    CallChain chain = null;
+    try (ResponseBatch responses = ResponseBatch.begin()) {
+      waiting = turn.take(MOST - 1, MOST_CALLS);
       waiting.add(0, leader);
       if (key.together()) {
         setApart(region, waiting, leader);
       }
-      CallChain chain = new CallChain(waiting);
-      try (ResponseBatch responses = ResponseBatch.begin()) {
-        run(chain, key, region);
-      }
-      if (chain.error() != null) {
-        endNonce(leader, false);
-        throw chain.error();
-      }
+      chain = new CallChain(waiting, responses);
+      run(chain, key, region);
     } finally {
-      // After those who are done have been woken: where threads wait for processors, the sooner
-      // these answer, the more of their clients' next increments are in the next group.
-      leader.release();
-      pass(key, turn);
+      try {
+        releaseLeft(waiting, chain);
+      } finally {
+        // After those who are done have been woken: where threads wait for processors, the sooner
+        // these answer, the more of their clients' next increments are in the next group.
+        leader.release();
+        pass(key, turn);
+      }
+    }
+    if (chain.error() != null) {
+      throw chain.error();
     }
   }
 
+  /** Has those go on by themselves who were taken for a group that was not even tried. */
+  private static void releaseLeft(List<PendingIncrement> taken, CallChain chain) {
+    for (PendingIncrement left : taken) {
+      if (left.state() != State.TAKEN) {
+        continue;
+      }
+      if (!(left instanceof IncrementCall)) {
+        left.setState(State.ALONE);
+        left.unpark();
+      } else if (chain == null) {
+        ((IncrementCall) left).dispatchInTime();
+      }
+    }
+    if (chain != null) {
+      for (IncrementCall next = chain.next(); next != null; next = chain.next()) {
+        next.dispatchInTime();
+      }
+    }
+  }
+
+  /** Does the sum of a chain's members, and tells all of them how it ended. */
   private void runGroup(CallChain chain, CounterKey key, HRegion region) {
-    IncrementGroup group = new IncrementGroup(key, chain.members());
-    if (group.size() == 0) {
+    List<PendingIncrement> members = chain.members();
+    if (members.isEmpty()) {
       return;
     }
-    IOException failure = null;
+    IncrementGroup group = null;
+    Throwable failure = null;
     try {
+      group = new IncrementGroup(key, members);
       group.run(region);
-    } catch (IOException e) {
-      failure = e;
-    } catch (RuntimeException e) {
-      failure = new IOException(e);
-    } catch (Error e) {
-      failure = new IOException(e);
-      chain.failed(e);
-    }
-    if (failure == null) {
-      count(region, group);
       group.done();
-    } else {
-      if (!group.appended()) {
+    } catch (Throwable e) {
+      failure = e;
+      IncrementGroup.failed(members, group != null && group.appended(), e);
+    } finally {
+      members.forEach(PendingIncrement::unpark);
+    }
+    if (failure instanceof Error) {
+      chain.failed((Error) failure);
+    }
+    try {
+      if (failure == null) {
+        count(region, group);
+      } else if (group == null || !group.appended()) {
         metrics.failedGroup();
       }
-      group.failed(failure);
+    } catch (RuntimeException | Error e) {
+      // All have been told already.
+      LOG.error("A group of increments of {} is not counted", key, e);
     }
-    chain.members().forEach(PendingIncrement::unpark);
   }
 
   /**
@@ -677,7 +754,7 @@ public final class IncrementCoalescer {
       }
       member.setState(State.APART);
       if (member instanceof IncrementCall && member != leader) {
-        ((IncrementCall) member).dispatchOrDrop();
+        ((IncrementCall) member).dispatchInTime();
       } else {
         member.unpark();
       }
@@ -724,6 +801,9 @@ public final class IncrementCoalescer {
       }
     } catch (InterruptedIOException e) {
       return false;
+    } catch (RuntimeException | Error e) {
+      LOG.error("The nonce of an increment is not known, its call goes to a handler", e);
+      return false;
     }
     call.start();
     return true;
@@ -734,11 +814,14 @@ public final class IncrementCoalescer {
     if (!increment.stop() || manager == null) {
       return;
     }
-    if (success) {
-      manager.addMvccToOperationContext(increment.nonceGroup(), increment.nonce(),
-        increment.sequenceId());
+    try {
+      if (success) {
+        manager.addMvccToOperationContext(increment.nonceGroup(), increment.nonce(),
+          increment.sequenceId());
+      }
+    } finally {
+      manager.endOperation(increment.nonceGroup(), increment.nonce(), success);
     }
-    manager.endOperation(increment.nonceGroup(), increment.nonce(), success);
   }
 
   /** Returns how many rows have an increment going on or waiting. */

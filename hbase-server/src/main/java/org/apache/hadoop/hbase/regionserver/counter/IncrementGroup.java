@@ -103,8 +103,8 @@ final class IncrementGroup {
         runBatch(region);
       }
     } finally {
-      nonces.end();
       appended = nonces.appended();
+      nonces.end();
     }
   }
 
@@ -138,9 +138,15 @@ final class IncrementGroup {
     }
   }
 
-  /** Tells all members that they are not, and may have been done if the edit was appended. */
-  void failed(IOException failure) {
+  /**
+   * Tells those who have not been told yet that they failed, if the edit may have reached the WAL,
+   * and otherwise that they go on by themselves.
+   */
+  static void failed(List<PendingIncrement> members, boolean appended, Throwable failure) {
     for (PendingIncrement member : members) {
+      if (member.state() == State.DONE) {
+        continue;
+      }
       if (appended) {
         member.failed(failure);
       } else {

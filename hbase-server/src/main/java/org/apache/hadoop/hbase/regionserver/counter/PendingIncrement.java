@@ -64,7 +64,7 @@ class PendingIncrement {
   private volatile State state = State.WAITING;
   private Result result;
   private long[] later;
-  private IOException failure;
+  private Throwable failure;
 
   /**
    * @param increment null if it has not been read yet
@@ -117,10 +117,9 @@ class PendingIncrement {
     }
   }
 
-  /** Tells it that it leads; returns false if it can't. */
-  boolean wake(CounterTurn turn) {
+  /** Tells it that it leads. */
+  void wake(CounterTurn turn) {
     LockSupport.unpark(thread);
-    return true;
   }
 
   /** Returns a turn that it has to pass on whatever becomes of it, once, or null. */
@@ -158,13 +157,13 @@ class PendingIncrement {
     state = State.DONE;
   }
 
-  void failed(IOException failure) {
+  void failed(Throwable failure) {
     this.failure = failure;
     state = State.FAILED;
   }
 
   IOException failure() {
-    return failure;
+    return failure instanceof IOException ? (IOException) failure : new IOException(failure);
   }
 
   /** Returns the sequence id of the group's edit. */

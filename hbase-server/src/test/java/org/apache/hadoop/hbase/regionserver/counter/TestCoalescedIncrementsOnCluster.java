@@ -61,8 +61,9 @@ public class TestCoalescedIncrementsOnCluster {
   public static final HBaseClassTestRule CLASS_RULE =
     HBaseClassTestRule.forClass(TestCoalescedIncrementsOnCluster.class);
 
-  private static final int CLIENTS = 12;
-  private static final int INCREMENTS = 250;
+  /** More than a server has handlers. */
+  private static final int CLIENTS = 64;
+  private static final int INCREMENTS = 47;
   private static final byte[] OTHER = Bytes.toBytes("other");
 
   @Rule

@@ -25,12 +25,14 @@ import static org.junit.Assert.assertTrue;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.CallDroppedException;
@@ -194,7 +196,7 @@ public class TestIncrementCalls extends TestIncrementCoalescer {
         handedOn.incrementAndGet();
       }
       result = coalescer.increment(region, increment, CLIENT, call.nonce());
-    } catch (IOException | RuntimeException e) {
+    } catch (IOException | RuntimeException | Error e) {
       failure = e;
     } finally {
       if (own) {
@@ -437,7 +439,8 @@ public class TestIncrementCalls extends TestIncrementCoalescer {
   }
 
   @Test
-  public void whoCannotLeadSinceThereAreTooManyCallsIsDropped() throws Exception {
+  public void testWhoCannotLeadWhileTheCallQueueIsFullWaitsWithThoseBehindIt() throws Exception {
+    long refused = CoalescerMetrics.register().refusedCalls();
     RowLock lock = region.getRowLock(ROW);
     Future<Result> first = sendFirst(plus(1));
     Future<Result> second = send(plus(10), 1001);
@@ -445,8 +448,29 @@ public class TestIncrementCalls extends TestIncrementCoalescer {
     oneIn = 1;
     lock.release();
     assertEquals(1, value(first.get()));
-    for (Future<Result> dropped : new Future[] { second, third }) {
-      ExecutionException e = assertThrows(ExecutionException.class, dropped::get);
+    Waiter.waitFor(conf, 60_000, 1, () -> CoalescerMetrics.register().refusedCalls() > refused);
+    assertFalse(second.isDone());
+    assertFalse(third.isDone());
+    oneIn = Integer.MAX_VALUE;
+    assertEquals(11, value(second.get(60, TimeUnit.SECONDS)));
+    assertEquals(111, value(third.get(60, TimeUnit.SECONDS)));
+    assertEquals(2, edits());
+  }
+
+  @Test
+  public void testWhoFindsTheCallQueueFullForTooLongIsDropped() throws Exception {
+    setRowWait(200);
+    RowLock lock = region.getRowLock(ROW);
+    oneIn = Integer.MAX_VALUE;
+    Future<Result> first = sendFirst(plus(1));
+    Future<Result> second = send(plus(10), 1001);
+    Future<Result> third = send(plus(100), 1002);
+    oneIn = 1;
+    lock.release();
+    first.get();
+    for (Future<Result> dropped : Arrays.asList(second, third)) {
+      ExecutionException e =
+        assertThrows(ExecutionException.class, () -> dropped.get(60, TimeUnit.SECONDS));
       assertTrue(e.toString(), e.getCause() instanceof CallDroppedException);
     }
     ExecutionException e =
@@ -454,5 +478,44 @@ public class TestIncrementCalls extends TestIncrementCoalescer {
     assertTrue(e.toString(), e.getCause() instanceof CallQueueTooBigException);
     oneIn = Integer.MAX_VALUE;
     assertEquals(11, value(send(plus(10), 1001).get()));
+  }
+
+  private void setRowWait(int ms) throws IOException {
+    conf.setInt("hbase.rowlock.wait.duration", ms);
+    reopen();
+  }
+
+  /**
+   * Those whose group has waited for the row as long as an increment may are told so: they are in
+   * one handler, where each would wait as long once more, and keep the others' answers back.
+   */
+  @Test
+  public void testRowThatIsHeldCostsAGroupOneWait() throws Exception {
+    int waitMs = 500;
+    setRowWait(waitMs);
+    for (int waiting : new int[] { 2, 31, 32, 33 }) {
+      RowLock lock = region.getRowLock(ROW);
+      Future<Result> first = sendFirst(plus(1));
+      List<Future<Result>> sent = new ArrayList<>();
+      for (int i = 0; i < waiting; i++) {
+        sent.add(send(plus(1), 1000 * waiting + i));
+      }
+      long begun = System.nanoTime();
+      assertThrows(ExecutionException.class, () -> first.get(60, TimeUnit.SECONDS));
+      for (Future<Result> one : sent) {
+        ExecutionException e =
+          assertThrows(ExecutionException.class, () -> one.get(60, TimeUnit.SECONDS));
+        assertTrue(e.toString(), e.getCause() instanceof IOException);
+      }
+      long tookMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begun);
+      // The first, a group and the one that leads it, and again for what is beyond 33.
+      int waits = waiting > 32 ? 5 : 3;
+      assertTrue(waiting + " took " + tookMs + " ms", tookMs < (waits + 2) * waitMs);
+      lock.release();
+      Waiter.waitFor(conf, 60_000, 1, () -> coalescer.underWay() == 0);
+    }
+    assertEquals(0, edits());
+    // All may be tried again.
+    assertEquals(1, value(send(plus(1), 2000).get()));
   }
 }

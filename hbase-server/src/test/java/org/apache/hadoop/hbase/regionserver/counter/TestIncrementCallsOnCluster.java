@@ -66,7 +66,7 @@ import org.junit.experimental.categories.Category;
 import org.junit.rules.TestName;
 
 /**
- * Increments that wait for their turn at a server with three handlers and AccessController. The
+ * Increments that wait for their turn at a server with HBase's default handlers and AccessController. The
  * test holds the row until all that are to form a group wait for it.
  */
 @Category({ RegionServerTests.class, LargeTests.class })
@@ -76,9 +76,8 @@ public class TestIncrementCallsOnCluster {
     HBaseClassTestRule.forClass(TestIncrementCallsOnCluster.class);
 
   private static final HBaseTestingUtility UTIL = new HBaseTestingUtility();
-  private static final int HANDLERS = 3;
-  /** More than one handler runs inside of one another. */
-  private static final int WAITING = 40;
+  /** More than there are handlers, and than one of them runs inside of one another. */
+  private static final int WAITING = 64;
   private static final byte[] F = CounterHistory.FAMILY;
   private static final byte[] Q = Bytes.toBytes("q");
   private static final byte[] ROW = Bytes.toBytes("row");
@@ -102,7 +101,8 @@ public class TestIncrementCallsOnCluster {
     SecureTestUtil.enableSecurity(conf);
     conf.set("hbase.superuser", User.getCurrent().getShortName());
     conf.setBoolean(IncrementCoalescer.ENABLED_KEY, true);
-    conf.setInt(HConstants.REGION_SERVER_HANDLER_COUNT, HANDLERS);
+    conf.setInt(HConstants.REGION_SERVER_HANDLER_COUNT,
+      HConstants.DEFAULT_REGION_SERVER_HANDLER_COUNT);
     // Nobody gives up while a test holds a row.
     conf.setInt("hbase.rowlock.wait.duration", 600_000);
     conf.setInt(HConstants.HBASE_RPC_TIMEOUT_KEY, 600_000);

@@ -29,6 +29,7 @@ import java.io.InterruptedIOException;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
@@ -120,11 +121,12 @@ public class TestIncrementCoalescer {
   /** Threads that do increments, and may be interrupted. */
   final List<Thread> running = new CopyOnWriteArrayList<>();
   private final List<WALKeyImpl> appended = new ArrayList<>();
-  private final AtomicReference<IOException> syncFailure = new AtomicReference<>();
+  private final AtomicReference<Throwable> syncFailure = new AtomicReference<>();
   /** Syncs wait for it. */
   private final AtomicReference<CountDownLatch> syncGate = new AtomicReference<>();
   private WALFactory wals;
   private ServerNonceManager nonces;
+  private RegionServerServices server;
   HRegion region;
   IncrementCoalescer coalescer;
   private volatile LongConsumer nonceEnded = nonce -> {
@@ -157,7 +159,7 @@ public class TestIncrementCoalescer {
         nonceEnded.accept(nonce);
       }
     };
-    RegionServerServices server = Mockito.spy(
+    server = Mockito.spy(
       util.createMockRegionServerService(ServerName.valueOf("localhost", 1, 1)));
     Mockito.doReturn(nonces).when(server).getNonceManager();
     ChunkCreator.initialize(MemStoreLAB.CHUNK_SIZE_DEFAULT, false, 0, 0, 0, null,
@@ -166,6 +168,13 @@ public class TestIncrementCoalescer {
     region = HRegion.openHRegion(root, info, table, watched(wals.getWAL(info)), conf, server, null);
     assertTrue(fs.exists(root));
     coalescer = new IncrementCoalescer(conf, server);
+  }
+
+  /** Opens the region again, with what the test has set meanwhile. */
+  void reopen() throws IOException {
+    region.close();
+    wals.close();
+    open();
   }
 
   /** The WAL, with a note of each edit, and syncs that fail when they are told to. */
@@ -181,7 +190,7 @@ public class TestIncrementCoalescer {
         if (method.getName().equals("sync") && gate != null) {
           gate.await();
         }
-        IOException failure = syncFailure.get();
+        Throwable failure = syncFailure.get();
         if (method.getName().equals("sync") && failure != null) {
           throw failure;
         }
@@ -434,6 +443,103 @@ public class TestIncrementCoalescer {
     }
     assertEquals("each edit once", 2, edits());
     assertNoncesAreFree(5);
+  }
+
+  @Test
+  public void testErrorAfterTheAppendFailsAllAndNobodyIsDoneAgain() throws Exception {
+    RowLock lock = region.getRowLock(ROW);
+    Future<Result> first = sendFirst(plus(1));
+    List<Future<Result>> group = new ArrayList<>();
+    for (int i = 0; i < 4; i++) {
+      group.add(sendNext(plus(1)));
+    }
+    syncFailure.set(new StackOverflowError("no sync"));
+    lock.release();
+    assertThrows(ExecutionException.class, () -> first.get(60, TimeUnit.SECONDS));
+    for (Future<Result> future : group) {
+      assertThrows(ExecutionException.class, () -> future.get(60, TimeUnit.SECONDS));
+    }
+    assertEquals("each edit once", 2, edits());
+    assertNoncesAreFree(5);
+  }
+
+  /** Returns whether this thread is in a method of the coalescer. */
+  private static boolean isWithin(String method) {
+    return Arrays.stream(new Throwable().getStackTrace())
+      .anyMatch(frame -> frame.getMethodName().equals(method)
+        && frame.getClassName().equals(IncrementCoalescer.class.getName()));
+  }
+
+  @Test
+  public void testGroupThatCannotBeCountedIsDoneOnce() throws Exception {
+    Mockito.doAnswer(call -> {
+      if (isWithin("count")) {
+        throw new IllegalStateException("count");
+      }
+      return call.callRealMethod();
+    }).when(server).getMetrics();
+    RowLock lock = region.getRowLock(ROW);
+    Future<Result> first = sendFirst(plus(1));
+    Future<Result> leader = sendNext(plus(10));
+    Future<Result> second = sendNext(plus(100));
+    Future<Result> third = sendNext(plus(1000));
+    lock.release();
+    assertEquals(1, value(first.get(60, TimeUnit.SECONDS)));
+    assertEquals(11, value(leader.get(60, TimeUnit.SECONDS)));
+    assertEquals(111, value(second.get(60, TimeUnit.SECONDS)));
+    assertEquals(1111, value(third.get(60, TimeUnit.SECONDS)));
+    assertEquals(1111, stored());
+    assertEquals(2, edits());
+    for (long nonce = 1; nonce <= 4; nonce++) {
+      assertFalse("nonce " + nonce, nonces.startOperation(CLIENT, nonce, null));
+    }
+  }
+
+  /** The one that leads fails with it; those who were taken go on by themselves. */
+  @Test
+  public void testGroupThatCannotBeFormedIsDoneOneByOne() throws Exception {
+    groupRows();
+    region = Mockito.spy(region);
+    Future<Result> first = sendFirstOfRegion(plus(1));
+    Future<Result> leader = sendNext(plus("a", 10));
+    Future<Result> second = sendNext(plus("b", 100));
+    Future<Result> third = sendNext(plus("b", 1000));
+    AtomicInteger groups = new AtomicInteger();
+    Mockito.doAnswer(call -> {
+      if (isWithin("setApart") && groups.getAndIncrement() == 0) {
+        throw new IllegalStateException("setApart");
+      }
+      return call.callRealMethod();
+    }).when(region).getLockedRows();
+    openGate();
+    assertEquals(1, value(first.get(60, TimeUnit.SECONDS)));
+    assertThrows(ExecutionException.class, () -> leader.get(60, TimeUnit.SECONDS));
+    second.get(60, TimeUnit.SECONDS);
+    third.get(60, TimeUnit.SECONDS);
+    assertEquals(1100, stored("b"));
+    assertTrue(region.get(new Get(Bytes.toBytes("a"))).isEmpty());
+    assertTrue("may be tried again", nonces.startOperation(CLIENT, 2, null));
+    assertFalse("is done", nonces.startOperation(CLIENT, 3, null));
+  }
+
+  /** Up to 32 calls are run inside of one another, and any number of threads. */
+  @Test
+  public void testGroupsOfAwkwardSizes() throws Exception {
+    long expected = 0;
+    for (int waiting : new int[] { 1, 2, 31, 32, 33, 63, 64, 65, 129 }) {
+      RowLock lock = region.getRowLock(ROW);
+      List<Future<Result>> sent = new ArrayList<>();
+      sent.add(sendFirst(plus(1)));
+      for (int i = 0; i < waiting; i++) {
+        sent.add(sendNext(plus(1)));
+      }
+      lock.release();
+      for (Future<Result> one : sent) {
+        assertEquals(waiting + " wait", ++expected, value(one.get(60, TimeUnit.SECONDS)));
+      }
+      Waiter.waitFor(conf, 60_000, 1, () -> coalescer.underWay() == 0);
+    }
+    assertEquals(expected, stored());
   }
 
   private void assertNoncesAreFree(long count) throws InterruptedException {
@@ -824,8 +930,9 @@ public class TestIncrementCoalescer {
 
   /** Whoever is interrupted is not counted, whatever its part in a group. */
   private void storm() throws Exception {
-    int workers = 16;
-    int each = 200;
+    // More than a server has handlers.
+    int workers = 64;
+    int each = 50;
     List<CounterHistory> histories = new ArrayList<>();
     for (String row : new String[] { "hot", "warm", "cool" }) {
       histories.add(new CounterHistory(Bytes.toBytes(row)));
