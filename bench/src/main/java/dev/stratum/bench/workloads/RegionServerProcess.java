@@ -24,6 +24,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.client.CompactionState;
@@ -43,7 +44,9 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonPrimitive;
 /**
  * The RegionServer in a JVM of its own. Requests:
  * <ul>
- * <li><code>start</code> with <code>conf</code>: answers when it is online;</li>
+ * <li><code>start</code> with <code>conf</code>: answers when it is online: its
+ * <code>version</code>, the class of its <code>cache</code>, and how many general
+ * <code>handlers</code> it has;</li>
  * <li><code>counters</code>: what the JVM has used and what the block cache was asked;</li>
  * <li><code>quiet</code>: answers when nothing is flushed or compacted any more;</li>
  * <li><code>storeFiles</code> with <code>table</code>: the most that a store of it has;</li>
@@ -61,6 +64,8 @@ final class RegionServerProcess implements Conversation.Answers {
   private static final Set<String> FORK_METRICS = Set.of("Handlers", "Responses", "Multiget");
   /** What is so many now, not since the start. */
   private static final Set<String> STATES = Set.of("RoomCount", "ThreadCount", "EnlistedCount");
+  private static final Pattern GENERAL_HANDLER =
+    Pattern.compile("RpcServer\\.default\\..*\\.handler=");
   private static final long ONLINE_SECONDS = 300;
   private static final long QUIET_SECONDS = 300;
   private static final long POLL_MILLIS = 50;
@@ -131,7 +136,13 @@ final class RegionServerProcess implements Conversation.Answers {
     answer.addProperty("version", VersionInfo.getVersion());
     answer.addProperty("cache", server.getBlockCache().map(c -> c.getClass().getSimpleName())
       .orElse("none"));
+    answer.addProperty("handlers", handlers());
     return answer;
+  }
+
+  private static long handlers() {
+    return Thread.getAllStackTraces().keySet().stream()
+      .filter(thread -> GENERAL_HANDLER.matcher(thread.getName()).lookingAt()).count();
   }
 
   private JsonObject counters() {

@@ -24,6 +24,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
+import org.apache.hadoop.hbase.HConstants;
 import org.openjdk.jmh.annotations.Fork;
 
 /**
@@ -65,8 +66,11 @@ final class ServerSettings {
     return options;
   }
 
-  /** What both sides have, by key. */
-  Map<String, String> shared() {
+  /**
+   * What both sides have, by key.
+   * @param handlers general ones of a RegionServer
+   */
+  Map<String, String> shared(int handlers) {
     Map<String, String> keys = new LinkedHashMap<>();
     keys.put("hbase.cluster.distributed", "true");
     // Loopback only, names that need no DNS, and no port that anybody else may have.
@@ -95,8 +99,8 @@ final class ServerSettings {
     keys.put("dfs.client.block.write.locateFollowingBlock.retries", "10");
     // For HDFS's legacy short circuit, which one case has.
     keys.put(HdfsReads.LOCAL_READER_KEY, System.getProperty("user.name"));
-    // More handlers than any case has threads.
-    keys.put("hbase.regionserver.handler.count", sizes.getProperty("handlers"));
+    // The factor of its call queues is HBase's.
+    keys.put(HConstants.REGION_SERVER_HANDLER_COUNT, Integer.toString(handlers));
     keys.put("hbase.regionserver.global.memstore.size", "0.4");
     keys.put("hbase.hregion.memstore.flush.size",
       Long.toString((long) size("memstore.flush.mb") << 20));

@@ -53,6 +53,7 @@ final class Side implements Closeable {
   private final Map<String, ChildProcess> children = new LinkedHashMap<>();
   private String version;
   private String cache;
+  private int handlers;
 
   /**
    * Starts the JVMs, and nothing in them yet.
@@ -94,6 +95,11 @@ final class Side implements Closeable {
     return cache;
   }
 
+  /** How many general handlers its RegionServer has; known once it is started. */
+  int handlers() {
+    return handlers;
+  }
+
   /** Each process's command line, without the class path. */
   JsonObject commands() {
     JsonObject commands = new JsonObject();
@@ -118,6 +124,7 @@ final class Side implements Closeable {
     JsonObject server = ask("regionserver", request).getAsJsonObject();
     version = server.get("version").getAsString();
     cache = server.get("cache").getAsString();
+    handlers = server.get("handlers").getAsInt();
     ask("client", request);
   }
 

@@ -34,7 +34,8 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
  * resources: <code>title</code> and <code>source</code>; <code>cases</code>, the names in order;
  * <code>quick</code>, those of the quick form; properties of all cases, and
  * <code>NAME.property</code> of one. A case with <code>micros=0,100</code> is two, the second with
- * each read of the second tier's file slowed by 100 us.
+ * each read of the second tier's file slowed by 100 us. A case with
+ * <code>handlers.too=128</code> is there once more, on servers with so many handlers.
  */
 final class WorkloadCase {
   /** The files, in the order in which they are run. */
@@ -58,7 +59,8 @@ final class WorkloadCase {
 
   /**
    * All cases of a group.
-   * @param defaults properties of a case that neither it nor its file says
+   * @param defaults properties of a case that neither it nor its file says; <code>handlers</code>
+   *                 is one of them
    */
   static List<WorkloadCase> read(String group, Properties defaults)
     throws IOException, SuiteException {
@@ -85,6 +87,14 @@ final class WorkloadCase {
         int waits = Integer.parseInt(micros);
         String full = waits == 0 ? name : name + "-" + waits + "us";
         cases.add(new WorkloadCase(group, full, waits, quick.contains(full), own));
+      }
+      if (own.containsKey("handlers.too")) {
+        String handlers = own.getProperty("handlers.too");
+        Properties more = new Properties();
+        more.putAll(own);
+        more.setProperty("handlers", handlers);
+        String full = name + "-" + handlers + "handlers";
+        cases.add(new WorkloadCase(group, full, 0, quick.contains(full), more));
       }
     }
     for (WorkloadCase one : cases) {
@@ -139,6 +149,11 @@ final class WorkloadCase {
 
   int threads() {
     return Integer.parseInt(properties.getProperty("threads"));
+  }
+
+  /** How many general handlers the servers have. */
+  int handlers() {
+    return Integer.parseInt(properties.getProperty("handlers"));
   }
 
   /** Rows to load before the first case of the table; those of the quick form are fewer. */

@@ -245,7 +245,8 @@ final class WorkloadReport {
     }
     html.append("<details><summary>Settings of the case</summary>\n<pre>");
     properties(result.getAsJsonObject("properties"));
-    html.append("warm-up seconds=").append(result.get("warmupSeconds")).append("\nseconds=")
+    html.append("handlers=").append(result.get("handlers"));
+    html.append("\nwarm-up seconds=").append(result.get("warmupSeconds")).append("\nseconds=")
       .append(result.get("seconds")).append("\nrows loaded=").append(result.get("rowsLoaded"))
       .append("\n</pre></details>\n");
   }

@@ -58,8 +58,9 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
  * what was measured is there however the run ends.
  * <p>
  * Both sides' servers run all the time, and one of them works. A table is loaded on both sides at
- * once and used by all cases that name it. Each round of a case is measured on one side and then on
- * the other, the sides taking turns at being first, so that what slows the machine down slows both.
+ * once and used by all cases that name it. Cases with another number of handlers come last, on
+ * servers that begin anew. Each round of a case is measured on one side and then on the other, the
+ * sides taking turns at being first, so that what slows the machine down slows both.
  */
 final class WorkloadSuite implements Closeable {
   private static final DateTimeFormatter DATE = DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm");
@@ -181,13 +182,13 @@ final class WorkloadSuite implements Closeable {
     }
   }
 
-  /** The cases that the arguments choose, in order. */
+  /** The cases that the arguments choose, in the order in which they are run. */
   List<WorkloadCase> cases() throws IOException, SuiteException {
     checkArguments();
     Properties defaults = new Properties();
     sizes.stringPropertyNames().stream().filter(key -> key.startsWith("default."))
       .forEach(key -> defaults.setProperty(key.substring(8), sizes.getProperty(key)));
-    for (String key : List.of("rows.max", "flame")) {
+    for (String key : List.of("rows.max", "flame", "handlers")) {
       if (sizes.containsKey(key)) {
         defaults.setProperty(key, sizes.getProperty(key));
       }
@@ -209,6 +210,10 @@ final class WorkloadSuite implements Closeable {
       throw new SuiteException("workloads=" + include + " is found in the name of no case:"
         + " -Djmh.list prints their names.");
     }
+    // A server has its handlers from its start on: each number has its cases together.
+    int usual = (int) number("handlers");
+    chosen.sort(Comparator.comparing((WorkloadCase one) -> one.handlers() != usual)
+      .thenComparing(WorkloadCase::handlers));
     return chosen;
   }
 
@@ -223,18 +228,23 @@ final class WorkloadSuite implements Closeable {
     plan(cases);
     say("%d cases, %.0f rounds of %.0f s on each side, about %s", cases.size(), number("rounds"),
       number("seconds"), toGo);
-    start();
-    Map<String, WorkloadCase> last = new HashMap<>();
-    cases.forEach(one -> last.put(one.table(), one));
+    start(cases.get(0).handlers());
     int failures = 0;
     for (int i = 0; i < cases.size(); i++) {
       WorkloadCase one = cases.get(i);
+      if (i > 0 && one.handlers() != cases.get(i - 1).handlers()) {
+        say("Servers with %d handlers", one.handlers());
+        startAnew(cases.subList(i, cases.size()));
+      }
       if (!hasResult(one, cases.subList(i, cases.size()))) {
         failures++;
       }
       write();
-      if (last.get(one.table()) == one && loaded.remove(one.table())) {
-        drop(one.table(), cases.subList(i + 1, cases.size()));
+      List<WorkloadCase> left = cases.subList(i + 1, cases.size());
+      boolean isUsedAgain = left.stream().anyMatch(other -> isOnSameTable(one, other));
+      boolean isOnLastServers = left.isEmpty() || left.get(0).handlers() == one.handlers();
+      if (!isUsedAgain && isOnLastServers && loaded.remove(one.table())) {
+        drop(one.table(), left);
       }
     }
     out.println();
@@ -242,6 +252,10 @@ final class WorkloadSuite implements Closeable {
     out.println();
     out.println("Report: " + directory.resolve("report.html").toUri());
     return failures;
+  }
+
+  private static boolean isOnSameTable(WorkloadCase one, WorkloadCase other) {
+    return one.table().equals(other.table()) && one.handlers() == other.handlers();
   }
 
   /**
@@ -272,12 +286,12 @@ final class WorkloadSuite implements Closeable {
         say("%s failed: %s", one, e.getMessage());
         if (failedBefore != null) {
           result.addProperty("failure", e.getMessage());
-          startAnew(left.subList(1, left.size()), e);
+          startAnew(left.subList(1, left.size()));
           return false;
         }
         failedBefore = e.getMessage();
         caseResults.remove(result);
-        startAnew(left, e);
+        startAnew(left);
       }
     }
   }
@@ -286,21 +300,19 @@ final class WorkloadSuite implements Closeable {
     try {
       both(side -> side.drop(table));
     } catch (SuiteException e) {
+      if (closed) {
+        throw e;
+      }
       say("%s could not be dropped: %s", table, e.getMessage());
-      startAnew(left, e);
+      startAnew(left);
     }
   }
 
   /**
    * Ends all processes and starts others in their place, with nothing loaded.
-   * @param left  the cases that are left; if there are none nothing is done
-   * @param cause why, thrown on if the suite is being closed
+   * @param left the cases that are left; if there are none nothing is done
    */
-  private void startAnew(List<WorkloadCase> left, SuiteException cause)
-    throws IOException, SuiteException {
-    if (closed) {
-      throw cause;
-    }
+  private void startAnew(List<WorkloadCase> left) throws IOException, SuiteException {
     if (left.isEmpty()) {
       return;
     }
@@ -311,15 +323,15 @@ final class WorkloadSuite implements Closeable {
     deleteKept();
     toGo.forget();
     plan(left);
-    start();
+    start(left.get(0).handlers());
   }
 
   private void plan(List<WorkloadCase> cases) {
-    toGo.plan("start", 1, START_GUESS);
-    List<String> tables = new ArrayList<>();
+    toGo.plan("start", cases.stream().map(WorkloadCase::handlers).distinct().count(),
+      START_GUESS);
+    Set<String> tables = new HashSet<>();
     for (WorkloadCase one : cases) {
-      if (!tables.contains(one.table())) {
-        tables.add(one.table());
+      if (tables.add(one.handlers() + " " + one.table())) {
         toGo.plan("load", one.rows(quick) + ROWS_OF_A_TABLE, LOAD_GUESS);
       }
       toGo.plan("warm", (one.fixedRate() > 0 ? 4 : 2) * number("first.warmup.seconds"),
@@ -335,7 +347,7 @@ final class WorkloadSuite implements Closeable {
     return 2 * number("rounds") * each + (one.isProfiled() ? 2 * seconds(one) : 0);
   }
 
-  private void start() throws IOException, SuiteException {
+  private void start(int handlers) throws IOException, SuiteException {
     long start = System.nanoTime();
     ServerSettings settings = new ServerSettings(sizes);
     starts++;
@@ -347,7 +359,7 @@ final class WorkloadSuite implements Closeable {
     for (String name : List.of("stock", "fork")) {
       Path folder = Files.createDirectories(tmp.resolve(name));
       Path cacheFile = folder.resolve("l2.cache");
-      Map<String, String> keys = new LinkedHashMap<>(settings.shared());
+      Map<String, String> keys = new LinkedHashMap<>(settings.shared(handlers));
       Map<String, String> own =
         name.equals("fork") ? settings.fork(cacheFile) : settings.stock(cacheFile);
       String prefix = name + ".";
@@ -368,7 +380,7 @@ final class WorkloadSuite implements Closeable {
     }
     both(Side::start);
     JsonObject shared = new JsonObject();
-    settings.shared().forEach(shared::addProperty);
+    settings.shared((int) number("handlers")).forEach(shared::addProperty);
     results.add("sharedSettings", shared);
     for (Side side : sides) {
       results.addProperty(side.name(), side.version());
@@ -416,6 +428,7 @@ final class WorkloadSuite implements Closeable {
     json.addProperty("title", one.get("title", ""));
     json.addProperty("source", one.get("source", ""));
     json.addProperty("micros", one.micros());
+    json.addProperty("handlers", sides.get(0).handlers());
     json.addProperty("warmupSeconds", number("warmup.seconds"));
     json.addProperty("seconds", seconds(one));
     json.addProperty("rowsLoaded", one.rows(quick));

@@ -29,6 +29,7 @@ import java.util.List;
 import java.util.Properties;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import org.apache.hadoop.hbase.HConstants;
 import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
 import org.junit.Test;
 
@@ -93,12 +94,43 @@ public class TestWorkloadCases {
   public void slowedReadsAreCasesWithAimsOfTheirOwn() throws Exception {
     List<WorkloadCase> cases = chosen("get-zipfian", false).stream()
       .filter(one -> !one.fullName().contains("multi")).collect(Collectors.toList());
-    assertEquals(List.of("throughput/get-zipfian", "throughput/get-zipfian-100us"),
-      names(cases));
+    assertEquals(List.of("throughput/get-zipfian", "throughput/get-zipfian-100us",
+      "throughput/get-zipfian-128handlers"), names(cases));
     assertEquals(0, cases.get(0).micros());
     assertEquals(1.05, cases.get(0).target("throughput"), 0);
     assertEquals(100, cases.get(1).micros());
     assertEquals(1.5, cases.get(1).target("throughput"), 0);
+  }
+
+  @Test
+  public void otherHandlersAreCasesThatComeLast() throws Exception {
+    List<WorkloadCase> cases = chosen(null, false);
+    List<String> names = names(cases);
+    assertEquals(List.of("throughput/get-zipfian-128handlers",
+      "increment/increment-zipfian-128handlers", "log/sync-64-128handlers"),
+      names.subList(names.size() - 3, names.size()));
+    for (WorkloadCase one : cases) {
+      boolean isOther = one.fullName().endsWith("-128handlers");
+      assertEquals(one.fullName(),
+        isOther ? 128 : HConstants.DEFAULT_REGION_SERVER_HANDLER_COUNT, one.handlers());
+      if (isOther) {
+        WorkloadCase same = cases.get(names.indexOf(one.fullName().replace("-128handlers", "")));
+        assertEquals(same.threads(), one.threads());
+        assertEquals(same.target("throughput"), one.target("throughput"), 0);
+      }
+    }
+  }
+
+  @Test
+  public void eachKindOfOperationHasACaseWithMoreThreadsThanHandlers() throws Exception {
+    for (String kind : List.of("readproportion", "multigetproportion", "incrementproportion",
+      "SYNC_WAL", "ASYNC_WAL")) {
+      boolean isWrite = kind.endsWith("_WAL");
+      assertTrue(kind, chosen(null, false).stream()
+        .filter(one -> one.get(isWrite ? "insertproportion" : kind, "0").equals("1"))
+        .filter(one -> !isWrite || one.get("durability", "").equals(kind))
+        .anyMatch(one -> one.threads() >= 2 * one.handlers()));
+    }
   }
 
   @Test

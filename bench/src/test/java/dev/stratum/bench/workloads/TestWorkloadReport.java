@@ -67,6 +67,7 @@ public class TestWorkloadReport {
     result.addProperty("name", name);
     result.addProperty("title", "A document");
     result.addProperty("source", "Its <name>");
+    result.addProperty("handlers", 30);
     result.addProperty("warmupSeconds", 1);
     result.addProperty("seconds", 0.1);
     result.addProperty("rowsLoaded", 100);

@@ -27,8 +27,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Properties;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
@@ -42,7 +44,7 @@ import org.junit.Rule;
 import org.junit.Test;
 import org.junit.rules.TemporaryFolder;
 
-/** One small case on real processes, both sides with this class path: features off, and on. */
+/** Small cases on real processes, both sides with this class path: features off, and on. */
 public class TestWorkloadSuite {
   private static final String CASE = "throughput/get-zipfian-100us";
   /** In /proc/net/tcp. */
@@ -113,6 +115,7 @@ public class TestWorkloadSuite {
       .get("hbase.bucketcache.composite.promotion").getAsString());
     assertEquals(1, results.getAsJsonArray("cases").size());
     JsonObject result = results.getAsJsonArray("cases").get(0).getAsJsonObject();
+    assertEquals(40, result.get("handlers").getAsInt());
     assertTrue(result.toString(), result.has("failedBefore"));
     assertTrue("hardly warmed up", result.getAsJsonArray("discarded").size() > 0);
     JsonArray runs = result.getAsJsonArray("runs");
@@ -130,6 +133,28 @@ public class TestWorkloadSuite {
     }
     String report = Files.readString(directory.resolve("report.html"));
     assertTrue(report.contains(CASE));
+  }
+
+  @Test
+  public void aCaseWithOtherHandlersRunsOnServersThatHaveThem() throws Exception {
+    Path directory = folder.getRoot().toPath();
+    Properties arguments = arguments(directory);
+    arguments.setProperty("include", "increment-zipfian");
+    arguments.setProperty("handlers", "5");
+    try (WorkloadSuite suite =
+      new WorkloadSuite(arguments, new PrintStream(PrintStream.nullOutputStream()))) {
+      assertEquals(0, suite.run());
+    }
+    Map<String, Integer> handlers = new LinkedHashMap<>();
+    for (JsonElement element : JsonParser.parseString(results(directory)).getAsJsonObject()
+      .getAsJsonArray("cases")) {
+      JsonObject result = element.getAsJsonObject();
+      assertFalse(result.toString(), result.has("failedBefore"));
+      assertEquals(2, result.getAsJsonArray("runs").size());
+      handlers.put(result.get("name").getAsString(), result.get("handlers").getAsInt());
+    }
+    assertEquals(Map.of("increment/increment-zipfian", 5,
+      "increment/increment-zipfian-128handlers", 128), handlers);
   }
 
   private static String results(Path directory) throws IOException {
