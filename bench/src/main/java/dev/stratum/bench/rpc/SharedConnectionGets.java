@@ -47,6 +47,7 @@ import org.openjdk.jmh.annotations.Level;
 import org.openjdk.jmh.annotations.Measurement;
 import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
 import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
@@ -57,7 +58,8 @@ import org.openjdk.jmh.infra.BenchmarkParams;
 
 /**
  * A get by each of several clients that share a connection, as a client sees it; the RegionServer
- * is in this JVM. Rows are drawn uniformly, have one cell of 100 bytes, and are in memory.
+ * is in this JVM. Rows are drawn uniformly, have one cell of 100 bytes, and are in memory. The
+ * call queues are as many as HBase has by default.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.SampleTime)
@@ -71,8 +73,10 @@ public abstract class SharedConnectionGets extends PinnedJvm {
   private static final byte[] QUALIFIER = Bytes.toBytes("q");
   private static final int VALUE_BYTES = 100;
   private static final int ROWS = 1000;
-  /** More than any benchmark here has threads. */
-  private static final int HANDLERS = 80;
+
+  /** General handlers of the RegionServer; HBase's default. */
+  @Param("30")
+  public int handlers = HConstants.DEFAULT_REGION_SERVER_HANDLER_COUNT;
 
   private Path folder;
   private StandaloneHBase hbase;
@@ -92,7 +96,7 @@ public abstract class SharedConnectionGets extends PinnedJvm {
     // Hadoop's file: with checksums of its own has no way to sync a stream.
     conf.setClass("fs.file.impl", RawLocalFileSystem.class, FileSystem.class);
     DefaultMetricsSystem.setMiniClusterMode(true);
-    conf.setInt(HConstants.REGION_SERVER_HANDLER_COUNT, HANDLERS);
+    conf.setInt(HConstants.REGION_SERVER_HANDLER_COUNT, handlers);
     configure(conf);
     hbase = new StandaloneHBase(conf, folder);
     hbase.createTable(TableDescriptorBuilder.newBuilder(NAME)

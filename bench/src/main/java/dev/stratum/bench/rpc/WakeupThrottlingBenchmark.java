@@ -31,7 +31,12 @@ import org.openjdk.jmh.annotations.State;
  * </pre>
  *
  * <code>hbase.ipc.server.wakeup.throttling.enabled</code> on the fork is held against stock,
- * which has no such thing.
+ * which has no such thing. With a handler for each client, and more:
+ *
+ * <pre>
+ * mvn -pl bench jmh:run -Djmh.include=WakeupThrottlingBenchmark -Djmh.params=handlers=128 \
+ *   -Djmh.turns=iteration
+ * </pre>
  */
 @State(Scope.Benchmark)
 public class WakeupThrottlingBenchmark extends SharedConnectionGets {
