@@ -18,12 +18,15 @@
 package dev.stratum.bench.workloads;
 
 import dev.stratum.processes.Conversation;
+import dev.stratum.processes.HangWatch;
+import dev.stratum.processes.Operations;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.apache.hadoop.conf.Configuration;
@@ -40,6 +43,7 @@ import org.apache.hadoop.hbase.client.Table;
 import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
 import org.apache.hadoop.hbase.regionserver.BloomType;
 import org.apache.hadoop.hbase.util.Bytes;
+import org.apache.hbase.thirdparty.com.google.gson.JsonArray;
 import org.apache.hbase.thirdparty.com.google.gson.JsonElement;
 import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
 import org.apache.hbase.thirdparty.com.google.gson.JsonPrimitive;
@@ -53,7 +57,10 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonPrimitive;
  * <li><code>scan</code> with <code>table</code>: reads all of it, answers the number of rows;</li>
  * <li><code>empty</code> and <code>drop</code> with <code>table</code>;</li>
  * <li><code>run</code> with <code>properties</code>, <code>seconds</code> and <code>rate</code>:
- * see {@link LoadRun}, and what this JVM has used meanwhile;</li>
+ * begins a {@link LoadRun};</li>
+ * <li><code>result</code>: of that run, and what this JVM has used meanwhile, or nothing if it has
+ * not ended yet;</li>
+ * <li><code>slow</code>: what {@link Operations#slow} tells of that run;</li>
  * <li><code>counters</code>: what this JVM has used;</li>
  * <li><code>profile</code>, and <code>flameGraph</code> with <code>title</code> and
  * <code>file</code>: what was sampled between the two.</li>
@@ -81,6 +88,8 @@ final class ClientProcess implements Conversation.Answers {
   /** For what the master does. */
   private Connection master;
   private FlameGraph flameGraph;
+  private Operations operations;
+  private FutureTask<JsonObject> running;
 
   private ClientProcess() {
   }
@@ -111,8 +120,15 @@ final class ClientProcess implements Conversation.Answers {
         drop(table(request));
         return null;
       case "run":
-        return run(properties(request), request.get("seconds").getAsDouble(),
+        begin(properties(request), request.get("seconds").getAsDouble(),
           request.get("rate").getAsDouble());
+        return null;
+      case "result":
+        return running.isDone() ? running.get() : null;
+      case "slow":
+        JsonArray slow = new JsonArray();
+        operations.slow().forEach(operation -> slow.add(operation.json()));
+        return slow;
       case "counters":
         return JvmCounters.read();
       case "profile":
@@ -273,6 +289,12 @@ final class ClientProcess implements Conversation.Answers {
     }
   }
 
+  private void begin(Properties properties, double seconds, double rate) {
+    operations = new Operations(HangWatch.LIMIT);
+    running = new FutureTask<>(() -> run(properties, seconds, rate));
+    new Thread(running, "run").start();
+  }
+
   private JsonObject run(Properties properties, double seconds, double rate) throws Exception {
     if (properties.containsKey("hdfs")) {
       return runOnHdfs(properties, seconds, rate);
@@ -286,7 +308,7 @@ final class ClientProcess implements Conversation.Answers {
       clients.add(new Client(workload, new HBaseBinding(connection, properties)));
     }
     JsonObject before = JvmCounters.read();
-    JsonObject result = new LoadRun(clients, seconds, rate).run();
+    JsonObject result = new LoadRun(clients, seconds, rate, operations).run();
     result.add("client", JvmCounters.difference(before, JvmCounters.read()));
     long rows = 0;
     long missing = 0;
@@ -314,7 +336,7 @@ final class ClientProcess implements Conversation.Answers {
         workers.add(reads.worker());
       }
       JsonObject before = JvmCounters.read();
-      JsonObject result = new LoadRun(workers, seconds, rate).run();
+      JsonObject result = new LoadRun(workers, seconds, rate, operations).run();
       result.add("client", JvmCounters.difference(before, JvmCounters.read()));
       result.addProperty("rows", result.getAsJsonObject("all").get("count").getAsLong());
       return result;

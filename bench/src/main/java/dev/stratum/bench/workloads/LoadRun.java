@@ -17,6 +17,7 @@
  */
 package dev.stratum.bench.workloads;
 
+import dev.stratum.processes.Operations;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -64,6 +65,7 @@ final class LoadRun {
   private final List<? extends Worker> workers;
   private final long nanos;
   private final double rate;
+  private final Operations operations;
   private final Map<String, Recorder> recorders = new ConcurrentHashMap<>();
   private final Map<String, Histogram> totals = new TreeMap<>();
   private final Histogram all = histogram();
@@ -75,14 +77,16 @@ final class LoadRun {
   private long lastTaken;
 
   /**
-   * @param workers one per thread
-   * @param seconds for how long operations are begun
-   * @param rate    operations per second of all threads together; 0 for a closed loop
+   * @param workers    one per thread
+   * @param seconds    for how long operations are begun
+   * @param rate       operations per second of all threads together; 0 for a closed loop
+   * @param operations is told what each thread does
    */
-  LoadRun(List<? extends Worker> workers, double seconds, double rate) {
+  LoadRun(List<? extends Worker> workers, double seconds, double rate, Operations operations) {
     this.workers = workers;
     this.nanos = (long) (seconds * 1e9);
     this.rate = rate;
+    this.operations = operations;
   }
 
   private static Histogram histogram() {
@@ -104,7 +108,8 @@ final class LoadRun {
       Worker worker = workers.get(i);
       // Spread over the time between two operations of one thread.
       long first = rate == 0 ? start : start + (long) (i / rate * 1e9);
-      Thread thread = new Thread(() -> work(worker, start, first), "load-" + i);
+      Operations.Client client = operations.client("load-" + i);
+      Thread thread = new Thread(() -> work(worker, client, start, first), "load-" + i);
       threads.add(thread);
       thread.start();
     }
@@ -126,7 +131,7 @@ final class LoadRun {
     return result();
   }
 
-  private void work(Worker worker, long start, long first) {
+  private void work(Worker worker, Operations.Client client, long start, long first) {
     long end = start + nanos;
     long step = rate == 0 ? 0 : (long) (workers.size() / rate * 1e9);
     long due = first;
@@ -143,7 +148,9 @@ final class LoadRun {
           return;
         }
         String operation = worker.choose();
+        client.begin(operation);
         worker.perform(operation);
+        client.end();
         long now = System.nanoTime();
         recorders.computeIfAbsent(operation, key -> new Recorder(LOWEST_NANOS, HIGHEST_NANOS,
           DIGITS)).recordValue(Math.min(HIGHEST_NANOS, now - due));

@@ -19,6 +19,7 @@ package dev.stratum.bench.workloads;
 
 import dev.stratum.bench.blockcache.SlowedReads;
 import dev.stratum.processes.Conversation;
+import dev.stratum.processes.ServerCalls;
 import java.io.IOException;
 import java.util.List;
 import java.util.Locale;
@@ -48,6 +49,7 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonPrimitive;
  * <code>version</code>, the class of its <code>cache</code>, and how many general
  * <code>handlers</code> it has;</li>
  * <li><code>counters</code>: what the JVM has used and what the block cache was asked;</li>
+ * <li><code>calls</code>: see {@link ServerCalls};</li>
  * <li><code>quiet</code>: answers when nothing is flushed or compacted any more;</li>
  * <li><code>storeFiles</code> with <code>table</code>: the most that a store of it has;</li>
  * <li><code>calibrate</code> with <code>micros</code>: answers how many ns to ask for, to sleep
@@ -92,6 +94,8 @@ final class RegionServerProcess implements Conversation.Answers {
         return start(BaseProcess.configuration(request.getAsJsonObject("conf")));
       case "counters":
         return counters();
+      case "calls":
+        return new JsonPrimitive(ServerCalls.describe(server.getRpcServer().getScheduler()));
       case "quiet":
         awaitQuiet();
         return null;

@@ -18,20 +18,28 @@
 package dev.stratum.bench.workloads;
 
 import dev.stratum.processes.ChildProcess;
+import dev.stratum.processes.HangWatch;
 import dev.stratum.processes.LoopbackHdfs;
+import dev.stratum.processes.Operation;
 import dev.stratum.processes.ProcessException;
+import dev.stratum.processes.ThreadDump;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.DoubleConsumer;
 import org.apache.hbase.thirdparty.com.google.gson.JsonElement;
+import org.apache.hbase.thirdparty.com.google.gson.JsonNull;
 import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
 
 /**
@@ -48,9 +56,19 @@ final class Side implements Closeable {
   private static final int QUIET_WINDOWS = 2;
   private static final int PAUSE_MILLIS = 400;
 
+  /** Between two questions whether a run has ended. */
+  private static final int POLL_MILLIS = 50;
+  /** After the machine stood still. */
+  private static final Duration GRACE = Duration.ofSeconds(5);
+  /** For a server that may not answer. */
+  private static final int SECONDS_TO_TELL = 10;
+
   private final String name;
   private final Map<String, String> keys;
   private final Map<String, ChildProcess> children = new LinkedHashMap<>();
+  private final Path evidence;
+  private final HangWatch watch =
+    new HangWatch(HangWatch.LIMIT, GRACE, this::slow, this::collect);
   private String version;
   private String cache;
   private int handlers;
@@ -60,12 +78,13 @@ final class Side implements Closeable {
    * @param name   <code>fork</code> or <code>stock</code>
    * @param keys   HBase's, of all processes
    * @param folder where everything is kept
-   * @param logs   where the processes' standard error goes
+   * @param logs   where the processes' standard error goes, and what is found when one hangs
    */
   Side(String name, String classPath, Map<String, String> keys, ServerSettings settings,
     Path folder, Path logs) throws IOException {
     this.name = name;
     this.keys = new LinkedHashMap<>(keys);
+    this.evidence = logs.resolve("hang-" + name);
     try {
       for (Map.Entry<String, Class<?>> child : Map.<String, Class<?>> of("base", BaseProcess.class,
         "regionserver", RegionServerProcess.class, "client", ClientProcess.class).entrySet()) {
@@ -263,6 +282,7 @@ final class Side implements Closeable {
    * @param rate operations per second; 0 for a closed loop
    * @return what the clients measured, and what <code>client</code>, <code>regionserver</code> and
    *         <code>base</code> used for it
+   * @throws HangException if an operation takes longer than {@link HangWatch#LIMIT}
    */
   JsonObject run(WorkloadCase workload, double seconds, double rate) throws SuiteException {
     return run(workload, workload.threads(), seconds, rate);
@@ -278,10 +298,80 @@ final class Side implements Closeable {
     request.addProperty("rate", rate);
     JsonObject server = counters("regionserver");
     JsonObject base = counters("base");
-    JsonObject result = ask("client", request).getAsJsonObject();
+    ask("client", request);
+    JsonObject result = watchedResult(workload);
     result.add("regionserver", JvmCounters.difference(server, counters("regionserver")));
     result.add("base", JvmCounters.difference(base, counters("base")));
     return result;
+  }
+
+  /** Waits for the end of the run that the clients have begun. */
+  private JsonObject watchedResult(WorkloadCase workload) throws SuiteException {
+    List<JsonElement> result = new ArrayList<>();
+    try {
+      watch.run(() -> {
+        JsonElement answer = JsonNull.INSTANCE;
+        while (answer.isJsonNull()) {
+          Thread.sleep(POLL_MILLIS);
+          answer = ask("client", request("result"));
+        }
+        result.add(answer);
+      });
+    } catch (AssertionError e) {
+      throw new HangException(workload + " hangs on the " + name + " side: " + e.getMessage(), e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new SuiteException("The run was interrupted.", e);
+    } catch (SuiteException e) {
+      throw e;
+    } catch (Exception e) {
+      throw new SuiteException(e.toString(), e);
+    }
+    return result.get(0).getAsJsonObject();
+  }
+
+  /** The clients' operations that take long. */
+  private List<Operation> slow() {
+    List<Operation> slow = new ArrayList<>();
+    try {
+      ask("client", request("slow")).getAsJsonArray()
+        .forEach(operation -> slow.add(Operation.of(operation.getAsJsonObject())));
+    } catch (SuiteException e) {
+      // They have ended, which the run fails of.
+    }
+    return slow;
+  }
+
+  /** Writes the calls that the RegionServer has, and the threads of all processes. */
+  private List<Path> collect(List<Operation> hanging) throws IOException, InterruptedException {
+    Files.createDirectories(evidence);
+    List<Path> written = new ArrayList<>();
+    written.add(Files.write(evidence.resolve("operations.txt"),
+      hanging.stream().map(watch::describe).toList()));
+    written.add(Files.writeString(evidence.resolve("calls-of-regionserver.txt"), calls()));
+    for (Map.Entry<String, ChildProcess> child : children.entrySet()) {
+      Path file = evidence.resolve("threads-of-" + child.getKey() + ".txt");
+      try {
+        written.add(ThreadDump.write(child.getValue().handle().pid(), file));
+      } catch (IOException e) {
+        // What the others tell is worth as much.
+        written.add(Files.writeString(file, e + "\n"));
+      }
+    }
+    return written;
+  }
+
+  private String calls() throws InterruptedException {
+    FutureTask<String> answer =
+      new FutureTask<>(() -> ask("regionserver", request("calls")).getAsString());
+    Thread thread = new Thread(answer, "calls-of-" + name);
+    thread.setDaemon(true);
+    thread.start();
+    try {
+      return answer.get(SECONDS_TO_TELL, TimeUnit.SECONDS);
+    } catch (TimeoutException | ExecutionException e) {
+      return "The RegionServer did not tell: " + e + "\n";
+    }
   }
 
   /**

@@ -20,7 +20,7 @@ package dev.stratum.bench.workloads;
 import dev.stratum.processes.ProcessException;
 
 /** A case, or the suite itself, cannot go on, for a reason that one sentence says. */
-final class SuiteException extends ProcessException {
+class SuiteException extends ProcessException {
   private static final long serialVersionUID = 1L;
 
   SuiteException(String message) {

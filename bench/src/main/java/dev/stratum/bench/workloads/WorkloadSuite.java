@@ -76,6 +76,7 @@ final class WorkloadSuite implements Closeable {
   private static final double EMPTY_GUESS = 5;
   /** Of the time that a warm-up may take. */
   private static final double WARM_GUESS = 0.5;
+  private static final Pattern LINE_BREAKS = Pattern.compile("\\s*\\R\\s*");
   /** Arguments that are not sizes. */
   private static final List<String> ARGUMENTS = List.of("directory", "fork.class.path",
     "stock.class.path", "quick", "include", "command", "list", "rows.max", "flame");
@@ -262,6 +263,7 @@ final class WorkloadSuite implements Closeable {
    * Measures a case, and if that fails once more on servers that begin anew: what befell either
    * side for no fault of the case is to cost no case, and no later one.
    * @param left the cases that are left, this one first
+   * @throws HangException if an operation hangs: that is a defect, and ends the run
    */
   private boolean hasResult(WorkloadCase one, List<WorkloadCase> left)
     throws IOException, SuiteException {
@@ -279,6 +281,10 @@ final class WorkloadSuite implements Closeable {
         }
         measure(one, result);
         return true;
+      } catch (HangException e) {
+        result.addProperty("failure", LINE_BREAKS.matcher(e.getMessage()).replaceAll(" "));
+        write();
+        throw e;
       } catch (SuiteException e) {
         if (closed) {
           throw e;

@@ -21,8 +21,15 @@ import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
+import dev.stratum.processes.HangWatch;
+import dev.stratum.processes.Operation;
+import dev.stratum.processes.Operations;
+import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
 import org.junit.Test;
@@ -54,11 +61,15 @@ public class TestLoadRun {
     }
   }
 
+  private static LoadRun run(List<? extends LoadRun.Worker> workers, double seconds, double rate) {
+    return new LoadRun(workers, seconds, rate, new Operations(HangWatch.LIMIT));
+  }
+
   @Test
   public void atAFixedRateOperationsThatAStallHeldUpCountFromWhenTheyWereDue() throws Exception {
     // Twenty operations are due within the 200 ms, of which the first takes 400.
     JsonObject all =
-      new LoadRun(List.of(new StallsOnce(400)), 0.2, 100).run().getAsJsonObject("all");
+      run(List.of(new StallsOnce(400)), 0.2, 100).run().getAsJsonObject("all");
     assertEquals(20, all.get("count").getAsInt());
     // The last was due 190 ms after the start.
     assertTrue(all.toString(), all.get("p50").getAsDouble() > 200_000);
@@ -66,7 +77,7 @@ public class TestLoadRun {
 
   @Test
   public void latenciesAreKeptByKindOfOperationAndInSlices() throws Exception {
-    JsonObject result = new LoadRun(List.of(new StallsOnce(0)), 0.2, 100).run();
+    JsonObject result = run(List.of(new StallsOnce(0)), 0.2, 100).run();
     JsonObject operations = result.getAsJsonObject("operations");
     assertEquals(10, operations.getAsJsonObject("READ").get("count").getAsInt());
     assertEquals(10, operations.getAsJsonObject("UPDATE").get("count").getAsInt());
@@ -76,8 +87,46 @@ public class TestLoadRun {
   @Test
   public void severalThreadsShareTheRate() throws Exception {
     JsonObject result =
-      new LoadRun(Collections.nCopies(4, new StallsOnce(0)), 0.2, 200).run();
+      run(Collections.nCopies(4, new StallsOnce(0)), 0.2, 200).run();
     assertEquals(40, result.getAsJsonObject("all").get("count").getAsInt());
+  }
+
+  @Test
+  public void anOperationThatHangsIsToldWhileItIsUnderWay() throws Exception {
+    Operations operations = new Operations(Duration.ofMillis(50));
+    CountDownLatch release = new CountDownLatch(1);
+    LoadRun.Worker held = new LoadRun.Worker() {
+      @Override
+      public String choose() {
+        return "SCAN";
+      }
+
+      @Override
+      public void perform(String operation) {
+        try {
+          release.await(1, TimeUnit.MINUTES);
+        } catch (InterruptedException e) {
+          throw new IllegalStateException(e);
+        }
+      }
+    };
+    FutureTask<JsonObject> run = new FutureTask<>(
+      () -> new LoadRun(List.of(new StallsOnce(0), held), 0.1, 0, operations).run());
+    new Thread(run).start();
+    long end = System.nanoTime() + TimeUnit.MINUTES.toNanos(1);
+    List<Operation> slow = List.of();
+    while (slow.isEmpty() && System.nanoTime() - end < 0) {
+      slow = operations.slow();
+      Thread.sleep(10);
+    }
+    assertEquals(slow.toString(), 1, slow.size());
+    assertEquals("load-1", slow.get(0).client());
+    assertEquals("SCAN", slow.get(0).what());
+    assertTrue(slow.get(0).isUnderWay());
+    release.countDown();
+    run.get(1, TimeUnit.MINUTES);
+    // Once more, as it took long, and no longer as one that is under way.
+    assertEquals(List.of(false), operations.slow().stream().map(Operation::isUnderWay).toList());
   }
 
   @Test
@@ -94,7 +143,7 @@ public class TestLoadRun {
       }
     };
     SuiteException thrown = assertThrows(SuiteException.class,
-      () -> new LoadRun(List.of(failing, new StallsOnce(0)), 3600, 0).run());
+      () -> run(List.of(failing, new StallsOnce(0)), 3600, 0).run());
     assertTrue(thrown.getMessage(), thrown.getMessage().contains("no such row"));
   }
 }

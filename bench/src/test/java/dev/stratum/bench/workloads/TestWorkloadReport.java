@@ -21,6 +21,8 @@ import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertTrue;
 
+import dev.stratum.processes.HangWatch;
+import dev.stratum.processes.Operations;
 import java.util.Collections;
 import java.util.Random;
 import java.util.concurrent.locks.LockSupport;
@@ -48,7 +50,8 @@ public class TestWorkloadReport {
   }
 
   private static JsonObject run(String side, int round, double rate) throws Exception {
-    JsonObject run = new LoadRun(Collections.nCopies(2, new Client()), 0.1, rate).run();
+    JsonObject run = new LoadRun(Collections.nCopies(2, new Client()), 0.1, rate,
+      new Operations(HangWatch.LIMIT)).run();
     run.addProperty("side", side);
     run.addProperty("round", round);
     run.addProperty("rate", rate);

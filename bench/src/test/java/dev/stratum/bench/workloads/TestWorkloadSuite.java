@@ -19,6 +19,7 @@ package dev.stratum.bench.workloads;
 
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
 import java.io.IOException;
@@ -155,6 +156,45 @@ public class TestWorkloadSuite {
     }
     assertEquals(Map.of("increment/increment-zipfian", 5,
       "increment/increment-zipfian-128handlers", 128), handlers);
+  }
+
+  @Test
+  public void aHeldHandlerEndsTheRunWithItsCallAndTheOneBehindItAsEvidence() throws Exception {
+    Path directory = folder.getRoot().toPath();
+    Properties arguments = arguments(directory);
+    arguments.setProperty("include", "throughput/get-zipfian$");
+    arguments.setProperty("handlers", "1");
+    arguments.setProperty("fork.hbase.coprocessor.user.region.classes", HeldGets.class.getName());
+    HangException hung;
+    try (WorkloadSuite suite =
+      new WorkloadSuite(arguments, new PrintStream(PrintStream.nullOutputStream()))) {
+      hung = assertThrows(HangException.class, suite::run);
+    }
+    String message = hung.getMessage();
+    assertTrue(message, message.startsWith("throughput/get-zipfian hangs on the fork side: "));
+    assertTrue(message, message.contains("load-0: READ has been under way for"));
+    Path evidence = directory.resolve("logs").resolve("hang-fork");
+    for (String process : List.of("base", "regionserver", "client")) {
+      Path threads = evidence.resolve("threads-of-" + process + ".txt");
+      assertTrue(message, message.contains(threads.toString()));
+      assertEquals(process.equals("regionserver"),
+        Files.readString(threads).contains(HeldGets.class.getName() + ".preGetOp"));
+    }
+    String calls = Files.readString(evidence.resolve("calls-of-regionserver.txt"));
+    // A case is warmed up by as many threads as there are processors.
+    int waiting = Runtime.getRuntime().availableProcessors() - 1;
+    assertTrue(calls, calls.contains("calls in queues: general " + waiting));
+    assertTrue(calls, calls.contains(waiting + " calls wait for a handler"));
+    assertTrue(calls, calls.contains("1 calls are run by handlers"));
+    assertTrue(calls, calls.contains("methodName: Get"));
+    String operations = Files.readString(evidence.resolve("operations.txt"));
+    assertTrue(operations, operations.contains("READ"));
+    // There is a report of it, and no second attempt.
+    JsonObject results = JsonParser.parseString(results(directory)).getAsJsonObject();
+    JsonObject result = results.getAsJsonArray("cases").get(0).getAsJsonObject();
+    assertTrue(result.toString(), result.get("failure").getAsString().contains(" hangs on "));
+    assertFalse(result.toString(), result.has("failedBefore"));
+    assertFalse(Files.exists(directory.resolve("logs").resolve("start-2")));
   }
 
   private static String results(Path directory) throws IOException {
