@@ -66,8 +66,8 @@ import org.junit.experimental.categories.Category;
 import org.junit.rules.TestName;
 
 /**
- * Increments that wait for their turn at a server with HBase's default handlers and AccessController. The
- * test holds the row until all that are to form a group wait for it.
+ * Increments that wait for their turn at a server with HBase's default handlers and
+ * AccessController. The test holds the row until all that are to form a group wait for it.
  */
 @Category({ RegionServerTests.class, LargeTests.class })
 public class TestIncrementCallsOnCluster {
@@ -177,7 +177,7 @@ public class TestIncrementCallsOnCluster {
     return value(region.get(new Get(ROW)));
   }
 
-  /** Without the feature three of them keep all handlers, and the get waits for the row too. */
+  /** Without the feature they keep all handlers, and the get waits for the row too. */
   @Test
   public void whoWaitsForARowKeepsNoHandler() throws Exception {
     Connection connection = connect(alice);
