@@ -28,10 +28,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.Properties;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
@@ -48,6 +46,7 @@ import org.junit.rules.TemporaryFolder;
 /** Small cases on real processes, both sides with this class path: features off, and on. */
 public class TestWorkloadSuite {
   private static final String CASE = "throughput/get-zipfian-100us";
+  private static final String OTHER_HANDLERS = "increment/increment-zipfian-128handlers";
   /** In /proc/net/tcp. */
   private static final String LISTENING = "0A";
 
@@ -72,9 +71,10 @@ public class TestWorkloadSuite {
   }
 
   @Test
-  public void aCaseRunsOnBothSidesThoughServersAreLostAndNothingOfItIsLeft() throws Exception {
+  public void casesRunOnBothSidesThoughServersAreLostAndNothingIsLeft() throws Exception {
     Path directory = folder.getRoot().toPath();
     Properties arguments = arguments(directory);
+    arguments.setProperty("include", CASE + "|" + OTHER_HANDLERS);
     arguments.setProperty("fork.hbase.bucketcache.composite.promotion", "none");
     AtomicReference<WorkloadSuite> running = new AtomicReference<>();
     List<ProcessHandle> lost = new ArrayList<>();
@@ -114,7 +114,11 @@ public class TestWorkloadSuite {
     assertEquals("CompositeBucketCache", results.get("forkCache").getAsString());
     assertEquals("none", results.getAsJsonObject("forkSettings")
       .get("hbase.bucketcache.composite.promotion").getAsString());
-    assertEquals(1, results.getAsJsonArray("cases").size());
+    assertEquals(2, results.getAsJsonArray("cases").size());
+    JsonObject other = results.getAsJsonArray("cases").get(1).getAsJsonObject();
+    assertEquals(OTHER_HANDLERS, other.get("name").getAsString());
+    assertEquals("on servers that began anew", 128, other.get("handlers").getAsInt());
+    assertEquals(2, other.getAsJsonArray("runs").size());
     JsonObject result = results.getAsJsonArray("cases").get(0).getAsJsonObject();
     assertEquals(40, result.get("handlers").getAsInt());
     assertTrue(result.toString(), result.has("failedBefore"));
@@ -134,28 +138,6 @@ public class TestWorkloadSuite {
     }
     String report = Files.readString(directory.resolve("report.html"));
     assertTrue(report.contains(CASE));
-  }
-
-  @Test
-  public void aCaseWithOtherHandlersRunsOnServersThatHaveThem() throws Exception {
-    Path directory = folder.getRoot().toPath();
-    Properties arguments = arguments(directory);
-    arguments.setProperty("include", "increment-zipfian");
-    arguments.setProperty("handlers", "5");
-    try (WorkloadSuite suite =
-      new WorkloadSuite(arguments, new PrintStream(PrintStream.nullOutputStream()))) {
-      assertEquals(0, suite.run());
-    }
-    Map<String, Integer> handlers = new LinkedHashMap<>();
-    for (JsonElement element : JsonParser.parseString(results(directory)).getAsJsonObject()
-      .getAsJsonArray("cases")) {
-      JsonObject result = element.getAsJsonObject();
-      assertFalse(result.toString(), result.has("failedBefore"));
-      assertEquals(2, result.getAsJsonArray("runs").size());
-      handlers.put(result.get("name").getAsString(), result.get("handlers").getAsInt());
-    }
-    assertEquals(Map.of("increment/increment-zipfian", 5,
-      "increment/increment-zipfian-128handlers", 128), handlers);
   }
 
   @Test
