@@ -813,7 +813,7 @@ final class SegmentStore {
     /** Returns where the directory has a block of the same file. */
     long locate(long blockOffset);
 
-    /** Takes a block, with the caller's reference. */
+    /** Takes a block, with the caller's reference, also if this throws. */
     void accept(long blockOffset, long location, Cacheable block);
   }
 
@@ -845,8 +845,16 @@ final class SegmentStore {
         // Perhaps because of what is behind it.
         return read(file, blockOffset, location, allocator);
       }
-      readNext(joined, file, blockOffset, location, first, allocator, neighbours);
-      return first;
+      boolean returned = false;
+      try {
+        readNext(joined, file, blockOffset, location, first, allocator, neighbours);
+        returned = true;
+        return first;
+      } finally {
+        if (!returned) {
+          first.release();
+        }
+      }
     } finally {
       joinedReads.offer(joined);
     }

@@ -21,7 +21,9 @@ import static org.junit.Assert.assertArrayEquals;
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertNotNull;
 import static org.junit.Assert.assertNull;
+import static org.junit.Assert.assertSame;
 import static org.junit.Assert.assertTrue;
+import static org.junit.Assert.fail;
 
 import java.io.IOException;
 import java.util.ArrayList;
@@ -227,6 +229,45 @@ public class TestJoinedSegmentReads {
     blocks.medium().failReads(true);
     assertNull(read(number));
     blocks.medium().failReads(false);
+    assertEquals(joined(number), read(number));
+  }
+
+  /** Reads a block with neighbours that throw when asked for a place, or when given a block. */
+  private void readWithFailingNeighbours(int number, boolean failsToLocate) {
+    CachedFile file = blocks.files.acquire("f");
+    RuntimeException failure = new IllegalStateException("on purpose");
+    try {
+      Cacheable block = blocks.store.readWithNext(file, offsets.get(number), location(number),
+        blocks.allocator, new SegmentStore.Neighbours() {
+          @Override
+          public long locate(long offset) {
+            if (failsToLocate) {
+              throw failure;
+            }
+            return blocks.directory.get("f", offset);
+          }
+
+          @Override
+          public void accept(long offset, long location, Cacheable other) {
+            other.release();
+            throw failure;
+          }
+        });
+      block.release();
+      fail("Nothing was thrown");
+    } catch (IllegalStateException e) {
+      assertSame(failure, e);
+    } finally {
+      file.release();
+    }
+  }
+
+  /** {@link #tearDown} fails if a buffer is not released. */
+  @Test
+  public void failingNeighboursGiveTheBlockBack() {
+    int number = oneWithNeighbours();
+    readWithFailingNeighbours(number, true);
+    readWithFailingNeighbours(number, false);
     assertEquals(joined(number), read(number));
   }
 
