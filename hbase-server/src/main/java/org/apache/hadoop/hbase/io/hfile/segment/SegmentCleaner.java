@@ -113,7 +113,7 @@ final class SegmentCleaner implements Runnable {
   private SegmentFooter footer(StoreDevice device, int segment) {
     int term = device.term();
     try {
-      SegmentFooter footer = store.readFooter(device, segment);
+      SegmentFooter footer = device.readFooter(segment);
       device.readSucceeded();
       return footer;
     } catch (IOException | RuntimeException e) {

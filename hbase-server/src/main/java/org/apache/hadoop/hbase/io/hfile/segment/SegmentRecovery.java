@@ -107,7 +107,7 @@ final class SegmentRecovery implements Runnable {
         int term = device.term();
         SegmentFooter.Trailer trailer = null;
         try {
-          trailer = store.readTrailer(device, segment);
+          trailer = device.readTrailer(segment);
           device.readSucceeded();
         } catch (IOException | RuntimeException e) {
           metrics.badSegments.increment();
@@ -124,7 +124,7 @@ final class SegmentRecovery implements Runnable {
     int term = device.term();
     SegmentFooter footer = null;
     try {
-      footer = store.readFooter(device, segment);
+      footer = device.readFooter(segment);
       device.readSucceeded();
     } catch (IOException | RuntimeException e) {
       store.readFailed(device, term, e);

@@ -24,7 +24,6 @@ import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Queue;
@@ -110,13 +109,11 @@ final class SegmentStore {
 
   private final SegmentStoreSettings settings;
   private final SegmentDirectory directory;
-  private final SegmentDevice.Opener opener;
   private final SegmentStoreMetrics metrics = new SegmentStoreMetrics();
   private final WriteBudget budget;
   private final int segmentSize;
   private final int segmentCount;
-  private final List<StoreDevice> devices;
-  private final long[] formerEpochs;
+  private final StoreDevices devices;
   private final int largestData;
   /** Bytes that may wait to be written before those wait who offered to. */
   private final long smoothBacklog;
@@ -160,29 +157,23 @@ final class SegmentStore {
     SegmentDevice.Opener opener, WriteBudget.Clock clock) throws IOException {
     this.settings = settings;
     this.directory = directory;
-    this.opener = (path, size) -> new CountedDevice(opener.open(path, size), metrics);
     this.segmentSize = settings.segmentSize();
     this.rewriteShare = settings.rewriteShare();
     this.budget = new WriteBudget(settings.writeLimit(), clock);
     this.largestData = Math.min(segmentSize - SegmentFooter.LARGEST_FOR_ONE,
       Location.MAX_ENTRY_BYTES) / Location.UNIT * Location.UNIT - EntryTag.SIZE;
-    List<StoreDevice> made = new ArrayList<>();
-    int perDevice = Math.min(Superblock.segmentsOf(settings.sizePerDevice(), segmentSize),
-      Location.MAX_SEGMENTS / settings.paths().size());
-    for (String path : settings.paths()) {
-      made.add(new StoreDevice(path, made.size() * perDevice, perDevice, settings));
-    }
-    this.devices = Collections.unmodifiableList(made);
+    this.devices = StoreDevices.open(settings,
+      (path, size) -> new CountedDevice(opener.open(path, size), metrics));
     // Each device may have one that is nearly written, and one more is to be free to be opened.
     this.smoothBacklog =
-      (long) segmentSize * Math.max(1, settings.bufferCount() - 1 - made.size());
-    this.segmentCount = perDevice * made.size();
-    this.formerEpochs = new long[made.size()];
+      (long) segmentSize * Math.max(1, settings.bufferCount() - 1 - devices.all().size());
+    this.segmentCount = devices.segmentCount();
     this.states = new byte[segmentCount];
     this.sequences = new AtomicLongArray(segmentCount);
     this.live = new AtomicIntegerArray(segmentCount);
     this.memory = new AtomicReferenceArray<>(segmentCount);
-    openDevices();
+    this.nextSequence = devices.epoch() << SEQUENCES_OF_EPOCH;
+    devices.all().forEach(this::begin);
     for (int i = 0; i < settings.bufferCount(); i++) {
       freeMemory.add(ByteBuffer.allocateDirect(segmentSize));
     }
@@ -203,84 +194,16 @@ final class SegmentStore {
     return new SegmentStore(settings, directory, opener, clock);
   }
 
-  private void openDevices() throws IOException {
-    IOException failure = null;
-    long epoch = 0;
-    List<SegmentDevice> opened = new ArrayList<>();
-    List<Superblock> superblocks = new ArrayList<>();
-    try {
-      for (StoreDevice device : devices) {
-        SegmentDevice of = null;
-        Superblock superblock = null;
-        try {
-          of = opener.open(device.path(), settings.sizePerDevice());
-          superblock = Superblock.read(of);
-          epoch = superblock == null ? epoch : Math.max(epoch, superblock.epoch());
-        } catch (IOException e) {
-          failure = e;
-          close(of);
-          of = null;
-          LOG.warn("{} cannot be opened and is bypassed for the time being", device, e);
-        }
-        opened.add(of);
-        superblocks.add(superblock);
-      }
-      epoch++;
-      nextSequence = epoch << SEQUENCES_OF_EPOCH;
-      int working = 0;
-      for (int i = 0; i < devices.size(); i++) {
-        working += begin(i, opened.get(i), superblocks.get(i), epoch) ? 1 : 0;
-      }
-      if (working == 0) {
-        throw failure == null ? new IOException("No device can be written") : failure;
-      }
-    } catch (IOException | RuntimeException e) {
-      opened.forEach(SegmentStore::close);
-      throw e;
-    }
-  }
-
-  /** Writes the superblock of this opening. Returns whether the device works. */
-  private boolean begin(int number, SegmentDevice of, Superblock found, long epoch) {
-    StoreDevice device = devices.get(number);
-    boolean known = found != null && found.segmentSize() == segmentSize;
-    Superblock superblock =
-      known ? found.withEpoch(epoch) : Superblock.anew(segmentSize, epoch);
-    formerEpochs[number] = known ? found.epoch() : -1;
-    if (found != null && !known) {
-      LOG.info("{} has segments of {} bytes, now they have {}: it begins empty", device,
-        found.segmentSize(), segmentSize);
-    }
-    boolean works = of != null;
-    try {
-      if (works) {
-        superblock.write(of);
-      }
-    } catch (IOException e) {
-      works = false;
-      LOG.warn("{} cannot be written and is bypassed for the time being", device, e);
-    }
-    device.use(of, superblock);
-    if (!works) {
-      device.bypass(System.nanoTime());
+  /** Gives a device's segments the states that they have before any of them is read. */
+  private void begin(StoreDevice device) {
+    if (!device.isWorking()) {
       Arrays.fill(states, device.first(), device.end(), LOST);
-    } else if (!known) {
+    } else if (device.formerEpoch() == StoreDevice.NO_EPOCH) {
       for (int segment = device.first(); segment < device.end(); segment++) {
         states[segment] = CLEAN;
         device.clean.add(segment);
       }
       device.ordered = true;
-    }
-    return works;
-  }
-
-  private static void close(SegmentDevice device) {
-    if (device != null) {
-      try {
-        device.close();
-      } catch (IOException e) {
-        LOG.warn("{} cannot be closed", device, e);
-      }
     }
   }
 
@@ -292,16 +215,16 @@ final class SegmentStore {
   boolean restore(DataInput in) throws IOException {
     if (
       in.readInt() != SNAPSHOT_VERSION || in.readInt() != segmentSize
-        || in.readInt() != devices.size()
+        || in.readInt() != devices.all().size()
     ) {
       return false;
     }
-    for (int i = 0; i < devices.size(); i++) {
-      Superblock superblock = devices.get(i).superblock();
+    for (StoreDevice device : devices.all()) {
+      Superblock superblock = device.superblock();
       if (
         in.readLong() != superblock.idHigh() || in.readLong() != superblock.idLow()
-          || in.readLong() != formerEpochs[i] || in.readInt() != devices.get(i).count()
-          || !devices.get(i).isWorking()
+          || in.readLong() != device.formerEpoch() || in.readInt() != device.count()
+          || !device.isWorking()
       ) {
         return false;
       }
@@ -327,7 +250,7 @@ final class SegmentStore {
         sequences.set(i, newSequences[i]);
         live.set(i, newLive[i]);
       }
-      for (StoreDevice device : devices) {
+      for (StoreDevice device : devices.all()) {
         restore(device);
       }
     } finally {
@@ -360,8 +283,8 @@ final class SegmentStore {
   void writeTo(DataOutput out) throws IOException {
     out.writeInt(SNAPSHOT_VERSION);
     out.writeInt(segmentSize);
-    out.writeInt(devices.size());
-    for (StoreDevice device : devices) {
+    out.writeInt(devices.all().size());
+    for (StoreDevice device : devices.all()) {
       Superblock superblock = device.superblock();
       out.writeLong(superblock.idHigh());
       out.writeLong(superblock.idLow());
@@ -383,7 +306,7 @@ final class SegmentStore {
    */
   void start(String name) {
     recovery = new SegmentRecovery(this, directory);
-    for (StoreDevice device : devices) {
+    for (StoreDevice device : devices.all()) {
       writers.add(daemon(name + "-SegmentWriter-" + writers.size(), () -> write(device)));
     }
     writers.forEach(Thread::start);
@@ -419,7 +342,7 @@ final class SegmentStore {
     }
     int stalled = 0;
     boolean others = false;
-    for (StoreDevice device : devices) {
+    for (StoreDevice device : devices.all()) {
       boolean stalls = device.isStalled();
       stalled += stalls ? device.waiting : 0;
       others |= device.isWorking() && !stalls;
@@ -429,7 +352,7 @@ final class SegmentStore {
 
   /** Whether there is a device that works and gets on with what it is given. */
   private boolean isAnyGettingOn() {
-    for (StoreDevice device : devices) {
+    for (StoreDevice device : devices.all()) {
       if (device.isWorking() && !device.isStalled()) {
         return true;
       }
@@ -530,7 +453,7 @@ final class SegmentStore {
   /** Whether so much waits that who can wait does better to let devices get on first. */
   boolean isBehind() {
     long backlog = 0;
-    for (StoreDevice device : devices) {
+    for (StoreDevice device : devices.all()) {
       // What is in the open segment counts, too, and one that stalls may do so for ever.
       backlog += device.isWorking() && !device.isStalled() ? device.backlog.get() : 0;
     }
@@ -703,8 +626,8 @@ final class SegmentStore {
         complete = toKeep.peek();
       }
       open = next;
-      nextDevice = (devices.indexOf(device) + 1) % devices.size();
-      if (device.clean.size() < cleanTarget(device)) {
+      nextDevice = (devices.all().indexOf(device) + 1) % devices.all().size();
+      if (device.clean.size() < device.cleanTarget()) {
         this.cleaning.signal();
       }
       return true;
@@ -721,8 +644,9 @@ final class SegmentStore {
     int clean = 0;
     StoreDevice next = null;
     boolean allStall = !isAnyGettingOn();
-    for (int i = 0; i < devices.size(); i++) {
-      StoreDevice device = devices.get((nextDevice + i) % devices.size());
+    List<StoreDevice> all = devices.all();
+    for (int i = 0; i < all.size(); i++) {
+      StoreDevice device = all.get((nextDevice + i) % all.size());
       if (device.isWorking() && !device.clean.isEmpty() && (allStall || !device.isStalled())) {
         clean += device.clean.size();
         next = next == null || device.waiting < next.waiting ? device : next;
@@ -730,11 +654,6 @@ final class SegmentStore {
     }
     // What the cleaner saves must have a place to go to
     return clean > (cleaning ? 0 : 1) ? next : null;
-  }
-
-  /** Returns how many clean segments a device should have. */
-  static int cleanTarget(StoreDevice device) {
-    return Math.max(2, Math.min(4, device.count() / 64));
   }
 
   private void enqueue(SegmentBuffer full) {
@@ -1007,7 +926,7 @@ final class SegmentStore {
     if (device.isWorking()) {
       int term = device.term();
       try {
-        footer = readFooter(device, segment);
+        footer = device.readFooter(segment);
         device.readSucceeded();
       } catch (IOException | RuntimeException e) {
         readFailed(device, term, e);
@@ -1069,7 +988,7 @@ final class SegmentStore {
   }
 
   StoreDevice deviceOf(int segment) {
-    return devices.get(segment / devices.get(0).count());
+    return devices.of(segment);
   }
 
   void readFailed(StoreDevice device, int term, Exception cause) {
@@ -1224,28 +1143,6 @@ final class SegmentStore {
   }
 
   /**
-   * Reads what is in a segment.
-   * @return null if it is not what was written
-   * @throws IOException if the device fails
-   */
-  SegmentFooter readFooter(StoreDevice device, int segment) throws IOException {
-    SegmentFooter.Trailer trailer = readTrailer(device, segment);
-    if (trailer == null) {
-      return null;
-    }
-    ByteBuffer footer =
-      ByteBuffer.allocate(segmentSize - SegmentFooter.TRAILER_SIZE - trailer.start());
-    device.read(footer, segment, trailer.start());
-    return SegmentFooter.read(footer, trailer);
-  }
-
-  SegmentFooter.Trailer readTrailer(StoreDevice device, int segment) throws IOException {
-    ByteBuffer trailer = ByteBuffer.allocate(SegmentFooter.TRAILER_SIZE);
-    device.read(trailer, segment, segmentSize - SegmentFooter.TRAILER_SIZE);
-    return SegmentFooter.trailer(trailer, device.superblock(), segment - device.first());
-  }
-
-  /**
    * Waits until a device needs the cleaner: it has too few clean segments and some to reclaim, or
    * it is bypassed and can be tried.
    * @return null when the store is stopped
@@ -1255,7 +1152,7 @@ final class SegmentStore {
     try {
       while (!stopped) {
         long wait = TimeUnit.SECONDS.toNanos(1);
-        for (StoreDevice device : devices) {
+        for (StoreDevice device : devices.all()) {
           if (!device.isWorking()) {
             long untilTrial = device.untilTrial(System.nanoTime());
             if (untilTrial <= 0) {
@@ -1263,7 +1160,7 @@ final class SegmentStore {
             }
             wait = Math.min(wait, untilTrial);
           } else if (
-            device.ordered && device.clean.size() < cleanTarget(device)
+            device.ordered && device.clean.size() < device.cleanTarget()
               && !device.sealed.isEmpty()
           ) {
             return device;
@@ -1489,13 +1386,9 @@ final class SegmentStore {
       lock.unlock();
     }
     if (former != opened) {
-      close(former);
+      StoreDevices.close(former);
     }
     LOG.info("{} works again and is taken back, empty", device);
-  }
-
-  SegmentDevice reopen(StoreDevice device) throws IOException {
-    return opener.open(device.path(), settings.sizePerDevice());
   }
 
   /**
@@ -1510,7 +1403,7 @@ final class SegmentStore {
         enqueue(open);
         open = null;
       }
-      devices.forEach(device -> device.toWrite.add(NO_MORE));
+      devices.all().forEach(device -> device.toWrite.add(NO_MORE));
       room.signalAll();
       cleaning.signalAll();
     } finally {
@@ -1526,15 +1419,7 @@ final class SegmentStore {
     for (Thread writer : writers) {
       interrupted |= join(writer);
     }
-    for (StoreDevice device : devices) {
-      if (device.isWorking()) {
-        try {
-          device.device().sync();
-        } catch (IOException e) {
-          LOG.warn("{} cannot be brought up to date", device, e);
-        }
-      }
-    }
+    devices.sync();
     if (interrupted) {
       Thread.currentThread().interrupt();
     }
@@ -1562,9 +1447,7 @@ final class SegmentStore {
 
   /** Closes the devices. Nothing can be read any more. */
   void close() {
-    for (StoreDevice device : devices) {
-      close(device.device());
-    }
+    devices.close();
   }
 
   void setWriteLimit(long bytesPerSecond) {
@@ -1579,6 +1462,11 @@ final class SegmentStore {
     return rewriteShare;
   }
 
+  /** Opens a device's path once more. */
+  SegmentDevice reopen(StoreDevice device) throws IOException {
+    return devices.open(device);
+  }
+
   SegmentStoreMetrics metrics() {
     return metrics;
   }
@@ -1589,7 +1477,7 @@ final class SegmentStore {
   }
 
   List<StoreDevice> devices() {
-    return devices;
+    return devices.all();
   }
 
   int segmentSize() {
@@ -1608,9 +1496,9 @@ final class SegmentStore {
   /** Bytes that blocks can have without any of them being reclaimed, about. */
   long usableBytes() {
     long segments = segmentCount;
-    for (StoreDevice device : devices) {
+    for (StoreDevice device : devices.all()) {
       // Those that are kept clean, the open one and the one after it.
-      segments -= cleanTarget(device) + 2;
+      segments -= device.cleanTarget() + 2;
     }
     return Math.max(0, segments) * segmentSize;
   }
@@ -1627,19 +1515,15 @@ final class SegmentStore {
 
   /** Devices that are bypassed. */
   int bypassedDevices() {
-    int bypassed = 0;
-    for (StoreDevice device : devices) {
-      bypassed += device.isWorking() ? 0 : 1;
-    }
-    return bypassed;
+    return devices.bypassedCount();
   }
 
   /** Whether every device that works has as many clean segments as it should have. */
   boolean isClean() {
     lock.lock();
     try {
-      for (StoreDevice device : devices) {
-        if (device.isWorking() && device.clean.size() < cleanTarget(device)) {
+      for (StoreDevice device : devices.all()) {
+        if (device.isWorking() && device.clean.size() < device.cleanTarget()) {
           return false;
         }
       }
@@ -1654,7 +1538,7 @@ final class SegmentStore {
     lock.lock();
     try {
       int clean = 0;
-      for (StoreDevice device : devices) {
+      for (StoreDevice device : devices.all()) {
         clean += device.clean.size();
       }
       return clean;

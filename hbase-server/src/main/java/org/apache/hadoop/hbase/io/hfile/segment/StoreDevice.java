@@ -38,6 +38,9 @@ import org.apache.yetus.audience.InterfaceAudience;
  */
 @InterfaceAudience.Private
 final class StoreDevice {
+  /** Says of {@link #formerEpoch} that the device was begun anew. */
+  static final long NO_EPOCH = -1;
+
   private static final long FIRST_PAUSE = TimeUnit.MILLISECONDS.toNanos(100);
   private static final long LONGEST_PAUSE = TimeUnit.SECONDS.toNanos(10);
   private static final long STALL = TimeUnit.SECONDS.toNanos(1);
@@ -70,6 +73,7 @@ final class StoreDevice {
   private final AtomicInteger writeFailures = new AtomicInteger();
   private volatile SegmentDevice device;
   private volatile Superblock superblock;
+  private volatile long formerEpoch = NO_EPOCH;
   private volatile boolean working = true;
   private volatile int term;
   private long pause = FIRST_PAUSE;
@@ -124,6 +128,25 @@ final class StoreDevice {
     return device;
   }
 
+  /** The epoch of the opening before this one, {@link #NO_EPOCH} if nothing is known of it. */
+  long formerEpoch() {
+    return formerEpoch;
+  }
+
+  /** Returns how many clean segments the device should have. */
+  int cleanTarget() {
+    return Math.max(2, Math.min(4, count / 64));
+  }
+
+  /**
+   * As {@link #use}, at the start.
+   * @param newFormerEpoch as {@link #formerEpoch}
+   */
+  void begin(SegmentDevice newDevice, Superblock newSuperblock, long newFormerEpoch) {
+    formerEpoch = newFormerEpoch;
+    use(newDevice, newSuperblock);
+  }
+
   void use(SegmentDevice newDevice, Superblock newSuperblock) {
     superblock = newSuperblock;
     device = newDevice;
@@ -135,6 +158,29 @@ final class StoreDevice {
 
   void read(ByteBuffer to, int segment, int place) throws IOException {
     device.read(to, position(segment) + place);
+  }
+
+  /**
+   * Reads what is in a segment.
+   * @return null if it is not what was written
+   * @throws IOException if the device fails
+   */
+  SegmentFooter readFooter(int segment) throws IOException {
+    SegmentFooter.Trailer trailer = readTrailer(segment);
+    if (trailer == null) {
+      return null;
+    }
+    ByteBuffer footer =
+      ByteBuffer.allocate(segmentSize - SegmentFooter.TRAILER_SIZE - trailer.start());
+    read(footer, segment, trailer.start());
+    return SegmentFooter.read(footer, trailer);
+  }
+
+  /** As {@link #readFooter}, of the trailer alone. */
+  SegmentFooter.Trailer readTrailer(int segment) throws IOException {
+    ByteBuffer trailer = ByteBuffer.allocate(SegmentFooter.TRAILER_SIZE);
+    read(trailer, segment, segmentSize - SegmentFooter.TRAILER_SIZE);
+    return SegmentFooter.trailer(trailer, superblock, segment - first);
   }
 
   /** Only for the device's own thread. */
