@@ -77,7 +77,7 @@ final class SegmentCleaner implements Runnable {
   }
 
   private void reclaim(StoreDevice device) throws InterruptedException {
-    int segment = store.takeVictim(device);
+    int segment = store.table().takeVictim(device);
     if (segment < 0) {
       // Those that could be have something done to them at this moment.
       TimeUnit.MILLISECONDS.sleep(1);
@@ -103,9 +103,9 @@ final class SegmentCleaner implements Runnable {
       done = true;
     } finally {
       if (done) {
-        store.cleaned(device, segment);
+        store.table().cleaned(device, segment);
       } else {
-        store.putBack(device, segment);
+        store.table().putBack(device, segment);
       }
     }
   }
@@ -174,7 +174,7 @@ final class SegmentCleaner implements Runnable {
     SegmentDevice opened = null;
     boolean taken = false;
     try {
-      if (store.isQuiet(device)) {
+      if (store.table().isQuiet(device)) {
         opened = store.reopen(device);
         if (works(opened)) {
           directory.forgetSegments(device.first(), device.end());

@@ -69,13 +69,13 @@ final class SegmentRecovery implements Runnable {
     for (StoreDevice device : store.devices()) {
       readTrailers(device);
     }
-    List<StoreDevice.Sealed> found = store.inState(SegmentStore.FOUND);
+    List<StoreDevice.Sealed> found = store.table().inState(SegmentTable.FOUND);
     found.sort(Comparator.comparingLong((StoreDevice.Sealed s) -> s.sequence).reversed());
     for (StoreDevice.Sealed segment : found) {
       if (stopped) {
         return;
       }
-      if (store.takeFound(segment)) {
+      if (store.table().takeFound(segment)) {
         recover(segment.segment);
       }
       metrics.segmentsRecovered.increment();
@@ -103,7 +103,7 @@ final class SegmentRecovery implements Runnable {
       if (stopped || !device.isWorking()) {
         return;
       }
-      if (store.isUnknown(segment)) {
+      if (store.table().isUnknown(segment)) {
         int term = device.term();
         SegmentFooter.Trailer trailer = null;
         try {
@@ -113,14 +113,14 @@ final class SegmentRecovery implements Runnable {
           metrics.badSegments.increment();
           store.readFailed(device, term, e);
         }
-        store.found(device, segment, trailer);
+        store.table().found(device, segment, trailer);
       }
     }
-    store.allFound(device);
+    store.table().allFound(device);
   }
 
   private void recover(int segment) {
-    StoreDevice device = store.deviceOf(segment);
+    StoreDevice device = store.table().deviceOf(segment);
     int term = device.term();
     SegmentFooter footer = null;
     try {
@@ -131,17 +131,17 @@ final class SegmentRecovery implements Runnable {
     }
     if (footer == null) {
       metrics.badSegments.increment();
-      store.cleaned(device, segment);
+      store.table().cleaned(device, segment);
       return;
     }
     for (int i = 0; i < footer.count(); i++) {
-      store.lives(segment, footer.length(i));
+      store.table().lives(segment, footer.length(i));
       if (
         directory.recovered(footer.name(i), footer.blockOffset(i), footer.location(segment, i))
       ) {
         metrics.blocksRecovered.increment();
       } else {
-        store.lives(segment, -footer.length(i));
+        store.table().lives(segment, -footer.length(i));
       }
     }
     for (int file = 0; file < footer.fileCount(); file++) {
@@ -150,6 +150,6 @@ final class SegmentRecovery implements Runnable {
       }
     }
     footer.completeFiles().forEach(file -> complete.putIfAbsent(file.name(), file));
-    store.recovered(device, segment);
+    store.table().recovered(device, segment);
   }
 }

@@ -23,16 +23,12 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicIntegerArray;
-import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -79,28 +75,11 @@ final class SegmentStore {
   /** So many such reads at a time; more are not joined. */
   private static final int JOINED_READS = 8;
 
-  private static final int SNAPSHOT_VERSION = 1;
-  private static final int SEQUENCES_OF_EPOCH = 32;
   private static final long STOP_WAIT_MS = 60_000;
   private static final long LONGEST_WAIT_FOR_PROGRESS = TimeUnit.MILLISECONDS.toNanos(100);
   private static final int TAG_READ = EntryTag.SIZE;
   /** Segments whose footers are kept for those who ask for the sizes of blocks. */
   private static final int KEPT_FOOTERS = 8;
-
-  /** It is not known yet what is in a segment; no block of it is in the directory. */
-  static final byte UNKNOWN = 0;
-  /** Can be written. */
-  static final byte CLEAN = 1;
-  /** In memory, open or waiting to be written. */
-  static final byte OPEN = 2;
-  /** On the device, and its blocks in the directory. */
-  static final byte SEALED = 3;
-  /** On the device, and its blocks not in the directory yet. */
-  static final byte FOUND = 4;
-  /** Its blocks are being brought to the directory, or out of it. */
-  static final byte BUSY = 5;
-  /** Was to be written to a device that did not take it. */
-  static final byte LOST = 6;
 
   /** Ends a device's thread. */
   private static final SegmentBuffer NO_MORE =
@@ -112,27 +91,20 @@ final class SegmentStore {
   private final SegmentStoreMetrics metrics = new SegmentStoreMetrics();
   private final WriteBudget budget;
   private final int segmentSize;
-  private final int segmentCount;
   private final StoreDevices devices;
+  private final SegmentTable table;
   private final int largestData;
   /** Bytes that may wait to be written before those wait who offered to. */
   private final long smoothBacklog;
 
-  private final ReentrantLock lock = new ReentrantLock();
-  /** Room for insertions may have come. */
-  private final Condition room = lock.newCondition();
-  /** There may be something to do for the cleaner. */
-  private final Condition cleaning = lock.newCondition();
-  private final byte[] states;
+  private final StoreMonitor monitor = new StoreMonitor();
+  private final ReentrantLock lock = monitor.lock;
+  private final Condition room = monitor.room;
   private final ArrayDeque<ByteBuffer> freeMemory = new ArrayDeque<>();
   /** What the next segment is to keep. */
   private final Queue<CompleteFile> toKeep = new ConcurrentLinkedQueue<>();
-  private long nextSequence;
   private int nextDevice;
 
-  private final AtomicLongArray sequences;
-  private final AtomicIntegerArray live;
-  private final AtomicReferenceArray<SegmentBuffer> memory;
   /** By segment; for {@link #readBlockSize}. */
   private final AtomicReferenceArray<KeptFooter> footers =
     new AtomicReferenceArray<>(KEPT_FOOTERS);
@@ -145,7 +117,6 @@ final class SegmentStore {
   /** Threads that wait until something is written; changed under the lock. */
   private volatile int waiters;
   private volatile double rewriteShare;
-  private volatile boolean stopped;
 
   private final List<Thread> writers = new ArrayList<>();
   private SegmentCleaner cleaner;
@@ -164,16 +135,10 @@ final class SegmentStore {
       Location.MAX_ENTRY_BYTES) / Location.UNIT * Location.UNIT - EntryTag.SIZE;
     this.devices = StoreDevices.open(settings,
       (path, size) -> new CountedDevice(opener.open(path, size), metrics));
+    this.table = new SegmentTable(devices, monitor, metrics);
     // Each device may have one that is nearly written, and one more is to be free to be opened.
     this.smoothBacklog =
       (long) segmentSize * Math.max(1, settings.bufferCount() - 1 - devices.all().size());
-    this.segmentCount = devices.segmentCount();
-    this.states = new byte[segmentCount];
-    this.sequences = new AtomicLongArray(segmentCount);
-    this.live = new AtomicIntegerArray(segmentCount);
-    this.memory = new AtomicReferenceArray<>(segmentCount);
-    this.nextSequence = devices.epoch() << SEQUENCES_OF_EPOCH;
-    devices.all().forEach(this::begin);
     for (int i = 0; i < settings.bufferCount(); i++) {
       freeMemory.add(ByteBuffer.allocateDirect(segmentSize));
     }
@@ -194,108 +159,17 @@ final class SegmentStore {
     return new SegmentStore(settings, directory, opener, clock);
   }
 
-  /** Gives a device's segments the states that they have before any of them is read. */
-  private void begin(StoreDevice device) {
-    if (!device.isWorking()) {
-      Arrays.fill(states, device.first(), device.end(), LOST);
-    } else if (device.formerEpoch() == StoreDevice.NO_EPOCH) {
-      for (int segment = device.first(); segment < device.end(); segment++) {
-        states[segment] = CLEAN;
-        device.clean.add(segment);
-      }
-      device.ordered = true;
-    }
-  }
-
   /**
    * Takes over what {@link #writeTo} has written. To be called before {@link #start}.
-   * @return false if it is of another set of devices, or of an earlier time; nothing is changed
-   *         then, and the segments are found by their footers
+   * @return whether it was; if not, the segments are found by their footers
    */
   boolean restore(DataInput in) throws IOException {
-    if (
-      in.readInt() != SNAPSHOT_VERSION || in.readInt() != segmentSize
-        || in.readInt() != devices.all().size()
-    ) {
-      return false;
-    }
-    for (StoreDevice device : devices.all()) {
-      Superblock superblock = device.superblock();
-      if (
-        in.readLong() != superblock.idHigh() || in.readLong() != superblock.idLow()
-          || in.readLong() != device.formerEpoch() || in.readInt() != device.count()
-          || !device.isWorking()
-      ) {
-        return false;
-      }
-    }
-    byte[] newStates = new byte[segmentCount];
-    long[] newSequences = new long[segmentCount];
-    int[] newLive = new int[segmentCount];
-    for (int i = 0; i < segmentCount; i++) {
-      newStates[i] = in.readByte();
-      newSequences[i] = in.readLong();
-      newLive[i] = in.readInt();
-      if (
-        newStates[i] != UNKNOWN && newStates[i] != CLEAN && newStates[i] != SEALED
-          && newStates[i] != FOUND
-      ) {
-        return false;
-      }
-    }
-    lock.lock();
-    try {
-      for (int i = 0; i < segmentCount; i++) {
-        states[i] = newStates[i];
-        sequences.set(i, newSequences[i]);
-        live.set(i, newLive[i]);
-      }
-      for (StoreDevice device : devices.all()) {
-        restore(device);
-      }
-    } finally {
-      lock.unlock();
-    }
-    return true;
+    return SegmentTableSnapshot.read(table, in);
   }
 
-  private void restore(StoreDevice device) {
-    device.clean.clear();
-    List<StoreDevice.Sealed> sealed = new ArrayList<>();
-    for (int i = device.first(); i < device.end(); i++) {
-      if (states[i] == CLEAN) {
-        device.clean.add(i);
-      } else if (states[i] == SEALED) {
-        sealed.add(new StoreDevice.Sealed(i, sequences.get(i)));
-        if (live.get(i) <= 0) {
-          device.dead.add(i);
-        }
-      }
-    }
-    sealed.sort(Comparator.comparingLong(s -> s.sequence));
-    device.sealed.addAll(sealed);
-  }
-
-  /**
-   * Writes what the store knows of its segments, to be restored when the same devices are opened
-   * next. To be called between {@link #stop} and {@link #close}.
-   */
+  /** Writes what is known of the segments, between {@link #stop} and {@link #close}. */
   void writeTo(DataOutput out) throws IOException {
-    out.writeInt(SNAPSHOT_VERSION);
-    out.writeInt(segmentSize);
-    out.writeInt(devices.all().size());
-    for (StoreDevice device : devices.all()) {
-      Superblock superblock = device.superblock();
-      out.writeLong(superblock.idHigh());
-      out.writeLong(superblock.idLow());
-      out.writeLong(superblock.epoch());
-      out.writeInt(device.count());
-    }
-    for (int i = 0; i < segmentCount; i++) {
-      out.writeByte(states[i]);
-      out.writeLong(sequences.get(i));
-      out.writeInt(live.get(i));
-    }
+    SegmentTableSnapshot.write(table, out);
   }
 
   /**
@@ -332,7 +206,7 @@ final class SegmentStore {
 
   /** Whether an insertion of this kind would not be refused, as far as is known now. */
   boolean hasRoom(InsertionKind kind) {
-    return !stopped && isPendingBelow(pendingLimit(kind));
+    return !monitor.isStopped() && isPendingBelow(pendingLimit(kind));
   }
 
   /** Whether fewer segments than this wait for devices that get on with it. */
@@ -372,7 +246,7 @@ final class SegmentStore {
     lock.lockInterruptibly();
     try {
       long left = nanos;
-      while (!hasRoom(kind) && !stopped && left > 0) {
+      while (!hasRoom(kind) && !monitor.isStopped() && left > 0) {
         left = room.awaitNanos(left);
       }
     } finally {
@@ -426,7 +300,7 @@ final class SegmentStore {
           continue;
         }
       }
-      if (left > 0 && !stopped) {
+      if (left > 0 && !monitor.isStopped()) {
         left = awaitChange(current, kind, left);
       } else {
         metrics.refusals(kind).increment();
@@ -445,7 +319,7 @@ final class SegmentStore {
     int category, int onDiskSize) {
     long reserved = in.reserve(fileName, blockOffset, length, category, onDiskSize);
     if (reserved != SegmentBuffer.NO_ROOM) {
-      deviceOf(in.segment()).backlog.addAndGet(length);
+      table.deviceOf(in.segment()).backlog.addAndGet(length);
     }
     return reserved;
   }
@@ -490,7 +364,7 @@ final class SegmentStore {
     try {
       long end = System.nanoTime() + nanos;
       long left = nanos;
-      while (left > 0 && !stopped && isBehind()) {
+      while (left > 0 && !monitor.isStopped() && isBehind()) {
         // Nobody tells that a device stalls, which then does not count any more.
         room.awaitNanos(Math.min(left, LONGEST_WAIT_FOR_PROGRESS));
         left = end - System.nanoTime();
@@ -526,13 +400,13 @@ final class SegmentStore {
         category, dataLength, onDiskSize(block));
       long location = Location.of(to.segment(), SegmentBuffer.place(reserved), length,
         kind == InsertionKind.READ ? 1 : 0, category);
-      live.addAndGet(to.segment(), length);
+      table.lives(to.segment(), length);
       stored = directory.stored(file, blockOffset, location);
       if (stored) {
         metrics.insertions.increment();
         metrics.insertedBytes.add(length);
       } else {
-        live.addAndGet(to.segment(), -length);
+        table.lives(to.segment(), -length);
       }
     } finally {
       to.copied(SegmentBuffer.number(reserved), stored);
@@ -564,7 +438,7 @@ final class SegmentStore {
           continue;
         }
       }
-      if (left <= 0 || stopped) {
+      if (left <= 0 || monitor.isStopped()) {
         return false;
       }
       left = awaitChange(current, InsertionKind.PREFETCH, left);
@@ -580,12 +454,12 @@ final class SegmentStore {
       entry.clear();
       copy.put(entry);
       EntryTag.local().rewrite(copy, to.sequence());
-      live.addAndGet(to.segment(), length);
+      table.lives(to.segment(), length);
       // Once more, and it is hot again
       moved = directory.moved(fileName, blockOffset, from, Location.of(to.segment(),
         SegmentBuffer.place(reserved), length, 1, Location.category(from)));
       if (!moved) {
-        live.addAndGet(to.segment(), -length);
+        table.lives(to.segment(), -length);
       }
     } finally {
       to.copied(SegmentBuffer.number(reserved), moved);
@@ -605,21 +479,19 @@ final class SegmentStore {
       if (open != full) {
         return open != null;
       }
-      StoreDevice device = stopped || freeMemory.isEmpty() ? null : deviceToOpenOn(cleaning);
+      StoreDevice device =
+        monitor.isStopped() || freeMemory.isEmpty() ? null : deviceToOpenOn(cleaning);
       if (device == null) {
-        this.cleaning.signal();
+        monitor.work.signal();
         return false;
       }
       if (full != null) {
         enqueue(full);
       }
-      int segment = device.clean.poll();
-      states[segment] = OPEN;
-      sequences.set(segment, nextSequence);
-      live.set(segment, 0);
+      int segment = table.open(device);
       SegmentBuffer next =
-        new SegmentBuffer(segment, nextSequence++, freeMemory.poll(), this::giveBack);
-      memory.set(segment, next);
+        new SegmentBuffer(segment, table.sequence(segment), freeMemory.poll(), this::giveBack);
+      table.opened(next);
       CompleteFile complete = toKeep.peek();
       while (complete != null && next.keep(complete)) {
         toKeep.remove();
@@ -628,7 +500,7 @@ final class SegmentStore {
       open = next;
       nextDevice = (devices.all().indexOf(device) + 1) % devices.all().size();
       if (device.clean.size() < device.cleanTarget()) {
-        this.cleaning.signal();
+        monitor.work.signal();
       }
       return true;
     } finally {
@@ -659,7 +531,7 @@ final class SegmentStore {
   private void enqueue(SegmentBuffer full) {
     full.seal();
     pending++;
-    StoreDevice device = deviceOf(full.segment());
+    StoreDevice device = table.deviceOf(full.segment());
     device.waiting++;
     device.toWrite.add(full);
   }
@@ -669,7 +541,7 @@ final class SegmentStore {
     lock.lockInterruptibly();
     try {
       boolean canOpen = !freeMemory.isEmpty() && deviceToOpenOn(false) != null;
-      return stopped || open != seen || canOpen && isPendingBelow(pendingLimit(kind))
+      return monitor.isStopped() || open != seen || canOpen && isPendingBelow(pendingLimit(kind))
         ? nanos
         : room.awaitNanos(nanos);
     } finally {
@@ -697,7 +569,7 @@ final class SegmentStore {
    */
   Cacheable read(CachedFile file, long blockOffset, long location, ByteBuffAllocator allocator) {
     int segment = Location.segment(location);
-    if (segment >= segmentCount) {
+    if (!table.has(segment)) {
       return null;
     }
     ByteBuff entry = allocator.allocate(Location.length(location));
@@ -747,7 +619,7 @@ final class SegmentStore {
     int segment = Location.segment(location);
     int length = Location.length(location);
     // What is in memory is copied, one by one.
-    ByteBuffer joined = segment >= segmentCount || memory.get(segment) != null
+    ByteBuffer joined = !table.has(segment) || table.memory(segment) != null
       || 2 * length > LARGEST_JOINED_READ ? null : takeJoined();
     if (joined == null) {
       return read(file, blockOffset, location, allocator);
@@ -877,7 +749,7 @@ final class SegmentStore {
    */
   int readBlockSize(CachedFile file, long blockOffset, long location) {
     int segment = Location.segment(location);
-    if (segment >= segmentCount) {
+    if (!table.has(segment)) {
       return -1;
     }
     int size = sizeInFooter(file, blockOffset, location);
@@ -902,8 +774,8 @@ final class SegmentStore {
   /** Returns a block's size by its segment's footer, 0 if it is not to be had there. */
   private int sizeInFooter(CachedFile file, long blockOffset, long location) {
     int segment = Location.segment(location);
-    long sequence = sequences.get(segment);
-    if (memory.get(segment) != null || sequence == 0) {
+    long sequence = table.sequence(segment);
+    if (table.memory(segment) != null || sequence == 0) {
       return 0;
     }
     KeptFooter kept = footers.get(segment % KEPT_FOOTERS);
@@ -921,7 +793,7 @@ final class SegmentStore {
 
   /** Returns a segment's footer, one without entries if it cannot be had. */
   private SegmentFooter footerOrNothing(int segment) {
-    StoreDevice device = deviceOf(segment);
+    StoreDevice device = table.deviceOf(segment);
     SegmentFooter footer = null;
     if (device.isWorking()) {
       int term = device.term();
@@ -937,7 +809,7 @@ final class SegmentStore {
 
   /** Fills a buffer, from memory or from the device. Returns false, and counts it, if it cannot. */
   private boolean fetch(ByteBuff to, int segment, int place) {
-    SegmentBuffer buffer = memory.get(segment);
+    SegmentBuffer buffer = table.memory(segment);
     if (buffer != null && buffer.retain()) {
       try {
         buffer.read(to, place);
@@ -947,7 +819,7 @@ final class SegmentStore {
       metrics.memoryReads.increment();
       return true;
     }
-    StoreDevice device = deviceOf(segment);
+    StoreDevice device = table.deviceOf(segment);
     if (!device.isWorking()) {
       metrics.bypassedReads.increment();
       return false;
@@ -973,27 +845,13 @@ final class SegmentStore {
       metrics.staleReads.increment();
     } else {
       metrics.badEntries.increment();
-      freed(location);
+      table.freed(location);
     }
-  }
-
-  /** What was at this place is not in the directory any more, or was never to be. */
-  void freed(long location) {
-    int segment = Location.segment(location);
-    if (
-      segment < segmentCount && live.addAndGet(segment, -Location.length(location)) <= 0
-    ) {
-      deviceOf(segment).dead.add(segment);
-    }
-  }
-
-  StoreDevice deviceOf(int segment) {
-    return devices.of(segment);
   }
 
   void readFailed(StoreDevice device, int term, Exception cause) {
     metrics.readErrors.increment();
-    if (stopped) {
+    if (monitor.isStopped()) {
       return;
     }
     LOG.debug("Read from {} failed", device, cause);
@@ -1008,11 +866,11 @@ final class SegmentStore {
       settings.failuresInARow(), cause);
     lock.lock();
     try {
-      if (open != null && deviceOf(open.segment()) == device) {
+      if (open != null && table.deviceOf(open.segment()) == device) {
         enqueue(open);
         open = null;
       }
-      cleaning.signal();
+      monitor.work.signal();
       room.signalAll();
     } finally {
       lock.unlock();
@@ -1079,7 +937,7 @@ final class SegmentStore {
         budget.isLimited() || device.waiting > 1 ? LARGEST_PACED_WRITE : LARGEST_WRITE;
       int left = to - position;
       int length = left <= piece + LARGEST_PACED_WRITE + more ? left : piece;
-      if (!stopped) {
+      if (!monitor.isStopped()) {
         budget.acquire(length);
       }
       bytes.clear();
@@ -1102,25 +960,12 @@ final class SegmentStore {
     }
     lock.lock();
     try {
-      if (written) {
-        states[segment] = SEALED;
-        device.sealed.add(new StoreDevice.Sealed(segment, buffer.sequence()));
-        if (live.get(segment) <= 0) {
-          device.dead.add(segment);
-        }
-      } else {
-        sequences.set(segment, 0);
-        live.set(segment, 0);
-        states[segment] = device.isWorking() ? CLEAN : LOST;
-        if (device.isWorking()) {
-          device.clean.add(segment);
-        }
-      }
+      table.written(device, buffer, written);
       pending--;
       device.waiting--;
       device.backlog.addAndGet(-buffer.writtenTo(segmentSize));
-      memory.set(segment, null);
-      cleaning.signal();
+      table.closed(buffer);
+      monitor.work.signal();
       room.signalAll();
     } finally {
       lock.unlock();
@@ -1150,7 +995,7 @@ final class SegmentStore {
   StoreDevice awaitWork() throws InterruptedException {
     lock.lockInterruptibly();
     try {
-      while (!stopped) {
+      while (!monitor.isStopped()) {
         long wait = TimeUnit.SECONDS.toNanos(1);
         for (StoreDevice device : devices.all()) {
           if (!device.isWorking()) {
@@ -1166,200 +1011,9 @@ final class SegmentStore {
             return device;
           }
         }
-        cleaning.awaitNanos(wait);
+        monitor.work.awaitNanos(wait);
       }
       return null;
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  /**
-   * Takes the segment that is to be reclaimed next: one without a block that lives, else the
-   * oldest. One whose blocks are not in the directory yet is clean at once.
-   * @return its number, or -1 if there is nothing to reclaim now
-   */
-  int takeVictim(StoreDevice device) {
-    lock.lock();
-    try {
-      Integer dead;
-      while ((dead = device.dead.poll()) != null) {
-        if (states[dead] == SEALED && live.get(dead) <= 0) {
-          states[dead] = BUSY;
-          return dead;
-        }
-      }
-      StoreDevice.Sealed oldest;
-      while ((oldest = device.sealed.poll()) != null) {
-        if (sequences.get(oldest.segment) != oldest.sequence) {
-          continue;
-        }
-        byte state = states[oldest.segment];
-        if (state == SEALED) {
-          states[oldest.segment] = BUSY;
-          return oldest.segment;
-        } else if (state == FOUND) {
-          becomeClean(device, oldest.segment);
-          return -1;
-        } else if (state == BUSY) {
-          // Its blocks are being found at this moment; it remains the oldest.
-          device.sealed.addFirst(oldest);
-          return -1;
-        }
-      }
-      return -1;
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  /** A segment was not reclaimed after all; it remains the next one. */
-  void putBack(StoreDevice device, int segment) {
-    lock.lock();
-    try {
-      states[segment] = SEALED;
-      device.sealed.addFirst(new StoreDevice.Sealed(segment, sequences.get(segment)));
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  /** A segment can be written: none of its blocks is in the directory. */
-  void cleaned(StoreDevice device, int segment) {
-    lock.lock();
-    try {
-      becomeClean(device, segment);
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  private void becomeClean(StoreDevice device, int segment) {
-    states[segment] = CLEAN;
-    sequences.set(segment, 0);
-    live.set(segment, 0);
-    device.clean.add(segment);
-    room.signalAll();
-  }
-
-  /** A trailer was read, or is not one. */
-  void found(StoreDevice device, int segment, SegmentFooter.Trailer trailer) {
-    lock.lock();
-    try {
-      if (states[segment] != UNKNOWN) {
-        return;
-      }
-      if (trailer == null) {
-        becomeClean(device, segment);
-      } else {
-        states[segment] = FOUND;
-        sequences.set(segment, trailer.sequence());
-        metrics.segmentsFound.increment();
-      }
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  /**
-   * All trailers of a device have been read: puts its segments in order, ahead of those that were
-   * written since.
-   */
-  void allFound(StoreDevice device) {
-    lock.lock();
-    try {
-      List<StoreDevice.Sealed> found = new ArrayList<>();
-      for (int i = device.first(); i < device.end(); i++) {
-        if (states[i] == FOUND) {
-          found.add(new StoreDevice.Sealed(i, sequences.get(i)));
-        }
-      }
-      found.addAll(device.sealed);
-      found.sort(Comparator.comparingLong(s -> s.sequence));
-      device.sealed.clear();
-      device.sealed.addAll(found);
-      device.ordered = true;
-      cleaning.signal();
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  /** Returns the segments in this state. */
-  List<StoreDevice.Sealed> inState(byte state) {
-    lock.lock();
-    try {
-      List<StoreDevice.Sealed> all = new ArrayList<>();
-      for (int i = 0; i < segmentCount; i++) {
-        if (states[i] == state) {
-          all.add(new StoreDevice.Sealed(i, sequences.get(i)));
-        }
-      }
-      return all;
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  boolean isUnknown(int segment) {
-    lock.lock();
-    try {
-      return states[segment] == UNKNOWN;
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  /** The number that says when a segment was opened; 0 if nothing is in it. */
-  long sequence(int segment) {
-    return sequences.get(segment);
-  }
-
-  /** Takes a segment that was found, to bring its blocks to the directory. */
-  boolean takeFound(StoreDevice.Sealed segment) {
-    lock.lock();
-    try {
-      boolean taken = states[segment.segment] == FOUND
-        && sequences.get(segment.segment) == segment.sequence
-        && deviceOf(segment.segment).isWorking();
-      if (taken) {
-        states[segment.segment] = BUSY;
-      }
-      return taken;
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  /** A block was brought to the directory, or is about to be. */
-  void lives(int segment, int length) {
-    live.addAndGet(segment, length);
-  }
-
-  /** The blocks of a segment are in the directory. */
-  void recovered(StoreDevice device, int segment) {
-    lock.lock();
-    try {
-      states[segment] = SEALED;
-      if (live.get(segment) <= 0) {
-        device.dead.add(segment);
-      }
-      cleaning.signal();
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  /** Whether nothing is or becomes readable by way of this device, which is bypassed. */
-  boolean isQuiet(StoreDevice device) {
-    lock.lock();
-    try {
-      for (int i = device.first(); i < device.end(); i++) {
-        if (states[i] == OPEN || states[i] == BUSY) {
-          return false;
-        }
-      }
-      return true;
     } finally {
       lock.unlock();
     }
@@ -1372,13 +1026,7 @@ final class SegmentStore {
     lock.lock();
     SegmentDevice former = device.device();
     try {
-      device.sealed.clear();
-      device.ordered = true;
-      device.dead.clear();
-      device.clean.clear();
-      for (int i = device.first(); i < device.end(); i++) {
-        becomeClean(device, i);
-      }
+      table.reset(device);
       device.use(opened, superblock);
       device.works();
       metrics.returns.increment();
@@ -1398,14 +1046,12 @@ final class SegmentStore {
   void stop() {
     lock.lock();
     try {
-      stopped = true;
+      monitor.stop();
       if (open != null) {
         enqueue(open);
         open = null;
       }
       devices.all().forEach(device -> device.toWrite.add(NO_MORE));
-      room.signalAll();
-      cleaning.signalAll();
     } finally {
       lock.unlock();
     }
@@ -1462,6 +1108,20 @@ final class SegmentStore {
     return rewriteShare;
   }
 
+  /** As {@link SegmentTable#freed}. */
+  void freed(long location) {
+    table.freed(location);
+  }
+
+  SegmentTable table() {
+    return table;
+  }
+
+  /** Returns how many segments can be written. */
+  int cleanSegments() {
+    return table.cleanCount();
+  }
+
   /** Opens a device's path once more. */
   SegmentDevice reopen(StoreDevice device) throws IOException {
     return devices.open(device);
@@ -1485,17 +1145,17 @@ final class SegmentStore {
   }
 
   int segmentCount() {
-    return segmentCount;
+    return table.segmentCount();
   }
 
   /** Bytes that the segments have, the parts that no entry can use included. */
   long capacity() {
-    return (long) segmentCount * segmentSize;
+    return (long) table.segmentCount() * segmentSize;
   }
 
   /** Bytes that blocks can have without any of them being reclaimed, about. */
   long usableBytes() {
-    long segments = segmentCount;
+    long segments = table.segmentCount();
     for (StoreDevice device : devices.all()) {
       // Those that are kept clean, the open one and the one after it.
       segments -= device.cleanTarget() + 2;
@@ -1516,43 +1176,5 @@ final class SegmentStore {
   /** Devices that are bypassed. */
   int bypassedDevices() {
     return devices.bypassedCount();
-  }
-
-  /** Whether every device that works has as many clean segments as it should have. */
-  boolean isClean() {
-    lock.lock();
-    try {
-      for (StoreDevice device : devices.all()) {
-        if (device.isWorking() && device.clean.size() < device.cleanTarget()) {
-          return false;
-        }
-      }
-      return true;
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  /** Segments that can be written. */
-  int cleanSegments() {
-    lock.lock();
-    try {
-      int clean = 0;
-      for (StoreDevice device : devices.all()) {
-        clean += device.clean.size();
-      }
-      return clean;
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  /** Bytes of the entries that are in the directory. Costs O(segments). */
-  long liveBytes() {
-    long bytes = 0;
-    for (int i = 0; i < segmentCount; i++) {
-      bytes += Math.max(0, live.get(i));
-    }
-    return bytes;
   }
 }

@@ -157,6 +157,11 @@ final class StoreDevices {
     return all.get(segment / segmentsPerDevice);
   }
 
+  /** Bytes of a segment. */
+  int segmentSize() {
+    return settings.segmentSize();
+  }
+
   int segmentCount() {
     return segmentsPerDevice * all.size();
   }

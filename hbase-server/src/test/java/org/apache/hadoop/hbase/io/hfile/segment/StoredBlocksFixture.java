@@ -165,7 +165,7 @@ final class StoredBlocksFixture {
 
   /** Waits until all that is full is written and there are clean segments. */
   void awaitQuiet() {
-    CachedBlockFixture.await(() -> store.pending() == 0 && store.isClean());
+    CachedBlockFixture.await(() -> store.pending() == 0 && store.table().isClean());
   }
 
   SimulatedDevices.Medium medium() {

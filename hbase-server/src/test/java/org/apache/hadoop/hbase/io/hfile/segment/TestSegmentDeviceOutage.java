@@ -105,7 +105,7 @@ public class TestSegmentDeviceOutage {
     fill(2 * 2 * StoredBlocksFixture.SEGMENTS);
     assertTrue(countOnFailing() > 20);
     assertEquals(blocks.directory.all().size(), blocks.readAll());
-    assertEquals(blocks.directory.bytes(), blocks.store.liveBytes());
+    assertEquals(blocks.directory.bytes(), blocks.store.table().liveBytes());
   }
 
   @Test
@@ -145,7 +145,7 @@ public class TestSegmentDeviceOutage {
 
   @Test
   public void fewerFailuresInARowAreOnlyMisses() {
-    Set<Integer> onDevice = blocks.store.inState(SegmentStore.SEALED).stream()
+    Set<Integer> onDevice = blocks.store.table().inState(SegmentTable.SEALED).stream()
       .map(sealed -> sealed.segment).collect(Collectors.toSet());
     ModelDirectory.Key[] there = blocks.directory.all().entrySet().stream()
       .filter(e -> isOnFailing(e.getValue()))

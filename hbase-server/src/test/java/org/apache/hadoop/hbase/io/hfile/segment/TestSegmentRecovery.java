@@ -75,7 +75,7 @@ public class TestSegmentRecovery {
   }
 
   private static boolean isSealed(StoredBlocksFixture of, long location) {
-    return of.store.inState(SegmentStore.SEALED).stream()
+    return of.store.table().inState(SegmentTable.SEALED).stream()
       .anyMatch(sealed -> sealed.segment == Location.segment(location));
   }
 
@@ -102,7 +102,7 @@ public class TestSegmentRecovery {
     }
     assertTrue(expected > 100);
     assertEquals(after.directory.all().size(), after.readAll());
-    assertEquals(after.directory.bytes(), after.store.liveBytes());
+    assertEquals(after.directory.bytes(), after.store.table().liveBytes());
     assertEquals(0, after.store.metrics().badSegments.sum());
     after.close();
     killed.close();
@@ -189,7 +189,7 @@ public class TestSegmentRecovery {
       if (inserted++ < 40) {
         after.assertReadable(key.file, key.offset);
         int segment = Location.segment(after.directory.get(key.file, key.offset));
-        assertTrue(after.store.sequence(segment) >>> 32 == epoch);
+        assertTrue(after.store.table().sequence(segment) >>> 32 == epoch);
       }
     }
     assertEquals(after.directory.all().size(), after.readAll());
@@ -217,7 +217,7 @@ public class TestSegmentRecovery {
       last.readAll();
       known = last.directory.all().size();
       assertEquals("What was wrong has been forgotten", known, last.readAll());
-      assertEquals(last.directory.bytes(), last.store.liveBytes());
+      assertEquals(last.directory.bytes(), last.store.table().liveBytes());
       last.close();
     }
   }
@@ -308,7 +308,7 @@ public class TestSegmentRecovery {
   public void damagedSegmentCostsItselfOnly() throws IOException {
     StoredBlocksFixture killed = used("a");
     Random random = new Random(7);
-    for (StoreDevice.Sealed victim : killed.store.inState(SegmentStore.SEALED)) {
+    for (StoreDevice.Sealed victim : killed.store.table().inState(SegmentTable.SEALED)) {
       SimulatedDevices devices = killed.devices.afterKill();
       byte[] bytes = devices.medium("a").bytes();
       int start = (int) Superblock.positionOf(victim.segment, SEGMENT);
@@ -375,7 +375,7 @@ public class TestSegmentRecovery {
       Random random = new Random(round);
       SimulatedDevices devices = killed.devices.afterKill();
       ByteBuffer bytes = ByteBuffer.wrap(devices.medium("a").bytes());
-      for (StoreDevice.Sealed sealed : killed.store.inState(SegmentStore.SEALED)) {
+      for (StoreDevice.Sealed sealed : killed.store.table().inState(SegmentTable.SEALED)) {
         int segment = (int) Superblock.positionOf(sealed.segment, SEGMENT);
         int trailer = segment + SEGMENT - SegmentFooter.TRAILER_SIZE;
         int start = segment + bytes.getInt(trailer + 48);

@@ -215,9 +215,9 @@ public class TestSegmentStore {
     blocks.directory.forEach((key, location) -> assertEquals("f", key.file));
     long known = blocks.directory.all().size();
     assertEquals("All that is known is the newest", end - 1 - newest, known);
-    assertEquals(blocks.directory.bytes(), blocks.store.liveBytes());
+    assertEquals(blocks.directory.bytes(), blocks.store.table().liveBytes());
     // All segments but the clean ones are full, but for the ends where no block had room
-    assertTrue(blocks.store.liveBytes() > 0.8 * blocks.store.segmentSize()
+    assertTrue(blocks.store.table().liveBytes() > 0.8 * blocks.store.segmentSize()
       * (StoredBlocksFixture.SEGMENTS - blocks.store.cleanSegments() - 1));
   }
 
@@ -260,7 +260,7 @@ public class TestSegmentStore {
       survivors > 0 && metrics.blocksRewritten.sum() >= survivors);
     assertTrue(metrics.bytesRewritten.sum()
       <= 0.25 * StoredBlocksFixture.SEGMENT * metrics.segmentsReclaimed.sum());
-    assertEquals(blocks.directory.bytes(), blocks.store.liveBytes());
+    assertEquals(blocks.directory.bytes(), blocks.store.table().liveBytes());
   }
 
   @Test
@@ -342,7 +342,7 @@ public class TestSegmentStore {
     assertEquals(lost, blocks.store.metrics().badEntries.sum());
     assertTrue(lost > 0);
     assertEquals(0, blocks.store.metrics().staleReads.sum());
-    assertEquals(blocks.directory.bytes(), blocks.store.liveBytes());
+    assertEquals(blocks.directory.bytes(), blocks.store.table().liveBytes());
   }
 
   @Test
@@ -365,7 +365,7 @@ public class TestSegmentStore {
     assertEquals(known, blocks.readAll());
     blocks.recover();
     assertEquals(0, blocks.store.metrics().segmentsFound.sum());
-    assertEquals(blocks.directory.bytes(), blocks.store.liveBytes());
+    assertEquals(blocks.directory.bytes(), blocks.store.table().liveBytes());
     insertSegments("g", 0, 3 * StoredBlocksFixture.SEGMENTS);
     assertEquals(blocks.directory.all().size(), blocks.readAll());
 
@@ -438,7 +438,7 @@ public class TestSegmentStore {
     blocks.awaitQuiet();
     assertEquals(0, blocks.store.metrics().badEntries.sum());
     assertEquals(blocks.directory.all().size(), blocks.readAll());
-    assertEquals(blocks.directory.bytes(), blocks.store.liveBytes());
-    assertEquals(Collections.emptyList(), blocks.store.inState(SegmentStore.LOST));
+    assertEquals(blocks.directory.bytes(), blocks.store.table().liveBytes());
+    assertEquals(Collections.emptyList(), blocks.store.table().inState(SegmentTable.LOST));
   }
 }
