@@ -21,16 +21,13 @@ import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ArrayBlockingQueue;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReferenceArray;
-import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.apache.hadoop.hbase.io.ByteBuffAllocator;
 import org.apache.hadoop.hbase.io.hfile.Cacheable;
@@ -76,7 +73,6 @@ final class SegmentStore {
   private static final int JOINED_READS = 8;
 
   private static final long STOP_WAIT_MS = 60_000;
-  private static final long LONGEST_WAIT_FOR_PROGRESS = TimeUnit.MILLISECONDS.toNanos(100);
   private static final int TAG_READ = EntryTag.SIZE;
   /** Segments whose footers are kept for those who ask for the sizes of blocks. */
   private static final int KEPT_FOOTERS = 8;
@@ -93,29 +89,17 @@ final class SegmentStore {
   private final int segmentSize;
   private final StoreDevices devices;
   private final SegmentTable table;
-  private final int largestData;
-  /** Bytes that may wait to be written before those wait who offered to. */
-  private final long smoothBacklog;
 
   private final StoreMonitor monitor = new StoreMonitor();
   private final ReentrantLock lock = monitor.lock;
-  private final Condition room = monitor.room;
-  private final ArrayDeque<ByteBuffer> freeMemory = new ArrayDeque<>();
-  /** What the next segment is to keep. */
-  private final Queue<CompleteFile> toKeep = new ConcurrentLinkedQueue<>();
-  private int nextDevice;
-
+  private final InsertionControl control;
+  private final SegmentInserter inserter;
   /** By segment; for {@link #readBlockSize}. */
   private final AtomicReferenceArray<KeptFooter> footers =
     new AtomicReferenceArray<>(KEPT_FOOTERS);
   /** Direct memory for reads of several blocks, made when it is wanted. */
   private final Queue<ByteBuffer> joinedReads = new ArrayBlockingQueue<>(JOINED_READS);
   private final AtomicInteger joinedReadsMade = new AtomicInteger();
-  private volatile SegmentBuffer open;
-  /** Segments that wait to be written; changed under the lock. */
-  private volatile int pending;
-  /** Threads that wait until something is written; changed under the lock. */
-  private volatile int waiters;
   private volatile double rewriteShare;
 
   private final List<Thread> writers = new ArrayList<>();
@@ -131,17 +115,12 @@ final class SegmentStore {
     this.segmentSize = settings.segmentSize();
     this.rewriteShare = settings.rewriteShare();
     this.budget = new WriteBudget(settings.writeLimit(), clock);
-    this.largestData = Math.min(segmentSize - SegmentFooter.LARGEST_FOR_ONE,
-      Location.MAX_ENTRY_BYTES) / Location.UNIT * Location.UNIT - EntryTag.SIZE;
     this.devices = StoreDevices.open(settings,
       (path, size) -> new CountedDevice(opener.open(path, size), metrics));
     this.table = new SegmentTable(devices, monitor, metrics);
-    // Each device may have one that is nearly written, and one more is to be free to be opened.
-    this.smoothBacklog =
-      (long) segmentSize * Math.max(1, settings.bufferCount() - 1 - devices.all().size());
-    for (int i = 0; i < settings.bufferCount(); i++) {
-      freeMemory.add(ByteBuffer.allocateDirect(segmentSize));
-    }
+    this.control = new InsertionControl(devices, monitor, settings);
+    this.inserter =
+      new SegmentInserter(settings, table, control, monitor, directory, metrics);
   }
 
   /**
@@ -199,365 +178,46 @@ final class SegmentStore {
     return thread;
   }
 
-  /** Whether a block of this serialized length could be stored at all. */
+  /** As {@link SegmentInserter#accepts}. */
   boolean accepts(int dataLength) {
-    return dataLength > 0 && dataLength <= largestData;
+    return inserter.accepts(dataLength);
   }
 
-  /** Whether an insertion of this kind would not be refused, as far as is known now. */
+  /** As {@link InsertionControl#hasRoom}. */
   boolean hasRoom(InsertionKind kind) {
-    return !monitor.isStopped() && isPendingBelow(pendingLimit(kind));
+    return control.hasRoom(kind);
   }
 
-  /** Whether fewer segments than this wait for devices that get on with it. */
-  private boolean isPendingBelow(int limit) {
-    if (pending < limit) {
-      return true;
-    }
-    int stalled = 0;
-    boolean others = false;
-    for (StoreDevice device : devices.all()) {
-      boolean stalls = device.isStalled();
-      stalled += stalls ? device.waiting : 0;
-      others |= device.isWorking() && !stalls;
-    }
-    return others && pending - stalled < limit;
-  }
-
-  /** Whether there is a device that works and gets on with what it is given. */
-  private boolean isAnyGettingOn() {
-    for (StoreDevice device : devices.all()) {
-      if (device.isWorking() && !device.isStalled()) {
-        return true;
-      }
-    }
-    return false;
-  }
-
-  /**
-   * Waits for {@link #hasRoom}.
-   * @param nanos the longest wait
-   * @return whether there is room
-   */
+  /** As {@link InsertionControl#awaitRoom}. */
   boolean awaitRoom(InsertionKind kind, long nanos) throws InterruptedException {
-    if (hasRoom(kind) || nanos <= 0) {
-      return hasRoom(kind);
-    }
-    lock.lockInterruptibly();
-    try {
-      long left = nanos;
-      while (!hasRoom(kind) && !monitor.isStopped() && left > 0) {
-        left = room.awaitNanos(left);
-      }
-    } finally {
-      lock.unlock();
-    }
-    return hasRoom(kind);
+    return control.awaitRoom(kind, nanos);
   }
 
-  /** Returns how many segments may wait to be written for an insertion to be taken. */
-  private int pendingLimit(InsertionKind kind) {
-    switch (kind) {
-      case READ:
-        return Math.max(1, settings.bufferCount() / 2);
-      case PREFETCH:
-        return settings.bufferCount() - 1;
-      default:
-        return Integer.MAX_VALUE;
-    }
+  /** As {@link InsertionControl#isBehind}. */
+  boolean isBehind() {
+    return control.isBehind();
   }
 
-  /**
-   * Stores a block: copies it, and tells the directory. The caller keeps its reference. Failures of
-   * a device are counted and never thrown.
-   * @param category  as {@link Location#categoryOf} says
-   * @param waitNanos how long to wait for room, 0 to be refused at once if there is none
-   * @return whether it is stored
-   * @throws InterruptedException if the thread is interrupted while it waits
-   */
+  /** As {@link SegmentInserter#insert}. */
   boolean insert(CachedFile file, long blockOffset, Cacheable block, int category,
     InsertionKind kind, long waitNanos) throws InterruptedException {
-    int dataLength = block.getSerializedLength();
-    if (
-      !accepts(dataLength) || blockOffset < 0 || blockOffset >= END_OF_OFFSETS
-        || file.name().length() > SegmentFooter.LONGEST_NAME
-    ) {
-      metrics.unfit.increment();
-      return false;
-    }
-    int length = EntryTag.entryLength(dataLength);
-    long left = awaitProgress(waitNanos);
-    while (true) {
-      SegmentBuffer current = open;
-      if (hasRoom(kind)) {
-        long reserved = current == null
-          ? SegmentBuffer.NO_ROOM
-          : reserve(current, file.name(), blockOffset, length, category, onDiskSize(block));
-        if (reserved != SegmentBuffer.NO_ROOM) {
-          return copy(current, reserved, file, blockOffset, block, dataLength, category, kind);
-        }
-        if (openNext(current, false)) {
-          continue;
-        }
-      }
-      if (left > 0 && !monitor.isStopped()) {
-        left = awaitChange(current, kind, left);
-      } else {
-        metrics.refusals(kind).increment();
-        return false;
-      }
-    }
+    return inserter.insert(file, blockOffset, block, category, kind, waitNanos);
   }
 
-  private static int onDiskSize(Cacheable block) {
-    return block instanceof HFileBlock
-      ? ((HFileBlock) block).getOnDiskSizeWithHeader()
-      : block.getSerializedLength();
-  }
-
-  private long reserve(SegmentBuffer in, String fileName, long blockOffset, int length,
-    int category, int onDiskSize) {
-    long reserved = in.reserve(fileName, blockOffset, length, category, onDiskSize);
-    if (reserved != SegmentBuffer.NO_ROOM) {
-      table.deviceOf(in.segment()).backlog.addAndGet(length);
-    }
-    return reserved;
-  }
-
-  /** Whether so much waits that who can wait does better to let devices get on first. */
-  boolean isBehind() {
-    long backlog = 0;
-    for (StoreDevice device : devices.all()) {
-      // What is in the open segment counts, too, and one that stalls may do so for ever.
-      backlog += device.isWorking() && !device.isStalled() ? device.backlog.get() : 0;
-    }
-    return backlog > smoothBacklog;
-  }
-
-  /**
-   * Has the next process know that a file is complete, once the segment is written that is open
-   * now, or the next one.
-   */
-  void keep(CompleteFile file) {
-    SegmentBuffer current = open;
-    if (current == null || !current.keep(file)) {
-      toKeep.add(file);
-    }
-  }
-
-  /** Whether there is a place, in a segment, for all that is to be kept. */
-  boolean keepsAll() {
-    return toKeep.isEmpty();
-  }
-
-  /**
-   * Has one who offered to wait do so in many short times, one for each write to a device, instead
-   * of a long one for each segment.
-   * @return how much longer to wait, of the time that was offered
-   */
-  private long awaitProgress(long nanos) throws InterruptedException {
-    if (nanos <= 0 || !isBehind()) {
-      return nanos;
-    }
-    lock.lockInterruptibly();
-    waiters++;
-    try {
-      long end = System.nanoTime() + nanos;
-      long left = nanos;
-      while (left > 0 && !monitor.isStopped() && isBehind()) {
-        // Nobody tells that a device stalls, which then does not count any more.
-        room.awaitNanos(Math.min(left, LONGEST_WAIT_FOR_PROGRESS));
-        left = end - System.nanoTime();
-      }
-      return left;
-    } finally {
-      waiters--;
-      lock.unlock();
-    }
-  }
-
-  /** So much less waits to be written to a device. */
-  private void wrote(StoreDevice device, long bytes) {
-    device.backlog.addAndGet(-bytes);
-    if (waiters > 0) {
-      lock.lock();
-      try {
-        room.signalAll();
-      } finally {
-        lock.unlock();
-      }
-    }
-  }
-
-  private boolean copy(SegmentBuffer to, long reserved, CachedFile file, long blockOffset,
-    Cacheable block, int dataLength, int category, InsertionKind kind) {
-    int length = EntryTag.entryLength(dataLength);
-    boolean stored = false;
-    try {
-      ByteBuffer entry = to.entry(SegmentBuffer.place(reserved), length);
-      block.serialize(entry, true);
-      EntryTag.local().write(entry, to.sequence(), file.hashHigh(), file.hashLow(), blockOffset,
-        category, dataLength, onDiskSize(block));
-      long location = Location.of(to.segment(), SegmentBuffer.place(reserved), length,
-        kind == InsertionKind.READ ? 1 : 0, category);
-      table.lives(to.segment(), length);
-      stored = directory.stored(file, blockOffset, location);
-      if (stored) {
-        metrics.insertions.increment();
-        metrics.insertedBytes.add(length);
-      } else {
-        table.lives(to.segment(), -length);
-      }
-    } finally {
-      to.copied(SegmentBuffer.number(reserved), stored);
-    }
-    return stored;
-  }
-
-  /**
-   * Stores a copy of an entry that was read from a segment which is about to be overwritten.
-   * @param entry      all of it, checked
-   * @param onDiskSize as for {@link SegmentFooter#add}
-   * @param waitNanos  how long to wait for room
-   * @return whether the copy has taken the place of the entry
-   */
+  /** As {@link SegmentInserter#rewrite}. */
   boolean rewrite(String fileName, long blockOffset, ByteBuffer entry, int onDiskSize, long from,
     long waitNanos) throws InterruptedException {
-    int length = entry.capacity();
-    long left = waitNanos;
-    while (true) {
-      SegmentBuffer current = open;
-      if (hasRoom(InsertionKind.PREFETCH)) {
-        long reserved = current == null
-          ? SegmentBuffer.NO_ROOM
-          : reserve(current, fileName, blockOffset, length, Location.category(from), onDiskSize);
-        if (reserved != SegmentBuffer.NO_ROOM) {
-          return move(current, reserved, fileName, blockOffset, entry, from);
-        }
-        if (openNext(current, true)) {
-          continue;
-        }
-      }
-      if (left <= 0 || monitor.isStopped()) {
-        return false;
-      }
-      left = awaitChange(current, InsertionKind.PREFETCH, left);
-    }
+    return inserter.rewrite(fileName, blockOffset, entry, onDiskSize, from, waitNanos);
   }
 
-  private boolean move(SegmentBuffer to, long reserved, String fileName, long blockOffset,
-    ByteBuffer entry, long from) {
-    int length = entry.capacity();
-    boolean moved = false;
-    try {
-      ByteBuffer copy = to.entry(SegmentBuffer.place(reserved), length);
-      entry.clear();
-      copy.put(entry);
-      EntryTag.local().rewrite(copy, to.sequence());
-      table.lives(to.segment(), length);
-      // Once more, and it is hot again
-      moved = directory.moved(fileName, blockOffset, from, Location.of(to.segment(),
-        SegmentBuffer.place(reserved), length, 1, Location.category(from)));
-      if (!moved) {
-        table.lives(to.segment(), -length);
-      }
-    } finally {
-      to.copied(SegmentBuffer.number(reserved), moved);
-    }
-    return moved;
+  /** As {@link SegmentInserter#keep}. */
+  void keep(CompleteFile file) {
+    inserter.keep(file);
   }
 
-  /**
-   * Sees to it that another segment is open than the one that has no room.
-   * @param full     the one that was open
-   * @param cleaning whether the cleaner asks, which may have the last clean segment
-   * @return whether there is one
-   */
-  private boolean openNext(SegmentBuffer full, boolean cleaning) {
-    lock.lock();
-    try {
-      if (open != full) {
-        return open != null;
-      }
-      StoreDevice device =
-        monitor.isStopped() || freeMemory.isEmpty() ? null : deviceToOpenOn(cleaning);
-      if (device == null) {
-        monitor.work.signal();
-        return false;
-      }
-      if (full != null) {
-        enqueue(full);
-      }
-      int segment = table.open(device);
-      SegmentBuffer next =
-        new SegmentBuffer(segment, table.sequence(segment), freeMemory.poll(), this::giveBack);
-      table.opened(next);
-      CompleteFile complete = toKeep.peek();
-      while (complete != null && next.keep(complete)) {
-        toKeep.remove();
-        complete = toKeep.peek();
-      }
-      open = next;
-      nextDevice = (devices.all().indexOf(device) + 1) % devices.all().size();
-      if (device.clean.size() < device.cleanTarget()) {
-        monitor.work.signal();
-      }
-      return true;
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  /**
-   * Returns a device that works and has a clean segment: the one for which the fewest segments
-   * wait, or the next in turn of several; one that stalls only if all do.
-   */
-  private StoreDevice deviceToOpenOn(boolean cleaning) {
-    int clean = 0;
-    StoreDevice next = null;
-    boolean allStall = !isAnyGettingOn();
-    List<StoreDevice> all = devices.all();
-    for (int i = 0; i < all.size(); i++) {
-      StoreDevice device = all.get((nextDevice + i) % all.size());
-      if (device.isWorking() && !device.clean.isEmpty() && (allStall || !device.isStalled())) {
-        clean += device.clean.size();
-        next = next == null || device.waiting < next.waiting ? device : next;
-      }
-    }
-    // What the cleaner saves must have a place to go to
-    return clean > (cleaning ? 0 : 1) ? next : null;
-  }
-
-  private void enqueue(SegmentBuffer full) {
-    full.seal();
-    pending++;
-    StoreDevice device = table.deviceOf(full.segment());
-    device.waiting++;
-    device.toWrite.add(full);
-  }
-
-  private long awaitChange(SegmentBuffer seen, InsertionKind kind, long nanos)
-    throws InterruptedException {
-    lock.lockInterruptibly();
-    try {
-      boolean canOpen = !freeMemory.isEmpty() && deviceToOpenOn(false) != null;
-      return monitor.isStopped() || open != seen || canOpen && isPendingBelow(pendingLimit(kind))
-        ? nanos
-        : room.awaitNanos(nanos);
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  private void giveBack(ByteBuffer free) {
-    lock.lock();
-    try {
-      free.clear();
-      freeMemory.add(free);
-      room.signalAll();
-    } finally {
-      lock.unlock();
-    }
+  /** As {@link SegmentInserter#keepsAll}. */
+  boolean keepsAll() {
+    return inserter.keepsAll();
   }
 
   /**
@@ -668,7 +328,7 @@ final class SegmentStore {
 
   private void readNext(ByteBuffer joined, CachedFile file, long blockOffset, long location,
     Cacheable first, ByteBuffAllocator allocator, Neighbours neighbours) {
-    long offset = blockOffset + onDiskSize(first);
+    long offset = blockOffset + SegmentInserter.onDiskSize(first);
     int at = Location.length(location);
     while (true) {
       long next = neighbours.locate(offset);
@@ -682,7 +342,7 @@ final class SegmentStore {
         return;
       }
       metrics.joinedReads.increment();
-      long behind = offset + onDiskSize(block);
+      long behind = offset + SegmentInserter.onDiskSize(block);
       neighbours.accept(offset, next, block);
       offset = behind;
       at += Location.length(next);
@@ -864,17 +524,7 @@ final class SegmentStore {
     metrics.outages.increment();
     LOG.error("{} is bypassed until it works again: {} failures in a row", device,
       settings.failuresInARow(), cause);
-    lock.lock();
-    try {
-      if (open != null && table.deviceOf(open.segment()) == device) {
-        enqueue(open);
-        open = null;
-      }
-      monitor.work.signal();
-      room.signalAll();
-    } finally {
-      lock.unlock();
-    }
+    inserter.leave(device);
   }
 
   /** What a device's thread does: writes what there is to write, until the store is stopped. */
@@ -945,7 +595,7 @@ final class SegmentStore {
       bytes.position(position);
       device.write(bytes, buffer.segment(), position);
       position += length;
-      wrote(device, buffer.writtenTo(position));
+      control.wrote(device, buffer.writtenTo(position));
     }
   }
 
@@ -961,12 +611,10 @@ final class SegmentStore {
     lock.lock();
     try {
       table.written(device, buffer, written);
-      pending--;
-      device.waiting--;
-      device.backlog.addAndGet(-buffer.writtenTo(segmentSize));
+      control.dequeued(device, buffer.writtenTo(segmentSize));
       table.closed(buffer);
       monitor.work.signal();
-      room.signalAll();
+      monitor.room.signalAll();
     } finally {
       lock.unlock();
     }
@@ -1047,10 +695,7 @@ final class SegmentStore {
     lock.lock();
     try {
       monitor.stop();
-      if (open != null) {
-        enqueue(open);
-        open = null;
-      }
+      inserter.stop();
       devices.all().forEach(device -> device.toWrite.add(NO_MORE));
     } finally {
       lock.unlock();
@@ -1170,7 +815,7 @@ final class SegmentStore {
 
   /** Segments that wait to be written. */
   int pending() {
-    return pending;
+    return control.pending();
   }
 
   /** Devices that are bypassed. */
