@@ -167,9 +167,9 @@ public class ParallelMultigetBenchmark extends PinnedJvm {
   /** Leaves a read of several blocks without the memory that it needs. */
   private static void readOneByOne() throws ClassNotFoundException {
     ByteBuddyAgent.install();
-    Class<?> store = Class.forName("org.apache.hadoop.hbase.io.hfile.segment.SegmentStore");
-    new ByteBuddy().redefine(store).method(named("takeJoined")).intercept(FixedValue.nullValue())
-      .make().load(store.getClassLoader(), ClassReloadingStrategy.fromInstalledAgent());
+    Class<?> reader = Class.forName("org.apache.hadoop.hbase.io.hfile.segment.SegmentReader");
+    new ByteBuddy().redefine(reader).method(named("takeJoined")).intercept(FixedValue.nullValue())
+      .make().load(reader.getClassLoader(), ClassReloadingStrategy.fromInstalledAgent());
   }
 
   @TearDown(Level.Trial)

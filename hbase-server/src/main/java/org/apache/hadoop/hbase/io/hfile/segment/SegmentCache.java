@@ -379,7 +379,7 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
       throws IOException {
       CachedFile file = place.file;
       return orNotThere(store.readWithNext(file, place.offset, place.location, allocator,
-        new SegmentStore.Neighbours() {
+        new SegmentReader.Neighbours() {
           @Override
           public long locate(long offset) {
             return index.get(file.id(), offset);

@@ -19,8 +19,6 @@ package org.apache.hadoop.hbase.io.hfile.segment;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.util.Random;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
@@ -42,28 +40,44 @@ final class SegmentCleaner implements Runnable {
   /** How often a block was asked for that is written again. */
   static final int HOT = 2;
 
-  private static final int TRIAL_SIZE = 64 * 1024;
   /** How long reclaiming a segment may take beyond what it takes to read and copy. */
   private static final long WAIT_PER_SEGMENT = TimeUnit.MILLISECONDS.toNanos(100);
 
-  private final SegmentStore store;
+  private final SegmentTable table;
+  private final SegmentInserter inserter;
+  private final DeviceOutages outages;
+  private final StoreMonitor monitor;
   private final SegmentDirectory directory;
+  private final SegmentStoreMetrics metrics;
+  private volatile double rewriteShare;
 
-  SegmentCleaner(SegmentStore store, SegmentDirectory directory) {
-    this.store = store;
+  SegmentCleaner(SegmentStoreSettings settings, SegmentTable table, SegmentInserter inserter,
+    DeviceOutages outages, StoreMonitor monitor, SegmentDirectory directory,
+    SegmentStoreMetrics metrics) {
+    this.table = table;
+    this.inserter = inserter;
+    this.outages = outages;
+    this.monitor = monitor;
     this.directory = directory;
+    this.metrics = metrics;
+    this.rewriteShare = settings.rewriteShare();
+  }
+
+  /** Sets how much of a segment is written again at most. */
+  void setRewriteShare(double share) {
+    rewriteShare = share;
   }
 
   @Override
   public void run() {
     try {
       StoreDevice device;
-      while ((device = store.awaitWork()) != null) {
+      while ((device = awaitWork()) != null) {
         try {
           if (device.isWorking()) {
             reclaim(device);
           } else {
-            tryOut(device);
+            outages.probe(device);
           }
         } catch (RuntimeException e) {
           LOG.error("Cannot reclaim a segment of {}; trying again", device, e);
@@ -76,8 +90,40 @@ final class SegmentCleaner implements Runnable {
     }
   }
 
+  /**
+   * Waits until a device needs the cleaner: it has too few clean segments and some to reclaim, or
+   * it is bypassed and can be tried.
+   * @return null when the store is stopped
+   */
+  private StoreDevice awaitWork() throws InterruptedException {
+    monitor.lock.lockInterruptibly();
+    try {
+      while (!monitor.isStopped()) {
+        long wait = TimeUnit.SECONDS.toNanos(1);
+        for (StoreDevice device : table.devices().all()) {
+          if (!device.isWorking()) {
+            long untilTrial = device.untilTrial(System.nanoTime());
+            if (untilTrial <= 0) {
+              return device;
+            }
+            wait = Math.min(wait, untilTrial);
+          } else if (
+            device.ordered && device.clean.size() < device.cleanTarget()
+              && !device.sealed.isEmpty()
+          ) {
+            return device;
+          }
+        }
+        monitor.work.awaitNanos(wait);
+      }
+      return null;
+    } finally {
+      monitor.lock.unlock();
+    }
+  }
+
   private void reclaim(StoreDevice device) throws InterruptedException {
-    int segment = store.table().takeVictim(device);
+    int segment = table.takeVictim(device);
     if (segment < 0) {
       // Those that could be have something done to them at this moment.
       TimeUnit.MILLISECONDS.sleep(1);
@@ -88,24 +134,24 @@ final class SegmentCleaner implements Runnable {
       SegmentFooter footer = footer(device, segment);
       if (footer == null) {
         // Its blocks can only be found by looking at them all
-        store.metrics().badSegments.increment();
+        metrics.badSegments.increment();
         directory.forgetSegments(segment, segment + 1);
       } else {
         rewriteHot(device, footer, segment);
-        store.metrics().blocksReclaimed.add(store.removeAll(footer, segment));
+        metrics.blocksReclaimed.add(directory.removeAll(footer, segment));
         for (CompleteFile file : footer.completeFiles()) {
           if (directory.isComplete(file.name())) {
-            store.keep(file);
+            inserter.keep(file);
           }
         }
       }
-      store.metrics().segmentsReclaimed.increment();
+      metrics.segmentsReclaimed.increment();
       done = true;
     } finally {
       if (done) {
-        store.table().cleaned(device, segment);
+        table.cleaned(device, segment);
       } else {
-        store.table().putBack(device, segment);
+        table.putBack(device, segment);
       }
     }
   }
@@ -117,7 +163,7 @@ final class SegmentCleaner implements Runnable {
       device.readSucceeded();
       return footer;
     } catch (IOException | RuntimeException e) {
-      store.readFailed(device, term, e);
+      outages.readFailed(device, term, e);
       return null;
     }
   }
@@ -131,7 +177,7 @@ final class SegmentCleaner implements Runnable {
         footer.location(segment, i));
       hot += accesses[i] >= HOT ? 1 : 0;
     }
-    long share = (long) (store.rewriteShare() * store.segmentSize());
+    long share = (long) (rewriteShare * table.devices().segmentSize());
     long end = System.nanoTime() + WAIT_PER_SEGMENT;
     int rewritten = 0;
     for (int heat = Location.MAX_ACCESS; heat >= HOT && rewritten < hot; heat--) {
@@ -142,12 +188,12 @@ final class SegmentCleaner implements Runnable {
         ) {
           share -= footer.length(i);
           rewritten++;
-          store.metrics().blocksRewritten.increment();
-          store.metrics().bytesRewritten.add(footer.length(i));
+          metrics.blocksRewritten.increment();
+          metrics.bytesRewritten.add(footer.length(i));
         }
       }
     }
-    store.metrics().hotBlocksReclaimed.add(hot - rewritten);
+    metrics.hotBlocksReclaimed.add(hot - rewritten);
   }
 
   private boolean rewrite(StoreDevice device, SegmentFooter footer, int segment, int number,
@@ -158,60 +204,14 @@ final class SegmentCleaner implements Runnable {
       device.read(entry, segment, footer.place(number));
       device.readSucceeded();
     } catch (IOException | RuntimeException e) {
-      store.readFailed(device, term, e);
+      outages.readFailed(device, term, e);
       return false;
     }
     if (!EntryTag.local().check(entry, footer.blockOffset(number))) {
-      store.metrics().badEntries.increment();
+      metrics.badEntries.increment();
       return false;
     }
-    return store.rewrite(footer.name(number), footer.blockOffset(number), entry,
+    return inserter.rewrite(footer.name(number), footer.blockOffset(number), entry,
       EntryTag.local().onDiskSize(), footer.location(segment, number), waitNanos);
-  }
-
-  /** Sees whether a device that is bypassed works again; if so, takes it back empty. */
-  private void tryOut(StoreDevice device) {
-    SegmentDevice opened = null;
-    boolean taken = false;
-    try {
-      if (store.table().isQuiet(device)) {
-        opened = store.reopen(device);
-        if (works(opened)) {
-          directory.forgetSegments(device.first(), device.end());
-          store.takeBack(device, opened);
-          taken = true;
-        }
-      }
-    } catch (IOException | RuntimeException e) {
-      LOG.debug("{} does not work yet", device, e);
-    } finally {
-      if (!taken) {
-        device.trialFailed(System.nanoTime());
-        close(device, opened);
-      }
-    }
-  }
-
-  private static void close(StoreDevice device, SegmentDevice opened) {
-    if (opened != null && opened != device.device()) {
-      try {
-        opened.close();
-      } catch (IOException e) {
-        LOG.debug("{} cannot be closed", device, e);
-      }
-    }
-  }
-
-  /** Writes random bytes where the first segment begins, brings them there, and reads them back. */
-  private static boolean works(SegmentDevice device) throws IOException {
-    byte[] bytes = new byte[TRIAL_SIZE];
-    Random random = ThreadLocalRandom.current();
-    random.nextBytes(bytes);
-    device.write(ByteBuffer.wrap(bytes), Superblock.HEADER_SIZE);
-    device.sync();
-    ByteBuffer back = ByteBuffer.allocate(TRIAL_SIZE);
-    device.read(back, Superblock.HEADER_SIZE);
-    back.clear();
-    return back.equals(ByteBuffer.wrap(bytes));
   }
 }

@@ -91,4 +91,21 @@ interface SegmentDirectory {
    * @param end   the first segment that is not meant
    */
   void forgetSegments(int first, int end);
+
+  /**
+   * As {@link #removed}, for all entries of a segment.
+   * @return how many of them were the places of their blocks
+   */
+  default int removeAll(SegmentFooter footer, int segment) {
+    int removed = 0;
+    for (int i = 0; i < footer.count(); i++) {
+      if (
+        footer.length(i) > 0 && removed(footer.name(i), footer.blockOffset(i),
+          footer.location(segment, i)) != NOT_HERE
+      ) {
+        removed++;
+      }
+    }
+    return removed;
+  }
 }

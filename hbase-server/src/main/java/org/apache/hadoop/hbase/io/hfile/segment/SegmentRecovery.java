@@ -38,7 +38,8 @@ final class SegmentRecovery implements Runnable {
   private static final Logger LOG = LoggerFactory.getLogger(SegmentRecovery.class);
   private static final long REPORT_INTERVAL = TimeUnit.SECONDS.toNanos(10);
 
-  private final SegmentStore store;
+  private final SegmentTable table;
+  private final DeviceOutages outages;
   private final SegmentDirectory directory;
   private final SegmentStoreMetrics metrics;
   private final long start = System.nanoTime();
@@ -48,10 +49,12 @@ final class SegmentRecovery implements Runnable {
   private volatile boolean stopped;
   private volatile boolean done;
 
-  SegmentRecovery(SegmentStore store, SegmentDirectory directory) {
-    this.store = store;
+  SegmentRecovery(SegmentTable table, DeviceOutages outages, SegmentDirectory directory,
+    SegmentStoreMetrics metrics) {
+    this.table = table;
+    this.outages = outages;
     this.directory = directory;
-    this.metrics = store.metrics();
+    this.metrics = metrics;
   }
 
   /** Ends before it is done, at the next segment. */
@@ -66,16 +69,16 @@ final class SegmentRecovery implements Runnable {
 
   @Override
   public void run() {
-    for (StoreDevice device : store.devices()) {
+    for (StoreDevice device : table.devices().all()) {
       readTrailers(device);
     }
-    List<StoreDevice.Sealed> found = store.table().inState(SegmentTable.FOUND);
+    List<StoreDevice.Sealed> found = table.inState(SegmentTable.FOUND);
     found.sort(Comparator.comparingLong((StoreDevice.Sealed s) -> s.sequence).reversed());
     for (StoreDevice.Sealed segment : found) {
       if (stopped) {
         return;
       }
-      if (store.table().takeFound(segment)) {
+      if (table.takeFound(segment)) {
         recover(segment.segment);
       }
       metrics.segmentsRecovered.increment();
@@ -103,7 +106,7 @@ final class SegmentRecovery implements Runnable {
       if (stopped || !device.isWorking()) {
         return;
       }
-      if (store.table().isUnknown(segment)) {
+      if (table.isUnknown(segment)) {
         int term = device.term();
         SegmentFooter.Trailer trailer = null;
         try {
@@ -111,37 +114,37 @@ final class SegmentRecovery implements Runnable {
           device.readSucceeded();
         } catch (IOException | RuntimeException e) {
           metrics.badSegments.increment();
-          store.readFailed(device, term, e);
+          outages.readFailed(device, term, e);
         }
-        store.table().found(device, segment, trailer);
+        table.found(device, segment, trailer);
       }
     }
-    store.table().allFound(device);
+    table.allFound(device);
   }
 
   private void recover(int segment) {
-    StoreDevice device = store.table().deviceOf(segment);
+    StoreDevice device = table.deviceOf(segment);
     int term = device.term();
     SegmentFooter footer = null;
     try {
       footer = device.readFooter(segment);
       device.readSucceeded();
     } catch (IOException | RuntimeException e) {
-      store.readFailed(device, term, e);
+      outages.readFailed(device, term, e);
     }
     if (footer == null) {
       metrics.badSegments.increment();
-      store.table().cleaned(device, segment);
+      table.cleaned(device, segment);
       return;
     }
     for (int i = 0; i < footer.count(); i++) {
-      store.table().lives(segment, footer.length(i));
+      table.lives(segment, footer.length(i));
       if (
         directory.recovered(footer.name(i), footer.blockOffset(i), footer.location(segment, i))
       ) {
         metrics.blocksRecovered.increment();
       } else {
-        store.table().lives(segment, -footer.length(i));
+        table.lives(segment, -footer.length(i));
       }
     }
     for (int file = 0; file < footer.fileCount(); file++) {
@@ -150,6 +153,6 @@ final class SegmentRecovery implements Runnable {
       }
     }
     footer.completeFiles().forEach(file -> complete.putIfAbsent(file.name(), file));
-    store.table().recovered(device, segment);
+    table.recovered(device, segment);
   }
 }

@@ -108,7 +108,7 @@ public class TestJoinedSegmentReads {
     try {
       long first = offsets.get(number);
       Cacheable block = blocks.store.readWithNext(file, first, location(number),
-        blocks.allocator, new SegmentStore.Neighbours() {
+        blocks.allocator, new SegmentReader.Neighbours() {
           @Override
           public long locate(long offset) {
             return blocks.directory.get("f", offset);
@@ -146,7 +146,7 @@ public class TestJoinedSegmentReads {
           || Location.segment(location) != Location.segment(location(number))
           || Location.offset(location) != at
           || at + Location.length(location)
-              > Location.offset(location(number)) + SegmentStore.MOST_JOINED * length
+              > Location.offset(location(number)) + SegmentReader.MAX_JOINED_BLOCKS * length
       ) {
         break;
       }
@@ -238,7 +238,7 @@ public class TestJoinedSegmentReads {
     RuntimeException failure = new IllegalStateException("on purpose");
     try {
       Cacheable block = blocks.store.readWithNext(file, offsets.get(number), location(number),
-        blocks.allocator, new SegmentStore.Neighbours() {
+        blocks.allocator, new SegmentReader.Neighbours() {
           @Override
           public long locate(long offset) {
             if (failsToLocate) {
