@@ -106,7 +106,7 @@ final class DeviceOutages {
       LOG.debug("{} does not work yet", device, e);
     } finally {
       if (!taken) {
-        device.trialFailed(System.nanoTime());
+        device.probeFailed(System.nanoTime());
         close(device, opened);
       }
     }

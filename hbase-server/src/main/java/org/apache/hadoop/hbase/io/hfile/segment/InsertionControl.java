@@ -28,12 +28,13 @@ import org.apache.yetus.audience.InterfaceAudience;
  * to wait ever does. A device that stalls is left out: what waits for it is not waited for.
  * <p>
  * <b>Invariants.</b> The count of waiting segments is the sum of {@link StoreDevice#waiting}; both
- * change together, under {@link StoreMonitor#lock}: {@link #enqueue} adds a segment, and {@link
- * #dequeued} takes it away whatever has become of it. The bytes in {@link StoreDevice#backlog} are
- * added when a place in a segment is reserved and taken away by the device's writer alone, exactly
- * once each. A thread that waits for {@link StoreMonitor#room} counts itself among the waiters
- * before it looks at the backlog, and the writer takes bytes away before it looks at the waiters,
- * so that no signal is lost; a stall is not signalled, hence the limit of each wait. Thread-safe.
+ * change together, under {@link StoreMonitor#lock}: {@link #enqueue} adds a segment, and
+ * {@link #dequeued} takes it away whatever has become of it. The bytes in
+ * {@link StoreDevice#backlog} are added when a place in a segment is reserved and taken away by the
+ * device's writer alone, exactly once each. A thread that waits for {@link StoreMonitor#room}
+ * counts itself among the waiters before it looks at the backlog, and the writer takes bytes away
+ * before it looks at the waiters, so that no signal is lost; a stall is not signalled, hence the
+ * limit of each wait. Thread-safe.
  */
 @InterfaceAudience.Private
 final class InsertionControl {

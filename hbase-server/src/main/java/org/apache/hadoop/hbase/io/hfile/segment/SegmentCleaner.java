@@ -25,7 +25,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps clean segments ahead of the writers, and tries devices that are bypassed.
+ * Keeps clean segments ahead of the writers, and has devices that are bypassed probed.
  * <p>
  * To reclaim a segment is to read its footer, to write its hottest blocks again, as long as they
  * fit in a share of the segment, and to take the others out of the directory. Hot is what was asked
@@ -92,7 +92,7 @@ final class SegmentCleaner implements Runnable {
 
   /**
    * Waits until a device needs the cleaner: it has too few clean segments and some to reclaim, or
-   * it is bypassed and can be tried.
+   * it is bypassed and can be probed.
    * @return null when the store is stopped
    */
   private StoreDevice awaitWork() throws InterruptedException {
@@ -102,11 +102,11 @@ final class SegmentCleaner implements Runnable {
         long wait = TimeUnit.SECONDS.toNanos(1);
         for (StoreDevice device : table.devices().all()) {
           if (!device.isWorking()) {
-            long untilTrial = device.untilTrial(System.nanoTime());
-            if (untilTrial <= 0) {
+            long untilProbe = device.untilProbe(System.nanoTime());
+            if (untilProbe <= 0) {
               return device;
             }
-            wait = Math.min(wait, untilTrial);
+            wait = Math.min(wait, untilProbe);
           } else if (
             device.ordered && device.clean.size() < device.cleanTarget()
               && !device.sealed.isEmpty()

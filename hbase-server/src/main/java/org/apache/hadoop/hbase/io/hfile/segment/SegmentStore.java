@@ -20,11 +20,9 @@ package org.apache.hadoop.hbase.io.hfile.segment;
 import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.ReentrantLock;
 import org.apache.hadoop.hbase.io.ByteBuffAllocator;
 import org.apache.hadoop.hbase.io.hfile.Cacheable;
 import org.apache.yetus.audience.InterfaceAudience;
@@ -34,21 +32,23 @@ import org.slf4j.LoggerFactory;
 /**
  * Blocks in segments on devices, written one after the other and read one by one.
  * <p>
- * A block is copied into the open segment, in memory, by the thread that inserts it, and can be
- * read there at once. A full segment goes to the thread of its device, which writes it in large
- * sequential writes, and its memory is used for another. When too much waits to be written,
- * insertions are refused, by their {@link InsertionKind}, so that no thread ever waits that did not
- * offer to. {@link SegmentCleaner} reclaims segments ahead of the writers; what a segment costs
- * does not depend on how many there are.
- * <p>
- * A read takes no lock: the place that it was given may have been overwritten, and the entry's
- * {@link EntryTag} tells. So every race between readers, writers and the cleaner ends in a miss at
- * worst, and so does every torn, lost, misplaced or flipped byte on a device.
- * <p>
- * Where a block is, a {@link SegmentDirectory} knows. Here is only kept, for each segment, what
- * state it is in, its sequence number, and how many bytes of it live: 13 bytes a segment. One lock
- * guards the changes of state, of which a segment has a few in its life; it is not held during
- * I/O, and neither are calls of the directory.
+ * This class assembles the parts and has their threads; each part has its invariants in its
+ * Javadoc:
+ * <ul>
+ * <li>{@link StoreDevices}, {@link StoreDevice}: what is on which device, and whether it works</li>
+ * <li>{@link SegmentTable}: states, sequence numbers and live bytes of the segments</li>
+ * <li>{@link InsertionControl}: whether an insertion is admitted, waits, or is refused</li>
+ * <li>{@link SegmentInserter}: the open segment, into which an insertion copies its block</li>
+ * <li>{@link SegmentWriter}, one per device: large sequential writes of full segments</li>
+ * <li>{@link SegmentReader}: reads, without a lock, from memory or device</li>
+ * <li>{@link SegmentCleaner}: reclaims segments ahead of the writers</li>
+ * <li>{@link SegmentRecovery}: inserts what a former process has written into the directory</li>
+ * <li>{@link DeviceOutages}: failures of devices, their bypass and their return</li>
+ * <li>{@link StoreMonitor}: the lock and the lock order</li>
+ * </ul>
+ * Where a block is, a {@link SegmentDirectory} knows. What a segment costs does not depend on how
+ * many there are. Every race between readers, writers and the cleaner ends in a miss at worst, and
+ * so does every torn, lost, misplaced or flipped byte on a device.
  */
 @InterfaceAudience.Private
 final class SegmentStore {
@@ -56,15 +56,7 @@ final class SegmentStore {
 
   /** Blocks from here on are not stored: the index has 40 bits for an offset. */
   static final long END_OF_OFFSETS = 1L << 40;
-  /** What is written at once, but for the last piece: if it is all the same, and if smoothly. */
-  static final int LARGEST_WRITE = 4 << 20;
-  static final int LARGEST_PACED_WRITE = 1 << 20;
-
   private static final long STOP_WAIT_MS = 60_000;
-  /** Ends a device's thread. */
-  private static final SegmentBuffer NO_MORE =
-    new SegmentBuffer(-1, 0, ByteBuffer.allocate(0), memory -> {
-    });
 
   private final SegmentStoreSettings settings;
   private final SegmentDirectory directory;
@@ -72,16 +64,15 @@ final class SegmentStore {
   private final WriteBudget budget;
   private final int segmentSize;
   private final StoreDevices devices;
-  private final SegmentTable table;
-
   private final StoreMonitor monitor = new StoreMonitor();
-  private final ReentrantLock lock = monitor.lock;
+  private final SegmentTable table;
   private final InsertionControl control;
   private final SegmentInserter inserter;
   private final DeviceOutages outages;
   private final SegmentReader reader;
   private final SegmentCleaner cleaner;
-  private final List<Thread> writers = new ArrayList<>();
+  private final List<SegmentWriter> writers = new ArrayList<>();
+  private final List<Thread> writerThreads = new ArrayList<>();
   private Thread cleanerThread;
   private SegmentRecovery recovery;
   private Thread recoveryThread;
@@ -96,10 +87,12 @@ final class SegmentStore {
       (path, size) -> new CountedDevice(opener.open(path, size), metrics));
     this.table = new SegmentTable(devices, monitor, metrics);
     this.control = new InsertionControl(devices, monitor, settings);
-    this.inserter =
-      new SegmentInserter(settings, table, control, monitor, directory, metrics);
-    this.outages =
-      new DeviceOutages(settings, table, inserter, monitor, directory, metrics);
+    this.inserter = new SegmentInserter(settings, table, control, monitor, directory, metrics);
+    this.outages = new DeviceOutages(settings, table, inserter, monitor, directory, metrics);
+    for (StoreDevice device : devices.all()) {
+      writers.add(
+        new SegmentWriter(device, table, control, outages, monitor, directory, metrics, budget));
+    }
     this.reader = new SegmentReader(table, outages, directory, metrics);
     this.cleaner =
       new SegmentCleaner(settings, table, inserter, outages, monitor, directory, metrics);
@@ -141,10 +134,10 @@ final class SegmentStore {
    */
   void start(String name) {
     recovery = new SegmentRecovery(table, outages, directory, metrics);
-    for (StoreDevice device : devices.all()) {
-      writers.add(daemon(name + "-SegmentWriter-" + writers.size(), () -> write(device)));
+    for (SegmentWriter writer : writers) {
+      writerThreads.add(daemon(name + "-SegmentWriter-" + writerThreads.size(), writer));
     }
-    writers.forEach(Thread::start);
+    writerThreads.forEach(Thread::start);
     recoveryThread = daemon(name + "-SegmentRecovery", recovery);
     recoveryThread.start();
     cleanerThread = daemon(name + "-SegmentCleaner", cleaner);
@@ -225,108 +218,18 @@ final class SegmentStore {
     return table.cleanCount();
   }
 
-  /** What a device's thread does: writes what there is to write, until the store is stopped. */
-  private void write(StoreDevice device) {
-    try {
-      SegmentBuffer buffer;
-      // Waits without a limit: for work of its own, which the stop puts an end to.
-      while ((buffer = device.toWrite.take()) != NO_MORE) {
-        buffer.awaitCopies();
-        writtenOrNot(device, buffer, writeUntilTaken(device, buffer));
-      }
-    } catch (InterruptedException e) {
-      // The device did not answer in the time that stopping may take.
-      Thread.currentThread().interrupt();
-    }
-  }
-
-  private boolean writeUntilTaken(StoreDevice device, SegmentBuffer buffer)
-    throws InterruptedException {
-    if (buffer.footer().count() == 0) {
-      return false;
-    }
-    int start = buffer.footer().write(buffer.memory(), device.superblock(),
-      buffer.segment() - device.first(), buffer.sequence(), directory::regionOf);
-    while (device.isWorking()) {
-      int term = device.term();
-      try {
-        int end = buffer.footer().dataEnd();
-        if (start - end < LARGEST_PACED_WRITE) {
-          write(device, buffer, 0, segmentSize, 0);
-        } else {
-          write(device, buffer, 0, end, LARGEST_PACED_WRITE);
-          write(device, buffer, start, segmentSize, 0);
-        }
-        device.writeSucceeded();
-        metrics.segmentsWritten.increment();
-        return true;
-      } catch (IOException | RuntimeException e) {
-        outages.writeFailed(device, term, e);
-      }
-    }
-    return false;
-  }
-
-  /**
-   * Writes a part of a segment in pieces. None is small: the last one is the larger for it.
-   * @param more how much larger the last one may be, to make up for a small write that follows
-   */
-  private void write(StoreDevice device, SegmentBuffer buffer, int from, int to, int more)
-    throws IOException, InterruptedException {
-    ByteBuffer bytes = buffer.memory();
-    int position = from;
-    while (position < to) {
-      // With more behind this one, there may be those who wait for each write.
-      int piece =
-        budget.isLimited() || device.waiting > 1 ? LARGEST_PACED_WRITE : LARGEST_WRITE;
-      int left = to - position;
-      int length = left <= piece + LARGEST_PACED_WRITE + more ? left : piece;
-      if (!monitor.isStopped()) {
-        budget.acquire(length);
-      }
-      bytes.clear();
-      bytes.limit(position + length);
-      bytes.position(position);
-      device.write(bytes, buffer.segment(), position);
-      position += length;
-      control.wrote(device, buffer.writtenTo(position));
-    }
-  }
-
-  private void writtenOrNot(StoreDevice device, SegmentBuffer buffer, boolean written) {
-    int segment = buffer.segment();
-    SegmentFooter footer = buffer.footer();
-    if (!written) {
-      directory.removeAll(footer, segment);
-      if (footer.count() > 0) {
-        metrics.segmentsNotWritten.increment();
-      }
-    }
-    lock.lock();
-    try {
-      table.written(device, buffer, written);
-      control.dequeued(device, buffer.writtenTo(segmentSize));
-      table.closed(buffer);
-      monitor.work.signal();
-      monitor.room.signalAll();
-    } finally {
-      lock.unlock();
-    }
-    buffer.release();
-  }
-
   /**
    * Writes what is open and ends the threads; what is stored can still be read. Insertions are
    * refused from now on. The limit of writes does not apply any more.
    */
   void stop() {
-    lock.lock();
+    monitor.lock.lock();
     try {
       monitor.stop();
       inserter.stop();
-      devices.all().forEach(device -> device.toWrite.add(NO_MORE));
+      writers.forEach(SegmentWriter::end);
     } finally {
-      lock.unlock();
+      monitor.lock.unlock();
     }
     budget.setLimit(0);
     boolean interrupted = false;
@@ -335,7 +238,7 @@ final class SegmentStore {
       recovery.stop();
       interrupted = join(cleanerThread) | join(recoveryThread);
     }
-    for (Thread writer : writers) {
+    for (Thread writer : writerThreads) {
       interrupted |= join(writer);
     }
     devices.sync();

@@ -31,7 +31,7 @@ import org.apache.yetus.audience.InterfaceAudience;
 
 /**
  * A device of a {@link SegmentStore}, its segments, and whether it is to be asked at all: after a
- * number of failures in a row, of reads or of writes, it is bypassed until a trial has shown that
+ * number of failures in a row, of reads or of writes, it is bypassed until a probe has shown that
  * it works. Numbers of segments are those of the store.
  * <p>
  * Thread-safe, but for the collections of segments, which the store's lock guards.
@@ -77,7 +77,7 @@ final class StoreDevice {
   private volatile boolean working = true;
   private volatile int term;
   private long pause = FIRST_PAUSE;
-  private volatile long nextTrial;
+  private volatile long nextProbe;
   private volatile boolean writing;
   private volatile long writeStart;
 
@@ -246,21 +246,21 @@ final class StoreDevice {
   /** Stops using the device. Returns true. */
   synchronized boolean bypass(long now) {
     working = false;
-    nextTrial = now + pause;
+    nextProbe = now + pause;
     return true;
   }
 
   /** Returns how long a bypassed device is not to be tried, in nanoseconds, 0 or less if it is. */
-  long untilTrial(long now) {
-    return nextTrial - now;
+  long untilProbe(long now) {
+    return nextProbe - now;
   }
 
-  synchronized void trialFailed(long now) {
+  synchronized void probeFailed(long now) {
     pause = Math.min(2 * pause, LONGEST_PAUSE);
-    nextTrial = now + pause;
+    nextProbe = now + pause;
   }
 
-  /** A trial has succeeded. What fails from now on and began before does not count. */
+  /** A probe has succeeded. What fails from now on and began before does not count. */
   synchronized void works() {
     term++;
     readFailures.set(0);

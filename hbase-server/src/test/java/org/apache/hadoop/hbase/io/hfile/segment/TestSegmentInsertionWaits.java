@@ -165,7 +165,7 @@ public class TestSegmentInsertionWaits {
     blocks.medium().allowWrites(1);
     CachedBlockFixture.await(() -> metrics.segmentsWritten.sum() == 1);
     // The last write takes what would be two.
-    for (int i = 0; i < LARGE_SEGMENT / SegmentStore.LARGEST_PACED_WRITE - 2; i++) {
+    for (int i = 0; i < LARGE_SEGMENT / SegmentWriter.MAX_PACED_WRITE - 2; i++) {
       CachedBlockFixture.await(blocks.store::isBehind);
       long before = metrics.insertions.sum();
       blocks.medium().allowWrites(1);

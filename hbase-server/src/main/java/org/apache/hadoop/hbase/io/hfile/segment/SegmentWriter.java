@@ -1,0 +1,164 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.io.hfile.segment;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import org.apache.yetus.audience.InterfaceAudience;
+
+/**
+ * Writes the full segments of one device of a {@link SegmentStore}, in the order in which they were
+ * given to it, in a thread of its own.
+ * <p>
+ * <b>Invariants.</b> A segment is written after it was sealed and all copies into it have ended, so
+ * its bytes do not change. Every segment that is taken from the queue is published, once, unless
+ * the thread is interrupted, as a stop does if the device hangs: {@link #finish} leaves it on the
+ * device and readable from there, or takes its blocks out of the directory first; in both cases its
+ * waiting count, its backlog and its memory are given up together, under {@link StoreMonitor#lock}.
+ * A segment that fails is written again until it succeeds or the device is bypassed. No lock is
+ * held during a write.
+ */
+@InterfaceAudience.Private
+final class SegmentWriter implements Runnable {
+  /** Bytes of one write, but for the last of a segment: if nothing waits for it, and else. */
+  static final int MAX_WRITE = 4 << 20;
+  static final int MAX_PACED_WRITE = 1 << 20;
+
+  /** Ends the thread. */
+  private static final SegmentBuffer NO_MORE =
+    new SegmentBuffer(-1, 0, ByteBuffer.allocate(0), memory -> {
+    });
+
+  private final StoreDevice device;
+  private final SegmentTable table;
+  private final InsertionControl control;
+  private final DeviceOutages outages;
+  private final StoreMonitor monitor;
+  private final SegmentDirectory directory;
+  private final SegmentStoreMetrics metrics;
+  private final WriteBudget budget;
+
+  SegmentWriter(StoreDevice device, SegmentTable table, InsertionControl control,
+    DeviceOutages outages, StoreMonitor monitor, SegmentDirectory directory,
+    SegmentStoreMetrics metrics, WriteBudget budget) {
+    this.device = device;
+    this.table = table;
+    this.control = control;
+    this.outages = outages;
+    this.monitor = monitor;
+    this.directory = directory;
+    this.metrics = metrics;
+    this.budget = budget;
+  }
+
+  /** Has {@link #run} return when what is in the queue by now is written. */
+  void end() {
+    device.toWrite.add(NO_MORE);
+  }
+
+  /** Writes the segments in the queue of the device until {@link #end}. */
+  @Override
+  public void run() {
+    try {
+      SegmentBuffer buffer;
+      // Waits without a limit: for work of its own, which the stop puts an end to.
+      while ((buffer = device.toWrite.take()) != NO_MORE) {
+        buffer.awaitCopies();
+        finish(buffer, writeUntilTaken(buffer));
+      }
+    } catch (InterruptedException e) {
+      // The device did not answer in the time that stopping may take.
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Returns false if the segment is empty, or the device bypassed before it was written. */
+  private boolean writeUntilTaken(SegmentBuffer buffer) throws InterruptedException {
+    if (buffer.footer().count() == 0) {
+      return false;
+    }
+    int start = buffer.footer().write(buffer.memory(), device.superblock(),
+      buffer.segment() - device.first(), buffer.sequence(), directory::regionOf);
+    while (device.isWorking()) {
+      int term = device.term();
+      try {
+        int end = buffer.footer().dataEnd();
+        if (start - end < MAX_PACED_WRITE) {
+          write(buffer, 0, table.devices().segmentSize(), 0);
+        } else {
+          write(buffer, 0, end, MAX_PACED_WRITE);
+          write(buffer, start, table.devices().segmentSize(), 0);
+        }
+        device.writeSucceeded();
+        metrics.segmentsWritten.increment();
+        return true;
+      } catch (IOException | RuntimeException e) {
+        outages.writeFailed(device, term, e);
+      }
+    }
+    return false;
+  }
+
+  /**
+   * Writes a part of a segment in pieces. None is small: the last one is the larger for it.
+   * @param more how much larger the last one may be, to make up for a small write that follows
+   */
+  private void write(SegmentBuffer buffer, int from, int to, int more)
+    throws IOException, InterruptedException {
+    ByteBuffer bytes = buffer.memory();
+    int position = from;
+    while (position < to) {
+      // With more segments behind this one, insertions may wait for each write.
+      int piece = budget.isLimited() || device.waiting > 1 ? MAX_PACED_WRITE : MAX_WRITE;
+      int left = to - position;
+      int length = left <= piece + MAX_PACED_WRITE + more ? left : piece;
+      if (!monitor.isStopped()) {
+        budget.acquire(length);
+      }
+      bytes.clear();
+      bytes.limit(position + length);
+      bytes.position(position);
+      device.write(bytes, buffer.segment(), position);
+      position += length;
+      control.wrote(device, buffer.writtenTo(position));
+    }
+  }
+
+  /** Publishes what became of a segment. */
+  private void finish(SegmentBuffer buffer, boolean written) {
+    int segment = buffer.segment();
+    SegmentFooter footer = buffer.footer();
+    if (!written) {
+      directory.removeAll(footer, segment);
+      if (footer.count() > 0) {
+        metrics.segmentsNotWritten.increment();
+      }
+    }
+    monitor.lock.lock();
+    try {
+      table.written(device, buffer, written);
+      control.dequeued(device, buffer.writtenTo(table.devices().segmentSize()));
+      table.closed(buffer);
+      monitor.work.signal();
+      monitor.room.signalAll();
+    } finally {
+      monitor.lock.unlock();
+    }
+    buffer.release();
+  }
+}
