@@ -62,7 +62,7 @@ final class SegmentReader {
   /** By segment; for {@link #readBlockSize}. */
   private final AtomicReferenceArray<KeptFooter> footers =
     new AtomicReferenceArray<>(KEPT_FOOTERS);
-  /** Direct memory for reads of several blocks, made when it is wanted. */
+  /** Direct memory for reads of several blocks, allocated when it is first needed. */
   private final Queue<ByteBuffer> joinedReads = new ArrayBlockingQueue<>(MAX_JOINED_READS);
   private final AtomicInteger joinedReadsMade = new AtomicInteger();
 

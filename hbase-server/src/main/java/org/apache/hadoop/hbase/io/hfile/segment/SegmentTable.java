@@ -48,8 +48,8 @@ import org.apache.yetus.audience.InterfaceAudience;
  *
  * <b>Invariants.</b>
  * <ul>
- * <li>The thread that has taken a segment into OPEN or BUSY is the only one to change its
- * state.</li>
+ * <li>A segment that is OPEN belongs to the writer of its device, one that is BUSY to the thread
+ * that has taken it; no other thread changes its state.</li>
  * <li>A segment is written only after it was CLEAN, and becomes CLEAN only when none of its blocks
  * is in the directory.</li>
  * <li>The sequence number of a segment is that of its content: larger with each {@link #open}, and

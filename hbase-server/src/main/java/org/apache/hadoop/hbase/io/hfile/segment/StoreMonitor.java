@@ -32,7 +32,7 @@ import org.apache.yetus.audience.InterfaceAudience;
  * <p>
  * What is read without the lock: sequence numbers, live bytes and the segments in memory
  * ({@link SegmentTable}), the open segment, the counts of waiting segments, and {@link #isStopped}.
- * Whoever acts on such a value either tolerates an old one, as a reader does, whose entry is
+ * A thread that acts on such a value either tolerates an old one, as a read does, whose entry is
  * checked by its {@link EntryTag}, or looks again under the lock.
  * <p>
  * <b>Lock order.</b> {@link #lock} first, then the monitor of a {@link SegmentBuffer} or of a
@@ -52,13 +52,13 @@ final class StoreMonitor {
   final Condition room = lock.newCondition();
   /**
    * There may be work for the cleaner: too few segments are clean, a segment can be reclaimed, a
-   * device is bypassed, or the store is stopped.
+   * device is bypassed, or the store is stopped. One thread waits for it, so one is signalled.
    */
   final Condition work = lock.newCondition();
 
   private volatile boolean stopped;
 
-  /** Whether insertions are refused and failures of devices do not count any more. */
+  /** Whether insertions are refused, and failed reads do not count against a device any more. */
   boolean isStopped() {
     return stopped;
   }
