@@ -22,6 +22,7 @@ import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
+import dev.stratum.processes.HeldGets;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;

@@ -428,17 +428,7 @@ public class TestIncrementCoalescer {
 
   @Test
   public void groupThatFailsInTheWalIsNotDoneAgain() throws Exception {
-    RowLock lock = region.getRowLock(ROW);
-    Future<Result> first = sendFirst(plus(1));
-    List<Future<Result>> group = new ArrayList<>();
-    for (int i = 0; i < 4; i++) {
-      group.add(sendNext(plus(1)));
-    }
-    syncFailure.set(new IOException("no sync"));
-    lock.release();
-    assertThrows(ExecutionException.class, first::get);
-    for (Future<Result> future : group) {
-      ExecutionException e = assertThrows(ExecutionException.class, future::get);
+    for (ExecutionException e : failInTheWal(new IOException("no sync"))) {
       assertEquals("no sync", e.getCause().getMessage());
     }
     assertEquals("each edit once", 2, edits());
@@ -447,20 +437,28 @@ public class TestIncrementCoalescer {
 
   @Test
   public void testErrorAfterTheAppendFailsAllAndNobodyIsDoneAgain() throws Exception {
+    failInTheWal(new StackOverflowError("no sync"));
+    assertEquals("each edit once", 2, edits());
+    assertNoncesAreFree(5);
+  }
+
+  /** Has a single increment and a group of four fail; returns what those of the group got. */
+  private List<ExecutionException> failInTheWal(Throwable failure) throws Exception {
     RowLock lock = region.getRowLock(ROW);
     Future<Result> first = sendFirst(plus(1));
     List<Future<Result>> group = new ArrayList<>();
     for (int i = 0; i < 4; i++) {
       group.add(sendNext(plus(1)));
     }
-    syncFailure.set(new StackOverflowError("no sync"));
+    syncFailure.set(failure);
     lock.release();
     assertThrows(ExecutionException.class, () -> first.get(60, TimeUnit.SECONDS));
-    for (Future<Result> future : group) {
-      assertThrows(ExecutionException.class, () -> future.get(60, TimeUnit.SECONDS));
+    List<ExecutionException> failures = new ArrayList<>();
+    for (Future<Result> one : group) {
+      failures
+        .add(assertThrows(ExecutionException.class, () -> one.get(60, TimeUnit.SECONDS)));
     }
-    assertEquals("each edit once", 2, edits());
-    assertNoncesAreFree(5);
+    return failures;
   }
 
   /** Returns whether this thread is in a method of the coalescer. */

@@ -232,7 +232,7 @@ public class TestJoinedSegmentReads {
     assertEquals(joined(number), read(number));
   }
 
-  /** Reads a block with neighbours that throw when asked for a place, or when given a block. */
+  /** Reads a block with neighbours that throw when a place is requested, or when given a block. */
   private void readWithFailingNeighbours(int number, boolean failsToLocate) {
     CachedFile file = blocks.files.acquire("f");
     RuntimeException failure = new IllegalStateException("on purpose");
