@@ -353,13 +353,13 @@ public class TestIdleHandlersInterleavings {
 
   @Test
   public void testHandlerThatIsHeld() throws Exception {
-    explore(5, Start.ONE_HELD, false, this::oneDispatcher);
+    explore(4, Start.ONE_HELD, false, this::oneDispatcher);
   }
 
   /** The queued calls are in the queue that the handler that sleeps looks at first. */
   @Test
   public void testAcceptedCallIsNotOvertaken() throws Exception {
-    explore(5, Start.ONE_HELD, false,
+    explore(4, Start.ONE_HELD, false,
       () -> new Interleavings.Body[] { dispatcher(false, 0, 0, 0) });
   }
 

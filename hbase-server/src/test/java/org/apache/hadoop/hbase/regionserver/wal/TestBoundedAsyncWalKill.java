@@ -80,8 +80,9 @@ import org.junit.experimental.categories.Category;
  * Three promises are checked: (a) no write with SYNC_WAL is lost; (b) no write is lost that was
  * acknowledged before the time from which on the server, by its own word, might lose some; (c) if a
  * write is there, so is each that was acknowledged before it was sent. None of them depends on how
- * fast the machine is. With <code>-Dasyncwal.kill.rounds=20</code> there are as many rounds for
- * each kind of WAL, DataNodes are killed or restarted as well, and the WALs are read for
+ * fast the machine is. By default there are three rounds, with one kind of WAL and the other in
+ * turn. With <code>-Dasyncwal.kill.rounds=20</code> there are as many rounds for each kind of WAL,
+ * DataNodes are killed or restarted as well, and the WALs are read for
  * replication, which must ship every write of an idle server and none that is lost. Each round
  * prints how old the oldest write was that was lost; with so many rounds it is checked at their end
  * that it never was more than the interval and the longest sync of that server, which may be the
@@ -169,7 +170,7 @@ public class TestBoundedAsyncWalKill {
     conf.setLong(AsyncWalSettings.BYTES_KEY, 1024 * 1024);
     conf.set(AsyncWalSettings.DEFAULT_DURABILITY_KEY, "ASYNC_WAL");
     conf.setBoolean("hbase.wal.hsync", round % 3 == 2);
-    conf.setInt("hbase.wal.async.max.syncs.in.flight", round % 2);
+    conf.setInt("hbase.wal.async.max.syncs.in.flight", round / 2 % 2);
     conf.setInt(HConstants.REGIONSERVER_PORT, 0);
     conf.setInt(HConstants.REGIONSERVER_INFO_PORT, -1);
     // The test tells ZooKeeper of the death, so that a slow machine is not taken for a dead one.
@@ -181,16 +182,21 @@ public class TestBoundedAsyncWalKill {
   public void killedServerLosesNoMoreThanItsWindowAndLeavesNoHole() throws Exception {
     List<String> kinds = new ArrayList<>();
     for (int round = 0; round < ROUNDS; round++) {
-      Collections.addAll(kinds, WALS);
+      if (LONG) {
+        Collections.addAll(kinds, WALS);
+      } else {
+        kinds.add(WALS[round % WALS.length]);
+      }
     }
+    int kindsOfRound = LONG ? WALS.length : 1;
     RegionServerProcess next = startServer(kinds.get(0), 0);
     for (int i = 0; i < kinds.size(); i++) {
       RegionServerProcess server = next;
       try {
         ServerName name = server.name().get(5, TimeUnit.MINUTES);
         // It starts while the other one is written to and dies.
-        next = i + 1 < kinds.size() ? startServer(kinds.get(i + 1), (i + 1) / WALS.length) : null;
-        round(server, name, kinds.get(i), i / WALS.length);
+        next = i + 1 < kinds.size() ? startServer(kinds.get(i + 1), (i + 1) / kindsOfRound) : null;
+        round(server, name, kinds.get(i), i / kindsOfRound);
       } finally {
         server.kill();
       }
