@@ -23,7 +23,7 @@ import org.apache.yetus.audience.InterfaceAudience;
 
 /**
  * Counts each write to a device that succeeds, whoever makes it: pieces of segments, footers,
- * superblocks, trials.
+ * superblocks, probes.
  */
 @InterfaceAudience.Private
 final class CountedDevice implements SegmentDevice {
@@ -33,6 +33,23 @@ final class CountedDevice implements SegmentDevice {
   CountedDevice(SegmentDevice device, SegmentStoreMetrics metrics) {
     this.device = device;
     this.metrics = metrics;
+  }
+
+  /** Returns an opener whose devices count their writes. */
+  static Opener counting(Opener opener, SegmentStoreMetrics metrics) {
+    return new Opener() {
+      @Override
+      public SegmentDevice open(String path, long size) throws IOException {
+        return new CountedDevice(opener.open(path, size), metrics);
+      }
+
+      @Override
+      public SegmentDevice reopen(String path, long size, SegmentDevice former)
+        throws IOException {
+        return new CountedDevice(opener.reopen(path, size,
+          former == null ? null : ((CountedDevice) former).device), metrics);
+      }
+    };
   }
 
   @Override
@@ -56,6 +73,11 @@ final class CountedDevice implements SegmentDevice {
   @Override
   public void sync() throws IOException {
     device.sync();
+  }
+
+  @Override
+  public long usableSpace() throws IOException {
+    return device.usableSpace();
   }
 
   @Override

@@ -174,6 +174,16 @@ final class EntryTag {
     return sumOfData(entry, dataLength()) == buffer.getInt(DATA_SUM);
   }
 
+  /**
+   * Loads a tag.
+   * @return whether it is one that was written into a segment of this sequence, for this offset
+   */
+  boolean isOf(ByteBuffer tag, long sequence, long blockOffset) {
+    tag.clear();
+    tag.get(bytes, 0, SIZE);
+    return isWhole() && sequence() == sequence && buffer.getLong(32) == blockOffset;
+  }
+
   int dataLength() {
     return buffer.getInt(40);
   }

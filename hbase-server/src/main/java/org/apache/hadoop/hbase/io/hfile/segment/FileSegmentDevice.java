@@ -24,18 +24,45 @@ import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.FileChannel;
+import java.nio.file.FileStore;
+import java.nio.file.Files;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.Objects;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * A file, made as large as it is to be, or a block device. A file channel is closed under everyone
- * when a thread is interrupted that uses it; so an interrupt is put off until an access is done,
- * and an access whose channel was closed by another opens it anew and starts over.
+ * A file, made as large as it is to be, or a block device. A file is made, or grows, at a start
+ * only, after its file system has shown that there is space; it is sparse until it is written. A
+ * file channel is closed under everyone when a thread is interrupted that uses it; so an interrupt
+ * is put off until an access is done, and an access whose channel was closed by another opens it
+ * anew and starts over, if the path is still the same file.
  */
 @InterfaceAudience.Private
 final class FileSegmentDevice implements SegmentDevice {
+  /** Opens files and block devices. */
+  static final Opener OPENER = new Opener() {
+    @Override
+    public SegmentDevice open(String path, long size) throws IOException {
+      return new FileSegmentDevice(path, size);
+    }
+
+    @Override
+    public SegmentDevice reopen(String path, long size, SegmentDevice former)
+      throws IOException {
+      return new FileSegmentDevice(path, size, (FileSegmentDevice) former);
+    }
+  };
+
+  private static final String DEVICES = "/dev/";
+  /** The one place below {@link #DEVICES} for files. */
+  private static final String SHARED_MEMORY = "/dev/shm/";
 
   private final String path;
   private final long size;
+  private final boolean isFile;
+  /** The file system and the file on it, as they were when it was opened. */
+  private final String fileSystem;
+  private final Object fileKey;
   private volatile FileChannel channel;
   private volatile boolean closed;
 
@@ -45,34 +72,79 @@ final class FileSegmentDevice implements SegmentDevice {
   }
 
   /**
+   * Opens it at a start.
    * @param size bytes; a regular file gets this size, a block device must have as much
    * @throws IOException if the file cannot be opened, cannot get this size, or has not got it
    */
   FileSegmentDevice(String path, long size) throws IOException {
+    this(path, size, true, null);
+  }
+
+  /**
+   * Opens it after a failure: nothing is made, and nothing grows.
+   * @param former as it was opened before, null if it could not be
+   * @throws IOException if it is not there, has another size, or is on another file system
+   */
+  FileSegmentDevice(String path, long size, FileSegmentDevice former) throws IOException {
+    this(path, size, false, former);
+  }
+
+  private FileSegmentDevice(String path, long size, boolean makes, FileSegmentDevice former)
+    throws IOException {
     this.path = path;
+    this.size = size;
     File file = new File(path);
-    boolean special = file.exists() && !file.isFile();
+    boolean exists = file.exists();
+    this.isFile = !exists || file.isFile();
+    if (isFile) {
+      checkFile(file, exists ? file.length() : 0, exists, makes);
+    }
     RandomAccessFile opened = new RandomAccessFile(file, "rw");
     try {
-      if (special) {
-        long has = opened.getChannel().size();
-        if (has < size) {
-          throw new IOException(path + " has " + has + " bytes, " + size + " are needed");
+      if (isFile) {
+        if (opened.length() != size) {
+          opened.setLength(size);
         }
-      } else if (opened.length() != size) {
-        long growth = size - opened.length();
-        if (growth > 0 && file.getAbsoluteFile().getParentFile().getUsableSpace() < growth) {
-          throw new IOException(path + " cannot grow by " + growth + " bytes to " + size
-            + ": its file system has not got the space");
-        }
-        opened.setLength(size);
+      } else if (opened.getChannel().size() < size) {
+        throw new IOException(path + " has " + opened.getChannel().size() + " bytes, " + size
+          + " are needed");
+      }
+      this.fileSystem = fileSystemOf(file);
+      this.fileKey = fileKeyOf(file);
+      if (former != null && !fileSystem.equals(former.fileSystem)) {
+        throw new IOException(path + " was on " + former.fileSystem + " and is on " + fileSystem
+          + " now; mount that again, or restart the server if this is to be used");
       }
     } catch (IOException | RuntimeException e) {
       opened.close();
       throw e;
     }
-    this.size = size;
     this.channel = opened.getChannel();
+  }
+
+  /** Checks, before anything is changed, that a regular file can be as large as it is to be. */
+  private void checkFile(File file, long has, boolean exists, boolean makes) throws IOException {
+    if (!makes && (!exists || has != size)) {
+      throw new IOException(
+        exists ? path + " has " + has + " bytes, not " + size : path + " is not there");
+    }
+    if (!exists && path.startsWith(DEVICES) && !path.startsWith(SHARED_MEMORY)) {
+      throw new IOException(path + " is no device; name one that is there, or a file elsewhere");
+    }
+    long growth = size - has;
+    if (growth > 0 && file.getAbsoluteFile().getParentFile().getUsableSpace() < growth) {
+      throw new IOException(path + " cannot grow by " + growth + " bytes to " + size
+        + ": its file system has not got the space");
+    }
+  }
+
+  private static String fileSystemOf(File file) throws IOException {
+    FileStore store = Files.getFileStore(file.toPath());
+    return store.name() + " (" + store.type() + ")";
+  }
+
+  private static Object fileKeyOf(File file) throws IOException {
+    return Files.readAttributes(file.toPath(), BasicFileAttributes.class).fileKey();
   }
 
   @Override
@@ -119,9 +191,10 @@ final class FileSegmentDevice implements SegmentDevice {
       throw cause;
     }
     if (channel == former) {
-      if (!new File(path).exists()) {
-        // To make it anew would be to write where nobody looks
-        throw new IOException(path + " is not there any more", cause);
+      File file = new File(path);
+      if (!file.exists() || !Objects.equals(fileKey, fileKeyOf(file))) {
+        // To make it anew, or to take another one, would be to write where nobody looks
+        throw new IOException(path + " is not the file any more that it was", cause);
       }
       channel = new RandomAccessFile(path, "rw").getChannel();
     }
@@ -146,6 +219,13 @@ final class FileSegmentDevice implements SegmentDevice {
         Thread.currentThread().interrupt();
       }
     }
+  }
+
+  @Override
+  public long usableSpace() throws IOException {
+    return isFile
+      ? Files.getFileStore(new File(path).toPath()).getUsableSpace()
+      : Long.MAX_VALUE;
   }
 
   @Override

@@ -76,17 +76,17 @@ final class InsertionControl {
     int stalled = 0;
     boolean others = false;
     for (StoreDevice device : devices.all()) {
-      boolean stalls = device.isStalled();
+      boolean stalls = device.isWriteStalled();
       stalled += stalls ? device.waiting : 0;
-      others |= device.isWorking() && !stalls;
+      others |= device.isWritable() && !stalls;
     }
     return others && pending - stalled < limit;
   }
 
-  /** Whether there is a device that works and does not stall. */
+  /** Whether there is a device that can be written and does not stall. */
   boolean isAnyGettingOn() {
     for (StoreDevice device : devices.all()) {
-      if (device.isWorking() && !device.isStalled()) {
+      if (device.isWritable() && !device.isStalled()) {
         return true;
       }
     }
@@ -131,7 +131,7 @@ final class InsertionControl {
     long backlog = 0;
     for (StoreDevice device : devices.all()) {
       // The open segment counts, too. A device that stalls may do so for ever.
-      backlog += device.isWorking() && !device.isStalled() ? device.backlog.get() : 0;
+      backlog += device.isWritable() && !device.isWriteStalled() ? device.backlog.get() : 0;
     }
     return backlog > smoothBacklog;
   }

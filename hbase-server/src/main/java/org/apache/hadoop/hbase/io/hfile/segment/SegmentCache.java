@@ -145,7 +145,7 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
    */
   public SegmentCache(String tierName, String ioEngine, SegmentCacheSettings settings,
     Configuration conf) throws IOException {
-    this(tierName, ioEngine, settings, conf, FileSegmentDevice::new);
+    this(tierName, ioEngine, settings, conf, FileSegmentDevice.OPENER);
   }
 
   SegmentCache(String tierName, String ioEngine, SegmentCacheSettings settings,
@@ -237,7 +237,8 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
   }
 
   private boolean isStored(CachedFile file, BlockCacheKey key) {
-    return Location.isPresent(index.get(file.id(), key.getOffset()));
+    long location = index.get(file.id(), key.getOffset());
+    return Location.isPresent(location) && store.isReadable(location);
   }
 
   private boolean insert(CachedFile file, BlockCacheKey key, Cacheable block, boolean waits) {
@@ -439,7 +440,7 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
           TimeUnit.MILLISECONDS.sleep(SWEEP_RETRY_MS);
           dropped.add(file);
         }
-        if (blocks.isRecovering() && store.recovery().isDone()) {
+        if (blocks.isRecovering() && store.isRecovered()) {
           blocks.recoveryEnded();
         }
         if (System.nanoTime() - nextLog > 0) {
@@ -804,16 +805,20 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
     gauges.accept("RefusedInsertCount", stats::getFailedInserts);
     gauges.accept("ChecksumFailureCount", metrics.badEntries::sum);
     gauges.accept("IoErrorCount", () -> metrics.readErrors.sum() + metrics.writeErrors.sum());
+    gauges.accept("UnreadableEntryCount", metrics.unreadableEntries::sum);
     gauges.accept("BypassedReadCount", metrics.bypassedReads::sum);
     // As for one device: in use, or left alone; here by how many of them.
     gauges.accept("DeviceState", () -> store.bypassedDevices() == 0 ? 0 : 1);
     gauges.accept("BypassedDeviceCount", store::bypassedDevices);
+    gauges.accept("ReadOnlyDeviceCount", store::readOnlyDevices);
     gauges.accept("FileCount", files::getFileCount);
     gauges.accept("DroppedBlockCount", files::getDroppedBlockCount);
     gauges.accept("IndexBytes", index::getOffHeapBytes);
     gauges.accept("BufferBytes", store::bufferBytes);
     gauges.accept("SegmentCount", store::segmentCount);
     gauges.accept("CleanSegmentCount", store::cleanSegments);
+    gauges.accept("RetiredSegmentCount", () -> store.table().retiredCount());
+    gauges.accept("UnwrittenSegmentCount", () -> store.table().unwrittenCount());
     gauges.accept("WaitingSegmentCount", store::pending);
     gauges.accept("InsertedBytes", metrics.insertedBytes::sum);
     gauges.accept("DeviceWriteCount", metrics.writes::sum);
@@ -862,7 +867,7 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
 
   /** Whether blocks of a former process may still be found in the segments. */
   boolean isRecovering() {
-    return !store.recovery().isDone();
+    return !store.isRecovered();
   }
 
   /** Returns how many segments wait to be written. */

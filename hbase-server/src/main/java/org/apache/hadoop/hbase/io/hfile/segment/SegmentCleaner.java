@@ -25,13 +25,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps clean segments ahead of the writers, and has devices that are bypassed probed.
+ * Keeps clean segments ahead of the writer of one device, and has the device probed while it fails,
+ * in a thread of its own, so that a device that does not answer holds up no other.
  * <p>
- * To reclaim a segment is to read its footer, to write its hottest blocks again, as long as they
- * fit in a share of the segment, and to take the others out of the directory. Hot is what was asked
- * for twice since it came or was last written again; a block that came with a read has been asked
- * for once by that, one from a prefetch or from cache-on-write not at all. A block that is written
- * again must be asked for once more before its turn comes again.
+ * Segments that were never written come first, as long as the device has space for them; then
+ * segments are reclaimed. To reclaim a segment is to read its footer, to write its hottest blocks
+ * again, as long as they fit in a share of the segment, and to take the others out of the
+ * directory. Hot is what was asked for twice since it came or was last written again; a block that
+ * came with a read has been asked for once by that, one from a prefetch or from cache-on-write not
+ * at all. A block that is written again must be asked for once more before its turn comes again.
  */
 @InterfaceAudience.Private
 final class SegmentCleaner implements Runnable {
@@ -42,7 +44,22 @@ final class SegmentCleaner implements Runnable {
 
   /** How long reclaiming a segment may take beyond what it takes to read and copy. */
   private static final long WAIT_PER_SEGMENT = TimeUnit.MILLISECONDS.toNanos(100);
+  /** Between two looks at what nobody signals. */
+  private static final long MAX_WAIT = TimeUnit.SECONDS.toNanos(1);
+  /** Between two questions whether there is space, after there was none. */
+  private static final long SPACE_PAUSE = TimeUnit.MINUTES.toNanos(1);
 
+  /** What there is to do for the device. */
+  private enum Work {
+    FORGET,
+    PROBE,
+    PROBE_WRITES,
+    UNRETIRE,
+    PREPARE,
+    RECLAIM
+  }
+
+  private final StoreDevice device;
   private final SegmentTable table;
   private final SegmentInserter inserter;
   private final DeviceOutages outages;
@@ -50,10 +67,14 @@ final class SegmentCleaner implements Runnable {
   private final SegmentDirectory directory;
   private final SegmentStoreMetrics metrics;
   private volatile double rewriteShare;
+  /** The term of {@link StoreDevice#reads} whose outage the directory knows of. */
+  private int forgottenTerm = -1;
+  private long nextPreparation = System.nanoTime();
 
-  SegmentCleaner(SegmentStoreSettings settings, SegmentTable table, SegmentInserter inserter,
-    DeviceOutages outages, StoreMonitor monitor, SegmentDirectory directory,
-    SegmentStoreMetrics metrics) {
+  SegmentCleaner(StoreDevice device, SegmentStoreSettings settings, SegmentTable table,
+    SegmentInserter inserter, DeviceOutages outages, StoreMonitor monitor,
+    SegmentDirectory directory, SegmentStoreMetrics metrics) {
+    this.device = device;
     this.table = table;
     this.inserter = inserter;
     this.outages = outages;
@@ -71,16 +92,12 @@ final class SegmentCleaner implements Runnable {
   @Override
   public void run() {
     try {
-      StoreDevice device;
-      while ((device = awaitWork()) != null) {
+      Work work;
+      while ((work = awaitWork()) != null) {
         try {
-          if (device.isWorking()) {
-            reclaim(device);
-          } else {
-            outages.probe(device);
-          }
-        } catch (RuntimeException e) {
-          LOG.error("Cannot reclaim a segment of {}; trying again", device, e);
+          perform(work);
+        } catch (RuntimeException | Error e) {
+          LOG.error("Cannot {} a segment of {}; trying again", work, device, e);
           TimeUnit.SECONDS.sleep(1);
         }
       }
@@ -90,31 +107,42 @@ final class SegmentCleaner implements Runnable {
     }
   }
 
+  private void perform(Work work) throws InterruptedException {
+    switch (work) {
+      case FORGET:
+        forgottenTerm = device.reads().term();
+        outages.forget(device);
+        break;
+      case PROBE:
+        outages.probe(device);
+        break;
+      case PROBE_WRITES:
+        outages.probeWrites(device);
+        break;
+      case UNRETIRE:
+        table.unretire(device);
+        break;
+      case PREPARE:
+        prepare();
+        break;
+      default:
+        reclaim();
+    }
+  }
+
   /**
-   * Waits until a device needs the cleaner: it has too few clean segments and some to reclaim, or
-   * it is bypassed and can be probed.
+   * Waits until the device needs its cleaner.
    * @return null when the store is stopped
    */
-  private StoreDevice awaitWork() throws InterruptedException {
+  private Work awaitWork() throws InterruptedException {
     monitor.lock.lockInterruptibly();
     try {
       while (!monitor.isStopped()) {
-        long wait = TimeUnit.SECONDS.toNanos(1);
-        for (StoreDevice device : table.devices().all()) {
-          if (!device.isWorking()) {
-            long untilProbe = device.untilProbe(System.nanoTime());
-            if (untilProbe <= 0) {
-              return device;
-            }
-            wait = Math.min(wait, untilProbe);
-          } else if (
-            device.ordered && device.clean.size() < device.cleanTarget()
-              && !device.sealed.isEmpty()
-          ) {
-            return device;
-          }
+        Work work = work();
+        if (work != null) {
+          return work;
         }
-        monitor.work.awaitNanos(wait);
+        monitor.work.awaitNanos(untilWork());
       }
       return null;
     } finally {
@@ -122,7 +150,60 @@ final class SegmentCleaner implements Runnable {
     }
   }
 
-  private void reclaim(StoreDevice device) throws InterruptedException {
+  /** Returns what is to be done now, null if nothing is. */
+  private Work work() {
+    if (!device.isWorking()) {
+      return forgottenTerm != device.reads().term() ? Work.FORGET
+        : device.reads().untilProbe() <= 0 ? Work.PROBE
+        : null;
+    }
+    if (!device.isWritable() && device.writes().untilProbe() <= 0) {
+      return Work.PROBE_WRITES;
+    }
+    if (SegmentTable.isRetirementOver(device)) {
+      return Work.UNRETIRE;
+    }
+    if (!device.needsCleanSegments()) {
+      return null;
+    }
+    if (!device.unwritten.isEmpty() && System.nanoTime() - nextPreparation >= 0) {
+      return Work.PREPARE;
+    }
+    return device.ordered && device.clean.size() < device.cleanTarget()
+      && !device.sealed.isEmpty() ? Work.RECLAIM : null;
+  }
+
+  /** Returns when to look again though nobody signals. */
+  private long untilWork() {
+    long wait = MAX_WAIT;
+    if (!device.isWorking()) {
+      wait = Math.min(wait, device.reads().untilProbe());
+    } else if (!device.isWritable()) {
+      wait = Math.min(wait, device.writes().untilProbe());
+    }
+    if (!device.retired.isEmpty()) {
+      wait = Math.min(wait, device.retired.peek().until - System.nanoTime());
+    }
+    return Math.max(1, wait);
+  }
+
+  /** Makes segments clean that were never written, if there is space for them. */
+  private void prepare() {
+    boolean prepared = false;
+    try {
+      prepared = table.prepare(device);
+    } catch (IOException | RuntimeException e) {
+      LOG.debug("Cannot tell the space that is left for {}", device, e);
+    }
+    if (!prepared) {
+      nextPreparation = System.nanoTime() + SPACE_PAUSE;
+      LOG.warn("The file system of {} has no space for {} more segments of it: the tier uses what "
+        + "it has; free space there, or lower the size of the tier", device,
+        device.unwritten.size());
+    }
+  }
+
+  private void reclaim() throws InterruptedException {
     int segment = table.takeVictim(device);
     if (segment < 0) {
       // Those that could be have something done to them at this moment.
@@ -130,14 +211,23 @@ final class SegmentCleaner implements Runnable {
       return;
     }
     boolean done = false;
+    boolean readable = false;
     try {
-      SegmentFooter footer = footer(device, segment);
+      SegmentFooter footer = null;
+      int term = device.reads().term();
+      try {
+        footer = device.readFooter(segment);
+        device.reads().succeeded();
+        readable = true;
+      } catch (IOException | RuntimeException e) {
+        outages.readFailed(device, term, segment, e);
+      }
       if (footer == null) {
         // Its blocks can only be found by looking at them all
         metrics.badSegments.increment();
         directory.forgetSegments(segment, segment + 1);
       } else {
-        rewriteHot(device, footer, segment);
+        rewriteHot(footer, segment);
         metrics.blocksReclaimed.add(directory.removeAll(footer, segment));
         for (CompleteFile file : footer.completeFiles()) {
           if (directory.isComplete(file.name())) {
@@ -148,28 +238,17 @@ final class SegmentCleaner implements Runnable {
       metrics.segmentsReclaimed.increment();
       done = true;
     } finally {
-      if (done) {
+      if (!done) {
+        table.putBack(device, segment);
+      } else if (readable) {
         table.cleaned(device, segment);
       } else {
-        table.putBack(device, segment);
+        table.retire(device, segment);
       }
     }
   }
 
-  private SegmentFooter footer(StoreDevice device, int segment) {
-    int term = device.term();
-    try {
-      SegmentFooter footer = device.readFooter(segment);
-      device.readSucceeded();
-      return footer;
-    } catch (IOException | RuntimeException e) {
-      outages.readFailed(device, term, e);
-      return null;
-    }
-  }
-
-  private void rewriteHot(StoreDevice device, SegmentFooter footer, int segment)
-    throws InterruptedException {
+  private void rewriteHot(SegmentFooter footer, int segment) throws InterruptedException {
     byte[] accesses = new byte[footer.count()];
     int hot = 0;
     for (int i = 0; i < accesses.length; i++) {
@@ -184,7 +263,7 @@ final class SegmentCleaner implements Runnable {
       for (int i = 0; i < accesses.length; i++) {
         if (
           accesses[i] == heat && footer.length(i) <= share
-            && rewrite(device, footer, segment, i, end - System.nanoTime())
+            && rewrite(footer, segment, i, end - System.nanoTime())
         ) {
           share -= footer.length(i);
           rewritten++;
@@ -196,15 +275,15 @@ final class SegmentCleaner implements Runnable {
     metrics.hotBlocksReclaimed.add(hot - rewritten);
   }
 
-  private boolean rewrite(StoreDevice device, SegmentFooter footer, int segment, int number,
-    long waitNanos) throws InterruptedException {
+  private boolean rewrite(SegmentFooter footer, int segment, int number, long waitNanos)
+    throws InterruptedException {
     ByteBuffer entry = ByteBuffer.allocate(footer.length(number));
-    int term = device.term();
+    int term = device.reads().term();
     try {
       device.read(entry, segment, footer.place(number));
-      device.readSucceeded();
+      device.reads().succeeded();
     } catch (IOException | RuntimeException e) {
-      outages.readFailed(device, term, e);
+      outages.readFailed(device, term, segment, e);
       return false;
     }
     if (!EntryTag.local().check(entry, footer.blockOffset(number))) {

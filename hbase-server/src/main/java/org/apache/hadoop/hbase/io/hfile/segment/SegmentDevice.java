@@ -38,6 +38,18 @@ interface SegmentDevice extends Closeable {
      * @throws IOException if it cannot have that or cannot be written
      */
     SegmentDevice open(String path, long size) throws IOException;
+
+    /**
+     * Opens a device that was bypassed. Nothing is made and nothing grows: what is found at the
+     * path is the device or it is not.
+     * @param former the same device as it was opened before, null if it has never been
+     * @throws IOException if the device is not there, has another size, is on another file system
+     *                     than {@code former}, or cannot be written
+     */
+    default SegmentDevice reopen(String path, long size, SegmentDevice former)
+      throws IOException {
+      return open(path, size);
+    }
   }
 
   /** Returns the number of bytes that can be used. */
@@ -54,4 +66,10 @@ interface SegmentDevice extends Closeable {
 
   /** Brings to the device what was written. */
   void sync() throws IOException;
+
+  /**
+   * Returns how many bytes can be written to places that were never written, at least.
+   * {@link Long#MAX_VALUE} if all places have their space.
+   */
+  long usableSpace() throws IOException;
 }

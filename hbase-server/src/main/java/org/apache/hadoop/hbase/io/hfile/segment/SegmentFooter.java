@@ -87,6 +87,8 @@ final class SegmentFooter {
   private byte[] categories = new byte[FIRST_ENTRIES];
   private int[] sizes = new int[FIRST_ENTRIES];
   private int dataEnd;
+  /** Of one that was read. */
+  private long sequence;
   private final Map<Integer, CompleteFile> complete = new LinkedHashMap<>();
 
   /** Knows the regions of files. */
@@ -217,6 +219,11 @@ final class SegmentFooter {
 
   int count() {
     return count;
+  }
+
+  /** The sequence number of the segment, of a footer that was read. */
+  long sequence() {
+    return sequence;
   }
 
   /** Where the entries end, in bytes from the beginning of the segment. */
@@ -374,6 +381,7 @@ final class SegmentFooter {
     }
     bytes.clear();
     SegmentFooter footer = new SegmentFooter();
+    footer.sequence = trailer.sequence;
     try {
       footer.regions = new String[trailer.nameCount];
       for (int i = 0; i < trailer.nameCount; i++) {

@@ -247,7 +247,7 @@ final class SegmentInserter {
       StoreDevice device =
         monitor.isStopped() || freeMemory.isEmpty() ? null : deviceToOpenOn(cleaning);
       if (device == null) {
-        monitor.work.signal();
+        monitor.work.signalAll();
         return false;
       }
       if (full != null) {
@@ -264,8 +264,8 @@ final class SegmentInserter {
       }
       open = next;
       nextDevice = (table.devices().all().indexOf(device) + 1) % table.devices().all().size();
-      if (device.clean.size() < device.cleanTarget()) {
-        monitor.work.signal();
+      if (device.needsCleanSegments()) {
+        monitor.work.signalAll();
       }
       return true;
     } finally {
@@ -274,8 +274,8 @@ final class SegmentInserter {
   }
 
   /**
-   * Returns a device that works and has a clean segment: the one for which the fewest segments
-   * wait, or the next in turn of several; one that stalls only if all do.
+   * Returns a device that can be written and has a clean segment: the one for which the fewest
+   * segments wait, or the next in turn of several; one that stalls only if all do.
    */
   private StoreDevice deviceToOpenOn(boolean cleaning) {
     int clean = 0;
@@ -284,7 +284,9 @@ final class SegmentInserter {
     List<StoreDevice> all = table.devices().all();
     for (int i = 0; i < all.size(); i++) {
       StoreDevice device = all.get((nextDevice + i) % all.size());
-      if (device.isWorking() && !device.clean.isEmpty() && (allStall || !device.isStalled())) {
+      if (
+        device.isWritable() && !device.clean.isEmpty() && (allStall || !device.isStalled())
+      ) {
         clean += device.clean.size();
         next = next == null || device.waiting < next.waiting ? device : next;
       }
@@ -317,14 +319,14 @@ final class SegmentInserter {
     }
   }
 
-  /** Gives the open segment to its writer if it is on this device, which is bypassed. */
+  /** Gives the open segment to its writer if it is on this device, which gets no other. */
   void leave(StoreDevice device) {
     lock.lock();
     try {
       if (open != null && table.deviceOf(open.segment()) == device) {
         closeOpen();
       }
-      monitor.work.signal();
+      monitor.work.signalAll();
       room.signalAll();
     } finally {
       lock.unlock();

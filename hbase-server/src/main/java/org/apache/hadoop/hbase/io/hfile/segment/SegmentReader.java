@@ -38,7 +38,8 @@ import org.slf4j.LoggerFactory;
  * overwritten, except a reference to the memory of a segment in memory; so an entry counts only if
  * its {@link EntryTag} says that its bytes are those of the block. Every race with writers and the
  * cleaner, and every damage on the device, ends in a miss at worst. An entry that is not the
- * block's is taken out of the directory, if the directory still has it at that place. Every buffer
+ * block's, or that cannot be read, is taken out of the directory, if the directory still has it at
+ * that place, so that a damaged place is read once. Every buffer
  * that a read allocates belongs to the block that it returns or is released. Thread-safe.
  */
 @InterfaceAudience.Private
@@ -89,7 +90,7 @@ final class SegmentReader {
     ByteBuff entry = allocator.allocate(Location.length(location));
     boolean returned = false;
     try {
-      if (fetch(entry, segment, Location.offset(location))) {
+      if (fetch(entry, segment, Location.offset(location), file, blockOffset, location)) {
         if (
           EntryTag.local().check(entry, file.hashHigh(), file.hashLow(), blockOffset)
         ) {
@@ -272,7 +273,8 @@ final class SegmentReader {
     }
     ByteBuff tag = ByteBuff.wrap(ByteBuffer.allocate(TAG_READ));
     if (
-      !fetch(tag, segment, Location.offset(location) + Location.length(location) - TAG_READ)
+      !fetch(tag, segment, Location.offset(location) + Location.length(location) - TAG_READ, file,
+        blockOffset, location)
     ) {
       return -1;
     }
@@ -309,20 +311,53 @@ final class SegmentReader {
   private SegmentFooter footerOrNothing(int segment) {
     StoreDevice device = table.deviceOf(segment);
     SegmentFooter footer = null;
-    if (device.isWorking()) {
-      int term = device.term();
+    if (device.isReadable()) {
+      int term = device.reads().term();
       try {
         footer = device.readFooter(segment);
-        device.readSucceeded();
+        device.reads().succeeded();
       } catch (IOException | RuntimeException e) {
-        outages.readFailed(device, term, e);
+        outages.readFailed(device, term, segment, e);
       }
     }
     return footer == null ? new SegmentFooter() : footer;
   }
 
+  /** Whether a block at this place could be had, as far as is known without a read. */
+  boolean isReadable(long location) {
+    int segment = Location.segment(location);
+    return table.has(segment)
+      && (table.deviceOf(segment).isReadable() || table.memory(segment) != null);
+  }
+
+  /** What a {@link #fetch} has come to. */
+  private enum Fetched {
+    DONE,
+    /** The device is bypassed or stalls. */
+    NOT_TRIED,
+    FAILED
+  }
+
+  /** As the other, for an entry, which is forgotten if its place cannot be read. */
+  private boolean fetch(ByteBuff to, int segment, int place, CachedFile file, long blockOffset,
+    long location) {
+    Fetched fetched = tryToFetch(to, segment, place);
+    if (
+      fetched == Fetched.FAILED
+        && directory.removed(file.name(), blockOffset, location) != SegmentDirectory.NOT_HERE
+    ) {
+      metrics.unreadableEntries.increment();
+      table.freed(location);
+    }
+    return fetched == Fetched.DONE;
+  }
+
   /** Fills a buffer, from memory or from the device. Returns false, and counts it, if it cannot. */
   private boolean fetch(ByteBuff to, int segment, int place) {
+    return tryToFetch(to, segment, place) == Fetched.DONE;
+  }
+
+  private Fetched tryToFetch(ByteBuff to, int segment, int place) {
     SegmentBuffer buffer = table.memory(segment);
     if (buffer != null && buffer.retain()) {
       try {
@@ -331,14 +366,15 @@ final class SegmentReader {
         buffer.release();
       }
       metrics.memoryReads.increment();
-      return true;
+      return Fetched.DONE;
     }
     StoreDevice device = table.deviceOf(segment);
-    if (!device.isWorking()) {
+    if (!device.isReadable()) {
       metrics.bypassedReads.increment();
-      return false;
+      outages.readStalled(device);
+      return Fetched.NOT_TRIED;
     }
-    int term = device.term();
+    int term = device.reads().term();
     try {
       int at = place;
       for (ByteBuffer item : to.nioByteBuffers()) {
@@ -346,11 +382,11 @@ final class SegmentReader {
         device.read(item, segment, at);
         at += length;
       }
-      device.readSucceeded();
-      return true;
+      device.reads().succeeded();
+      return Fetched.DONE;
     } catch (IOException | RuntimeException e) {
-      outages.readFailed(device, term, e);
-      return false;
+      outages.readFailed(device, term, segment, e);
+      return Fetched.FAILED;
     }
   }
 

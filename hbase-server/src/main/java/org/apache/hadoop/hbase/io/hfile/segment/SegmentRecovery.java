@@ -18,43 +18,48 @@
 package org.apache.hadoop.hbase.io.hfile.segment;
 
 import java.io.IOException;
-import java.util.Comparator;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
+import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.TimeUnit;
 import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Brings to the directory what is in segments that a former process has written, while the store is
- * in use: first reads the trailer of each segment, which says how old it is, then the footers,
- * newest first. The blocks' bytes are not read; each is checked when it is asked for. A segment
- * whose trailer or footer is not whole is clean, and that is all it costs.
+ * Brings to the directory what is in the segments of one device that a former process has written,
+ * while the store is in use, in a thread of its own: first reads the trailer of each segment, which
+ * says how old it is, then the footers, newest first. The blocks' bytes are not read; each is
+ * checked when it is requested. A segment whose trailer or footer is not whole has no content, and
+ * that is all it costs; so has one that was being overwritten when the process ended, whose first
+ * entry is not the one of the footer any more.
  */
 @InterfaceAudience.Private
 final class SegmentRecovery implements Runnable {
   private static final Logger LOG = LoggerFactory.getLogger(SegmentRecovery.class);
   private static final long REPORT_INTERVAL = TimeUnit.SECONDS.toNanos(10);
 
+  private final StoreDevice device;
   private final SegmentTable table;
   private final DeviceOutages outages;
   private final SegmentDirectory directory;
   private final SegmentStoreMetrics metrics;
+  /** Files that are complete by a footer, of all devices, whose blocks may be on several. */
+  private final ConcurrentMap<String, CompleteFile> complete;
   private final long start = System.nanoTime();
   private long nextReport = start + REPORT_INTERVAL;
-  /** The newest word of each file. */
-  private final Map<String, CompleteFile> complete = new HashMap<>();
   private volatile boolean stopped;
   private volatile boolean done;
 
-  SegmentRecovery(SegmentTable table, DeviceOutages outages, SegmentDirectory directory,
-    SegmentStoreMetrics metrics) {
+  /** @param complete shared by the recoveries of all devices */
+  SegmentRecovery(StoreDevice device, SegmentTable table, DeviceOutages outages,
+    SegmentDirectory directory, SegmentStoreMetrics metrics,
+    ConcurrentMap<String, CompleteFile> complete) {
+    this.device = device;
     this.table = table;
     this.outages = outages;
     this.directory = directory;
     this.metrics = metrics;
+    this.complete = complete;
   }
 
   /** Ends before it is done, at the next segment. */
@@ -69,52 +74,55 @@ final class SegmentRecovery implements Runnable {
 
   @Override
   public void run() {
-    for (StoreDevice device : table.devices().all()) {
-      readTrailers(device);
-    }
-    List<StoreDevice.Sealed> found = table.inState(SegmentTable.FOUND);
-    found.sort(Comparator.comparingLong((StoreDevice.Sealed s) -> s.sequence).reversed());
-    for (StoreDevice.Sealed segment : found) {
-      if (stopped) {
-        return;
+    try {
+      readTrailers();
+      List<StoreDevice.Sealed> found = table.found(device);
+      long before = metrics.blocksRecovered.sum();
+      for (StoreDevice.Sealed segment : found) {
+        if (stopped) {
+          return;
+        }
+        if (table.takeFound(segment)) {
+          recover(segment.segment);
+        }
+        metrics.segmentsRecovered.increment();
+        report(found.size());
       }
-      if (table.takeFound(segment)) {
-        recover(segment.segment);
+      complete.values().forEach(directory::completeRecovered);
+      if (!found.isEmpty()) {
+        LOG.info("{}: {} segments were read in {} ms, {} blocks are back on all devices since",
+          device, found.size(), TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start),
+          metrics.blocksRecovered.sum() - before);
       }
-      metrics.segmentsRecovered.increment();
-      report(found.size());
-    }
-    complete.values().forEach(directory::completeRecovered);
-    done = true;
-    if (!found.isEmpty()) {
-      LOG.info("Found {} blocks in {} segments in {} ms, {} segments were not whole",
-        metrics.blocksRecovered.sum(), found.size(),
-        TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start), metrics.badSegments.sum());
+    } catch (RuntimeException | Error e) {
+      LOG.error("{}: what a former process has written is not recovered", device, e);
+    } finally {
+      done = !stopped;
     }
   }
 
   private void report(int segments) {
     if (System.nanoTime() - nextReport > 0) {
       nextReport += REPORT_INTERVAL;
-      LOG.info("Found {} blocks so far, in {} of {} segments", metrics.blocksRecovered.sum(),
-        metrics.segmentsRecovered.sum(), segments);
+      LOG.info("{}: recovery goes on, {} segments in all; {} blocks are back on all devices",
+        device, segments, metrics.blocksRecovered.sum());
     }
   }
 
-  private void readTrailers(StoreDevice device) {
+  private void readTrailers() {
     for (int segment = device.first(); segment < device.end(); segment++) {
       if (stopped || !device.isWorking()) {
         return;
       }
       if (table.isUnknown(segment)) {
-        int term = device.term();
+        int term = device.reads().term();
         SegmentFooter.Trailer trailer = null;
         try {
           trailer = device.readTrailer(segment);
-          device.readSucceeded();
+          device.reads().succeeded();
         } catch (IOException | RuntimeException e) {
           metrics.badSegments.increment();
-          outages.readFailed(device, term, e);
+          outages.readFailed(device, term, segment, e);
         }
         table.found(device, segment, trailer);
       }
@@ -123,15 +131,7 @@ final class SegmentRecovery implements Runnable {
   }
 
   private void recover(int segment) {
-    StoreDevice device = table.deviceOf(segment);
-    int term = device.term();
-    SegmentFooter footer = null;
-    try {
-      footer = device.readFooter(segment);
-      device.readSucceeded();
-    } catch (IOException | RuntimeException e) {
-      outages.readFailed(device, term, e);
-    }
+    SegmentFooter footer = readFooter(segment);
     if (footer == null) {
       metrics.badSegments.increment();
       table.cleaned(device, segment);
@@ -154,5 +154,19 @@ final class SegmentRecovery implements Runnable {
     }
     footer.completeFiles().forEach(file -> complete.putIfAbsent(file.name(), file));
     table.recovered(device, segment);
+  }
+
+  /** Returns the footer of a segment whose content it is, null if there is none. */
+  private SegmentFooter readFooter(int segment) {
+    int term = device.reads().term();
+    try {
+      SegmentFooter footer = device.readFooter(segment);
+      boolean isContent = footer != null && device.hasFirstEntry(segment, footer);
+      device.reads().succeeded();
+      return isContent ? footer : null;
+    } catch (IOException | RuntimeException e) {
+      outages.readFailed(device, term, segment, e);
+      return null;
+    }
   }
 }

@@ -22,6 +22,8 @@ import java.io.DataOutput;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.hbase.io.ByteBuffAllocator;
 import org.apache.hadoop.hbase.io.hfile.Cacheable;
@@ -41,9 +43,10 @@ import org.slf4j.LoggerFactory;
  * <li>{@link SegmentInserter}: the open segment, into which an insertion copies its block</li>
  * <li>{@link SegmentWriter}, one per device: large sequential writes of full segments</li>
  * <li>{@link SegmentReader}: reads, without a lock, from memory or device</li>
- * <li>{@link SegmentCleaner}: reclaims segments ahead of the writers</li>
- * <li>{@link SegmentRecovery}: inserts what a former process has written into the directory</li>
- * <li>{@link DeviceOutages}: failures of devices, their bypass and their return</li>
+ * <li>{@link SegmentCleaner}, one per device: reclaims segments ahead of the writers</li>
+ * <li>{@link SegmentRecovery}, one per device: inserts what a former process has written into the
+ * directory</li>
+ * <li>{@link DeviceOutages}: what failures of devices cost, their bypass and their return</li>
  * <li>{@link StoreMonitor}: the lock and the lock order</li>
  * </ul>
  * Where a block is, a {@link SegmentDirectory} knows. What a segment costs does not depend on how
@@ -57,6 +60,7 @@ final class SegmentStore {
   /** Blocks from here on are not stored: the index has 40 bits for an offset. */
   static final long END_OF_OFFSETS = 1L << 40;
   private static final long STOP_WAIT_MS = 60_000;
+  private static final long STOP_LOOK_MS = 100;
 
   private final SegmentStoreSettings settings;
   private final SegmentDirectory directory;
@@ -70,12 +74,12 @@ final class SegmentStore {
   private final SegmentInserter inserter;
   private final DeviceOutages outages;
   private final SegmentReader reader;
-  private final SegmentCleaner cleaner;
   private final List<SegmentWriter> writers = new ArrayList<>();
+  private final List<SegmentCleaner> cleaners = new ArrayList<>();
+  private final List<SegmentRecovery> recoveries = new ArrayList<>();
   private final List<Thread> writerThreads = new ArrayList<>();
-  private Thread cleanerThread;
-  private SegmentRecovery recovery;
-  private Thread recoveryThread;
+  private final List<Thread> cleanerThreads = new ArrayList<>();
+  private final List<Thread> recoveryThreads = new ArrayList<>();
 
   private SegmentStore(SegmentStoreSettings settings, SegmentDirectory directory,
     SegmentDevice.Opener opener, WriteBudget.Clock clock) throws IOException {
@@ -83,19 +87,36 @@ final class SegmentStore {
     this.directory = directory;
     this.segmentSize = settings.segmentSize();
     this.budget = new WriteBudget(settings.writeLimit(), clock);
-    this.devices = StoreDevices.open(settings,
-      (path, size) -> new CountedDevice(opener.open(path, size), metrics));
+    this.devices = StoreDevices.open(settings, CountedDevice.counting(opener, metrics));
     this.table = new SegmentTable(devices, monitor, metrics);
     this.control = new InsertionControl(devices, monitor, settings);
-    this.inserter = new SegmentInserter(settings, table, control, monitor, directory, metrics);
-    this.outages = new DeviceOutages(settings, table, inserter, monitor, directory, metrics);
+    this.inserter = newInserter();
+    this.outages = new DeviceOutages(table, inserter, monitor, directory, metrics);
+    this.reader = new SegmentReader(table, outages, directory, metrics);
+    ConcurrentMap<String, CompleteFile> complete = new ConcurrentHashMap<>();
     for (StoreDevice device : devices.all()) {
       writers.add(
         new SegmentWriter(device, table, control, outages, monitor, directory, metrics, budget));
+      cleaners.add(new SegmentCleaner(device, settings, table, inserter, outages, monitor,
+        directory, metrics));
+      recoveries.add(
+        new SegmentRecovery(device, table, outages, directory, metrics, complete));
     }
-    this.reader = new SegmentReader(table, outages, directory, metrics);
-    this.cleaner =
-      new SegmentCleaner(settings, table, inserter, outages, monitor, directory, metrics);
+  }
+
+  private SegmentInserter newInserter() {
+    boolean made = false;
+    try {
+      SegmentInserter of =
+        new SegmentInserter(settings, table, control, monitor, directory, metrics);
+      made = true;
+      return of;
+    } finally {
+      if (!made) {
+        // There is no memory for the buffers.
+        devices.close();
+      }
+    }
   }
 
   /**
@@ -127,21 +148,22 @@ final class SegmentStore {
   }
 
   /**
-   * Starts the threads: one for each device, the cleaner, and one that brings to the directory what
-   * is found in segments, if there are any that {@link #restore} has not told of. Blocks can be
-   * inserted and read from now on.
+   * Starts the threads of each device: its writer, its cleaner, and one that brings to the
+   * directory what is found in segments, if there are any that {@link #restore} has not told of.
+   * Blocks can be inserted and read from now on.
    * @param name what the threads' names begin with
    */
   void start(String name) {
-    recovery = new SegmentRecovery(table, outages, directory, metrics);
-    for (SegmentWriter writer : writers) {
-      writerThreads.add(daemon(name + "-SegmentWriter-" + writerThreads.size(), writer));
+    start(name + "-SegmentWriter-", writers, writerThreads);
+    start(name + "-SegmentRecovery-", recoveries, recoveryThreads);
+    start(name + "-SegmentCleaner-", cleaners, cleanerThreads);
+  }
+
+  private static void start(String name, List<? extends Runnable> tasks, List<Thread> threads) {
+    for (Runnable task : tasks) {
+      threads.add(daemon(name + threads.size(), task));
     }
-    writerThreads.forEach(Thread::start);
-    recoveryThread = daemon(name + "-SegmentRecovery", recovery);
-    recoveryThread.start();
-    cleanerThread = daemon(name + "-SegmentCleaner", cleaner);
-    cleanerThread.start();
+    threads.forEach(Thread::start);
   }
 
   private static Thread daemon(String name, Runnable task) {
@@ -204,6 +226,11 @@ final class SegmentStore {
     return reader.readBlockSize(file, blockOffset, location);
   }
 
+  /** As {@link SegmentReader#isReadable}. */
+  boolean isReadable(long location) {
+    return reader.isReadable(location);
+  }
+
   /** As {@link SegmentTable#freed}. */
   void freed(long location) {
     table.freed(location);
@@ -232,34 +259,39 @@ final class SegmentStore {
       monitor.lock.unlock();
     }
     budget.setLimit(0);
-    boolean interrupted = false;
-    if (recovery != null) {
-      cleanerThread.interrupt();
-      recovery.stop();
-      interrupted = join(cleanerThread) | join(recoveryThread);
-    }
-    for (Thread writer : writerThreads) {
-      interrupted |= join(writer);
-    }
-    devices.sync();
+    recoveries.forEach(SegmentRecovery::stop);
+    long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(STOP_WAIT_MS);
+    boolean interrupted =
+      join(cleanerThreads, end) | join(recoveryThreads, end) | join(writerThreads, end);
     if (interrupted) {
       Thread.currentThread().interrupt();
     }
   }
 
-  /** Waits for the end of a thread, though not for ever. Returns whether this was interrupted. */
-  private static boolean join(Thread thread) {
+  /**
+   * Waits for the ends of the devices' threads of a kind until a time, and no longer for one whose
+   * device does not answer. None is interrupted: to interrupt a thread in an access to a file is to
+   * wait for the end of the access.
+   * @return whether this was interrupted
+   */
+  private boolean join(List<Thread> threads, long end) {
     boolean interrupted = false;
-    long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(STOP_WAIT_MS);
+    for (int i = 0; i < threads.size(); i++) {
+      interrupted |= join(threads.get(i), devices.all().get(i), end);
+    }
+    return interrupted;
+  }
+
+  private static boolean join(Thread thread, StoreDevice device, long end) {
+    boolean interrupted = false;
     while (thread.isAlive()) {
       long left = TimeUnit.NANOSECONDS.toMillis(end - System.nanoTime());
-      if (left <= 0) {
-        LOG.warn("{} does not end; it is left behind", thread.getName());
-        thread.interrupt();
+      if (left <= 0 || device.isStalledForLong()) {
+        LOG.warn("{} does not end: {} does not answer", thread.getName(), device);
         break;
       }
       try {
-        thread.join(left);
+        thread.join(Math.min(left, STOP_LOOK_MS));
       } catch (InterruptedException e) {
         interrupted = true;
       }
@@ -267,9 +299,14 @@ final class SegmentStore {
     return interrupted;
   }
 
-  /** Closes the devices. Nothing can be read any more. */
+  /** Closes the devices. Nothing can be read any more. One that does not answer is left open. */
   void close() {
-    devices.close();
+    List<Thread> closing = new ArrayList<>();
+    start("SegmentClose-", devices.closing(), closing);
+    long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(STOP_WAIT_MS);
+    if (join(closing, end)) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   void setWriteLimit(long bytesPerSecond) {
@@ -277,16 +314,16 @@ final class SegmentStore {
   }
 
   void setRewriteShare(double share) {
-    cleaner.setRewriteShare(share);
+    cleaners.forEach(cleaner -> cleaner.setRewriteShare(share));
   }
 
   SegmentStoreMetrics metrics() {
     return metrics;
   }
 
-  /** What is to be brought to the directory and how much of it is; null before {@link #start}. */
-  SegmentRecovery recovery() {
-    return recovery;
+  /** Whether all that a former process has written and that could be found is in the directory. */
+  boolean isRecovered() {
+    return recoveries.stream().allMatch(SegmentRecovery::isDone);
   }
 
   List<StoreDevice> devices() {
@@ -329,5 +366,10 @@ final class SegmentStore {
   /** Devices that are bypassed. */
   int bypassedDevices() {
     return devices.bypassedCount();
+  }
+
+  /** Devices that get no new segments, and are read. */
+  int readOnlyDevices() {
+    return devices.readOnlyCount();
   }
 }

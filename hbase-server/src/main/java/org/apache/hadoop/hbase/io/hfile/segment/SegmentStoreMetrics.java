@@ -41,7 +41,9 @@ final class SegmentStoreMetrics {
   /** Reads that came too late: the segment was reclaimed meanwhile. */
   final LongAdder staleReads = new LongAdder();
   final LongAdder readErrors = new LongAdder();
-  /** Reads that were not tried, because the device is bypassed. */
+  /** Entries that were forgotten because their place could not be read. */
+  final LongAdder unreadableEntries = new LongAdder();
+  /** Reads that were not tried, because the device is bypassed or stalls. */
   final LongAdder bypassedReads = new LongAdder();
 
   /** Writes to devices, of all kinds, what they had in bytes, and the segments among them. */
@@ -61,8 +63,12 @@ final class SegmentStoreMetrics {
   /** Blocks that would have been worth it, but were beyond the share or found no room. */
   final LongAdder hotBlocksReclaimed = new LongAdder();
 
-  /** Times that a device was bypassed, and that one was taken back. */
+  /**
+   * Times that a device was bypassed, that one got no new segments, and that either ended with a
+   * probe that succeeded.
+   */
   final LongAdder outages = new LongAdder();
+  final LongAdder writeOutages = new LongAdder();
   final LongAdder returns = new LongAdder();
 
   /** Segments that were found at the start, and those that are dealt with. */

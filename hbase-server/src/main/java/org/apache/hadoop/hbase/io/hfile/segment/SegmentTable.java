@@ -17,6 +17,7 @@
  */
 package org.apache.hadoop.hbase.io.hfile.segment;
 
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -25,6 +26,7 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.ToIntFunction;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
@@ -32,18 +34,23 @@ import org.apache.yetus.audience.InterfaceAudience;
  * 13 bytes a segment, and its memory while it has one. Each change of state is a method here.
  *
  * <pre>
- *   UNKNOWN -&gt; CLEAN      nothing whole is in it          {@link #found}
+ *   UNKNOWN -&gt; UNWRITTEN  nothing whole is in it          {@link #found}
  *   UNKNOWN -&gt; FOUND      its trailer is whole            {@link #found}
  *   FOUND   -&gt; BUSY       its footer is read              {@link #takeFound}
  *   FOUND   -&gt; CLEAN      reclaimed before that           {@link #takeVictim}
+ *   UNWRITTEN -&gt; CLEAN    there is space for it           {@link #prepare}
  *   CLEAN   -&gt; OPEN       to be filled in memory          {@link #open}
  *   OPEN    -&gt; SEALED     written                         {@link #written}
- *   OPEN    -&gt; CLEAN      not written, its device works   {@link #written}
- *   OPEN    -&gt; LOST       not written, its device fails   {@link #written}
+ *   OPEN    -&gt; CLEAN      not tried, its device works     {@link #written}
+ *   OPEN    -&gt; LOST       not tried, its device fails     {@link #written}
+ *   OPEN    -&gt; RETIRED    could not be written            {@link #written}
+ *   RETIRED -&gt; UNWRITTEN  its pause is over               {@link #unretire}
+ *   CLEAN   -&gt; BUSY       a probe writes to it            {@link #takeForProbe}
  *   SEALED  -&gt; BUSY       to be reclaimed                 {@link #takeVictim}
  *   BUSY    -&gt; SEALED     recovered, or not reclaimed     {@link #recovered}, {@link #putBack}
  *   BUSY    -&gt; CLEAN      reclaimed, or not whole         {@link #cleaned}
- *   any but OPEN and BUSY -&gt; CLEAN  its device is taken back  {@link #reset}
+ *   BUSY    -&gt; RETIRED    reclaimed, but not readable     {@link #retire}
+ *   any but OPEN, BUSY and RETIRED -&gt; UNWRITTEN  its device is taken back  {@link #reset}
  * </pre>
  *
  * <b>Invariants.</b>
@@ -52,6 +59,8 @@ import org.apache.yetus.audience.InterfaceAudience;
  * that has taken it; no other thread changes its state.</li>
  * <li>A segment is written only after it was CLEAN, and becomes CLEAN only when none of its blocks
  * is in the directory.</li>
+ * <li>Of the segments that can be written a device keeps a few CLEAN; the others are UNWRITTEN
+ * until its file system has shown that there is space, since a file may be sparse.</li>
  * <li>The sequence number of a segment is that of its content: larger with each {@link #open}, and
  * 0 while there is no content.</li>
  * <li>The memory of a segment is set before any of its blocks is in the directory, and removed
@@ -80,6 +89,10 @@ final class SegmentTable {
   static final byte BUSY = 5;
   /** Was to be written to a device that failed. */
   static final byte LOST = 6;
+  /** Could not be written or read, though its device works. */
+  static final byte RETIRED = 7;
+  /** Nothing is in it, and there may be no space for it on its device. */
+  static final byte UNWRITTEN = 8;
 
   private static final int SEQUENCES_OF_EPOCH = 32;
 
@@ -106,7 +119,12 @@ final class SegmentTable {
     this.live = new AtomicIntegerArray(segmentCount);
     this.memory = new AtomicReferenceArray<>(segmentCount);
     this.nextSequence = devices.epoch() << SEQUENCES_OF_EPOCH;
-    devices.all().forEach(this::begin);
+    lock.lock();
+    try {
+      devices.all().forEach(this::begin);
+    } finally {
+      lock.unlock();
+    }
   }
 
   /** Gives a device's segments the states that they have before any of them is read. */
@@ -115,8 +133,7 @@ final class SegmentTable {
       Arrays.fill(states, device.first(), device.end(), LOST);
     } else if (device.formerEpoch() == StoreDevice.NO_EPOCH) {
       for (int segment = device.first(); segment < device.end(); segment++) {
-        states[segment] = CLEAN;
-        device.clean.add(segment);
+        becomeUnwritten(device, segment);
       }
       device.ordered = true;
     }
@@ -151,10 +168,11 @@ final class SegmentTable {
 
   private void restore(StoreDevice device) {
     device.clean.clear();
+    device.unwritten.clear();
     List<StoreDevice.Sealed> sealed = new ArrayList<>();
     for (int i = device.first(); i < device.end(); i++) {
       if (states[i] == CLEAN) {
-        device.clean.add(i);
+        becomeUnwritten(device, i);
       } else if (states[i] == SEALED) {
         sealed.add(new StoreDevice.Sealed(i, sequences.get(i)));
         if (live.get(i) <= 0) {
@@ -229,9 +247,9 @@ final class SegmentTable {
    * A segment is on its device, or was not written, and its blocks were taken out of the directory.
    * Called with the lock held. The segment has its memory until {@link #closed}.
    */
-  void written(StoreDevice device, SegmentBuffer buffer, boolean written) {
+  void written(StoreDevice device, SegmentBuffer buffer, SegmentWriter.Outcome outcome) {
     int segment = buffer.segment();
-    if (written) {
+    if (outcome == SegmentWriter.Outcome.WRITTEN) {
       states[segment] = SEALED;
       device.sealed.add(new StoreDevice.Sealed(segment, buffer.sequence()));
       if (live.get(segment) <= 0) {
@@ -240,10 +258,107 @@ final class SegmentTable {
     } else {
       sequences.set(segment, 0);
       live.set(segment, 0);
-      states[segment] = device.isWorking() ? CLEAN : LOST;
-      if (device.isWorking()) {
+      if (outcome == SegmentWriter.Outcome.FAILED) {
+        becomeRetired(device, segment);
+      } else if (device.isWorking()) {
+        states[segment] = CLEAN;
         device.clean.add(segment);
+      } else {
+        states[segment] = LOST;
       }
+    }
+  }
+
+  /**
+   * Makes as many unwritten segments clean as are wanted and as their device has space for, beside
+   * those that are clean, open or waiting, none of which may have its space yet. Called without the
+   * lock, since the device is asked.
+   * @return false if there is not the space for all
+   */
+  boolean prepare(StoreDevice device) throws IOException {
+    long space = device.usableSpace() / devices.segmentSize();
+    lock.lock();
+    try {
+      int wanted = device.preparedTarget() - device.clean.size();
+      long left = space - 1 - device.clean.size() - device.waiting;
+      for (int i = 0; i < wanted && i < left && !device.unwritten.isEmpty(); i++) {
+        becomeClean(device, device.unwritten.poll());
+      }
+      return wanted <= left;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void becomeRetired(StoreDevice device, int segment) {
+    states[segment] = RETIRED;
+    sequences.set(segment, 0);
+    live.set(segment, 0);
+    device.retired
+      .add(new StoreDevice.Retired(segment, System.nanoTime() + device.retirement()));
+  }
+
+  /** A segment was reclaimed that could not be read: it is not written for some time. */
+  void retire(StoreDevice device, int segment) {
+    lock.lock();
+    try {
+      becomeRetired(device, segment);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Has the segments tried again whose pause is over. */
+  void unretire(StoreDevice device) {
+    lock.lock();
+    try {
+      while (isRetirementOver(device)) {
+        becomeUnwritten(device, device.retired.poll().segment);
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Whether a segment can be tried again that could not be written. Called with the lock held. */
+  static boolean isRetirementOver(StoreDevice device) {
+    return !device.retired.isEmpty() && System.nanoTime() - device.retired.peek().until >= 0;
+  }
+
+  /**
+   * Takes a clean segment for a probe to write to, another one each time.
+   * @return its number, for {@link #cleaned}; -1 if there is none
+   */
+  int takeForProbe(StoreDevice device) {
+    lock.lock();
+    try {
+      if (device.clean.isEmpty()) {
+        return -1;
+      }
+      int segment = device.clean.poll();
+      states[segment] = BUSY;
+      return segment;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Returns how many segments failed and are not used for the time being. */
+  int retiredCount() {
+    return count(device -> device.retired.size());
+  }
+
+  /** Returns how many segments nothing is in for which there may be no space. */
+  int unwrittenCount() {
+    return count(device -> device.unwritten.size());
+  }
+
+  private int count(ToIntFunction<StoreDevice> counter) {
+    lock.lock();
+    try {
+      return devices.all().stream().mapToInt(counter).sum();
+    } finally {
+      lock.unlock();
     }
   }
 
@@ -320,6 +435,18 @@ final class SegmentTable {
     monitor.room.signalAll();
   }
 
+  /** A segment can be written if there is space. The first few are made clean at once. */
+  private void becomeUnwritten(StoreDevice device, int segment) {
+    if (device.clean.size() < device.preparedTarget()) {
+      becomeClean(device, segment);
+    } else {
+      states[segment] = UNWRITTEN;
+      sequences.set(segment, 0);
+      live.set(segment, 0);
+      device.unwritten.add(segment);
+    }
+  }
+
   /**
    * No segment of a device that was bypassed has content any more. Called with the lock held, when
    * the directory knows no block of them and {@link #isQuiet}.
@@ -329,8 +456,11 @@ final class SegmentTable {
     device.ordered = true;
     device.dead.clear();
     device.clean.clear();
+    device.unwritten.clear();
     for (int i = device.first(); i < device.end(); i++) {
-      becomeClean(device, i);
+      if (states[i] != RETIRED) {
+        becomeUnwritten(device, i);
+      }
     }
   }
 
@@ -342,7 +472,7 @@ final class SegmentTable {
         return;
       }
       if (trailer == null) {
-        becomeClean(device, segment);
+        becomeUnwritten(device, segment);
       } else {
         states[segment] = FOUND;
         sequences.set(segment, trailer.sequence());
@@ -371,7 +501,7 @@ final class SegmentTable {
       device.sealed.clear();
       device.sealed.addAll(found);
       device.ordered = true;
-      monitor.work.signal();
+      monitor.work.signalAll();
     } finally {
       lock.unlock();
     }
@@ -401,7 +531,7 @@ final class SegmentTable {
       if (live.get(segment) <= 0) {
         device.dead.add(segment);
       }
-      monitor.work.signal();
+      monitor.work.signalAll();
     } finally {
       lock.unlock();
     }
@@ -414,6 +544,18 @@ final class SegmentTable {
     } finally {
       lock.unlock();
     }
+  }
+
+  /** Returns the segments of a device that were found and are not recovered, the newest first. */
+  List<StoreDevice.Sealed> found(StoreDevice device) {
+    List<StoreDevice.Sealed> found = new ArrayList<>();
+    for (StoreDevice.Sealed segment : inState(FOUND)) {
+      if (deviceOf(segment.segment) == device) {
+        found.add(segment);
+      }
+    }
+    found.sort(Comparator.comparingLong((StoreDevice.Sealed s) -> s.sequence).reversed());
+    return found;
   }
 
   /** Returns the segments in this state. */
@@ -447,12 +589,12 @@ final class SegmentTable {
     }
   }
 
-  /** Whether every device that works has as many clean segments as it should have. */
+  /** Whether every device that can be written has as many clean segments as it should have. */
   boolean isClean() {
     lock.lock();
     try {
       for (StoreDevice device : devices.all()) {
-        if (device.isWorking() && device.clean.size() < device.cleanTarget()) {
+        if (device.isWritable() && device.clean.size() < device.cleanTarget()) {
           return false;
         }
       }
@@ -464,16 +606,7 @@ final class SegmentTable {
 
   /** Returns how many segments can be written. */
   int cleanCount() {
-    lock.lock();
-    try {
-      int clean = 0;
-      for (StoreDevice device : devices.all()) {
-        clean += device.clean.size();
-      }
-      return clean;
-    } finally {
-      lock.unlock();
-    }
+    return count(device -> device.clean.size());
   }
 
   /** Bytes of the entries that are in the directory. Costs O(segments). */

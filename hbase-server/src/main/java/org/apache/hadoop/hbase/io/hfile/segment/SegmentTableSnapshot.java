@@ -48,7 +48,11 @@ final class SegmentTableSnapshot {
       out.writeInt(device.count());
     }
     for (int i = 0; i < table.segmentCount(); i++) {
-      out.writeByte(table.state(i));
+      byte state = table.state(i);
+      // What could not be written, or has no space yet, is for the next process to find out.
+      out.writeByte(state == SegmentTable.RETIRED || state == SegmentTable.UNWRITTEN
+        ? SegmentTable.CLEAN
+        : state);
       out.writeLong(table.sequence(i));
       out.writeInt(table.live(i));
     }

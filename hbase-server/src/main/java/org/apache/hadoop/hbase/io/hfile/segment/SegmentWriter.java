@@ -20,24 +20,41 @@ package org.apache.hadoop.hbase.io.hfile.segment;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import org.apache.yetus.audience.InterfaceAudience;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Writes the full segments of one device of a {@link SegmentStore}, in the order in which they were
  * given to it, in a thread of its own.
  * <p>
  * <b>Invariants.</b> A segment is written after it was sealed and all copies into it have ended, so
- * its bytes do not change. Every segment that is taken from the queue is published, once, unless
- * the thread is interrupted, as a stop does if the device hangs: {@link #finish} leaves it on the
- * device and readable from there, or takes its blocks out of the directory first; in both cases its
- * waiting count, its backlog and its memory are given up together, under {@link StoreMonitor#lock}.
- * A segment that fails is written again until it succeeds or the device is bypassed. No lock is
- * held during a write.
+ * its bytes do not change. Every segment that is taken from the queue is published, once, whatever
+ * is thrown meanwhile, unless the thread is interrupted, as a stop does if the device hangs:
+ * {@link #finish} leaves it on the device and readable from there, or takes its blocks out of the
+ * directory first; in both cases its waiting count, its backlog and its memory are given up
+ * together, under {@link StoreMonitor#lock}. A segment is tried {@value #MAX_ATTEMPTS} times; if it
+ * cannot be written it is retired, which costs its blocks and no others. No lock is held during a
+ * write.
  */
 @InterfaceAudience.Private
 final class SegmentWriter implements Runnable {
+  private static final Logger LOG = LoggerFactory.getLogger(SegmentWriter.class);
+
   /** Bytes of one write, but for the last of a segment: if nothing waits for it, and else. */
   static final int MAX_WRITE = 4 << 20;
   static final int MAX_PACED_WRITE = 1 << 20;
+  /** How often a segment is written that fails. */
+  private static final int MAX_ATTEMPTS = 2;
+
+  /** What became of a segment. */
+  enum Outcome {
+    /** It is on the device. */
+    WRITTEN,
+    /** It was empty, or the device could not be written when its turn came. */
+    NOT_TRIED,
+    /** It could not be written. */
+    FAILED
+  }
 
   /** Ends the thread. */
   private static final SegmentBuffer NO_MORE =
@@ -79,23 +96,41 @@ final class SegmentWriter implements Runnable {
       // Waits without a limit: for work of its own, which the stop puts an end to.
       while ((buffer = device.toWrite.take()) != NO_MORE) {
         buffer.awaitCopies();
-        finish(buffer, writeUntilTaken(buffer));
+        finish(buffer, writeOrRetire(buffer));
       }
+      sync();
     } catch (InterruptedException e) {
       // The device did not answer in the time that stopping may take.
       Thread.currentThread().interrupt();
     }
   }
 
-  /** Returns false if the segment is empty, or the device bypassed before it was written. */
-  private boolean writeUntilTaken(SegmentBuffer buffer) throws InterruptedException {
-    if (buffer.footer().count() == 0) {
-      return false;
+  /** Brings to the device what was written; a failure is logged. */
+  private void sync() {
+    if (device.isWorking()) {
+      try {
+        device.sync();
+      } catch (IOException | RuntimeException e) {
+        LOG.warn("{} cannot be brought up to date", device, e);
+      }
     }
+  }
+
+  private Outcome writeOrRetire(SegmentBuffer buffer) throws InterruptedException {
+    try {
+      return buffer.footer().count() == 0 ? Outcome.NOT_TRIED : tryToWrite(buffer);
+    } catch (RuntimeException | Error e) {
+      LOG.error("A segment cannot be written to {}: its blocks are lost", device, e);
+      return Outcome.FAILED;
+    }
+  }
+
+  private Outcome tryToWrite(SegmentBuffer buffer) throws InterruptedException {
     int start = buffer.footer().write(buffer.memory(), device.superblock(),
       buffer.segment() - device.first(), buffer.sequence(), directory::regionOf);
-    while (device.isWorking()) {
-      int term = device.term();
+    Outcome outcome = Outcome.NOT_TRIED;
+    for (int i = 0; i < MAX_ATTEMPTS && device.isWritable(); i++) {
+      int term = device.writes().term();
       try {
         int end = buffer.footer().dataEnd();
         if (start - end < MAX_PACED_WRITE) {
@@ -104,14 +139,15 @@ final class SegmentWriter implements Runnable {
           write(buffer, 0, end, MAX_PACED_WRITE);
           write(buffer, start, table.devices().segmentSize(), 0);
         }
-        device.writeSucceeded();
+        device.writes().succeeded();
         metrics.segmentsWritten.increment();
-        return true;
+        return Outcome.WRITTEN;
       } catch (IOException | RuntimeException e) {
-        outages.writeFailed(device, term, e);
+        outages.writeFailed(device, term, buffer.segment(), e);
+        outcome = Outcome.FAILED;
       }
     }
-    return false;
+    return outcome;
   }
 
   /**
@@ -140,25 +176,27 @@ final class SegmentWriter implements Runnable {
   }
 
   /** Publishes what became of a segment. */
-  private void finish(SegmentBuffer buffer, boolean written) {
-    int segment = buffer.segment();
-    SegmentFooter footer = buffer.footer();
-    if (!written) {
-      directory.removeAll(footer, segment);
-      if (footer.count() > 0) {
-        metrics.segmentsNotWritten.increment();
-      }
-    }
-    monitor.lock.lock();
+  private void finish(SegmentBuffer buffer, Outcome outcome) {
     try {
-      table.written(device, buffer, written);
-      control.dequeued(device, buffer.writtenTo(table.devices().segmentSize()));
-      table.closed(buffer);
-      monitor.work.signal();
-      monitor.room.signalAll();
+      if (outcome != Outcome.WRITTEN && buffer.footer().count() > 0) {
+        metrics.segmentsNotWritten.increment();
+        directory.removeAll(buffer.footer(), buffer.segment());
+      }
+    } catch (RuntimeException | Error e) {
+      // Each of those that are left is a miss when it is read: it is not what is there then.
+      LOG.error("Blocks of a segment that is lost cannot be forgotten", e);
     } finally {
-      monitor.lock.unlock();
+      monitor.lock.lock();
+      try {
+        table.written(device, buffer, outcome);
+        control.dequeued(device, buffer.writtenTo(table.devices().segmentSize()));
+        table.closed(buffer);
+        monitor.work.signalAll();
+        monitor.room.signalAll();
+      } finally {
+        monitor.lock.unlock();
+      }
+      buffer.release();
     }
-    buffer.release();
   }
 }

@@ -25,14 +25,16 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import org.apache.hadoop.hbase.io.hfile.CircuitBreaker;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * A device of a {@link SegmentStore}, its segments, and whether it is to be asked at all: after a
- * number of failures in a row, of reads or of writes, it is bypassed until a probe has shown that
- * it works. Numbers of segments are those of the store.
+ * A device of a {@link SegmentStore}, its segments, and whether it is accessed. Reads and writes
+ * have a {@link CircuitBreaker} each: with that of reads open the device is bypassed, with that of
+ * writes open it gets no new segment, and what is on it is read as before. A device with an access
+ * that stalls gets no new segment either, and is not read, until the access ends. Numbers of
+ * segments are those of the store.
  * <p>
  * Thread-safe, but for the collections of segments, which the store's lock guards.
  */
@@ -41,22 +43,28 @@ final class StoreDevice {
   /** Says of {@link #formerEpoch} that the device was begun anew. */
   static final long NO_EPOCH = -1;
 
-  private static final long FIRST_PAUSE = TimeUnit.MILLISECONDS.toNanos(100);
-  private static final long LONGEST_PAUSE = TimeUnit.SECONDS.toNanos(10);
   private static final long STALL = TimeUnit.SECONDS.toNanos(1);
-
-  private volatile long stall = STALL;
+  /** A device with an access that has stalled for so many times {@link #STALL} is bypassed. */
+  private static final int STALLS_OF_AN_OUTAGE = 10;
+  private static final long RETIREMENT = TimeUnit.MINUTES.toNanos(10);
 
   private final String path;
   private final int first;
   private final int count;
   private final int segmentSize;
-  private final int failuresInARow;
+  private final int bufferCount;
 
-  /** Segments that can be written. Guarded by the store's lock, as the next two are. */
+  /** Segments that can be written. Guarded by the store's lock, as the next four are. */
   final ArrayDeque<Integer> clean = new ArrayDeque<>();
+  /**
+   * Segments that can be written if there is space: those of a file that has not got the space of
+   * its own yet.
+   */
+  final ArrayDeque<Integer> unwritten = new ArrayDeque<>();
   /** Segments in the order they were written; those that are not used any more are passed over. */
   final ArrayDeque<Sealed> sealed = new ArrayDeque<>();
+  /** Segments that could not be written, in the order in which that was found. */
+  final ArrayDeque<Retired> retired = new ArrayDeque<>();
   /** Whether {@link #sealed} is complete: it is known of all segments how old they are. */
   boolean ordered;
   /** Segments that may be without a block that lives; to be made sure of. */
@@ -69,17 +77,15 @@ final class StoreDevice {
   /** Bytes of entries that are in its segments in memory and not yet written. */
   final AtomicLong backlog = new AtomicLong();
 
-  private final AtomicInteger readFailures = new AtomicInteger();
-  private final AtomicInteger writeFailures = new AtomicInteger();
+  private final CircuitBreaker reads;
+  private final CircuitBreaker writes;
+  private final StallWatch readWatch = new StallWatch(STALL);
+  private final StallWatch writeWatch = new StallWatch(STALL);
+  private volatile long outageAfter = STALLS_OF_AN_OUTAGE * STALL;
+  private volatile long retirement = RETIREMENT;
   private volatile SegmentDevice device;
   private volatile Superblock superblock;
   private volatile long formerEpoch = NO_EPOCH;
-  private volatile boolean working = true;
-  private volatile int term;
-  private long pause = FIRST_PAUSE;
-  private volatile long nextProbe;
-  private volatile boolean writing;
-  private volatile long writeStart;
 
   /** A segment as it was when it was written. */
   @InterfaceAudience.Private
@@ -93,13 +99,28 @@ final class StoreDevice {
     }
   }
 
+  /** A segment that could not be written. */
+  @InterfaceAudience.Private
+  static final class Retired {
+    final int segment;
+    /** When it is tried again, as {@link System#nanoTime()}. */
+    final long until;
+
+    Retired(int segment, long until) {
+      this.segment = segment;
+      this.until = until;
+    }
+  }
+
   /** @param first the number of its first segment */
   StoreDevice(String path, int first, int count, SegmentStoreSettings settings) {
     this.path = path;
     this.first = first;
     this.count = count;
     this.segmentSize = settings.segmentSize();
-    this.failuresInARow = settings.failuresInARow();
+    this.bufferCount = settings.bufferCount();
+    this.reads = new CircuitBreaker(settings.failuresInARow(), System::nanoTime);
+    this.writes = new CircuitBreaker(settings.failuresInARow(), System::nanoTime);
   }
 
   String path() {
@@ -138,6 +159,17 @@ final class StoreDevice {
     return Math.max(2, Math.min(4, count / 64));
   }
 
+  /** Returns how many segments the device should have clean while there are unwritten ones. */
+  int preparedTarget() {
+    return cleanTarget() + bufferCount;
+  }
+
+  /** Whether the cleaner is to see to clean segments. Called with the store's lock held. */
+  boolean needsCleanSegments() {
+    return clean.size() < cleanTarget()
+      || !unwritten.isEmpty() && clean.size() < preparedTarget();
+  }
+
   /**
    * As {@link #use}, at the start.
    * @param newFormerEpoch as {@link #formerEpoch}
@@ -152,12 +184,18 @@ final class StoreDevice {
     device = newDevice;
   }
 
-  private long position(int segment) {
+  /** Returns where a segment begins, in bytes. */
+  long positionOf(int segment) {
     return Superblock.positionOf(segment - first, segmentSize);
   }
 
   void read(ByteBuffer to, int segment, int place) throws IOException {
-    device.read(to, position(segment) + place);
+    int watched = readWatch.begin();
+    try {
+      device.read(to, positionOf(segment) + place);
+    } finally {
+      readWatch.end(watched);
+    }
   }
 
   /**
@@ -176,6 +214,19 @@ final class StoreDevice {
     return SegmentFooter.read(footer, trailer);
   }
 
+  /**
+   * Whether the first entry of a footer is in the segment. A segment is overwritten from its
+   * beginning, and its footer goes last; so a footer may be what is left of the former content.
+   */
+  boolean hasFirstEntry(int segment, SegmentFooter footer) throws IOException {
+    if (footer.count() == 0) {
+      return true;
+    }
+    ByteBuffer tag = ByteBuffer.allocate(EntryTag.SIZE);
+    read(tag, segment, footer.place(0) + footer.length(0) - EntryTag.SIZE);
+    return EntryTag.local().isOf(tag, footer.sequence(), footer.blockOffset(0));
+  }
+
   /** As {@link #readFooter}, of the trailer alone. */
   SegmentFooter.Trailer readTrailer(int segment) throws IOException {
     ByteBuffer trailer = ByteBuffer.allocate(SegmentFooter.TRAILER_SIZE);
@@ -183,14 +234,22 @@ final class StoreDevice {
     return SegmentFooter.trailer(trailer, superblock, segment - first);
   }
 
-  /** Only for the device's own thread. */
   void write(ByteBuffer from, int segment, int place) throws IOException {
-    writeStart = System.nanoTime();
-    writing = true;
+    int watched = writeWatch.begin();
     try {
-      device.write(from, position(segment) + place);
+      device.write(from, positionOf(segment) + place);
     } finally {
-      writing = false;
+      writeWatch.end(watched);
+    }
+  }
+
+  /** Brings to the device what was written. */
+  void sync() throws IOException {
+    int watched = writeWatch.begin();
+    try {
+      device.sync();
+    } finally {
+      writeWatch.end(watched);
     }
   }
 
@@ -198,75 +257,68 @@ final class StoreDevice {
    * Whether a write takes so long that it may never end. Nothing more is given to the device until
    * it does, and what waits for it is nothing that another device could be waited for.
    */
+  boolean isWriteStalled() {
+    return writeWatch.isStalled();
+  }
+
+  /** Whether a read or a write takes so long that it may never end. */
   boolean isStalled() {
-    return writing && System.nanoTime() - writeStart > stall;
+    return readWatch.isStalled() || writeWatch.isStalled();
+  }
+
+  /** Whether a read has stalled for so long that the device is to be bypassed. */
+  boolean isReadStalledForLong() {
+    return readWatch.longestNanos() > outageAfter;
+  }
+
+  /** Whether an access has stalled for so long that nobody is to wait for its end. */
+  boolean isStalledForLong() {
+    return isReadStalledForLong() || writeWatch.longestNanos() > outageAfter;
   }
 
   /** For tests whose devices take their time. */
   void stallsAfter(long nanos) {
-    stall = nanos;
+    readWatch.setLimit(nanos);
+    writeWatch.setLimit(nanos);
+    outageAfter = STALLS_OF_AN_OUTAGE * nanos;
   }
 
+  /** Returns for how long a segment that cannot be written is left alone, in nanoseconds. */
+  long retirement() {
+    return retirement;
+  }
+
+  /** For tests that do not wait. */
+  void retiresFor(long nanos) {
+    retirement = nanos;
+  }
+
+  /** Whether the device is in use; else it is bypassed. */
   boolean isWorking() {
-    return working;
+    return reads.isClosed();
   }
 
-  /** Returns what is to be said to {@link #failed}; to be taken before an access. */
-  int term() {
-    return term;
+  /** Whether a block on the device can be had now. */
+  boolean isReadable() {
+    return reads.isClosed() && !readWatch.isStalled();
   }
 
-  void readSucceeded() {
-    if (readFailures.get() != 0) {
-      readFailures.set(0);
-    }
+  /** Whether the device gets new segments. */
+  boolean isWritable() {
+    return reads.isClosed() && writes.isClosed();
   }
 
-  void writeSucceeded() {
-    if (writeFailures.get() != 0) {
-      writeFailures.set(0);
-    }
+  /** As {@link SegmentDevice#usableSpace}. */
+  long usableSpace() throws IOException {
+    return device.usableSpace();
   }
 
-  /** @return whether the device is bypassed because of this failure */
-  boolean readFailed(int termAtStart, long now) {
-    return failed(readFailures, termAtStart, now);
+  CircuitBreaker reads() {
+    return reads;
   }
 
-  /** @return whether the device is bypassed because of this failure */
-  boolean writeFailed(int termAtStart, long now) {
-    return failed(writeFailures, termAtStart, now);
-  }
-
-  private synchronized boolean failed(AtomicInteger failures, int termAtStart, long now) {
-    return working && termAtStart == term && failures.incrementAndGet() >= failuresInARow
-      && bypass(now);
-  }
-
-  /** Stops using the device. Returns true. */
-  synchronized boolean bypass(long now) {
-    working = false;
-    nextProbe = now + pause;
-    return true;
-  }
-
-  /** Returns how long a bypassed device is not to be tried, in nanoseconds, 0 or less if it is. */
-  long untilProbe(long now) {
-    return nextProbe - now;
-  }
-
-  synchronized void probeFailed(long now) {
-    pause = Math.min(2 * pause, LONGEST_PAUSE);
-    nextProbe = now + pause;
-  }
-
-  /** A probe has succeeded. What fails from now on and began before does not count. */
-  synchronized void works() {
-    term++;
-    readFailures.set(0);
-    writeFailures.set(0);
-    pause = FIRST_PAUSE;
-    working = true;
+  CircuitBreaker writes() {
+    return writes;
   }
 
   @Override

@@ -127,14 +127,36 @@ final class StoreDevices {
     }
     device.begin(opened, superblock, known ? found.epoch() : StoreDevice.NO_EPOCH);
     if (!works) {
-      device.bypass(System.nanoTime());
+      device.reads().open();
     }
     return works;
   }
 
-  /** Opens a device's path. The caller closes what is returned. */
-  SegmentDevice open(StoreDevice device) throws IOException {
+  private SegmentDevice open(StoreDevice device) throws IOException {
     return opener.open(device.path(), settings.sizePerDevice());
+  }
+
+  /**
+   * Opens the path of a device that is bypassed. The caller closes what is returned.
+   * @throws IOException if it cannot be opened, or if another device is found there
+   */
+  SegmentDevice reopen(StoreDevice device) throws IOException {
+    SegmentDevice opened =
+      opener.reopen(device.path(), settings.sizePerDevice(), device.device());
+    boolean same = false;
+    try {
+      Superblock found = Superblock.read(opened);
+      if (device.device() != null && !device.superblock().isOfSameDevice(found)) {
+        throw new IOException("At " + device + " is another device than the one that has failed; "
+          + "mount that one again, or restart the server if this one is to be used");
+      }
+      same = true;
+      return opened;
+    } finally {
+      if (!same && opened != device.device()) {
+        close(opened);
+      }
+    }
   }
 
   /** Closes a device, if there is one; a failure is logged. */
@@ -179,22 +201,23 @@ final class StoreDevices {
     return bypassed;
   }
 
-  /** Has each device that works make durable what was written to it; a failure is logged. */
-  void sync() {
+  /** Devices that are read and get no new segments. */
+  int readOnlyCount() {
+    int readOnly = 0;
     for (StoreDevice device : all) {
-      if (device.isWorking()) {
-        try {
-          device.device().sync();
-        } catch (IOException e) {
-          LOG.warn("{} cannot be brought up to date", device, e);
-        }
-      }
+      readOnly += device.isWorking() && !device.isWritable() ? 1 : 0;
     }
+    return readOnly;
+  }
+
+  /** Returns what closes the devices, in their order. */
+  List<Runnable> closing() {
+    List<Runnable> closing = new ArrayList<>();
+    all.forEach(device -> closing.add(() -> close(device.device())));
+    return closing;
   }
 
   void close() {
-    for (StoreDevice device : all) {
-      close(device.device());
-    }
+    closing().forEach(Runnable::run);
   }
 }

@@ -88,6 +88,11 @@ final class Superblock {
     return epoch;
   }
 
+  /** Whether another superblock, null if there is none, is of the same device. */
+  boolean isOfSameDevice(Superblock other) {
+    return other != null && other.idHigh == idHigh && other.idLow == idLow;
+  }
+
   /** Returns how many segments a device has room for. */
   static int segmentsOf(long size, int segmentSize) {
     return (int) Math.min(Location.MAX_SEGMENTS, Math.max(0, size - HEADER_SIZE) / segmentSize);
@@ -96,13 +101,25 @@ final class Superblock {
   /**
    * Reads a device's.
    * @return null if there is none that is whole and of this version
+   * @throws IOException if a place cannot be read and the other one has none
    */
   static Superblock read(SegmentDevice device) throws IOException {
-    ByteBuffer buffer = ByteBuffer.allocate(HEADER_SIZE);
-    device.read(buffer, 0);
-    Superblock first = decode(buffer, 0);
-    Superblock second = decode(buffer, PLACE);
-    return first == null || second != null && second.epoch > first.epoch ? second : first;
+    Superblock newest = null;
+    IOException failure = null;
+    for (int place = 0; place < HEADER_SIZE; place += PLACE) {
+      try {
+        ByteBuffer buffer = ByteBuffer.allocate(PLACE);
+        device.read(buffer, place);
+        Superblock found = decode(buffer, 0);
+        newest = newest == null || found != null && found.epoch > newest.epoch ? found : newest;
+      } catch (IOException e) {
+        failure = e;
+      }
+    }
+    if (newest == null && failure != null) {
+      throw failure;
+    }
+    return newest;
   }
 
   private static Superblock decode(ByteBuffer buffer, int at) {

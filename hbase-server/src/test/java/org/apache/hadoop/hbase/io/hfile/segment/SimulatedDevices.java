@@ -21,6 +21,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -51,6 +52,59 @@ final class SimulatedDevices implements SegmentDevice.Opener {
     private int allowedWrites;
     private int reads;
     private int opened;
+    /** Where reads and writes fail: from, to, and so on. */
+    private final List<int[]> badReads = new ArrayList<>();
+    private final List<int[]> badWrites = new ArrayList<>();
+    private int badReadCount;
+    /** By sector, whether it has its space, and how much there is for others. */
+    private final BitSet allocated = new BitSet();
+    private long space = Long.MAX_VALUE;
+
+    /** Has reads fail that touch any of these bytes. */
+    synchronized void failReadsAt(long from, long to) {
+      badReads.add(new int[] { (int) from, (int) to });
+    }
+
+    /** Has writes fail that touch any of these bytes. */
+    synchronized void failWritesAt(long from, long to) {
+      badWrites.add(new int[] { (int) from, (int) to });
+    }
+
+    /** Has all places work again. */
+    synchronized void mendPlaces() {
+      badReads.clear();
+      badWrites.clear();
+    }
+
+    /** Returns how many reads have failed by {@link #failReadsAt}. */
+    synchronized int badReads() {
+      return badReadCount;
+    }
+
+    /** Has places that were never written no more than so many bytes, all together. */
+    synchronized void setSpace(long bytes) {
+      space = bytes;
+    }
+
+    synchronized long space() {
+      return space;
+    }
+
+    private static boolean touches(List<int[]> bad, long position, int length) {
+      return bad.stream().anyMatch(b -> position < b[1] && position + length > b[0]);
+    }
+
+    private void allocate(long position, int length) throws IOException {
+      for (long at = position / SECTOR; at <= (position + length - 1) / SECTOR; at++) {
+        if (!allocated.get((int) at)) {
+          if (space < SECTOR) {
+            throw new IOException("No space left on device");
+          }
+          space -= space == Long.MAX_VALUE ? 0 : SECTOR;
+          allocated.set((int) at);
+        }
+      }
+    }
 
     synchronized void failReads(boolean fail) {
       failsReads = fail;
@@ -213,6 +267,10 @@ final class SimulatedDevices implements SegmentDevice.Opener {
         }
         medium.reads++;
         check(medium.failsReads);
+        if (Medium.touches(medium.badReads, position, to.remaining())) {
+          medium.badReadCount++;
+          throw new IOException("Bad sector");
+        }
         to.put(medium.bytes, (int) position, to.remaining());
       }
     }
@@ -233,6 +291,10 @@ final class SimulatedDevices implements SegmentDevice.Opener {
         if (medium.failsWrites) {
           throw new IOException("Cannot be written, as was asked for");
         }
+        if (Medium.touches(medium.badWrites, position, from.remaining())) {
+          throw new IOException("Bad sector");
+        }
+        medium.allocate(position, from.remaining());
         byte[] after = new byte[from.remaining()];
         from.get(after);
         int at = (int) position;
@@ -260,6 +322,11 @@ final class SimulatedDevices implements SegmentDevice.Opener {
         }
         medium.unsynced.clear();
       }
+    }
+
+    @Override
+    public long usableSpace() {
+      return medium.space();
     }
 
     private void check(boolean fails) throws IOException {

@@ -84,7 +84,7 @@ final class StoredBlocksFixture {
   /** Starts, and waits until all that was there is found and there are clean segments. */
   StoredBlocksFixture recover() {
     start();
-    CachedBlockFixture.await(() -> store.recovery().isDone());
+    CachedBlockFixture.await(() -> store.isRecovered());
     awaitQuiet();
     return this;
   }

@@ -229,7 +229,9 @@ public class TestJoinedSegmentReads {
     blocks.medium().failReads(true);
     assertNull(read(number));
     blocks.medium().failReads(false);
-    assertEquals(joined(number), read(number));
+    // It is forgotten, and the one behind it is not.
+    assertEquals(Location.ABSENT, location(number));
+    assertEquals(joined(number + 1), read(number + 1));
   }
 
   /** Reads a block with neighbours that throw when a place is requested, or when given a block. */

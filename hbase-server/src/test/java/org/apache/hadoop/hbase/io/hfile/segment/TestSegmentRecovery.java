@@ -182,7 +182,7 @@ public class TestSegmentRecovery {
         after.insert(key.file, key.offset);
       }
     }
-    CachedBlockFixture.await(() -> after.store.recovery().isDone());
+    CachedBlockFixture.await(() -> after.store.isRecovered());
     after.awaitQuiet();
     inserted = 0;
     for (ModelDirectory.Key key : killed.directory.all().keySet()) {

@@ -92,6 +92,11 @@ public class TestSegmentWriteSizes {
     }
 
     @Override
+    public long usableSpace() throws IOException {
+      return device.usableSpace();
+    }
+
+    @Override
     public void close() throws IOException {
       device.close();
     }

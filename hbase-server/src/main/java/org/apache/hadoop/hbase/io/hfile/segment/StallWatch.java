@@ -1,0 +1,102 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.io.hfile.segment;
+
+import java.util.concurrent.atomic.AtomicLongArray;
+import org.apache.yetus.audience.InterfaceAudience;
+
+/**
+ * Tells whether an access to a device takes so long that it may never end. Each access notes its
+ * start in a slot of its own and clears it at its end; all slots are looked at a few times in the
+ * time that counts as a stall, by whoever asks then.
+ * <p>
+ * <b>Invariant.</b> A slot is written by the thread that has claimed it, from its claim to its end;
+ * so an access that hangs keeps its slot, however many begin and end beside it. An access that
+ * finds no free slot among a few is not watched: with as many accesses under way there are others
+ * that are. Thread-safe; an access costs two readings of the clock and two writes of a slot.
+ */
+@InterfaceAudience.Private
+final class StallWatch {
+  private static final int SLOTS = 64;
+  /** A cache line for each slot. */
+  private static final int STRIDE = 8;
+  private static final int MAX_TRIES = 4;
+  private static final int NOT_WATCHED = -1;
+  private static final int LOOKS_PER_STALL = 8;
+
+  private final AtomicLongArray starts = new AtomicLongArray(SLOTS * STRIDE);
+  private volatile long limit;
+  private volatile long nextLook = System.nanoTime();
+  private volatile long longest;
+
+  /** @param limitNanos from when on an access stalls */
+  StallWatch(long limitNanos) {
+    this.limit = limitNanos;
+  }
+
+  /** Sets from when on an access stalls. */
+  void setLimit(long limitNanos) {
+    limit = limitNanos;
+    nextLook = System.nanoTime();
+  }
+
+  /** An access begins. Returns what is to be given to {@link #end}. */
+  int begin() {
+    long now = System.nanoTime() | 1;
+    int slot = (int) (Thread.currentThread().getId() * 0x9E3779B97F4A7C15L >>> 58);
+    for (int i = 0; i < MAX_TRIES; i++) {
+      int at = (slot + i) % SLOTS * STRIDE;
+      if (starts.get(at) == 0 && starts.compareAndSet(at, 0, now)) {
+        return at;
+      }
+    }
+    return NOT_WATCHED;
+  }
+
+  /** An access has ended. */
+  void end(int slot) {
+    if (slot != NOT_WATCHED) {
+      starts.set(slot, 0);
+    }
+  }
+
+  /** Whether an access stalls. */
+  boolean isStalled() {
+    return longestNanos() > limit;
+  }
+
+  /**
+   * Returns for how long the oldest access has been under way, in nanoseconds, as of the last look
+   * at the slots, which is recent compared with what counts as a stall.
+   */
+  long longestNanos() {
+    long now = System.nanoTime();
+    if (now - nextLook >= 0) {
+      nextLook = now + limit / LOOKS_PER_STALL;
+      long found = 0;
+      for (int i = 0; i < SLOTS; i++) {
+        long start = starts.get(i * STRIDE);
+        if (start != 0) {
+          found = Math.max(found, now - start);
+        }
+      }
+      longest = found;
+    }
+    return longest;
+  }
+}
