@@ -182,11 +182,11 @@ class IndexPartition extends ReentrantLock {
   boolean add(long key, long location) {
     if ((count + 1L) * 100 > (long) currentTable.slots() * FULLEST_PERCENT) {
       // If there is no memory, it may become fuller.
-      resize(larger());
+      resize(larger(), true);
     }
     long slot = freeSlotFor(key);
     while (slot == NOWHERE) {
-      if (!resize(larger())) {
+      if (!resize(larger(), true)) {
         return false;
       }
       slot = freeSlotFor(key);
@@ -219,7 +219,7 @@ class IndexPartition extends ReentrantLock {
     } else if (count * 100L < (long) current.slots() * EMPTIEST_PERCENT) {
       int enough = (int) (count * 100L / SHRUNK_PERCENT / SLOTS_PER_PAGE) + 1;
       if (enough < current.pages.length) {
-        resize(enough);
+        resize(enough, false);
       }
     }
   }
@@ -232,9 +232,9 @@ class IndexPartition extends ReentrantLock {
   }
 
   /** Moves to a table of that many pages, or of more; false if there is no memory. */
-  private boolean resize(int pages) {
+  private boolean resize(int pages, boolean grows) {
     for (int wanted = pages;; wanted += Math.max(1, wanted >> 3)) {
-      long[] taken = pool.take(wanted);
+      long[] taken = grows ? pool.takeToGrow(wanted) : pool.take(wanted);
       if (taken == null) {
         return false;
       }

@@ -21,8 +21,6 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.concurrent.Executor;
-import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.apache.hadoop.hbase.unsafe.HBasePlatformDependent;
 import org.apache.hadoop.hbase.util.DirectMemoryUtils;
@@ -35,59 +33,83 @@ import org.apache.hbase.thirdparty.io.netty.util.internal.PlatformDependent;
  * for the next who takes one, and memory goes back to the system only when nobody refers to the
  * pool any more. So one who reads a page that was given back meanwhile reads something, if not what
  * he looked for; that is what lets {@link SegmentIndex} be read without a lock. The memory counts
- * as direct memory of the process. Thread-safe.
+ * as direct memory of the process.
+ * <p>
+ * The pool grows in slabs of {@value #SLAB_PAGES} pages up to its budget. It takes no slab that
+ * would leave less than a reserve of the process's direct memory to others, and so never waits for
+ * direct memory: a caller gets pages or a refusal at once. Thread-safe.
  */
 @InterfaceAudience.Private
 final class PagePool {
   /** Bytes of a page, and what its address is a multiple of. */
   static final int PAGE_BYTES = 4096;
   private static final int SLAB_PAGES = 256;
-  /** Between two attempts to get memory that was not to be had. */
-  private static final long PAUSE = TimeUnit.SECONDS.toNanos(10);
-  private static final int SLAB_BYTES = (SLAB_PAGES + 1) * PAGE_BYTES;
+  /** Direct memory of a slab: its pages, and one more, since they are aligned. */
+  static final int SLAB_BYTES = (SLAB_PAGES + 1) * PAGE_BYTES;
+  /**
+   * Pages that {@link #takeToGrow} leaves when there are to be no more: a table shrinks by way of a
+   * smaller copy, so without them a full pool would get nothing back from tables that have emptied.
+   */
+  static final int SPARE_PAGES = 64;
+  private static final long MIN_RESERVE_BYTES = 32 << 20;
+  private static final int RESERVED_PART = 32;
 
   private final int maxSlabs;
+  private final long reserve;
   private final LongSupplier directMemoryLeft;
-  /** Null if those who take pages may wait for memory. */
-  private final Executor background;
-  private boolean asked;
-  private long nextQuestion = System.nanoTime();
   /** Keeps the memory. */
   private final List<ByteBuffer> slabs = new ArrayList<>();
   private long[] free = new long[SLAB_PAGES];
   private int freePages;
 
+  /** Without a budget or a reserve. */
   PagePool() {
     this(Integer.MAX_VALUE);
   }
 
-  /**
-   * A pool for those who must not wait. When no direct memory is left, the next of it is to be had
-   * by waiting for collections, half a second in all, of which something may come; then pages are
-   * refused until that was done in the background.
-   */
-  PagePool(Executor background) {
-    this(Integer.MAX_VALUE, background, PagePool::directMemoryLeft);
-    ByteBuffer first = allocate();
-    if (first != null) {
-      add(first);
-    }
-  }
-
   /** For tests that run out of memory, with so many times {@value #SLAB_PAGES} pages. */
   PagePool(int maxSlabs) {
-    this(maxSlabs, null, PagePool::directMemoryLeft);
+    this((long) maxSlabs * SLAB_BYTES, 0, () -> Long.MAX_VALUE);
   }
 
-  /** @param directMemoryLeft bytes that the process may have outside the heap besides */
-  PagePool(int maxSlabs, Executor background, LongSupplier directMemoryLeft) {
-    this.maxSlabs = maxSlabs;
-    this.background = background;
+  /**
+   * @param maxBytes         the budget in bytes, of which the pool uses whole slabs
+   * @param reserve          bytes of direct memory that the pool leaves to others
+   * @param directMemoryLeft bytes of direct memory that the process may still allocate
+   */
+  PagePool(long maxBytes, long reserve, LongSupplier directMemoryLeft) {
+    this.maxSlabs = (int) Math.min(Integer.MAX_VALUE, maxBytes / SLAB_BYTES);
+    this.reserve = reserve;
     this.directMemoryLeft = directMemoryLeft;
   }
 
-  private static long directMemoryLeft() {
+  /**
+   * Makes a pool that leaves {@link #reserveBytes} to others.
+   * @param maxBytes the budget in bytes, of which the pool uses whole slabs
+   */
+  static PagePool withReserve(long maxBytes) {
+    return new PagePool(maxBytes, reserveBytes(), PagePool::directMemoryLeft);
+  }
+
+  /**
+   * Returns how much direct memory is left to others, in bytes: 32 MB, or a 32nd of the process's
+   * limit if that is more. A component that cannot allocate fails a request, while an index that
+   * does not grow costs misses only. 32 MB is what the others take in one go when load rises:
+   * several chunks of 4 MB of Netty's arenas, and responses of 2 MB for some handlers. A server
+   * with a larger limit has more handlers and connections.
+   */
+  static long reserveBytes() {
+    return Math.max(MIN_RESERVE_BYTES, DirectMemoryUtils.getDirectMemorySize() / RESERVED_PART);
+  }
+
+  static long directMemoryLeft() {
     return DirectMemoryUtils.getDirectMemorySize() - DirectMemoryUtils.getDirectMemoryUsage();
+  }
+
+  /** Returns the bytes of whole slabs with no fewer than so many bytes in pages. */
+  static long bytesOfSlabsFor(long bytesInPages) {
+    long slabBytes = (long) SLAB_PAGES * PAGE_BYTES;
+    return (bytesInPages + slabBytes - 1) / slabBytes * SLAB_BYTES;
   }
 
   /**
@@ -95,11 +117,24 @@ final class PagePool {
    * @return their addresses, or null if there is no memory for them
    */
   synchronized long[] take(int pages) {
+    return ensureFree(pages) ? poll(pages) : null;
+  }
+
+  /** As {@link #take}, but leaves {@value #SPARE_PAGES} pages to tables that shrink. */
+  synchronized long[] takeToGrow(int pages) {
+    return ensureFree(pages + SPARE_PAGES) ? poll(pages) : null;
+  }
+
+  private boolean ensureFree(int pages) {
     while (freePages < pages) {
       if (!addSlab()) {
-        return null;
+        return false;
       }
     }
+    return true;
+  }
+
+  private long[] poll(int pages) {
     long[] taken = new long[pages];
     freePages -= pages;
     System.arraycopy(free, freePages, taken, 0, pages);
@@ -110,29 +145,18 @@ final class PagePool {
   }
 
   private boolean addSlab() {
-    if (slabs.size() >= maxSlabs) {
+    if (slabs.size() >= maxSlabs || directMemoryLeft.getAsLong() - SLAB_BYTES < reserve) {
       return false;
     }
-    if (background != null && directMemoryLeft.getAsLong() < SLAB_BYTES) {
-      askForSlab();
-      return false;
-    }
-    ByteBuffer slab = allocate();
-    return slab != null && add(slab);
-  }
-
-  private static ByteBuffer allocate() {
+    ByteBuffer slab;
     try {
-      return ByteBuffer.allocateDirect(SLAB_BYTES);
+      slab = ByteBuffer.allocateDirect(SLAB_BYTES);
     } catch (OutOfMemoryError e) {
       // Direct memory has a limit of its own; the heap need not be short.
-      return null;
+      return false;
     }
-  }
-
-  private boolean add(ByteBuffer slab) {
     slabs.add(slab);
-    reserve(freePages + SLAB_PAGES);
+    ensureSpaceFor(freePages + SLAB_PAGES);
     long address = PlatformDependent.directBufferAddress(slab) + PAGE_BYTES - 1 & -PAGE_BYTES;
     for (int i = SLAB_PAGES - 1; i >= 0; i--) {
       free[freePages++] = address + (long) i * PAGE_BYTES;
@@ -140,25 +164,7 @@ final class PagePool {
     return true;
   }
 
-  private void askForSlab() {
-    if (!asked && System.nanoTime() - nextQuestion >= 0) {
-      asked = true;
-      background.execute(() -> {
-        // Without the lock, so that nobody waits for it.
-        ByteBuffer slab = allocate();
-        synchronized (this) {
-          asked = false;
-          if (slab == null) {
-            nextQuestion = System.nanoTime() + PAUSE;
-          } else if (slabs.size() < maxSlabs) {
-            add(slab);
-          }
-        }
-      });
-    }
-  }
-
-  private void reserve(int pages) {
+  private void ensureSpaceFor(int pages) {
     if (free.length < pages) {
       free = Arrays.copyOf(free, Math.max(pages, free.length + (free.length >> 1)));
     }
@@ -166,7 +172,7 @@ final class PagePool {
 
   /** Gives pages back, which others may get at once. */
   synchronized void give(long[] pages) {
-    reserve(freePages + pages.length);
+    ensureSpaceFor(freePages + pages.length);
     System.arraycopy(pages, 0, free, freePages, pages.length);
     freePages += pages.length;
   }
@@ -174,6 +180,11 @@ final class PagePool {
   /** Returns all the memory of the pool, in bytes, that of pages which nobody has included. */
   synchronized long getBytes() {
     return (long) slabs.size() * SLAB_BYTES;
+  }
+
+  /** Returns the budget in bytes: what {@link #getBytes} can reach. */
+  long getMaxBytes() {
+    return (long) maxSlabs * SLAB_BYTES;
   }
 
   /** Returns what the pool itself takes of the heap, in bytes. */

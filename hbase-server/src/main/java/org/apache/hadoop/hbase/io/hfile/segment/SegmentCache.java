@@ -85,8 +85,6 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
   private static final long SWEEP_RETRY_MS = 100;
   private static final long LOG_INTERVAL_NANOS = TimeUnit.MINUTES.toNanos(5);
   private static final int DEFAULT_WAIT_MS = 0;
-  /** What blocks count for when an index is made for them, before any is there. */
-  private static final int EXPECTED_BLOCK_BYTES = 32 << 10;
 
   /** Says to those who share reads that there is nothing to share. */
   private static final IOException NOT_THERE = new NotThere();
@@ -152,8 +150,8 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
     Configuration conf, SegmentDevice.Opener opener) throws IOException {
     name = tierName;
     engine = ioEngine;
-    index = new SegmentIndex(settings.store().capacity() / EXPECTED_BLOCK_BYTES,
-      new PagePool(task -> daemon(task, name + "-SegmentIndexMemory").start()));
+    index = new SegmentIndex(settings.expectedBlocks(),
+      PagePool.withReserve(settings.maxIndexBytes()));
     blocks = new IndexedBlocks(files, index);
     store = SegmentStore.open(settings.store(), blocks, opener);
     metrics = store.metrics();
@@ -814,6 +812,8 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
     gauges.accept("FileCount", files::getFileCount);
     gauges.accept("DroppedBlockCount", files::getDroppedBlockCount);
     gauges.accept("IndexBytes", index::getOffHeapBytes);
+    gauges.accept("IndexMaxBytes", index::getMaxOffHeapBytes);
+    gauges.accept("IndexFullInsertCount", index::getRefusedCount);
     gauges.accept("BufferBytes", store::bufferBytes);
     gauges.accept("SegmentCount", store::segmentCount);
     gauges.accept("CleanSegmentCount", store::cleanSegments);
@@ -851,11 +851,13 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
   private void logStats() {
     LOG.info(
       "{} tier ({}): {} blocks of {} files, {} of {} MB, hits={}, misses={}, insertions={}, "
-        + "refused={}, written={} MB, write amplification={}, reclaimed blocks={}, rewritten={}, "
+        + "refused={}, index={} of {} MB, refused by index={}, written={} MB, "
+        + "write amplification={}, reclaimed blocks={}, rewritten={}, "
         + "bad entries={}, bypassed devices={}",
       name, engine, getBlockCount(), files.getFileCount(), getCurrentSize() >> 20,
       getMaxSize() >> 20, stats.getHitCount(), stats.getMissCount(), metrics.insertions,
-      stats.getFailedInserts(), metrics.writtenBytes.sum() >> 20,
+      stats.getFailedInserts(), index.getOffHeapBytes() >> 20, index.getMaxOffHeapBytes() >> 20,
+      index.getRefusedCount(), metrics.writtenBytes.sum() >> 20,
       String.format("%.2f", metrics.writeAmplification()), metrics.blocksReclaimed,
       metrics.blocksRewritten, metrics.badEntries, store.bypassedDevices());
   }

@@ -59,7 +59,15 @@ public final class SegmentCacheSettings implements DeviceTierEngine.Settings {
    */
   public static final String WRITE_LIMIT_KEY = "hbase.bucketcache.l2.write.limit.mb.per.sec";
 
+  /**
+   * Mean size of a cached block in KB, from 1 to 16383. The index has a budget of 24 bytes of
+   * direct memory for each block of this size that the tier can hold. If blocks are smaller, the
+   * index is full before the devices are, and refuses blocks. Default: 32.
+   */
+  public static final String EXPECTED_BLOCK_KB_KEY = "hbase.segmentcache.expected.block.kb";
+
   private static final int DEFAULT_SEGMENT_MB = 16;
+  private static final int DEFAULT_EXPECTED_BLOCK_KB = 32;
   private static final int BUFFERS_BESIDE_PATHS = 4;
   private static final double DEFAULT_REWRITE_SHARE = 0.25;
   private static final double LARGEST_REWRITE_SHARE = 0.5;
@@ -69,6 +77,7 @@ public final class SegmentCacheSettings implements DeviceTierEngine.Settings {
 
   private final String ioEngine;
   private final SegmentStoreSettings store;
+  private final long expectedBlocks;
   private final Path snapshot;
 
   private SegmentCacheSettings(String engine, String sizeKey, long capacity, String snapshotPath,
@@ -101,6 +110,7 @@ public final class SegmentCacheSettings implements DeviceTierEngine.Settings {
     }
     store = new SegmentStoreSettings(paths, capacity, segmentSize, buffers, rewriteShare(conf),
       writeLimit(conf), FAILURES_IN_A_ROW);
+    expectedBlocks = capacity / (expectedBlockKb(conf) << 10);
     File first = new File(paths.get(0));
     snapshot = snapshotPath != null
       ? new File(snapshotPath).toPath()
@@ -131,9 +141,24 @@ public final class SegmentCacheSettings implements DeviceTierEngine.Settings {
     return store;
   }
 
+  /** Returns for how many blocks the index is made. */
+  long expectedBlocks() {
+    return expectedBlocks;
+  }
+
+  /** Returns the direct memory that the index may take, in bytes. */
+  long maxIndexBytes() {
+    return SegmentIndex.maxBytesFor(expectedBlocks);
+  }
+
   /** Returns where to keep the index while no process has it; null if that is nowhere. */
   Path snapshot() {
     return snapshot;
+  }
+
+  private static long expectedBlockKb(Configuration conf) {
+    return number(conf, EXPECTED_BLOCK_KB_KEY, DEFAULT_EXPECTED_BLOCK_KB, 1,
+      Location.MAX_ENTRY_BYTES >> 10);
   }
 
   /** Returns how much of a segment may be written again when it is reclaimed, 0 to 0.5. */

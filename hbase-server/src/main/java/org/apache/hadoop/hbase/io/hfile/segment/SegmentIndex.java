@@ -27,7 +27,8 @@ import org.apache.yetus.audience.InterfaceAudience;
 /**
  * Where each block is: a map from file number and block offset to {@link Location}, outside the
  * heap, of {@value IndexPartition#SLOT_BYTES} bytes a slot. With the slots that are empty it comes
- * to less than 20 bytes a block, and its objects on the heap to less than a tenth of a byte.
+ * to less than 20 bytes a block once it is filled, to less than {@value #MAX_BLOCK_BYTES} when
+ * blocks are replaced by others, and its objects on the heap to less than a tenth of a byte.
  * <p>
  * The map is cut into partitions by file and stretch of {@value #STRETCH_BYTES} bytes of it, so
  * that the blocks of a file are found by a walk over few of them. Each is a hash table of its own
@@ -50,6 +51,15 @@ public final class SegmentIndex {
   private static final int STRETCH_BYTES = 1 << STRETCH_BITS;
   private static final int BLOCKS_PER_PARTITION = 4096;
   private static final int MAX_PARTITIONS = 1 << 17;
+  /**
+   * Bytes in pages that a block takes at most. A table has grown by an eighth at 92 %, and so is 82
+   * % full at least while it fills: 19.5 bytes. Blocks that are replaced in the order in which they
+   * came leave tables which have not shrunk yet: up to 23 were measured.
+   */
+  private static final int MAX_BLOCK_BYTES = 24;
+  /** For the tables that are copied at a time, 20 pages each, and for pages to shrink with. */
+  private static final long SLACK_BYTES = 2L << 20;
+  private static final long MIN_BUDGET_BYTES = 4L << 20;
 
   /** Chooses all; with it the number of what is chosen is known beforehand. */
   static final Filter ALL = (file, offset, location) -> true;
@@ -62,6 +72,7 @@ public final class SegmentIndex {
   private final PagePool pool;
   private final IndexPartition[] partitions;
   private final LongAdder size = new LongAdder();
+  private final LongAdder refused = new LongAdder();
 
   /** Takes blocks. */
   @InterfaceAudience.Private
@@ -96,6 +107,15 @@ public final class SegmentIndex {
     for (int i = 0; i < wanted; i++) {
       partitions[i] = new IndexPartition(pool);
     }
+  }
+
+  /**
+   * Returns the memory outside the heap that an index of so many blocks needs at most, in bytes: 24
+   * for each block, 2 MB for tables that are being copied, and 4 MB at least.
+   */
+  static long maxBytesFor(long expectedBlocks) {
+    return PagePool.bytesOfSlabsFor(
+      Math.max(MIN_BUDGET_BYTES, expectedBlocks * MAX_BLOCK_BYTES + SLACK_BYTES));
   }
 
   /** Returns where a block is, or {@link Location#ABSENT}. Takes no lock. */
@@ -134,6 +154,7 @@ public final class SegmentIndex {
       long slot = partition.find(key);
       if (slot == IndexPartition.NOWHERE) {
         if (!partition.add(key, location)) {
+          refused.increment();
           return Location.REFUSED;
         }
         size.increment();
@@ -369,6 +390,24 @@ public final class SegmentIndex {
   /** Returns the memory outside the heap, in bytes, that which waits to be used included. */
   public long getOffHeapBytes() {
     return pool.getBytes();
+  }
+
+  /** Returns what {@link #getOffHeapBytes} can reach, in bytes. */
+  public long getMaxOffHeapBytes() {
+    return pool.getMaxBytes();
+  }
+
+  /**
+   * Returns how many blocks were not put, for there was no memory: the pool is at its budget, or
+   * direct memory at the reserve for others.
+   */
+  public long getRefusedCount() {
+    return refused.sum();
+  }
+
+  /** For tests that take the memory. */
+  PagePool pool() {
+    return pool;
   }
 
   /** Returns about what the index takes of the heap, in bytes. */

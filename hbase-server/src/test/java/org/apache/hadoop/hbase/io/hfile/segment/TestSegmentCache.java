@@ -34,8 +34,10 @@ import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.StandardCopyOption;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
@@ -131,6 +133,39 @@ public class TestSegmentCache {
 
   private void put(String file, long offset) {
     put(key(file, offset, BlockType.DATA));
+  }
+
+  @Test
+  public void testFullIndexRefusesBlocksUntilItHasMemoryAgain() {
+    put(FILE, 0);
+    PagePool pool = cache.index().pool();
+    List<long[]> taken = new ArrayList<>();
+    for (long[] page = pool.take(1); page != null; page = pool.take(1)) {
+      taken.add(page);
+    }
+    assertEquals(gauge("IndexMaxBytes"), gauge("IndexBytes"));
+    // Fits into the page that the table has.
+    put(FILE, BLOCK);
+    assertEquals(0, gauge("IndexFullInsertCount"));
+    long offset = 2 * BLOCK;
+    while (gauge("IndexFullInsertCount") == 0) {
+      cache.cacheBlock(key(FILE, offset, BlockType.DATA),
+        block(BlockType.DATA, offset, 100));
+      offset += BLOCK;
+    }
+    long refused = offset - BLOCK;
+    assertTrue(gauge("RefusedInsertCount") > 0);
+    assertFalse(cache.containsBlock(key(FILE, refused, BlockType.DATA)));
+    long blocks = cache.getBlockCount();
+    Cacheable read = cache.getBlock(key(FILE, 0, BlockType.DATA), true, false, true);
+    assertNotNull(read);
+    read.release();
+    assertTrue(cache.evictBlock(key(FILE, 0, BlockType.DATA)));
+    assertEquals(blocks - 1, cache.getBlockCount());
+    taken.forEach(pool::give);
+    put(FILE, refused);
+    assertEquals(1, gauge("IndexFullInsertCount"));
+    assertEquals(blocks, cache.getBlockCount());
   }
 
   /** Caches a block, as often as it is refused because the device is behind. */

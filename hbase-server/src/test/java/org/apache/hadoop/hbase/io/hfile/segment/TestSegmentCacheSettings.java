@@ -143,6 +143,9 @@ public class TestSegmentCacheSettings {
     for (String bad : new String[] { "0", "65", "-1", "1.5", "a" }) {
       assertRefused(SegmentCacheSettings.SEGMENT_MB_KEY, bad, "from 1 to 64");
     }
+    for (String bad : new String[] { "0", "16384", "-1", "1.5", "a" }) {
+      assertRefused(SegmentCacheSettings.EXPECTED_BLOCK_KB_KEY, bad, "from 1 to 16383");
+    }
     for (String bad : new String[] { "2", "-3", "x" }) {
       assertRefused(SegmentCacheSettings.BUFFERS_KEY, bad, "from 3");
     }
@@ -159,6 +162,22 @@ public class TestSegmentCacheSettings {
     assertRefused("hbase.bucketcache.l1.ioengine", "segments:" + path("two"), "offheap");
     conf.set(ENGINE, "segments:" + path("one") + "," + path("two"));
     assertRefused(SIZE, "16", "raise it to 17");
+  }
+
+  @Test
+  public void testIndexHasMemoryForTheExpectedBlocks() {
+    long min = 4L * PagePool.SLAB_BYTES;
+    assertEquals(33 << 20 >> 15, settings().expectedBlocks());
+    assertEquals(min, settings().maxIndexBytes());
+    conf.set(SIZE, "65536");
+    assertEquals(2 << 20, settings().expectedBlocks());
+    // 48 MB at 24 bytes a block, and 2 MB.
+    assertEquals(50L * PagePool.SLAB_BYTES, settings().maxIndexBytes());
+    conf.set(SegmentCacheSettings.EXPECTED_BLOCK_KB_KEY, "1");
+    assertEquals((24L * 64 + 2) * PagePool.SLAB_BYTES, settings().maxIndexBytes());
+    conf.set(SegmentCacheSettings.EXPECTED_BLOCK_KB_KEY, "16383");
+    assertEquals(4096, settings().expectedBlocks());
+    assertEquals(min, settings().maxIndexBytes());
   }
 
   private ByteBuffAllocator pool() {

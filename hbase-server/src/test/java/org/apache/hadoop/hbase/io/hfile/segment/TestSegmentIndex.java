@@ -20,7 +20,6 @@ package org.apache.hadoop.hbase.io.hfile.segment;
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertNotEquals;
-import static org.junit.Assert.assertNull;
 import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
@@ -29,11 +28,9 @@ import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
-import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.Queue;
 import java.util.Random;
 import java.util.TreeMap;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
@@ -298,29 +295,6 @@ public class TestSegmentIndex {
     }
     assertEquals(Location.ABSENT,
       index.put(1, taken, Location.of(taken, 0, Location.UNIT, 0, 0)));
-  }
-
-  @Test
-  public void memoryThatMustBeWaitedForIsWaitedForByOthers() {
-    long[] left = { Long.MAX_VALUE };
-    Queue<Runnable> tasks = new ArrayDeque<>();
-    PagePool pool = new PagePool(3, tasks::add, () -> left[0]);
-    assertEquals(200, pool.take(200).length);
-    assertTrue("Nobody has to wait", tasks.isEmpty());
-    left[0] = 100_000;
-    assertEquals(56, pool.take(56).length);
-    assertNull(pool.take(1));
-    assertNull(pool.take(1));
-    assertEquals(1, tasks.size());
-    assertNull("Not yet", pool.take(1));
-    tasks.remove().run();
-    assertEquals(256, pool.take(256).length);
-    assertNull(pool.take(1));
-    tasks.remove().run();
-    assertEquals(1, pool.take(1).length);
-    assertEquals(255, pool.take(255).length);
-    assertNull(pool.take(1));
-    assertTrue("There is not to be more", tasks.isEmpty());
   }
 
   /** As a tier has them: files of a few GB, blocks of a little more than 32 KB side by side. */
