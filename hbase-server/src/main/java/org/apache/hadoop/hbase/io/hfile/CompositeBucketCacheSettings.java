@@ -27,6 +27,8 @@ import java.util.List;
 import java.util.Map;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HConstants;
+import org.apache.hadoop.hbase.io.ByteBuffAllocator;
+import org.apache.hadoop.hbase.io.util.MemorySizeUtil;
 import org.apache.hadoop.hbase.util.DirectMemoryUtils;
 import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
@@ -256,6 +258,8 @@ public final class CompositeBucketCacheSettings {
   private final Tier second;
   private final double promotedShare;
   private final long metaIdleMs;
+  /** Null if there is none. */
+  private final String warning;
 
   private CompositeBucketCacheSettings(Configuration conf) {
     if (conf.getBoolean(EXTERNAL_KEY, false)) {
@@ -279,7 +283,7 @@ public final class CompositeBucketCacheSettings {
     promotedShare = promotedShare(conf);
     metaIdleMs = metaIdleMs(conf);
     checkPaths();
-    checkDirectMemory(conf);
+    warning = checkDirectMemory(conf);
     for (String key : new String[] { HConstants.BUCKET_CACHE_IOENGINE_KEY,
       HConstants.BUCKET_CACHE_SIZE_KEY, HConstants.BUCKET_CACHE_PERSISTENT_PATH_KEY }) {
       if (value(conf, key) != null) {
@@ -314,6 +318,21 @@ public final class CompositeBucketCacheSettings {
    */
   public static CompositeBucketCacheSettings of(Configuration conf) {
     return new CompositeBucketCacheSettings(conf);
+  }
+
+  /**
+   * Returns the warnings about settings that a server starts with, one sentence each.
+   * @return an empty list if there are none, or if the settings are refused
+   */
+  public static List<String> warnings(Configuration conf) {
+    String found;
+    try {
+      found = of(conf).warning;
+    } catch (IllegalArgumentException e) {
+      // A refusal is reported by who calls of().
+      return Collections.emptyList();
+    }
+    return found == null ? Collections.emptyList() : Collections.singletonList(found);
   }
 
   public Tier first() {
@@ -435,9 +454,16 @@ public final class CompositeBucketCacheSettings {
     }
   }
 
-  private void checkDirectMemory(Configuration conf) {
+  /**
+   * Compares the direct memory of all components with the limit of the process. What the start
+   * allocates must fit. The rest is allocated on demand, and a server may run for long without
+   * needing all of it, so a sum beyond the limit is a warning.
+   * @return the warning, null if there is none
+   */
+  private String checkDirectMemory(Configuration conf) {
     long limit = DirectMemoryUtils.getDirectMemorySize();
     long wanted = 0;
+    DirectMemoryDemand demand = new DirectMemoryDemand();
     for (Tier tier : new Tier[] { first, second }) {
       if (!tier.isDirect()) {
         continue;
@@ -450,6 +476,38 @@ public final class CompositeBucketCacheSettings {
           + mb(limit) + " MB of direct memory of this process; lower it, or raise "
           + "-XX:MaxDirectMemorySize");
       }
+      demand.addAtStart(tier.prefix + SIZE + "=" + value(conf, tier.prefix + SIZE), tier.capacity);
+    }
+    if (second.deviceTier != null) {
+      second.deviceTier.addDirectMemory(demand, conf);
+    }
+    String refusal = demand.refusal(limit);
+    if (refusal != null) {
+      throw new IllegalArgumentException(refusal);
+    }
+    try {
+      addOthers(demand, conf);
+    } catch (RuntimeException e) {
+      // The memstore and the RPC server report bad values of their keys themselves.
+      LOG.debug("Settings of the memstore or of the RPC buffer pool cannot be read", e);
+    }
+    String exceeded = demand.warning(limit);
+    if (exceeded != null) {
+      LOG.warn(exceeded);
+    }
+    return exceeded;
+  }
+
+  private static void addOthers(DirectMemoryDemand demand, Configuration conf) {
+    long memstoreMb = Math.max(0, conf.getLong(MemorySizeUtil.OFFHEAP_MEMSTORE_SIZE_KEY, 0));
+    demand.addLater(MemorySizeUtil.OFFHEAP_MEMSTORE_SIZE_KEY + "=" + memstoreMb, memstoreMb * MB);
+    if (conf.getBoolean(ByteBuffAllocator.ALLOCATOR_POOL_ENABLED_KEY, true)) {
+      // As the server's own; without a buffer yet.
+      ByteBuffAllocator pool = ByteBuffAllocator.create(conf, true);
+      int count = pool.getTotalBufferCount();
+      demand.addLater(ByteBuffAllocator.MAX_BUFFER_COUNT_KEY + "=" + count + " of "
+        + ByteBuffAllocator.BUFFER_SIZE_KEY + "=" + pool.getBufferSize(),
+        (long) count * pool.getBufferSize());
     }
   }
 

@@ -44,6 +44,12 @@ public interface DeviceTierEngine {
      * @throws IOException if no device can be used
      */
     CacheTier open(String tierName, Configuration conf) throws IOException;
+
+    /**
+     * Adds the direct memory that the tier uses.
+     * @param conf what the settings were read from
+     */
+    void addDirectMemory(DirectMemoryDemand demand, Configuration conf);
   }
 
   /** Returns what the engine's setting begins with, up to the colon, in front of paths. */

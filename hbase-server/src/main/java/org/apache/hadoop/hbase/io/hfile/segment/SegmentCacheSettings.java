@@ -25,6 +25,7 @@ import java.util.List;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.io.hfile.CacheTier;
 import org.apache.hadoop.hbase.io.hfile.DeviceTierEngine;
+import org.apache.hadoop.hbase.io.hfile.DirectMemoryDemand;
 import org.apache.hadoop.hbase.util.DirectMemoryUtils;
 import org.apache.yetus.audience.InterfaceAudience;
 
@@ -149,6 +150,17 @@ public final class SegmentCacheSettings implements DeviceTierEngine.Settings {
   /** Returns the direct memory that the index may take, in bytes. */
   long maxIndexBytes() {
     return SegmentIndex.maxBytesFor(expectedBlocks);
+  }
+
+  @Override
+  public void addDirectMemory(DirectMemoryDemand demand, Configuration conf) {
+    demand.addAtStart(BUFFERS_KEY + "=" + store.bufferCount(),
+      (long) store.bufferCount() * store.segmentSize());
+    demand.addLater("index at " + EXPECTED_BLOCK_KB_KEY + "=" + expectedBlockKb(conf),
+      maxIndexBytes());
+    demand.addLater("joined reads",
+      (long) SegmentReader.MAX_JOINED_READS * SegmentReader.MAX_JOINED_BYTES);
+    demand.addLater("reserve of the index for others", PagePool.reserveBytes());
   }
 
   /** Returns where to keep the index while no process has it; null if that is nowhere. */

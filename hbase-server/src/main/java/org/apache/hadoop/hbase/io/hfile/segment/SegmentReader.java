@@ -50,7 +50,7 @@ final class SegmentReader {
   static final int MAX_JOINED_BLOCKS = 4;
   static final int MAX_JOINED_BYTES = 256 << 10;
   /** Maximum number of concurrent joined reads; more are not joined. */
-  private static final int MAX_JOINED_READS = 8;
+  static final int MAX_JOINED_READS = 8;
 
   private static final int TAG_READ = EntryTag.SIZE;
   /** How many segments' footers are kept for {@link #readBlockSize}. */

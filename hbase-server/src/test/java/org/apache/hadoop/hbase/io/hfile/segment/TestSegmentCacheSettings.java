@@ -27,6 +27,7 @@ import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
 import java.io.File;
+import java.util.List;
 import java.util.Map;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
@@ -40,6 +41,7 @@ import org.apache.hadoop.hbase.io.hfile.CompositeBucketCacheSettings;
 import org.apache.hadoop.hbase.io.hfile.bucket.RecoveredEntryAllocator;
 import org.apache.hadoop.hbase.testclassification.IOTests;
 import org.apache.hadoop.hbase.testclassification.SmallTests;
+import org.apache.hadoop.hbase.util.DirectMemoryUtils;
 import org.junit.Before;
 import org.junit.ClassRule;
 import org.junit.Rule;
@@ -178,6 +180,51 @@ public class TestSegmentCacheSettings {
     conf.set(SegmentCacheSettings.EXPECTED_BLOCK_KB_KEY, "16383");
     assertEquals(4096, settings().expectedBlocks());
     assertEquals(min, settings().maxIndexBytes());
+  }
+
+  @Test
+  public void testL1AndBuffersLargerThanDirectMemoryAreRefused() {
+    long limit = DirectMemoryUtils.getDirectMemorySize() >> 20;
+    conf.set("hbase.bucketcache.l1.size", String.valueOf(limit - 10));
+    conf.set(SegmentCacheSettings.BUFFERS_KEY, "10");
+    settings();
+    conf.set(SegmentCacheSettings.BUFFERS_KEY, "11");
+    assertRefused("hbase.bucketcache.l1.size", String.valueOf(limit - 10),
+      SegmentCacheSettings.BUFFERS_KEY + "=11 (11 MB) make " + (limit + 1) + " MB at the start");
+    assertEquals("what is refused is no warning", 0,
+      CompositeBucketCacheSettings.warnings(conf).size());
+  }
+
+  @Test
+  public void testDirectMemoryThatMayBecomeTooLittleIsAWarning() {
+    assertEquals(0, CompositeBucketCacheSettings.warnings(conf).size());
+    long mb = 1 << 20;
+    long limit = DirectMemoryUtils.getDirectMemorySize();
+    conf.set(SegmentCacheSettings.BUFFERS_KEY, "5");
+    conf.set("hbase.regionserver.offheap.global.memstore.size", "7");
+    long others = (5 + 7 + 2) * mb + settings().maxIndexBytes() + PagePool.reserveBytes();
+    long l1 = (limit - others) / mb - 1;
+    conf.set("hbase.bucketcache.l1.size", String.valueOf(l1));
+    conf.setInt(ByteBuffAllocator.MAX_BUFFER_COUNT_KEY, 1);
+    int pool = (int) (limit - others - l1 * mb);
+    conf.setInt(ByteBuffAllocator.BUFFER_SIZE_KEY, pool);
+    assertEquals(0, CompositeBucketCacheSettings.warnings(conf).size());
+    conf.setInt(ByteBuffAllocator.BUFFER_SIZE_KEY, pool + 1);
+    List<String> warnings = CompositeBucketCacheSettings.warnings(conf);
+    assertEquals(warnings.toString(), 1, warnings.size());
+    for (String part : new String[] { "hbase.bucketcache.l1.size=" + l1 + " (" + l1 + " MB)",
+      SegmentCacheSettings.BUFFERS_KEY + "=5 (5 MB)",
+      SegmentCacheSettings.EXPECTED_BLOCK_KB_KEY + "=32 (5 MB)", "joined reads (2 MB)",
+      "hbase.regionserver.offheap.global.memstore.size=7 (7 MB)",
+      ByteBuffAllocator.MAX_BUFFER_COUNT_KEY + "=1 of " + ByteBuffAllocator.BUFFER_SIZE_KEY + "="
+        + (pool + 1) + " (2 MB)",
+      "may come to " + (limit / mb + 1) + " MB", "exceeds the " + limit / mb + " MB",
+      "raise -XX:MaxDirectMemorySize to " + (limit / mb + 1) + "m" }) {
+      assertTrue(part + " in " + warnings, warnings.get(0).contains(part));
+    }
+    assertTrue(warnings.get(0).endsWith("."));
+    conf.setBoolean(ByteBuffAllocator.ALLOCATOR_POOL_ENABLED_KEY, false);
+    assertEquals(0, CompositeBucketCacheSettings.warnings(conf).size());
   }
 
   private ByteBuffAllocator pool() {
