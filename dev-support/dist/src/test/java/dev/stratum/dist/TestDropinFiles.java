@@ -425,6 +425,17 @@ public class TestDropinFiles {
   }
 
   @Test
+  public void testCheckShowsWarningsAndDoesNotFail() throws Exception {
+    Path java = folder.newFolder("jdk", "bin").toPath();
+    Dropin.tool(java, "java", "if [ \"$1\" = -version ]; then",
+      "echo 'openjdk version \"17.0.1\"' >&2; else",
+      "echo 'memory some'; echo 'warning one part + another part.'; fi");
+    dropin.with("JAVA_HOME", java.getParent().toString());
+    assertEquals(dropin.output(), 0, dropin.run("check", home.toString()));
+    assertTrue(dropin.output(), dropin.output().contains("one part + another part."));
+  }
+
+  @Test
   public void javaTooOldIsNamed() throws Exception {
     Path java = folder.newFolder("jdk", "bin").toPath();
     Dropin.tool(java, "java", "echo 'java version \"1.7.0_80\"' >&2");

@@ -49,14 +49,16 @@ import org.apache.yetus.audience.InterfaceAudience;
  * bin/hbase org.apache.hadoop.hbase.regionserver.SettingsCheck
  * </pre>
  *
- * A line that begins with <code>refused</code> is a setting that cannot work. To be run as the
- * server's user, with the server's memory options: both matter to what can work. The exit code is 0
- * if nothing is refused, 1 if something is.
+ * A line that begins with <code>refused</code> is a setting that cannot work, one that begins with
+ * <code>warning</code> is about settings that the server starts with. To be run as the server's
+ * user, with the server's memory options: both matter to what can work. The exit code is 0 if
+ * nothing is refused, 1 if something is.
  * <p>
  * A class of hbase-server whose name ends in Settings takes part by having a public static method
  * <code>check(Configuration)</code> or <code>of(Configuration)</code> that throws
  * {@link IllegalArgumentException}; if it has <code>isEnabled(Configuration)</code> too, it is
- * asked only if that is true.
+ * asked only if that is true. If it has a public static method
+ * <code>List&lt;String&gt; warnings(Configuration)</code>, its sentences are printed, too.
  */
 @InterfaceAudience.Private
 public final class SettingsCheck {
@@ -72,10 +74,12 @@ public final class SettingsCheck {
   }
 
   public static void main(String[] args) {
-    List<String> refused = refused(HBaseConfiguration.create());
+    Configuration conf = HBaseConfiguration.create();
+    List<String> refused = refused(conf);
     System.out.println("memory heap " + Runtime.getRuntime().maxMemory() / MB + " MB, direct "
       + DirectMemoryUtils.getDirectMemorySize() / MB + " MB");
     refused.forEach(sentence -> System.out.println("refused " + sentence));
+    warnings(conf).forEach(sentence -> System.out.println("warning " + sentence));
     System.exit(refused.isEmpty() ? 0 : 1);
   }
 
@@ -97,6 +101,21 @@ public final class SettingsCheck {
     return refused;
   }
 
+  /** Returns the warnings about settings that a server starts with, one sentence each. */
+  static List<String> warnings(Configuration conf) {
+    List<String> warnings = new ArrayList<>();
+    for (String name : settingsClasses()) {
+      ask(warnings, () -> {
+        Class<?> settings = Class.forName(name);
+        Method said = method(settings, "warnings");
+        if (said != null && isEnabled(settings, conf)) {
+          ((List<?>) said.invoke(null, conf)).forEach(sentence -> warnings.add((String) sentence));
+        }
+      });
+    }
+    return warnings;
+  }
+
   private static void ask(List<String> refused, Check check) {
     try {
       check.run();
@@ -116,8 +135,7 @@ public final class SettingsCheck {
 
   private static void ask(Class<?> settings, Configuration conf)
     throws ReflectiveOperationException {
-    Method enabled = method(settings, "isEnabled");
-    if (enabled != null && !(Boolean) enabled.invoke(null, conf)) {
+    if (!isEnabled(settings, conf)) {
       return;
     }
     Method check = method(settings, "check");
@@ -127,6 +145,12 @@ public final class SettingsCheck {
     if (check != null) {
       check.invoke(null, conf);
     }
+  }
+
+  private static boolean isEnabled(Class<?> settings, Configuration conf)
+    throws ReflectiveOperationException {
+    Method enabled = method(settings, "isEnabled");
+    return enabled == null || (Boolean) enabled.invoke(null, conf);
   }
 
   private static Method method(Class<?> type, String name) {

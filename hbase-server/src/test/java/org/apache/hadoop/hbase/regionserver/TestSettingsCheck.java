@@ -34,14 +34,19 @@ import org.apache.hadoop.hbase.regionserver.wal.AsyncWalSettings;
 import org.apache.hadoop.hbase.testclassification.RegionServerTests;
 import org.apache.hadoop.hbase.testclassification.SmallTests;
 import org.junit.ClassRule;
+import org.junit.Rule;
 import org.junit.Test;
 import org.junit.experimental.categories.Category;
+import org.junit.rules.TemporaryFolder;
 
 @Category({ RegionServerTests.class, SmallTests.class })
 public class TestSettingsCheck {
   @ClassRule
   public static final HBaseClassTestRule CLASS_RULE =
     HBaseClassTestRule.forClass(TestSettingsCheck.class);
+
+  @Rule
+  public final TemporaryFolder folder = new TemporaryFolder();
 
   private final Configuration conf = HBaseConfiguration.create();
 
@@ -97,6 +102,24 @@ public class TestSettingsCheck {
     assertEquals(refused.toString(), 1, refused.size());
     assertTrue(refused.get(0), refused.get(0).startsWith("hbase.bucketcache.l1.size=100000000 "));
     assertTrue(refused.get(0), refused.get(0).endsWith("raise -XX:MaxDirectMemorySize."));
+  }
+
+  @Test
+  public void testDirectMemoryThatMayBecomeTooLittleIsAWarning() {
+    conf.set("hbase.bucketcache.l1.size", "32");
+    conf.set("hbase.bucketcache.l2.ioengine", "mmap:" + folder.getRoot() + "/l2");
+    conf.set("hbase.bucketcache.l2.size", "64");
+    conf.set("hbase.server.allocator.max.buffer.count", "100000000");
+    assertEquals("no tiers in use", Collections.emptyList(), SettingsCheck.warnings(conf));
+    conf.set("hbase.bucketcache.composite.enabled", "true");
+    assertEquals(Collections.emptyList(), SettingsCheck.refused(conf));
+    List<String> warnings = SettingsCheck.warnings(conf);
+    assertEquals(warnings.toString(), 1, warnings.size());
+    assertTrue(warnings.get(0), warnings.get(0).startsWith("hbase.bucketcache.l1.size=32 (32 MB)"));
+    assertTrue(warnings.get(0),
+      warnings.get(0).contains("hbase.server.allocator.max.buffer.count=100000000 "));
+    conf.set("hbase.server.allocator.max.buffer.count", "10");
+    assertEquals(Collections.emptyList(), SettingsCheck.warnings(conf));
   }
 
   @Test
