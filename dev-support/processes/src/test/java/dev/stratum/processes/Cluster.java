@@ -47,6 +47,7 @@ import org.apache.commons.io.FileUtils;
 import org.apache.commons.io.IOUtils;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HBaseConfiguration;
+import org.apache.hadoop.hbase.NotServingRegionException;
 import org.apache.hadoop.hbase.ServerName;
 import org.apache.hadoop.hbase.client.Admin;
 import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
@@ -417,9 +418,22 @@ final class Cluster implements Closeable {
    * Flushes the table's regions, each on its server. The master's way to flush a table waits for
    * good if a region is just being flushed: its procedure may be told so before it waits to be.
    */
-  void flush() throws IOException {
+  void flush() throws IOException, InterruptedException {
+    long end = System.nanoTime() + TimeUnit.MINUTES.toNanos(1);
     for (RegionInfo region : admin.getRegions(CheckedLoad.TABLE)) {
-      admin.flushRegion(region.getRegionName());
+      boolean flushed = false;
+      while (!flushed) {
+        try {
+          admin.flushRegion(region.getRegionName());
+          flushed = true;
+        } catch (NotServingRegionException e) {
+          // The master moves regions to a server that has just started.
+          if (System.nanoTime() - end > 0) {
+            throw e;
+          }
+          TimeUnit.MILLISECONDS.sleep(100);
+        }
+      }
     }
   }
 
