@@ -45,6 +45,13 @@ public interface CacheTier extends BlockCache {
   boolean hasRoomFor(Cacheable block);
 
   /**
+   * Whether the tier has so much space that was never used, or that evicted files have left, that
+   * insertions evict nothing for a while. Never true of a full tier, also not at the moment after
+   * it has made room. Takes a short lock at most.
+   */
+  boolean hasSpareSpace();
+
+  /**
    * Waits until an insertion under this key would not be refused because too many others wait to
    * be written.
    * @param timeoutNanos the longest wait, in nanoseconds; 0 asks without waiting

@@ -72,6 +72,9 @@ import org.apache.hbase.thirdparty.io.netty.util.IllegalReferenceCountException;
 public class BucketCacheTier extends BucketCache implements CacheTier {
   private static final Logger LOG = LoggerFactory.getLogger(BucketCacheTier.class);
 
+  /** Of minfactor: an eviction frees somewhat more than that, by extrafreefactor. */
+  private static final double SPARE_BELOW = 0.85;
+
   /** How long to sleep between two looks at a full writer queue. */
   private static final long QUEUE_POLL_NANOS = 200_000;
   private static final BlockType.BlockCategory[] CATEGORIES = BlockType.BlockCategory.values();
@@ -607,6 +610,13 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
     // Those that wait to be written will take their places as well, each about as large.
     return size > 0 && isCacheEnabled()
       && getPressingSize() + (ramCache.delegate.size() + 1L) * size <= acceptableSize();
+  }
+
+  /** By the size of the whole tier; it does not ask whether one bucket size is used up. */
+  @Override
+  public boolean hasSpareSpace() {
+    return getAllocator().getUsedSize()
+        < SPARE_BELOW * Math.min(acceptableSize(), getMinFactor() * getMaxSize());
   }
 
   /** Returns the bytes taken by blocks that are not to go for the sake of others. */

@@ -751,6 +751,11 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
   }
 
   @Override
+  public boolean hasSpareSpace() {
+    return !closed.get() && store.hasSpareSegments();
+  }
+
+  @Override
   public boolean awaitInsertion(BlockCacheKey key, long timeoutNanos)
     throws InterruptedException {
     return store.awaitRoom(InsertionKind.PREFETCH, timeoutNanos);

@@ -353,6 +353,11 @@ final class SegmentStore {
     return Math.max(0, segments) * segmentSize;
   }
 
+  /** Whether insertions find segments for which no block has to go. */
+  boolean hasSpareSegments() {
+    return table.hasSpare();
+  }
+
   /** Bytes off the heap that segments in memory take. */
   long bufferBytes() {
     return (long) settings.bufferCount() * segmentSize;

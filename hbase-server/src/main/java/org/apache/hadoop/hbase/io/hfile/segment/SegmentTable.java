@@ -609,6 +609,36 @@ final class SegmentTable {
     return count(device -> device.clean.size());
   }
 
+  /**
+   * Whether a device that works has segments that can be written without a block being lost: more
+   * clean ones than the cleaner sees to, or one without live blocks.
+   */
+  boolean hasSpare() {
+    lock.lock();
+    try {
+      for (StoreDevice device : devices.all()) {
+        if (device.isWorking() && (device.clean.size() > device.cleanTarget() || hasDead(device))) {
+          return true;
+        }
+      }
+      return false;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** A segment that was reclaimed is among the dead ones, too, until it is passed over. */
+  private boolean hasDead(StoreDevice device) {
+    Integer dead;
+    while ((dead = device.dead.peek()) != null) {
+      if (states[dead] == SEALED && live.get(dead) <= 0) {
+        return true;
+      }
+      device.dead.remove(dead);
+    }
+    return false;
+  }
+
   /** Bytes of the entries that are in the directory. Costs O(segments). */
   long liveBytes() {
     long bytes = 0;
