@@ -45,6 +45,8 @@ import org.slf4j.LoggerFactory;
  * <li>A data block found in the second tier is copied into the first if a {@link PromotionPolicy}
  * finds it worth more than what it would displace there, and if its place is not needed for meta
  * blocks. It leaves again without being written anywhere.</li>
+ * <li>A data block that a read has missed goes to the second tier if {@link ReadMissAdmission}
+ * admits it; every other insertion is admitted.</li>
  * <li>A meta block in the first tier that nobody has asked for during some minutes goes to the
  * second while data wants its place.</li>
  * <li>An eviction reaches both tiers, and {@link FileEvictionGuard} sees to the blocks that move at
@@ -58,11 +60,15 @@ import org.slf4j.LoggerFactory;
 public class CompositeBucketCache extends CombinedBlockCache {
   private static final Logger LOG = LoggerFactory.getLogger(CompositeBucketCache.class);
 
+  /** The mean size of a block that the admission of read misses expects. */
+  private static final int EXPECTED_BLOCK_BYTES = 32 << 10;
+
   private final PromotionTier first;
   private final CacheTier second;
   private final FileEvictionGuard guard;
   private final LongAdder returned = new LongAdder();
   private final AtomicBoolean closed = new AtomicBoolean();
+  private final ReadMissAdmission admission;
   private final CompositeBucketCacheMetrics metrics;
   private final ReadTimes firstReads;
   private final ReadTimes secondReads;
@@ -81,7 +87,10 @@ public class CompositeBucketCache extends CombinedBlockCache {
     this.second = second;
     this.guard = guard;
     first.setVictimCache(second);
-    this.metrics = new CompositeBucketCacheMetrics(first, second, this::getReturnedBlockCount);
+    this.admission = new ReadMissAdmission(
+      Math.max(1, second.getMaxSize() / EXPECTED_BLOCK_BYTES), second::hasSpareSpace);
+    this.metrics =
+      new CompositeBucketCacheMetrics(first, second, this::getReturnedBlockCount, admission);
     this.firstReads = metrics.getTiers().get(0).getReadTimes();
     this.secondReads = metrics.getTiers().get(1).getReadTimes();
   }
@@ -104,8 +113,25 @@ public class CompositeBucketCache extends CombinedBlockCache {
     if (type != null && (key.getBlockType() == null || meta != isMetaBlock(key.getBlockType()))) {
       key.setBlockType(type);
     }
+    if (!meta && isReadMiss(inMemory, waitWhenCache) && isRejected(key)) {
+      return;
+    }
     CacheTier tier = meta && first.accepts(block) ? first : second;
     tier.cacheBlock(key, block, inMemory, waitWhenCache);
+  }
+
+  /**
+   * Whether a block comes from a read that is to be filtered. Prefetch and cache-on-write offer to
+   * wait. What is to stay in memory, as hbase:meta, is few and worth its place at once.
+   */
+  private static boolean isReadMiss(boolean inMemory, boolean waitWhenCache) {
+    return !inMemory && !waitWhenCache;
+  }
+
+  /** A block that either tier has is not decided about again. */
+  private boolean isRejected(BlockCacheKey key) {
+    return admission.isFilter() && !second.containsBlock(key) && !first.containsBlock(key)
+      && !admission.admits(key);
   }
 
   @Override
@@ -219,6 +245,14 @@ public class CompositeBucketCache extends CombinedBlockCache {
     if (!closed.get()) {
       first.setMetaIdleMs(ms);
     }
+  }
+
+  /**
+   * Sets which of the data blocks that reads have missed are inserted into the second tier.
+   * @param secondMissOnly true for those that were missed before, false for all
+   */
+  void setSecondMissOnly(boolean secondMissOnly) {
+    admission.setSecondMissOnly(secondMissOnly);
   }
 
   private void bringBack(BlockCacheKey key, Cacheable block) {
@@ -339,12 +373,14 @@ public class CompositeBucketCache extends CombinedBlockCache {
     // Refused before anything is changed.
     double share = CompositeBucketCacheSettings.promotedShare(conf);
     long metaIdleMs = CompositeBucketCacheSettings.metaIdleMs(conf);
+    boolean secondMissOnly = CompositeBucketCacheSettings.isSecondMissOnly(conf);
     first.onConfigurationChange(
       CompositeBucketCacheSettings.ofTier(conf, CompositeBucketCacheSettings.L1_PREFIX));
     second.onConfigurationChange(
       CompositeBucketCacheSettings.ofTier(conf, CompositeBucketCacheSettings.L2_PREFIX));
     setMetaIdleMs(metaIdleMs);
     setPromotedShare(share);
+    setSecondMissOnly(secondMissOnly);
   }
 
   /** Returns what the tiers have to tell, for as long as the cache is open. */

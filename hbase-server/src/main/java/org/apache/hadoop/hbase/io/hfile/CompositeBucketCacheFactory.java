@@ -56,6 +56,7 @@ public final class CompositeBucketCacheFactory {
       CompositeBucketCache cache = new CompositeBucketCache(first, second, guard);
       cache.setMetaIdleMs(settings.metaIdleMs());
       cache.setPromotedShare(settings.promotedShare());
+      cache.setSecondMissOnly(settings.isSecondMissOnly());
       return cache;
     } catch (Throwable t) {
       second.shutdown();

@@ -132,12 +132,16 @@ public final class CompositeBucketCacheMetrics {
 
   /**
    * Publishes the gauges and begins to take samples; {@link #close} ends both.
-   * @param returned how often a meta block came back into the first tier
+   * @param returned  how often a meta block came back into the first tier
+   * @param admission what decides about blocks that reads have missed
    */
-  CompositeBucketCacheMetrics(CacheTier first, CacheTier second, LongSupplier returned) {
+  CompositeBucketCacheMetrics(CacheTier first, CacheTier second, LongSupplier returned,
+    ReadMissAdmission admission) {
     this.first = new Tier("L1", first);
     this.second = new Tier("L2", second);
     this.first.gauges.put("ReturnedBlockCount", returned);
+    this.second.gauges.put("AdmittedReadInsertCount", admission::getAdmittedCount);
+    this.second.gauges.put("RejectedReadInsertCount", admission::getRejectedCount);
     MetricRegistry registry = MetricRegistries.global().create(INFO);
     this.first.register(registry);
     this.second.register(registry);

@@ -70,12 +70,22 @@ public final class CompositeBucketCacheSettings {
    */
   public static final String L1_META_IDLE_KEY = "hbase.bucketcache.composite.l1.meta.idle.ms";
 
+  /**
+   * Which data blocks that a read has missed are inserted into the second tier: all, or second-miss
+   * (those that were missed before, within about as many other missed blocks as the tier holds).
+   * Prefetch, cache-on-write, meta blocks and families in memory are not filtered. Follows
+   * update_config. Default: all.
+   */
+  public static final String L2_ADMISSION_KEY = "hbase.bucketcache.composite.l2.admission";
+
   /** Gray and Putzolu's rule: what is asked for less often is not worth memory. */
   private static final long DEFAULT_META_IDLE_MS = 300_000;
   private static final long LEAST_META_IDLE_MS = 1000;
 
   private static final String FREQUENCY = "frequency";
   private static final String NONE = "none";
+  private static final String ALL = "all";
+  private static final String SECOND_MISS = "second-miss";
 
   public static final String COMMON_PREFIX = "hbase.bucketcache.";
   public static final String L1_PREFIX = COMMON_PREFIX + "l1.";
@@ -260,6 +270,7 @@ public final class CompositeBucketCacheSettings {
   private final long metaIdleMs;
   /** Null if there is none. */
   private final String warning;
+  private final boolean secondMissOnly;
 
   private CompositeBucketCacheSettings(Configuration conf) {
     if (conf.getBoolean(EXTERNAL_KEY, false)) {
@@ -282,6 +293,7 @@ public final class CompositeBucketCacheSettings {
     }
     promotedShare = promotedShare(conf);
     metaIdleMs = metaIdleMs(conf);
+    secondMissOnly = isSecondMissOnly(conf);
     checkPaths();
     warning = checkDirectMemory(conf);
     for (String key : new String[] { HConstants.BUCKET_CACHE_IOENGINE_KEY,
@@ -393,6 +405,25 @@ public final class CompositeBucketCacheSettings {
           + " or more, or to 0 to keep meta blocks for good");
     }
     return ms;
+  }
+
+  /** Whether a block that a read has missed is inserted only if it was missed before. */
+  public boolean isSecondMissOnly() {
+    return secondMissOnly;
+  }
+
+  /**
+   * Reads and checks whether a block that a read has missed is inserted into the second tier only
+   * if it was missed before.
+   * @throws IllegalArgumentException if the setting cannot work; its message is for the operator
+   */
+  static boolean isSecondMissOnly(Configuration conf) {
+    String admission = value(conf, L2_ADMISSION_KEY);
+    if (admission != null && !admission.equals(ALL) && !admission.equals(SECOND_MISS)) {
+      throw bad(L2_ADMISSION_KEY, admission,
+        "is no way to admit blocks; set it to " + ALL + " or " + SECOND_MISS);
+    }
+    return SECOND_MISS.equals(admission);
   }
 
   /**

@@ -272,6 +272,8 @@ final class BlockCacheTiersPage {
 
     appendGroup("Comings and goings");
     appendGauge("Inserted", "InsertedBlockCount");
+    appendGauge("Read misses admitted", "AdmittedReadInsertCount");
+    appendGauge("Read misses rejected", "RejectedReadInsertCount");
     appendRow("Bytes written", tier -> bytes(value(tier, "WrittenBytes")));
     appendGauge("Evicted for space", "EvictedBlockCount");
     appendGauge("Promoted from L2", "PromotedBlockCount");

@@ -221,6 +221,19 @@ public class TestCompositeBucketCacheSettings {
   }
 
   @Test
+  public void testAdmissionOtherThanAllOrSecondMissIsRefused() {
+    String key = "hbase.bucketcache.composite.l2.admission";
+    assertFalse(CompositeBucketCacheSettings.of(conf).isSecondMissOnly());
+    conf.set(key, "all");
+    assertFalse(CompositeBucketCacheSettings.of(conf).isSecondMissOnly());
+    conf.set(key, " second-miss ");
+    assertTrue(CompositeBucketCacheSettings.of(conf).isSecondMissOnly());
+    for (String bad : new String[] { "none", "Second-Miss", "true", "2" }) {
+      assertRefused(key, bad, "set it to all or second-miss");
+    }
+  }
+
+  @Test
   public void shareOfDataThatIsNoFractionIsRefused() {
     for (String bad : new String[] { "-0.1", "1.01", "half", "NaN" }) {
       assertRefused("hbase.bucketcache.composite.l1.data.max", bad, "0 to 1");
