@@ -610,14 +610,17 @@ final class SegmentTable {
   }
 
   /**
-   * Whether a device that works has segments that can be written without a block being lost: more
+   * Whether a device has segments that can be written without a block being lost: more
    * clean ones than the cleaner sees to, or one without live blocks.
    */
   boolean hasSpare() {
     lock.lock();
     try {
       for (StoreDevice device : devices.all()) {
-        if (device.isWorking() && (device.clean.size() > device.cleanTarget() || hasDead(device))) {
+        if (
+          device.isWritable()
+            && (device.clean.size() > device.cleanTarget() || hasDead(device))
+        ) {
           return true;
         }
       }
