@@ -56,10 +56,19 @@ public final class CachedFile {
     this.files = files;
     this.name = name;
     this.id = id;
-    ByteBuffer hash = ByteBuffer
-      .wrap(Hashing.murmur3_128().hashString(name, StandardCharsets.UTF_8).asBytes());
+    ByteBuffer hash = hash(name);
     this.hashHigh = hash.getLong();
     this.hashLow = hash.getLong();
+  }
+
+  private static ByteBuffer hash(String name) {
+    return ByteBuffer
+      .wrap(Hashing.murmur3_128().hashString(name, StandardCharsets.UTF_8).asBytes());
+  }
+
+  /** Returns {@link #hashHigh} of a file of this name. */
+  static long hashHigh(String name) {
+    return hash(name).getLong();
   }
 
   /** Returns the name of the file, without its directory. */

@@ -181,7 +181,7 @@ final class DeviceOutages {
     try {
       former = device.device();
       table.reset(device);
-      device.use(opened, superblock);
+      device.useEmpty(opened, superblock);
       device.writes().close();
       device.reads().close();
       metrics.returns.increment();

@@ -17,8 +17,6 @@
  */
 package org.apache.hadoop.hbase.io.hfile.segment;
 
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongConsumer;
 import org.apache.yetus.audience.InterfaceAudience;
 
@@ -34,8 +32,6 @@ final class IndexedBlocks implements SegmentDirectory {
   /** Told of each place that holds no block any more, but those that the store took out itself. */
   private volatile LongConsumer freed = location -> {
   };
-  /** Files that were dropped while blocks are being recovered, which are not to come back. */
-  private volatile Set<String> droppedInRecovery = ConcurrentHashMap.newKeySet();
 
   IndexedBlocks(CachedFiles files, SegmentIndex index) {
     this.files = files;
@@ -45,15 +41,6 @@ final class IndexedBlocks implements SegmentDirectory {
   /** Says whom to tell of places that hold no block any more. */
   void onFreed(LongConsumer consumer) {
     freed = consumer;
-  }
-
-  /** To be told that no block is recovered any more. */
-  void recoveryEnded() {
-    droppedInRecovery = null;
-  }
-
-  boolean isRecovering() {
-    return droppedInRecovery != null;
   }
 
   @Override
@@ -75,9 +62,6 @@ final class IndexedBlocks implements SegmentDirectory {
 
   @Override
   public boolean recovered(String fileName, long blockOffset, long location) {
-    if (isDroppedInRecovery(fileName)) {
-      return false;
-    }
     CachedFile file = files.acquire(fileName);
     if (file == null) {
       return false;
@@ -89,10 +73,6 @@ final class IndexedBlocks implements SegmentDirectory {
       if (index.putIfAbsent(file.id(), blockOffset, location) != Location.ABSENT) {
         file.comesNoMore(location);
         return false;
-      }
-      // It may have been dropped, as a file without blocks, since we asked.
-      if (isDroppedInRecovery(fileName)) {
-        return !forget(file, blockOffset, location);
       }
       return true;
     } finally {
@@ -126,20 +106,6 @@ final class IndexedBlocks implements SegmentDirectory {
   public boolean isComplete(String fileName) {
     CachedFile file = files.get(fileName);
     return file != null && file.isFullyCached();
-  }
-
-  private boolean isDroppedInRecovery(String fileName) {
-    Set<String> names = droppedInRecovery;
-    return names != null && names.contains(fileName);
-  }
-
-  private boolean forget(CachedFile file, long blockOffset, long expected) {
-    long location = index.remove(file.id(), blockOffset, expected);
-    if (!Location.isPresent(location)) {
-      return false;
-    }
-    file.goes(location);
-    return true;
   }
 
   @Override
@@ -226,10 +192,6 @@ final class IndexedBlocks implements SegmentDirectory {
    * @return the file, for {@link #sweep}; null if nothing of it was stored
    */
   CachedFile drop(String fileName) {
-    Set<String> names = droppedInRecovery;
-    if (names != null) {
-      names.add(fileName);
-    }
     return files.drop(fileName);
   }
 

@@ -83,6 +83,8 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
   private static final Logger LOG = LoggerFactory.getLogger(SegmentCache.class);
 
   private static final long SWEEP_RETRY_MS = 100;
+  /** How long what a dropped file has left waits for a device to log that. */
+  private static final long MAX_LOG_WAIT_NANOS = TimeUnit.SECONDS.toNanos(10);
   private static final long LOG_INTERVAL_NANOS = TimeUnit.MINUTES.toNanos(5);
   private static final int DEFAULT_WAIT_MS = 0;
 
@@ -99,7 +101,7 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
   /** Null if there is no place for it. */
   private final SegmentSnapshot snapshot;
   private final CacheStats stats = new Stats();
-  private final BlockingQueue<CachedFile> dropped = new LinkedBlockingQueue<>();
+  private final BlockingQueue<Sweep> dropped = new LinkedBlockingQueue<>();
   private final Thread sweeper;
   private final AtomicBoolean closed = new AtomicBoolean();
   private final boolean restored;
@@ -159,7 +161,7 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
     snapshot = settings.snapshot() == null ? null : new SegmentSnapshot(settings.snapshot());
     restored = restore();
     waitNanos = waitNanos(conf);
-    dropped.addAll(files.dropped());
+    files.dropped().forEach(file -> dropped.add(new Sweep(file, null)));
     store.start(name);
     sweeper = daemon(this::sweep, name + "-SegmentSweeper");
     sweeper.start();
@@ -414,11 +416,20 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
 
   @Override
   public int evictBlocksByHfileName(String hfileName) {
-    CachedFile file = closed.get() ? null : blocks.drop(hfileName);
+    if (closed.get()) {
+      return 0;
+    }
+    Tombstone tombstone = store.dropped().dropping(hfileName);
+    CachedFile file;
+    try {
+      file = blocks.drop(hfileName);
+    } finally {
+      store.dropped().dropped(tombstone);
+    }
     if (file == null) {
       return 0;
     }
-    dropped.add(file);
+    dropped.add(new Sweep(file, tombstone));
     return (int) Math.min(Integer.MAX_VALUE, file.droppedBlockCount());
   }
 
@@ -427,19 +438,35 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
     return closed.get() ? 0 : blocks.evictRange(hfileName, initOffset, endOffset);
   }
 
+  /** A file that was dropped, and what has its devices know that. */
+  private static final class Sweep {
+    private final CachedFile file;
+    /** Null if a former process has logged it. */
+    private final Tombstone tombstone;
+    private final long start = System.nanoTime();
+
+    Sweep(CachedFile file, Tombstone tombstone) {
+      this.file = file;
+      this.tombstone = tombstone;
+    }
+  }
+
+  /** Whether what a file has left can be freed: the devices know that it was dropped. */
+  private boolean isDue(Sweep sweep) {
+    return sweep.tombstone == null || store.dropped().isLogged(sweep.tombstone)
+      || System.nanoTime() - sweep.start > MAX_LOG_WAIT_NANOS;
+  }
+
   /** What the background thread does: frees what dropped files have left. */
   private void sweep() {
     long nextLog = System.nanoTime() + LOG_INTERVAL_NANOS;
     try {
       while (!closed.get()) {
-        CachedFile file = dropped.poll(10, TimeUnit.SECONDS);
-        if (file != null && !blocks.sweep(file)) {
-          // Somebody is inserting a block of it, and will have done so soon.
+        Sweep sweep = dropped.poll(10, TimeUnit.SECONDS);
+        if (sweep != null && !(isDue(sweep) && blocks.sweep(sweep.file))) {
+          // Somebody is inserting a block of it, or a device logs it, and will have done so soon.
           TimeUnit.MILLISECONDS.sleep(SWEEP_RETRY_MS);
-          dropped.add(file);
-        }
-        if (blocks.isRecovering() && store.isRecovered()) {
-          blocks.recoveryEnded();
+          dropped.add(sweep);
         }
         if (System.nanoTime() - nextLog > 0) {
           nextLog += LOG_INTERVAL_NANOS;
@@ -844,6 +871,9 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
     gauges.accept("FoundSegmentCount", metrics.segmentsFound::sum);
     gauges.accept("RecoveredSegmentCount", metrics.segmentsRecovered::sum);
     gauges.accept("RecoveredBlockCount", metrics.blocksRecovered::sum);
+    gauges.accept("DeadBlockCount", metrics.deadBlocksFound::sum);
+    gauges.accept("TombstoneCount", metrics.tombstones::sum);
+    gauges.accept("OverwrittenTombstoneCount", metrics.overwrittenTombstones::sum);
     gauges.accept("BadSegmentCount", metrics.badSegments::sum);
   }
 

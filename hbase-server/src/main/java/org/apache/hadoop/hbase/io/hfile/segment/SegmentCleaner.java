@@ -44,6 +44,8 @@ final class SegmentCleaner implements Runnable {
 
   /** How long reclaiming a segment may take beyond what it takes to read and copy. */
   private static final long WAIT_PER_SEGMENT = TimeUnit.MILLISECONDS.toNanos(100);
+  /** Where the log fails, for {@link DeviceOutages#writeFailed}. */
+  private static final int NO_SEGMENT = -1;
   /** Between two looks at what nobody signals. */
   private static final long MAX_WAIT = TimeUnit.SECONDS.toNanos(1);
   /** Between two questions whether there is space, after there was none. */
@@ -51,6 +53,7 @@ final class SegmentCleaner implements Runnable {
 
   /** What there is to do for the device. */
   private enum Work {
+    LOG_TOMBSTONES,
     FORGET,
     PROBE,
     PROBE_WRITES,
@@ -63,6 +66,7 @@ final class SegmentCleaner implements Runnable {
   private final SegmentTable table;
   private final SegmentInserter inserter;
   private final DeviceOutages outages;
+  private final DroppedFiles dropped;
   private final StoreMonitor monitor;
   private final SegmentDirectory directory;
   private final SegmentStoreMetrics metrics;
@@ -70,14 +74,16 @@ final class SegmentCleaner implements Runnable {
   /** The term of {@link StoreDevice#reads} whose outage the directory knows of. */
   private int forgottenTerm = -1;
   private long nextPreparation = System.nanoTime();
+  private long nextLogging = System.nanoTime();
 
   SegmentCleaner(StoreDevice device, SegmentStoreSettings settings, SegmentTable table,
-    SegmentInserter inserter, DeviceOutages outages, StoreMonitor monitor,
+    SegmentInserter inserter, DeviceOutages outages, DroppedFiles dropped, StoreMonitor monitor,
     SegmentDirectory directory, SegmentStoreMetrics metrics) {
     this.device = device;
     this.table = table;
     this.inserter = inserter;
     this.outages = outages;
+    this.dropped = dropped;
     this.monitor = monitor;
     this.directory = directory;
     this.metrics = metrics;
@@ -101,6 +107,10 @@ final class SegmentCleaner implements Runnable {
           TimeUnit.SECONDS.sleep(1);
         }
       }
+      if (device.isWritable() && device.hasTombstones()) {
+        // For the next process, of what was dropped at last.
+        logTombstones();
+      }
     } catch (InterruptedException e) {
       // The store is stopped.
       Thread.currentThread().interrupt();
@@ -109,6 +119,9 @@ final class SegmentCleaner implements Runnable {
 
   private void perform(Work work) throws InterruptedException {
     switch (work) {
+      case LOG_TOMBSTONES:
+        logTombstones();
+        break;
       case FORGET:
         forgottenTerm = device.reads().term();
         outages.forget(device);
@@ -160,6 +173,11 @@ final class SegmentCleaner implements Runnable {
     if (!device.isWritable() && device.writes().untilProbe() <= 0) {
       return Work.PROBE_WRITES;
     }
+    if (
+      device.isWritable() && device.hasTombstones() && System.nanoTime() - nextLogging >= 0
+    ) {
+      return Work.LOG_TOMBSTONES;
+    }
     if (SegmentTable.isRetirementOver(device)) {
       return Work.UNRETIRE;
     }
@@ -185,6 +203,18 @@ final class SegmentCleaner implements Runnable {
       wait = Math.min(wait, device.retired.peek().until - System.nanoTime());
     }
     return Math.max(1, wait);
+  }
+
+  /** Has the device keep which files were dropped. */
+  private void logTombstones() {
+    int term = device.writes().term();
+    try {
+      dropped.log(device);
+      device.writes().succeeded();
+    } catch (IOException | RuntimeException e) {
+      nextLogging = System.nanoTime() + MAX_WAIT;
+      outages.writeFailed(device, term, NO_SEGMENT, e);
+    }
   }
 
   /** Makes segments clean that were never written, if there is space for them. */

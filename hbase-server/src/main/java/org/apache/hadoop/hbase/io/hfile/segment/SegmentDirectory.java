@@ -44,8 +44,7 @@ interface SegmentDirectory {
 
   /**
    * A block was found at this place, which a former process has written.
-   * @return false if there is no use for it: the block is known at another place, which is newer,
-   *         or its file was dropped meanwhile
+   * @return false if there is no use for it: the block is known at another place, which is newer
    */
   boolean recovered(String fileName, long blockOffset, long location);
 

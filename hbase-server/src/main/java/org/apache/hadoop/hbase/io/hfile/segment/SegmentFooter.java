@@ -231,6 +231,11 @@ final class SegmentFooter {
     return dataEnd;
   }
 
+  /** Returns the number of the file of an entry, from 0 to {@link #fileCount} - 1. */
+  int file(int number) {
+    return files[number];
+  }
+
   String name(int number) {
     return names[files[number]];
   }

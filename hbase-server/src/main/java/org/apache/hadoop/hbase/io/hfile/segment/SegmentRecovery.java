@@ -41,6 +41,7 @@ final class SegmentRecovery implements Runnable {
   private final StoreDevice device;
   private final SegmentTable table;
   private final DeviceOutages outages;
+  private final DroppedFiles dropped;
   private final SegmentDirectory directory;
   private final SegmentStoreMetrics metrics;
   /** Files that are complete by a footer, of all devices, whose blocks may be on several. */
@@ -52,11 +53,12 @@ final class SegmentRecovery implements Runnable {
 
   /** @param complete shared by the recoveries of all devices */
   SegmentRecovery(StoreDevice device, SegmentTable table, DeviceOutages outages,
-    SegmentDirectory directory, SegmentStoreMetrics metrics,
+    DroppedFiles dropped, SegmentDirectory directory, SegmentStoreMetrics metrics,
     ConcurrentMap<String, CompleteFile> complete) {
     this.device = device;
     this.table = table;
     this.outages = outages;
+    this.dropped = dropped;
     this.directory = directory;
     this.metrics = metrics;
     this.complete = complete;
@@ -75,6 +77,7 @@ final class SegmentRecovery implements Runnable {
   @Override
   public void run() {
     try {
+      readTombstones();
       readTrailers();
       List<StoreDevice.Sealed> found = table.found(device);
       long before = metrics.blocksRecovered.sum();
@@ -98,6 +101,16 @@ final class SegmentRecovery implements Runnable {
       LOG.error("{}: what a former process has written is not recovered", device, e);
     } finally {
       done = !stopped;
+      dropped.recovered();
+    }
+  }
+
+  private void readTombstones() {
+    int term = device.reads().term();
+    try {
+      dropped.recovering(device);
+    } catch (IOException | RuntimeException e) {
+      outages.readFailed(device, term, device.first(), e);
     }
   }
 
@@ -137,7 +150,27 @@ final class SegmentRecovery implements Runnable {
       table.cleaned(device, segment);
       return;
     }
+    long[] hashes = new long[footer.fileCount()];
+    for (int file = 0; file < hashes.length; file++) {
+      hashes[file] = CachedFile.hashHigh(footer.fileName(file));
+    }
+    insert(segment, footer, hashes);
+    removeDead(segment, footer, hashes);
+    for (int file = 0; file < footer.fileCount(); file++) {
+      if (footer.region(file) != null) {
+        directory.regionRecovered(footer.fileName(file), footer.region(file));
+      }
+    }
+    footer.completeFiles().forEach(file -> complete.putIfAbsent(file.name(), file));
+    table.recovered(device, segment);
+  }
+
+  private void insert(int segment, SegmentFooter footer, long[] hashes) {
     for (int i = 0; i < footer.count(); i++) {
+      if (dropped.isDead(hashes[footer.file(i)], footer.sequence())) {
+        metrics.deadBlocksFound.increment();
+        continue;
+      }
       table.lives(segment, footer.length(i));
       if (
         directory.recovered(footer.name(i), footer.blockOffset(i), footer.location(segment, i))
@@ -147,13 +180,20 @@ final class SegmentRecovery implements Runnable {
         table.lives(segment, -footer.length(i));
       }
     }
-    for (int file = 0; file < footer.fileCount(); file++) {
-      if (footer.region(file) != null) {
-        directory.regionRecovered(footer.fileName(file), footer.region(file));
+  }
+
+  /** Takes out again what was dropped since it was looked at, as a file without blocks. */
+  private void removeDead(int segment, SegmentFooter footer, long[] hashes) {
+    for (int i = 0; i < footer.count(); i++) {
+      long location = footer.location(segment, i);
+      if (
+        dropped.isDead(hashes[footer.file(i)], footer.sequence())
+          && directory.removed(footer.name(i), footer.blockOffset(i), location)
+              != SegmentDirectory.NOT_HERE
+      ) {
+        table.lives(segment, -footer.length(i));
       }
     }
-    footer.completeFiles().forEach(file -> complete.putIfAbsent(file.name(), file));
-    table.recovered(device, segment);
   }
 
   /** Returns the footer of a segment whose content it is, null if there is none. */

@@ -46,6 +46,8 @@ import org.slf4j.LoggerFactory;
  * <li>{@link SegmentCleaner}, one per device: reclaims segments ahead of the writers</li>
  * <li>{@link SegmentRecovery}, one per device: inserts what a former process has written into the
  * directory</li>
+ * <li>{@link DroppedFiles}: what is not to come back, and the {@link TombstoneLog} of each device
+ * </li>
  * <li>{@link DeviceOutages}: what failures of devices cost, their bypass and their return</li>
  * <li>{@link StoreMonitor}: the lock and the lock order</li>
  * </ul>
@@ -73,6 +75,7 @@ final class SegmentStore {
   private final InsertionControl control;
   private final SegmentInserter inserter;
   private final DeviceOutages outages;
+  private final DroppedFiles dropped;
   private final SegmentReader reader;
   private final List<SegmentWriter> writers = new ArrayList<>();
   private final List<SegmentCleaner> cleaners = new ArrayList<>();
@@ -92,15 +95,16 @@ final class SegmentStore {
     this.control = new InsertionControl(devices, monitor, settings);
     this.inserter = newInserter();
     this.outages = new DeviceOutages(table, inserter, monitor, directory, metrics);
+    this.dropped = new DroppedFiles(table, monitor, metrics);
     this.reader = new SegmentReader(table, outages, directory, metrics);
     ConcurrentMap<String, CompleteFile> complete = new ConcurrentHashMap<>();
     for (StoreDevice device : devices.all()) {
       writers.add(
         new SegmentWriter(device, table, control, outages, monitor, directory, metrics, budget));
-      cleaners.add(new SegmentCleaner(device, settings, table, inserter, outages, monitor,
+      cleaners.add(new SegmentCleaner(device, settings, table, inserter, outages, dropped, monitor,
         directory, metrics));
       recoveries.add(
-        new SegmentRecovery(device, table, outages, directory, metrics, complete));
+        new SegmentRecovery(device, table, outages, dropped, directory, metrics, complete));
     }
   }
 
@@ -224,6 +228,11 @@ final class SegmentStore {
   /** As {@link SegmentReader#readBlockSize}. */
   int readBlockSize(CachedFile file, long blockOffset, long location) {
     return reader.readBlockSize(file, blockOffset, location);
+  }
+
+  /** Files that are dropped, for those who drop them. */
+  DroppedFiles dropped() {
+    return dropped;
   }
 
   /** As {@link SegmentReader#isReadable}. */

@@ -71,10 +71,16 @@ final class SegmentStoreMetrics {
   final LongAdder writeOutages = new LongAdder();
   final LongAdder returns = new LongAdder();
 
+  /** Files that were dropped, and tombstones that were overwritten though they are needed. */
+  final LongAdder tombstones = new LongAdder();
+  final LongAdder overwrittenTombstones = new LongAdder();
+
   /** Segments that were found at the start, and those that are dealt with. */
   final LongAdder segmentsFound = new LongAdder();
   final LongAdder segmentsRecovered = new LongAdder();
   final LongAdder blocksRecovered = new LongAdder();
+  /** Blocks that were found at the start in segments, and not recovered, as they were dropped. */
+  final LongAdder deadBlocksFound = new LongAdder();
   /** Segments whose footer could not be read or was not whole. */
   final LongAdder badSegments = new LongAdder();
 

@@ -103,7 +103,8 @@ final class SegmentTable {
   private final int segmentCount;
 
   private final byte[] states;
-  private long nextSequence;
+  /** Changed under the lock. */
+  private volatile long nextSequence;
   private final AtomicLongArray sequences;
   private final AtomicIntegerArray live;
   private final AtomicReferenceArray<SegmentBuffer> memory;
@@ -200,6 +201,21 @@ final class SegmentTable {
   /** Returns the device that a segment is on. */
   StoreDevice deviceOf(int segment) {
     return devices.of(segment);
+  }
+
+  /** The sequence number that the next segment gets that is opened. */
+  long nextSequence() {
+    return nextSequence;
+  }
+
+  /** The smallest sequence number of a device's segments; the next one if they have no content. */
+  long oldestSequence(StoreDevice device) {
+    long oldest = nextSequence;
+    for (int i = device.first(); i < device.end(); i++) {
+      long sequence = sequences.get(i);
+      oldest = sequence == 0 ? oldest : Math.min(oldest, sequence);
+    }
+    return oldest;
   }
 
   /** The number that says when a segment was opened; 0 if nothing is in it. */

@@ -20,12 +20,15 @@ package org.apache.hadoop.hbase.io.hfile.segment;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
+import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import org.apache.hadoop.hbase.io.hfile.CircuitBreaker;
 import org.apache.yetus.audience.InterfaceAudience;
 
@@ -76,6 +79,12 @@ final class StoreDevice {
 
   /** Bytes of entries that are in its segments in memory and not yet written. */
   final AtomicLong backlog = new AtomicLong();
+
+  /** Tombstones that are not in the log yet, in the order of their numbers. */
+  private final Queue<Tombstone> tombstones = new ConcurrentLinkedQueue<>();
+  private final AtomicInteger tombstoneCount = new AtomicInteger();
+  private volatile TombstoneLog log;
+  private volatile long lastTombstone;
 
   private final CircuitBreaker reads;
   private final CircuitBreaker writes;
@@ -181,7 +190,17 @@ final class StoreDevice {
 
   void use(SegmentDevice newDevice, Superblock newSuperblock) {
     superblock = newSuperblock;
+    log = new TombstoneLog(newSuperblock);
     device = newDevice;
+  }
+
+  /** As {@link #use}, of a device that has nothing on it. */
+  void useEmpty(SegmentDevice newDevice, Superblock newSuperblock) {
+    use(newDevice, newSuperblock);
+    while (tombstones.poll() != null) {
+      tombstoneCount.decrementAndGet();
+    }
+    log.begin();
   }
 
   /** Returns where a segment begins, in bytes. */
@@ -195,6 +214,59 @@ final class StoreDevice {
       device.read(to, positionOf(segment) + place);
     } finally {
       readWatch.end(watched);
+    }
+  }
+
+  /**
+   * A file was dropped. A device that is bypassed is taken back empty, and needs no tombstone; of
+   * one that is read-only the oldest are forgotten when there are more than its log has room for.
+   */
+  void addTombstone(Tombstone tombstone) {
+    if (isWorking()) {
+      tombstones.add(tombstone);
+      if (tombstoneCount.incrementAndGet() > TombstoneLog.SLOTS && tombstones.poll() != null) {
+        tombstoneCount.decrementAndGet();
+      }
+    }
+  }
+
+  /** Whether there are tombstones to be logged, and they can be. */
+  boolean hasTombstones() {
+    return !tombstones.isEmpty() && log.isOpen();
+  }
+
+  /** Visits the tombstones that are not in the log yet. */
+  void forEachTombstone(Consumer<Tombstone> visitor) {
+    tombstones.forEach(visitor);
+  }
+
+  /** Returns the number of the last tombstone that is in the log. */
+  long lastTombstone() {
+    return lastTombstone;
+  }
+
+  /** Reads the log, after which tombstones can be logged. */
+  void readTombstones(TombstoneLog.Visitor visitor) throws IOException {
+    log.read(device, visitor);
+  }
+
+  /**
+   * Logs the oldest of the tombstones that are not in the log yet. Only for the device's cleaner.
+   * @return as {@link TombstoneLog#append}
+   */
+  int logTombstones(List<Tombstone> oldest, long oldestSequence) throws IOException {
+    int watched = writeWatch.begin();
+    try {
+      int overwritten = log.append(device, oldest, oldestSequence);
+      oldest.forEach(tombstone -> {
+        if (tombstones.remove(tombstone)) {
+          tombstoneCount.decrementAndGet();
+        }
+      });
+      lastTombstone = oldest.get(oldest.size() - 1).number();
+      return overwritten;
+    } finally {
+      writeWatch.end(watched);
     }
   }
 

@@ -42,11 +42,13 @@ import org.apache.yetus.audience.InterfaceAudience;
 @InterfaceAudience.Private
 final class Superblock {
   /** Where segments begin. */
-  static final int HEADER_SIZE = 8192;
+  static final int HEADER_SIZE = 1 << 20;
+  /** Where {@link TombstoneLog} begins, which ends where segments begin. */
+  static final int LOG_START = 8192;
 
   private static final int PLACE = 4096;
   private static final long MAGIC = 0x5345474d43414348L;
-  private static final int VERSION = 1;
+  private static final int VERSION = 2;
   private static final int SUM = 48;
 
   private final int segmentSize;
@@ -106,7 +108,7 @@ final class Superblock {
   static Superblock read(SegmentDevice device) throws IOException {
     Superblock newest = null;
     IOException failure = null;
-    for (int place = 0; place < HEADER_SIZE; place += PLACE) {
+    for (int place = 0; place < LOG_START; place += PLACE) {
       try {
         ByteBuffer buffer = ByteBuffer.allocate(PLACE);
         device.read(buffer, place);

@@ -102,12 +102,21 @@ final class ModelDirectory implements SegmentDirectory {
     return locations.putIfAbsent(new Key(fileName, blockOffset), location) == null;
   }
 
+  private boolean failsRegionOf;
+
+  synchronized void failRegionOf(boolean fail) {
+    failsRegionOf = fail;
+  }
+
   /** What a former process knew of files. */
   final Map<String, String> regions = new HashMap<>();
   final Map<String, CompleteFile> complete = new HashMap<>();
 
   @Override
   public synchronized String regionOf(String fileName) {
+    if (failsRegionOf) {
+      throw new IllegalStateException("As was requested");
+    }
     return regions.get(fileName);
   }
 

@@ -19,6 +19,7 @@ package org.apache.hadoop.hbase.io.hfile.segment;
 
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 import static org.junit.Assert.fail;
 
@@ -28,11 +29,13 @@ import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
+import java.nio.file.Files;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.testclassification.IOTests;
 import org.apache.hadoop.hbase.testclassification.SmallTests;
+import org.junit.Assume;
 import org.junit.ClassRule;
 import org.junit.Rule;
 import org.junit.Test;
@@ -182,6 +185,61 @@ public class TestFileSegmentDevice {
       fail("Read when closed");
     } catch (ClosedChannelException e) {
       assertFalse(Thread.currentThread().isInterrupted());
+    }
+  }
+
+  @Test
+  public void testNothingIsMadeWhenThereIsNotTheSpace() {
+    assertThrows(IOException.class,
+      () -> new FileSegmentDevice(file().getPath(), Long.MAX_VALUE / 2));
+    assertFalse("a file is left", file().exists());
+  }
+
+  @Test
+  public void testNoFileIsMadeAmongDevices() {
+    String path = "/dev/stratum-no-such-device";
+    IOException e = assertThrows(IOException.class, () -> new FileSegmentDevice(path, SIZE));
+    assertTrue(e.getMessage(), e.getMessage().contains(path + " is no device"));
+    assertFalse(new File(path).exists());
+  }
+
+  @Test
+  public void testReturnMakesNothingAndChangesNothing() throws IOException {
+    IOException e = assertThrows(IOException.class,
+      () -> FileSegmentDevice.OPENER.reopen(file().getPath(), SIZE, null));
+    assertTrue(e.getMessage(), e.getMessage().contains("is not there"));
+    assertFalse(file().exists());
+    SegmentDevice first = open();
+    try (SegmentDevice again =
+      FileSegmentDevice.OPENER.reopen(file().getPath(), SIZE, first)) {
+      again.write(bytes(1000), 0);
+      assertReads(first, 1000, 0);
+    }
+    assertThrows(IOException.class,
+      () -> FileSegmentDevice.OPENER.reopen(file().getPath(), 2 * SIZE, first));
+    assertEquals(SIZE, file().length());
+    first.close();
+  }
+
+  /** As root on a machine that has one. */
+  @Test
+  public void testFileOfAnotherFileSystemIsNotTakenBack() throws IOException {
+    File shared = new File("/dev/shm");
+    Assume.assumeTrue("/dev/shm is not to be written", shared.canWrite());
+    File link = new File(folder.getRoot(), "link");
+    File there = new File(shared, "stratum-" + System.nanoTime());
+    try {
+      Files.createSymbolicLink(link.toPath(), file().toPath());
+      SegmentDevice former = new FileSegmentDevice(link.getPath(), SIZE);
+      new FileSegmentDevice(there.getPath(), SIZE).close();
+      Files.delete(link.toPath());
+      Files.createSymbolicLink(link.toPath(), there.toPath());
+      IOException e = assertThrows(IOException.class,
+        () -> FileSegmentDevice.OPENER.reopen(link.getPath(), SIZE, former));
+      assertTrue(e.getMessage(), e.getMessage().contains("mount that again"));
+      former.close();
+    } finally {
+      Files.deleteIfExists(there.toPath());
     }
   }
 }

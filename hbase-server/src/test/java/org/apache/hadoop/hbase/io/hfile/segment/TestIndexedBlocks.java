@@ -227,22 +227,6 @@ public class TestIndexedBlocks {
   }
 
   @Test
-  public void aFileThatWasDroppedDuringRecoveryDoesNotComeBack() {
-    assertTrue(blocks.recovered("a", 1, place(1, 0)));
-    blocks.drop("a");
-    assertFalse(blocks.recovered("a", 2, place(1, 0)));
-    // Nor does one of which nothing was found yet.
-    blocks.drop("b");
-    assertFalse(blocks.recovered("b", 2, place(1, 0)));
-    assertTrue(store("b", 3, place(1, 0)));
-    assertEquals(1, files.getFileCount());
-    blocks.recoveryEnded();
-    blocks.drop("c");
-    assertTrue(store("c", 3, place(1, 0)));
-    assertEquals(2, files.getFileCount());
-  }
-
-  @Test
   public void regionsHaveTheBytesOfTheirFiles() {
     store("a", 1, place(1, 0));
     assertTrue(files.getRegionBytes().isEmpty());

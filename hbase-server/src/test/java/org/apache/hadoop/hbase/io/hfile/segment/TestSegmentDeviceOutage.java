@@ -17,6 +17,7 @@
  */
 package org.apache.hadoop.hbase.io.hfile.segment;
 
+import static org.junit.Assert.assertArrayEquals;
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertTrue;
@@ -177,6 +178,39 @@ public class TestSegmentDeviceOutage {
     assertEquals(0, countOnFailing());
     devices.medium("failing").failToOpen(false);
     awaitReturn();
+    assertUsedAgain();
+  }
+
+  /** The mount is gone, or another device is mounted there. */
+  @Test
+  public void testAnotherDeviceAtThePathIsNotTakenBack() {
+    SimulatedDevices.Medium medium = devices.medium("failing");
+    medium.failReads(true);
+    blocks.readAll();
+    assertEquals(1, blocks.store.bypassedDevices());
+    byte[] before = medium.bytes().clone();
+    byte[] other = new byte[before.length];
+    System.arraycopy(other, 0, medium.bytes(), 0, other.length);
+    medium.failReads(false);
+    int opened = medium.timesOpened();
+    CachedBlockFixture.await(() -> medium.timesOpened() >= opened + 3);
+    assertEquals(1, blocks.store.bypassedDevices());
+    assertArrayEquals("nothing is written to it", other, medium.bytes());
+    System.arraycopy(before, 0, medium.bytes(), 0, before.length);
+    awaitReturn();
+    assertUsedAgain();
+  }
+
+  @Test
+  public void testWriterGoesOnWhateverIsThrown() {
+    blocks.store.devices().forEach(device -> device.retiresFor(1));
+    blocks.directory.failRegionOf(true);
+    long lost = blocks.store.metrics().segmentsNotWritten.sum();
+    while (blocks.store.metrics().segmentsNotWritten.sum() < lost + 2) {
+      blocks.insert("f", end++);
+    }
+    blocks.directory.failRegionOf(false);
+    assertEquals(0, blocks.store.bypassedDevices());
     assertUsedAgain();
   }
 

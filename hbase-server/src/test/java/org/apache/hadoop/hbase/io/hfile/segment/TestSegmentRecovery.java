@@ -51,6 +51,8 @@ public class TestSegmentRecovery {
   public final RefCntLeakRule leakRule = new RefCntLeakRule();
 
   private static final int SEGMENT = StoredBlocksFixture.SEGMENT;
+  /** What a write has left of the beginning of a segment: a block of the largest size and more. */
+  private static final byte[] TEMPORARY = new byte[9_000];
   private static final int SEGMENTS = StoredBlocksFixture.SEGMENTS;
 
   private static SegmentStoreSettings settings(int segments, int segmentSize, String... paths) {
@@ -168,6 +170,27 @@ public class TestSegmentRecovery {
       killed.close();
       killed = after;
     }
+    killed.close();
+  }
+
+  /** The process was killed when it had begun to write a segment: its old footer is whole. */
+  @Test
+  public void testSegmentThatWasBeingOverwrittenIsNotRecovered() throws IOException {
+    StoredBlocksFixture killed = used("a");
+    int segment = killed.store.table().inState(SegmentTable.SEALED).get(0).segment;
+    SimulatedDevices devices = killed.devices.afterKill();
+    // Small enough that entries behind it are whole.
+    byte[] bytes = devices.medium("a").bytes();
+    new Random(1).nextBytes(TEMPORARY);
+    System.arraycopy(TEMPORARY, 0, bytes, (int) Superblock.positionOf(segment, SEGMENT),
+      TEMPORARY.length);
+    StoredBlocksFixture after =
+      new StoredBlocksFixture(devices, settings(SEGMENTS, SEGMENT, "a")).recover();
+    after.directory.forEach((key, location) -> assertFalse(key + " is in it",
+      Location.segment(location) == segment));
+    assertEquals(1, after.store.metrics().badSegments.sum());
+    assertEquals(after.directory.all().size(), after.readAll());
+    after.close();
     killed.close();
   }
 
