@@ -44,7 +44,7 @@ final class CacheDevice {
       return List.of();
     }
     try (Stream<Path> files = Files.list(folder)) {
-      return files.filter(file -> file.getFileName().toString().matches("l2(\\.segments)?"))
+      return files.filter(file -> file.getFileName().toString().matches("l2b?(\\.segments)?"))
         .collect(Collectors.toList());
     }
   }
@@ -64,9 +64,11 @@ final class CacheDevice {
     }
   }
 
-  /** Cuts it anywhere. */
+  /** Cuts it, or one of several, anywhere. */
   void truncate() throws IOException {
-    for (Path path : files()) {
+    List<Path> files = files();
+    if (!files.isEmpty()) {
+      Path path = files.get(random.nextInt(files.size()));
       try (RandomAccessFile file = new RandomAccessFile(path.toFile(), "rw")) {
         file.setLength((long) (random.nextDouble() * file.length()));
       }

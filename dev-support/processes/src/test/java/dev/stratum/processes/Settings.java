@@ -101,8 +101,9 @@ final class Settings {
   /** The second tier in segments. */
   static Map<String, String> segmentCache(Path folder) {
     Map<String, String> keys = tiers();
-    keys.put("hbase.bucketcache.l2.ioengine", "segments:" + folder.resolve("l2.segments"));
-    keys.put("hbase.bucketcache.l2.size", "24");
+    keys.put("hbase.bucketcache.l2.ioengine",
+      "segments:" + folder.resolve("l2.segments") + "," + folder.resolve("l2b.segments"));
+    keys.put("hbase.bucketcache.l2.size", "26");
     keys.put("hbase.segmentcache.segment.mb", "1");
     // A prefetch waits for room, so that none of it is left out.
     keys.put("hbase.bucketcache.queue.addition.waittime", "60000");

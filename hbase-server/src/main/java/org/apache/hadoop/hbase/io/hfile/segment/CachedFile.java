@@ -32,6 +32,8 @@ import org.apache.hbase.thirdparty.com.google.common.hash.Hashing;
 @InterfaceAudience.Private
 public final class CachedFile {
   static final int CATEGORIES = 4;
+  /** How many numbers {@link #counts} returns. */
+  static final int COUNTS = 2 * CATEGORIES + 1;
 
   private final CachedFiles files;
   private final String name;
@@ -42,6 +44,7 @@ public final class CachedFile {
   // All of these under the object's lock.
   private final long[] blocks = new long[CATEGORIES];
   private final long[] bytes = new long[CATEGORIES];
+  private long inMemoryBytes;
   private long largestOffset;
   private boolean fullyCached;
   private int pins;
@@ -129,6 +132,7 @@ public final class CachedFile {
       largestOffset = Math.max(largestOffset, offset);
       files.count(category, 1, length);
       files.countRegion(region, length);
+      countInMemory(location, length);
       return true;
     }
   }
@@ -160,8 +164,16 @@ public final class CachedFile {
     if (live) {
       files.count(category, -1, -length);
       files.countRegion(region, -length);
+      countInMemory(location, -length);
     } else {
       files.countDropped(-1);
+    }
+  }
+
+  private void countInMemory(long location, int length) {
+    if (Location.isInMemory(location)) {
+      inMemoryBytes += length;
+      files.countInMemory(length);
     }
   }
 
@@ -176,6 +188,7 @@ public final class CachedFile {
         files.count(category, -blocks[category], -bytes[category]);
         files.countRegion(region, -bytes[category]);
       }
+      files.countInMemory(-inMemoryBytes);
       droppedBlocks = blockCount();
       files.countDropped(droppedBlocks);
       notFullyCached();
@@ -273,6 +286,10 @@ public final class CachedFile {
   synchronized void restore(String regionName, long largest, long[] counts) {
     region = regionName;
     largestOffset = largest;
+    inMemoryBytes = counts[2 * CATEGORIES];
+    if (live) {
+      files.countInMemory(inMemoryBytes);
+    }
     for (int category = 0; category < CATEGORIES; category++) {
       blocks[category] = counts[2 * category];
       bytes[category] = counts[2 * category + 1];
@@ -283,9 +300,10 @@ public final class CachedFile {
     }
   }
 
-  /** Returns blocks and bytes in turn, for {@link #restore}. */
+  /** Returns blocks and bytes in turn, and the bytes in memory, for {@link #restore}. */
   synchronized long[] counts() {
-    long[] counts = new long[2 * CATEGORIES];
+    long[] counts = new long[COUNTS];
+    counts[2 * CATEGORIES] = inMemoryBytes;
     for (int category = 0; category < CATEGORIES; category++) {
       counts[2 * category] = blocks[category];
       counts[2 * category + 1] = bytes[category];

@@ -47,7 +47,7 @@ public final class CachedFiles {
   /** A number rests while so many others were free after it. */
   private static final int RESTING_IDS = 1024;
 
-  private static final int FORMAT = 1;
+  private static final int FORMAT = 2;
 
   private final ConcurrentMap<String, CachedFile> live = new ConcurrentHashMap<>();
   /** Dropped files of which something is in the index, by name. The lists do not change. */
@@ -64,6 +64,7 @@ public final class CachedFiles {
   private final LongAdder[] blocks = adders();
   private final LongAdder[] bytes = adders();
   private final LongAdder droppedBlocks = new LongAdder();
+  private final LongAdder inMemoryBytes = new LongAdder();
 
   public CachedFiles() {
     this(SegmentIndex.MAX_FILE_ID);
@@ -192,6 +193,15 @@ public final class CachedFiles {
     bytes[category].add(size);
   }
 
+  void countInMemory(long size) {
+    inMemoryBytes.add(size);
+  }
+
+  /** Returns what the blocks of in-memory families take, of live files, in bytes. */
+  long getInMemoryBytes() {
+    return inMemoryBytes.sum();
+  }
+
   void countDropped(long count) {
     droppedBlocks.add(count);
   }
@@ -213,6 +223,7 @@ public final class CachedFiles {
     freeIds.clear();
     nextId = 1;
     droppedBlocks.reset();
+    inMemoryBytes.reset();
     for (int category = 0; category < CachedFile.CATEGORIES; category++) {
       blocks[category].reset();
       bytes[category].reset();
@@ -370,7 +381,7 @@ public final class CachedFiles {
     }
     String region = in.readUTF();
     long largestOffset = in.readLong();
-    long[] counts = new long[2 * CachedFile.CATEGORIES];
+    long[] counts = new long[CachedFile.COUNTS];
     for (int i = 0; i < counts.length; i++) {
       counts[i] = in.readLong();
     }

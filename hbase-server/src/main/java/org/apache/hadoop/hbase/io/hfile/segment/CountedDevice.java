@@ -76,6 +76,16 @@ final class CountedDevice implements SegmentDevice {
   }
 
   @Override
+  public boolean isMade() {
+    return device.isMade();
+  }
+
+  @Override
+  public void restoreSize() throws IOException {
+    device.restoreSize();
+  }
+
+  @Override
   public long usableSpace() throws IOException {
     return device.usableSpace();
   }

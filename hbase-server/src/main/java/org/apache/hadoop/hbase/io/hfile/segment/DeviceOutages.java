@@ -208,6 +208,7 @@ final class DeviceOutages {
       }
     }
     if (works) {
+      table.unretireAll(device);
       device.writes().close();
       metrics.returns.increment();
       LOG.info("{} can be written again", device);

@@ -60,6 +60,7 @@ final class FileSegmentDevice implements SegmentDevice {
   private final String path;
   private final long size;
   private final boolean isFile;
+  private final boolean isMade;
   /** The file system and the file on it, as they were when it was opened. */
   private final String fileSystem;
   private final Object fileKey;
@@ -81,9 +82,10 @@ final class FileSegmentDevice implements SegmentDevice {
   }
 
   /**
-   * Opens it after a failure: nothing is made, and nothing grows.
+   * Opens it after a failure: nothing grows before {@link #restoreSize}, and a file is made only on
+   * the file system that it was on.
    * @param former as it was opened before, null if it could not be
-   * @throws IOException if it is not there, has another size, or is on another file system
+   * @throws IOException if it is not there and cannot be made, or is on another file system
    */
   FileSegmentDevice(String path, long size, FileSegmentDevice former) throws IOException {
     this(path, size, false, former);
@@ -96,25 +98,30 @@ final class FileSegmentDevice implements SegmentDevice {
     File file = new File(path);
     boolean exists = file.exists();
     this.isFile = !exists || file.isFile();
+    this.isMade = !exists;
     if (isFile) {
-      checkFile(file, exists ? file.length() : 0, exists, makes);
+      if (makes) {
+        checkSpace(file);
+      } else if (!exists) {
+        checkFileSystem(file.getAbsoluteFile().getParentFile(), former);
+        checkSpace(file);
+      }
     }
     RandomAccessFile opened = new RandomAccessFile(file, "rw");
     try {
       if (isFile) {
-        if (opened.length() != size) {
+        if ((makes || isMade) && opened.length() != size) {
           opened.setLength(size);
         }
       } else if (opened.getChannel().size() < size) {
         throw new IOException(path + " has " + opened.getChannel().size() + " bytes, " + size
           + " are needed");
       }
+      if (former != null) {
+        checkFileSystem(file, former);
+      }
       this.fileSystem = fileSystemOf(file);
       this.fileKey = fileKeyOf(file);
-      if (former != null && !fileSystem.equals(former.fileSystem)) {
-        throw new IOException(path + " was on " + former.fileSystem + " and is on " + fileSystem
-          + " now; mount that again, or restart the server if this is to be used");
-      }
     } catch (IOException | RuntimeException e) {
       opened.close();
       throw e;
@@ -123,18 +130,26 @@ final class FileSegmentDevice implements SegmentDevice {
   }
 
   /** Checks, before anything is changed, that a regular file can be as large as it is to be. */
-  private void checkFile(File file, long has, boolean exists, boolean makes) throws IOException {
-    if (!makes && (!exists || has != size)) {
-      throw new IOException(
-        exists ? path + " has " + has + " bytes, not " + size : path + " is not there");
-    }
-    if (!exists && path.startsWith(DEVICES) && !path.startsWith(SHARED_MEMORY)) {
+  private void checkSpace(File file) throws IOException {
+    if (!file.exists() && path.startsWith(DEVICES) && !path.startsWith(SHARED_MEMORY)) {
       throw new IOException(path + " is no device; name one that is there, or a file elsewhere");
     }
-    long growth = size - has;
+    long growth = size - file.length();
     if (growth > 0 && file.getAbsoluteFile().getParentFile().getUsableSpace() < growth) {
       throw new IOException(path + " cannot grow by " + growth + " bytes to " + size
         + ": its file system has not got the space");
+    }
+  }
+
+  /** Checks that a file, or where it is to be made, is where the device was before. */
+  private void checkFileSystem(File file, FileSegmentDevice former) throws IOException {
+    if (former == null) {
+      throw new IOException(path + " is not there, and was not at the start");
+    }
+    String now = fileSystemOf(file);
+    if (!now.equals(former.fileSystem)) {
+      throw new IOException(path + " was on " + former.fileSystem + " and is on " + now
+        + " now; mount that again, or restart the server if this is to be used");
     }
   }
 
@@ -217,6 +232,22 @@ final class FileSegmentDevice implements SegmentDevice {
     } finally {
       if (interrupted) {
         Thread.currentThread().interrupt();
+      }
+    }
+  }
+
+  @Override
+  public boolean isMade() {
+    return isMade;
+  }
+
+  @Override
+  public void restoreSize() throws IOException {
+    File file = new File(path);
+    if (isFile && file.length() != size) {
+      checkSpace(file);
+      try (RandomAccessFile cut = new RandomAccessFile(file, "rw")) {
+        cut.setLength(size);
       }
     }
   }

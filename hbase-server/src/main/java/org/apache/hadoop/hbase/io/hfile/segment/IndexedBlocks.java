@@ -145,6 +145,11 @@ final class IndexedBlocks implements SegmentDirectory {
   }
 
   @Override
+  public long inMemoryBytes() {
+    return files.getInMemoryBytes();
+  }
+
+  @Override
   public void forgetSegments(int first, int end) {
     for (int partition = 0; partition < index.getPartitionCount(); partition++) {
       index.removeIn(partition, (id, offset, location) -> Location.segment(location) >= first

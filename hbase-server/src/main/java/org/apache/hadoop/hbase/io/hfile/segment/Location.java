@@ -25,10 +25,10 @@ import org.apache.yetus.audience.InterfaceAudience;
  * Where a block is, in one {@code long}: what {@link SegmentIndex} has for each block.
  *
  * <pre>
- *   63      60 59    58 57    56 55          39 38           20 19             0
- *  +----------+--------+--------+--------------+---------------+----------------+
- *  | 0        |category| access | length       | offset        | segment        |
- *  +----------+--------+--------+--------------+---------------+----------------+
+ *   63  61 60    60 59    58 57    56 55          39 38           20 19             0
+ *  +------+--------+--------+--------+--------------+---------------+----------------+
+ *  | 0    |in mem. |category| access | length       | offset        | segment        |
+ *  +------+--------+--------+--------+--------------+---------------+----------------+
  * </pre>
  *
  * Offset and length are in units of {@value #UNIT} bytes, so that a segment may have 64 MB and an
@@ -46,10 +46,14 @@ public final class Location {
   /** The largest entry, in bytes. */
   public static final int MAX_ENTRY_BYTES = ((1 << 17) - 1) * UNIT;
   public static final int MAX_ACCESS = 3;
+  /** In the kind of a block of an in-memory family, beside its category. */
+  public static final int IN_MEMORY = 4;
   /** No block. No place has this value. */
   public static final long ABSENT = -1;
   /** A block that was not taken. No place has this value. */
   public static final long REFUSED = -2;
+
+  static final int MAX_KIND = IN_MEMORY | 3;
 
   private static final int OFFSET_SHIFT = 20;
   private static final int LENGTH_SHIFT = 39;
@@ -69,21 +73,21 @@ public final class Location {
    * @param offset   where the entry begins in its segment, in bytes, a multiple of {@link #UNIT}
    * @param length   what the entry takes, in bytes, a multiple of {@link #UNIT}, not 0
    * @param access   0 to {@link #MAX_ACCESS}
-   * @param category as {@link #categoryOf} says
+   * @param kind     as {@link #categoryOf} says, with {@link #IN_MEMORY} or without
    * @throws IllegalArgumentException if there is no such place
    */
-  public static long of(int segment, int offset, int length, int access, int category) {
+  public static long of(int segment, int offset, int length, int access, int kind) {
     if (
       (segment & -MAX_SEGMENTS) != 0 || offset < 0 || offset >= MAX_SEGMENT_BYTES
         || length <= 0 || length > MAX_ENTRY_BYTES || ((offset | length) & (UNIT - 1)) != 0
-        || (access & ~MAX_ACCESS) != 0 || category < 0 || category >= CATEGORIES.length
+        || (access & ~MAX_ACCESS) != 0 || (kind & ~MAX_KIND) != 0
     ) {
       throw new IllegalArgumentException("No place: segment " + segment + ", offset " + offset
-        + ", length " + length + ", access " + access + ", category " + category);
+        + ", length " + length + ", access " + access + ", kind " + kind);
     }
     return segment | (long) (offset / UNIT) << OFFSET_SHIFT
       | (long) (length / UNIT) << LENGTH_SHIFT | (long) access << ACCESS_SHIFT
-      | (long) category << CATEGORY_SHIFT;
+      | (long) kind << CATEGORY_SHIFT;
   }
 
   /** Returns the number of the segment. */
@@ -104,6 +108,16 @@ public final class Location {
   /** Returns how often the block was asked for, at most {@link #MAX_ACCESS}. */
   public static int access(long location) {
     return (int) (location >>> ACCESS_SHIFT) & MAX_ACCESS;
+  }
+
+  /** Returns what {@link #of} was given as the kind. */
+  public static int kind(long location) {
+    return (int) (location >>> CATEGORY_SHIFT) & MAX_KIND;
+  }
+
+  /** Whether the block is of an in-memory family. */
+  public static boolean isInMemory(long location) {
+    return (kind(location) & IN_MEMORY) != 0;
   }
 
   /** Returns the number of what the block counts as. */

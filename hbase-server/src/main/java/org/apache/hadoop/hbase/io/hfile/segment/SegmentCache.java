@@ -161,6 +161,7 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
     snapshot = settings.snapshot() == null ? null : new SegmentSnapshot(settings.snapshot());
     restored = restore();
     waitNanos = waitNanos(conf);
+    store.setInMemoryShare(SegmentCacheSettings.inMemoryShare(conf));
     files.dropped().forEach(file -> dropped.add(new Sweep(file, null)));
     store.start(name);
     sweeper = daemon(this::sweep, name + "-SegmentSweeper");
@@ -226,7 +227,7 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
     boolean stored = false;
     if (file != null) {
       try {
-        stored = isStored(file, key) || insert(file, key, block, waitWhenCache);
+        stored = isStored(file, key) || insert(file, key, block, inMemory, waitWhenCache);
       } finally {
         file.release();
       }
@@ -241,11 +242,14 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
     return Location.isPresent(location) && store.isReadable(location);
   }
 
-  private boolean insert(CachedFile file, BlockCacheKey key, Cacheable block, boolean waits) {
+  private boolean insert(CachedFile file, BlockCacheKey key, Cacheable block, boolean inMemory,
+    boolean waits) {
     noteRegion(file, key);
+    int kind =
+      Location.categoryOf(block.getBlockType()) | (inMemory ? Location.IN_MEMORY : 0);
     try {
-      return store.insert(file, key.getOffset(), block, Location.categoryOf(block.getBlockType()),
-        kindOf(key, waits), waits ? waitNanos : 0);
+      return store.insert(file, key.getOffset(), block, kind, kindOf(key, waits),
+        waits ? waitNanos : 0);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       return false;
@@ -573,7 +577,8 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
 
     @Override
     public BlockPriority getBlockPriority() {
-      return Location.access(location) == 0 ? BlockPriority.SINGLE : BlockPriority.MULTI;
+      return Location.isInMemory(location) ? BlockPriority.MEMORY
+        : Location.access(location) == 0 ? BlockPriority.SINGLE : BlockPriority.MULTI;
     }
 
     @Override
@@ -852,6 +857,7 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
     gauges.accept("RetiredSegmentCount", () -> store.table().retiredCount());
     gauges.accept("UnwrittenSegmentCount", () -> store.table().unwrittenCount());
     gauges.accept("WaitingSegmentCount", store::pending);
+    gauges.accept("InMemoryBytes", files::getInMemoryBytes);
     gauges.accept("InsertedBytes", metrics.insertedBytes::sum);
     gauges.accept("DeviceWriteCount", metrics.writes::sum);
     gauges.accept("DeviceWriteMeanBytes", metrics::meanWriteBytes);

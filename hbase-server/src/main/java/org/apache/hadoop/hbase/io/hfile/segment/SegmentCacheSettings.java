@@ -67,6 +67,10 @@ public final class SegmentCacheSettings implements DeviceTierEngine.Settings {
    */
   public static final String EXPECTED_BLOCK_KB_KEY = "hbase.segmentcache.expected.block.kb";
 
+  /** Upstream's key for the part of a bucket cache that in-memory families may have. */
+  private static final String MEMORY_FACTOR = "hbase.bucketcache.memory.factor";
+  private static final double DEFAULT_MEMORY_FACTOR = 0.25;
+
   private static final int DEFAULT_SEGMENT_MB = 16;
   private static final int DEFAULT_EXPECTED_BLOCK_KB = 32;
   private static final int BUFFERS_BESIDE_PATHS = 4;
@@ -190,6 +194,11 @@ public final class SegmentCacheSettings implements DeviceTierEngine.Settings {
         + "; the default is " + DEFAULT_REWRITE_SHARE);
     }
     return share;
+  }
+
+  /** Returns how much of the tier blocks of in-memory families may have, as in a bucket cache. */
+  static double inMemoryShare(Configuration conf) {
+    return conf.getDouble(MEMORY_FACTOR, DEFAULT_MEMORY_FACTOR);
   }
 
   /** Returns how much may be written, in bytes per second, 0 for no limit. */

@@ -34,6 +34,7 @@ import org.slf4j.LoggerFactory;
  * directory. Hot is what was asked for twice since it came or was last written again; a block that
  * came with a read has been asked for once by that, one from a prefetch or from cache-on-write not
  * at all. A block that is written again must be asked for once more before its turn comes again.
+ * Blocks of in-memory families come before the hot ones, within a share of the tier.
  */
 @InterfaceAudience.Private
 final class SegmentCleaner implements Runnable {
@@ -71,6 +72,7 @@ final class SegmentCleaner implements Runnable {
   private final SegmentDirectory directory;
   private final SegmentStoreMetrics metrics;
   private volatile double rewriteShare;
+  private volatile double inMemoryShare;
   /** The term of {@link StoreDevice#reads} whose outage the directory knows of. */
   private int forgottenTerm = -1;
   private long nextPreparation = System.nanoTime();
@@ -93,6 +95,11 @@ final class SegmentCleaner implements Runnable {
   /** Sets how much of a segment is written again at most. */
   void setRewriteShare(double share) {
     rewriteShare = share;
+  }
+
+  /** Sets how much of the tier blocks of in-memory families may take and be kept as such. */
+  void setInMemoryShare(double share) {
+    inMemoryShare = share;
   }
 
   @Override
@@ -286,8 +293,9 @@ final class SegmentCleaner implements Runnable {
         footer.location(segment, i));
       hot += accesses[i] >= HOT ? 1 : 0;
     }
-    long share = (long) (rewriteShare * table.devices().segmentSize());
     long end = System.nanoTime() + WAIT_PER_SEGMENT;
+    rewriteInMemory(footer, segment, accesses, end);
+    long share = (long) (rewriteShare * table.devices().segmentSize());
     int rewritten = 0;
     for (int heat = Location.MAX_ACCESS; heat >= HOT && rewritten < hot; heat--) {
       for (int i = 0; i < accesses.length; i++) {
@@ -297,12 +305,30 @@ final class SegmentCleaner implements Runnable {
         ) {
           share -= footer.length(i);
           rewritten++;
-          metrics.blocksRewritten.increment();
-          metrics.bytesRewritten.add(footer.length(i));
         }
       }
     }
     metrics.hotBlocksReclaimed.add(hot - rewritten);
+  }
+
+  /**
+   * Writes the blocks of in-memory families again, requested or not, as long as all of those take
+   * no more than their share of the tier.
+   * @param accesses of each entry; those that were written again are not here any more
+   */
+  private void rewriteInMemory(SegmentFooter footer, int segment, byte[] accesses, long end)
+    throws InterruptedException {
+    long limit =
+      (long) (inMemoryShare * table.segmentCount()) * table.devices().segmentSize();
+    for (int i = 0; i < accesses.length; i++) {
+      if (
+        footer.isInMemory(i) && accesses[i] != SegmentDirectory.NOT_HERE
+          && directory.inMemoryBytes() <= limit
+          && rewrite(footer, segment, i, end - System.nanoTime())
+      ) {
+        accesses[i] = SegmentDirectory.NOT_HERE;
+      }
+    }
   }
 
   private boolean rewrite(SegmentFooter footer, int segment, int number, long waitNanos)
@@ -320,7 +346,12 @@ final class SegmentCleaner implements Runnable {
       metrics.badEntries.increment();
       return false;
     }
-    return inserter.rewrite(footer.name(number), footer.blockOffset(number), entry,
+    boolean rewritten = inserter.rewrite(footer.name(number), footer.blockOffset(number), entry,
       EntryTag.local().onDiskSize(), footer.location(segment, number), waitNanos);
+    if (rewritten) {
+      metrics.blocksRewritten.increment();
+      metrics.bytesRewritten.add(footer.length(number));
+    }
+    return rewritten;
   }
 }

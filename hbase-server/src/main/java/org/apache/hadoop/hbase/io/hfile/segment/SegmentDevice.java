@@ -40,11 +40,12 @@ interface SegmentDevice extends Closeable {
     SegmentDevice open(String path, long size) throws IOException;
 
     /**
-     * Opens a device that was bypassed. Nothing is made and nothing grows: what is found at the
-     * path is the device or it is not.
+     * Opens a device that was bypassed. What is found at the path is the device or it is not, and
+     * nothing of it grows before {@link #restoreSize}. A file that was removed is made anew, if the
+     * file system is the one that it was on.
      * @param former the same device as it was opened before, null if it has never been
-     * @throws IOException if the device is not there, has another size, is on another file system
-     *                     than {@code former}, or cannot be written
+     * @throws IOException if the device is not there, is on another file system than
+     *                     {@code former}, or cannot be written
      */
     default SegmentDevice reopen(String path, long size, SegmentDevice former)
       throws IOException {
@@ -66,6 +67,15 @@ interface SegmentDevice extends Closeable {
 
   /** Brings to the device what was written. */
   void sync() throws IOException;
+
+  /** Whether the device was made when it was opened: there was none. */
+  default boolean isMade() {
+    return false;
+  }
+
+  /** Gives a file that was cut the size that it had. Called when it is known to be the same. */
+  default void restoreSize() throws IOException {
+  }
 
   /**
    * Returns how many bytes can be written to places that were never written, at least.

@@ -83,6 +83,9 @@ interface SegmentDirectory {
    */
   int removed(String fileName, long blockOffset, long location);
 
+  /** Returns the bytes of the blocks of in-memory families, about. */
+  long inMemoryBytes();
+
   /**
    * Forgets every block in these segments, because what is in them cannot be told. Called by a
    * background thread; may walk all of the index.

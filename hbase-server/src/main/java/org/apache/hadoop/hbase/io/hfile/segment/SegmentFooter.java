@@ -248,6 +248,11 @@ final class SegmentFooter {
     return places[number];
   }
 
+  /** Whether an entry is of a block of an in-memory family. */
+  boolean isInMemory(int number) {
+    return (categories[number] & Location.IN_MEMORY) != 0;
+  }
+
   /** What an entry takes, in bytes; 0 if it came to nothing. */
   int length(int number) {
     return lengths[number];
@@ -425,7 +430,7 @@ final class SegmentFooter {
     int place = bytes.getInt();
     int length = bytes.getInt();
     if (
-      file < 0 || file >= nameCount || category > 3 || offset < 0
+      file < 0 || file >= nameCount || category > Location.MAX_KIND || offset < 0
         || offset >= SegmentStore.END_OF_OFFSETS || place < dataEnd || length <= 0
         || length > Location.MAX_ENTRY_BYTES || length > trailer.dataEnd - place
         || (place | length) % Location.UNIT != 0

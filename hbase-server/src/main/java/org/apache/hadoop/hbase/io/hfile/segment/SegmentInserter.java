@@ -83,7 +83,8 @@ final class SegmentInserter {
   /**
    * Stores a block: copies it, and tells the directory. The caller keeps its reference. Failures of
    * a device are counted and never thrown.
-   * @param category  as {@link Location#categoryOf} says
+   * @param category  as {@link Location#categoryOf} says, with {@link Location#IN_MEMORY} for one
+   *                  of an in-memory family
    * @param waitNanos how long to wait for room, 0 to be refused at once if there is none
    * @return whether it is stored
    * @throws InterruptedException if the thread is interrupted while it waits
@@ -195,7 +196,7 @@ final class SegmentInserter {
       if (control.hasRoom(InsertionKind.PREFETCH)) {
         long reserved = current == null
           ? SegmentBuffer.NO_ROOM
-          : reserve(current, fileName, blockOffset, length, Location.category(from), onDiskSize);
+          : reserve(current, fileName, blockOffset, length, Location.kind(from), onDiskSize);
         if (reserved != SegmentBuffer.NO_ROOM) {
           return move(current, reserved, fileName, blockOffset, entry, from);
         }
@@ -222,7 +223,7 @@ final class SegmentInserter {
       table.lives(to.segment(), length);
       // Once more, and it is hot again
       moved = directory.moved(fileName, blockOffset, from, Location.of(to.segment(),
-        SegmentBuffer.place(reserved), length, 1, Location.category(from)));
+        SegmentBuffer.place(reserved), length, 1, Location.kind(from)));
       if (!moved) {
         table.lives(to.segment(), -length);
       }

@@ -326,6 +326,10 @@ final class SegmentStore {
     cleaners.forEach(cleaner -> cleaner.setRewriteShare(share));
   }
 
+  void setInMemoryShare(double share) {
+    cleaners.forEach(cleaner -> cleaner.setInMemoryShare(share));
+  }
+
   SegmentStoreMetrics metrics() {
     return metrics;
   }

@@ -336,6 +336,18 @@ final class SegmentTable {
     }
   }
 
+  /** Has all segments of a device tried again, since it was the device that had failed. */
+  void unretireAll(StoreDevice device) {
+    lock.lock();
+    try {
+      while (!device.retired.isEmpty()) {
+        becomeUnwritten(device, device.retired.poll().segment);
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
   /** Whether a segment can be tried again that could not be written. Called with the lock held. */
   static boolean isRetirementOver(StoreDevice device) {
     return !device.retired.isEmpty() && System.nanoTime() - device.retired.peek().until >= 0;

@@ -146,10 +146,14 @@ final class StoreDevices {
     boolean same = false;
     try {
       Superblock found = Superblock.read(opened);
-      if (device.device() != null && !device.superblock().isOfSameDevice(found)) {
+      if (
+        device.device() != null && !opened.isMade()
+          && !device.superblock().isOfSameDevice(found)
+      ) {
         throw new IOException("At " + device + " is another device than the one that has failed; "
           + "mount that one again, or restart the server if this one is to be used");
       }
+      opened.restoreSize();
       same = true;
       return opened;
     } finally {

@@ -159,6 +159,12 @@ final class ModelDirectory implements SegmentDirectory {
   }
 
   @Override
+  public synchronized long inMemoryBytes() {
+    return locations.values().stream().filter(Location::isInMemory).mapToLong(Location::length)
+      .sum();
+  }
+
+  @Override
   public synchronized void forgetSegments(int first, int end) {
     locations.values().removeIf(
       location -> Location.segment(location) >= first && Location.segment(location) < end);

@@ -113,10 +113,21 @@ final class StoredBlocksFixture {
   }
 
   boolean insert(String file, long offset, InsertionKind kind, long waitNanos) {
+    return insert(file, offset, 0, kind, waitNanos);
+  }
+
+  /** Inserts a data block of an in-memory family, and waits for room if need be. */
+  void insertInMemory(String file, long offset) {
+    assertTrue("Not stored: " + file + "@" + offset, insert(file, offset, Location.IN_MEMORY,
+      InsertionKind.WRITE, TimeUnit.MINUTES.toNanos(2)));
+  }
+
+  private boolean insert(String file, long offset, int blockKind, InsertionKind kind,
+    long waitNanos) {
     CachedFile cached = files.acquire(file);
     HFileBlock block = block(file, offset);
     try {
-      return store.insert(cached, offset, block, 0, kind, waitNanos);
+      return store.insert(cached, offset, block, blockKind, kind, waitNanos);
     } catch (InterruptedException e) {
       throw new IllegalStateException(e);
     } finally {

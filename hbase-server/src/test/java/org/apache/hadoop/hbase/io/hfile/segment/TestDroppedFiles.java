@@ -286,7 +286,9 @@ public class TestDroppedFiles {
     pushOut();
     devices.medium("b").failReads(true);
     devices.medium("b").failWrites(true);
+    // So many that some are in three segments of it.
     found(FILE, 200);
+    found(OTHER, 200);
     CachedBlockFixture.await(() -> gauge("BypassedDeviceCount") == 1);
     drop(FILE);
     devices.medium("b").failReads(false);

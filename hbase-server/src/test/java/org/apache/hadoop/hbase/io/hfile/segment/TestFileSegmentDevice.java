@@ -204,7 +204,7 @@ public class TestFileSegmentDevice {
   }
 
   @Test
-  public void testReturnMakesNothingAndChangesNothing() throws IOException {
+  public void testReturnChangesNothingAndMakesWhatWasRemoved() throws IOException {
     IOException e = assertThrows(IOException.class,
       () -> FileSegmentDevice.OPENER.reopen(file().getPath(), SIZE, null));
     assertTrue(e.getMessage(), e.getMessage().contains("is not there"));
@@ -215,9 +215,20 @@ public class TestFileSegmentDevice {
       again.write(bytes(1000), 0);
       assertReads(first, 1000, 0);
     }
-    assertThrows(IOException.class,
-      () -> FileSegmentDevice.OPENER.reopen(file().getPath(), 2 * SIZE, first));
-    assertEquals(SIZE, file().length());
+    try (SegmentDevice again =
+      FileSegmentDevice.OPENER.reopen(file().getPath(), 2 * SIZE, first)) {
+      assertEquals(SIZE, file().length());
+      // As when it is known that it was cut.
+      again.restoreSize();
+      assertEquals(2 * SIZE, file().length());
+      assertFalse(again.isMade());
+    }
+    assertTrue(file().delete());
+    try (SegmentDevice again =
+      FileSegmentDevice.OPENER.reopen(file().getPath(), SIZE, first)) {
+      assertEquals(SIZE, file().length());
+      assertTrue(again.isMade());
+    }
     first.close();
   }
 

@@ -115,6 +115,7 @@ public class TestSegmentCacheSettings {
 
   @Test
   public void whatIsSetIsTaken() {
+    conf.set(SIZE, "34");
     conf.set(ENGINE, "segments:" + path("one") + "," + path("two"));
     conf.set(SegmentCacheSettings.SEGMENT_MB_KEY, "2");
     conf.set(SegmentCacheSettings.BUFFERS_KEY, "9");
@@ -163,7 +164,7 @@ public class TestSegmentCacheSettings {
     assertRefused(ENGINE, "segments:" + path("one") + "," + path("one"), "its own path");
     assertRefused("hbase.bucketcache.l1.ioengine", "segments:" + path("two"), "offheap");
     conf.set(ENGINE, "segments:" + path("one") + "," + path("two"));
-    assertRefused(SIZE, "16", "raise it to 17");
+    assertRefused(SIZE, "16", "raise it to 18");
   }
 
   @Test

@@ -418,7 +418,7 @@ public class TestSegmentIndex {
     int[][] bad = { { -1, 0, 128, 0, 0 }, { Location.MAX_SEGMENTS, 0, 128, 0, 0 },
       { 0, -128, 128, 0, 0 }, { 0, 64, 128, 0, 0 }, { 0, Location.MAX_SEGMENT_BYTES, 128, 0, 0 },
       { 0, 0, 0, 0, 0 }, { 0, 0, 100, 0, 0 }, { 0, 0, Location.MAX_ENTRY_BYTES + 128, 0, 0 },
-      { 0, 0, 128, 4, 0 }, { 0, 0, 128, -1, 0 }, { 0, 0, 128, 0, 4 }, { 0, 0, 128, 0, -1 } };
+      { 0, 0, 128, 4, 0 }, { 0, 0, 128, -1, 0 }, { 0, 0, 128, 0, 8 }, { 0, 0, 128, 0, -1 } };
     for (int[] place : bad) {
       assertThrows(IllegalArgumentException.class,
         () -> Location.of(place[0], place[1], place[2], place[3], place[4]));

@@ -277,6 +277,36 @@ public class TestSegmentStore {
   }
 
   @Test
+  public void testInMemoryBlocksStayThoughNobodyAsksForThem() throws IOException {
+    open(0, StoredBlocksFixture.PATH);
+    blocks.store.setInMemoryShare(0.25);
+    for (int i = 0; i < 20; i++) {
+      blocks.insertInMemory("m", i);
+    }
+    insertSegments("f", 0, 5 * StoredBlocksFixture.SEGMENTS);
+    for (int i = 0; i < 20; i++) {
+      blocks.assertReadable("m", i);
+      assertTrue(Location.isInMemory(blocks.directory.get("m", i)));
+    }
+    assertFalse("is of another family", blocks.isReadable("f", 0));
+    assertEquals(blocks.directory.bytes(), blocks.store.table().liveBytes());
+  }
+
+  @Test
+  public void testInMemoryBlocksBeyondTheirShareGoLikeOthers() throws IOException {
+    open(0, StoredBlocksFixture.PATH);
+    blocks.store.setInMemoryShare(0.25);
+    long tier = (long) StoredBlocksFixture.SEGMENTS * StoredBlocksFixture.SEGMENT;
+    for (int i = 0; blocks.directory.inMemoryBytes() < tier / 2; i++) {
+      blocks.insertInMemory("m", i);
+    }
+    insertSegments("f", 0, 6 * StoredBlocksFixture.SEGMENTS);
+    long left = blocks.directory.inMemoryBytes();
+    assertTrue(left + " of " + tier, left > tier / 8 && left <= tier / 4);
+    assertEquals(blocks.directory.all().size(), blocks.readAll());
+  }
+
+  @Test
   public void insertionsAreRefusedInTheOrderOfTheirKinds() throws IOException {
     open();
     blocks.medium().blockWrites(true);
