@@ -25,10 +25,13 @@ import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.apache.yetus.audience.InterfaceAudience;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The files that were dropped from a {@link SegmentStore}, as far as segments may have blocks of
- * them: each device keeps a {@link TombstoneLog} of all, and the recoveries bring none of them back.
+ * them: each device keeps a {@link TombstoneLog} of all, and the recoveries bring none of them
+ * back.
  * <p>
  * <b>Invariant.</b> As long as a recovery is under way, a file is among the {@link #dead} from
  * before the directory drops it; so a block that a recovery inserts is either found dead by the
@@ -40,6 +43,8 @@ import org.apache.yetus.audience.InterfaceAudience;
  */
 @InterfaceAudience.Private
 final class DroppedFiles {
+  private static final Logger LOG = LoggerFactory.getLogger(DroppedFiles.class);
+
   /** How long a recovery waits for the logs of other devices. */
   private static final long MAX_WAIT_MS = 2_000;
 
@@ -115,7 +120,10 @@ final class DroppedFiles {
     } finally {
       unread.countDown();
       try {
-        unread.await(MAX_WAIT_MS, TimeUnit.MILLISECONDS);
+        if (!unread.await(MAX_WAIT_MS, TimeUnit.MILLISECONDS)) {
+          LOG.info("{}: recovery goes on without the tombstones of a device that does not answer",
+            device);
+        }
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
       }
