@@ -44,7 +44,7 @@ final class SegmentWriter implements Runnable {
   static final int MAX_WRITE = 4 << 20;
   static final int MAX_PACED_WRITE = 1 << 20;
   /** How often a segment is written that fails. */
-  private static final int MAX_ATTEMPTS = 2;
+  static final int MAX_ATTEMPTS = 2;
 
   /** What became of a segment. */
   enum Outcome {
