@@ -197,23 +197,24 @@ final class DeviceOutages {
   /** Tests whether a device can be written again that gets no new segments. */
   void probeWrites(StoreDevice device) {
     int segment = table.takeForProbe(device);
-    boolean works = false;
-    try {
-      works = segment >= 0 && works(device.device(), device.positionOf(segment));
-    } catch (IOException | RuntimeException e) {
-      LOG.debug("{} cannot be written yet", device, e);
-    } finally {
-      if (segment >= 0) {
-        table.cleaned(device, segment);
-      }
-    }
-    if (works) {
+    if (segment >= 0 && worksAt(device, segment)) {
       table.unretireAll(device);
       device.writes().close();
       metrics.returns.increment();
       LOG.info("{} can be written again", device);
     } else {
       device.writes().probeFailed();
+    }
+  }
+
+  private boolean worksAt(StoreDevice device, int segment) {
+    try {
+      return works(device.device(), device.positionOf(segment));
+    } catch (IOException | RuntimeException e) {
+      LOG.debug("{} cannot be written yet", device, e);
+      return false;
+    } finally {
+      table.cleaned(device, segment);
     }
   }
 }
