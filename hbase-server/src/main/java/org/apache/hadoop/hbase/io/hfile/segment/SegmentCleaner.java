@@ -31,9 +31,9 @@ import org.slf4j.LoggerFactory;
  * Segments that were never written come first, as long as the device has space for them; then
  * segments are reclaimed. To reclaim a segment is to read its footer, to write its hottest blocks
  * again, as long as they fit in a share of the segment, and to take the others out of the
- * directory. Hot is what was asked for twice since it came or was last written again; a block that
- * came with a read has been asked for once by that, one from a prefetch or from cache-on-write not
- * at all. A block that is written again must be asked for once more before its turn comes again.
+ * directory. A block is hot if it was requested twice since it was inserted or last written again.
+ * The insertion by a read counts as one request, an insertion by a prefetch or by cache-on-write as
+ * none. A block that is written again must be requested once more to be hot again.
  * Blocks of in-memory families come before the hot ones, within a share of the tier.
  */
 @InterfaceAudience.Private

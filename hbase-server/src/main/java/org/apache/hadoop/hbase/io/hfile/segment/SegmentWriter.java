@@ -31,7 +31,7 @@ import org.slf4j.LoggerFactory;
  * its bytes do not change. Every segment that is taken from the queue is published, once, whatever
  * is thrown meanwhile, unless the thread is interrupted, as a stop does if the device hangs:
  * {@link #finish} leaves it on the device and readable from there, or takes its blocks out of the
- * directory first; in both cases its waiting count, its backlog and its memory are given up
+ * directory first; in both cases its waiting count, its backlog and its memory are released
  * together, under {@link StoreMonitor#lock}. A segment is tried {@value #MAX_ATTEMPTS} times; if it
  * cannot be written it is retired, which costs its blocks and no others. No lock is held during a
  * write.
