@@ -40,7 +40,7 @@ import org.slf4j.LoggerFactory;
 final class SegmentCleaner implements Runnable {
   private static final Logger LOG = LoggerFactory.getLogger(SegmentCleaner.class);
 
-  /** How often a block was asked for that is written again. */
+  /** From how many requests on a block is hot. */
   static final int HOT = 2;
 
   /** How long reclaiming a segment may take beyond what it takes to read and copy. */

@@ -47,7 +47,8 @@ final class SimulatedDevices implements SegmentDevice.Opener {
     private boolean failsToOpen;
     private boolean failsReads;
     private boolean failsWrites;
-    private boolean blocksReads;
+    /** From where on reads wait. */
+    private long blockedReads = Long.MAX_VALUE;
     private boolean blocksWrites;
     private int allowedWrites;
     private int reads;
@@ -132,7 +133,12 @@ final class SimulatedDevices implements SegmentDevice.Opener {
 
     /** Has reads wait until it is set to false. */
     synchronized void blockReads(boolean block) {
-      blocksReads = block;
+      blockReadsFrom(block ? 0 : Long.MAX_VALUE);
+    }
+
+    /** Has reads from a position on wait until it is set to {@link Long#MAX_VALUE}. */
+    synchronized void blockReadsFrom(long position) {
+      blockedReads = position;
       notifyAll();
     }
 
@@ -262,7 +268,7 @@ final class SimulatedDevices implements SegmentDevice.Opener {
     @Override
     public void read(ByteBuffer to, long position) throws IOException {
       synchronized (medium) {
-        while (medium.blocksReads) {
+        while (position >= medium.blockedReads) {
           medium.await();
         }
         medium.reads++;

@@ -25,9 +25,7 @@ import static org.junit.Assert.assertTrue;
 
 import java.io.File;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.nio.file.Files;
-import java.util.concurrent.CountDownLatch;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
@@ -204,54 +202,6 @@ public class TestDroppedFiles {
     assertEquals(0, found(FILE, 50));
   }
 
-  /** Holds reads of segments until it is released. */
-  private final class HeldDevices implements SegmentDevice.Opener {
-    private final CountDownLatch released = new CountDownLatch(1);
-
-    @Override
-    public SegmentDevice open(String path, long size) throws IOException {
-      SegmentDevice device = devices.open(path, size);
-      return new SegmentDevice() {
-        @Override
-        public long size() {
-          return device.size();
-        }
-
-        @Override
-        public void read(ByteBuffer to, long position) throws IOException {
-          if (position >= Superblock.HEADER_SIZE) {
-            try {
-              released.await();
-            } catch (InterruptedException e) {
-              throw new IOException(e);
-            }
-          }
-          device.read(to, position);
-        }
-
-        @Override
-        public void write(ByteBuffer from, long position) throws IOException {
-          device.write(from, position);
-        }
-
-        @Override
-        public void sync() throws IOException {
-          device.sync();
-        }
-
-        @Override
-        public long usableSpace() throws IOException {
-          return device.usableSpace();
-        }
-
-        @Override
-        public void close() throws IOException {
-          device.close();
-        }
-      };
-    }
-  }
-
   @Test
   public void testStopDuringRecoveryForgetsNoDrop() throws Exception {
     cache = open(devices, "a");
@@ -262,14 +212,14 @@ public class TestDroppedFiles {
     cache.shutdown();
     Files.deleteIfExists(
       new File(util.getDataTestDir("snapshot").toString()).toPath());
-    HeldDevices held = new HeldDevices();
-    cache = open(held, "a");
+    devices.medium("a").blockReadsFrom(Superblock.HEADER_SIZE);
+    cache = open(devices, "a");
     cache.evictBlocksByHfileName(FILE);
     SegmentCache stopped = cache;
     Thread stop = new Thread(stopped::shutdown);
     stop.start();
     CachedBlockFixture.await(() -> stop.getState() == Thread.State.TIMED_WAITING);
-    held.released.countDown();
+    devices.medium("a").blockReadsFrom(Long.MAX_VALUE);
     stop.join();
     cache = open(devices, "a");
     CachedBlockFixture.await(() -> !cache.isRecovering());
