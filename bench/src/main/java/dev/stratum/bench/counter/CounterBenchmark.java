@@ -88,12 +88,9 @@ public class CounterBenchmark extends PinnedJvm {
   @Param("row")
   public String scope;
 
-  /**
-   * Whether <code>hbase.ipc.server.wakeup.throttling.enabled</code> and
-   * <code>hbase.server.netty.flush.consolidation.enabled</code> are on as well.
-   */
+  /** Whether <code>hbase.server.netty.flush.consolidation.enabled</code> is on as well. */
   @Param("false")
-  public boolean fewWakeUps;
+  public boolean consolidated;
 
   /** How often the server is warmed up at most, before JMH does that. */
   int warmUps = 20;
@@ -122,8 +119,7 @@ public class CounterBenchmark extends PinnedJvm {
   @Setup(Level.Trial)
   public void open() throws Exception {
     Configuration conf = HBaseConfiguration.create();
-    conf.setBoolean("hbase.ipc.server.wakeup.throttling.enabled", fewWakeUps);
-    conf.setBoolean("hbase.server.netty.flush.consolidation.enabled", fewWakeUps);
+    conf.setBoolean("hbase.server.netty.flush.consolidation.enabled", consolidated);
     server = new CounterServer(conf, scope);
     draw = new CounterKeys(rows, keys);
     CompilerWarmUp.untilQuiet(warmUps, () -> server.warmUp(WARM_UP_MILLIS));

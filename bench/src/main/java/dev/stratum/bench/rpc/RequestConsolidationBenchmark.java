@@ -39,7 +39,7 @@ public class RequestConsolidationBenchmark extends SharedConnectionGets {
   @Param("true")
   public boolean consolidated;
 
-  /** Whether the fork's server consolidates its responses and throttles wake-ups. */
+  /** <code>hbase.server.netty.flush.consolidation.enabled</code> on the fork. */
   @Param({ "false", "true" })
   public boolean server;
 
@@ -47,6 +47,5 @@ public class RequestConsolidationBenchmark extends SharedConnectionGets {
   void configure(Configuration conf) {
     conf.setBoolean("hbase.client.netty.flush.consolidation.enabled", consolidated);
     conf.setBoolean("hbase.server.netty.flush.consolidation.enabled", server);
-    conf.setBoolean("hbase.ipc.server.wakeup.throttling.enabled", server);
   }
 }

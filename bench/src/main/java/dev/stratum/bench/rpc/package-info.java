@@ -15,5 +15,5 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-/** How requests come to handlers and responses leave: wakeup-throttling and flush-consolidation. */
+/** How requests and responses leave: flush-consolidation. */
 package dev.stratum.bench.rpc;

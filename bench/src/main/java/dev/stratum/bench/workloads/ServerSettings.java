@@ -145,7 +145,6 @@ final class ServerSettings {
     keys.put("hbase.wal.async.sync.interval.ms", "100");
     keys.put("hbase.server.netty.flush.consolidation.enabled", "true");
     keys.put("hbase.client.netty.flush.consolidation.enabled", "true");
-    keys.put("hbase.ipc.server.wakeup.throttling.enabled", "true");
     return keys;
   }
 }

@@ -35,6 +35,7 @@ enum Feature {
   CACHE(Setting.STOCK_CACHE, Setting.COMPOSITE_CACHE, Setting.SEGMENT_CACHE),
   PROMOTION("hbase.bucketcache.composite.promotion", "none"),
   L1_DATA("hbase.bucketcache.composite.l1.data.max", "0.3"),
+  ADMISSION("hbase.bucketcache.composite.l2.admission", "second-miss"),
   WRITE_LIMIT("hbase.bucketcache.l2.write.limit.mb.per.sec", "1"),
   ADDITION_WAIT("hbase.bucketcache.queue.addition.waittime", "1000"),
   HDFS_PACKETS("dfs.client.write.byte-array-manager.enabled", "false"),
@@ -45,7 +46,6 @@ enum Feature {
   SIZE_CLASSES("hbase.server.allocator.size.classes.enabled", "true"),
   SERVER_FLUSHES("hbase.server.netty.flush.consolidation.enabled", "true"),
   CLIENT_FLUSHES("hbase.client.netty.flush.consolidation.enabled", "true"),
-  WAKEUPS("hbase.ipc.server.wakeup.throttling.enabled", "true"),
   MULTIGET(new Setting(), Setting.MULTIGET,
     Setting.MULTIGET.and("hbase.regionserver.parallel.get.when.busy", "true")),
   WAL_INTERVAL("hbase.wal.async.sync.interval.ms", "100"),
@@ -150,13 +150,14 @@ enum Feature {
       last[feature.ordinal()] = feature.settings() - 1;
     }
     Configuration all = new Configuration("all", last).with("all", DURABILITY, 0);
-    Configuration others = all.with("all that hide no others", WAKEUPS, 0);
-    for (Feature hiding : new Feature[] { PROMOTION, WRITE_LIMIT, PREFETCH_LIMIT, PREFETCH_MAX }) {
-      others = others.with(others.name, hiding, 0);
+    Configuration others = all;
+    for (Feature hiding : new Feature[] { PROMOTION, ADMISSION, WRITE_LIMIT, PREFETCH_LIMIT,
+      PREFETCH_MAX }) {
+      others = others.with("all that hide no others", hiding, 0);
     }
     others = others.with(others.name, COUNTERS, 1).with(others.name, CACHE, 1);
     Configuration threads = new Configuration("threads", new int[last.length]);
-    for (Feature one : new Feature[] { WAKEUPS, SERVER_FLUSHES, CLIENT_FLUSHES, COUNTERS }) {
+    for (Feature one : new Feature[] { SERVER_FLUSHES, CLIENT_FLUSHES, COUNTERS }) {
       threads = threads.with(threads.name, one, 1);
     }
     return List.of(all, others, threads);

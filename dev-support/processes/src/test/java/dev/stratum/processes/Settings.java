@@ -143,7 +143,6 @@ final class Settings {
     keys.put("hbase.server.allocator.size.classes.enabled", "true");
     keys.put("hbase.server.netty.flush.consolidation.enabled", "true");
     keys.put("hbase.client.netty.flush.consolidation.enabled", "true");
-    keys.put("hbase.ipc.server.wakeup.throttling.enabled", "true");
     removeUnwanted(keys);
     return keys;
   }

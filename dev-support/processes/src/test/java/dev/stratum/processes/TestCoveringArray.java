@@ -102,7 +102,7 @@ public class TestCoveringArray {
   @Test
   public void testWorstConfigurationsDiffer() {
     List<Feature.Configuration> worst = Feature.worst();
-    assertTrue(worst.get(0).has(Feature.WAKEUPS));
+    assertTrue(worst.get(0).has(Feature.SERVER_FLUSHES));
     assertTrue(worst.get(0).has(Feature.COUNTERS));
     assertEquals(worst.size(), new HashSet<>(describe(worst)).size());
   }

@@ -15,7 +15,7 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package org.apache.hadoop.hbase.ipc;
+package org.apache.hadoop.hbase.util;
 
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertTrue;
@@ -36,10 +36,10 @@ import java.util.stream.Collectors;
  * Qadeer, "Iterative context bounding for systematic testing of multithreaded programs". A thread
  * can be preempted at each {@link #point}, and gives way wherever it waits.
  */
-final class Interleavings implements AutoCloseable {
+public final class Interleavings implements AutoCloseable {
 
   /** What a thread does. */
-  interface Body {
+  public interface Body {
     void run() throws Exception;
   }
 
@@ -63,7 +63,7 @@ final class Interleavings implements AutoCloseable {
   private int preemptions;
   private boolean exploring;
 
-  Interleavings(int maxPreemptions) {
+  public Interleavings(int maxPreemptions) {
     this.maxPreemptions = maxPreemptions;
   }
 
@@ -71,7 +71,7 @@ final class Interleavings implements AutoCloseable {
    * Adds threads and returns when each thread is done or waits.
    * @param explore whether this is done in all orders; otherwise each thread runs until it waits
    */
-  void run(boolean explore, Body... bodies) throws InterruptedException {
+  public void run(boolean explore, Body... bodies) throws InterruptedException {
     exploring = explore;
     for (Body body : bodies) {
       Actor actor = new Actor();
@@ -101,7 +101,7 @@ final class Interleavings implements AutoCloseable {
   }
 
   /** Throws what a thread of this run has thrown. */
-  void check() throws Exception {
+  public void check() throws Exception {
     for (int i = 0; i < actors.size(); i++) {
       if (actors.get(i).done) {
         try {
@@ -117,12 +117,12 @@ final class Interleavings implements AutoCloseable {
   }
 
   /** Whether all threads of this run are done. */
-  boolean isDone() {
+  public boolean isDone() {
     return actors.stream().allMatch(actor -> actor.done);
   }
 
   /** Prepares the next run. Returns false if there are no decisions left to try. */
-  boolean next() {
+  public boolean next() {
     actors.clear();
     running.clear();
     depth = 0;
@@ -168,7 +168,7 @@ final class Interleavings implements AutoCloseable {
   }
 
   /** Must be called before each access to what threads share. */
-  void point() {
+  public void point() {
     Actor actor = self.get();
     if (actor == null || !exploring || preemptions == maxPreemptions) {
       return;
@@ -183,18 +183,18 @@ final class Interleavings implements AutoCloseable {
   }
 
   /** Interrupts a thread, which goes on if it waits. */
-  void interrupt(int number) {
+  public void interrupt(int number) {
     Actor actor = actors.get(number);
     actor.thread.interrupt();
     actor.waiting = false;
   }
 
   /** A semaphore of this test's threads. */
-  class Permits extends Semaphore {
+  public class Permits extends Semaphore {
     private static final long serialVersionUID = 1L;
     private Actor waiter;
 
-    Permits(int permits) {
+    public Permits(int permits) {
       super(permits);
     }
 
