@@ -58,6 +58,20 @@ final class DeviceTier implements Closeable {
     conf.setLong(BucketCache.QUEUE_ADDITION_WAIT_TIME, TimeUnit.MINUTES.toMillis(1));
   }
 
+  /** Sets a key for the next {@link #open}. */
+  void set(String key, String value) {
+    conf.set(key, value);
+  }
+
+  /** Has the kernel write what it has of the file, and forget it. */
+  void dropPages() throws IOException, InterruptedException {
+    Process dd = new ProcessBuilder("dd", "of=" + file, "oflag=nocache",
+      "conv=notrunc,fdatasync", "count=0", "status=none").inheritIO().start();
+    if (dd.waitFor() != 0) {
+      throw new IOException("dd cannot drop the pages of " + file);
+    }
+  }
+
   /** Tells the sides apart: both run these benchmarks. */
   static boolean hasSegments() {
     try {

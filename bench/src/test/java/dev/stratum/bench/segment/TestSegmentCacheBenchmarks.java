@@ -82,6 +82,23 @@ public class TestSegmentCacheBenchmarks {
     }
   }
 
+  @Test
+  public void testBlocksAreFoundOnTheDeviceBesideInsertions() throws Exception {
+    SegmentCacheSyncBenchmark benchmark = new SegmentCacheSyncBenchmark();
+    benchmark.insertMb = 5;
+    benchmark.syncMb = 1;
+    benchmark.megabytes = 40;
+    benchmark.fill();
+    try {
+      benchmark.dropPages();
+      for (int i = 0; i < 200; i++) {
+        assertTrue(benchmark.lookUp());
+      }
+    } finally {
+      benchmark.close();
+    }
+  }
+
   /** Stock has nothing after a kill but what it happened to have persisted before. */
   @Test
   public void allBlocksAreThereAfterShutdownAndAfterKill() throws Exception {

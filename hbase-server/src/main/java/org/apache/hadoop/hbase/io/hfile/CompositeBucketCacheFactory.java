@@ -37,7 +37,9 @@ public final class CompositeBucketCacheFactory {
 
   /**
    * Builds both tiers and joins them.
-   * @param onlineRegions the regions whose files' blocks are worth keeping; may be null
+   * @param onlineRegions the regions whose files' blocks are worth keeping, by encoded name; may be
+   *                      null. A bucket tier is not told: upstream's sweep of a bucket cache takes
+   *                      the files of links and of split parents for files of no region
    * @throws IllegalArgumentException if a setting cannot work; its message is one sentence with
    *                                  key, value and remedy, and nothing is left open
    */
@@ -48,8 +50,8 @@ public final class CompositeBucketCacheFactory {
     // The second tier first: it is the one that can fail, and cheap to take down again.
     CacheTier second = open(settings.second(),
       tier -> tier.getDeviceTier() == null
-        ? new BucketCacheTier("L2", tier, onlineRegions)
-        : tier.getDeviceTier().open("L2", tier.getConfiguration()));
+        ? new BucketCacheTier("L2", tier, null)
+        : tier.getDeviceTier().open("L2", tier.getConfiguration(), onlineRegions));
     try {
       FirstLevelBucketCache first =
         open(settings.first(), tier -> new FirstLevelBucketCache("L1", tier, guard));

@@ -21,7 +21,9 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.regionserver.HRegion;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
@@ -39,11 +41,14 @@ public interface DeviceTierEngine {
   interface Settings {
     /**
      * Opens the tier.
-     * @param tierName short name for logs and threads, as L2
-     * @param conf     the configuration as the tier is to see it, its own keys over the common ones
+     * @param tierName      short name for logs and threads, as L2
+     * @param conf          the configuration as the tier is to see it, its own keys over the common
+     *                      ones
+     * @param onlineRegions by encoded name, as they change; null where no regions are
      * @throws IOException if no device can be used
      */
-    CacheTier open(String tierName, Configuration conf) throws IOException;
+    CacheTier open(String tierName, Configuration conf, Map<String, HRegion> onlineRegions)
+      throws IOException;
 
     /**
      * Adds the direct memory that the tier uses.

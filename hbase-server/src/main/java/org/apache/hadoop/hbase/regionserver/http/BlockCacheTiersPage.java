@@ -284,6 +284,10 @@ final class BlockCacheTiersPage {
     appendGauge("Spilled to L2", "SpilledBlockCount");
     appendGauge("Returned from L2", "ReturnedBlockCount");
 
+    if (values.get(1).containsKey("SegmentCount")) {
+      appendSegments();
+    }
+
     appendGroup("Trouble");
     appendTrouble("Queue full", "RefusedInsertCount");
     appendTrouble("Dropped, L2 busy", "DroppedBlockCount");
@@ -299,6 +303,28 @@ final class BlockCacheTiersPage {
       .append(BlockCacheTiersServlet.PATH).append("?format=json\">As JSON</a>, and the same in "
         + "<a href=\"/jmx?qry=Hadoop:service=HBase,name=RegionServer,sub=BlockCacheTiers\">JMX</a>."
         + "</p>\n</section>\n");
+  }
+
+  /** What a tier of segments has beside what all tiers have. */
+  private void appendSegments() {
+    appendGroup("Segments");
+    appendGauge("All", "SegmentCount");
+    appendGauge("Clean", "CleanSegmentCount");
+    appendGauge("Never written", "UnwrittenSegmentCount");
+    appendGauge("Waiting to be written", "WaitingSegmentCount");
+    appendTrouble("Retired", "RetiredSegmentCount");
+    appendTrouble("Not written", "LostSegmentCount");
+    appendTrouble("Entries not readable", "UnreadableEntryCount");
+    appendTrouble("Devices bypassed", "BypassedDeviceCount");
+    appendTrouble("Devices read-only", "ReadOnlyDeviceCount");
+    appendGauge("Refused, of read misses", "RefusedReadInsertCount");
+    appendGauge("Refused, of prefetch", "RefusedPrefetchInsertCount");
+    appendGauge("Refused, of writes", "RefusedWriteInsertCount");
+    appendTrouble("Refused, index full", "IndexFullInsertCount");
+    appendGauge("Tombstones of dropped files", "TombstoneCount");
+    appendTrouble("Tombstones overwritten", "OverwrittenTombstoneCount");
+    appendGauge("Files of no region dropped", "OrphanFileCount");
+    appendGauge("Dead blocks not recovered", "DeadBlockCount");
   }
 
   private interface Cell {

@@ -19,21 +19,21 @@ package org.apache.hadoop.hbase.io.hfile.bucket;
 
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import org.apache.hadoop.hbase.io.hfile.CircuitBreaker;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * Whether a device is to be asked at all, as a circuit breaker has it: after
- * {@value #FAILURES_IN_A_ROW} failures in a row the device is bypassed, so that one whose every
- * access takes seconds to fail holds up only those who are at it already. From then on one thread
- * tries it, after pauses that double, and either finds that it works or, when the outage has lasted
- * longer than is tolerated, disables it.
+ * Whether the device of a bucket cache tier is accessed at all. Reads, writes and syncs have a
+ * {@link CircuitBreaker} each: a device that takes what is written, and fails to keep or to return
+ * it, must not pass for one that works. After {@value #FAILURES_IN_A_ROW} failures in a row of one
+ * kind the device is bypassed, so that one whose every access takes seconds to fail holds up only
+ * the threads that are in an access already. From then on one thread probes it, and either finds
+ * that it works or, when the outage has lasted longer than is tolerated, disables it.
  * <p>
- * Reads, writes and syncs are counted apart: a device that takes what is written, and fails to keep
- * or to return it, must not pass for one that works. A trial is not the real thing either. So only
- * real accesses end an outage; if they fail again after a successful trial, it goes on from where
- * it began.
+ * A probe is not the real thing, as it may be read from the page cache. So only real accesses end
+ * an outage; if they fail again after a successful probe, it goes on from where it began.
  * <p>
- * Thread-safe. A success costs one or two volatile reads.
+ * Thread-safe. A success costs two volatile reads.
  */
 @InterfaceAudience.Private
 final class DeviceHealth {
@@ -41,33 +41,33 @@ final class DeviceHealth {
   enum State {
     /** In use. */
     WORKING,
-    /** Not to be asked for the moment; what is on it may be used again. */
+    /** Not accessed for the moment; what is on it may be used again. */
     BYPASSED,
-    /** Not to be asked until it has proved to work; what is on it is given up. */
+    /** Not accessed until it has proved to work; what is on it is given up. */
     DISABLED
   }
 
   static final int FAILURES_IN_A_ROW = 3;
-  static final long FIRST_PAUSE_MS = 100;
-  static final long LONGEST_PAUSE_MS = 10_000;
 
-  /** Failures of one kind of access since the last success of that kind. */
-  private static final class Failures {
-    private volatile boolean any;
-    private int inThisTerm;
-    private long first;
-    private long last;
+  /** One kind of access. */
+  private final class Accesses {
+    private final CircuitBreaker breaker = new CircuitBreaker(FAILURES_IN_A_ROW, clock);
+    /** Whether the last one failed; a return does not change it. */
+    private volatile boolean failing;
+    private long firstFailure;
+    private long lastFailure;
   }
 
   private final long toleratedNanos;
   private final LongSupplier clock;
-  private final Failures reads = new Failures();
-  private final Failures writes = new Failures();
-  private final Failures syncs = new Failures();
+  private final Accesses reads;
+  private final Accesses writes;
+  private final Accesses syncs;
   private volatile State state = State.WORKING;
-  private volatile int term;
+  /** The kind that has failed while the device is bypassed or disabled. */
+  private Accesses failed;
   private long outageStart;
-  private long pauseMs = FIRST_PAUSE_MS;
+  private long failureCount;
 
   /**
    * @param toleratedMs how long an outage may last before the device is disabled, in milliseconds
@@ -76,6 +76,9 @@ final class DeviceHealth {
   DeviceHealth(long toleratedMs, LongSupplier nanoClock) {
     this.toleratedNanos = TimeUnit.MILLISECONDS.toNanos(toleratedMs);
     this.clock = nanoClock;
+    this.reads = new Accesses();
+    this.writes = new Accesses();
+    this.syncs = new Accesses();
   }
 
   State state() {
@@ -86,12 +89,9 @@ final class DeviceHealth {
     return state == State.WORKING;
   }
 
-  /**
-   * Returns the number of the present term, to be taken before an access. A term ends when the
-   * device is found to work again: what began before it and fails after it tells nothing new.
-   */
+  /** Returns the number of the present term, as {@link CircuitBreaker#term}. */
   int term() {
-    return term;
+    return reads.breaker.term();
   }
 
   void readSucceeded() {
@@ -102,22 +102,17 @@ final class DeviceHealth {
     succeeded(writes);
   }
 
-  /**
-   * To be told of a read that failed.
-   * @param termAtStart the {@link #term} when it began
-   * @return whether this is what makes the device be bypassed; the caller starts the trials
-   */
-  boolean readFailed(int termAtStart) {
-    return failed(reads, termAtStart);
-  }
-
   void syncSucceeded() {
     succeeded(syncs);
   }
 
-  /** To be told of a sync that failed, as {@link #readFailed}. */
-  boolean syncFailed(int termAtStart) {
-    return failed(syncs, termAtStart);
+  /**
+   * To be told of a read that failed.
+   * @param termAtStart the {@link #term} when it began
+   * @return whether this is what makes the device be bypassed; the caller starts the probes
+   */
+  boolean readFailed(int termAtStart) {
+    return failed(reads, termAtStart);
   }
 
   /** To be told of a write that failed, as {@link #readFailed}. */
@@ -125,47 +120,55 @@ final class DeviceHealth {
     return failed(writes, termAtStart);
   }
 
-  private void succeeded(Failures failures) {
-    if (failures.any) {
+  /** To be told of a sync that failed, as {@link #readFailed}. */
+  boolean syncFailed(int termAtStart) {
+    return failed(syncs, termAtStart);
+  }
+
+  private void succeeded(Accesses accesses) {
+    accesses.breaker.succeeded();
+    if (accesses.failing) {
       synchronized (this) {
-        failures.any = false;
-        failures.inThisTerm = 0;
-        if (!reads.any && !writes.any && !syncs.any) {
-          pauseMs = FIRST_PAUSE_MS;
-        }
+        accesses.failing = false;
       }
     }
   }
 
-  private synchronized boolean failed(Failures failures, int termAtStart) {
-    if (state != State.WORKING || termAtStart != term) {
+  private synchronized boolean failed(Accesses accesses, int termAtStart) {
+    if (state != State.WORKING || termAtStart != term()) {
       return false;
     }
     long now = clock.getAsLong();
-    if (!failures.any || now - failures.last > toleratedNanos) {
+    if (!accesses.failing || now - accesses.lastFailure > toleratedNanos) {
       // The last outage is over, or too long ago to be the same one.
-      failures.first = now;
+      accesses.firstFailure = now;
     }
-    failures.any = true;
-    failures.last = now;
-    if (++failures.inThisTerm < FAILURES_IN_A_ROW) {
+    accesses.failing = true;
+    accesses.lastFailure = now;
+    // Each counts, wherever it was: a bucket that fails is soon the place of another block.
+    if (!accesses.breaker.failed(termAtStart, failureCount++)) {
       return false;
     }
-    outageStart = failures.first;
+    failed = accesses;
+    outageStart = accesses.firstFailure;
     state = State.BYPASSED;
     return true;
   }
 
   /**
-   * Returns how long to wait before the next trial of a bypassed device, in milliseconds: twice as
-   * long each time, and not beyond the moment when it is to be disabled.
+   * Returns how long to wait before the next probe of a bypassed device, in milliseconds, and not
+   * beyond the moment when it is to be disabled.
    */
   synchronized long nextPauseMs() {
-    long pause = pauseMs;
-    pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
+    long pause = TimeUnit.NANOSECONDS.toMillis(failed.breaker.untilProbe());
     long left =
       TimeUnit.NANOSECONDS.toMillis(toleratedNanos - (clock.getAsLong() - outageStart)) + 1;
     return Math.max(1, Math.min(pause, left));
+  }
+
+  /** A probe has failed: the next one comes after twice the pause. */
+  synchronized void probeFailed() {
+    failed.breaker.probeFailed();
   }
 
   /**
@@ -179,19 +182,15 @@ final class DeviceHealth {
     return state == State.DISABLED;
   }
 
-  /** A trial has succeeded: a new term begins. */
+  /** A probe has succeeded: a new term begins. */
   synchronized void works() {
-    if (state == State.DISABLED) {
-      // Nothing of what was on it is left, nor is what it did.
-      reads.any = false;
-      writes.any = false;
-      syncs.any = false;
-      pauseMs = FIRST_PAUSE_MS;
+    for (Accesses accesses : new Accesses[] { reads, writes, syncs }) {
+      if (state == State.DISABLED) {
+        // Nothing of what was on it is left, nor is what it did.
+        accesses.failing = false;
+      }
+      accesses.breaker.close();
     }
-    reads.inThisTerm = 0;
-    writes.inThisTerm = 0;
-    syncs.inThisTerm = 0;
-    term++;
     state = State.WORKING;
   }
 

@@ -127,6 +127,7 @@ final class DeviceWatch {
             tier.getIoEngine());
           return;
         }
+        health.probeFailed();
       }
     } catch (InterruptedException e) {
       // The tier shuts down.

@@ -28,6 +28,7 @@ import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.io.hfile.BlockCache;
+import org.apache.hadoop.hbase.io.hfile.ByteRateLimiter;
 import org.apache.hadoop.hbase.io.hfile.PrefetchExecutor;
 import org.apache.hadoop.hbase.io.hfile.bucket.WriterQueues;
 import org.apache.hadoop.hbase.trace.TraceUtil;
@@ -70,6 +71,8 @@ public final class WarmUps {
   private static final int LOOKS = 4;
 
   private static final WarmUps INSTANCE = new WarmUps();
+  /** What makes up for waits that end late, in milliseconds of the limit. */
+  private static final long BURST_MILLIS = 20;
 
   private final Object lock = new Object();
   /** Files whose delay is over and that no thread works on; guarded by {@link #lock}. */
@@ -81,7 +84,7 @@ public final class WarmUps {
   private boolean lookDue;
   private final long overdueNanos;
   private volatile WarmUpSettings settings = WarmUpSettings.NONE;
-  private final ReadRate rate = new ReadRate();
+  private final ByteRateLimiter rate = new ByteRateLimiter(BURST_MILLIS);
   private final ScheduledThreadPoolExecutor clock;
   private final WarmUpProgress progress;
 
@@ -96,7 +99,7 @@ public final class WarmUps {
     clock.setRemoveOnCancelPolicy(true);
     clock.setKeepAliveTime(1, TimeUnit.MINUTES);
     clock.allowCoreThreadTimeOut(true);
-    progress = new WarmUpProgress(clock, System::nanoTime, rate::get);
+    progress = new WarmUpProgress(clock, System::nanoTime, rate::getLimit);
   }
 
   /** Returns that of the process. */
@@ -125,7 +128,7 @@ public final class WarmUps {
       ready = sorted;
       settings = next;
     }
-    rate.set(next.bytesPerSecond());
+    rate.setLimit(next.bytesPerSecond());
   }
 
   /** Takes changed settings over; says so, and leaves all as it was, if one is wrong. */
@@ -290,7 +293,7 @@ public final class WarmUps {
       warmMetaOfOthers(warmUp);
     }
     awaitWriters(warmUp);
-    rate.await(bytes, warmUp::isCancelled);
+    rate.acquire(bytes, warmUp::isCancelled);
   }
 
   private void warmMetaOfOthers(ScheduledWarmUp warmUp) throws InterruptedException {

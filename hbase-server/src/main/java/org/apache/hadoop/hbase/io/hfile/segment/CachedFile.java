@@ -35,6 +35,12 @@ public final class CachedFile {
   /** How many numbers {@link #counts} returns. */
   static final int COUNTS = 2 * CATEGORIES + 1;
 
+  /**
+   * What an entry may have more than its block has in its file: tag and alignment. Not counted for
+   * the region, whose cached bytes others divide by the bytes of its files.
+   */
+  static final int ENTRY_OVERHEAD = EntryTag.SIZE + Location.UNIT;
+
   private final CachedFiles files;
   private final String name;
   private final int id;
@@ -54,6 +60,7 @@ public final class CachedFile {
   // Written under the lock.
   private volatile boolean live = true;
   private volatile String region;
+  private volatile boolean insertedInto;
 
   CachedFile(CachedFiles files, String name, int id) {
     this.files = files;
@@ -94,6 +101,18 @@ public final class CachedFile {
     return hashLow;
   }
 
+  /** A block of the file is inserted by this process; what it has may be all of a former one. */
+  void insertedInto() {
+    if (!insertedInto) {
+      insertedInto = true;
+    }
+  }
+
+  /** Whether this process has inserted a block of the file. */
+  boolean isInsertedInto() {
+    return insertedInto;
+  }
+
   /** Whether blocks are found under the file's name. */
   public boolean isLive() {
     return live;
@@ -131,7 +150,7 @@ public final class CachedFile {
       bytes[category] += length;
       largestOffset = Math.max(largestOffset, offset);
       files.count(category, 1, length);
-      files.countRegion(region, length);
+      files.countRegion(region, length - ENTRY_OVERHEAD);
       countInMemory(location, length);
       return true;
     }
@@ -163,7 +182,7 @@ public final class CachedFile {
     bytes[category] -= length;
     if (live) {
       files.count(category, -1, -length);
-      files.countRegion(region, -length);
+      files.countRegion(region, ENTRY_OVERHEAD - length);
       countInMemory(location, -length);
     } else {
       files.countDropped(-1);
@@ -186,8 +205,8 @@ public final class CachedFile {
       live = false;
       for (int category = 0; category < CATEGORIES; category++) {
         files.count(category, -blocks[category], -bytes[category]);
-        files.countRegion(region, -bytes[category]);
       }
+      files.countRegion(region, -regionBytes());
       files.countInMemory(-inMemoryBytes);
       droppedBlocks = blockCount();
       files.countDropped(droppedBlocks);
@@ -212,11 +231,15 @@ public final class CachedFile {
   /** Says which region the file belongs to, null if that is not known. */
   synchronized void setRegion(String regionName) {
     if (live && regionName != null && !regionName.equals(region)) {
-      long all = byteCount();
+      long all = regionBytes();
       files.countRegion(region, -all);
       region = regionName;
       files.countRegion(region, all);
     }
+  }
+
+  private long regionBytes() {
+    return byteCount() - blockCount() * ENTRY_OVERHEAD;
   }
 
   String getRegion() {
@@ -295,8 +318,10 @@ public final class CachedFile {
       bytes[category] = counts[2 * category + 1];
       if (live) {
         files.count(category, blocks[category], bytes[category]);
-        files.countRegion(region, bytes[category]);
       }
+    }
+    if (live) {
+      files.countRegion(region, regionBytes());
     }
   }
 

@@ -23,6 +23,7 @@ import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
@@ -252,6 +253,11 @@ public final class CachedFiles {
   /** Returns the bytes cached of each region that is known, as they change. */
   Map<String, Long> getRegionBytes() {
     return Collections.unmodifiableMap(regionBytes);
+  }
+
+  /** Returns the live files, as they come and go. */
+  Collection<CachedFile> live() {
+    return Collections.unmodifiableCollection(live.values());
   }
 
   /** Visits each file of which something is stored; one that comes or goes now may be missed. */

@@ -72,7 +72,10 @@ final class CountedDevice implements SegmentDevice {
 
   @Override
   public void sync() throws IOException {
+    long start = System.nanoTime();
     device.sync();
+    metrics.syncs.increment();
+    metrics.syncNanos.add(System.nanoTime() - start);
   }
 
   @Override

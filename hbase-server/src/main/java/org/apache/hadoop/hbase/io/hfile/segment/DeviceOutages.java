@@ -36,8 +36,9 @@ import org.slf4j.LoggerFactory;
  * <p>
  * <b>Invariants.</b> A device is probed and taken back by its own cleaner's thread only. A bypassed
  * device is taken back when no segment of it is taken ({@link SegmentTable#isQuiet}) and after the
- * directory has forgotten all of its segments; with a new identity, so that what is on it is
- * foreign. No lock is held during a probe, but for the change of state at its end. Thread-safe.
+ * directory has forgotten all of its segments and nobody is about to forget more; with a new
+ * identity, so that what is on it is foreign. No lock is held during a probe, but for the change of
+ * state at its end. Thread-safe.
  */
 @InterfaceAudience.Private
 final class DeviceOutages {
@@ -99,13 +100,35 @@ final class DeviceOutages {
     metrics.outages.increment();
     LOG.error("{} is bypassed until a probe succeeds: {}", device, why, cause);
     inserter.leave(device);
+    forgetSoon(device);
   }
 
   /**
-   * Forgets the blocks of a device that was bypassed, so that it is absent in every answer. Called
-   * by the device's cleaner.
+   * Forgets the blocks of a device that was bypassed, so that it is absent in every answer: in a
+   * thread of its own, as the device's cleaner may be in a read that does not end.
    */
-  void forget(StoreDevice device) {
+  private void forgetSoon(StoreDevice device) {
+    device.setForgetting(true);
+    boolean started = false;
+    try {
+      Thread thread = new Thread(() -> {
+        try {
+          forget(device);
+        } finally {
+          device.setForgetting(false);
+        }
+      }, "SegmentForget-" + device);
+      thread.setDaemon(true);
+      thread.start();
+      started = true;
+    } finally {
+      if (!started) {
+        device.setForgetting(false);
+      }
+    }
+  }
+
+  private void forget(StoreDevice device) {
     directory.forgetSegments(device.first(), device.end());
   }
 
@@ -114,7 +137,7 @@ final class DeviceOutages {
     SegmentDevice opened = null;
     boolean taken = false;
     try {
-      if (table.isQuiet(device)) {
+      if (!device.isForgetting() && table.isQuiet(device)) {
         opened = table.devices().reopen(device);
         if (works(device, opened)) {
           forget(device);

@@ -45,6 +45,7 @@ final class IndexedBlocks implements SegmentDirectory {
 
   @Override
   public boolean stored(CachedFile file, long blockOffset, long location) {
+    file.insertedInto();
     if (!file.comes(blockOffset, location)) {
       return false;
     }

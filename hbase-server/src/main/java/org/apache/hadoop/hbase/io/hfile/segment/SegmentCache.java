@@ -51,6 +51,7 @@ import org.apache.hadoop.hbase.io.hfile.StoredBlocks;
 import org.apache.hadoop.hbase.io.hfile.bucket.BucketCache;
 import org.apache.hadoop.hbase.io.hfile.bucket.RecoveredEntryAllocator;
 import org.apache.hadoop.hbase.regionserver.DataTieringManager;
+import org.apache.hadoop.hbase.regionserver.HRegion;
 import org.apache.hadoop.hbase.regionserver.StoreFileInfo;
 import org.apache.hadoop.hbase.regionserver.multiget.SharedReads;
 import org.apache.hadoop.hbase.util.Pair;
@@ -86,6 +87,7 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
   /** How long what a dropped file has left waits for a device to log that. */
   private static final long MAX_LOG_WAIT_NANOS = TimeUnit.SECONDS.toNanos(10);
   private static final long LOG_INTERVAL_NANOS = TimeUnit.MINUTES.toNanos(5);
+  private static final long ORPHANS_INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(10);
   private static final int DEFAULT_WAIT_MS = 0;
 
   /** Says to those who share reads that there is nothing to share. */
@@ -94,6 +96,9 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
   private final String name;
   private final String engine;
   private final CachedFiles files = new CachedFiles();
+  /** Null if files of no region are kept. */
+  private final Map<String, HRegion> onlineRegions;
+  private final OrphanFiles orphans;
   private final SegmentIndex index;
   private final IndexedBlocks blocks;
   private final SegmentStore store;
@@ -148,8 +153,25 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
     this(tierName, ioEngine, settings, conf, FileSegmentDevice.OPENER);
   }
 
+  /**
+   * As the other.
+   * @param onlineRegions by encoded name, as they change; if null, files of no region are kept
+   */
+  public SegmentCache(String tierName, String ioEngine, SegmentCacheSettings settings,
+    Configuration conf, Map<String, HRegion> onlineRegions) throws IOException {
+    this(tierName, ioEngine, settings, conf, onlineRegions, FileSegmentDevice.OPENER);
+  }
+
   SegmentCache(String tierName, String ioEngine, SegmentCacheSettings settings,
     Configuration conf, SegmentDevice.Opener opener) throws IOException {
+    this(tierName, ioEngine, settings, conf, null, opener);
+  }
+
+  private SegmentCache(String tierName, String ioEngine, SegmentCacheSettings settings,
+    Configuration conf, Map<String, HRegion> regions, SegmentDevice.Opener opener)
+    throws IOException {
+    onlineRegions = regions;
+    orphans = new OrphanFiles(settings.orphanGraceNanos());
     name = tierName;
     engine = ioEngine;
     index = new SegmentIndex(settings.expectedBlocks(),
@@ -461,8 +483,32 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
       || System.nanoTime() - sweep.start > MAX_LOG_WAIT_NANOS;
   }
 
+  /** Drops the files that no region reads any more, those of regions elsewhere when it is full. */
+  synchronized void dropOrphans(long nowNanos) {
+    if (onlineRegions == null) {
+      return;
+    }
+    try {
+      List<CachedFile> due = orphans.look(files.live(), OnlineFiles.of(onlineRegions.values()),
+        !store.hasSpareSegments(), nowNanos);
+      long blockCount = 0;
+      for (CachedFile file : due) {
+        blockCount += evictBlocksByHfileName(file.name());
+      }
+      if (!due.isEmpty()) {
+        metrics.orphanFiles.add(due.size());
+        LOG.info("{} tier: dropped {} files that no region reads, with {} blocks", name,
+          due.size(), blockCount);
+      }
+    } catch (RuntimeException e) {
+      // Of a region that is being closed, for instance; the next look is soon.
+      LOG.warn("{} tier: files of no region could not be looked for", name, e);
+    }
+  }
+
   /** What the background thread does: frees what dropped files have left. */
   private void sweep() {
+    long nextOrphans = System.nanoTime() + ORPHANS_INTERVAL_NANOS;
     long nextLog = System.nanoTime() + LOG_INTERVAL_NANOS;
     try {
       while (!closed.get()) {
@@ -471,6 +517,10 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
           // Somebody is inserting a block of it, or a device logs it, and will have done so soon.
           TimeUnit.MILLISECONDS.sleep(SWEEP_RETRY_MS);
           dropped.add(sweep);
+        }
+        if (System.nanoTime() - nextOrphans > 0) {
+          dropOrphans(System.nanoTime());
+          nextOrphans = System.nanoTime() + ORPHANS_INTERVAL_NANOS;
         }
         if (System.nanoTime() - nextLog > 0) {
           nextLog += LOG_INTERVAL_NANOS;
@@ -861,6 +911,8 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
     gauges.accept("InsertedBytes", metrics.insertedBytes::sum);
     gauges.accept("DeviceWriteCount", metrics.writes::sum);
     gauges.accept("DeviceWriteMeanBytes", metrics::meanWriteBytes);
+    gauges.accept("DeviceSyncCount", metrics.syncs::sum);
+    gauges.accept("DeviceSyncMs", () -> TimeUnit.NANOSECONDS.toMillis(metrics.syncNanos.sum()));
     gauges.accept("WriteAmplificationPercent",
       () -> Math.round(100 * metrics.writeAmplification()));
     gauges.accept("UnfitBlockCount", metrics.unfit::sum);
@@ -878,6 +930,7 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
     gauges.accept("RecoveredSegmentCount", metrics.segmentsRecovered::sum);
     gauges.accept("RecoveredBlockCount", metrics.blocksRecovered::sum);
     gauges.accept("DeadBlockCount", metrics.deadBlocksFound::sum);
+    gauges.accept("OrphanFileCount", metrics.orphanFiles::sum);
     gauges.accept("TombstoneCount", metrics.tombstones::sum);
     gauges.accept("OverwrittenTombstoneCount", metrics.overwrittenTombstones::sum);
     gauges.accept("BadSegmentCount", metrics.badSegments::sum);

@@ -22,10 +22,13 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.io.hfile.CacheTier;
 import org.apache.hadoop.hbase.io.hfile.DeviceTierEngine;
 import org.apache.hadoop.hbase.io.hfile.DirectMemoryDemand;
+import org.apache.hadoop.hbase.regionserver.HRegion;
 import org.apache.hadoop.hbase.util.DirectMemoryUtils;
 import org.apache.yetus.audience.InterfaceAudience;
 
@@ -61,11 +64,23 @@ public final class SegmentCacheSettings implements DeviceTierEngine.Settings {
   public static final String WRITE_LIMIT_KEY = "hbase.bucketcache.l2.write.limit.mb.per.sec";
 
   /**
+   * After how many MB written a device is synced, so that the kernel does not collect dirty pages
+   * and write them at once, beside which reads are slow; 0 leaves it to the kernel. Default: 16.
+   */
+  public static final String SYNC_MB_KEY = "hbase.segmentcache.sync.mb";
+
+  /**
    * Mean size of a cached block in KB, from 1 to 16383. The index has a budget of 24 bytes of
    * direct memory for each block of this size that the tier can hold. If blocks are smaller, the
    * index is full before the devices are, and refuses blocks. Default: 32.
    */
   public static final String EXPECTED_BLOCK_KB_KEY = "hbase.segmentcache.expected.block.kb";
+
+  /**
+   * How many seconds the blocks of a region that is not online are kept when space is needed, from
+   * 0 on. They are of use if the region comes back. Default: 86400, a day.
+   */
+  public static final String ORPHAN_GRACE_KEY = "hbase.segmentcache.orphan.grace.seconds";
 
   /** Upstream's key for the part of a bucket cache that in-memory families may have. */
   private static final String MEMORY_FACTOR = "hbase.bucketcache.memory.factor";
@@ -73,6 +88,8 @@ public final class SegmentCacheSettings implements DeviceTierEngine.Settings {
 
   private static final int DEFAULT_SEGMENT_MB = 16;
   private static final int DEFAULT_EXPECTED_BLOCK_KB = 32;
+  private static final int DEFAULT_ORPHAN_GRACE = (int) TimeUnit.DAYS.toSeconds(1);
+  private static final int DEFAULT_SYNC_MB = 16;
   private static final int BUFFERS_BESIDE_PATHS = 4;
   private static final double DEFAULT_REWRITE_SHARE = 0.25;
   private static final double LARGEST_REWRITE_SHARE = 0.5;
@@ -83,6 +100,7 @@ public final class SegmentCacheSettings implements DeviceTierEngine.Settings {
   private final String ioEngine;
   private final SegmentStoreSettings store;
   private final long expectedBlocks;
+  private final long orphanGraceNanos;
   private final Path snapshot;
 
   private SegmentCacheSettings(String engine, String sizeKey, long capacity, String snapshotPath,
@@ -114,7 +132,10 @@ public final class SegmentCacheSettings implements DeviceTierEngine.Settings {
         + ", or raise -XX:MaxDirectMemorySize.");
     }
     store = new SegmentStoreSettings(paths, capacity, segmentSize, buffers, rewriteShare(conf),
-      writeLimit(conf), FAILURES_IN_A_ROW);
+      writeLimit(conf), FAILURES_IN_A_ROW,
+      number(conf, SYNC_MB_KEY, DEFAULT_SYNC_MB, 0, Integer.MAX_VALUE) * MB);
+    orphanGraceNanos = TimeUnit.SECONDS
+      .toNanos(number(conf, ORPHAN_GRACE_KEY, DEFAULT_ORPHAN_GRACE, 0, Integer.MAX_VALUE));
     expectedBlocks = capacity / (expectedBlockKb(conf) << 10);
     File first = new File(paths.get(0));
     snapshot = snapshotPath != null
@@ -138,8 +159,9 @@ public final class SegmentCacheSettings implements DeviceTierEngine.Settings {
   }
 
   @Override
-  public CacheTier open(String tierName, Configuration conf) throws IOException {
-    return new SegmentCache(tierName, ioEngine, this, conf);
+  public CacheTier open(String tierName, Configuration conf, Map<String, HRegion> onlineRegions)
+    throws IOException {
+    return new SegmentCache(tierName, ioEngine, this, conf, onlineRegions);
   }
 
   SegmentStoreSettings store() {
@@ -149,6 +171,11 @@ public final class SegmentCacheSettings implements DeviceTierEngine.Settings {
   /** Returns for how many blocks the index is made. */
   long expectedBlocks() {
     return expectedBlocks;
+  }
+
+  /** Returns how long blocks of regions that are not online are kept when space is needed. */
+  long orphanGraceNanos() {
+    return orphanGraceNanos;
   }
 
   /** Returns the direct memory that the index may take, in bytes. */

@@ -55,7 +55,6 @@ final class SegmentCleaner implements Runnable {
   /** What there is to do for the device. */
   private enum Work {
     LOG_TOMBSTONES,
-    FORGET,
     PROBE,
     PROBE_WRITES,
     UNRETIRE,
@@ -73,8 +72,6 @@ final class SegmentCleaner implements Runnable {
   private final SegmentStoreMetrics metrics;
   private volatile double rewriteShare;
   private volatile double inMemoryShare;
-  /** The term of {@link StoreDevice#reads} whose outage the directory knows of. */
-  private int forgottenTerm = -1;
   private long nextPreparation = System.nanoTime();
   private long nextLogging = System.nanoTime();
 
@@ -129,10 +126,6 @@ final class SegmentCleaner implements Runnable {
       case LOG_TOMBSTONES:
         logTombstones();
         break;
-      case FORGET:
-        forgottenTerm = device.reads().term();
-        outages.forget(device);
-        break;
       case PROBE:
         outages.probe(device);
         break;
@@ -173,9 +166,7 @@ final class SegmentCleaner implements Runnable {
   /** Returns what is to be done now, null if nothing is. */
   private Work work() {
     if (!device.isWorking()) {
-      return forgottenTerm != device.reads().term() ? Work.FORGET
-        : device.reads().untilProbe() <= 0 ? Work.PROBE
-        : null;
+      return device.reads().untilProbe() <= 0 ? Work.PROBE : null;
     }
     if (!device.isWritable() && device.writes().untilProbe() <= 0) {
       return Work.PROBE_WRITES;
@@ -232,6 +223,7 @@ final class SegmentCleaner implements Runnable {
     } catch (IOException | RuntimeException e) {
       LOG.debug("Cannot tell the space that is left for {}", device, e);
     }
+    device.setNoSpace(!prepared);
     if (!prepared) {
       nextPreparation = System.nanoTime() + SPACE_PAUSE;
       LOG.warn("The file system of {} has no space for {} more segments of it: the tier uses what "

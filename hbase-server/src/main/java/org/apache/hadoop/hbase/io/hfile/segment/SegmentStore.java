@@ -26,6 +26,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.hbase.io.ByteBuffAllocator;
+import org.apache.hadoop.hbase.io.hfile.ByteRateLimiter;
 import org.apache.hadoop.hbase.io.hfile.Cacheable;
 import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
@@ -61,17 +62,20 @@ final class SegmentStore {
 
   /** Blocks from here on are not stored: the index has 40 bits for an offset. */
   static final long END_OF_OFFSETS = 1L << 40;
+  /** So much a device without a limit would hardly notice. */
+  private static final long WRITE_BURST_MILLIS = 100;
   private static final long STOP_WAIT_MS = 60_000;
   private static final long STOP_LOOK_MS = 100;
 
   private final SegmentStoreSettings settings;
   private final SegmentDirectory directory;
   private final SegmentStoreMetrics metrics = new SegmentStoreMetrics();
-  private final WriteBudget budget;
+  private final ByteRateLimiter writeRate;
   private final int segmentSize;
   private final StoreDevices devices;
   private final StoreMonitor monitor = new StoreMonitor();
   private final SegmentTable table;
+  private final SegmentSpace space;
   private final InsertionControl control;
   private final SegmentInserter inserter;
   private final DeviceOutages outages;
@@ -85,13 +89,15 @@ final class SegmentStore {
   private final List<Thread> recoveryThreads = new ArrayList<>();
 
   private SegmentStore(SegmentStoreSettings settings, SegmentDirectory directory,
-    SegmentDevice.Opener opener, WriteBudget.Clock clock) throws IOException {
+    SegmentDevice.Opener opener, ByteRateLimiter.Clock clock) throws IOException {
     this.settings = settings;
     this.directory = directory;
     this.segmentSize = settings.segmentSize();
-    this.budget = new WriteBudget(settings.writeLimit(), clock);
+    this.writeRate = new ByteRateLimiter(WRITE_BURST_MILLIS, clock);
+    this.writeRate.setLimit(settings.writeLimit());
     this.devices = StoreDevices.open(settings, CountedDevice.counting(opener, metrics));
     this.table = new SegmentTable(devices, monitor, metrics);
+    this.space = new SegmentSpace(table, monitor);
     this.control = new InsertionControl(devices, monitor, settings);
     this.inserter = newInserter();
     this.outages = new DeviceOutages(table, inserter, monitor, directory, metrics);
@@ -100,7 +106,8 @@ final class SegmentStore {
     ConcurrentMap<String, CompleteFile> complete = new ConcurrentHashMap<>();
     for (StoreDevice device : devices.all()) {
       writers.add(
-        new SegmentWriter(device, table, control, outages, monitor, directory, metrics, budget));
+        new SegmentWriter(device, table, control, outages, monitor, directory, metrics, writeRate,
+          settings.syncBytes()));
       cleaners.add(new SegmentCleaner(device, settings, table, inserter, outages, dropped, monitor,
         directory, metrics));
       recoveries.add(
@@ -129,12 +136,12 @@ final class SegmentStore {
    */
   static SegmentStore open(SegmentStoreSettings settings, SegmentDirectory directory,
     SegmentDevice.Opener opener) throws IOException {
-    return open(settings, directory, opener, WriteBudget.Clock.SYSTEM);
+    return open(settings, directory, opener, ByteRateLimiter.Clock.SYSTEM);
   }
 
   /** As the other, with another clock for the limit of writes. */
   static SegmentStore open(SegmentStoreSettings settings, SegmentDirectory directory,
-    SegmentDevice.Opener opener, WriteBudget.Clock clock) throws IOException {
+    SegmentDevice.Opener opener, ByteRateLimiter.Clock clock) throws IOException {
     return new SegmentStore(settings, directory, opener, clock);
   }
 
@@ -267,7 +274,7 @@ final class SegmentStore {
     } finally {
       monitor.lock.unlock();
     }
-    budget.setLimit(0);
+    writeRate.setLimit(0);
     recoveries.forEach(SegmentRecovery::stop);
     long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(STOP_WAIT_MS);
     boolean interrupted =
@@ -319,7 +326,7 @@ final class SegmentStore {
   }
 
   void setWriteLimit(long bytesPerSecond) {
-    budget.setLimit(bytesPerSecond);
+    writeRate.setLimit(bytesPerSecond);
   }
 
   void setRewriteShare(double share) {
@@ -358,17 +365,12 @@ final class SegmentStore {
 
   /** Bytes that blocks can have without any of them being reclaimed, about. */
   long usableBytes() {
-    long segments = table.segmentCount();
-    for (StoreDevice device : devices.all()) {
-      // Those that are kept clean, the open one and the one after it.
-      segments -= device.cleanTarget() + 2;
-    }
-    return Math.max(0, segments) * segmentSize;
+    return (long) space.usableSegments() * segmentSize;
   }
 
   /** Whether insertions find segments for which no block has to go. */
   boolean hasSpareSegments() {
-    return table.hasSpare();
+    return space.hasSpare();
   }
 
   /** Bytes off the heap that segments in memory take. */

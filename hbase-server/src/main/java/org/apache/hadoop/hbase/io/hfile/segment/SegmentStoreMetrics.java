@@ -71,6 +71,13 @@ final class SegmentStoreMetrics {
   final LongAdder writeOutages = new LongAdder();
   final LongAdder returns = new LongAdder();
 
+  /** Syncs of devices, and the time that they took in nanoseconds. */
+  final LongAdder syncs = new LongAdder();
+  final LongAdder syncNanos = new LongAdder();
+
+  /** Files that were dropped because no region reads them. */
+  final LongAdder orphanFiles = new LongAdder();
+
   /** Files that were dropped, and tombstones that were overwritten though they are needed. */
   final LongAdder tombstones = new LongAdder();
   final LongAdder overwrittenTombstones = new LongAdder();

@@ -37,6 +37,7 @@ final class SegmentStoreSettings {
   private final double rewriteShare;
   private final long writeLimit;
   private final int failuresInARow;
+  private final long syncBytes;
 
   /**
    * @param paths          a file or block device each
@@ -50,6 +51,15 @@ final class SegmentStoreSettings {
    */
   SegmentStoreSettings(List<String> paths, long capacity, int segmentSize, int bufferCount,
     double rewriteShare, long writeLimit, int failuresInARow) {
+    this(paths, capacity, segmentSize, bufferCount, rewriteShare, writeLimit, failuresInARow, 0);
+  }
+
+  /**
+   * As the other.
+   * @param syncBytes after how many bytes written a device is synced, 0 for never
+   */
+  SegmentStoreSettings(List<String> paths, long capacity, int segmentSize, int bufferCount,
+    double rewriteShare, long writeLimit, int failuresInARow, long syncBytes) {
     this.paths = Collections.unmodifiableList(new ArrayList<>(paths));
     this.capacity = capacity;
     this.segmentSize = segmentSize;
@@ -57,6 +67,7 @@ final class SegmentStoreSettings {
     this.rewriteShare = rewriteShare;
     this.writeLimit = writeLimit;
     this.failuresInARow = failuresInARow;
+    this.syncBytes = syncBytes;
   }
 
   List<String> paths() {
@@ -90,5 +101,9 @@ final class SegmentStoreSettings {
 
   int failuresInARow() {
     return failuresInARow;
+  }
+
+  long syncBytes() {
+    return syncBytes;
   }
 }

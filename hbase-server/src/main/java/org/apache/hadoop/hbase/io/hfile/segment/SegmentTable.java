@@ -638,28 +638,10 @@ final class SegmentTable {
   }
 
   /**
-   * Whether a device has segments that can be written without a block being lost: more
-   * clean ones than the cleaner sees to, or one without live blocks.
+   * Whether a segment that was written has no block that lives. One that was reclaimed is among the
+   * dead ones, too, until it is passed over. Called with the lock held.
    */
-  boolean hasSpare() {
-    lock.lock();
-    try {
-      for (StoreDevice device : devices.all()) {
-        if (
-          device.isWritable()
-            && (device.clean.size() > device.cleanTarget() || hasDead(device))
-        ) {
-          return true;
-        }
-      }
-      return false;
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  /** A segment that was reclaimed is among the dead ones, too, until it is passed over. */
-  private boolean hasDead(StoreDevice device) {
+  boolean hasDead(StoreDevice device) {
     Integer dead;
     while ((dead = device.dead.peek()) != null) {
       if (states[dead] == SEALED && live.get(dead) <= 0) {

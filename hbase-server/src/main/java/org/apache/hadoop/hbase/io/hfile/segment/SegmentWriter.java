@@ -19,6 +19,7 @@ package org.apache.hadoop.hbase.io.hfile.segment;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import org.apache.hadoop.hbase.io.hfile.ByteRateLimiter;
 import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -68,11 +69,15 @@ final class SegmentWriter implements Runnable {
   private final StoreMonitor monitor;
   private final SegmentDirectory directory;
   private final SegmentStoreMetrics metrics;
-  private final WriteBudget budget;
+  private final ByteRateLimiter rate;
+  private final long syncBytes;
+  /** Bytes written since the last sync. */
+  private long unsynced;
 
+  /** @param syncBytes after how many bytes the device is synced, 0 for never before the end */
   SegmentWriter(StoreDevice device, SegmentTable table, InsertionControl control,
     DeviceOutages outages, StoreMonitor monitor, SegmentDirectory directory,
-    SegmentStoreMetrics metrics, WriteBudget budget) {
+    SegmentStoreMetrics metrics, ByteRateLimiter rate, long syncBytes) {
     this.device = device;
     this.table = table;
     this.control = control;
@@ -80,7 +85,8 @@ final class SegmentWriter implements Runnable {
     this.monitor = monitor;
     this.directory = directory;
     this.metrics = metrics;
-    this.budget = budget;
+    this.rate = rate;
+    this.syncBytes = syncBytes;
   }
 
   /** Has {@link #run} return when what is in the queue by now is written. */
@@ -160,16 +166,21 @@ final class SegmentWriter implements Runnable {
     int position = from;
     while (position < to) {
       // With more segments behind this one, insertions may wait for each write.
-      int piece = budget.isLimited() || device.waiting > 1 ? MAX_PACED_WRITE : MAX_WRITE;
+      int piece = rate.isLimited() || device.waiting > 1 ? MAX_PACED_WRITE : MAX_WRITE;
       int left = to - position;
       int length = left <= piece + MAX_PACED_WRITE + more ? left : piece;
       if (!monitor.isStopped()) {
-        budget.acquire(length);
+        rate.acquire(length);
       }
       bytes.clear();
       bytes.limit(position + length);
       bytes.position(position);
       device.write(bytes, buffer.segment(), position);
+      unsynced += length;
+      if (syncBytes > 0 && unsynced >= syncBytes) {
+        unsynced = 0;
+        device.sync();
+      }
       position += length;
       control.wrote(device, buffer.writtenTo(position));
     }

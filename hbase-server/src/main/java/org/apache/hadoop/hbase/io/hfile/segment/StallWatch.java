@@ -18,6 +18,7 @@
 package org.apache.hadoop.hbase.io.hfile.segment;
 
 import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.function.LongSupplier;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
@@ -31,7 +32,7 @@ import org.apache.yetus.audience.InterfaceAudience;
  * that are. Thread-safe; an access costs two readings of the clock and two writes of a slot.
  */
 @InterfaceAudience.Private
-final class StallWatch {
+class StallWatch {
   private static final int SLOTS = 64;
   /** A cache line for each slot. */
   private static final int STRIDE = 8;
@@ -40,32 +41,53 @@ final class StallWatch {
   private static final int LOOKS_PER_STALL = 8;
 
   private final AtomicLongArray starts = new AtomicLongArray(SLOTS * STRIDE);
+  private final LongSupplier clock;
   private volatile long limit;
-  private volatile long nextLook = System.nanoTime();
+  private volatile long nextLook;
   private volatile long longest;
 
   /** @param limitNanos from when on an access stalls */
   StallWatch(long limitNanos) {
+    this(limitNanos, System::nanoTime);
+  }
+
+  /** @param nanoClock as {@link System#nanoTime()} */
+  StallWatch(long limitNanos, LongSupplier nanoClock) {
+    this.clock = nanoClock;
     this.limit = limitNanos;
+    this.nextLook = nanoClock.getAsLong();
   }
 
   /** Sets from when on an access stalls. */
   void setLimit(long limitNanos) {
     limit = limitNanos;
-    nextLook = System.nanoTime();
+    nextLook = clock.getAsLong();
   }
 
   /** An access begins. Returns what is to be given to {@link #end}. */
   int begin() {
-    long now = System.nanoTime() | 1;
-    int slot = (int) (Thread.currentThread().getId() * 0x9E3779B97F4A7C15L >>> 58);
+    long now = clock.getAsLong() | 1;
+    int slot = firstSlot();
     for (int i = 0; i < MAX_TRIES; i++) {
       int at = (slot + i) % SLOTS * STRIDE;
-      if (starts.get(at) == 0 && starts.compareAndSet(at, 0, now)) {
+      if (claim(at, now)) {
         return at;
       }
     }
     return NOT_WATCHED;
+  }
+
+  /** Returns the slot that an access of this thread tries first. */
+  int firstSlot() {
+    return (int) (Thread.currentThread().getId() * 0x9E3779B97F4A7C15L >>> 58);
+  }
+
+  boolean claim(int at, long start) {
+    return starts.get(at) == 0 && starts.compareAndSet(at, 0, start);
+  }
+
+  long read(int at) {
+    return starts.get(at);
   }
 
   /** An access has ended. */
@@ -85,12 +107,12 @@ final class StallWatch {
    * at the slots, which is recent compared with what counts as a stall.
    */
   long longestNanos() {
-    long now = System.nanoTime();
+    long now = clock.getAsLong();
     if (now - nextLook >= 0) {
       nextLook = now + limit / LOOKS_PER_STALL;
       long found = 0;
       for (int i = 0; i < SLOTS; i++) {
-        long start = starts.get(i * STRIDE);
+        long start = read(i * STRIDE);
         if (start != 0) {
           found = Math.max(found, now - start);
         }

@@ -95,6 +95,8 @@ final class StoreDevice {
   private volatile SegmentDevice device;
   private volatile Superblock superblock;
   private volatile long formerEpoch = NO_EPOCH;
+  private volatile boolean forgetting;
+  private volatile boolean noSpace;
 
   /** A segment as it was when it was written. */
   @InterfaceAudience.Private
@@ -368,6 +370,24 @@ final class StoreDevice {
   /** Whether the device is in use; else it is bypassed. */
   boolean isWorking() {
     return reads.isClosed();
+  }
+
+  /** Whether the file system had no space for unwritten segments when it was last asked. */
+  boolean hasNoSpace() {
+    return noSpace;
+  }
+
+  void setNoSpace(boolean hasNone) {
+    noSpace = hasNone;
+  }
+
+  /** Whether the directory is being told to forget what is on the device. */
+  boolean isForgetting() {
+    return forgetting;
+  }
+
+  void setForgetting(boolean is) {
+    forgetting = is;
   }
 
   /** Whether a block on the device can be had now. */

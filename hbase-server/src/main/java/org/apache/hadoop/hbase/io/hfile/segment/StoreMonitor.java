@@ -40,7 +40,7 @@ import org.apache.yetus.audience.InterfaceAudience;
  * a buffer returns its memory, which takes {@link #lock}, without its monitor. The locks of the
  * directory ({@link IndexedBlocks}, {@link CachedFiles}, {@link SegmentIndex}) are never held
  * together with these: the store calls the directory without a lock, and the directory calls only
- * {@link SegmentStore#freed}, which takes none. {@link WriteBudget} is called without a lock.
+ * {@link SegmentStore#freed}, which takes none. The limiter of writes is called without a lock.
  */
 @InterfaceAudience.Private
 final class StoreMonitor {

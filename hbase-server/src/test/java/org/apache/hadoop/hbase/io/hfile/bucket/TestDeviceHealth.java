@@ -24,6 +24,7 @@ import static org.junit.Assert.assertTrue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
+import org.apache.hadoop.hbase.io.hfile.CircuitBreaker;
 import org.apache.hadoop.hbase.io.hfile.bucket.DeviceHealth.State;
 import org.apache.hadoop.hbase.testclassification.IOTests;
 import org.apache.hadoop.hbase.testclassification.SmallTests;
@@ -40,6 +41,10 @@ public class TestDeviceHealth {
     HBaseClassTestRule.forClass(TestDeviceHealth.class);
 
   private static final long TOLERATED_MS = 60_000;
+  private static final long FIRST_PAUSE_MS =
+    TimeUnit.NANOSECONDS.toMillis(CircuitBreaker.FIRST_PAUSE);
+  private static final long MAX_PAUSE_MS =
+    TimeUnit.NANOSECONDS.toMillis(CircuitBreaker.MAX_PAUSE);
 
   private final AtomicLong now = new AtomicLong(-5);
   private final DeviceHealth health = new DeviceHealth(TOLERATED_MS, now::get);
@@ -106,12 +111,15 @@ public class TestDeviceHealth {
   public void testPausesDoubleAndEndWithTheToleratedTime() {
     failReads();
     long waited = 0;
-    long expected = DeviceHealth.FIRST_PAUSE_MS;
+    long expected = FIRST_PAUSE_MS;
     while (!health.disableIfNotTolerated()) {
+      if (waited > 0) {
+        health.probeFailed();
+      }
       long pause = health.nextPauseMs();
       assertTrue(pause + " of " + expected,
         pause == expected || waited + pause >= TOLERATED_MS && pause < expected);
-      expected = Math.min(2 * expected, DeviceHealth.LONGEST_PAUSE_MS);
+      expected = Math.min(2 * expected, MAX_PAUSE_MS);
       waited += pause;
       pass(pause);
     }
@@ -147,7 +155,7 @@ public class TestDeviceHealth {
     for (int i = 0; i < 10_000 && health.state() != State.DISABLED; i++) {
       failReads();
       long next = health.nextPauseMs();
-      assertTrue(next >= Math.min(pause, DeviceHealth.LONGEST_PAUSE_MS)
+      assertTrue(next >= Math.min(pause, MAX_PAUSE_MS)
         || health.outageMs() + next >= TOLERATED_MS);
       pause = next;
       pass(next);
@@ -167,7 +175,18 @@ public class TestDeviceHealth {
     pass(2);
     failReads();
     assertFalse(health.disableIfNotTolerated());
-    assertEquals(DeviceHealth.FIRST_PAUSE_MS, health.nextPauseMs());
+    // The device did not work for long.
+    assertEquals(2 * FIRST_PAUSE_MS, health.nextPauseMs());
+  }
+
+  @Test
+  public void testReturnThatLastsShortensThePauseAgain() {
+    failReads();
+    health.works();
+    health.readSucceeded();
+    pass(11 * FIRST_PAUSE_MS);
+    failReads();
+    assertEquals(FIRST_PAUSE_MS, health.nextPauseMs());
   }
 
   @Test
@@ -190,6 +209,5 @@ public class TestDeviceHealth {
     assertTrue(health.isWorking());
     failReads();
     assertFalse(health.disableIfNotTolerated());
-    assertEquals(DeviceHealth.FIRST_PAUSE_MS, health.nextPauseMs());
   }
 }

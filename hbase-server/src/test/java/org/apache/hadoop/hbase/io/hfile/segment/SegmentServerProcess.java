@@ -20,12 +20,15 @@ package org.apache.hadoop.hbase.io.hfile.segment;
 import java.io.File;
 import java.io.IOException;
 import java.util.Arrays;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Predicate;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.ServerName;
 import org.apache.hadoop.hbase.io.hfile.CombinedBlockCache;
+import org.apache.hadoop.hbase.regionserver.HRegion;
 import org.apache.hadoop.hbase.regionserver.HRegionServer;
 import org.apache.hadoop.hbase.regionserver.ServerProcess;
 
@@ -48,6 +51,13 @@ final class SegmentServerProcess {
     final Set<String> completeFiles;
     /** Regions some bytes of which are cached, by their encoded names. */
     final Set<String> regions;
+    /** How many files are cached that no region of this server reads. */
+    final long orphans;
+    /** Files of online regions all of which are cached, and all of those. */
+    final long complete;
+    final long online;
+    /** The largest part of a region that counts as cached, in percent of its size. */
+    final long largestCachedPercent;
 
     private Sample(String[] words) {
       recovering = Boolean.parseBoolean(words[1]);
@@ -56,6 +66,10 @@ final class SegmentServerProcess {
       waiting = Integer.parseInt(words[4]);
       completeFiles = set(words[5]);
       regions = set(words[6]);
+      orphans = Long.parseLong(words[7]);
+      complete = Long.parseLong(words[8]);
+      online = Long.parseLong(words[9]);
+      largestCachedPercent = Long.parseLong(words[10]);
     }
 
     private static Set<String> set(String word) {
@@ -105,10 +119,41 @@ final class SegmentServerProcess {
       ServerProcess.say("@cache", cache.isRecovering(), cache.getBlockCount(),
         cache.metrics().reads.sum(), cache.pending(),
         word(cache.getFullyCachedFiles().get().keySet()),
-        word(cache.getRegionCachedInfo().get().keySet()));
+        word(cache.getRegionCachedInfo().get().keySet()), orphans(server, cache),
+        storeFiles(server, cache.getFullyCachedFiles().get()::containsKey),
+        storeFiles(server, file -> true),
+        largestCachedPercent(server, cache));
       Thread.sleep(10);
     }
     Runtime.getRuntime().halt(1);
+  }
+
+  private static long orphans(HRegionServer server, SegmentCache cache) {
+    OnlineFiles online = OnlineFiles.of(server.getOnlineRegionsLocalContext());
+    return cache.files().live().stream()
+      .filter(file -> !online.isRead(file.name(), file.getRegion())).count();
+  }
+
+  private static long storeFiles(HRegionServer server, Predicate<String> condition) {
+    return server.getOnlineRegionsLocalContext().stream()
+      .flatMap(region -> region.getStores().stream())
+      .flatMap(store -> store.getStorefiles().stream())
+      .filter(file -> !file.isReference() && condition.test(file.getPath().getName())).count();
+  }
+
+  private static long largestCachedPercent(HRegionServer server, SegmentCache cache) {
+    Map<String, Long> cached = cache.getRegionCachedInfo().get();
+    long largest = 0;
+    for (HRegion region : server.getOnlineRegionsLocalContext()) {
+      // Compacted files have their blocks until they are archived, within two minutes.
+      long size = region.getStores().stream()
+        .mapToLong(store -> store.getStorefilesSize() + store.getCompactedFiles().stream()
+          .mapToLong(file -> file.getFileInfo().getSize()).sum())
+        .sum();
+      long bytes = cached.getOrDefault(region.getRegionInfo().getEncodedName(), 0L);
+      largest = size == 0 ? largest : Math.max(largest, 100 * bytes / size);
+    }
+    return largest;
   }
 
   private static String word(Set<String> names) {

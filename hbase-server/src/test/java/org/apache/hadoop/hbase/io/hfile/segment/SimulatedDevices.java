@@ -159,6 +159,11 @@ final class SimulatedDevices implements SegmentDevice.Opener {
       bytes[(int) (bit / Byte.SIZE)] ^= 1 << bit % Byte.SIZE;
     }
 
+    /** Has other bytes in a place than were written there. */
+    synchronized void fill(long from, long to, int value) {
+      Arrays.fill(bytes, (int) from, (int) to, (byte) value);
+    }
+
     synchronized byte[] bytes() {
       return bytes;
     }

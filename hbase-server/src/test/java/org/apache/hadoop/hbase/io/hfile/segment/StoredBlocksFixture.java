@@ -28,6 +28,7 @@ import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.io.ByteBuffAllocator;
 import org.apache.hadoop.hbase.io.hfile.BlockType;
+import org.apache.hadoop.hbase.io.hfile.ByteRateLimiter;
 import org.apache.hadoop.hbase.io.hfile.Cacheable;
 import org.apache.hadoop.hbase.io.hfile.CachedBlockFixture;
 import org.apache.hadoop.hbase.io.hfile.HFileBlock;
@@ -55,11 +56,11 @@ final class StoredBlocksFixture {
 
   StoredBlocksFixture(SimulatedDevices devices, SegmentStoreSettings settings)
     throws IOException {
-    this(devices, settings, WriteBudget.Clock.SYSTEM);
+    this(devices, settings, ByteRateLimiter.Clock.SYSTEM);
   }
 
   StoredBlocksFixture(SimulatedDevices devices, SegmentStoreSettings settings,
-    WriteBudget.Clock clock) throws IOException {
+    ByteRateLimiter.Clock clock) throws IOException {
     this.devices = devices;
     Configuration conf = new Configuration(false);
     // Small buffers, so that blocks are in one, in several, and with an end on the heap

@@ -226,21 +226,26 @@ public class TestIndexedBlocks {
     assertEquals(3 * Location.UNIT, files.getByteCount());
   }
 
+  /** Without what entries have more than their blocks. */
+  private static long bytes(int units, int blockCount) {
+    return (long) units * Location.UNIT - blockCount * CachedFile.ENTRY_OVERHEAD;
+  }
+
   @Test
   public void regionsHaveTheBytesOfTheirFiles() {
-    store("a", 1, place(1, 0));
+    store("a", 1, place(10, 0));
     assertTrue(files.getRegionBytes().isEmpty());
     files.get("a").setRegion("r");
-    store("a", 2, place(2, 0));
-    store("b", 2, place(4, 0));
+    store("a", 2, place(20, 0));
+    store("b", 2, place(40, 0));
     files.get("b").setRegion("r");
-    assertEquals(7L * Location.UNIT, files.getRegionBytes().get("r").longValue());
+    assertEquals(bytes(70, 3), files.getRegionBytes().get("r").longValue());
     files.get("b").setRegion("s");
-    assertEquals(3L * Location.UNIT, files.getRegionBytes().get("r").longValue());
-    assertEquals(4L * Location.UNIT, files.getRegionBytes().get("s").longValue());
+    assertEquals(bytes(30, 2), files.getRegionBytes().get("r").longValue());
+    assertEquals(bytes(40, 1), files.getRegionBytes().get("s").longValue());
     blocks.drop("b");
     blocks.evict("a", 1);
-    assertEquals(2L * Location.UNIT, files.getRegionBytes().get("r").longValue());
+    assertEquals(bytes(20, 1), files.getRegionBytes().get("r").longValue());
     assertFalse(files.getRegionBytes().containsKey("s"));
   }
 

@@ -23,6 +23,7 @@ import static org.junit.Assert.assertTrue;
 
 import java.io.File;
 import java.io.IOException;
+import java.util.Random;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
@@ -43,7 +44,10 @@ import org.apache.hadoop.hbase.master.HMaster;
 import org.apache.hadoop.hbase.master.procedure.ServerCrashProcedure;
 import org.apache.hadoop.hbase.testclassification.IOTests;
 import org.apache.hadoop.hbase.testclassification.LargeTests;
+import org.apache.hadoop.hbase.tool.BulkLoadHFiles;
+import org.apache.hadoop.hbase.util.Bytes;
 import org.apache.hadoop.hbase.util.CommonFSUtils;
+import org.apache.hadoop.hbase.util.HFileTestUtil;
 import org.apache.hadoop.hbase.zookeeper.ZKUtil;
 import org.apache.hadoop.hbase.zookeeper.ZNodePaths;
 import org.junit.After;
@@ -51,15 +55,25 @@ import org.junit.Before;
 import org.junit.ClassRule;
 import org.junit.Test;
 import org.junit.experimental.categories.Category;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
-/** A RegionServer with a second tier of segments is killed, and the next one has what was there. */
+/**
+ * A RegionServer with a second tier of segments is killed, and the next one has what was there; as
+ * often in a row as <code>-Dsegment.kills</code> says.
+ */
 @Category({ IOTests.class, LargeTests.class })
 public class TestKilledSegmentCacheOnCluster {
   @ClassRule
   public static final HBaseClassTestRule CLASS_RULE =
     HBaseClassTestRule.forClass(TestKilledSegmentCacheOnCluster.class);
 
+  private static final Logger LOG =
+    LoggerFactory.getLogger(TestKilledSegmentCacheOnCluster.class);
+  private static final int KILLS = Integer.getInteger("segment.kills", 2);
   private static final int ROWS = 2000;
+  /** Which have several segments. */
+  private static final int MANY_ROWS = 10_000;
   private static final long LONG_ENOUGH_MS = 300_000;
 
   private ClusterWithTiers cluster;
@@ -78,10 +92,12 @@ public class TestKilledSegmentCacheOnCluster {
     cluster.stop();
   }
 
-  private SegmentServerProcess startServer(String label) throws Exception {
+  private SegmentServerProcess startServer(String label, boolean evictsOnClose)
+    throws Exception {
     Configuration conf = new Configuration(util.getConfiguration());
     File folder = new File(cluster.folder());
     TestSegmentCacheOnCluster.useSegments(conf, new File(folder, "segments"));
+    conf.setBoolean(CacheConfig.EVICT_BLOCKS_ON_CLOSE_KEY, evictsOnClose);
     conf.setBoolean(CacheConfig.PREFETCH_BLOCKS_ON_OPEN_KEY, true);
     conf.setInt("hbase.hfile.prefetch.delay", 0);
     conf.setLong(BucketCache.QUEUE_ADDITION_WAIT_TIME, 120_000);
@@ -93,8 +109,14 @@ public class TestKilledSegmentCacheOnCluster {
   }
 
   private void move(TableName table, ServerName to) throws Exception {
+    for (RegionInfo region : util.getAdmin().getRegions(table)) {
+      move(region, to);
+    }
+    util.waitUntilNoRegionsInTransition(LONG_ENOUGH_MS);
+  }
+
+  private void move(RegionInfo region, ServerName to) throws Exception {
     HMaster master = util.getMiniHBaseCluster().getMaster();
-    RegionInfo region = util.getAdmin().getRegions(table).get(0);
     util.waitFor(LONG_ENOUGH_MS, 20, () -> {
       if (
         to.equals(master.getAssignmentManager().getRegionStates().getRegionServerOfRegion(region))
@@ -108,7 +130,6 @@ public class TestKilledSegmentCacheOnCluster {
       }
       return false;
     });
-    util.waitUntilNoRegionsInTransition(LONG_ENOUGH_MS);
   }
 
   private void buryAndReassign(ServerName dead) throws Exception {
@@ -152,7 +173,7 @@ public class TestKilledSegmentCacheOnCluster {
       Set<String> others = filesInHdfs(filler);
       String region = util.getAdmin().getRegions(killed).get(0).getEncodedName();
       // Not before, so that it is given one table after the other.
-      first = startServer("first");
+      first = startServer("first", true);
       ServerName name = first.name().get(5, TimeUnit.MINUTES);
       move(killed, name);
       SegmentServerProcess of = first;
@@ -165,7 +186,7 @@ public class TestKilledSegmentCacheOnCluster {
       first.kill();
       buryAndReassign(name);
       // Not before, as it is not to be given the regions.
-      second = startServer("second");
+      second = startServer("second", true);
       name = second.name().get(5, TimeUnit.MINUTES);
       SegmentServerProcess next = second;
       util.waitFor(LONG_ENOUGH_MS, 20, () -> next.sample() != null && !next.sample().recovering);
@@ -185,6 +206,97 @@ public class TestKilledSegmentCacheOnCluster {
         if (process != null) {
           process.kill();
         }
+      }
+    }
+  }
+
+  /** What is under way when the server is killed. */
+  private void work(int round, Table table) {
+    TableName name = table.getName();
+    try {
+      switch (round % 4) {
+        case 0:
+          for (int i = 0; i < 3; i++) {
+            cluster.load(table, 0, MANY_ROWS);
+          }
+          break;
+        case 1:
+          cluster.load(table, 0, MANY_ROWS);
+          util.compact(name, true);
+          break;
+        case 2:
+          bulkLoad(name, round);
+          bulkLoad(name, round + 1000);
+          break;
+        default:
+          byte[] at = ClusterWithTiers.row(MANY_ROWS / (round + 1));
+          byte[] region = util.getConnection().getRegionLocator(name).getRegionLocation(at, true)
+            .getRegion().getRegionName();
+          util.getAdmin().splitRegionAsync(region, at).get(LONG_ENOUGH_MS, TimeUnit.MILLISECONDS);
+      }
+    } catch (Exception e) {
+      LOG.info("A kill has ended the work of round {}", round, e);
+    }
+  }
+
+  private void bulkLoad(TableName table, int round) throws IOException {
+    Path directory = new Path(util.getDataTestDirOnTestFS("bulk"), Integer.toString(round));
+    byte[] family = Bytes.toBytes("f");
+    HFileTestUtil.createHFile(util.getConfiguration(), util.getTestFileSystem(),
+      new Path(new Path(directory, "f"), "file"), family, Bytes.toBytes("q"),
+      Bytes.toBytes("x000"), Bytes.toBytes("x999"), MANY_ROWS);
+    BulkLoadHFiles.create(util.getConfiguration()).bulkLoad(table, directory);
+  }
+
+  /**
+   * A server is killed again and again while it flushes, compacts, bulk loads and splits. Each time
+   * the next one, once its regions are online, has no file that none of them reads, is warmed up as
+   * a whole, counts no region as more than cached, and serves what is right.
+   */
+  @Test
+  public void testKillsUnderFlushCompactionBulkLoadAndSplit() throws Exception {
+    TableName name = cluster.table();
+    util.getAdmin().balancerSwitch(false, true);
+    Random random = new Random(1);
+    SegmentServerProcess server = null;
+    try (Table table = cluster.createTable()) {
+      cluster.load(table, 0, MANY_ROWS);
+      for (int round = 0; round <= KILLS; round++) {
+        server = startServer("server" + round, false);
+        SegmentServerProcess now = server;
+        util.waitFor(LONG_ENOUGH_MS, 20, () -> now.sample() != null && !now.sample().recovering);
+        long recovered = now.sample().blocks;
+        ServerName at = server.name().get(5, TimeUnit.MINUTES);
+        move(name, at);
+        long orphans = now.sample().orphans;
+        util.waitFor(LONG_ENOUGH_MS, 20, () -> now.sample().online > 0
+          && now.sample().complete == now.sample().online && now.sample().orphans == 0);
+        LOG.info("After kill {}: {} blocks recovered, {} files of no region, {} files warm", round,
+          recovered, orphans, now.sample().complete);
+        assertTrue("of a region is cached: " + now.sample().largestCachedPercent + " %",
+          now.sample().largestCachedPercent <= 100);
+        // A split evicts what its parent had, unless HBase is told otherwise.
+        assertTrue("nothing recovered", round % 4 == 0 || recovered > 0);
+        for (int row = 0; row < MANY_ROWS; row += 17) {
+          ClusterWithTiers.get(table, row);
+        }
+        if (round < KILLS) {
+          int working = round;
+          Thread work = new Thread(() -> work(working, table));
+          work.start();
+          TimeUnit.MILLISECONDS.sleep(random.nextInt(2000));
+          server.kill();
+          buryAndReassign(at);
+          work.join(LONG_ENOUGH_MS);
+          assertFalse("the work does not end", work.isAlive());
+        } else {
+          server.kill();
+          buryAndReassign(at);
+        }
+      }
+    } finally {
+      if (server != null) {
+        server.kill();
       }
     }
   }

@@ -25,7 +25,9 @@ import java.io.IOException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.Condition;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
+import org.apache.hadoop.hbase.io.hfile.ByteRateLimiter;
 import org.apache.hadoop.hbase.io.hfile.CachedBlockFixture;
 import org.apache.hadoop.hbase.io.hfile.RefCntLeakRule;
 import org.apache.hadoop.hbase.testclassification.IOTests;
@@ -55,7 +57,7 @@ public class TestSegmentInsertionWaits {
   private final SimulatedDevices devices = new SimulatedDevices();
 
   private static StoredBlocksFixture fixture(SimulatedDevices devices, long limit,
-    WriteBudget.Clock clock) throws IOException {
+    ByteRateLimiter.Clock clock) throws IOException {
     return new StoredBlocksFixture(devices, StoredBlocksFixture
       .settings(StoredBlocksFixture.paths(StoredBlocksFixture.PATH), 0.25, limit), clock);
   }
@@ -87,7 +89,7 @@ public class TestSegmentInsertionWaits {
 
   @Test
   public void nobodyWaitsForAWrite() throws IOException {
-    StoredBlocksFixture blocks = fixture(devices, 0, WriteBudget.Clock.SYSTEM).start();
+    StoredBlocksFixture blocks = fixture(devices, 0, ByteRateLimiter.Clock.SYSTEM).start();
     blocks.medium().blockWrites(true);
     assertSkippedAndCounted(blocks);
     blocks.medium().blockWrites(false);
@@ -97,7 +99,7 @@ public class TestSegmentInsertionWaits {
   /** The cleaner reads what it reclaims. */
   @Test
   public void nobodyWaitsForTheCleaner() throws IOException {
-    StoredBlocksFixture blocks = fixture(devices, 0, WriteBudget.Clock.SYSTEM).recover();
+    StoredBlocksFixture blocks = fixture(devices, 0, ByteRateLimiter.Clock.SYSTEM).recover();
     blocks.medium().blockReads(true);
     // All of the segments are filled, while their writes go on.
     for (long offset = 1000; blocks.store.cleanSegments() > 1; offset++) {
@@ -122,23 +124,22 @@ public class TestSegmentInsertionWaits {
   }
 
   @Test
-  public void nobodyWaitsForTheWriteBudget() throws IOException {
-    CountDownLatch end = new CountDownLatch(1);
-    WriteBudget.Clock stopped = new WriteBudget.Clock() {
+  public void nobodyWaitsForTheWriteLimit() throws IOException {
+    ByteRateLimiter.Clock stopped = new ByteRateLimiter.Clock() {
       @Override
       public long nanos() {
         return 0;
       }
 
       @Override
-      public void sleep(long nanos) throws InterruptedException {
-        end.await();
+      public long await(Condition condition, long nanos) throws InterruptedException {
+        condition.await();
+        return 0;
       }
     };
     StoredBlocksFixture blocks = fixture(devices, 1000, stopped).start();
     assertSkippedAndCounted(blocks);
     blocks.store.setWriteLimit(0);
-    end.countDown();
     assertTakesAgain(blocks);
   }
 
@@ -176,5 +177,45 @@ public class TestSegmentInsertionWaits {
     blocks.medium().blockWrites(false);
     inserting.join();
     assertTakesAgain(blocks);
+  }
+
+  /** A clock that goes on when a thread waits. */
+  private static final class TestClock implements ByteRateLimiter.Clock {
+    private long now;
+
+    @Override
+    public synchronized long nanos() {
+      return now;
+    }
+
+    @Override
+    public synchronized long await(Condition condition, long nanos) {
+      now += nanos;
+      return 0;
+    }
+  }
+
+  private static double seconds(TestClock clock, long start) {
+    return (clock.nanos() - start) / (double) TimeUnit.SECONDS.toNanos(1);
+  }
+
+  @Test
+  public void testStoreWritesNoMoreThanItsLimit() throws IOException {
+    long limit = 1 << 20;
+    TestClock clock = new TestClock();
+    StoredBlocksFixture blocks = new StoredBlocksFixture(new SimulatedDevices(),
+      StoredBlocksFixture.settings(StoredBlocksFixture.paths("a", "b"), 0.25, limit), clock)
+        .start();
+    long start = clock.nanos();
+    long offset = 0;
+    while (seconds(clock, start) < 10) {
+      blocks.insert("f", offset++);
+    }
+    SegmentStoreMetrics metrics = blocks.store.metrics();
+    assertTrue(metrics.writtenBytes.sum() + " bytes in " + seconds(clock, start) + " s",
+      metrics.writtenBytes.sum() <= 1.05 * limit * seconds(clock, start));
+    assertTrue(metrics.writtenBytes.sum() >= 0.9 * limit * seconds(clock, start));
+    assertTrue(metrics.writeAmplification() > 0.9);
+    blocks.close();
   }
 }

@@ -251,6 +251,34 @@ public class TestSegmentPartialFailure {
     assertAllReadable();
   }
 
+  /** The cleaner is in a read that does not end, and a reader finds out. */
+  @Test
+  public void testBlocksAreForgottenThoughTheCleanerOfTheDeviceHangs() throws IOException {
+    open("good", "hanging");
+    fill(2 * 2 * StoredBlocksFixture.SEGMENTS);
+    blocks.store.devices().get(1).stallsAfter(TimeUnit.MILLISECONDS.toNanos(20));
+    devices.medium("hanging").blockReads(true);
+    try {
+      // So that segments of both devices are reclaimed.
+      long target =
+        blocks.store.metrics().segmentsWritten.sum() + 2 * StoredBlocksFixture.SEGMENTS;
+      while (blocks.store.metrics().segmentsWritten.sum() < target) {
+        blocks.insert("f", end++);
+      }
+      CachedBlockFixture.await(() -> {
+        blocks.readAll();
+        return blocks.store.bypassedDevices() == 1;
+      });
+      CachedBlockFixture.await(() -> blocks.directory.all().values().stream()
+        .noneMatch(location -> Location.segment(location) >= StoredBlocksFixture.SEGMENTS));
+    } finally {
+      devices.medium("hanging").blockReads(false);
+    }
+    CachedBlockFixture.await(() -> blocks.store.bypassedDevices() == 0);
+    fill(2 * 2 * StoredBlocksFixture.SEGMENTS);
+    assertAllReadable();
+  }
+
   @Test
   public void testOthersAreRecoveredWhileADeviceHangs() throws IOException {
     open("hanging", "good");

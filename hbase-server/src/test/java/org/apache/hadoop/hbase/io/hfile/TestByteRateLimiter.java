@@ -15,7 +15,7 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package org.apache.hadoop.hbase.io.hfile.prefetch;
+package org.apache.hadoop.hbase.io.hfile;
 
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertFalse;
@@ -23,6 +23,7 @@ import static org.junit.Assert.assertTrue;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Random;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutorService;
@@ -31,6 +32,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.concurrent.locks.Condition;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.testclassification.IOTests;
 import org.apache.hadoop.hbase.testclassification.MediumTests;
@@ -40,15 +42,37 @@ import org.junit.Test;
 import org.junit.experimental.categories.Category;
 
 @Category({ IOTests.class, MediumTests.class })
-public class TestReadRate {
+public class TestByteRateLimiter {
   @ClassRule
   public static final HBaseClassTestRule CLASS_RULE =
-    HBaseClassTestRule.forClass(TestReadRate.class);
+    HBaseClassTestRule.forClass(TestByteRateLimiter.class);
 
   private static final int BLOCK = 64 << 10;
   private static final int MB = 1 << 20;
 
-  private final ReadRate rate = new ReadRate();
+  /** A clock that goes on when a thread waits. */
+  private static final class TestClock implements ByteRateLimiter.Clock {
+    private long now = 1_000_000_007;
+    private long oversleep;
+
+    @Override
+    public synchronized long nanos() {
+      return now;
+    }
+
+    @Override
+    public synchronized long await(Condition condition, long nanos) {
+      now += nanos + oversleep;
+      return -oversleep;
+    }
+
+    synchronized void pass(long nanos) {
+      now += nanos;
+    }
+  }
+
+  private final TestClock clock = new TestClock();
+  private final ByteRateLimiter rate = new ByteRateLimiter(20);
   private final ExecutorService threads = Executors.newCachedThreadPool();
 
   @After
@@ -64,7 +88,7 @@ public class TestReadRate {
   private Future<Long> waiting(AtomicBoolean cancelled) {
     return threads.submit(() -> {
       try {
-        rate.await(BLOCK, cancelled::get);
+        rate.acquire(BLOCK, cancelled::get);
         return System.nanoTime();
       } catch (InterruptedException e) {
         return -System.nanoTime();
@@ -76,7 +100,7 @@ public class TestReadRate {
   public void withoutLimitNothingWaits() throws Exception {
     long start = System.nanoTime();
     for (int i = 0; i < 10_000; i++) {
-      rate.await(BLOCK, () -> false);
+      rate.acquire(BLOCK, () -> false);
     }
     assertTrue(millisSince(start) < 5000);
   }
@@ -84,7 +108,7 @@ public class TestReadRate {
   /** Reads for 2 s with 4 threads at 20 MB/s. */
   @Test
   public void allThreadsTogetherKeepTheLimitWithoutBurstsAndGetEqualShares() throws Exception {
-    rate.set(20 * MB);
+    rate.setLimit(20 * MB);
     // A pause earns next to nothing.
     Thread.sleep(500);
     long start = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(300);
@@ -95,7 +119,7 @@ public class TestReadRate {
       int reader = i;
       readers.add(threads.submit((Callable<Void>) () -> {
         while (millisSince(start) < 2000) {
-          rate.await(BLOCK, () -> false);
+          rate.acquire(BLOCK, () -> false);
           // All of them have started by then.
           if (System.nanoTime() >= start) {
             reads.add(millisSince(start));
@@ -124,8 +148,8 @@ public class TestReadRate {
 
   @Test
   public void cancellationEndsWaitAtOnceAndOwesNothing() throws Exception {
-    rate.set(1000);
-    rate.await(BLOCK, () -> false);
+    rate.setLimit(1000);
+    rate.acquire(BLOCK, () -> false);
     AtomicBoolean first = new AtomicBoolean();
     AtomicBoolean second = new AtomicBoolean();
     Future<Long> waitsForTime = waiting(first);
@@ -143,9 +167,9 @@ public class TestReadRate {
     assertTrue(waitsForTime.get(5, TimeUnit.SECONDS) < 0);
     assertTrue(millisSince(cancelled) < 1000);
     // Only the block that was let through is owed: 65 s at 1000 B/s, and half of it now is nothing.
-    rate.set(100 * MB);
+    rate.setLimit(100 * MB);
     long start = System.nanoTime();
-    rate.await(BLOCK, () -> false);
+    rate.acquire(BLOCK, () -> false);
     assertTrue(millisSince(start) < 1000);
   }
 
@@ -153,9 +177,9 @@ public class TestReadRate {
   public void changedLimitHoldsForThoseThatWait() throws Exception {
     for (long next : new long[] { 100 * MB, 0 }) {
       // Forgives what the reads before owe.
-      rate.set(0);
-      rate.set(1000);
-      rate.await(BLOCK, () -> false);
+      rate.setLimit(0);
+      rate.setLimit(1000);
+      rate.acquire(BLOCK, () -> false);
       List<Future<Long>> waiting = new ArrayList<>();
       for (int i = 0; i < 3; i++) {
         waiting.add(waiting(new AtomicBoolean()));
@@ -163,23 +187,93 @@ public class TestReadRate {
       Thread.sleep(100);
       waiting.forEach(read -> assertFalse(read.isDone()));
       long raised = System.nanoTime();
-      rate.set(next);
+      rate.setLimit(next);
       for (Future<Long> read : waiting) {
         assertTrue(read.get(5, TimeUnit.SECONDS) > 0);
       }
       // A block takes 65 s at the old limit.
       assertTrue(millisSince(raised) < 1000);
-      assertEquals(next, rate.get());
+      assertEquals(next, rate.getLimit());
     }
   }
 
   @Test
   public void interruptionEndsWait() throws Exception {
-    rate.set(1000);
-    rate.await(BLOCK, () -> false);
+    rate.setLimit(1000);
+    rate.acquire(BLOCK, () -> false);
     Future<Long> waiting = waiting(new AtomicBoolean());
     Thread.sleep(50);
     threads.shutdownNow();
     assertTrue(waiting.get(10, TimeUnit.SECONDS) < 0);
+  }
+
+  private ByteRateLimiter limited(long limit) {
+    ByteRateLimiter limiter = new ByteRateLimiter(100, clock);
+    limiter.setLimit(limit);
+    return limiter;
+  }
+
+  private double seconds(long start) {
+    return (clock.nanos() - start) / (double) TimeUnit.SECONDS.toNanos(1);
+  }
+
+  @Test
+  public void testOneThreadKeepsToTheLimit() throws InterruptedException {
+    for (long limit : new long[] { MB / 2, 10L * MB, 2000L * MB }) {
+      ByteRateLimiter writes = limited(limit);
+      long start = clock.nanos();
+      long bytes = 0;
+      while (bytes < 50L * MB || seconds(start) < 20) {
+        writes.acquire(MB);
+        bytes += MB;
+      }
+      assertEquals(limit, bytes / seconds(start), 0.05 * limit);
+    }
+  }
+
+  @Test
+  public void testSlowDevicesAndLateThreadsDoNotLowerTheRate() throws InterruptedException {
+    ByteRateLimiter writes = limited(10L * MB);
+    Random random = new Random(1);
+    clock.oversleep = TimeUnit.MILLISECONDS.toNanos(2);
+    long start = clock.nanos();
+    long bytes = 0;
+    while (seconds(start) < 60) {
+      writes.acquire(MB);
+      bytes += MB;
+      clock.pass(TimeUnit.MILLISECONDS.toNanos(random.nextInt(140)));
+    }
+    assertEquals(10L * MB, bytes / seconds(start), 0.5 * MB);
+  }
+
+  @Test
+  public void testIdleTimeIsNotSaved() throws InterruptedException {
+    ByteRateLimiter writes = limited(10L * MB);
+    clock.pass(TimeUnit.HOURS.toNanos(1));
+    long start = clock.nanos();
+    for (int i = 0; i < 100; i++) {
+      writes.acquire(MB);
+    }
+    assertTrue(seconds(start) > 9.5);
+  }
+
+  @Test
+  public void testNewLimitHoldsAtOnce() throws InterruptedException {
+    ByteRateLimiter writes = limited(MB);
+    for (int i = 0; i < 10; i++) {
+      writes.acquire(MB);
+    }
+    long start = clock.nanos();
+    writes.setLimit(0);
+    for (int i = 0; i < 1000; i++) {
+      writes.acquire(MB);
+    }
+    assertEquals(0, seconds(start), 0);
+    writes.setLimit(100L * MB);
+    start = clock.nanos();
+    for (int i = 0; i < 1000; i++) {
+      writes.acquire(MB);
+    }
+    assertEquals(10, seconds(start), 0.5);
   }
 }

@@ -1,0 +1,86 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.io.hfile.segment;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.apache.yetus.audience.InterfaceAudience;
+
+/**
+ * Decides which cached files no region reads any more. They are left by a server that was killed
+ * between a compaction and the end of the compacted files, and by regions that went elsewhere.
+ * <p>
+ * A file that is missing in a region that is online goes soon: at once if all it has is of a former
+ * process, else after a short time, as it takes some from the first block of a new file to its
+ * place in the store. A file of a region that is not online goes when space is needed, after a
+ * longer time, as the region may come back. Not thread-safe.
+ */
+@InterfaceAudience.Private
+final class OrphanFiles {
+  /** For files whose region is online; longer than a flush or a compaction takes to commit. */
+  static final long COMMIT_NANOS = TimeUnit.MINUTES.toNanos(2);
+
+  private final long graceNanos;
+  /** By name, when the file was first seen to be an orphan. */
+  private Map<String, Long> since = new HashMap<>();
+
+  /** @param graceNanos how long files of a region that is not online are kept */
+  OrphanFiles(long graceNanos) {
+    this.graceNanos = graceNanos;
+  }
+
+  /**
+   * Looks at all files.
+   * @param files       live files
+   * @param needsSpace  whether files of regions that are not online are to go
+   * @param nowNanos    by System.nanoTime()
+   * @return those to be dropped
+   */
+  List<CachedFile> look(Iterable<CachedFile> files, OnlineFiles online, boolean needsSpace,
+    long nowNanos) {
+    Map<String, Long> orphans = new HashMap<>();
+    List<CachedFile> due = new ArrayList<>();
+    for (CachedFile file : files) {
+      String region = file.getRegion();
+      if (online.isRead(file.name(), region)) {
+        continue;
+      }
+      long first = since.getOrDefault(file.name(), nowNanos);
+      long age = nowNanos - first;
+      if (
+        online.isOnline(region)
+          ? age >= (file.isInsertedInto() ? COMMIT_NANOS : 0)
+          : needsSpace && age >= graceNanos
+      ) {
+        due.add(file);
+      } else {
+        orphans.put(file.name(), first);
+      }
+    }
+    since = orphans;
+    return due;
+  }
+
+  /** Returns how many files the last look found that no region reads, and left. */
+  int count() {
+    return since.size();
+  }
+}
