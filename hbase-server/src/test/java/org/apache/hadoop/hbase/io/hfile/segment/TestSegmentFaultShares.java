@@ -93,7 +93,7 @@ public class TestSegmentFaultShares {
   private int kept;
   private volatile boolean ended;
 
-  /** A third of the tier is kept; what comes and goes has the rest, and never the place of those. */
+  /** A third of the tier is kept; what comes and goes has the rest, and never their place. */
   @Before
   public void setUp() throws IOException {
     String[] paths = { "failing", "b", "c", "d" };
