@@ -56,6 +56,8 @@ final class DeviceTier implements Closeable {
     this.capacity = capacity;
     this.largestBlock = largestBlock;
     conf.setLong(BucketCache.QUEUE_ADDITION_WAIT_TIME, TimeUnit.MINUTES.toMillis(1));
+    // As an operator would for blocks of one size; the index has a budget by it.
+    conf.setInt("hbase.segmentcache.expected.block.kb", Math.max(1, largestBlock >> 10));
   }
 
   /** Sets a key for the next {@link #open}. */
@@ -63,10 +65,14 @@ final class DeviceTier implements Closeable {
     conf.set(key, value);
   }
 
-  /** Has the kernel write what it has of the file, and forget it. */
-  void dropPages() throws IOException, InterruptedException {
+  /**
+   * Has the kernel forget what it has of the file and has written.
+   * @param dirty whether it is to write the rest before
+   */
+  void dropPages(boolean dirty) throws IOException, InterruptedException {
     Process dd = new ProcessBuilder("dd", "of=" + file, "oflag=nocache",
-      "conv=notrunc,fdatasync", "count=0", "status=none").inheritIO().start();
+      dirty ? "conv=notrunc,fdatasync" : "conv=notrunc", "count=0", "status=none").inheritIO()
+        .start();
     if (dd.waitFor() != 0) {
       throw new IOException("dd cannot drop the pages of " + file);
     }

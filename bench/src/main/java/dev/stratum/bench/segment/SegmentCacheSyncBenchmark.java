@@ -19,6 +19,9 @@ package dev.stratum.bench.segment;
 
 import dev.stratum.bench.PinnedJvm;
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.hbase.io.hfile.BlockCache;
@@ -39,16 +42,16 @@ import org.openjdk.jmh.annotations.Threads;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * Look-ups of random blocks that are on the device and not in the page cache, by two threads, in
- * microseconds, beside one thread that inserts at a rate: what the kernel's writing of dirty pages
- * does to reads, and what it is when a segment cache syncs as it writes. The 99th percentile
- * matters.
+ * Look-ups of random blocks of which most are on the device and not in the page cache, by two
+ * threads, in microseconds, beside one thread that inserts at a rate: what the kernel's writing of
+ * dirty pages does to reads, and what it is when a segment cache syncs as it writes. The 99th
+ * percentile matters.
  *
  * <pre>
  * mvn -pl bench jmh:run -Djmh.include=SegmentCacheSyncBenchmark
  * </pre>
  *
- * Before each iteration the file's pages are dropped from the page cache, by dd of GNU coreutils.
+ * The file's clean pages are dropped from the page cache all the time, by dd of GNU coreutils.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.SampleTime)
@@ -58,6 +61,8 @@ import org.openjdk.jmh.annotations.Warmup;
 @Measurement(iterations = 4, time = 5)
 @Fork(jvmArgsAppend = { "-Xms2g", "-Xmx2g" })
 public class SegmentCacheSyncBenchmark extends PinnedJvm {
+
+  private static final int PAUSE_MILLIS = 20;
 
   /** What is inserted beside the look-ups, in MB per second. */
   @Param({ "0", "50" })
@@ -78,7 +83,7 @@ public class SegmentCacheSyncBenchmark extends PinnedJvm {
   private DataBlocks others;
   private BlockCache cache;
   private long readable;
-  private Thread inserting;
+  private final List<Thread> threads = new ArrayList<>();
   private volatile boolean ended;
 
   @Setup(Level.Trial)
@@ -93,9 +98,24 @@ public class SegmentCacheSyncBenchmark extends PinnedJvm {
     }
     readable = blocks.inserted();
     blocks.awaitStored(cache);
+    tier.dropPages(true);
+    threads.add(new Thread(this::dropPages, "dropping pages"));
     if (insertMb > 0) {
-      inserting = new Thread(this::insert, "inserting");
-      inserting.start();
+      threads.add(new Thread(this::insert, "inserting"));
+    }
+    threads.forEach(Thread::start);
+  }
+
+  private void dropPages() {
+    try {
+      while (!ended) {
+        tier.dropPages(false);
+        TimeUnit.MILLISECONDS.sleep(PAUSE_MILLIS);
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
     }
   }
 
@@ -114,16 +134,11 @@ public class SegmentCacheSyncBenchmark extends PinnedJvm {
     }
   }
 
-  @Setup(Level.Iteration)
-  public void dropPages() throws IOException, InterruptedException {
-    tier.dropPages();
-  }
-
   @TearDown(Level.Trial)
   public void close() throws IOException, InterruptedException {
     ended = true;
-    if (inserting != null) {
-      inserting.join();
+    for (Thread thread : threads) {
+      thread.join();
     }
     cache.shutdown();
     tier.close();

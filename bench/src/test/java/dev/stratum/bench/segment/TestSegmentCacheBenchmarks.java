@@ -90,7 +90,6 @@ public class TestSegmentCacheBenchmarks {
     benchmark.megabytes = 40;
     benchmark.fill();
     try {
-      benchmark.dropPages();
       for (int i = 0; i < 200; i++) {
         assertTrue(benchmark.lookUp());
       }
