@@ -137,8 +137,8 @@ public final class ByteRateLimiter {
           return;
         }
         if (turns.peekFirst() != turn) {
-          // Waits without a limit: those ahead wait as long as the rate says, and whoever leaves,
-          // is cancelled or changes the rate signals.
+          // Waits without a limit: threads ahead wait as long as the rate says, and each thread
+          // that leaves, is cancelled or changes the rate signals.
           changed.await();
         } else if (owed > 0) {
           clock.await(changed, (long) Math.ceil(owed / bytesPerSecond * NANOS));

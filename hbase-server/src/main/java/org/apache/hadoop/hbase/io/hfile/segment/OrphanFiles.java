@@ -25,17 +25,18 @@ import java.util.concurrent.TimeUnit;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * Decides which cached files no region reads any more. They are left by a server that was killed
- * between a compaction and the end of the compacted files, and by regions that went elsewhere.
+ * Finds cached files that no online region reads. A server that is killed between a compaction and
+ * the archiving of the compacted files leaves such files, and so do regions that move to other
+ * servers.
  * <p>
- * A file that is missing in a region that is online goes soon: at once if all it has is of a former
- * process, else after a short time, as it takes some from the first block of a new file to its
- * place in the store. A file of a region that is not online goes when space is needed, after a
- * longer time, as the region may come back. Not thread-safe.
+ * A file that is missing in an online region is due at once if all of its blocks were cached by a
+ * former process, and else after {@link #COMMIT_NANOS}: a flush or a compaction caches blocks of a
+ * file before it commits the file. A file of a region that is not online is due after a grace
+ * period, and only if the tier is full, because the region may return. Not thread-safe.
  */
 @InterfaceAudience.Private
 final class OrphanFiles {
-  /** For files whose region is online; longer than a flush or a compaction takes to commit. */
+  /** Longer than a flush or a compaction takes from its first cached block to its commit. */
   static final long COMMIT_NANOS = TimeUnit.MINUTES.toNanos(2);
 
   private final long graceNanos;
@@ -49,9 +50,9 @@ final class OrphanFiles {
 
   /**
    * Looks at all files.
-   * @param files       live files
-   * @param needsSpace  whether files of regions that are not online are to go
-   * @param nowNanos    by System.nanoTime()
+   * @param files      live files
+   * @param needsSpace whether files of regions that are not online are due
+   * @param nowNanos   by System.nanoTime()
    * @return those to be dropped
    */
   List<CachedFile> look(Iterable<CachedFile> files, OnlineFiles online, boolean needsSpace,

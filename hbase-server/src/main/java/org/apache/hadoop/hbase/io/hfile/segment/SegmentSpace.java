@@ -21,8 +21,8 @@ import java.util.concurrent.TimeUnit;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * How much can be stored without a block being lost. Each block needs the answer, which is
- * up to a millisecond old and costs a reading of the clock. Thread-safe.
+ * How much can be stored without an eviction. Each insertion needs the answer, so it is cached for
+ * a millisecond and costs one reading of the clock. Thread-safe.
  */
 @InterfaceAudience.Private
 final class SegmentSpace {
@@ -40,8 +40,8 @@ final class SegmentSpace {
   }
 
   /**
-   * Whether a device has segments that can be written without a block being lost: more clean ones
-   * than the cleaner sees to, or one without live blocks.
+   * Whether a device has segments that can be written without an eviction: more clean ones than the
+   * cleaner keeps, or one without live blocks.
    */
   boolean hasSpare() {
     look();

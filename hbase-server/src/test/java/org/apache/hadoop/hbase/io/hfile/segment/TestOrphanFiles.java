@@ -47,7 +47,7 @@ import org.junit.ClassRule;
 import org.junit.Test;
 import org.junit.experimental.categories.Category;
 
-/** Which files no region reads, and when they go. */
+/** Which files no region reads, and when they are dropped. */
 @Category({ IOTests.class, SmallTests.class })
 public class TestOrphanFiles {
   @ClassRule
@@ -109,7 +109,7 @@ public class TestOrphanFiles {
   }
 
   @Test
-  public void testFileThatIsMissingInItsRegionGoesSoon() {
+  public void testFileMissingInItsRegionIsDroppedSoon() {
     cached(A, NAME);
     cached(B, NAME);
     OnlineFiles online = online(region(REGION, false, A));
@@ -120,7 +120,7 @@ public class TestOrphanFiles {
   }
 
   @Test
-  public void testFileOfAFormerProcessGoesAtOnce() {
+  public void testFileOfAFormerProcessIsDroppedAtOnce() {
     recovered(A, NAME);
     recovered(B, NAME);
     recovered(C, ELSEWHERE);
@@ -139,7 +139,7 @@ public class TestOrphanFiles {
   }
 
   @Test
-  public void testFileOfARegionElsewhereGoesAfterItsTimeWhenSpaceIsNeeded() {
+  public void testFileOfAnOfflineRegionIsDroppedWhenTheTierIsFull() {
     cached(A, ELSEWHERE);
     cached(B, null);
     OnlineFiles online = online(region(REGION, false));

@@ -112,8 +112,10 @@ public class TestSegmentFaultShares {
     }
     int start = churned.get();
     CachedBlockFixture.await(() -> churned.get() > start + 500);
-    blocks.store.devices()
-      .forEach(device -> device.stallsAfter(TimeUnit.MILLISECONDS.toNanos(MILLIS / 8)));
+  }
+
+  private void setStall(long millis) {
+    blocks.store.devices().get(0).stallsAfter(TimeUnit.MILLISECONDS.toNanos(millis));
   }
 
   private Thread thread(int number, Consumer<Random> step) {
@@ -250,17 +252,15 @@ public class TestSegmentFaultShares {
 
   @Test
   public void testReadsThatHangForLong() throws InterruptedException {
-    // Ten times what counts as a stall; threads that have begun to read are in it.
-    blocks.store.devices()
-      .forEach(device -> device.stallsAfter(TimeUnit.MILLISECONDS.toNanos(MILLIS / 40)));
+    // So that the fault lasts for more than ten stalls, from which on the device is bypassed.
+    setStall(MILLIS / 40);
     fault("reads hang", deviceShare(), () -> failing.blockReads(true),
       () -> failing.blockReads(false));
   }
 
   @Test
   public void testReadsThatHangForShort() throws InterruptedException {
-    blocks.store.devices()
-      .forEach(device -> device.stallsAfter(TimeUnit.MILLISECONDS.toNanos(2 * MILLIS)));
+    setStall(2 * MILLIS);
     fault("reads wait", 0, () -> failing.blockReads(true), () -> failing.blockReads(false));
   }
 

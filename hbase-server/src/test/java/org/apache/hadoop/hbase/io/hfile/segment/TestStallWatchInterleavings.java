@@ -33,8 +33,8 @@ import org.junit.experimental.categories.Category;
 
 /**
  * The invariant of {@link StallWatch}, under all {@link Interleavings} with at most two
- * preemptions of an access that hangs, of two that come and go, and of one who looks. All of them
- * want the same slot first. A thread can be preempted before each access to a slot and to the
+ * preemptions of an access that hangs, of two accesses that end, and of a reader of the slots. All
+ * accesses try one slot first. A thread can be preempted before each access to a slot and to the
  * clock.
  */
 @Category({ IOTests.class, SmallTests.class })
@@ -67,7 +67,7 @@ public class TestStallWatchInterleavings {
     @Override
     boolean claim(int at, long start) {
       threads.point();
-      // As a watch would that writes its slot whoever has it.
+      // The defect: a slot is written although another access has claimed it.
       return super.claim(at, start) || sharesSlots;
     }
 
