@@ -273,6 +273,8 @@ public class TestSegmentPartialFailure {
         .noneMatch(location -> Location.segment(location) >= StoredBlocksFixture.SEGMENTS));
     } finally {
       devices.medium("hanging").blockReads(false);
+      // A slow machine is no stall.
+      blocks.store.devices().get(1).stallsAfter(TimeUnit.HOURS.toNanos(1));
     }
     CachedBlockFixture.await(() -> blocks.store.bypassedDevices() == 0);
     fill(2 * 2 * StoredBlocksFixture.SEGMENTS);
