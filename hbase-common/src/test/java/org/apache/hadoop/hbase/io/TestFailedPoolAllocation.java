@@ -18,7 +18,7 @@
 package org.apache.hadoop.hbase.io;
 
 import static org.junit.Assert.assertEquals;
-import static org.junit.Assert.assertNull;
+import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
@@ -58,15 +58,16 @@ public class TestFailedPoolAllocation {
   @Test
   public void testBufferThatCouldNotBeMadeIsNotCounted() {
     for (int i = 0; i < 10; i++) {
-      assertThrows(OutOfMemoryError.class, pool::getBuffer);
+      assertThrows(OutOfMemoryError.class, pool::allocateOneBuffer);
       assertEquals(0, pool.getUsedBufferCount());
       assertEquals(0, pool.getPoolAllocationBytes());
     }
     memory = 4;
     for (int i = 0; i < 4; i++) {
-      assertTrue(pool.getBuffer().isDirect());
+      assertFalse(pool.allocateOneBuffer().hasArray());
     }
-    assertNull(pool.getBuffer());
+    // The pool has no more, so this one is on the heap.
+    assertTrue(pool.allocateOneBuffer().hasArray());
   }
 
   @Test
