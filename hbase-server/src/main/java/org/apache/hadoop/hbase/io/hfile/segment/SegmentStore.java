@@ -66,6 +66,7 @@ final class SegmentStore {
   private static final long WRITE_BURST_MILLIS = 100;
   private static final long STOP_WAIT_MS = 60_000;
   private static final long STOP_LOOK_MS = 100;
+  private static final long FORGET_LOOK_MS = 5;
 
   private final SegmentStoreSettings settings;
   private final SegmentDirectory directory;
@@ -277,11 +278,30 @@ final class SegmentStore {
     writeRate.setLimit(0);
     recoveries.forEach(SegmentRecovery::stop);
     long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(STOP_WAIT_MS);
-    boolean interrupted =
-      join(cleanerThreads, end) | join(recoveryThreads, end) | join(writerThreads, end);
+    boolean interrupted = join(cleanerThreads, end) | join(recoveryThreads, end)
+      | join(writerThreads, end) | awaitForgotten(end);
     if (interrupted) {
       Thread.currentThread().interrupt();
     }
+  }
+
+  /**
+   * Waits until the directory has forgotten the devices that were bypassed, so that it does not
+   * change when it is written, or until a time.
+   * @return whether this was interrupted
+   */
+  private boolean awaitForgotten(long end) {
+    boolean interrupted = false;
+    while (
+      devices.all().stream().anyMatch(StoreDevice::isForgetting) && System.nanoTime() - end < 0
+    ) {
+      try {
+        TimeUnit.MILLISECONDS.sleep(FORGET_LOOK_MS);
+      } catch (InterruptedException e) {
+        interrupted = true;
+      }
+    }
+    return interrupted;
   }
 
   /**

@@ -53,6 +53,8 @@ final class ModelDirectory implements SegmentDirectory {
 
   private final Map<Key, Long> locations = new HashMap<>();
   private SegmentStore store;
+  private volatile Runnable beforeForgetting = () -> {
+  };
 
   synchronized void attach(SegmentStore to) {
     store = to;
@@ -164,8 +166,18 @@ final class ModelDirectory implements SegmentDirectory {
       .sum();
   }
 
+  /** Sets what is done before segments are forgotten. */
+  void beforeForgetting(Runnable task) {
+    beforeForgetting = task;
+  }
+
   @Override
-  public synchronized void forgetSegments(int first, int end) {
+  public void forgetSegments(int first, int end) {
+    beforeForgetting.run();
+    forget(first, end);
+  }
+
+  private synchronized void forget(int first, int end) {
     locations.values().removeIf(
       location -> Location.segment(location) >= first && Location.segment(location) < end);
   }

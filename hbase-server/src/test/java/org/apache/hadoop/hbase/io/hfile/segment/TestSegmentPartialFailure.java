@@ -26,6 +26,7 @@ import java.io.IOException;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.io.hfile.CachedBlockFixture;
@@ -37,6 +38,8 @@ import org.junit.ClassRule;
 import org.junit.Rule;
 import org.junit.Test;
 import org.junit.experimental.categories.Category;
+
+import org.apache.hbase.thirdparty.com.google.common.util.concurrent.Uninterruptibles;
 
 /** What a store loses when a part of a device fails: what was on that part. */
 @Category({ IOTests.class, MediumTests.class })
@@ -265,6 +268,8 @@ public class TestSegmentPartialFailure {
       while (blocks.store.metrics().segmentsWritten.sum() < target) {
         blocks.insert("f", end++);
       }
+      // Before that a read of the device would hang as well, here.
+      CachedBlockFixture.await(() -> blocks.store.devices().get(1).isStalled());
       CachedBlockFixture.await(() -> {
         blocks.readAll();
         return blocks.store.bypassedDevices() == 1;
@@ -279,6 +284,28 @@ public class TestSegmentPartialFailure {
     CachedBlockFixture.await(() -> blocks.store.bypassedDevices() == 0);
     fill(2 * 2 * StoredBlocksFixture.SEGMENTS);
     assertAllReadable();
+  }
+
+  /** Else the directory would change while it is written to the snapshot. */
+  @Test
+  public void testStopWaitsUntilABypassedDeviceIsForgotten() throws Exception {
+    open("good", "failing");
+    fill(2 * 2 * StoredBlocksFixture.SEGMENTS);
+    CountDownLatch mayForget = new CountDownLatch(1);
+    blocks.directory.beforeForgetting(() -> Uninterruptibles.awaitUninterruptibly(mayForget));
+    devices.medium("failing").failReads(true);
+    CachedBlockFixture.await(() -> {
+      blocks.readAll();
+      return blocks.store.bypassedDevices() == 1;
+    });
+    Thread stop = new Thread(blocks.store::stop);
+    stop.start();
+    stop.join(500);
+    assertTrue("has not waited", stop.isAlive());
+    mayForget.countDown();
+    stop.join();
+    assertTrue(blocks.directory.all().values().stream()
+      .noneMatch(location -> Location.segment(location) >= StoredBlocksFixture.SEGMENTS));
   }
 
   @Test
