@@ -23,6 +23,8 @@ import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.nio.ByteBuff;
 import org.apache.hadoop.hbase.testclassification.IOTests;
@@ -63,11 +65,15 @@ public class TestFailedPoolAllocation {
       assertEquals(0, pool.getPoolAllocationBytes());
     }
     memory = 4;
+    List<ByteBuff> taken = new ArrayList<>();
     for (int i = 0; i < 4; i++) {
-      assertFalse(pool.allocateOneBuffer().hasArray());
+      taken.add(pool.allocateOneBuffer());
+      assertFalse(taken.get(i).hasArray());
     }
     // The pool has no more, so this one is on the heap.
-    assertTrue(pool.allocateOneBuffer().hasArray());
+    taken.add(pool.allocateOneBuffer());
+    assertTrue(taken.get(4).hasArray());
+    taken.forEach(ByteBuff::release);
   }
 
   @Test
