@@ -24,6 +24,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -44,6 +45,7 @@ import org.junit.rules.Timeout;
  */
 public class TestSoak {
   private static final long SECONDS = Long.getLong("soak.seconds", 0);
+  private static final int NONCE_MILLIS = 60_000;
   private static final int THREADS = 64;
   private static final int ROWS = 250;
   /** As many as a plot shows, and each collects the server's garbage. */
@@ -70,7 +72,10 @@ public class TestSoak {
   public void testNothingGrows() throws Exception {
     Assume.assumeTrue("-Dsoak.seconds= says for how long", SECONDS > 0);
     Cluster.Server server = cluster.servers().get(0);
-    cluster.start(Jars.FORK, Map.of(server, Feature.worst().get(0).keys(server.cache)), true);
+    Map<String, String> keys = new LinkedHashMap<>(Feature.worst().get(0).keys(server.cache));
+    // A server remembers the nonce of each increment, for half an hour by default.
+    keys.put("hbase.server.hashNonce.gracePeriod", Integer.toString(NONCE_MILLIS));
+    cluster.start(Jars.FORK, Map.of(server, keys), true);
     cluster.startClient(Map.of("hbase.client.netty.flush.consolidation.enabled", "true"), THREADS,
       ROWS, 1);
     // So that there are files to read from the beginning.
