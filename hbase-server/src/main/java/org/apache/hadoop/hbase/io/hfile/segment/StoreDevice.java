@@ -372,7 +372,7 @@ final class StoreDevice {
     return reads.isClosed();
   }
 
-  /** Whether the file system had no space for unwritten segments when it was last asked. */
+  /** Whether the file system had no space for unwritten segments at the last check. */
   boolean hasNoSpace() {
     return noSpace;
   }
