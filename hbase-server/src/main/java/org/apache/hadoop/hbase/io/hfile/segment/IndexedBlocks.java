@@ -17,6 +17,7 @@
  */
 package org.apache.hadoop.hbase.io.hfile.segment;
 
+import java.util.function.BooleanSupplier;
 import java.util.function.LongConsumer;
 import org.apache.yetus.audience.InterfaceAudience;
 
@@ -30,6 +31,7 @@ final class IndexedBlocks implements SegmentDirectory {
   private final CachedFiles files;
   private final SegmentIndex index;
   /** Told of each place that holds no block any more, but those that the store took out itself. */
+  private volatile BooleanSupplier freeingOrphans = () -> false;
   private volatile LongConsumer freed = location -> {
   };
 
@@ -41,6 +43,16 @@ final class IndexedBlocks implements SegmentDirectory {
   /** Says whom to tell of places that hold no block any more. */
   void onFreed(LongConsumer consumer) {
     freed = consumer;
+  }
+
+  /** Says whom to ask whether blocks of files that no region reads are about to be removed. */
+  void onReclaim(BooleanSupplier freesOrphans) {
+    freeingOrphans = freesOrphans;
+  }
+
+  @Override
+  public boolean isFreeingOrphans() {
+    return freeingOrphans.getAsBoolean();
   }
 
   @Override

@@ -18,15 +18,9 @@
 package org.apache.hadoop.hbase.io.hfile.segment;
 
 import java.io.IOException;
-import java.util.ArrayList;
-import java.util.Collections;
 import java.util.Iterator;
-import java.util.List;
 import java.util.Map;
-import java.util.NoSuchElementException;
 import java.util.Optional;
-import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiConsumer;
@@ -37,9 +31,6 @@ import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hbase.io.ByteBuffAllocator;
 import org.apache.hadoop.hbase.io.hfile.BlockCache;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
-import org.apache.hadoop.hbase.io.hfile.BlockCacheUtil;
-import org.apache.hadoop.hbase.io.hfile.BlockPriority;
-import org.apache.hadoop.hbase.io.hfile.BlockType;
 import org.apache.hadoop.hbase.io.hfile.BlockType.BlockCategory;
 import org.apache.hadoop.hbase.io.hfile.CacheStats;
 import org.apache.hadoop.hbase.io.hfile.CacheTier;
@@ -53,7 +44,6 @@ import org.apache.hadoop.hbase.io.hfile.bucket.RecoveredEntryAllocator;
 import org.apache.hadoop.hbase.regionserver.DataTieringManager;
 import org.apache.hadoop.hbase.regionserver.HRegion;
 import org.apache.hadoop.hbase.regionserver.StoreFileInfo;
-import org.apache.hadoop.hbase.regionserver.multiget.SharedReads;
 import org.apache.hadoop.hbase.util.Pair;
 import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
@@ -76,6 +66,7 @@ import org.slf4j.LoggerFactory;
  * segments themselves say, in the background. Nobody waits for either.</li>
  * <li>Only {@link HFileBlock}s are taken.</li>
  * </ul>
+ * Longer than 500 lines because of the two interfaces, most methods of which are a line here.
  * Thread-safe. A failing device or an entry that is not what was written is a miss; no lookup and
  * no insertion throws.
  */
@@ -83,22 +74,11 @@ import org.slf4j.LoggerFactory;
 public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Reader {
   private static final Logger LOG = LoggerFactory.getLogger(SegmentCache.class);
 
-  private static final long SWEEP_RETRY_MS = 100;
-  /** How long what a dropped file has left waits for a device to log that. */
-  private static final long MAX_LOG_WAIT_NANOS = TimeUnit.SECONDS.toNanos(10);
-  private static final long LOG_INTERVAL_NANOS = TimeUnit.MINUTES.toNanos(5);
-  private static final long ORPHANS_INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(10);
   private static final int DEFAULT_WAIT_MS = 0;
-
-  /** Says to those who share reads that there is nothing to share. */
-  private static final IOException NOT_THERE = new NotThere();
 
   private final String name;
   private final String engine;
   private final CachedFiles files = new CachedFiles();
-  /** Null if files of no region are kept. */
-  private final Map<String, HRegion> onlineRegions;
-  private final OrphanFiles orphans;
   private final SegmentIndex index;
   private final IndexedBlocks blocks;
   private final SegmentStore store;
@@ -106,23 +86,12 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
   /** Null if there is no place for it. */
   private final SegmentSnapshot snapshot;
   private final CacheStats stats = new Stats();
-  private final BlockingQueue<Sweep> dropped = new LinkedBlockingQueue<>();
-  private final Thread sweeper;
+  private final SegmentCacheGauges gauges;
+  private final FileSweeper sweeper;
   private final AtomicBoolean closed = new AtomicBoolean();
   private final boolean restored;
-  private volatile ByteBuffAllocator allocator = ByteBuffAllocator.HEAP;
   private volatile long waitNanos;
-  private final SharedReads.BlockReader<Place> reader = new BatchReader();
-
-  /** Thrown in one thread only to be caught in it, and so without a trace. */
-  private static final class NotThere extends IOException {
-    private static final long serialVersionUID = 1L;
-
-    @Override
-    public synchronized Throwable fillInStackTrace() {
-      return this;
-    }
-  }
+  private final IndexedBlockReads reads;
 
   /** Counts as evicted what went because its segment was reclaimed. */
   private final class Stats extends CacheStats {
@@ -170,8 +139,6 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
   private SegmentCache(String tierName, String ioEngine, SegmentCacheSettings settings,
     Configuration conf, Map<String, HRegion> regions, SegmentDevice.Opener opener)
     throws IOException {
-    onlineRegions = regions;
-    orphans = new OrphanFiles(settings.orphanGraceNanos());
     name = tierName;
     engine = ioEngine;
     index = new SegmentIndex(settings.expectedBlocks(),
@@ -179,25 +146,22 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
     blocks = new IndexedBlocks(files, index);
     store = SegmentStore.open(settings.store(), blocks, opener);
     metrics = store.metrics();
+    reads = new IndexedBlockReads(index, store);
+    gauges = new SegmentCacheGauges(files, index, store, stats);
     blocks.onFreed(store::freed);
     snapshot = settings.snapshot() == null ? null : new SegmentSnapshot(settings.snapshot());
     restored = restore();
     waitNanos = waitNanos(conf);
     store.setInMemoryShare(SegmentCacheSettings.inMemoryShare(conf));
-    files.dropped().forEach(file -> dropped.add(new Sweep(file, null)));
+    sweeper = new FileSweeper(name, blocks, store, files,
+      new OrphanFiles(settings.orphanGraceNanos()), regions);
+    blocks.onReclaim(sweeper::isFreeingOrphans);
     store.start(name);
-    sweeper = daemon(this::sweep, name + "-SegmentSweeper");
-    sweeper.start();
+    sweeper.start(() -> gauges.log(name, engine));
     LOG.info("{} tier: {} MB in {} segments of {} MB on {}; {}", name, store.capacity() >> 20,
       store.segmentCount(), store.segmentSize() >> 20, engine,
       restored ? files.getBlockCount() + " blocks in " + files.getFileCount() + " files are back"
         : "looking for blocks in the segments");
-  }
-
-  private static Thread daemon(Runnable task, String threadName) {
-    Thread thread = new Thread(task, threadName);
-    thread.setDaemon(true);
-    return thread;
   }
 
   private boolean restore() {
@@ -220,9 +184,7 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
 
   @Override
   public void useAllocator(ByteBuffAllocator pool) {
-    if (!allocator.isReservoirEnabled()) {
-      allocator = pool;
-    }
+    reads.useAllocator(pool);
   }
 
   @Override
@@ -311,10 +273,10 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
     }
     boolean wanted = caching && updateCacheMetrics;
     CachedFile file = files.get(key.getHfileName());
-    Cacheable block = file == null ? null : read(file, key, wanted);
+    Cacheable block = file == null ? null : reads.read(file, key.getOffset(), wanted);
     if (block == null) {
       file = referredTo(key);
-      block = file == null ? null : read(file, key, wanted);
+      block = file == null ? null : reads.read(file, key.getOffset(), wanted);
     } else {
       noteRegion(file, key);
     }
@@ -337,103 +299,6 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
       : files.get(StoreFileInfo.getReferredToRegionAndFile(hfileName).getSecond());
   }
 
-  private Cacheable read(CachedFile file, BlockCacheKey key, boolean wanted) {
-    long offset = key.getOffset();
-    long location = index.get(file.id(), offset);
-    while (Location.isPresent(location)) {
-      Cacheable block = readOnce(new Place(file, offset, location));
-      if (block != null) {
-        if (wanted) {
-          index.touch(file.id(), offset, location);
-        }
-        return block;
-      }
-      long now = index.get(file.id(), offset);
-      if (Location.isPresent(now) && Location.isSamePlace(now, location)) {
-        return null;
-      }
-      // Written again elsewhere since.
-      location = now;
-    }
-    return null;
-  }
-
-  /**
-   * Where a block is, and equal for the same block: what is read is the same wherever it is, since
-   * blocks of a file do not change.
-   */
-  private static final class Place {
-    private final CachedFile file;
-    private final long offset;
-    private final long location;
-
-    Place(CachedFile file, long offset, long location) {
-      this.file = file;
-      this.offset = offset;
-      this.location = location;
-    }
-
-    @Override
-    public boolean equals(Object other) {
-      return other instanceof Place && ((Place) other).file == file
-        && ((Place) other).offset == offset;
-    }
-
-    @Override
-    public int hashCode() {
-      return 31 * file.id() + Long.hashCode(offset);
-    }
-  }
-
-  /** Reads a block, once for all gets of a batch that want it; null if it cannot be had. */
-  private Cacheable readOnce(Place place) {
-    try {
-      return SharedReads.read(place, reader);
-    } catch (IOException e) {
-      return null;
-    }
-  }
-
-  /** Reads for the gets of a batch. */
-  private final class BatchReader implements SharedReads.NeighbourReader<Place> {
-    @Override
-    public Cacheable read(Place place) throws IOException {
-      return orNotThere(store.read(place.file, place.offset, place.location, allocator));
-    }
-
-    @Override
-    public Cacheable readWithNext(Place place, BiConsumer<Place, Cacheable> others)
-      throws IOException {
-      CachedFile file = place.file;
-      return orNotThere(store.readWithNext(file, place.offset, place.location, allocator,
-        new SegmentReader.Neighbours() {
-          @Override
-          public long locate(long offset) {
-            return index.get(file.id(), offset);
-          }
-
-          @Override
-          public void accept(long offset, long location, Cacheable block) {
-            others.accept(new Place(file, offset, location), block);
-          }
-        }));
-    }
-
-    /** Equal to where the next block is looked for, which knows the location. */
-    @Override
-    public Place next(Place place, Cacheable block) {
-      return new Place(place.file,
-        place.offset + ((HFileBlock) block).getOnDiskSizeWithHeader(), Location.ABSENT);
-    }
-
-    private Cacheable orNotThere(Cacheable block) throws IOException {
-      if (block == null) {
-        throw NOT_THERE;
-      }
-      return block;
-    }
-  }
-
   @Override
   public boolean evictBlock(BlockCacheKey key) {
     // What a stop leaves is for the next process.
@@ -442,94 +307,12 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
 
   @Override
   public int evictBlocksByHfileName(String hfileName) {
-    if (closed.get()) {
-      return 0;
-    }
-    Tombstone tombstone = store.dropped().dropping(hfileName);
-    CachedFile file;
-    try {
-      file = blocks.drop(hfileName);
-    } finally {
-      store.dropped().dropped(tombstone);
-    }
-    if (file == null) {
-      return 0;
-    }
-    dropped.add(new Sweep(file, tombstone));
-    return (int) Math.min(Integer.MAX_VALUE, file.droppedBlockCount());
+    return closed.get() ? 0 : (int) Math.min(Integer.MAX_VALUE, sweeper.drop(hfileName));
   }
 
   @Override
   public int evictBlocksRangeByHfileName(String hfileName, long initOffset, long endOffset) {
     return closed.get() ? 0 : blocks.evictRange(hfileName, initOffset, endOffset);
-  }
-
-  /** A file that was dropped, and what has its devices know that. */
-  private static final class Sweep {
-    private final CachedFile file;
-    /** Null if a former process has logged it. */
-    private final Tombstone tombstone;
-    private final long start = System.nanoTime();
-
-    Sweep(CachedFile file, Tombstone tombstone) {
-      this.file = file;
-      this.tombstone = tombstone;
-    }
-  }
-
-  /** Whether what a file has left can be freed: the devices know that it was dropped. */
-  private boolean isDue(Sweep sweep) {
-    return sweep.tombstone == null || store.dropped().isLogged(sweep.tombstone)
-      || System.nanoTime() - sweep.start > MAX_LOG_WAIT_NANOS;
-  }
-
-  /** Drops the files that no region reads any more, those of regions elsewhere when it is full. */
-  synchronized void dropOrphans(long nowNanos) {
-    if (onlineRegions == null) {
-      return;
-    }
-    try {
-      List<CachedFile> due = orphans.look(files.live(), OnlineFiles.of(onlineRegions.values()),
-        !store.hasSpareSegments(), nowNanos);
-      long blockCount = 0;
-      for (CachedFile file : due) {
-        blockCount += evictBlocksByHfileName(file.name());
-      }
-      if (!due.isEmpty()) {
-        metrics.orphanFiles.add(due.size());
-        LOG.info("{} tier: dropped {} files that no region reads, with {} blocks", name,
-          due.size(), blockCount);
-      }
-    } catch (RuntimeException e) {
-      // Of a region that is being closed, for instance; the next look is soon.
-      LOG.warn("{} tier: files of no region could not be looked for", name, e);
-    }
-  }
-
-  /** What the background thread does: frees what dropped files have left. */
-  private void sweep() {
-    long nextOrphans = System.nanoTime() + ORPHANS_INTERVAL_NANOS;
-    long nextLog = System.nanoTime() + LOG_INTERVAL_NANOS;
-    try {
-      while (!closed.get()) {
-        Sweep sweep = dropped.poll(10, TimeUnit.SECONDS);
-        if (sweep != null && !(isDue(sweep) && blocks.sweep(sweep.file))) {
-          // Somebody is inserting a block of it, or a device logs it, and will have done so soon.
-          TimeUnit.MILLISECONDS.sleep(SWEEP_RETRY_MS);
-          dropped.add(sweep);
-        }
-        if (System.nanoTime() - nextOrphans > 0) {
-          dropOrphans(System.nanoTime());
-          nextOrphans = System.nanoTime() + ORPHANS_INTERVAL_NANOS;
-        }
-        if (System.nanoTime() - nextLog > 0) {
-          nextLog += LOG_INTERVAL_NANOS;
-          logStats();
-        }
-      }
-    } catch (InterruptedException e) {
-      LOG.debug("{} tier: the sweeper ends", name);
-    }
   }
 
   @Override
@@ -546,13 +329,7 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
     if (!closed.compareAndSet(false, true)) {
       return;
     }
-    sweeper.interrupt();
-    boolean interrupted = false;
-    try {
-      sweeper.join(TimeUnit.SECONDS.toMillis(10));
-    } catch (InterruptedException e) {
-      interrupted = true;
-    }
+    boolean interrupted = sweeper.stop();
     store.stop();
     if (snapshot != null) {
       try {
@@ -613,116 +390,10 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
     return files.getByteCount() - files.getByteCount(BlockCategory.DATA);
   }
 
-  /** A block of the index, as far as it knows. */
-  private static final class StoredBlock implements CachedBlock {
-    private final String hfileName;
-    private final long offset;
-    private final long location;
-
-    StoredBlock(String hfileName, long offset, long location) {
-      this.hfileName = hfileName;
-      this.offset = offset;
-      this.location = location;
-    }
-
-    @Override
-    public BlockPriority getBlockPriority() {
-      return Location.isInMemory(location) ? BlockPriority.MEMORY
-        : Location.access(location) == 0 ? BlockPriority.SINGLE : BlockPriority.MULTI;
-    }
-
-    @Override
-    public BlockType getBlockType() {
-      return typeOf(location);
-    }
-
-    @Override
-    public long getOffset() {
-      return offset;
-    }
-
-    @Override
-    public long getSize() {
-      return Location.length(location);
-    }
-
-    /** Not known. */
-    @Override
-    public long getCachedTime() {
-      return 0;
-    }
-
-    @Override
-    public String getFilename() {
-      return hfileName;
-    }
-
-    @Override
-    public int compareTo(CachedBlock other) {
-      int byName = hfileName.compareTo(other.getFilename());
-      return byName != 0 ? byName : Long.compare(offset, other.getOffset());
-    }
-
-    @Override
-    public boolean equals(Object other) {
-      return other instanceof CachedBlock && compareTo((CachedBlock) other) == 0;
-    }
-
-    @Override
-    public int hashCode() {
-      return hfileName.hashCode() * 127 + Long.hashCode(offset);
-    }
-
-    @Override
-    public String toString() {
-      return BlockCacheUtil.toString(this, System.nanoTime());
-    }
-  }
-
-  /** One type of those that count as what the block does. */
-  private static BlockType typeOf(long location) {
-    switch (Location.categoryOf(Location.category(location))) {
-      case DATA:
-        return BlockType.DATA;
-      case INDEX:
-        return BlockType.LEAF_INDEX;
-      case BLOOM:
-        return BlockType.BLOOM_CHUNK;
-      default:
-        return BlockType.META;
-    }
-  }
-
   /** Returns the blocks, of which no more are held at a time than a small part of the index has. */
   @Override
   public Iterator<CachedBlock> iterator() {
-    return new Iterator<CachedBlock>() {
-      private int partition;
-      private Iterator<CachedBlock> some = Collections.emptyIterator();
-
-      @Override
-      public boolean hasNext() {
-        while (!some.hasNext() && partition < index.getPartitionCount()) {
-          List<CachedBlock> next = new ArrayList<>();
-          index.forEachIn(partition++, (id, offset, location) -> {
-            CachedFile file = files.byId(id);
-            if (file != null && file.isLive()) {
-              next.add(new StoredBlock(file.name(), offset, location));
-            }
-          });
-          some = next.iterator();
-        }
-        return some.hasNext();
-      }
-
-      @Override
-      public CachedBlock next() {
-        if (!hasNext()) {
-          throw new NoSuchElementException();
-        }
-        return some.next();
-      }
-    };
+    return new IndexedBlockIterator(index, files);
   }
 
   @Override
@@ -848,7 +519,7 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
     CachedFile file = files.get(hfileName);
     if (file != null) {
       index.forEachOf(file.id(), 0, file.largestOffset(), (id, offset, location) -> visitor
-        .accept(new BlockCacheKey(hfileName, offset, true, typeOf(location))));
+        .accept(new BlockCacheKey(hfileName, offset, true, IndexedBlockIterator.typeOf(location))));
     }
   }
 
@@ -874,86 +545,8 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
   }
 
   @Override
-  public void forEachGauge(BiConsumer<String, LongSupplier> gauges) {
-    gauges.accept("Capacity", this::getMaxSize);
-    gauges.accept("Used", this::getCurrentSize);
-    gauges.accept("MetaBlockCount", this::getMetaBlockCount);
-    gauges.accept("MetaBlockSize", this::getMetaBlockSize);
-    accept(gauges, "Index", BlockCategory.INDEX);
-    accept(gauges, "Bloom", BlockCategory.BLOOM);
-    accept(gauges, "Data", BlockCategory.DATA);
-    gauges.accept("HitCount", stats::getHitCount);
-    gauges.accept("MissCount", stats::getMissCount);
-    gauges.accept("InsertedBlockCount", metrics.insertions::sum);
-    gauges.accept("WrittenBytes", metrics.writtenBytes::sum);
-    gauges.accept("EvictedBlockCount", metrics.blocksReclaimed::sum);
-    gauges.accept("RefusedInsertCount", stats::getFailedInserts);
-    gauges.accept("ChecksumFailureCount", metrics.badEntries::sum);
-    gauges.accept("IoErrorCount", () -> metrics.readErrors.sum() + metrics.writeErrors.sum());
-    gauges.accept("UnreadableEntryCount", metrics.unreadableEntries::sum);
-    gauges.accept("BypassedReadCount", metrics.bypassedReads::sum);
-    // As for one device: in use, or left alone; here by how many of them.
-    gauges.accept("DeviceState", () -> store.bypassedDevices() == 0 ? 0 : 1);
-    gauges.accept("BypassedDeviceCount", store::bypassedDevices);
-    gauges.accept("ReadOnlyDeviceCount", store::readOnlyDevices);
-    gauges.accept("FileCount", files::getFileCount);
-    gauges.accept("DroppedBlockCount", files::getDroppedBlockCount);
-    gauges.accept("IndexBytes", index::getOffHeapBytes);
-    gauges.accept("IndexMaxBytes", index::getMaxOffHeapBytes);
-    gauges.accept("IndexFullInsertCount", index::getRefusedCount);
-    gauges.accept("BufferBytes", store::bufferBytes);
-    gauges.accept("SegmentCount", store::segmentCount);
-    gauges.accept("CleanSegmentCount", store::cleanSegments);
-    gauges.accept("RetiredSegmentCount", () -> store.table().retiredCount());
-    gauges.accept("UnwrittenSegmentCount", () -> store.table().unwrittenCount());
-    gauges.accept("WaitingSegmentCount", store::pending);
-    gauges.accept("InMemoryBytes", files::getInMemoryBytes);
-    gauges.accept("InsertedBytes", metrics.insertedBytes::sum);
-    gauges.accept("DeviceWriteCount", metrics.writes::sum);
-    gauges.accept("DeviceWriteMeanBytes", metrics::meanWriteBytes);
-    gauges.accept("DeviceSyncCount", metrics.syncs::sum);
-    gauges.accept("DeviceSyncMs", () -> TimeUnit.NANOSECONDS.toMillis(metrics.syncNanos.sum()));
-    gauges.accept("WriteAmplificationPercent",
-      () -> Math.round(100 * metrics.writeAmplification()));
-    gauges.accept("UnfitBlockCount", metrics.unfit::sum);
-    gauges.accept("RefusedReadInsertCount", metrics.refusals(InsertionKind.READ)::sum);
-    gauges.accept("RefusedPrefetchInsertCount", metrics.refusals(InsertionKind.PREFETCH)::sum);
-    gauges.accept("RefusedWriteInsertCount", metrics.refusals(InsertionKind.WRITE)::sum);
-    gauges.accept("StaleReadCount", metrics.staleReads::sum);
-    gauges.accept("MemoryReadCount", metrics.memoryReads::sum);
-    gauges.accept("JoinedReadCount", metrics.joinedReads::sum);
-    gauges.accept("ReclaimedSegmentCount", metrics.segmentsReclaimed::sum);
-    gauges.accept("RewrittenBlockCount", metrics.blocksRewritten::sum);
-    gauges.accept("RewrittenBytes", metrics.bytesRewritten::sum);
-    gauges.accept("LostSegmentCount", metrics.segmentsNotWritten::sum);
-    gauges.accept("FoundSegmentCount", metrics.segmentsFound::sum);
-    gauges.accept("RecoveredSegmentCount", metrics.segmentsRecovered::sum);
-    gauges.accept("RecoveredBlockCount", metrics.blocksRecovered::sum);
-    gauges.accept("DeadBlockCount", metrics.deadBlocksFound::sum);
-    gauges.accept("OrphanFileCount", metrics.orphanFiles::sum);
-    gauges.accept("TombstoneCount", metrics.tombstones::sum);
-    gauges.accept("OverwrittenTombstoneCount", metrics.overwrittenTombstones::sum);
-    gauges.accept("BadSegmentCount", metrics.badSegments::sum);
-  }
-
-  private void accept(BiConsumer<String, LongSupplier> gauges, String type,
-    BlockCategory category) {
-    gauges.accept(type + "BlockCount", () -> files.getBlockCount(category));
-    gauges.accept(type + "BlockSize", () -> files.getByteCount(category));
-  }
-
-  private void logStats() {
-    LOG.info(
-      "{} tier ({}): {} blocks of {} files, {} of {} MB, hits={}, misses={}, insertions={}, "
-        + "refused={}, index={} of {} MB, refused by index={}, written={} MB, "
-        + "write amplification={}, reclaimed blocks={}, rewritten={}, "
-        + "bad entries={}, bypassed devices={}",
-      name, engine, getBlockCount(), files.getFileCount(), getCurrentSize() >> 20,
-      getMaxSize() >> 20, stats.getHitCount(), stats.getMissCount(), metrics.insertions,
-      stats.getFailedInserts(), index.getOffHeapBytes() >> 20, index.getMaxOffHeapBytes() >> 20,
-      index.getRefusedCount(), metrics.writtenBytes.sum() >> 20,
-      String.format("%.2f", metrics.writeAmplification()), metrics.blocksReclaimed,
-      metrics.blocksRewritten, metrics.badEntries, store.bypassedDevices());
+  public void forEachGauge(BiConsumer<String, LongSupplier> visitor) {
+    gauges.forEach(visitor);
   }
 
   /** Whether the blocks of the former process were known at once, by a snapshot. */
@@ -969,6 +562,10 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
   /** Returns how many segments wait to be written. */
   int pending() {
     return store.pending();
+  }
+
+  FileSweeper sweeper() {
+    return sweeper;
   }
 
   SegmentStoreMetrics metrics() {

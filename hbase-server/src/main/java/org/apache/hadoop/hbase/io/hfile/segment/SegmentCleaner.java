@@ -233,6 +233,10 @@ final class SegmentCleaner implements Runnable {
   }
 
   private void reclaim() throws InterruptedException {
+    if (directory.isFreeingOrphans()) {
+      TimeUnit.MILLISECONDS.sleep(10);
+      return;
+    }
     int segment = table.takeVictim(device);
     if (segment < 0) {
       // Those that could be have something done to them at this moment.

@@ -83,6 +83,13 @@ interface SegmentDirectory {
    */
   int removed(String fileName, long blockOffset, long location);
 
+  /**
+   * Whether blocks of files that no region reads are about to be removed, so that a segment is free
+   * soon without an eviction of live blocks. Called before a segment is reclaimed. True for at most
+   * a second in a row, so that a reclaim may wait for it.
+   */
+  boolean isFreeingOrphans();
+
   /** Returns the bytes of the blocks of in-memory families, about. */
   long inMemoryBytes();
 

@@ -161,6 +161,11 @@ final class ModelDirectory implements SegmentDirectory {
   }
 
   @Override
+  public boolean isFreeingOrphans() {
+    return false;
+  }
+
+  @Override
   public synchronized long inMemoryBytes() {
     return locations.values().stream().filter(Location::isInMemory).mapToLong(Location::length)
       .sum();

@@ -58,6 +58,9 @@ final class SegmentServerProcess {
     final long online;
     /** The largest part of a region that counts as cached, in percent of its size. */
     final long largestCachedPercent;
+    /** Lookups of reads in the segment tier that found their block, and that did not. */
+    final long hits;
+    final long misses;
 
     private Sample(String[] words) {
       recovering = Boolean.parseBoolean(words[1]);
@@ -70,6 +73,8 @@ final class SegmentServerProcess {
       complete = Long.parseLong(words[8]);
       online = Long.parseLong(words[9]);
       largestCachedPercent = Long.parseLong(words[10]);
+      hits = Long.parseLong(words[11]);
+      misses = Long.parseLong(words[12]);
     }
 
     private static Set<String> set(String word) {
@@ -122,7 +127,8 @@ final class SegmentServerProcess {
         word(cache.getRegionCachedInfo().get().keySet()), orphans(server, cache),
         storeFiles(server, cache.getFullyCachedFiles().get()::containsKey),
         storeFiles(server, file -> true),
-        largestCachedPercent(server, cache));
+        largestCachedPercent(server, cache), cache.getStats().getHitCount(),
+        cache.getStats().getMissCount());
       Thread.sleep(10);
     }
     Runtime.getRuntime().halt(1);

@@ -135,6 +135,11 @@ public class TestDroppedFilesInterleavings {
     }
 
     @Override
+    public boolean isFreeingOrphans() {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
     public long inMemoryBytes() {
       throw new UnsupportedOperationException();
     }

@@ -135,9 +135,9 @@ public class TestOnlineFilesOnCluster {
       assertEquals(Collections.singletonList(name), orphans());
       long files = cache().files().getFileCount();
       long now = System.nanoTime();
-      cache().dropOrphans(now);
+      cache().sweeper().dropOrphans(now);
       assertTrue("not before its time", cache().containsBlock(key));
-      cache().dropOrphans(now + OrphanFiles.COMMIT_NANOS);
+      cache().sweeper().dropOrphans(now + OrphanFiles.COMMIT_NANOS);
       assertFalse(cache().containsBlock(key));
       assertEquals(files - 1, cache().files().getFileCount());
       assertEquals(1, cache().metrics().orphanFiles.sum());

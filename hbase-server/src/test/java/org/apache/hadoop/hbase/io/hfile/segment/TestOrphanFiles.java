@@ -67,7 +67,8 @@ public class TestOrphanFiles {
   private final CachedFiles files = new CachedFiles();
   private final OrphanFiles orphans = new OrphanFiles(GRACE);
 
-  private static HRegion region(RegionInfo info, boolean mob, String... storeFiles) {
+  /** A region with one store that has these files open. */
+  static HRegion region(RegionInfo info, boolean mob, String... storeFiles) {
     HRegion region = mock(HRegion.class);
     when(region.getRegionInfo()).thenReturn(info);
     TableDescriptor table = TableDescriptorBuilder.newBuilder(TABLE).setColumnFamily(

@@ -1,0 +1,233 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.io.hfile.segment;
+
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.hadoop.hbase.regionserver.HRegion;
+import org.apache.yetus.audience.InterfaceAudience;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Drops files, and frees in the background what dropped files have in the index. Its thread also
+ * looks every ten seconds for files that no region reads, every second as long as blocks of a
+ * former process are being recovered. A device that is about to reclaim a segment has it look at
+ * once if regions were opened or closed since, so that dead blocks of a former process are evicted
+ * before live ones.
+ * <p>
+ * Invariant: what a file has in the index is freed only after each device has logged its tombstone,
+ * or has not done so for ten seconds. Thread-safe.
+ */
+@InterfaceAudience.Private
+final class FileSweeper {
+  private static final Logger LOG = LoggerFactory.getLogger(FileSweeper.class);
+
+  private static final long RETRY_MS = 100;
+  private static final long MAX_LOG_WAIT_NANOS = TimeUnit.SECONDS.toNanos(10);
+  private static final long LOG_INTERVAL_NANOS = TimeUnit.MINUTES.toNanos(5);
+  private static final long RECOVERY_INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(1);
+  private static final long ORPHANS_INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(10);
+  /** How long a reclaim waits for what was dropped by a look. */
+  private static final long MAX_FREEING_NANOS = TimeUnit.SECONDS.toNanos(1);
+  private static final long MAX_STOP_MS = TimeUnit.SECONDS.toMillis(10);
+
+  private final String name;
+  private final IndexedBlocks blocks;
+  private final SegmentStore store;
+  private final CachedFiles files;
+  private final OrphanFiles orphans;
+  /** Null if files of no region are kept. */
+  private final Map<String, HRegion> onlineRegions;
+  private final BlockingQueue<Sweep> dropped = new LinkedBlockingQueue<>();
+  /** How many dropped files have not been freed yet. */
+  private final AtomicInteger unfreed = new AtomicInteger();
+  private volatile boolean stopped;
+  private Thread thread;
+  private Set<String> regionsAtLastLook = Collections.emptySet();
+  private boolean orphansDropped;
+  private long lastLookNanos = System.nanoTime();
+
+  /** A dropped file. */
+  private static final class Sweep {
+    private final CachedFile file;
+    /** Null if a former process has logged it. */
+    private final Tombstone tombstone;
+    private final long start = System.nanoTime();
+
+    Sweep(CachedFile file, Tombstone tombstone) {
+      this.file = file;
+      this.tombstone = tombstone;
+    }
+  }
+
+  /**
+   * @param tierName      for logs and the thread
+   * @param onlineRegions by encoded name, as they change; if null, files of no region are kept
+   */
+  FileSweeper(String tierName, IndexedBlocks blocks, SegmentStore store, CachedFiles files,
+    OrphanFiles orphans, Map<String, HRegion> onlineRegions) {
+    this.name = tierName;
+    this.blocks = blocks;
+    this.store = store;
+    this.files = files;
+    this.orphans = orphans;
+    this.onlineRegions = onlineRegions;
+    files.dropped().forEach(file -> add(new Sweep(file, null)));
+  }
+
+  private void add(Sweep sweep) {
+    unfreed.incrementAndGet();
+    dropped.add(sweep);
+  }
+
+  /**
+   * Starts the thread.
+   * @param report is run every five minutes
+   */
+  void start(Runnable report) {
+    thread = new Thread(() -> run(report), name + "-SegmentSweeper");
+    thread.setDaemon(true);
+    thread.start();
+  }
+
+  /**
+   * Ends the thread, for which it waits for at most ten seconds. An interrupt ends the wait.
+   * @return whether there was an interrupt, which is left to the caller to restore: a channel that
+   *         is written with the flag set is closed
+   */
+  boolean stop() {
+    stopped = true;
+    thread.interrupt();
+    try {
+      thread.join(MAX_STOP_MS);
+      return false;
+    } catch (InterruptedException e) {
+      return true;
+    }
+  }
+
+  /**
+   * Drops a file: none of its blocks is found from now on, neither here nor after a restart.
+   * @return how many blocks it had
+   */
+  long drop(String hfileName) {
+    Tombstone tombstone = store.dropped().dropping(hfileName);
+    CachedFile file;
+    try {
+      file = blocks.drop(hfileName);
+    } finally {
+      store.dropped().dropped(tombstone);
+    }
+    if (file == null) {
+      return 0;
+    }
+    add(new Sweep(file, tombstone));
+    return file.droppedBlockCount();
+  }
+
+  /** Whether what a file has left can be freed: the devices know that it was dropped. */
+  private boolean isDue(Sweep sweep) {
+    return sweep.tombstone == null || store.dropped().isLogged(sweep.tombstone)
+      || System.nanoTime() - sweep.start > MAX_LOG_WAIT_NANOS;
+  }
+
+  /**
+   * Drops the files that no region reads any more, those of regions elsewhere when it is full.
+   * @return how many
+   */
+  synchronized int dropOrphans(long nowNanos) {
+    if (onlineRegions == null) {
+      return 0;
+    }
+    Set<String> regions = new HashSet<>(onlineRegions.keySet());
+    int count = 0;
+    try {
+      List<CachedFile> due = orphans.look(files.live(), OnlineFiles.of(onlineRegions.values()),
+        !store.hasSpareSegments(), nowNanos);
+      long blockCount = 0;
+      for (CachedFile file : due) {
+        blockCount += drop(file.name());
+      }
+      count = due.size();
+      if (count > 0) {
+        store.metrics().orphanFiles.add(count);
+        LOG.info("{} tier: dropped {} files that no region reads, with {} blocks", name, count,
+          blockCount);
+      }
+    } catch (RuntimeException e) {
+      // Of a region that is being closed, for instance; the next look is soon.
+      LOG.warn("{} tier: files of no region could not be looked for", name, e);
+    }
+    regionsAtLastLook = regions;
+    orphansDropped = count > 0;
+    lastLookNanos = System.nanoTime();
+    return count;
+  }
+
+  /** See {@link SegmentDirectory#isFreeingOrphans}. */
+  synchronized boolean isFreeingOrphans() {
+    if (onlineRegions == null) {
+      return false;
+    }
+    if (!onlineRegions.keySet().equals(regionsAtLastLook)) {
+      dropOrphans(System.nanoTime());
+    }
+    return orphansDropped && unfreed.get() > 0
+      && System.nanoTime() - lastLookNanos < MAX_FREEING_NANOS;
+  }
+
+  private synchronized void lookForOrphans() {
+    long interval = store.isRecovered() ? ORPHANS_INTERVAL_NANOS : RECOVERY_INTERVAL_NANOS;
+    if (System.nanoTime() - lastLookNanos >= interval) {
+      dropOrphans(System.nanoTime());
+    }
+  }
+
+  private void run(Runnable report) {
+    long nextReport = System.nanoTime() + LOG_INTERVAL_NANOS;
+    try {
+      while (!stopped) {
+        Sweep sweep = dropped.poll(RECOVERY_INTERVAL_NANOS, TimeUnit.NANOSECONDS);
+        if (sweep != null) {
+          if (isDue(sweep) && blocks.sweep(sweep.file)) {
+            unfreed.decrementAndGet();
+          } else {
+            // Another thread inserts a block of it, or a device logs it, and has soon done so.
+            TimeUnit.MILLISECONDS.sleep(RETRY_MS);
+            dropped.add(sweep);
+          }
+        }
+        lookForOrphans();
+        if (System.nanoTime() - nextReport >= 0) {
+          nextReport += LOG_INTERVAL_NANOS;
+          report.run();
+        }
+      }
+    } catch (InterruptedException e) {
+      LOG.debug("{} tier: the sweeper ends", name);
+    }
+  }
+}
