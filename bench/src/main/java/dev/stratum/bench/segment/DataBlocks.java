@@ -79,12 +79,21 @@ final class DataBlocks implements Closeable {
 
   /** Inserts the next block. Returns how many have been. */
   long insertNext(BlockCache cache) {
-    if (inserted % BLOCKS_PER_FILE == 0) {
+    nameFiles(inserted + 1);
+    cache.cacheBlock(key(inserted), block(inserted), false, true);
+    return ++inserted;
+  }
+
+  /** Makes keys for so many blocks. */
+  void nameFiles(long count) {
+    while (files.size() * (long) BLOCKS_PER_FILE < count) {
       files.add(UUID.randomUUID().toString().replace("-", ""));
     }
-    HFileBlock block = blocks.get((int) (inserted % blocks.size()));
-    cache.cacheBlock(key(inserted), block, false, true);
-    return ++inserted;
+  }
+
+  /** Returns what is cached as the block of this number, from 0 on. */
+  HFileBlock block(long number) {
+    return blocks.get((int) (number % blocks.size()));
   }
 
   /**

@@ -69,6 +69,8 @@ public class TestSegmentFaultShares {
   private static final int SEGMENTS = 96;
   private static final int KEPT_SEGMENTS = SEGMENTS / 3;
   private static final int SEGMENT = StoredBlocksFixture.SEGMENT;
+  /** What is not synced is kept twice by the simulation. */
+  private static final long SYNC_BYTES = 1 << 20;
   private static final String KEPT = "kept";
   /** Blocks that a writer keeps before it evicts them, which several segments have. */
   private static final int CHURNED = 15;
@@ -100,7 +102,7 @@ public class TestSegmentFaultShares {
     blocks = new StoredBlocksFixture(devices,
       new SegmentStoreSettings(StoredBlocksFixture.paths(Arrays.copyOf(paths, deviceCount)),
         deviceCount * (Superblock.HEADER_SIZE + (long) SEGMENTS * SEGMENT), SEGMENT,
-        StoredBlocksFixture.BUFFERS, 0, 0, 3)).start();
+        StoredBlocksFixture.BUFFERS, 0, 0, 3, SYNC_BYTES)).start();
     failing = devices.medium("failing");
     long target = (long) deviceCount * KEPT_SEGMENTS;
     while (blocks.store.metrics().segmentsWritten.sum() < target) {
