@@ -45,7 +45,7 @@ final class ResponseCells {
   /** At most this part of the heap is kept. */
   private static final int MAX_KEPT_PART_OF_HEAP = 128;
 
-  private static final RecycledArrays ARRAYS = new RecycledArrays(
+  private static final ByteArrayPool ARRAYS = new ByteArrayPool(
     Math.min(MAX_KEPT_BYTES, Runtime.getRuntime().maxMemory() / MAX_KEPT_PART_OF_HEAP));
 
   private ResponseCells() {
@@ -65,7 +65,7 @@ final class ResponseCells {
     return read(in, size, codec, ARRAYS);
   }
 
-  static CellScanner read(DataInput in, int size, Codec codec, RecycledArrays arrays)
+  static CellScanner read(DataInput in, int size, Codec codec, ByteArrayPool arrays)
     throws IOException {
     byte[] array = arrays.take(size);
     in.readFully(array, 0, size);
@@ -110,12 +110,12 @@ final class ResponseCells {
 
   /** An array that goes back to where it is from when its last byte has been read. */
   private static final class OnceReadStream extends InputStream {
-    private final RecycledArrays arrays;
+    private final ByteArrayPool arrays;
     private byte[] array;
     private int position;
     private int left;
 
-    OnceReadStream(byte[] array, int size, RecycledArrays arrays) {
+    OnceReadStream(byte[] array, int size, ByteArrayPool arrays) {
       this.arrays = arrays;
       this.array = array;
       this.left = size;

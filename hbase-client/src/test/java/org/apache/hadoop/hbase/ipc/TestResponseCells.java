@@ -71,7 +71,7 @@ public class TestResponseCells {
   /** What a test allows each response besides its cells, in bytes. */
   private static final long SLACK = 256;
 
-  private final RecycledArrays arrays = new RecycledArrays(64L << 20);
+  private final ByteArrayPool arrays = new ByteArrayPool(64L << 20);
 
   private static List<Cell> cells(int count, int valueLength, int seed) {
     Random random = new Random(seed);

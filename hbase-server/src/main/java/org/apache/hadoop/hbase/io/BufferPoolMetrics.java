@@ -46,7 +46,7 @@ public final class BufferPoolMetrics {
     }
     MetricRegistries.global().remove(INFO);
     MetricRegistry registry = MetricRegistries.global().create(INFO);
-    PoolExhaustion exhaustion = allocator.getExhaustion();
+    HeapFallbackStats exhaustion = allocator.getExhaustion();
     register(registry, "ExhaustedCount", exhaustion::getCount);
     register(registry, "ExhaustedBytes", exhaustion::getBytes);
   }

@@ -27,15 +27,13 @@ import org.apache.hadoop.hbase.regionserver.RSRpcServices;
 import org.apache.hadoop.hbase.regionserver.counter.IncrementCall;
 import org.apache.hadoop.hbase.regionserver.counter.IncrementCoalescer;
 import org.apache.hadoop.hbase.regionserver.counter.IncrementRequest;
-import org.apache.yetus.audience.InterfaceAudience;
-
-import org.apache.hbase.thirdparty.com.google.protobuf.ByteString;
-import org.apache.hbase.thirdparty.com.google.protobuf.Message;
-
 import org.apache.hadoop.hbase.shaded.protobuf.ProtobufUtil;
 import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MutateRequest;
 import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MutationProto;
 import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MutationProto.MutationType;
+import org.apache.hbase.thirdparty.com.google.protobuf.ByteString;
+import org.apache.hbase.thirdparty.com.google.protobuf.Message;
+import org.apache.yetus.audience.InterfaceAudience;
 
 /**
  * How calls get from a connection to the scheduler. Increments are shown to the
@@ -52,7 +50,9 @@ final class IncrementDispatch {
   /** Returns the request's cells, in a form in which they can be looked at before they are used. */
   static CellScanner cells(RpcServer server, Message param, CellScanner cells)
     throws IOException {
-    return cells == null || coalescer(server, param) == null ? cells : PeekedCells.read(cells);
+    return cells == null || coalescer(server, param) == null
+      ? cells
+      : ReplayableCellScanner.read(cells);
   }
 
   /** Returns false if there are too many calls already. */
@@ -62,7 +62,7 @@ final class IncrementDispatch {
       return server.getScheduler().dispatch(new CallRunner(server, call));
     }
     IncrementCall increment = coalescer.call(new Request((HRegionServer) server.server, call));
-    return coalescer.dispatch(increment, new WatchedCallRunner(server, call, increment),
+    return coalescer.dispatch(increment, new ObservedCallRunner(server, call, increment),
       server.getScheduler());
   }
 
@@ -123,11 +123,11 @@ final class IncrementDispatch {
 
     @Override
     public Increment increment() throws IOException {
-      if (cells != null && !(cells instanceof PeekedCells)) {
+      if (cells != null && !(cells instanceof ReplayableCellScanner)) {
         throw new IOException("Its cells can be read once only");
       }
       return ProtobufUtil.toIncrement(mutation(),
-        cells == null ? null : ((PeekedCells) cells).cellScanner());
+        cells == null ? null : ((ReplayableCellScanner) cells).cellScanner());
     }
   }
 }

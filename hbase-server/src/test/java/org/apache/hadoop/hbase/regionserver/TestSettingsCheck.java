@@ -28,7 +28,7 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.HBaseConfiguration;
 import org.apache.hadoop.hbase.io.hfile.CompositeBucketCacheSettings;
-import org.apache.hadoop.hbase.io.hfile.prefetch.WarmUpSettings;
+import org.apache.hadoop.hbase.io.hfile.prefetch.PrefetchSettings;
 import org.apache.hadoop.hbase.regionserver.multiget.MultigetSettings;
 import org.apache.hadoop.hbase.regionserver.wal.AsyncWalSettings;
 import org.apache.hadoop.hbase.testclassification.RegionServerTests;
@@ -58,7 +58,7 @@ public class TestSettingsCheck {
   @Test
   public void findsTheClassesThatReadSettings() {
     List<String> expected = Stream
-      .of(CompositeBucketCacheSettings.class, WarmUpSettings.class, MultigetSettings.class,
+      .of(CompositeBucketCacheSettings.class, PrefetchSettings.class, MultigetSettings.class,
         AsyncWalSettings.class)
       .map(Class::getName).collect(Collectors.toList());
     List<String> found = SettingsCheck.settingsClasses();

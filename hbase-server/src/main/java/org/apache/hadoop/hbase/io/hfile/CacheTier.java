@@ -76,7 +76,7 @@ public interface CacheTier extends BlockCache {
   long getMetaBlockSize();
 
   /** Visits each file of which the tier stores blocks. Costs O(files), whatever the tier holds. */
-  void forEachFile(StoredBlocks.FileVisitor visitor);
+  void forEachFile(TierBlockCounts.FileVisitor visitor);
 
   /**
    * Names what the tier has to tell: capitalized names that follow the tier's own, and where each

@@ -70,8 +70,8 @@ public class CompositeBucketCache extends CombinedBlockCache {
   private final AtomicBoolean closed = new AtomicBoolean();
   private final ReadMissAdmission admission;
   private final CompositeBucketCacheMetrics metrics;
-  private final ReadTimes firstReads;
-  private final ReadTimes secondReads;
+  private final ReadLatencyHistogram firstReads;
+  private final ReadLatencyHistogram secondReads;
   /** Null if data blocks stay in the second tier. */
   private volatile PromotionPolicy promotion;
 
@@ -161,7 +161,7 @@ public class CompositeBucketCache extends CombinedBlockCache {
 
   private Cacheable lookUpInFirst(PromotionPolicy policy, BlockCacheKey key, boolean caching,
     boolean counts) {
-    long start = counts ? firstReads.start() : ReadTimes.NOT_TIMED;
+    long start = counts ? firstReads.start() : ReadLatencyHistogram.NOT_TIMED;
     // As a repeat, which counts a hit but no miss: the other tier may have it.
     Cacheable block = first.getBlock(key, caching, true, counts);
     if (block != null) {
@@ -177,7 +177,7 @@ public class CompositeBucketCache extends CombinedBlockCache {
 
   private Cacheable lookUpInSecond(PromotionPolicy policy, BlockCacheKey key, boolean caching,
     boolean counts) {
-    long start = counts ? secondReads.start() : ReadTimes.NOT_TIMED;
+    long start = counts ? secondReads.start() : ReadLatencyHistogram.NOT_TIMED;
     Cacheable block = second.getBlock(key, caching, true, counts);
     if (block != null) {
       secondReads.end(start);

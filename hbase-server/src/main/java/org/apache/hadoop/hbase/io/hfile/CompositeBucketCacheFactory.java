@@ -21,7 +21,7 @@ import java.io.IOException;
 import java.util.Map;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.io.hfile.bucket.BucketCacheTier;
-import org.apache.hadoop.hbase.io.hfile.bucket.FirstLevelBucketCache;
+import org.apache.hadoop.hbase.io.hfile.bucket.L1BucketCache;
 import org.apache.hadoop.hbase.regionserver.HRegion;
 import org.apache.yetus.audience.InterfaceAudience;
 
@@ -53,8 +53,8 @@ public final class CompositeBucketCacheFactory {
         ? new BucketCacheTier("L2", tier, null)
         : tier.getDeviceTier().open("L2", tier.getConfiguration(), onlineRegions));
     try {
-      FirstLevelBucketCache first =
-        open(settings.first(), tier -> new FirstLevelBucketCache("L1", tier, guard));
+      L1BucketCache first =
+        open(settings.first(), tier -> new L1BucketCache("L1", tier, guard));
       CompositeBucketCache cache = new CompositeBucketCache(first, second, guard);
       cache.setMetaIdleMs(settings.metaIdleMs());
       cache.setPromotedShare(settings.promotedShare());

@@ -31,11 +31,10 @@ import org.apache.hadoop.hbase.metrics.Gauge;
 import org.apache.hadoop.hbase.metrics.MetricRegistries;
 import org.apache.hadoop.hbase.metrics.MetricRegistry;
 import org.apache.hadoop.hbase.metrics.MetricRegistryInfo;
+import org.apache.hbase.thirdparty.com.google.common.util.concurrent.ThreadFactoryBuilder;
 import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-
-import org.apache.hbase.thirdparty.com.google.common.util.concurrent.ThreadFactoryBuilder;
 
 /**
  * What {@link CompositeBucketCache} and its tiers have to tell: as gauges in JMX under
@@ -69,13 +68,13 @@ public final class CompositeBucketCacheMetrics {
   public static final class Tier {
     private final String name;
     private final CacheTier cache;
-    private final ReadTimes readTimes;
+    private final ReadLatencyHistogram readTimes;
     private final Map<String, LongSupplier> gauges = new LinkedHashMap<>();
 
     private Tier(String name, CacheTier cache) {
       this.name = name;
       this.cache = cache;
-      this.readTimes = new ReadTimes(cache.isInMemory() ? IN_MEMORY_TIMED_ONE_IN : 1,
+      this.readTimes = new ReadLatencyHistogram(cache.isInMemory() ? IN_MEMORY_TIMED_ONE_IN : 1,
         SAMPLES_OF_READ_TIMES);
       cache.forEachGauge(gauges::put);
     }
@@ -91,7 +90,7 @@ public final class CompositeBucketCacheMetrics {
     }
 
     /** Returns how long lookups took that found their block here. */
-    public ReadTimes getReadTimes() {
+    public ReadLatencyHistogram getReadTimes() {
       return readTimes;
     }
 
@@ -109,7 +108,7 @@ public final class CompositeBucketCacheMetrics {
     }
 
     /** Visits each file of which the tier stores blocks. Costs O(files). */
-    public void forEachFile(StoredBlocks.FileVisitor visitor) {
+    public void forEachFile(TierBlockCounts.FileVisitor visitor) {
       cache.forEachFile(visitor);
     }
 

@@ -32,15 +32,15 @@ import org.apache.yetus.audience.InterfaceAudience;
  * <p>
  * How often blocks are asked for is a {@link FrequencySketch}'s estimate, over cached and uncached
  * blocks alike; a hit is an increment there and no more. The blocks that would make room are found
- * by {@link HotBlocks}, the least frequent of a few looked at. A candidate that ties with them at
- * more than {@value #WARM} is promoted once in {@value #TIES_PER_PROMOTION} times nevertheless: a
- * frequency has an upper end, and blocks that got there and then fell out of use must not hold
+ * by {@link VictimSampler}, the least frequent of a few looked at. A candidate that ties with them
+ * at more than {@value #WARM} is promoted once in {@value #TIES_PER_PROMOTION} times nevertheless:
+ * a frequency has an upper end, and blocks that got there and then fell out of use must not hold
  * their place against new ones that got there too.
  * <p>
  * <b>Shortages.</b> Where places come in sizes, those of one size may all be taken while others are
  * not. A block of that size then has to displace one of its own size, whatever room there is, as
  * nothing else would give it a place; and how often such blocks are asked for in vain is counted
- * (see {@link PlaceShortage}) for the tier, which can turn places of one size into another's.
+ * (see {@link MissedHitCounter}) for the tier, which can turn places of one size into another's.
  * <p>
  * <b>Bursts.</b> Several rows of one block are often asked for one after the other. That says
  * nothing about the block's future, so a block asked for again within as many reads as about one
@@ -97,7 +97,7 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
    * in the lowest bits how often it was asked for since it counted.
    */
   private final AtomicLongArray recent;
-  private final HotBlocks hot;
+  private final VictimSampler hot;
   private final Eviction eviction;
   private final Miniatures miniatures;
   private final long usable;
@@ -111,7 +111,7 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
   private final AtomicBoolean shrinking = new AtomicBoolean();
   private final AtomicInteger turn = new AtomicInteger();
   /** One for each size of which all places are taken; replaced when one begins or ends. */
-  private volatile PlaceShortage[] shortages = new PlaceShortage[0];
+  private volatile MissedHitCounter[] shortages = new MissedHitCounter[0];
   /** Races lose a step now and then, which harms nothing. */
   private long random;
 
@@ -143,7 +143,7 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
     this.capacity = this.dataMax;
     this.eviction = eviction == null ? this::forget : eviction;
     this.sketch = new FrequencySketch(sketchBlocks);
-    this.hot = new HotBlocks(sketch, this.dataMax / averageBlockSize, seed);
+    this.hot = new VictimSampler(sketch, this.dataMax / averageBlockSize, seed);
     this.random = FrequencySketch.hash(seed);
     int blocks = (int) Math.min(Integer.MAX_VALUE, this.dataMax / averageBlockSize);
     this.recent = new AtomicLongArray(Integer.highestOneBit(
@@ -201,14 +201,14 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
   }
 
   private boolean isWorthIt(BlockCacheKey key, long hash, int frequency, int size) {
-    PlaceShortage shortage = shortageOf(size);
+    MissedHitCounter shortage = shortageOf(size);
     if (shortage != null && frequency > 1) {
       shortage.count(hash);
     }
     if (size <= 0 || size > capacity) {
       return false;
     }
-    int victims = shortage == null ? HotBlocks.ANY_SIZE : size;
+    int victims = shortage == null ? VictimSampler.ANY_SIZE : size;
     int weight = frequency;
     if (
       (shortage != null || used.get() + size > capacity)
@@ -245,7 +245,7 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
   }
 
   private boolean replace(BlockCacheKey key, long hash, int weight, int size, long bytes) {
-    HotBlocks.Victim[] victims = new HotBlocks.Victim[Math.min(weight, MOST_VICTIMS)];
+    VictimSampler.Victim[] victims = new VictimSampler.Victim[Math.min(weight, MOST_VICTIMS)];
     int taken = hot.takeFor(key, hash, weight, margin, size, bytes, victims);
     if (taken == 0) {
       return false;
@@ -262,14 +262,14 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
         hot.stays(victims[asked++]);
       }
     }
-    if (size != HotBlocks.ANY_SIZE) {
+    if (size != VictimSampler.ANY_SIZE) {
       return freed >= bytes;
     }
     return freed >= bytes || freed + makeRoom(bytes - freed) >= bytes;
   }
 
-  private PlaceShortage shortageOf(int size) {
-    for (PlaceShortage shortage : shortages) {
+  private MissedHitCounter shortageOf(int size) {
+    for (MissedHitCounter shortage : shortages) {
       if (shortage.size() == size) {
         return shortage;
       }
@@ -280,31 +280,31 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
   @Override
   public synchronized void shortageBegins(int size, int blocks) {
     if (shortageOf(size) == null) {
-      PlaceShortage[] more = Arrays.copyOf(shortages, shortages.length + 1);
-      more[shortages.length] = new PlaceShortage(size, blocks);
+      MissedHitCounter[] more = Arrays.copyOf(shortages, shortages.length + 1);
+      more[shortages.length] = new MissedHitCounter(size, blocks);
       shortages = more;
     }
   }
 
   @Override
   public long[] missedHits(int size) {
-    PlaceShortage shortage = shortageOf(size);
+    MissedHitCounter shortage = shortageOf(size);
     return shortage == null ? new long[0] : shortage.counts();
   }
 
   @Override
   public synchronized void shortageEnds(int size) {
     shortages = Arrays.stream(shortages).filter(shortage -> shortage.size() != size)
-      .toArray(PlaceShortage[]::new);
+      .toArray(MissedHitCounter[]::new);
   }
 
   @Override
   public int[] shortages() {
-    return Arrays.stream(shortages).mapToInt(PlaceShortage::size).toArray();
+    return Arrays.stream(shortages).mapToInt(MissedHitCounter::size).toArray();
   }
 
   /** Returns the bytes freed. */
-  private long evict(HotBlocks.Victim victim) {
+  private long evict(VictimSampler.Victim victim) {
     boolean gone = false;
     try {
       gone = eviction.evict(victim.key);
@@ -365,7 +365,7 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
     int failures = 0;
     // Each part twice in vain, and what is left is being read.
     while (freed < bytes && failures < 2 * hot.parts()) {
-      HotBlocks.Victim victim = hot.take(turn.getAndIncrement());
+      VictimSampler.Victim victim = hot.take(turn.getAndIncrement());
       long size = victim == null ? 0 : evict(victim);
       freed += size;
       failures = size == 0 ? failures + 1 : 0;

@@ -21,12 +21,11 @@ import java.util.concurrent.ConcurrentMap;
 import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.client.Increment;
 import org.apache.hadoop.hbase.ipc.CallRunner;
+import org.apache.hadoop.hbase.ipc.ObservedCallRunner;
 import org.apache.hadoop.hbase.ipc.RpcScheduler;
-import org.apache.hadoop.hbase.ipc.WatchedCallRunner;
 import org.apache.hadoop.hbase.monitoring.MonitoredRPCHandlerImpl;
-import org.apache.yetus.audience.InterfaceAudience;
-
 import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MutationProto;
+import org.apache.yetus.audience.InterfaceAudience;
 
 /**
  * An increment whose call no handler has begun yet. One that finds nobody of its row under way goes
@@ -35,7 +34,7 @@ import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MutationPr
  * which leads, or the thread that leads already runs it, inside of its own.
  */
 @InterfaceAudience.Private
-public final class IncrementCall extends PendingIncrement implements WatchedCallRunner.Watcher {
+public final class IncrementCall extends PendingIncrement implements ObservedCallRunner.Watcher {
 
   /** The one that the thread runs, and has not come to the increment of. */
   private static final ThreadLocal<IncrementCall> BEGUN = new ThreadLocal<>();
@@ -46,7 +45,7 @@ public final class IncrementCall extends PendingIncrement implements WatchedCall
   private RpcScheduler scheduler;
   private int place;
   /** Where it is under way, until it is over. */
-  private IncrementLanes.Lane lane;
+  private InFlightIncrements.Lane lane;
   /** Whether it found nobody there. */
   private boolean lone;
   /** Whether it is being done by itself. */
@@ -56,11 +55,11 @@ public final class IncrementCall extends PendingIncrement implements WatchedCall
   /** Null if it was not read, or is not to be merged; a lone one has that of who waits for it. */
   private CounterKey key;
   /** What it was given, if anything. */
-  private CounterTurn turn;
+  private IncrementQueue turn;
   /** Whether it has the turn still, and nobody can take it. */
   private boolean holds;
   /** What runs it, if anything. */
-  private CallChain chain;
+  private NestedCalls chain;
   private IncrementCall outer;
 
   IncrementCall(IncrementCoalescer coalescer, IncrementRequest request) {
@@ -80,7 +79,7 @@ public final class IncrementCall extends PendingIncrement implements WatchedCall
   }
 
   /** @return whether it is alone there */
-  boolean enter(IncrementLanes lanes, int place) {
+  boolean enter(InFlightIncrements lanes, int place) {
     this.place = place;
     lane = lanes.at(place);
     lone = lane.enter(this);
@@ -124,13 +123,13 @@ public final class IncrementCall extends PendingIncrement implements WatchedCall
    * @param unbegun whether that one would wait until a handler begins this one, too
    * @return the turn of that key, whoever has it; null if it is not to wait for this one
    */
-  synchronized CounterTurn turnOf(CounterKey next, boolean unbegun,
-    ConcurrentMap<CounterKey, CounterTurn> turns) {
+  synchronized IncrementQueue turnOf(CounterKey next, boolean unbegun,
+    ConcurrentMap<CounterKey, IncrementQueue> turns) {
     if (over || turn != null || !alone && !unbegun) {
       return null;
     }
-    CounterTurn own = alone ? new CounterTurn() : new CounterTurn(this);
-    CounterTurn others = turns.putIfAbsent(next, own);
+    IncrementQueue own = alone ? new IncrementQueue() : new IncrementQueue(this);
+    IncrementQueue others = turns.putIfAbsent(next, own);
     if (others != null) {
       return others;
     }
@@ -151,12 +150,12 @@ public final class IncrementCall extends PendingIncrement implements WatchedCall
   }
 
   /** Returns the turn, for itself alone from now on, or null if it has none or another took it. */
-  synchronized CounterTurn hold() {
+  synchronized IncrementQueue hold() {
     holds = holds || turn != null && turn.begin(this);
     return holds ? turn : null;
   }
 
-  CallChain chain() {
+  NestedCalls chain() {
     return chain;
   }
 
@@ -192,12 +191,12 @@ public final class IncrementCall extends PendingIncrement implements WatchedCall
   }
 
   /** Gives it to a handler with a turn that it has to pass on. */
-  boolean dispatch(CounterTurn own) {
+  boolean dispatch(IncrementQueue own) {
     give(own);
     return dispatch();
   }
 
-  private void give(CounterTurn own) {
+  private void give(IncrementQueue own) {
     synchronized (this) {
       turn = own;
     }
@@ -205,15 +204,15 @@ public final class IncrementCall extends PendingIncrement implements WatchedCall
   }
 
   @Override
-  void wake(CounterTurn own) {
+  void wake(IncrementQueue own) {
     give(own);
     dispatchInTime();
   }
 
   /** Returns what has to be passed on now, or null. */
   @Override
-  synchronized CounterTurn release() {
-    CounterTurn own = hold();
+  synchronized IncrementQueue release() {
+    IncrementQueue own = hold();
     turn = null;
     holds = false;
     over = true;
@@ -221,7 +220,7 @@ public final class IncrementCall extends PendingIncrement implements WatchedCall
   }
 
   /** Runs the call in this thread, which runs another one. */
-  void run(CallChain within) {
+  void run(NestedCalls within) {
     boolean run = false;
     chain = within;
     try {

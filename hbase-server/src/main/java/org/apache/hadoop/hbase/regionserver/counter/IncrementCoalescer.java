@@ -42,15 +42,14 @@ import org.apache.hadoop.hbase.regionserver.HRegion;
 import org.apache.hadoop.hbase.regionserver.RegionServerServices;
 import org.apache.hadoop.hbase.regionserver.ServerNonceManager;
 import org.apache.hadoop.hbase.regionserver.counter.PendingIncrement.State;
+import org.apache.hadoop.hbase.shaded.protobuf.ProtobufUtil;
+import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MutationProto;
 import org.apache.hadoop.hbase.trace.TraceUtil;
 import org.apache.hadoop.hbase.util.EnvironmentEdgeManager;
 import org.apache.hadoop.hbase.util.HashedBytes;
 import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-
-import org.apache.hadoop.hbase.shaded.protobuf.ProtobufUtil;
-import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MutationProto;
 
 /**
  * Merges increments of the same columns of a row that come while one is being done: one row lock,
@@ -106,10 +105,10 @@ public final class IncrementCoalescer {
 
   private final RefusedCalls refusedCalls = new RefusedCalls();
 
-  private final ConcurrentHashMap<CounterKey, CounterTurn> turns = new ConcurrentHashMap<>();
+  private final ConcurrentHashMap<CounterKey, IncrementQueue> turns = new ConcurrentHashMap<>();
   private final RegionServerServices server;
   /** Null until it is enabled for the first time. */
-  private volatile IncrementLanes lanes;
+  private volatile InFlightIncrements lanes;
   /** Null until it is enabled for the first time. */
   private volatile CoalescerMetrics metrics;
   private volatile boolean enabled;
@@ -130,7 +129,7 @@ public final class IncrementCoalescer {
     boolean regions = regions(conf);
     if (enable && metrics == null) {
       metrics = CoalescerMetrics.register();
-      lanes = new IncrementLanes();
+      lanes = new InFlightIncrements();
     }
     rowWaitMs = rowWaitMs(conf);
     together = regions;
@@ -243,7 +242,7 @@ public final class IncrementCoalescer {
    */
   private Result alone(HRegion region, Increment increment, long nonceGroup, long nonce,
     boolean mayWait, Runnable pass) throws IOException {
-    NoWait.InRegion own = NoWait.begin();
+    NonceDeadlockGuard.InRegion own = NonceDeadlockGuard.begin();
     try {
       return region.increment(increment, nonceGroup, nonce);
     } catch (InterruptedIOException e) {
@@ -271,9 +270,9 @@ public final class IncrementCoalescer {
       return region.increment(increment, nonceGroup, nonce);
     }
     // Calls that come meanwhile are to know of it.
-    int place = IncrementLanes.place(region.getRegionInfo().getRegionName(),
+    int place = InFlightIncrements.place(region.getRegionInfo().getRegionName(),
       found.together() ? null : increment.getRow());
-    IncrementLanes.Lane lane = lanes.at(place);
+    InFlightIncrements.Lane lane = lanes.at(place);
     lane.enter(null);
     try {
       IncrementCall ahead = lane.first(place);
@@ -289,8 +288,8 @@ public final class IncrementCoalescer {
   /** Does an increment that can be merged, and is known to its lane. */
   private Result inTurn(CounterKey found, HRegion region, Increment increment, long nonceGroup,
     long nonce) throws IOException {
-    CounterTurn own = new CounterTurn();
-    CounterTurn turn = turns.putIfAbsent(found, own);
+    IncrementQueue own = new IncrementQueue();
+    IncrementQueue turn = turns.putIfAbsent(found, own);
     if (turn == null && found.together() && held(region, increment.getRow())) {
       pass(found, own);
       return inTurn(found.of(increment.getRow()), region, increment, nonceGroup, nonce);
@@ -353,7 +352,7 @@ public final class IncrementCoalescer {
   public boolean dispatch(IncrementCall call, CallRunner runner, RpcScheduler scheduler) {
     call.runBy(runner, scheduler);
     IncrementRequest request = call.request();
-    boolean alone = call.enter(lanes, IncrementLanes.place(request.regionName(),
+    boolean alone = call.enter(lanes, InFlightIncrements.place(request.regionName(),
       together ? null : request.mutation().getRow()));
     boolean taken = alone || !read(call) ? call.dispatch() : join(call);
     if (!taken) {
@@ -386,14 +385,14 @@ public final class IncrementCoalescer {
   private boolean join(IncrementCall call) {
     CounterKey key = call.key();
     while (true) {
-      CounterTurn turn = turns.get(key);
+      IncrementQueue turn = turns.get(key);
       IncrementCall ahead = turn == null ? call.ahead() : null;
       if (ahead != null) {
         // What is more urgent does not wait in the queue of what is less.
         turn = ahead.turnOf(key, ahead.request().priority() == call.request().priority(), turns);
       }
       if (turn == null) {
-        CounterTurn own = new CounterTurn(call);
+        IncrementQueue own = new IncrementQueue(call);
         turn = turns.putIfAbsent(key, own);
         if (turn == null) {
           return call.dispatch(own);
@@ -434,7 +433,7 @@ public final class IncrementCoalescer {
   }
 
   private void pass(IncrementCall call) {
-    CounterTurn turn = call.release();
+    IncrementQueue turn = call.release();
     if (turn != null) {
       pass(call.key(), turn);
     }
@@ -444,7 +443,7 @@ public final class IncrementCoalescer {
   private Result withTurn(IncrementCall call, HRegion region, Increment increment)
     throws IOException {
     try {
-      CounterTurn turn = call.hold();
+      IncrementQueue turn = call.hold();
       if (turn.waiting() == 0) {
         metrics.single();
         return alone(region, increment, call.nonceGroup(), call.nonce(), true, () -> pass(call));
@@ -473,7 +472,7 @@ public final class IncrementCoalescer {
       endNonce(call, false);
       return aloneInChain(call, region, increment);
     }
-    CallChain chain = call.chain();
+    NestedCalls chain = call.chain();
     chain.add(call);
     try {
       return TraceUtil.trace(() -> {
@@ -499,7 +498,7 @@ public final class IncrementCoalescer {
   }
 
   /** Runs all calls of a chain that are left, each inside the one before, and does the sum. */
-  private void run(CallChain chain, CounterKey key, HRegion region) {
+  private void run(NestedCalls chain, CounterKey key, HRegion region) {
     RpcCall own = RpcServer.getCurrentCall().orElse(null);
     for (IncrementCall next = chain.next(); next != null; next = chain.next()) {
       try {
@@ -555,7 +554,7 @@ public final class IncrementCoalescer {
     return key;
   }
 
-  private void pass(CounterKey key, CounterTurn turn) {
+  private void pass(CounterKey key, IncrementQueue turn) {
     PendingIncrement next = turn.pass();
     if (next == null) {
       turns.remove(key, turn);
@@ -567,9 +566,9 @@ public final class IncrementCoalescer {
   private Result follow(CounterKey key, HRegion region, PendingIncrement pending,
     Increment increment) throws IOException {
     try {
-      CounterTurn turn = null;
+      IncrementQueue turn = null;
       while (turn == null || !turn.join(pending)) {
-        CounterTurn own = new CounterTurn();
+        IncrementQueue own = new IncrementQueue();
         turn = turns.putIfAbsent(key, own);
         if (turn == null) {
           // The turn was over before this one had joined.
@@ -622,7 +621,7 @@ public final class IncrementCoalescer {
    * long as for a row lock, leaves, unless in a group already: that has to be waited for, like a
    * sync.
    */
-  private State await(CounterTurn turn, PendingIncrement pending) {
+  private State await(IncrementQueue turn, PendingIncrement pending) {
     long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(waitMs());
     boolean interrupted = false;
     State state = pending.state();
@@ -658,16 +657,16 @@ public final class IncrementCoalescer {
    * Invariant: whoever is taken out of the queue is told how it ends before the turn is passed on,
    * whatever is thrown; that it failed if the edit may be in the WAL, else to go on by itself.
    */
-  private void lead(CounterKey key, CounterTurn turn, HRegion region, PendingIncrement leader) {
+  private void lead(CounterKey key, IncrementQueue turn, HRegion region, PendingIncrement leader) {
     List<PendingIncrement> waiting = Collections.emptyList();
-    CallChain chain = null;
+    NestedCalls chain = null;
     try (ResponseBatch responses = ResponseBatch.begin()) {
       waiting = turn.take(MOST - 1, MOST_CALLS);
       waiting.add(0, leader);
       if (key.together()) {
         setApart(region, waiting, leader);
       }
-      chain = new CallChain(waiting, responses);
+      chain = new NestedCalls(waiting, responses);
       run(chain, key, region);
     } finally {
       try {
@@ -685,7 +684,7 @@ public final class IncrementCoalescer {
   }
 
   /** Has those go on by themselves who were taken for a group that was not even tried. */
-  private static void releaseLeft(List<PendingIncrement> taken, CallChain chain) {
+  private static void releaseLeft(List<PendingIncrement> taken, NestedCalls chain) {
     for (PendingIncrement left : taken) {
       if (left.state() != State.TAKEN) {
         continue;
@@ -705,7 +704,7 @@ public final class IncrementCoalescer {
   }
 
   /** Does the sum of a chain's members, and tells all of them how it ended. */
-  private void runGroup(CallChain chain, CounterKey key, HRegion region) {
+  private void runGroup(NestedCalls chain, CounterKey key, HRegion region) {
     List<PendingIncrement> members = chain.members();
     if (members.isEmpty()) {
       return;
@@ -796,7 +795,7 @@ public final class IncrementCoalescer {
   /** Returns false if the same increment has been done, or is going on, which is not waited for. */
   private boolean tryStart(IncrementCall call) {
     try {
-      if (!startNonce(call.nonceGroup(), call.nonce(), NoWait.INSTANCE)) {
+      if (!startNonce(call.nonceGroup(), call.nonce(), NonceDeadlockGuard.INSTANCE)) {
         return false;
       }
     } catch (InterruptedIOException e) {
@@ -836,6 +835,6 @@ public final class IncrementCoalescer {
 
   /** Returns how many increments wait for their turn. */
   int waiting() {
-    return turns.values().stream().mapToInt(CounterTurn::waiting).sum();
+    return turns.values().stream().mapToInt(IncrementQueue::waiting).sum();
   }
 }

@@ -32,8 +32,8 @@ import org.apache.yetus.audience.InterfaceAudience;
 
 /**
  * An increment that waits for its turn. Its own thread and the one that leads its group share it:
- * the state changes from {@link State#WAITING} under the lock of its {@link CounterTurn}, and what
- * the leader writes before it changes the state again is seen by who reads the state.
+ * the state changes from {@link State#WAITING} under the lock of its {@link IncrementQueue}, and
+ * what the leader writes before it changes the state again is seen by who reads the state.
  */
 @InterfaceAudience.Private
 class PendingIncrement {
@@ -118,12 +118,12 @@ class PendingIncrement {
   }
 
   /** Tells it that it leads. */
-  void wake(CounterTurn turn) {
+  void wake(IncrementQueue turn) {
     LockSupport.unpark(thread);
   }
 
   /** Returns a turn that it has to pass on whatever becomes of it, once, or null. */
-  CounterTurn release() {
+  IncrementQueue release() {
     return null;
   }
 

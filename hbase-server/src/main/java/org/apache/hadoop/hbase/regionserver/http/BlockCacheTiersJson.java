@@ -22,11 +22,10 @@ import java.io.StringWriter;
 import java.util.List;
 import java.util.Map;
 import org.apache.hadoop.hbase.io.hfile.CompositeBucketCacheMetrics;
-import org.apache.hadoop.hbase.io.hfile.ReadTimes;
+import org.apache.hadoop.hbase.io.hfile.ReadLatencyHistogram;
 import org.apache.hadoop.hbase.io.hfile.TierHistory;
-import org.apache.yetus.audience.InterfaceAudience;
-
 import org.apache.hbase.thirdparty.com.google.gson.stream.JsonWriter;
+import org.apache.yetus.audience.InterfaceAudience;
 
 /**
  * The tiers of the block cache as JSON. docs/metrics.md has the shape; fields may be added, those
@@ -86,7 +85,7 @@ final class BlockCacheTiersJson {
       json.name(Character.toLowerCase(name.charAt(0)) + name.substring(1)).value(value.getValue());
     }
     json.endObject();
-    ReadTimes.Summary reads = tier.getReadTimes().getSummary();
+    ReadLatencyHistogram.Summary reads = tier.getReadTimes().getSummary();
     json.name("readNanos").beginObject();
     json.name("timed").value(reads.getCount());
     json.name("median").value(reads.getMedian());

@@ -28,12 +28,11 @@ import java.util.function.LongFunction;
 import java.util.function.ToLongFunction;
 import org.apache.hadoop.hbase.io.hfile.CompositeBucketCacheMetrics;
 import org.apache.hadoop.hbase.io.hfile.CompositeBucketCacheSettings;
-import org.apache.hadoop.hbase.io.hfile.ReadTimes;
+import org.apache.hadoop.hbase.io.hfile.ReadLatencyHistogram;
 import org.apache.hadoop.hbase.io.hfile.TierHistory;
 import org.apache.hadoop.util.StringUtils.TraditionalBinaryPrefix;
-import org.apache.yetus.audience.InterfaceAudience;
-
 import org.apache.hbase.thirdparty.com.google.common.html.HtmlEscapers;
+import org.apache.yetus.audience.InterfaceAudience;
 
 /**
  * The tiers of the block cache as HTML, to be put between the header and the footer that the
@@ -264,11 +263,11 @@ final class BlockCacheTiersPage {
     appendRow("Hit ratio", this::hitRatio);
 
     appendGroup("Read times, last minute");
-    appendRow("Median", tier -> readTime(tier, ReadTimes.Summary::getMedian));
-    appendRow("95 %", tier -> readTime(tier, ReadTimes.Summary::getP95));
-    appendRow("99 %", tier -> readTime(tier, ReadTimes.Summary::getP99));
-    appendRow("99.9 %", tier -> readTime(tier, ReadTimes.Summary::getP999));
-    appendRow("Longest", tier -> readTime(tier, ReadTimes.Summary::getMax));
+    appendRow("Median", tier -> readTime(tier, ReadLatencyHistogram.Summary::getMedian));
+    appendRow("95 %", tier -> readTime(tier, ReadLatencyHistogram.Summary::getP95));
+    appendRow("99 %", tier -> readTime(tier, ReadLatencyHistogram.Summary::getP99));
+    appendRow("99.9 %", tier -> readTime(tier, ReadLatencyHistogram.Summary::getP999));
+    appendRow("Longest", tier -> readTime(tier, ReadLatencyHistogram.Summary::getMax));
 
     appendGroup("Comings and goings");
     appendGauge("Inserted", "InsertedBlockCount");
@@ -376,8 +375,8 @@ final class BlockCacheTiersPage {
       tier == 0 ? lookups(counts) : hits + counts[TierHistory.Count.MISSES.ordinal()]);
   }
 
-  private String readTime(int tier, ToLongFunction<ReadTimes.Summary> value) {
-    ReadTimes.Summary summary = tiers[tier].getReadTimes().getSummary();
+  private String readTime(int tier, ToLongFunction<ReadLatencyHistogram.Summary> value) {
+    ReadLatencyHistogram.Summary summary = tiers[tier].getReadTimes().getSummary();
     return summary.getCount() == 0 ? NONE : time(value.applyAsLong(summary));
   }
 

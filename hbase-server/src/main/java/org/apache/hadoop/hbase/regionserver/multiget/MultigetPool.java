@@ -29,17 +29,15 @@ import org.apache.hadoop.hbase.ipc.RpcCall;
 import org.apache.hadoop.hbase.ipc.RpcCallContext;
 import org.apache.hadoop.hbase.regionserver.HRegion;
 import org.apache.hadoop.hbase.regionserver.MetricsRegionServer;
-import org.apache.yetus.audience.InterfaceAudience;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
-
-import org.apache.hbase.thirdparty.com.google.common.util.concurrent.ThreadFactoryBuilder;
-import org.apache.hbase.thirdparty.com.google.protobuf.Message;
-
 import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.Action;
 import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MultiRequest;
 import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MutationProto.MutationType;
 import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.RegionAction;
+import org.apache.hbase.thirdparty.com.google.common.util.concurrent.ThreadFactoryBuilder;
+import org.apache.hbase.thirdparty.com.google.protobuf.Message;
+import org.apache.yetus.audience.InterfaceAudience;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The threads that help handlers with the gets of a multi, and the decision which multis they help
@@ -47,9 +45,9 @@ import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.RegionActi
  * <p>
  * A thread that comes to help stays until no get of that multi is left to begin, or until another
  * multi waits for help. There are never more calls for help than twice the threads, nor than the
- * processors have room for ({@link ProcessorRoom}); a handler that finds that many does without,
+ * processors have room for ({@link CpuHeadroom}); a handler that finds that many does without,
  * which at saturation is what all do. A batch that waits for a device, as its first gets show
- * ({@link SharedReads#haveWaited}), calls for help again and again, and has some even then.
+ * ({@link BatchReadCoalescer#haveWaited}), calls for help again and again, and has some even then.
  */
 @InterfaceAudience.Private
 public final class MultigetPool {
@@ -62,15 +60,15 @@ public final class MultigetPool {
   private static final long EXPECT_NANOS = TimeUnit.MICROSECONDS.toNanos(150);
 
   private final ThreadFactory factory;
-  private final Function<HelperThreads, ProcessorRoom> rooms;
+  private final Function<HandoffThreadPool, CpuHeadroom> rooms;
   private volatile MultigetSettings settings;
   /** Null until it is needed, as is {@link #room}. */
-  private volatile HelperThreads threads;
-  private volatile ProcessorRoom room;
+  private volatile HandoffThreadPool threads;
+  private volatile CpuHeadroom room;
   private boolean stopped;
   /** Calls for help that wait or are followed. */
   private final AtomicInteger enlisted = new AtomicInteger();
-  private final DeviceWaits deviceWaits = new DeviceWaits();
+  private final DeviceWaitProbe deviceWaits = new DeviceWaitProbe();
 
   private final LongAdder parallelBatches = new LongAdder();
   private final LongAdder smallBatches = new LongAdder();
@@ -94,11 +92,11 @@ public final class MultigetPool {
   }
 
   MultigetPool(Configuration conf, ThreadFactory factory) {
-    this(conf, factory, ProcessorRoom::of);
+    this(conf, factory, CpuHeadroom::of);
   }
 
   MultigetPool(Configuration conf, ThreadFactory factory,
-    Function<HelperThreads, ProcessorRoom> rooms) {
+    Function<HandoffThreadPool, CpuHeadroom> rooms) {
     this.factory = factory;
     this.rooms = rooms;
     settings = MultigetSettings.of(conf);
@@ -125,8 +123,8 @@ public final class MultigetPool {
       return;
     }
     if (threads == null) {
-      HelperThreads created =
-        new HelperThreads(factory, next.threads(), KEEP_ALIVE_NANOS, EXPECT_NANOS);
+      HandoffThreadPool created =
+        new HandoffThreadPool(factory, next.threads(), KEEP_ALIVE_NANOS, EXPECT_NANOS);
       room = rooms.apply(created);
       threads = created;
       MultigetMetrics.register(this);
@@ -204,7 +202,7 @@ public final class MultigetPool {
    */
   public void expect(Message request) {
     MultigetSettings current = settings;
-    HelperThreads known = threads;
+    HandoffThreadPool known = threads;
     if (known == null || !current.isEnabled() || !(request instanceof MultiRequest)) {
       return;
     }
@@ -242,13 +240,13 @@ public final class MultigetPool {
 
   /** Returns how many calls for help there may be for the processors' sake. */
   private int room(MultigetSettings current) {
-    ProcessorRoom known = room;
+    CpuHeadroom known = room;
     return current.isHelpedWhenBusy() || known == null ? Integer.MAX_VALUE : known.threads();
   }
 
   /** As {@link #room}, for gets that wait for a device. */
   private int roomToWait(MultigetSettings current) {
-    ProcessorRoom known = room;
+    CpuHeadroom known = room;
     return current.isHelpedWhenBusy() || known == null
       ? Integer.MAX_VALUE
       : known.threadsThatWait();
@@ -268,7 +266,7 @@ public final class MultigetPool {
    */
   boolean enlist(ParallelGets multiget, AtomicInteger helpers, int gets, boolean waiting) {
     MultigetSettings current = settings;
-    HelperThreads called = threads;
+    HandoffThreadPool called = threads;
     if (!current.isEnabled() || called == null) {
       return false;
     }
@@ -319,8 +317,8 @@ public final class MultigetPool {
   }
 
   /** Returns what the gets of a batch share. */
-  SharedReads shareReads() {
-    return new SharedReads(sparedReads);
+  BatchReadCoalescer shareReads() {
+    return new BatchReadCoalescer(sparedReads);
   }
 
   /** To be told of a batch that waits for a device. */
@@ -412,13 +410,13 @@ public final class MultigetPool {
 
   /** Returns how many threads there are. */
   long getThreadCount() {
-    HelperThreads known = threads;
+    HandoffThreadPool known = threads;
     return known == null ? 0 : known.count();
   }
 
   /** Returns how often the system refused a thread. */
   long getFailedThreadCount() {
-    HelperThreads known = threads;
+    HandoffThreadPool known = threads;
     return known == null ? 0 : known.failures();
   }
 

@@ -35,11 +35,10 @@ import org.apache.hadoop.hbase.ipc.RpcServer;
 import org.apache.hadoop.hbase.monitoring.ThreadLocalServerSideScanMetrics;
 import org.apache.hadoop.hbase.regionserver.HRegion;
 import org.apache.hadoop.hbase.regionserver.MetricsRegionServer;
-import org.apache.hadoop.hbase.util.EnvironmentEdgeManager;
-import org.apache.yetus.audience.InterfaceAudience;
-
 import org.apache.hadoop.hbase.shaded.protobuf.ProtobufUtil;
 import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.Action;
+import org.apache.hadoop.hbase.util.EnvironmentEdgeManager;
+import org.apache.yetus.audience.InterfaceAudience;
 
 /**
  * The gets that a multi has for one region, served by its handler and whichever threads of a
@@ -112,7 +111,7 @@ public final class ParallelGets implements AutoCloseable {
   /** The get whose answer the handler sleeps for. */
   private volatile int awaited = -1;
   private final Context trace = Context.current();
-  private final SharedReads reads;
+  private final BatchReadCoalescer reads;
   /** Counts this batch unless it is helped with after all; null if it is offered at once. */
   private final LongAdder alone;
 
@@ -208,7 +207,7 @@ public final class ParallelGets implements AutoCloseable {
       ownGets++;
       return true;
     } finally {
-      SharedReads.leave();
+      BatchReadCoalescer.leave();
     }
   }
 
@@ -385,7 +384,7 @@ public final class ParallelGets implements AutoCloseable {
       }
     } finally {
       try {
-        SharedReads.leave();
+        BatchReadCoalescer.leave();
         RpcServer.unsetCurrentCall();
       } finally {
         helpers.decrementAndGet();

@@ -43,7 +43,7 @@ import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.HBaseConfiguration;
 import org.apache.hadoop.hbase.io.hfile.bucket.BucketCacheTier;
-import org.apache.hadoop.hbase.io.hfile.bucket.FirstLevelBucketCache;
+import org.apache.hadoop.hbase.io.hfile.bucket.L1BucketCache;
 import org.apache.hadoop.hbase.metrics.Gauge;
 import org.apache.hadoop.hbase.metrics.MetricRegistries;
 import org.apache.hadoop.hbase.testclassification.IOTests;
@@ -75,7 +75,7 @@ public class TestCompositeBucketCache {
 
   private Configuration conf;
   private CompositeBucketCache cache;
-  private FirstLevelBucketCache first;
+  private L1BucketCache first;
   private BucketCacheTier second;
 
   @Before
@@ -106,7 +106,7 @@ public class TestCompositeBucketCache {
 
   private void open() {
     cache = (CompositeBucketCache) BlockCacheFactory.createBlockCache(conf);
-    first = (FirstLevelBucketCache) cache.getFirstLevelCache();
+    first = (L1BucketCache) cache.getFirstLevelCache();
     second = (BucketCacheTier) cache.getSecondLevelCache();
   }
 

@@ -67,19 +67,6 @@ import org.apache.hadoop.hbase.monitoring.ThreadLocalServerSideScanMetrics;
 import org.apache.hadoop.hbase.regionserver.HRegion;
 import org.apache.hadoop.hbase.regionserver.MetricsRegionServer;
 import org.apache.hadoop.hbase.security.User;
-import org.apache.hadoop.hbase.testclassification.MediumTests;
-import org.apache.hadoop.hbase.testclassification.RegionServerTests;
-import org.apache.hadoop.hbase.util.Bytes;
-import org.apache.hadoop.hbase.util.EnvironmentEdgeManager;
-import org.junit.After;
-import org.junit.Before;
-import org.junit.ClassRule;
-import org.junit.Test;
-import org.junit.experimental.categories.Category;
-import org.mockito.Mockito;
-
-import org.apache.hbase.thirdparty.com.google.common.util.concurrent.Uninterruptibles;
-
 import org.apache.hadoop.hbase.shaded.protobuf.ProtobufUtil;
 import org.apache.hadoop.hbase.shaded.protobuf.RequestConverter;
 import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.Action;
@@ -87,6 +74,17 @@ import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MultiReque
 import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MutationProto.MutationType;
 import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.RegionAction;
 import org.apache.hadoop.hbase.shaded.protobuf.generated.HBaseProtos.RegionSpecifier.RegionSpecifierType;
+import org.apache.hadoop.hbase.testclassification.MediumTests;
+import org.apache.hadoop.hbase.testclassification.RegionServerTests;
+import org.apache.hadoop.hbase.util.Bytes;
+import org.apache.hadoop.hbase.util.EnvironmentEdgeManager;
+import org.apache.hbase.thirdparty.com.google.common.util.concurrent.Uninterruptibles;
+import org.junit.After;
+import org.junit.Before;
+import org.junit.ClassRule;
+import org.junit.Test;
+import org.junit.experimental.categories.Category;
+import org.mockito.Mockito;
 
 /** What a handler and its helpers do to each other, without a server around them. */
 @Category({ RegionServerTests.class, MediumTests.class })
@@ -537,14 +535,14 @@ public class TestParallelGets {
         return result(get);
       };
       int small = 0;
-      for (int i = 0; i < DeviceWaits.PROBE; i++) {
+      for (int i = 0; i < DeviceWaitProbe.PROBE; i++) {
         // One of them is looked at, as it might wait for a device.
         try (ParallelGets gets = start(gets(50), alone)) {
           small += gets == null ? 1 : 0;
         }
       }
-      assertEquals(DeviceWaits.PROBE - 1, small);
-      assertEquals(DeviceWaits.PROBE, pool.getBusyBatchCount());
+      assertEquals(DeviceWaitProbe.PROBE - 1, small);
+      assertEquals(DeviceWaitProbe.PROBE, pool.getBusyBatchCount());
       assertRow(299, serve(gets(300), alone).get(299));
       assertEquals(4, pool.getEnlistedCount());
       assertEquals(2, pool.getThreadCount());
@@ -754,12 +752,12 @@ public class TestParallelGets {
   }
 
   /** Others use all processors of this one. */
-  private static final class NoRoom implements ProcessorRoom.Clocks {
+  private static final class NoRoom implements CpuHeadroom.Clocks {
     private long now;
 
     @Override
     public long now() {
-      return now += TimeUnit.MILLISECONDS.toNanos(ProcessorRoom.PERIOD_MILLIS);
+      return now += TimeUnit.MILLISECONDS.toNanos(CpuHeadroom.PERIOD_MILLIS);
     }
 
     @Override
@@ -787,7 +785,7 @@ public class TestParallelGets {
     pool.shutdown();
     Configuration conf = settings(4);
     conf.setBoolean(MultigetSettings.WHEN_BUSY_KEY, false);
-    pool = new MultigetPool(conf, Thread::new, threads -> new ProcessorRoom(8, new NoRoom()));
+    pool = new MultigetPool(conf, Thread::new, threads -> new CpuHeadroom(8, new NoRoom()));
     // It forgets by and by that there was room.
     waitUntil(() -> pool.getRoomCount() == 0);
   }
@@ -797,7 +795,7 @@ public class TestParallelGets {
     replacePoolByOneWithoutRoom();
     Thread handler = Thread.currentThread();
     int looks = 0;
-    for (int i = 0; i < 4 * DeviceWaits.PROBE; i++) {
+    for (int i = 0; i < 4 * DeviceWaitProbe.PROBE; i++) {
       List<Action> actions = gets(50);
       try (ParallelGets gets = start(actions, (get, as) -> {
         assertSame(handler, Thread.currentThread());
@@ -811,7 +809,7 @@ public class TestParallelGets {
       }
     }
     assertEquals(4, looks);
-    assertEquals(4 * DeviceWaits.PROBE, pool.getNoRoomBatchCount());
+    assertEquals(4 * DeviceWaitProbe.PROBE, pool.getNoRoomBatchCount());
     assertEquals(0, pool.getParallelBatchCount());
     assertEquals(0, pool.getDeviceBatchCount());
     assertEquals(0, pool.getThreadCount());
@@ -821,7 +819,7 @@ public class TestParallelGets {
   public void withoutRoomGetsThatWaitForADeviceAreHelpedWith() throws Exception {
     replacePoolByOneWithoutRoom();
     Thread handler = Thread.currentThread();
-    for (int i = 0; i < DeviceWaits.LIKELY; i++) {
+    for (int i = 0; i < DeviceWaitProbe.LIKELY; i++) {
       CountDownLatch helped = new CountDownLatch(1);
       List<Object> answers = serve(gets(50), (get, as) -> {
         if (Thread.currentThread() != handler) {
@@ -838,7 +836,7 @@ public class TestParallelGets {
       // Else the calls that come too late might be as many as there may be.
       waitUntil(() -> pool.getEnlistedCount() == 0);
     }
-    assertEquals(DeviceWaits.LIKELY, pool.getParallelBatchCount());
+    assertEquals(DeviceWaitProbe.LIKELY, pool.getParallelBatchCount());
     assertEquals(0, pool.getNoRoomBatchCount());
     assertTrue(pool.getHelperGetCount() > 0);
   }

@@ -47,14 +47,13 @@ import org.apache.hadoop.hbase.io.hfile.CacheTier;
 import org.apache.hadoop.hbase.io.hfile.Cacheable;
 import org.apache.hadoop.hbase.io.hfile.CompositeBucketCacheSettings;
 import org.apache.hadoop.hbase.io.hfile.HFileBlock;
-import org.apache.hadoop.hbase.io.hfile.StoredBlocks;
+import org.apache.hadoop.hbase.io.hfile.TierBlockCounts;
 import org.apache.hadoop.hbase.regionserver.HRegion;
 import org.apache.hadoop.hbase.regionserver.StoreFileInfo;
+import org.apache.hbase.thirdparty.io.netty.util.IllegalReferenceCountException;
 import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-
-import org.apache.hbase.thirdparty.io.netty.util.IllegalReferenceCountException;
 
 /**
  * A {@link BucketCache} as one tier of a
@@ -66,7 +65,7 @@ import org.apache.hbase.thirdparty.io.netty.util.IllegalReferenceCountException;
  * written ({@link EntryChecksum}), else the block is evicted and the lookup is a miss. A block
  * whose read fails is evicted as well, one whose write fails is dropped, and a device that fails
  * several times in a row is left alone ({@link DeviceHealth}) until it works again
- * ({@link DeviceWatch}): no lookup and no insertion then waits for it or throws.
+ * ({@link DeviceProber}): no lookup and no insertion then waits for it or throws.
  */
 @InterfaceAudience.Private
 public class BucketCacheTier extends BucketCache implements CacheTier {
@@ -85,7 +84,7 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
   private final String name;
   /** What a block takes, ascending; the largest is the largest block that fits at all. */
   private final int[] bucketSizes;
-  private final StoredBlocks stored = new StoredBlocks();
+  private final TierBlockCounts stored = new TierBlockCounts();
   /** What uses are dated by: the blocks put into the map so far. */
   private final AtomicLong insertions;
   private final LongAdder inserted = new LongAdder();
@@ -95,7 +94,7 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
   /** Whether entries have sums; not those in the process's own memory. */
   private final boolean summed;
   private final DeviceHealth health;
-  private final DeviceWatch watch;
+  private final DeviceProber watch;
   /** Writer threads that may be writing. */
   private final AtomicInteger writing = new AtomicInteger();
   private final LongAdder checksumFailures = new LongAdder();
@@ -163,7 +162,7 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
     this.health = new DeviceHealth(tier.getConfiguration().getInt(
       "hbase.bucketcache.ioengine.errors.tolerated.duration", DEFAULT_ERROR_TOLERATION_DURATION),
       System::nanoTime);
-    this.watch = new DeviceWatch(this, health, tier.getRetryIntervalMs());
+    this.watch = new DeviceProber(this, health, tier.getRetryIntervalMs());
     this.bucketSizes = Stream.of(getAllocator().getIndexStatistics())
       .mapToInt(size -> (int) size.itemSize()).toArray();
     for (WriterThread thread : writerThreads) {
@@ -765,7 +764,7 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
   }
 
   private void comes(BlockCacheKey key, BucketEntry entry) {
-    BlockType.BlockCategory category = StoredBlocks.categoryOf(key.getBlockType());
+    BlockType.BlockCategory category = TierBlockCounts.categoryOf(key.getBlockType());
     // Into the entry, since the key it is evicted by may say otherwise.
     entry.metaBlock = isMetaBlock(key.getBlockType());
     entry.category = (byte) (category.ordinal() + 1);
@@ -846,7 +845,7 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
   }
 
   @Override
-  public void forEachFile(StoredBlocks.FileVisitor visitor) {
+  public void forEachFile(TierBlockCounts.FileVisitor visitor) {
     stored.forEachFile(visitor);
   }
 

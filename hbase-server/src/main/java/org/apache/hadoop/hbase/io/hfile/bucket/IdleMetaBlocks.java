@@ -30,7 +30,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Meta blocks in a {@link FirstLevelBucketCache} that nobody has asked for during a time that is
+ * Meta blocks in a {@link L1BucketCache} that nobody has asked for during a time that is
  * set: those of tables that were dropped and of regions that moved away and left their blocks
  * behind, or of data that is asked for once a day. While data blocks want for room that meta blocks
  * have, these give way, and go to the victim cache as others do that find no place.
@@ -52,8 +52,8 @@ final class IdleMetaBlocks {
   private static final long BYTES_PER_MS = 16 * 1024;
   private static final long STOP_WAIT_MS = 5000;
 
-  private final FirstLevelBucketCache cache;
-  private final PromotedBlocks guests;
+  private final L1BucketCache cache;
+  private final L1DataSpace guests;
   private final LongAdder evicted = new LongAdder();
   /** What the cache's clock said at the ends of the last periods, in turns. */
   private final long[] clock = new long[PERIODS];
@@ -67,7 +67,7 @@ final class IdleMetaBlocks {
    * @param cache  the tier that they are in
    * @param guests the data blocks that may want their places
    */
-  IdleMetaBlocks(FirstLevelBucketCache cache, PromotedBlocks guests) {
+  IdleMetaBlocks(L1BucketCache cache, L1DataSpace guests) {
     this.cache = cache;
     this.guests = guests;
   }

@@ -19,9 +19,8 @@ package org.apache.hadoop.hbase.io.hfile.segment;
 
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import org.apache.yetus.audience.InterfaceAudience;
-
 import org.apache.hbase.thirdparty.com.google.common.hash.Hashing;
+import org.apache.yetus.audience.InterfaceAudience;
 
 /**
  * A file some of whose blocks are cached: its number in {@link SegmentIndex}, and what is stored of
@@ -39,7 +38,7 @@ public final class CachedFile {
    * What an entry may have more than its block has in its file: tag and alignment. Not counted for
    * the region, whose cached bytes others divide by the bytes of its files.
    */
-  static final int ENTRY_OVERHEAD = EntryTag.SIZE + Location.UNIT;
+  static final int ENTRY_OVERHEAD = EntryTrailer.SIZE + Location.UNIT;
 
   private final CachedFiles files;
   private final String name;

@@ -33,7 +33,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.LongAdder;
 import org.apache.hadoop.hbase.io.hfile.BlockType.BlockCategory;
-import org.apache.hadoop.hbase.io.hfile.StoredBlocks;
+import org.apache.hadoop.hbase.io.hfile.TierBlockCounts;
 import org.apache.hadoop.hbase.util.Pair;
 import org.apache.yetus.audience.InterfaceAudience;
 
@@ -261,7 +261,7 @@ public final class CachedFiles {
   }
 
   /** Visits each file of which something is stored; one that comes or goes now may be missed. */
-  void forEachFile(StoredBlocks.FileVisitor visitor) {
+  void forEachFile(TierBlockCounts.FileVisitor visitor) {
     live.values().forEach(file -> visitor.visit(file.name(), file.blockCount(), file.byteCount()));
   }
 

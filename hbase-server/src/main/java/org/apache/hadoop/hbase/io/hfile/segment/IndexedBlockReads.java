@@ -22,7 +22,7 @@ import java.util.function.BiConsumer;
 import org.apache.hadoop.hbase.io.ByteBuffAllocator;
 import org.apache.hadoop.hbase.io.hfile.Cacheable;
 import org.apache.hadoop.hbase.io.hfile.HFileBlock;
-import org.apache.hadoop.hbase.regionserver.multiget.SharedReads;
+import org.apache.hadoop.hbase.regionserver.multiget.BatchReadCoalescer;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
@@ -31,7 +31,7 @@ import org.apache.yetus.audience.InterfaceAudience;
  */
 @InterfaceAudience.Private
 final class IndexedBlockReads
-  implements SharedReads.NeighbourReader<IndexedBlockReads.Place> {
+  implements BatchReadCoalescer.NeighbourReader<IndexedBlockReads.Place> {
   /** Says to those who share reads that there is nothing to share. */
   private static final IOException NOT_THERE = new NotThere();
 
@@ -116,7 +116,7 @@ final class IndexedBlockReads
   /** Reads a block, once for all gets of a batch that want it; null if it cannot be had. */
   private Cacheable readOnce(Place place) {
     try {
-      return SharedReads.read(place, this);
+      return BatchReadCoalescer.read(place, this);
     } catch (IOException e) {
       return null;
     }

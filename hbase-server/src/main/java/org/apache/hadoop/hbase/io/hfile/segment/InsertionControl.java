@@ -24,7 +24,7 @@ import org.apache.yetus.audience.InterfaceAudience;
 
 /**
  * Admits insertions: how many full segments, and how many bytes, may wait to be written before an
- * insertion is refused or waits, by its {@link InsertionKind}, so that only a thread that offered
+ * insertion is refused or waits, by its {@link InsertSource}, so that only a thread that offered
  * to wait ever does. A device that stalls is left out: what waits for it is not waited for.
  * <p>
  * <b>Invariants.</b> The count of waiting segments is the sum of {@link StoreDevice#waiting}; both
@@ -64,7 +64,7 @@ final class InsertionControl {
   }
 
   /** Whether an insertion of this kind would not be refused, as far as is known now. */
-  boolean hasRoom(InsertionKind kind) {
+  boolean hasRoom(InsertSource kind) {
     return !monitor.isStopped() && isPendingBelow(pendingLimit(kind));
   }
 
@@ -98,7 +98,7 @@ final class InsertionControl {
    * @param nanos the longest wait
    * @return whether there is room
    */
-  boolean awaitRoom(InsertionKind kind, long nanos) throws InterruptedException {
+  boolean awaitRoom(InsertSource kind, long nanos) throws InterruptedException {
     if (hasRoom(kind) || nanos <= 0) {
       return hasRoom(kind);
     }
@@ -115,7 +115,7 @@ final class InsertionControl {
   }
 
   /** Returns how many segments may wait to be written for an insertion to be taken. */
-  private int pendingLimit(InsertionKind kind) {
+  private int pendingLimit(InsertSource kind) {
     switch (kind) {
       case READ:
         return Math.max(1, bufferCount / 2);

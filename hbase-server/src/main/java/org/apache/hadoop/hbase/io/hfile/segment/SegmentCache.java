@@ -38,7 +38,7 @@ import org.apache.hadoop.hbase.io.hfile.Cacheable;
 import org.apache.hadoop.hbase.io.hfile.CachedBlock;
 import org.apache.hadoop.hbase.io.hfile.HFileBlock;
 import org.apache.hadoop.hbase.io.hfile.HFileInfo;
-import org.apache.hadoop.hbase.io.hfile.StoredBlocks;
+import org.apache.hadoop.hbase.io.hfile.TierBlockCounts;
 import org.apache.hadoop.hbase.io.hfile.bucket.BucketCache;
 import org.apache.hadoop.hbase.io.hfile.bucket.RecoveredEntryAllocator;
 import org.apache.hadoop.hbase.regionserver.DataTieringManager;
@@ -244,11 +244,11 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
    * Those who offer to wait are a prefetch, which reads the block by its file's path, and the
    * writer of a file, which only says its name.
    */
-  private static InsertionKind kindOf(BlockCacheKey key, boolean waits) {
+  private static InsertSource kindOf(BlockCacheKey key, boolean waits) {
     if (!waits) {
-      return InsertionKind.READ;
+      return InsertSource.READ;
     }
-    return key.getFilePath() == null ? InsertionKind.WRITE : InsertionKind.PREFETCH;
+    return key.getFilePath() == null ? InsertSource.WRITE : InsertSource.PREFETCH;
   }
 
   /** What is recovered from segments is of no region until somebody comes with a path. */
@@ -500,7 +500,7 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
 
   @Override
   public boolean hasRoomFor(Cacheable block) {
-    return !closed.get() && fits(block) && store.hasRoom(InsertionKind.READ);
+    return !closed.get() && fits(block) && store.hasRoom(InsertSource.READ);
   }
 
   @Override
@@ -511,7 +511,7 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
   @Override
   public boolean awaitInsertion(BlockCacheKey key, long timeoutNanos)
     throws InterruptedException {
-    return store.awaitRoom(InsertionKind.PREFETCH, timeoutNanos);
+    return store.awaitRoom(InsertSource.PREFETCH, timeoutNanos);
   }
 
   @Override
@@ -530,7 +530,7 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
   }
 
   @Override
-  public void forEachFile(StoredBlocks.FileVisitor visitor) {
+  public void forEachFile(TierBlockCounts.FileVisitor visitor) {
     files.forEachFile(visitor);
   }
 

@@ -91,9 +91,9 @@ final class SegmentCacheGauges {
     gauges.accept("WriteAmplificationPercent",
       () -> Math.round(100 * metrics.writeAmplification()));
     gauges.accept("UnfitBlockCount", metrics.unfit::sum);
-    gauges.accept("RefusedReadInsertCount", metrics.refusals(InsertionKind.READ)::sum);
-    gauges.accept("RefusedPrefetchInsertCount", metrics.refusals(InsertionKind.PREFETCH)::sum);
-    gauges.accept("RefusedWriteInsertCount", metrics.refusals(InsertionKind.WRITE)::sum);
+    gauges.accept("RefusedReadInsertCount", metrics.refusals(InsertSource.READ)::sum);
+    gauges.accept("RefusedPrefetchInsertCount", metrics.refusals(InsertSource.PREFETCH)::sum);
+    gauges.accept("RefusedWriteInsertCount", metrics.refusals(InsertSource.WRITE)::sum);
     gauges.accept("StaleReadCount", metrics.staleReads::sum);
     gauges.accept("MemoryReadCount", metrics.memoryReads::sum);
     gauges.accept("JoinedReadCount", metrics.joinedReads::sum);

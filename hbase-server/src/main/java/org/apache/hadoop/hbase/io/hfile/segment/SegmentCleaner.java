@@ -338,12 +338,12 @@ final class SegmentCleaner implements Runnable {
       outages.readFailed(device, term, segment, e);
       return false;
     }
-    if (!EntryTag.local().check(entry, footer.blockOffset(number))) {
+    if (!EntryTrailer.local().check(entry, footer.blockOffset(number))) {
       metrics.badEntries.increment();
       return false;
     }
     boolean rewritten = inserter.rewrite(footer.name(number), footer.blockOffset(number), entry,
-      EntryTag.local().onDiskSize(), footer.location(segment, number), waitNanos);
+      EntryTrailer.local().onDiskSize(), footer.location(segment, number), waitNanos);
     if (rewritten) {
       metrics.blocksRewritten.increment();
       metrics.bytesRewritten.add(footer.length(number));

@@ -69,7 +69,7 @@ final class SegmentInserter {
     this.directory = directory;
     this.metrics = metrics;
     this.maxData = Math.min(settings.segmentSize() - SegmentFooter.LARGEST_FOR_ONE,
-      Location.MAX_ENTRY_BYTES) / Location.UNIT * Location.UNIT - EntryTag.SIZE;
+      Location.MAX_ENTRY_BYTES) / Location.UNIT * Location.UNIT - EntryTrailer.SIZE;
     for (int i = 0; i < settings.bufferCount(); i++) {
       freeMemory.add(ByteBuffer.allocateDirect(settings.segmentSize()));
     }
@@ -90,7 +90,7 @@ final class SegmentInserter {
    * @throws InterruptedException if the thread is interrupted while it waits
    */
   boolean insert(CachedFile file, long blockOffset, Cacheable block, int category,
-    InsertionKind kind, long waitNanos) throws InterruptedException {
+    InsertSource kind, long waitNanos) throws InterruptedException {
     int dataLength = block.getSerializedLength();
     if (
       !accepts(dataLength) || blockOffset < 0 || blockOffset >= SegmentStore.END_OF_OFFSETS
@@ -99,7 +99,7 @@ final class SegmentInserter {
       metrics.unfit.increment();
       return false;
     }
-    int length = EntryTag.entryLength(dataLength);
+    int length = EntryTrailer.entryLength(dataLength);
     long left = control.awaitProgress(waitNanos);
     while (true) {
       SegmentBuffer current = open;
@@ -156,16 +156,16 @@ final class SegmentInserter {
   }
 
   private boolean copy(SegmentBuffer to, long reserved, CachedFile file, long blockOffset,
-    Cacheable block, int dataLength, int category, InsertionKind kind) {
-    int length = EntryTag.entryLength(dataLength);
+    Cacheable block, int dataLength, int category, InsertSource kind) {
+    int length = EntryTrailer.entryLength(dataLength);
     boolean stored = false;
     try {
       ByteBuffer entry = to.entry(SegmentBuffer.place(reserved), length);
       block.serialize(entry, true);
-      EntryTag.local().write(entry, to.sequence(), file.hashHigh(), file.hashLow(), blockOffset,
+      EntryTrailer.local().write(entry, to.sequence(), file.hashHigh(), file.hashLow(), blockOffset,
         category, dataLength, onDiskSize(block));
       long location = Location.of(to.segment(), SegmentBuffer.place(reserved), length,
-        kind == InsertionKind.READ ? 1 : 0, category);
+        kind == InsertSource.READ ? 1 : 0, category);
       table.lives(to.segment(), length);
       stored = directory.stored(file, blockOffset, location);
       if (stored) {
@@ -193,7 +193,7 @@ final class SegmentInserter {
     long left = waitNanos;
     while (true) {
       SegmentBuffer current = open;
-      if (control.hasRoom(InsertionKind.PREFETCH)) {
+      if (control.hasRoom(InsertSource.PREFETCH)) {
         long reserved = current == null
           ? SegmentBuffer.NO_ROOM
           : reserve(current, fileName, blockOffset, length, Location.kind(from), onDiskSize);
@@ -207,7 +207,7 @@ final class SegmentInserter {
       if (left <= 0 || monitor.isStopped()) {
         return false;
       }
-      left = awaitChange(current, InsertionKind.PREFETCH, left);
+      left = awaitChange(current, InsertSource.PREFETCH, left);
     }
   }
 
@@ -219,7 +219,7 @@ final class SegmentInserter {
       ByteBuffer copy = to.entry(SegmentBuffer.place(reserved), length);
       entry.clear();
       copy.put(entry);
-      EntryTag.local().rewrite(copy, to.sequence());
+      EntryTrailer.local().rewrite(copy, to.sequence());
       table.lives(to.segment(), length);
       // Once more, and it is hot again
       moved = directory.moved(fileName, blockOffset, from, Location.of(to.segment(),
@@ -296,7 +296,7 @@ final class SegmentInserter {
     return clean > (cleaning ? 0 : 1) ? next : null;
   }
 
-  private long awaitChange(SegmentBuffer seen, InsertionKind kind, long nanos)
+  private long awaitChange(SegmentBuffer seen, InsertSource kind, long nanos)
     throws InterruptedException {
     lock.lockInterruptibly();
     try {

@@ -36,11 +36,11 @@ import org.slf4j.LoggerFactory;
  * <p>
  * <b>Invariant.</b> A read takes no lock and holds nothing that keeps its segment from being
  * overwritten, except a reference to the memory of a segment in memory; so an entry counts only if
- * its {@link EntryTag} says that its bytes are those of the block. Every race with writers and the
- * cleaner, and every damage on the device, ends in a miss at worst. An entry that is not the
+ * its {@link EntryTrailer} says that its bytes are those of the block. Every race with writers and
+ * the cleaner, and every damage on the device, ends in a miss at worst. An entry that is not the
  * block's, or that cannot be read, is taken out of the directory, if the directory still has it at
- * that place, so that a damaged place is read once. Every buffer
- * that a read allocates belongs to the block that it returns or is released. Thread-safe.
+ * that place, so that a damaged place is read once. Every buffer that a read allocates belongs to
+ * the block that it returns or is released. Thread-safe.
  */
 @InterfaceAudience.Private
 final class SegmentReader {
@@ -52,7 +52,7 @@ final class SegmentReader {
   /** Maximum number of concurrent joined reads; more are not joined. */
   static final int MAX_JOINED_READS = 8;
 
-  private static final int TAG_READ = EntryTag.SIZE;
+  private static final int TAG_READ = EntryTrailer.SIZE;
   /** How many segments' footers are kept for {@link #readBlockSize}. */
   private static final int KEPT_FOOTERS = 8;
 
@@ -92,7 +92,7 @@ final class SegmentReader {
     try {
       if (fetch(entry, segment, Location.offset(location), file, blockOffset, location)) {
         if (
-          EntryTag.local().check(entry, file.hashHigh(), file.hashLow(), blockOffset)
+          EntryTrailer.local().check(entry, file.hashHigh(), file.hashLow(), blockOffset)
         ) {
           Cacheable block = HFileBlock.BLOCK_DESERIALIZER.deserialize(entry, allocator);
           returned = true;
@@ -211,7 +211,7 @@ final class SegmentReader {
     bytes.limit(at + Location.length(location));
     bytes.position(at);
     bytes = bytes.slice();
-    EntryTag tag = EntryTag.local();
+    EntryTrailer tag = EntryTrailer.local();
     if (!tag.check(ByteBuff.wrap(bytes), file.hashHigh(), file.hashLow(), blockOffset)) {
       return null;
     }
@@ -279,7 +279,7 @@ final class SegmentReader {
       return -1;
     }
     tag.rewind();
-    EntryTag local = EntryTag.local();
+    EntryTrailer local = EntryTrailer.local();
     if (!local.load(tag, TAG_READ, file.hashHigh(), file.hashLow(), blockOffset)) {
       bad(file.name(), blockOffset, location);
       return -1;

@@ -192,12 +192,12 @@ final class SegmentStore {
   }
 
   /** As {@link InsertionControl#hasRoom}. */
-  boolean hasRoom(InsertionKind kind) {
+  boolean hasRoom(InsertSource kind) {
     return control.hasRoom(kind);
   }
 
   /** As {@link InsertionControl#awaitRoom}. */
-  boolean awaitRoom(InsertionKind kind, long nanos) throws InterruptedException {
+  boolean awaitRoom(InsertSource kind, long nanos) throws InterruptedException {
     return control.awaitRoom(kind, nanos);
   }
 
@@ -208,7 +208,7 @@ final class SegmentStore {
 
   /** As {@link SegmentInserter#insert}. */
   boolean insert(CachedFile file, long blockOffset, Cacheable block, int category,
-    InsertionKind kind, long waitNanos) throws InterruptedException {
+    InsertSource kind, long waitNanos) throws InterruptedException {
     return inserter.insert(file, blockOffset, block, category, kind, waitNanos);
   }
 

@@ -92,7 +92,7 @@ final class SegmentStoreMetrics {
   final LongAdder badSegments = new LongAdder();
 
   /** Insertions of a kind that were refused, because too much waits to be written. */
-  LongAdder refusals(InsertionKind kind) {
+  LongAdder refusals(InsertSource kind) {
     return refusals[kind.ordinal()];
   }
 

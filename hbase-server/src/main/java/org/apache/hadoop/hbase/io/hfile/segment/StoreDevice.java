@@ -296,9 +296,9 @@ final class StoreDevice {
     if (footer.count() == 0) {
       return true;
     }
-    ByteBuffer tag = ByteBuffer.allocate(EntryTag.SIZE);
-    read(tag, segment, footer.place(0) + footer.length(0) - EntryTag.SIZE);
-    return EntryTag.local().isOf(tag, footer.sequence(), footer.blockOffset(0));
+    ByteBuffer tag = ByteBuffer.allocate(EntryTrailer.SIZE);
+    read(tag, segment, footer.place(0) + footer.length(0) - EntryTrailer.SIZE);
+    return EntryTrailer.local().isOf(tag, footer.sequence(), footer.blockOffset(0));
   }
 
   /** As {@link #readFooter}, of the trailer alone. */

@@ -33,7 +33,7 @@ import org.apache.yetus.audience.InterfaceAudience;
  * What is read without the lock: sequence numbers, live bytes and the segments in memory
  * ({@link SegmentTable}), the open segment, the counts of waiting segments, and {@link #isStopped}.
  * A thread that acts on such a value either tolerates an old one, as a read does, whose entry is
- * checked by its {@link EntryTag}, or looks again under the lock.
+ * checked by its {@link EntryTrailer}, or looks again under the lock.
  * <p>
  * <b>Lock order.</b> {@link #lock} first, then the monitor of a {@link SegmentBuffer} or of a
  * {@link StoreDevice}, never both; with either monitor held, no other lock is taken. In particular

@@ -51,7 +51,7 @@ final class StressedTiers {
   private final List<Thread> threads = new ArrayList<>();
   private volatile boolean done;
   private CompositeBucketCache cache;
-  private FirstLevelBucketCache first;
+  private L1BucketCache first;
   private BucketCacheTier second;
 
   /**
@@ -85,7 +85,7 @@ final class StressedTiers {
 
   void open() {
     cache = (CompositeBucketCache) BlockCacheFactory.createBlockCache(conf);
-    first = (FirstLevelBucketCache) cache.getFirstLevelCache();
+    first = (L1BucketCache) cache.getFirstLevelCache();
     second = (BucketCacheTier) cache.getSecondLevelCache();
   }
 
@@ -101,7 +101,7 @@ final class StressedTiers {
     return cache;
   }
 
-  FirstLevelBucketCache first() {
+  L1BucketCache first() {
     return first;
   }
 

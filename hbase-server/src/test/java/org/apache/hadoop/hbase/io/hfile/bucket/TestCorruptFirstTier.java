@@ -80,7 +80,7 @@ public class TestCorruptFirstTier {
   @Rule
   public final RefCntLeakRule leaks = new RefCntLeakRule();
 
-  private FirstLevelBucketCache tier;
+  private L1BucketCache tier;
   private File file;
 
   @Before
@@ -93,7 +93,7 @@ public class TestCorruptFirstTier {
     conf.set("hbase.bucketcache.l2.size", "2");
     conf.set("hbase.bucketcache.l2.ioengine", "file:" + new File(folder.getRoot(), "l2"));
     conf.set("hbase.bucketcache.bucket.sizes", "5120");
-    tier = new FirstLevelBucketCache("L1", CompositeBucketCacheSettings.of(conf).first(),
+    tier = new L1BucketCache("L1", CompositeBucketCacheSettings.of(conf).first(),
       new FileEvictionGuard());
     tier.setPromotedShare(1);
   }

@@ -89,7 +89,7 @@ public class TestDataPromotion {
 
   private Configuration conf;
   private ByteBuffAllocator pool;
-  private FirstLevelBucketCache first;
+  private L1BucketCache first;
   private BucketCacheTier second;
   private CompositeBucketCache cache;
 
@@ -118,7 +118,7 @@ public class TestDataPromotion {
 
   private void open(CompositeBucketCache opened) {
     cache = opened;
-    first = (FirstLevelBucketCache) cache.getFirstLevelCache();
+    first = (L1BucketCache) cache.getFirstLevelCache();
     second = (BucketCacheTier) cache.getSecondLevelCache();
   }
 
@@ -715,7 +715,7 @@ public class TestDataPromotion {
   }
 
   /** Evicts the file at the moment that a block of it is on its way. */
-  private static final class Interfering extends FirstLevelBucketCache {
+  private static final class Interfering extends L1BucketCache {
     private Runnable before = () -> {
     };
     private Runnable after = () -> {

@@ -210,7 +210,7 @@ public class TestDataPromotionStress {
     none = new Configuration(tiers.conf);
     none.set("hbase.bucketcache.composite.promotion", "none");
     tiers.open();
-    FirstLevelBucketCache first = tiers.first();
+    L1BucketCache first = tiers.first();
     runFor(TimeUnit.SECONDS.toNanos(Integer.getInteger(SECONDS, 20)) / 2, readers);
     // Promotion may have been off at the end.
     tiers.cache().onConfigurationChange(tiers.conf);

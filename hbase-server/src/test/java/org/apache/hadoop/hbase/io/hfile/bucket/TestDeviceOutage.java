@@ -494,7 +494,7 @@ public class TestDeviceOutage {
 
   private static void assertNoThreadIsLeft() {
     CachedBlockFixture.await(() -> Thread.getAllStackTraces().keySet().stream()
-      .noneMatch(thread -> thread.getName().endsWith("-DeviceWatch")));
+      .noneMatch(thread -> thread.getName().endsWith("-DeviceProber")));
   }
 
   @Test

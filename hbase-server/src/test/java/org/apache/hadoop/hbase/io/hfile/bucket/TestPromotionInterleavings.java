@@ -95,7 +95,7 @@ public class TestPromotionInterleavings {
   private final Schedule schedule = new Schedule();
   private ExecutorService threads;
   private CompositeBucketCache cache;
-  private FirstLevelBucketCache first;
+  private L1BucketCache first;
   private BucketCacheTier second;
   private PromotionPolicy policy;
 
@@ -217,7 +217,7 @@ public class TestPromotionInterleavings {
     conf.set("hbase.bucketcache.bucket.sizes", "5120");
     conf.set("hbase.blockcache.minblocksize", "4096");
     cache = (CompositeBucketCache) BlockCacheFactory.createBlockCache(conf);
-    first = (FirstLevelBucketCache) cache.getFirstLevelCache();
+    first = (L1BucketCache) cache.getFirstLevelCache();
     second = (BucketCacheTier) cache.getSecondLevelCache();
     policy = first.setPromotedShare(1);
     for (BucketCacheTier tier : new BucketCacheTier[] { first, second }) {

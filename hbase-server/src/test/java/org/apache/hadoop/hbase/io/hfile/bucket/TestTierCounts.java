@@ -132,7 +132,7 @@ public class TestTierCounts {
 
   private void settle() {
     stressed.awaitWritten();
-    FirstLevelBucketCache first = stressed.first();
+    L1BucketCache first = stressed.first();
     BucketCacheTier second = stressed.second();
     // The writers' last word on what they have just written.
     await(() -> {

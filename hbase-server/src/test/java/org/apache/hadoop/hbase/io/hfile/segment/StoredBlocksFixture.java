@@ -103,27 +103,27 @@ final class StoredBlocksFixture {
   }
 
   /** Inserts and refuses to wait. */
-  boolean offer(String file, long offset, InsertionKind kind) {
+  boolean offer(String file, long offset, InsertSource kind) {
     return insert(file, offset, kind, 0);
   }
 
   /** Inserts, and waits for room if need be. */
   void insert(String file, long offset) {
     assertTrue("Not stored: " + file + "@" + offset,
-      insert(file, offset, InsertionKind.WRITE, TimeUnit.MINUTES.toNanos(2)));
+      insert(file, offset, InsertSource.WRITE, TimeUnit.MINUTES.toNanos(2)));
   }
 
-  boolean insert(String file, long offset, InsertionKind kind, long waitNanos) {
+  boolean insert(String file, long offset, InsertSource kind, long waitNanos) {
     return insert(file, offset, 0, kind, waitNanos);
   }
 
   /** Inserts a data block of an in-memory family, and waits for room if need be. */
   void insertInMemory(String file, long offset) {
     assertTrue("Not stored: " + file + "@" + offset, insert(file, offset, Location.IN_MEMORY,
-      InsertionKind.WRITE, TimeUnit.MINUTES.toNanos(2)));
+      InsertSource.WRITE, TimeUnit.MINUTES.toNanos(2)));
   }
 
-  private boolean insert(String file, long offset, int blockKind, InsertionKind kind,
+  private boolean insert(String file, long offset, int blockKind, InsertSource kind,
     long waitNanos) {
     CachedFile cached = files.acquire(file);
     HFileBlock block = block(file, offset);

@@ -172,7 +172,7 @@ public class TestDroppedFilesInterleavings {
     throws InterruptedException {
     CachedFile file = in.acquire(name);
     HFileBlock block = StoredBlocksFixture.block(name, offset);
-    assertTrue(store.insert(file, offset, block, 0, InsertionKind.WRITE,
+    assertTrue(store.insert(file, offset, block, 0, InsertSource.WRITE,
       TimeUnit.MINUTES.toNanos(1)));
     block.release();
     file.release();

@@ -221,11 +221,11 @@ public class TestSegmentDeviceOutage {
     ModelDirectory.Key[] there =
       blocks.directory.all().keySet().toArray(new ModelDirectory.Key[0]);
     long first = end;
-    while (blocks.offer("f", end, InsertionKind.WRITE)) {
+    while (blocks.offer("f", end, InsertSource.WRITE)) {
       end++;
     }
     // None of these would return, for nobody lets the devices go on
-    for (InsertionKind kind : InsertionKind.values()) {
+    for (InsertSource kind : InsertSource.values()) {
       assertFalse(blocks.offer("f", end, kind));
     }
     int readable = 0;
@@ -242,7 +242,7 @@ public class TestSegmentDeviceOutage {
     devices.medium("good").blockWrites(false);
     devices.medium("failing").blockWrites(false);
     blocks.awaitQuiet();
-    assertTrue(blocks.offer("f", end, InsertionKind.READ));
+    assertTrue(blocks.offer("f", end, InsertSource.READ));
     blocks.awaitQuiet();
     assertEquals(blocks.directory.all().size(), blocks.readAll());
   }
@@ -257,7 +257,7 @@ public class TestSegmentDeviceOutage {
       blocks.insert("f", end++);
     }
     // What waits for it does not keep blocks from the device that gets on
-    CachedBlockFixture.await(() -> blocks.offer("f", end++, InsertionKind.READ));
+    CachedBlockFixture.await(() -> blocks.offer("f", end++, InsertSource.READ));
     blocks.assertReadable("f", end - 1);
     devices.medium("failing").blockWrites(false);
     assertUsedAgain();
@@ -280,10 +280,10 @@ public class TestSegmentDeviceOutage {
     devices.medium("good").failWrites(true);
     devices.medium("failing").failWrites(true);
     while (blocks.store.readOnlyDevices() < 2) {
-      blocks.insert("f", end++, InsertionKind.WRITE, 1_000_000);
+      blocks.insert("f", end++, InsertSource.WRITE, 1_000_000);
     }
     CachedBlockFixture.await(() -> blocks.store.pending() == 0);
-    assertFalse(blocks.insert("f", end++, InsertionKind.WRITE, 0));
+    assertFalse(blocks.insert("f", end++, InsertSource.WRITE, 0));
     assertEquals(blocks.directory.all().size(), blocks.readAll());
     devices.medium("good").failWrites(false);
     devices.medium("failing").failWrites(false);

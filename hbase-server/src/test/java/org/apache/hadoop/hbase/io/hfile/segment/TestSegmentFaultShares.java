@@ -143,7 +143,7 @@ public class TestSegmentFaultShares {
     AtomicInteger next = new AtomicInteger();
     return random -> {
       int offset = next.getAndIncrement();
-      blocks.insert(file, offset, InsertionKind.values()[random.nextInt(3)], 1_000_000);
+      blocks.insert(file, offset, InsertSource.values()[random.nextInt(3)], 1_000_000);
       if (offset >= CHURNED) {
         blocks.directory.remove(file, offset - CHURNED);
       }

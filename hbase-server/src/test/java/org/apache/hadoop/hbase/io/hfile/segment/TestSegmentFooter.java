@@ -209,15 +209,15 @@ public class TestSegmentFooter {
   @Test
   public void entryIsRefusedWhicheverBitOfItIsFlipped() {
     int data = 150;
-    int length = EntryTag.entryLength(data);
+    int length = EntryTrailer.entryLength(data);
     byte[] bytes = new byte[length];
     new Random(1).nextBytes(bytes);
     ByteBuffer entry = ByteBuffer.wrap(bytes);
-    EntryTag tag = EntryTag.local();
+    EntryTrailer tag = EntryTrailer.local();
     tag.write(entry, SEQUENCE, 1, 2, 3, 0, data, 99);
     for (int bit = 0; bit < length * Byte.SIZE; bit++) {
       bytes[bit / Byte.SIZE] ^= 1 << bit % Byte.SIZE;
-      boolean unused = bit >= data * Byte.SIZE && bit < (length - EntryTag.SIZE) * Byte.SIZE;
+      boolean unused = bit >= data * Byte.SIZE && bit < (length - EntryTrailer.SIZE) * Byte.SIZE;
       assertEquals(unused, tag.check(single(bytes), 1, 2, 3));
       assertEquals(unused, tag.check(several(bytes), 1, 2, 3));
       assertEquals(unused, tag.check(entry, 3));

@@ -65,7 +65,7 @@ public class TestSegmentInsertionWaits {
   /** Offers far more than there is room for. */
   private static void assertSkippedAndCounted(StoredBlocksFixture blocks) {
     long offset = 0;
-    for (InsertionKind kind : InsertionKind.values()) {
+    for (InsertSource kind : InsertSource.values()) {
       long stored = 0;
       long refusedBefore = blocks.store.metrics().refusals(kind).sum();
       for (int i = 0; i < OFFERS; i++) {
@@ -75,12 +75,12 @@ public class TestSegmentInsertionWaits {
       assertTrue(kind + ": " + refused, refused > 0);
       assertEquals(kind.toString(), OFFERS - stored, refused);
     }
-    assertFalse(blocks.store.hasRoom(InsertionKind.READ));
+    assertFalse(blocks.store.hasRoom(InsertSource.READ));
   }
 
   private static void assertTakesAgain(StoredBlocksFixture blocks) {
     blocks.insert("g", 0);
-    CachedBlockFixture.await(() -> blocks.offer("g", 1, InsertionKind.READ));
+    CachedBlockFixture.await(() -> blocks.offer("g", 1, InsertSource.READ));
     blocks.awaitQuiet();
     assertEquals(blocks.directory.all().size(), blocks.readAll());
     blocks.close();
@@ -108,14 +108,14 @@ public class TestSegmentInsertionWaits {
     CachedBlockFixture.await(() -> blocks.store.pending() == 0);
     long offset = 0;
     long refused = 0;
-    for (InsertionKind kind : InsertionKind.values()) {
+    for (InsertSource kind : InsertSource.values()) {
       for (int i = 0; i < OFFERS; i++) {
         refused += blocks.offer("f", offset++, kind) ? 0 : 1;
       }
       assertTrue(blocks.store.metrics().refusals(kind).sum() > 0);
     }
     long counted = 0;
-    for (InsertionKind kind : InsertionKind.values()) {
+    for (InsertSource kind : InsertSource.values()) {
       counted += blocks.store.metrics().refusals(kind).sum();
     }
     assertEquals(refused, counted);

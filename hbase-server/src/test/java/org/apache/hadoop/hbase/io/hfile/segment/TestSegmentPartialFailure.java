@@ -33,13 +33,12 @@ import org.apache.hadoop.hbase.io.hfile.CachedBlockFixture;
 import org.apache.hadoop.hbase.io.hfile.RefCntLeakRule;
 import org.apache.hadoop.hbase.testclassification.IOTests;
 import org.apache.hadoop.hbase.testclassification.MediumTests;
+import org.apache.hbase.thirdparty.com.google.common.util.concurrent.Uninterruptibles;
 import org.junit.After;
 import org.junit.ClassRule;
 import org.junit.Rule;
 import org.junit.Test;
 import org.junit.experimental.categories.Category;
-
-import org.apache.hbase.thirdparty.com.google.common.util.concurrent.Uninterruptibles;
 
 /** What a store loses when a part of a device fails: what was on that part. */
 @Category({ IOTests.class, MediumTests.class })
@@ -73,7 +72,7 @@ public class TestSegmentPartialFailure {
   private void fill(long segments) {
     long target = blocks.store.metrics().segmentsWritten.sum() + segments;
     while (blocks.store.metrics().segmentsWritten.sum() < target) {
-      blocks.insert("f", end++, InsertionKind.WRITE, TimeUnit.SECONDS.toNanos(10));
+      blocks.insert("f", end++, InsertSource.WRITE, TimeUnit.SECONDS.toNanos(10));
       CachedBlockFixture.await(() -> blocks.store.pending() == 0);
     }
     blocks.awaitQuiet();
@@ -220,7 +219,7 @@ public class TestSegmentPartialFailure {
       Integer.MAX_VALUE);
     long lost = blocks.store.metrics().segmentsNotWritten.sum();
     for (int i = 0; i < 500; i++) {
-      blocks.insert("f", end++, InsertionKind.WRITE, TimeUnit.MILLISECONDS.toNanos(5));
+      blocks.insert("f", end++, InsertSource.WRITE, TimeUnit.MILLISECONDS.toNanos(5));
     }
     CachedBlockFixture.await(() -> blocks.store.pending() == 0);
     assertEquals("outages", 0, blocks.store.metrics().outages.sum());

@@ -266,7 +266,7 @@ public class TestSegmentRecovery {
       } else if (operation < 3) {
         blocks.isReadable(file, offset);
       } else {
-        blocks.insert(file, offset, InsertionKind.WRITE, 1_000_000);
+        blocks.insert(file, offset, InsertSource.WRITE, 1_000_000);
         blocks.directory.setAccesses(file, offset, random.nextInt(4));
       }
     }

@@ -194,12 +194,12 @@ public class TestSegmentStore {
       - StoredBlocksFixture.sizeOf("f", 0);
     HFileBlock fits = CachedBlockFixture.block(BlockType.DATA, 1, largest - overhead);
     HFileBlock tooLarge = CachedBlockFixture.block(BlockType.DATA, 1, largest - overhead + 1);
-    assertTrue(blocks.store.insert(file, 0, fits, 0, InsertionKind.READ, 0));
-    assertFalse(blocks.store.insert(file, 1, tooLarge, 0, InsertionKind.READ, 0));
+    assertTrue(blocks.store.insert(file, 0, fits, 0, InsertSource.READ, 0));
+    assertFalse(blocks.store.insert(file, 1, tooLarge, 0, InsertSource.READ, 0));
     assertFalse(blocks.store.insert(file, SegmentStore.END_OF_OFFSETS,
-      StoredBlocksFixture.block("f", 0), 0, InsertionKind.READ, 0));
+      StoredBlocksFixture.block("f", 0), 0, InsertSource.READ, 0));
     assertTrue(blocks.store.insert(file, SegmentStore.END_OF_OFFSETS - 1,
-      StoredBlocksFixture.block("f", 0), 0, InsertionKind.READ, 0));
+      StoredBlocksFixture.block("f", 0), 0, InsertSource.READ, 0));
     assertEquals(2, blocks.store.metrics().unfit.sum());
     file.release();
   }
@@ -268,7 +268,7 @@ public class TestSegmentStore {
     open(0.5, StoredBlocksFixture.PATH);
     long offset = 0;
     while (blocks.store.metrics().segmentsWritten.sum() < 3 * StoredBlocksFixture.SEGMENTS) {
-      blocks.insert("f", offset++, InsertionKind.READ, TimeUnit.MINUTES.toNanos(1));
+      blocks.insert("f", offset++, InsertSource.READ, TimeUnit.MINUTES.toNanos(1));
     }
     assertEquals(0, blocks.store.metrics().blocksRewritten.sum());
     assertEquals(1, Location.access(blocks.directory.get("f", offset - 1)));
@@ -311,7 +311,7 @@ public class TestSegmentStore {
     open();
     blocks.medium().blockWrites(true);
     long offset = 0;
-    for (InsertionKind kind : InsertionKind.values()) {
+    for (InsertSource kind : InsertSource.values()) {
       long taken = 0;
       while (blocks.offer("f", offset, kind)) {
         offset++;
@@ -319,9 +319,9 @@ public class TestSegmentStore {
       }
       assertTrue(kind + " should be taken where others are refused", taken > 0);
       assertEquals(1, blocks.store.metrics().refusals(kind).sum());
-      for (InsertionKind refused : InsertionKind.values()) {
-        assertEquals(refused != InsertionKind.WRITE && refused.ordinal() > kind.ordinal(),
-          refused != InsertionKind.WRITE && blocks.store.hasRoom(refused));
+      for (InsertSource refused : InsertSource.values()) {
+        assertEquals(refused != InsertSource.WRITE && refused.ordinal() > kind.ordinal(),
+          refused != InsertSource.WRITE && blocks.store.hasRoom(refused));
       }
     }
     for (long i = 0; i < offset; i++) {
@@ -338,8 +338,8 @@ public class TestSegmentStore {
     blocks.medium().blockWrites(false);
     CachedBlockFixture.await(() -> waited.get() == 1);
     blocks.assertReadable("f", 1_000_000);
-    CachedBlockFixture.await(() -> blocks.store.hasRoom(InsertionKind.READ));
-    assertTrue(blocks.offer("f", 1_000_001, InsertionKind.READ));
+    CachedBlockFixture.await(() -> blocks.store.hasRoom(InsertSource.READ));
+    assertTrue(blocks.offer("f", 1_000_001, InsertSource.READ));
   }
 
   @Test
@@ -422,8 +422,8 @@ public class TestSegmentStore {
     open();
     blocks.insert("f", 0);
     blocks.store.stop();
-    assertFalse(blocks.offer("f", 1, InsertionKind.WRITE));
-    assertFalse(blocks.insert("f", 1, InsertionKind.WRITE, TimeUnit.MINUTES.toNanos(1)));
+    assertFalse(blocks.offer("f", 1, InsertSource.WRITE));
+    assertFalse(blocks.insert("f", 1, InsertSource.WRITE, TimeUnit.MINUTES.toNanos(1)));
     blocks.assertReadable("f", 0);
   }
 

@@ -70,7 +70,7 @@ public class TestSegmentStoreUnderFire {
 
   private void insert(Random random) {
     int offset = inserted.getAndIncrement();
-    InsertionKind kind = InsertionKind.values()[random.nextInt(3)];
+    InsertSource kind = InsertSource.values()[random.nextInt(3)];
     blocks.insert("f" + offset % FILES, offset, kind, 1_000_000);
   }
 

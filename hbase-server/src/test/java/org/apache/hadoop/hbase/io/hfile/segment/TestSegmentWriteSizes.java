@@ -115,7 +115,7 @@ public class TestSegmentWriteSizes {
     HFileBlock block = CachedBlockFixture.block(BlockType.DATA, 1, blockSize);
     SegmentStoreMetrics metrics = store.metrics();
     for (long i = 0; metrics.segmentsWritten.sum() < CHURN; i++) {
-      assertTrue(store.insert(file, i * blockSize, block, 0, InsertionKind.WRITE,
+      assertTrue(store.insert(file, i * blockSize, block, 0, InsertSource.WRITE,
         TimeUnit.MINUTES.toNanos(2)));
     }
     store.stop();

@@ -1,0 +1,79 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.io;
+
+import java.util.Arrays;
+import java.util.List;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.yetus.audience.InterfaceAudience;
+
+/**
+ * Who takes buffers from the pool besides the handlers, for the default of
+ * {@link ByteBuffAllocator#MAX_BUFFER_COUNT_KEY}. Stock counts the handlers alone. So that a pool
+ * is as large as in stock where no feature is used that stock lacks, a thread counts only if one of
+ * the keys of its feature is set.
+ */
+@InterfaceAudience.Private
+final class ReservoirSizing {
+  /** The keys of the warm-up of files; any of them set is a warm-up that is meant to be used. */
+  static final List<String> WARM_UP_KEYS = Arrays.asList("hbase.rs.prefetch.limit.mb.per.sec",
+    "hbase.rs.prefetch.order", "hbase.rs.prefetch.writer.queue.max");
+
+  /** How many threads warm files, as PrefetchExecutor has it. */
+  static final String PREFETCH_THREADS_KEY = "hbase.hfile.thread.prefetch";
+
+  private static final int PREFETCH_THREADS_DEFAULT = 4;
+
+  /** Whether threads beside the handlers serve multigets, as MultigetSettings has it. */
+  static final String MULTIGET_KEY = "hbase.regionserver.parallel.get.enabled";
+
+  /** How many, by default as many as there are processors, as MultigetSettings has it. */
+  static final String MULTIGET_THREADS_KEY = "hbase.regionserver.parallel.get.threads";
+
+  private ReservoirSizing() {
+  }
+
+  /**
+   * Returns how many threads need buffers besides the handlers, each about 2 MB of them: what a
+   * prefetch thread has read waits in a queue of the cache, and keeps its buffers until it is
+   * written; what a thread reads for a multiget waits for the multiget's response.
+   */
+  static int beyondHandlers(Configuration conf) {
+    return prefetchThreads(conf) + multigetThreads(conf);
+  }
+
+  private static int prefetchThreads(Configuration conf) {
+    if (WARM_UP_KEYS.stream().allMatch(key -> conf.get(key) == null)) {
+      return 0;
+    }
+    return Math.max(0, conf.getInt(PREFETCH_THREADS_KEY, PREFETCH_THREADS_DEFAULT));
+  }
+
+  private static int multigetThreads(Configuration conf) {
+    if (!conf.getBoolean(MULTIGET_KEY, false)) {
+      return 0;
+    }
+    try {
+      return Math.max(0,
+        conf.getInt(MULTIGET_THREADS_KEY, Runtime.getRuntime().availableProcessors()));
+    } catch (NumberFormatException e) {
+      // The server does not start with it, and says why where it reads its settings.
+      return 0;
+    }
+  }
+}

@@ -1,0 +1,272 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.io.hfile.bucket;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.FileStore;
+import java.nio.file.Files;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import org.apache.hadoop.hbase.HConstants;
+import org.apache.hadoop.hbase.io.ByteBuffAllocator;
+import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
+import org.apache.hadoop.hbase.io.hfile.BlockType;
+import org.apache.hadoop.hbase.io.hfile.Cacheable;
+import org.apache.hadoop.hbase.io.hfile.HFileBlock;
+import org.apache.hadoop.hbase.io.hfile.HFileContextBuilder;
+import org.apache.hadoop.hbase.nio.ByteBuff;
+import org.apache.yetus.audience.InterfaceAudience;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Looks after the device of a tier while it is not used, from a thread of its own that lives as
+ * long as that: tries whether it works again, gives up what is on it when the outage has lasted too
+ * long, and takes it back, opened anew and empty.
+ * <p>
+ * A trial writes a block of random bytes to a place that the allocator gives, brings it to the
+ * device, and reads it back. It goes the way of every block, so it meets what they would meet; but
+ * what it reads may come from the page cache.
+ * <p>
+ * The tier's own allocator, map and counters live on through an outage. What was on the device is
+ * evicted entry by entry, each under the lock that its readers hold, so that when this is done no
+ * read from the old engine is under way. Readers of memory that is mapped may still hold blocks
+ * there; the engine is not opened anew before they have released the last of them, since a mapping
+ * puts the parts of a file in any order, and a new one would let others write where they read.
+ */
+@InterfaceAudience.Private
+final class DeviceProber {
+  private static final Logger LOG = LoggerFactory.getLogger(DeviceProber.class);
+
+  private static final BlockCacheKey KEY = new BlockCacheKey("device-trial", 0);
+  private static final int TRIAL_SIZE = 16 * 1024;
+  private static final long STOP_WAIT_MS = 5000;
+
+  private final BucketCacheTier tier;
+  private final DeviceHealth health;
+  private final long retryMs;
+  private final List<String> stores;
+
+  private volatile boolean stopped;
+  private Thread thread;
+  /** Why the last trial failed; only the thread uses it. */
+  private Throwable failure;
+
+  /**
+   * @param retryMs how long to wait between two trials of a disabled device, in milliseconds; 0 to
+   *                leave it disabled for good
+   */
+  DeviceProber(BucketCacheTier tier, DeviceHealth health, long retryMs) {
+    this.tier = tier;
+    this.health = health;
+    this.retryMs = retryMs;
+    this.stores = stores(tier.ioEngine);
+  }
+
+  /**
+   * Starts the trials of a device that has just been bypassed.
+   * @param cause the failure that made it so
+   */
+  synchronized void start(Throwable cause) {
+    if (stopped) {
+      return;
+    }
+    failure = cause;
+    thread = new Thread(this::run, tier.getName() + "-DeviceProber");
+    thread.setDaemon(true);
+    thread.start();
+  }
+
+  /** Ends the trials for good. Waits a little for one that is under way, and no longer. */
+  void stop() {
+    Thread watching;
+    synchronized (this) {
+      stopped = true;
+      watching = thread;
+    }
+    if (watching != null) {
+      watching.interrupt();
+      try {
+        watching.join(STOP_WAIT_MS);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+
+  private void run() {
+    try {
+      while (!stopped) {
+        TimeUnit.MILLISECONDS.sleep(health.nextPauseMs());
+        if (health.disableIfNotTolerated()) {
+          disabled();
+          return;
+        }
+        if (!stopped && works()) {
+          health.works();
+          LOG.info("{} tier is used again, a trial of {} succeeded", tier.getName(),
+            tier.getIoEngine());
+          return;
+        }
+        health.probeFailed();
+      }
+    } catch (InterruptedException e) {
+      // The tier shuts down.
+      Thread.currentThread().interrupt();
+    } catch (RuntimeException | Error e) {
+      LOG.error("{} tier is left out from now on: its device cannot be tried", tier.getName(), e);
+    }
+  }
+
+  private void disabled() throws InterruptedException {
+    LOG.error("{} tier is disabled: {} has failed for {} ms; {}", tier.getName(),
+      tier.getIoEngine(), health.outageMs(),
+      retryMs == 0 ? "it is left so" : "it is tried every " + retryMs + " ms", failure);
+    tier.awaitWriters();
+    tier.evictAll();
+    while (!tier.isEmpty()) {
+      // Somebody still reads a block. Waits without a limit: as awaitWriters does.
+      TimeUnit.MILLISECONDS.sleep(10);
+    }
+    tier.ioEngine.shutdown();
+    while (retryMs > 0 && !stopped) {
+      TimeUnit.MILLISECONDS.sleep(retryMs);
+      if (reopen() && works()) {
+        health.works();
+        LOG.info("{} tier is taken back, empty, after {} ms: {} works again", tier.getName(),
+          health.outageMs(), tier.getIoEngine());
+        return;
+      }
+    }
+  }
+
+  /**
+   * Opens the engine anew: its file may have been deleted or cut, or belong to a file system that
+   * was mounted again since.
+   */
+  private boolean reopen() {
+    tier.ioEngine.shutdown();
+    try {
+      List<String> present = stores(tier.ioEngine);
+      if (!present.equals(stores)) {
+        throw new IOException("The cache was made on " + stores + ", what is there now is "
+          + present + "; mount the device again, or restart the server if this is to be used");
+      }
+      IOEngine engine = tier.openEngine();
+      tier.ioEngine = engine;
+      if (stopped) {
+        engine.shutdown();
+      }
+      return !stopped;
+    } catch (IOException | RuntimeException | InternalError e) {
+      return failed(e);
+    }
+  }
+
+  /** Returns the file systems that an engine's files are on, as far as they can be told. */
+  private static List<String> stores(IOEngine engine) {
+    List<String> stores = new ArrayList<>();
+    if (engine instanceof PersistentIOEngine) {
+      for (String path : ((PersistentIOEngine) engine).filePaths) {
+        try {
+          FileStore store =
+            Files.getFileStore(new File(path).getAbsoluteFile().getParentFile().toPath());
+          stores.add(store.name() + " (" + store.type() + ")");
+        } catch (IOException | RuntimeException e) {
+          stores.add("unknown");
+        }
+      }
+    }
+    return stores;
+  }
+
+  private boolean works() {
+    IOEngine engine = tier.ioEngine;
+    BucketEntry entry = null;
+    try {
+      int size = Math.min(TRIAL_SIZE, tier.largestBucketSize());
+      HFileBlock block = block(size);
+      entry = write(block);
+      if (entry == null) {
+        // No place is free. There is no telling which size one that is made free will have.
+        block = block(tier.makePlace());
+        entry = write(block);
+      }
+      if (entry == null) {
+        return failed(new IOException("There is no place for a trial"));
+      }
+      engine.sync();
+      Cacheable read = engine.read(entry);
+      try {
+        ByteBuff expected = block.getBufferReadOnly();
+        ByteBuff actual = ((HFileBlock) read).getBufferReadOnly();
+        return expected.limit() == actual.limit()
+          && ByteBuff.compareTo(expected, 0, expected.limit(), actual, 0, actual.limit()) == 0
+          || failed(new IOException("A trial has read other bytes than it wrote"));
+      } finally {
+        if (!engine.usesSharedMemory()) {
+          read.release();
+        }
+      }
+    } catch (IOException | RuntimeException | InternalError e) {
+      return failed(e);
+    } finally {
+      if (entry != null) {
+        entry.markAsEvicted();
+      }
+    }
+  }
+
+  private boolean failed(Throwable cause) {
+    tier.countIoError();
+    failure = cause;
+    LOG.debug("{} tier: trial of {} failed", tier.getName(), tier.getIoEngine(), cause);
+    return false;
+  }
+
+  /** Returns null if there is no place. */
+  private BucketEntry write(HFileBlock block) throws IOException {
+    try {
+      return tier.store(
+        new BucketCache.RAMQueueEntry(KEY, block, 0, false,
+          tier.isCachePersistent() && tier.ioEngine instanceof FileIOEngine),
+        ByteBuffer.allocate(HFileBlock.BLOCK_METADATA_SPACE));
+    } catch (CacheFullException e) {
+      return null;
+    }
+  }
+
+  /**
+   * Returns a block of random bytes.
+   * @param size the bytes that it takes when it is stored
+   */
+  private HFileBlock block(int size) {
+    int header = HConstants.HFILEBLOCK_HEADER_SIZE_NO_CHECKSUM;
+    byte[] bytes = new byte[size - HFileBlock.BLOCK_METADATA_SPACE
+      - (tier.isCachePersistent() ? Long.BYTES : 0)];
+    ThreadLocalRandom.current().nextBytes(bytes);
+    return new HFileBlock(BlockType.DATA, bytes.length - header, bytes.length - header, -1,
+      ByteBuff.wrap(ByteBuffer.wrap(bytes)), true, 0, -1, bytes.length,
+      new HFileContextBuilder().withHBaseCheckSum(false).withBytesPerCheckSum(0).build(),
+      ByteBuffAllocator.HEAP);
+  }
+}

@@ -1,0 +1,110 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.io.hfile.prefetch;
+
+import java.util.HashSet;
+import java.util.Set;
+import java.util.function.ToLongFunction;
+import org.apache.hadoop.hbase.TableName;
+import org.apache.hadoop.hbase.io.hfile.prefetch.PrefetchProgress.Counts;
+import org.apache.hadoop.hbase.io.hfile.prefetch.PrefetchProgress.Snapshot;
+import org.apache.hadoop.hbase.metrics.Gauge;
+import org.apache.hadoop.hbase.metrics.MetricRegistries;
+import org.apache.hadoop.hbase.metrics.MetricRegistry;
+import org.apache.hadoop.hbase.metrics.MetricRegistryInfo;
+import org.apache.yetus.audience.InterfaceAudience;
+
+/** {@link PrefetchProgress} as metrics. docs/metrics.md says what each of them means. */
+@InterfaceAudience.Private
+final class PrefetchMetrics {
+
+  static final MetricRegistryInfo INFO = new MetricRegistryInfo("WarmUp",
+    "The warm-up of the block cache", "RegionServer,sub=WarmUp", "regionserver", false);
+
+  /** Which counts are published, in all and for each table. */
+  private enum Count {
+    QueuedFileCount(Counts::queuedFiles),
+    QueuedBytes(Counts::queuedBytes),
+    WarmedFileCount(Counts::warmedFiles),
+    WarmedBytes(Counts::warmedBytes),
+    CachedFileCount(Counts::cachedFiles),
+    CachedBytes(Counts::cachedBytes),
+    NoSpaceFileCount(Counts::noSpaceFiles),
+    FailedFileCount(Counts::failedFiles),
+    CancelledFileCount(Counts::cancelledFiles);
+
+    private final ToLongFunction<Counts> value;
+
+    Count(ToLongFunction<Counts> value) {
+      this.value = value;
+    }
+  }
+
+  private static final Counts NOTHING = new Counts();
+
+  private PrefetchMetrics() {
+  }
+
+  /** Publishes the metrics, and those of each table when there is something to warm of it. */
+  static void register(PrefetchProgress progress) {
+    MetricRegistry registry = MetricRegistries.global().create(INFO);
+    for (Count count : Count.values()) {
+      register(registry, count.name(),
+        snapshot -> count.value.applyAsLong(snapshot.total()), progress);
+    }
+    register(registry, "BytesPerSecond", Snapshot::bytesPerSecond, progress);
+    register(registry, "LimitBytesPerSecond", Snapshot::limit, progress);
+    register(registry, "SecondsToGo", Snapshot::secondsToGo, progress);
+    register(registry, "WaitedForWritersMillis", Snapshot::waitedMillis, progress);
+    register(registry, "OverdueReadCount", Snapshot::overdueReads, progress);
+    Tables tables = new Tables(registry, progress);
+    progress.onNewTable(tables::add);
+  }
+
+  private static void register(MetricRegistry registry, String name,
+    ToLongFunction<Snapshot> value, PrefetchProgress progress) {
+    registry.remove(name);
+    registry.register(name, (Gauge<Long>) () -> value.applyAsLong(progress.snapshot()));
+  }
+
+  /** The tables of which there are metrics. */
+  private static final class Tables {
+    private final MetricRegistry registry;
+    private final PrefetchProgress progress;
+    private final Set<String> known = new HashSet<>();
+
+    Tables(MetricRegistry registry, PrefetchProgress progress) {
+      this.registry = registry;
+      this.progress = progress;
+    }
+
+    synchronized void add(String table) {
+      if (!known.add(table)) {
+        return;
+      }
+      int colon = table.indexOf(TableName.NAMESPACE_DELIM);
+      // As HBase names the metrics of a table.
+      String prefix = "Namespace_" + (colon < 0 ? "default" : table.substring(0, colon))
+        + "_table_" + table.substring(colon + 1) + "_metric_";
+      for (Count count : Count.values()) {
+        register(registry, prefix + count.name(), snapshot -> count.value
+          .applyAsLong(snapshot.tables().getOrDefault(table, NOTHING)), progress);
+      }
+    }
+  }
+}

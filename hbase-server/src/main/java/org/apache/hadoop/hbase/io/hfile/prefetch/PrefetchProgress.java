@@ -1,0 +1,403 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.io.hfile.prefetch;
+
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import org.apache.hadoop.util.StringUtils.TraditionalBinaryPrefix;
+import org.apache.yetus.audience.InterfaceAudience;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What warm-up has done since the start and has left to do, in all and for each table. While there
+ * is work it says so once a minute in the log, and once more when all is done. Thread-safe.
+ */
+@InterfaceAudience.Private
+public final class PrefetchProgress {
+  private static final Logger LOG = LoggerFactory.getLogger(PrefetchProgress.class);
+
+  static final long LOG_SECONDS = 60;
+  /** How long nothing must be left before work counts as done: regions open one by one. */
+  static final long SETTLE_SECONDS = 5;
+  /** Over how long the rate is taken. */
+  private static final int RATE_SECONDS = 10;
+  private static final long STAND_NANOS = TimeUnit.SECONDS.toNanos(1);
+  private static final double NANOS = TimeUnit.SECONDS.toNanos(1);
+
+  /** What is counted of files, in all or of one table. */
+  public static final class Counts {
+    private long queuedFiles;
+    private long queuedBytes;
+    private long warmedFiles;
+    private long warmedBytes;
+    private long cachedFiles;
+    private long cachedBytes;
+    private long noSpaceFiles;
+    private long failedFiles;
+    private long cancelledFiles;
+
+    private void add(Counts other) {
+      queuedFiles += other.queuedFiles;
+      queuedBytes += other.queuedBytes;
+      warmedFiles += other.warmedFiles;
+      warmedBytes += other.warmedBytes;
+      cachedFiles += other.cachedFiles;
+      cachedBytes += other.cachedBytes;
+      noSpaceFiles += other.noSpaceFiles;
+      failedFiles += other.failedFiles;
+      cancelledFiles += other.cancelledFiles;
+    }
+
+    private void addActive(FilePrefetch file) {
+      long warmed = file.warmedBytes();
+      long cached = file.cachedBytes();
+      queuedFiles++;
+      queuedBytes += Math.max(0, file.plannedBytes() - warmed - cached);
+      warmedBytes += warmed;
+      cachedBytes += cached;
+    }
+
+    private void addEnded(FilePrefetch file, boolean cancelled) {
+      warmedBytes += file.warmedBytes();
+      cachedBytes += file.cachedBytes();
+      FilePrefetch.Outcome outcome = file.outcome();
+      if (cancelled || outcome == null || outcome == FilePrefetch.Outcome.CANCELLED) {
+        cancelledFiles++;
+      } else if (outcome == FilePrefetch.Outcome.FAILED) {
+        failedFiles++;
+      } else if (outcome == FilePrefetch.Outcome.NO_SPACE) {
+        noSpaceFiles++;
+      } else if (file.warmedBlocks() == 0) {
+        cachedFiles++;
+      } else {
+        warmedFiles++;
+      }
+    }
+
+    /** Returns the files that are being warmed or wait for it. */
+    public long queuedFiles() {
+      return queuedFiles;
+    }
+
+    /** Returns the bytes of these that are not cached as far as is known. */
+    public long queuedBytes() {
+      return queuedBytes;
+    }
+
+    /** Returns the files that were warmed and of which at least a block was read for it. */
+    public long warmedFiles() {
+      return warmedFiles;
+    }
+
+    /** Returns the bytes of blocks that were read, of files not done too. */
+    public long warmedBytes() {
+      return warmedBytes;
+    }
+
+    /** Returns the files of which all was cached already. */
+    public long cachedFiles() {
+      return cachedFiles;
+    }
+
+    /** Returns the bytes of blocks that were skipped as already cached. */
+    public long cachedBytes() {
+      return cachedBytes;
+    }
+
+    /** Returns the files that were not warmed wholly for want of space in the cache. */
+    public long noSpaceFiles() {
+      return noSpaceFiles;
+    }
+
+    /** Returns the files that could not be read. */
+    public long failedFiles() {
+      return failedFiles;
+    }
+
+    /** Returns the files that were closed, or whose region was, before they were warm. */
+    public long cancelledFiles() {
+      return cancelledFiles;
+    }
+  }
+
+  /** All of it at one moment. */
+  public static final class Snapshot {
+    private final Counts total = new Counts();
+    private final Map<String, Counts> tables = new TreeMap<>();
+    private final long taken;
+    private final long bytesPerSecond;
+    private final long limit;
+    private final long waitedMillis;
+    private final long overdueReads;
+
+    private Snapshot(long taken, long bytesPerSecond, long limit, long waitedMillis,
+      long overdueReads) {
+      this.taken = taken;
+      this.bytesPerSecond = bytesPerSecond;
+      this.limit = limit;
+      this.waitedMillis = waitedMillis;
+      this.overdueReads = overdueReads;
+    }
+
+    public Counts total() {
+      return total;
+    }
+
+    /** Returns the tables by name. */
+    public Map<String, Counts> tables() {
+      return Collections.unmodifiableMap(tables);
+    }
+
+    /** Returns the bytes read in a second, over the last ten of them. */
+    public long bytesPerSecond() {
+      return bytesPerSecond;
+    }
+
+    /** Returns the limit in bytes per second, 0 if there is none. */
+    public long limit() {
+      return limit;
+    }
+
+    /** Returns how long reads have waited for the writers of the cache, in milliseconds. */
+    public long waitedMillis() {
+      return waitedMillis;
+    }
+
+    /** Returns how many files had a read that others with the same blocks waited no longer for. */
+    public long overdueReads() {
+      return overdueReads;
+    }
+
+    /** Returns how many seconds are left at the present rate, 0 with no work, -1 if unknown. */
+    public long secondsToGo() {
+      if (total.queuedBytes == 0) {
+        return 0;
+      }
+      return bytesPerSecond == 0 ? -1 : (total.queuedBytes + bytesPerSecond - 1) / bytesPerSecond;
+    }
+  }
+
+  private final ScheduledExecutorService clock;
+  private final LongSupplier nanos;
+  private final LongSupplier limit;
+  private final Set<ScheduledPrefetch> active = ConcurrentHashMap.newKeySet();
+  private final LongAdder waitedNanos = new LongAdder();
+  private final LongAdder overdueReads = new LongAdder();
+  private volatile boolean used;
+  private volatile Snapshot last;
+
+  // Guarded by this.
+  private final Map<String, Counts> ended = new HashMap<>();
+  private Consumer<String> newTable = table -> {
+  };
+  private ScheduledFuture<?> ticks;
+  private final long[] sampledBytes = new long[RATE_SECONDS + 1];
+  private final long[] sampledAt = new long[RATE_SECONDS + 1];
+  private int samples;
+  private long rate;
+  private long roundBegan;
+  private long idleSince;
+  private long logged;
+  private Counts before;
+
+  /**
+   * @param limit tells the limit in bytes per second
+   */
+  PrefetchProgress(ScheduledExecutorService clock, LongSupplier nanos, LongSupplier limit) {
+    this.clock = clock;
+    this.nanos = nanos;
+    this.limit = limit;
+  }
+
+  /** Whether there has been anything to warm since the start. */
+  public boolean isUsed() {
+    return used;
+  }
+
+  /** Has it told the table of each file that is to be warmed. */
+  synchronized void onNewTable(Consumer<String> listener) {
+    newTable = listener;
+  }
+
+  void begun(ScheduledPrefetch warmUp) {
+    synchronized (this) {
+      active.add(warmUp);
+      if (!used) {
+        used = true;
+        PrefetchMetrics.register(this);
+      }
+      newTable.accept(warmUp.file().table());
+      if (ticks == null) {
+        before = take().total;
+        roundBegan = nanos.getAsLong();
+        logged = roundBegan;
+        samples = 0;
+        sample(roundBegan);
+        ticks = clock.scheduleAtFixedRate(this::tickUnlessItFails, 1, 1, TimeUnit.SECONDS);
+      }
+      idleSince = 0;
+    }
+  }
+
+  void ended(ScheduledPrefetch warmUp) {
+    synchronized (this) {
+      if (active.remove(warmUp)) {
+        ended.computeIfAbsent(warmUp.file().table(), table -> new Counts())
+          .addEnded(warmUp.file(), warmUp.isCancelled());
+        idleSince = nanos.getAsLong();
+      }
+    }
+  }
+
+  void waitedForWriters(long nanoseconds) {
+    waitedNanos.add(nanoseconds);
+  }
+
+  void readIsOverdue() {
+    overdueReads.increment();
+  }
+
+  private void tickUnlessItFails() {
+    try {
+      tick();
+    } catch (RuntimeException e) {
+      // The executor would call no more.
+      LOG.warn("Could not tell the progress of warm-up", e);
+    }
+  }
+
+  /**
+   * Takes a sample of the rate, and logs if it is time; called each second while there is work.
+   * @return what was logged for an operator, or null
+   */
+  synchronized String tick() {
+    long now = nanos.getAsLong();
+    sample(now);
+    if (!active.isEmpty()) {
+      if (now - logged >= TimeUnit.SECONDS.toNanos(LOG_SECONDS)) {
+        logged = now;
+        String line = lineOfWork(take());
+        LOG.info(line);
+        return line;
+      }
+    } else if (now - idleSince >= TimeUnit.SECONDS.toNanos(SETTLE_SECONDS)) {
+      rate = 0;
+      Snapshot end = take();
+      ticks.cancel(false);
+      ticks = null;
+      String line = lineOfEnd(end.total);
+      if (end.total.warmedBytes > before.warmedBytes) {
+        LOG.info(line);
+        return line;
+      }
+      // A flush whose blocks are all cached, most of the time.
+      LOG.debug(line);
+    }
+    return null;
+  }
+
+  private void sample(long now) {
+    long bytes = 0;
+    for (Counts counts : ended.values()) {
+      bytes += counts.warmedBytes;
+    }
+    for (ScheduledPrefetch warmUp : active) {
+      bytes += warmUp.file().warmedBytes();
+    }
+    int next = samples % sampledAt.length;
+    sampledBytes[next] = bytes;
+    sampledAt[next] = now;
+    samples++;
+    int oldest = samples <= sampledAt.length ? 0 : samples % sampledAt.length;
+    double seconds = (now - sampledAt[oldest]) / NANOS;
+    rate = seconds <= 0 ? 0 : Math.max(0, Math.round((bytes - sampledBytes[oldest]) / seconds));
+  }
+
+  private synchronized Snapshot take() {
+    Snapshot snapshot = new Snapshot(nanos.getAsLong(), rate, limit.getAsLong(),
+      TimeUnit.NANOSECONDS.toMillis(waitedNanos.sum()), overdueReads.sum());
+    ended.forEach((table, counts) -> {
+      snapshot.total.add(counts);
+      snapshot.tables.computeIfAbsent(table, name -> new Counts()).add(counts);
+    });
+    for (ScheduledPrefetch warmUp : active) {
+      snapshot.total.addActive(warmUp.file());
+      snapshot.tables.computeIfAbsent(warmUp.file().table(), name -> new Counts())
+        .addActive(warmUp.file());
+    }
+    return snapshot;
+  }
+
+  /** Returns all of it, at most a second old. Costs O(files to warm) once a second. */
+  public Snapshot snapshot() {
+    Snapshot snapshot = last;
+    if (snapshot == null || nanos.getAsLong() - snapshot.taken >= STAND_NANOS) {
+      snapshot = take();
+      last = snapshot;
+    }
+    return snapshot;
+  }
+
+  /** Returns what is logged each minute. */
+  static String lineOfWork(Snapshot now) {
+    return String.format(Locale.ROOT,
+      "Warm-up: %d files with %s to go at %s/s%s, %s; warmed %s, skipped %s as already cached",
+      now.total.queuedFiles, bytes(now.total.queuedBytes), bytes(now.bytesPerSecond),
+      now.limit == 0 ? "" : " (limit " + bytes(now.limit) + "/s)",
+      now.secondsToGo() < 0 ? "time to go unknown" : "about " + time(now.secondsToGo()),
+      bytes(now.total.warmedBytes), bytes(now.total.cachedBytes));
+  }
+
+  private String lineOfEnd(Counts now) {
+    return String.format(Locale.ROOT,
+      "Warm-up is over after %s: read %s of %d files, skipped %s as already cached, %d files "
+        + "were cached wholly, %d found no space, %d failed, %d were cancelled",
+      time(TimeUnit.NANOSECONDS.toSeconds(Math.max(0, idleSince - roundBegan))),
+      bytes(now.warmedBytes - before.warmedBytes), now.warmedFiles - before.warmedFiles,
+      bytes(now.cachedBytes - before.cachedBytes), now.cachedFiles - before.cachedFiles,
+      now.noSpaceFiles - before.noSpaceFiles, now.failedFiles - before.failedFiles,
+      now.cancelledFiles - before.cancelledFiles);
+  }
+
+  /** Returns a number of bytes in words for an operator. */
+  public static String bytes(long bytes) {
+    return TraditionalBinaryPrefix.long2String(bytes, "B", 1);
+  }
+
+  /** Returns a time in seconds in words for an operator. */
+  public static String time(long seconds) {
+    if (seconds < 60) {
+      return seconds + " s";
+    }
+    return seconds < 3600
+      ? seconds / 60 + " min " + seconds % 60 + " s"
+      : seconds / 3600 + " h " + seconds % 3600 / 60 + " min";
+  }
+}

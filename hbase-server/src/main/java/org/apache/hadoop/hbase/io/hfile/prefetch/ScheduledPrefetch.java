@@ -1,0 +1,207 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.io.hfile.prefetch;
+
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Delayed;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.apache.hadoop.hbase.io.hfile.PrefetchExecutor;
+import org.apache.yetus.audience.InterfaceAudience;
+
+/**
+ * One file's place in the order of {@link PrefetchScheduler}, and what {@link PrefetchExecutor}
+ * holds of it: done when the file is warm or will not be, and cancelled with the file, whichever
+ * thread runs it. Thread-safe.
+ */
+@InterfaceAudience.Private
+final class ScheduledPrefetch implements ScheduledFuture<Void>, PrefetchPace {
+
+  private final PrefetchScheduler warmUps;
+  private final FilePrefetch file;
+  private final ScheduledExecutorService pool;
+  private final long created;
+  private final CountDownLatch end = new CountDownLatch(1);
+  private ScheduledFuture<?> delay;
+  /** The place among those whose delay is over; guarded by the queue's lock. */
+  long turn;
+  /** Whether a read of it was found to be overdue; guarded by the queue's lock. */
+  boolean overdue;
+
+  private volatile boolean cancelled;
+  private Thread runner;
+  private boolean ended;
+
+  ScheduledPrefetch(PrefetchScheduler warmUps, FilePrefetch file, ScheduledExecutorService pool) {
+    this.warmUps = warmUps;
+    this.file = file;
+    this.pool = pool;
+    this.created = file.created();
+  }
+
+  void setDelay(ScheduledFuture<?> delay) {
+    this.delay = delay;
+  }
+
+  FilePrefetch file() {
+    return file;
+  }
+
+  ScheduledExecutorService pool() {
+    return pool;
+  }
+
+  /** Returns when the file was made, in milliseconds since 1970. */
+  long created() {
+    return created;
+  }
+
+  @Override
+  public void beforeRead(FilePrefetch warmUp, int bytes) throws InterruptedException {
+    warmUps.beforeRead(this, bytes);
+  }
+
+  /** Does the next phase in this thread. Returns whether another is left. */
+  boolean runPhase() {
+    if (!enter()) {
+      return false;
+    }
+    boolean more = false;
+    try {
+      more = file.runPhase();
+    } finally {
+      leave();
+      // An interruption that was meant for this file is not for the next.
+      Thread.interrupted();
+      if (!more || cancelled) {
+        more = false;
+        end();
+      }
+    }
+    return more;
+  }
+
+  /** Makes this thread the one to be interrupted. Returns false if it was cancelled before. */
+  synchronized boolean enter() {
+    if (!cancelled) {
+      runner = Thread.currentThread();
+    }
+    return !cancelled;
+  }
+
+  synchronized void leave() {
+    runner = null;
+  }
+
+  private void end() {
+    synchronized (this) {
+      if (ended) {
+        return;
+      }
+      ended = true;
+    }
+    warmUps.ended(this);
+    end.countDown();
+    if (!cancelled) {
+      PrefetchExecutor.complete(file.path());
+    }
+  }
+
+  /**
+   * Ends it before the next block, now if it waits for its turn to read. A read that is under way
+   * gets {@link PrefetchScheduler#GRACE_MILLIS}: to interrupt it closes channels that others may
+   * share.
+   */
+  @Override
+  public boolean cancel(boolean mayInterrupt) {
+    boolean running;
+    synchronized (this) {
+      if (cancelled || ended) {
+        return false;
+      }
+      cancelled = true;
+      running = runner != null;
+    }
+    file.cancel();
+    delay.cancel(false);
+    warmUps.cancelled(this, running && mayInterrupt);
+    if (!running) {
+      end();
+    }
+    return true;
+  }
+
+  /** Interrupts the thread that runs it, if one still does. */
+  synchronized void interrupt() {
+    if (runner != null) {
+      runner.interrupt();
+    }
+  }
+
+  @Override
+  public boolean isCancelled() {
+    return cancelled;
+  }
+
+  @Override
+  public boolean isDone() {
+    return cancelled || end.getCount() == 0;
+  }
+
+  /** Whether no thread reads for it any more. */
+  boolean awaitEnd(long millis) throws InterruptedException {
+    return end.await(millis, TimeUnit.MILLISECONDS);
+  }
+
+  @Override
+  public Void get() throws InterruptedException {
+    if (!cancelled) {
+      // Waits without a limit: as Future says. Who wants one calls the other method.
+      end.await();
+    }
+    return result();
+  }
+
+  @Override
+  public Void get(long timeout, TimeUnit unit) throws InterruptedException, TimeoutException {
+    if (!cancelled && !end.await(timeout, unit)) {
+      throw new TimeoutException("Warm-up of " + file.path() + " goes on");
+    }
+    return result();
+  }
+
+  private Void result() {
+    if (cancelled) {
+      throw new CancellationException("Warm-up of " + file.path() + " was cancelled");
+    }
+    return null;
+  }
+
+  @Override
+  public long getDelay(TimeUnit unit) {
+    return delay.getDelay(unit);
+  }
+
+  @Override
+  public int compareTo(Delayed other) {
+    return Long.compare(getDelay(TimeUnit.NANOSECONDS), other.getDelay(TimeUnit.NANOSECONDS));
+  }
+}

@@ -1,0 +1,115 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.regionserver.counter;
+
+import org.apache.hbase.thirdparty.com.google.protobuf.ByteString;
+import org.apache.yetus.audience.InterfaceAudience;
+
+/**
+ * Where increments that may have to wait for each other meet: those of a row, or of a region, take
+ * the same lane. One that finds its lane empty has nobody to wait for, and need not even be read to
+ * know that. Others of the same lane may be of another row, which costs them that they are read.
+ * Thread-safe; nobody waits for a lane.
+ */
+@InterfaceAudience.Private
+final class InFlightIncrements {
+
+  /** A few increments that are under way at a time seldom meet by chance; these take 100 KB. */
+  private static final int BITS = 12;
+
+  /** How many are under way, from when a request has been read to its answer. */
+  static final class Lane {
+    private int underWay;
+    private IncrementCall first;
+
+    /** @return whether nobody is under way */
+    synchronized boolean enter(IncrementCall call) {
+      if (underWay++ > 0) {
+        return false;
+      }
+      first = call;
+      return true;
+    }
+
+    synchronized void leave(IncrementCall call) {
+      underWay--;
+      if (first == call) {
+        first = null;
+      }
+    }
+
+    /** Returns the call of a place that found the lane empty and is still under way, or null. */
+    synchronized IncrementCall first(int place) {
+      return first != null && first.place() == place ? first : null;
+    }
+
+    private synchronized int underWay() {
+      return underWay;
+    }
+  }
+
+  private final Lane[] lanes = new Lane[1 << BITS];
+
+  InFlightIncrements() {
+    for (int i = 0; i < lanes.length; i++) {
+      lanes[i] = new Lane();
+    }
+  }
+
+  /** @param place of a row or region; others may have the same */
+  Lane at(int place) {
+    // Fibonacci hashing: the upper bits depend on all of them.
+    return lanes[place * 0x9E3779B9 >>> Integer.SIZE - BITS];
+  }
+
+  /** Returns how many increments are under way. */
+  int underWay() {
+    int all = 0;
+    for (Lane lane : lanes) {
+      all += lane.underWay();
+    }
+    return all;
+  }
+
+  /**
+   * Returns the same for the same bytes in either form.
+   * @param row null if the row does not matter
+   */
+  static int place(ByteString region, ByteString row) {
+    int place = 0;
+    for (int i = 0; i < region.size(); i++) {
+      place = place * 31 + region.byteAt(i);
+    }
+    for (int i = 0; row != null && i < row.size(); i++) {
+      place = place * 31 + row.byteAt(i);
+    }
+    return place;
+  }
+
+  /** @param row null if the row does not matter */
+  static int place(byte[] region, byte[] row) {
+    int place = 0;
+    for (byte b : region) {
+      place = place * 31 + b;
+    }
+    for (int i = 0; row != null && i < row.length; i++) {
+      place = place * 31 + row[i];
+    }
+    return place;
+  }
+}

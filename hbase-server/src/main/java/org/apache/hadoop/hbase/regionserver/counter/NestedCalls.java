@@ -1,0 +1,104 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.regionserver.counter;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.apache.hadoop.hbase.ipc.ResponseBatch;
+import org.apache.yetus.audience.InterfaceAudience;
+
+/**
+ * The increments of a group while it is formed by the thread that leads: those that wait in threads
+ * of their own, and the calls that this thread has to bring to where they would wait. Each of them
+ * is run inside the one before, so that all are at that point when the sum is done, and each
+ * finishes as itself, in the name of its own user.
+ */
+@InterfaceAudience.Private
+final class NestedCalls {
+
+  private final List<PendingIncrement> members = new ArrayList<>();
+  private final ArrayDeque<IncrementCall> calls = new ArrayDeque<>();
+  private final ResponseBatch responses;
+  private final long start = System.nanoTime();
+  private boolean ended;
+  private Error error;
+
+  /**
+   * @param waiting   in their order
+   * @param responses those of the calls that it runs
+   */
+  NestedCalls(List<PendingIncrement> waiting, ResponseBatch responses) {
+    this.responses = responses;
+    for (PendingIncrement increment : waiting) {
+      if (increment instanceof IncrementCall && increment.state() == PendingIncrement.State.TAKEN) {
+        calls.add((IncrementCall) increment);
+      } else {
+        members.add(increment);
+      }
+    }
+  }
+
+  /** Returns the next call to run, or null if there is none, or the sum is done. */
+  IncrementCall next() {
+    return calls.poll();
+  }
+
+  /** Called inside a call that is where it would wait. */
+  void add(IncrementCall call) {
+    members.add(call);
+  }
+
+  /** Called when a call that was added fails, before its client is told. */
+  void remove(IncrementCall call) {
+    if (!ended) {
+      members.remove(call);
+    }
+  }
+
+  /**
+   * Called inside a call that is about to be done by itself, while those around it wait for that:
+   * sends the answers that are ready.
+   * @return whether the chain has taken as long already as one of them may wait for its row
+   */
+  boolean isLate(long rowWaitMs) {
+    responses.flush();
+    return System.nanoTime() - start >= TimeUnit.MILLISECONDS.toNanos(rowWaitMs);
+  }
+
+  List<PendingIncrement> members() {
+    return members;
+  }
+
+  /** Returns true the first time. */
+  boolean end() {
+    boolean first = !ended;
+    ended = true;
+    return first;
+  }
+
+  void failed(Error e) {
+    error = e;
+  }
+
+  /** Returns what was thrown while the sum was done and no caller can be told, or null. */
+  Error error() {
+    return error;
+  }
+}

@@ -1,0 +1,696 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.io.hfile.prefetch;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertNotNull;
+import static org.junit.Assert.assertNull;
+import static org.junit.Assert.assertTrue;
+
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Collectors;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FSDataInputStream;
+import org.apache.hadoop.fs.FSInputStream;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.FilterFileSystem;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.hbase.HBaseClassTestRule;
+import org.apache.hadoop.hbase.Waiter;
+import org.apache.hadoop.hbase.io.ByteBuffAllocator;
+import org.apache.hadoop.hbase.io.hfile.BlockCache;
+import org.apache.hadoop.hbase.io.hfile.CacheConfig;
+import org.apache.hadoop.hbase.io.hfile.HFile;
+import org.apache.hadoop.hbase.io.hfile.HFileBlock;
+import org.apache.hadoop.hbase.io.hfile.HFileContextBuilder;
+import org.apache.hadoop.hbase.io.hfile.RefCntLeakRule;
+import org.apache.hadoop.hbase.io.hfile.StoreFileFixture;
+import org.apache.hadoop.hbase.io.hfile.bucket.SlowBucketCache;
+import org.apache.hadoop.hbase.io.hfile.bucket.WriterQueues;
+import org.apache.hadoop.hbase.testclassification.IOTests;
+import org.apache.hadoop.hbase.testclassification.MediumTests;
+import org.junit.After;
+import org.junit.Before;
+import org.junit.ClassRule;
+import org.junit.Rule;
+import org.junit.Test;
+import org.junit.experimental.categories.Category;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Files of a local file system that are warmed by one thread or several. */
+@Category({ IOTests.class, MediumTests.class })
+public class TestPrefetchScheduler {
+  @ClassRule
+  public static final HBaseClassTestRule CLASS_RULE =
+    HBaseClassTestRule.forClass(TestPrefetchScheduler.class);
+
+  private static final Logger LOG = LoggerFactory.getLogger(TestPrefetchScheduler.class);
+  private static final int QUEUE = 8192;
+
+  @Rule
+  public final RefCntLeakRule leakRule = new RefCntLeakRule();
+
+  @Rule
+  public final StoreFileFixture files = new StoreFileFixture();
+
+  private final ReadLog log = new ReadLog();
+  private final PrefetchScheduler warmUps = new PrefetchScheduler();
+  private final List<Path> written = new ArrayList<>();
+  private final List<HFile.Reader> readers = new ArrayList<>();
+  private final CountDownLatch stall = new CountDownLatch(1);
+  private volatile CountDownLatch stalled;
+  private volatile boolean interrupted;
+  private volatile boolean broken;
+  private volatile long readMillis = -1;
+  private ScheduledThreadPoolExecutor pool;
+  private BlockCache cache;
+  private FileSystem fs;
+
+  @Before
+  public void setUp() throws Exception {
+    fs = log.over(new FilterFileSystem(files.fileSystem()) {
+      @Override
+      public FSDataInputStream open(Path path, int bufferSize) throws IOException {
+        return new FSDataInputStream(new StallingStream(super.open(path, bufferSize)));
+      }
+    });
+    cache = new SlowBucketCache(QUEUE, 0);
+    pool = new ScheduledThreadPoolExecutor(1);
+  }
+
+  @After
+  public void tearDown() throws Exception {
+    stall.countDown();
+    pool.shutdownNow();
+    assertTrue(pool.awaitTermination(20, TimeUnit.SECONDS));
+    for (HFile.Reader reader : readers) {
+      reader.close(false);
+    }
+    for (Path path : written) {
+      cache.evictBlocksByHfileName(path.getName());
+    }
+    cache.shutdown();
+  }
+
+  /** Its reads wait, once they are told to. */
+  private final class StallingStream extends FSInputStream {
+    private final FSDataInputStream in;
+
+    StallingStream(FSDataInputStream in) {
+      this.in = in;
+    }
+
+    private void stall() throws IOException {
+      if (broken) {
+        throw new IOException("Broken");
+      }
+      CountDownLatch now = stalled;
+      if (now == null) {
+        return;
+      }
+      now.countDown();
+      try {
+        if (readMillis >= 0) {
+          Thread.sleep(readMillis);
+        } else {
+          stall.await();
+        }
+      } catch (InterruptedException e) {
+        interrupted = true;
+        throw new InterruptedIOException();
+      }
+    }
+
+    @Override
+    public int read() throws IOException {
+      stall();
+      return in.read();
+    }
+
+    @Override
+    public int read(byte[] buffer, int start, int length) throws IOException {
+      stall();
+      return in.read(buffer, start, length);
+    }
+
+    @Override
+    public int read(long position, byte[] buffer, int start, int length) throws IOException {
+      stall();
+      return in.read(position, buffer, start, length);
+    }
+
+    @Override
+    public void seek(long position) throws IOException {
+      in.seek(position);
+    }
+
+    @Override
+    public long getPos() throws IOException {
+      return in.getPos();
+    }
+
+    @Override
+    public boolean seekToNewSource(long position) throws IOException {
+      return in.seekToNewSource(position);
+    }
+
+    @Override
+    public void close() throws IOException {
+      in.close();
+    }
+  }
+
+  private void configure(String... keysAndValues) {
+    Configuration conf = new Configuration(false);
+    for (int i = 0; i < keysAndValues.length; i += 2) {
+      conf.set(keysAndValues[i], keysAndValues[i + 1]);
+    }
+    warmUps.configure(conf);
+  }
+
+  private Path write(long created) throws IOException {
+    Path path = files.write(CacheConfig.DISABLED,
+      new HFileContextBuilder().withBlockSize(1024).withCreateTime(created).build());
+    written.add(path);
+    return path;
+  }
+
+  private FilePrefetch open(Path path) throws IOException {
+    CacheConfig cacheConf = new CacheConfig(files.conf(), null, cache, ByteBuffAllocator.HEAP);
+    HFile.Reader reader = HFile.createReader(fs, path, cacheConf, true, files.conf());
+    readers.add(reader);
+    FilePrefetch warmUp = FilePrefetch.of(reader, cacheConf, files.conf());
+    assertNotNull(warmUp);
+    return warmUp;
+  }
+
+  private ScheduledPrefetch schedule(FilePrefetch file) {
+    return (ScheduledPrefetch) warmUps.schedule(pool, file, 0);
+  }
+
+  /** Has the only thread wait until the latch is counted down. */
+  private CountDownLatch holdThread() {
+    CountDownLatch hold = new CountDownLatch(1);
+    pool.execute(() -> {
+      try {
+        hold.await();
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+    });
+    return hold;
+  }
+
+  /** Warms files created at these times and returns them in the order of their first data reads. */
+  private List<Long> orderOfData(Long... created) throws Exception {
+    List<FilePrefetch> warmUps = new ArrayList<>();
+    for (Long time : created) {
+      warmUps.add(open(write(time)));
+    }
+    log.clear();
+    CountDownLatch hold = holdThread();
+    List<ScheduledPrefetch> scheduled = new ArrayList<>();
+    for (FilePrefetch warmUp : warmUps) {
+      scheduled.add(schedule(warmUp));
+      int waiting = scheduled.size();
+      Waiter.waitFor(files.conf(), 20_000, 1, () -> this.warmUps.waiting().size() == waiting);
+    }
+    hold.countDown();
+    for (Future<?> future : scheduled) {
+      future.get(20, TimeUnit.SECONDS);
+    }
+    List<String> opened = log.opened();
+    return opened.stream().map(name -> created[indexOf(name)]).collect(Collectors.toList());
+  }
+
+  private int indexOf(String name) {
+    return written.stream().map(Path::getName).collect(Collectors.toList()).indexOf(name);
+  }
+
+  @Test
+  public void filesAreWarmedAsRequestedUnlessToldOtherwise() throws Exception {
+    assertEquals(Arrays.asList(20L, 30L, 10L), orderOfData(20L, 30L, 10L));
+  }
+
+  @Test
+  public void newestFileIsWarmedFirst() throws Exception {
+    configure(PrefetchSettings.ORDER_KEY, "newest");
+    assertEquals(Arrays.asList(30L, 20L, 10L), orderOfData(20L, 30L, 10L));
+  }
+
+  @Test
+  public void metaOfAllFilesComesBeforeDataOfAny() throws Exception {
+    configure(PrefetchSettings.ORDER_KEY, "newest");
+    orderOfData(20L, 30L, 10L);
+    // The stream is opened for data.
+    List<String> order = log.order();
+    int firstData = order.stream().map(e -> e.startsWith("open ")).collect(Collectors.toList())
+      .indexOf(true);
+    assertEquals(3, order.subList(0, firstData).stream().distinct().count());
+  }
+
+  @Test
+  public void metaOfFileThatComesLaterIsNotHeldUpByData() throws Exception {
+    configure(PrefetchSettings.ORDER_KEY, "newest");
+    FilePrefetch old = open(write(10));
+    FilePrefetch late = open(write(20));
+    readMillis = 1;
+    stalled = new CountDownLatch(1);
+    ScheduledPrefetch first = schedule(old);
+    Waiter.waitFor(files.conf(), 20_000, 1, () -> old.phase() == FilePrefetch.Phase.DATA);
+    ScheduledPrefetch second = schedule(late);
+    Waiter.waitFor(files.conf(), 20_000, 1, () -> late.phase() == FilePrefetch.Phase.DATA);
+    assertEquals(FilePrefetch.Phase.DATA, old.phase());
+    assertFalse(first.isDone());
+    stalled = null;
+    first.get(20, TimeUnit.SECONDS);
+    second.get(20, TimeUnit.SECONDS);
+    assertEquals(FilePrefetch.Outcome.COMPLETE, old.outcome());
+    assertEquals(FilePrefetch.Outcome.COMPLETE, late.outcome());
+  }
+
+  @Test
+  public void orderCanBeChangedWhileFilesWait() throws Exception {
+    FilePrefetch old = open(write(10));
+    FilePrefetch young = open(write(20));
+    CountDownLatch hold = holdThread();
+    Future<?> first = schedule(old);
+    Waiter.waitFor(files.conf(), 20_000, 1, () -> warmUps.waiting().size() == 1);
+    Future<?> last = schedule(young);
+    Waiter.waitFor(files.conf(), 20_000, 1, () -> warmUps.waiting().size() == 2);
+    assertEquals(Arrays.asList(old, young), warmUps.waiting());
+    configure(PrefetchSettings.ORDER_KEY, "newest");
+    assertEquals(Arrays.asList(young, old), warmUps.waiting());
+    hold.countDown();
+    first.get(20, TimeUnit.SECONDS);
+    last.get(20, TimeUnit.SECONDS);
+  }
+
+  @Test
+  public void threadsTogetherReadNoMoreThanTheLimit() throws Exception {
+    pool.setCorePoolSize(4);
+    List<FilePrefetch> warmUpsOfFiles = new ArrayList<>();
+    for (int i = 0; i < 4; i++) {
+      warmUpsOfFiles.add(open(write(i)));
+    }
+    long bytes = warmUpsOfFiles.stream().mapToLong(FilePrefetch::plannedBytes).sum();
+    double seconds = 2;
+    configure(PrefetchSettings.LIMIT_KEY, Double.toString(bytes / seconds / (1 << 20)));
+    log.clear();
+    long start = System.nanoTime();
+    List<ScheduledPrefetch> scheduled =
+      warmUpsOfFiles.stream().map(this::schedule).collect(Collectors.toList());
+    for (Future<?> future : scheduled) {
+      future.get(20, TimeUnit.SECONDS);
+    }
+    double took = (System.nanoTime() - start) / 1e9;
+    assertTrue(took + " s", took >= 0.95 * seconds - 0.02 && took <= 5 * seconds);
+    long warmed = warmUpsOfFiles.stream().mapToLong(FilePrefetch::warmedBytes).sum();
+    assertEquals(bytes, warmed);
+  }
+
+  @Test
+  public void filesWithBlocksInCommonAreReadOnce() throws Exception {
+    pool.setCorePoolSize(4);
+    for (String order : new String[] { "request", "newest" }) {
+      configure(PrefetchSettings.ORDER_KEY, order);
+      // As two daughters of a split have it, and links to one file in several clones.
+      Path path = write(1);
+      List<ScheduledPrefetch> scheduled = new ArrayList<>();
+      readMillis = 1;
+      stalled = new CountDownLatch(1);
+      for (int i = 0; i < 4; i++) {
+        scheduled.add(schedule(open(path)));
+      }
+      Waiter.waitFor(files.conf(), 20_000, 1, () -> warmUps.waiting().size() == 3);
+      // It is not held up by them.
+      schedule(open(write(2))).get(20, TimeUnit.SECONDS);
+      stalled = null;
+      for (Future<?> future : scheduled) {
+        future.get(20, TimeUnit.SECONDS);
+      }
+      assertEquals(scheduled.get(0).file().plannedBytes(),
+        scheduled.stream().mapToLong(warmUp -> warmUp.file().warmedBytes()).sum());
+      scheduled.forEach(
+        warmUp -> assertEquals(FilePrefetch.Outcome.COMPLETE, warmUp.file().outcome()));
+    }
+  }
+
+  @Test
+  public void readThatHangsHoldsUpFilesWithItsBlocksForSoLongOnly() throws Exception {
+    PrefetchScheduler limited = new PrefetchScheduler(TimeUnit.MILLISECONDS.toNanos(200));
+    pool.setCorePoolSize(3);
+    Path path = write(1);
+    FilePrefetch hanging = open(path);
+    List<FilePrefetch> others = Arrays.asList(open(path), open(path));
+    stalled = new CountDownLatch(1);
+    Future<?> first = limited.schedule(pool, hanging, 0);
+    assertTrue(stalled.await(20, TimeUnit.SECONDS));
+    // No other read hangs.
+    stalled = null;
+    List<Future<?>> scheduled = new ArrayList<>();
+    others.forEach(other -> scheduled.add(limited.schedule(pool, other, 0)));
+    for (Future<?> future : scheduled) {
+      future.get(20, TimeUnit.SECONDS);
+    }
+    others.forEach(other -> assertEquals(FilePrefetch.Outcome.COMPLETE, other.outcome()));
+    assertEquals("the second finds what the first has read", hanging.plannedBytes(),
+      others.stream().mapToLong(FilePrefetch::warmedBytes).sum());
+    assertFalse(first.isDone());
+    Waiter.waitFor(files.conf(), 20_000, 100,
+      () -> limited.progress().snapshot().overdueReads() == 1);
+    stall.countDown();
+    first.get(20, TimeUnit.SECONDS);
+    assertEquals(FilePrefetch.Outcome.COMPLETE, hanging.outcome());
+    assertEquals(0, hanging.readNanos());
+  }
+
+  @Test
+  public void allFilesEndWhenTheCacheIsFull() throws Exception {
+    cache.shutdown();
+    AtomicInteger room = new AtomicInteger(10);
+    cache = new SlowBucketCache(QUEUE, 0) {
+      @Override
+      public Optional<Boolean> blockFitsIntoTheCache(HFileBlock block) {
+        return Optional.of(room.getAndDecrement() > 0);
+      }
+    };
+    pool.setCorePoolSize(4);
+    List<ScheduledPrefetch> scheduled = new ArrayList<>();
+    for (int i = 0; i < 7; i++) {
+      Path path = write(i);
+      scheduled.add(schedule(open(path)));
+      if (i % 3 == 0) {
+        // A link, which waits for the other one.
+        scheduled.add(schedule(open(path)));
+      }
+    }
+    for (ScheduledPrefetch warmUp : scheduled) {
+      warmUp.get(20, TimeUnit.SECONDS);
+      assertEquals(FilePrefetch.Outcome.NO_SPACE, warmUp.file().outcome());
+    }
+    Waiter.waitFor(files.conf(), 20_000, 100,
+      () -> warmUps.progress().snapshot().total().noSpaceFiles() == scheduled.size());
+    assertEquals(0, warmUps.waiting().size());
+  }
+
+  @Test
+  public void raisedLimitTakesEffectAtOnce() throws Exception {
+    configure(PrefetchSettings.LIMIT_KEY, "0.0001");
+    ScheduledPrefetch warmUp = schedule(open(write(1)));
+    Waiter.waitFor(files.conf(), 20_000, 1, () -> warmUp.file().warmedBlocks() == 1);
+    Thread.sleep(200);
+    assertFalse(warmUp.isDone());
+    configure();
+    warmUp.get(20, TimeUnit.SECONDS);
+  }
+
+  /** Cancels something five times; returns how long the end of the quickest took, in ms. */
+  private long millisToEnd(Callable<ScheduledPrefetch> begin) throws Exception {
+    long[] millis = new long[5];
+    for (int i = 0; i < millis.length; i++) {
+      ScheduledPrefetch warmUp = begin.call();
+      long start = System.nanoTime();
+      assertTrue(warmUp.cancel(true));
+      assertTrue(warmUp.isDone());
+      assertTrue("not over after 5 s", warmUp.awaitEnd(5000));
+      millis[i] = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
+      assertFalse(warmUp.cancel(true));
+      stalled = null;
+    }
+    // The threads are there for the next one, and none was interrupted for good.
+    configure();
+    if (cache instanceof SlowBucketCache && ((SlowBucketCache) cache).isStuck()) {
+      ((SlowBucketCache) cache).startWriting();
+    }
+    ScheduledPrefetch next = schedule(open(write(1)));
+    next.get(20, TimeUnit.SECONDS);
+    assertEquals(FilePrefetch.Outcome.COMPLETE, next.file().outcome());
+    assertEquals(millis.length, latest().total().cancelledFiles());
+    LOG.info("Over after {} ms", Arrays.toString(millis));
+    Arrays.sort(millis);
+    return millis[0];
+  }
+
+  /** What is told may be a second old. */
+  private PrefetchProgress.Snapshot latest() throws InterruptedException {
+    Thread.sleep(1100);
+    return warmUps.progress().snapshot();
+  }
+
+  private void assertSoon(long millis) {
+    assertTrue("over after " + millis + " ms", millis < 100);
+  }
+
+  @Test
+  public void cancelEndsWaitForTheLimitWithin100Millis() throws Exception {
+    configure(PrefetchSettings.LIMIT_KEY, "0.0001");
+    // From the second on even the first block waits.
+    assertSoon(millisToEnd(() -> {
+      ScheduledPrefetch warmUp = schedule(open(write(1)));
+      Waiter.waitFor(files.conf(), 20_000, 1, () -> warmUps.waiting().isEmpty());
+      Thread.sleep(50);
+      assertFalse(warmUp.isDone());
+      return warmUp;
+    }));
+  }
+
+  private ScheduledPrefetch scheduleStalled() throws Exception {
+    FilePrefetch file = open(write(1));
+    stalled = new CountDownLatch(1);
+    ScheduledPrefetch warmUp = schedule(file);
+    assertTrue(stalled.await(20, TimeUnit.SECONDS));
+    return warmUp;
+  }
+
+  @Test
+  public void cancelEndsReadThatIsUnderWayWithin100Millis() throws Exception {
+    assertSoon(millisToEnd(this::scheduleStalled));
+    assertTrue(interrupted);
+  }
+
+  @Test
+  public void readThatEndsByItselfIsNotInterrupted() throws Exception {
+    readMillis = 10;
+    assertSoon(millisToEnd(this::scheduleStalled));
+    Thread.sleep(2 * PrefetchScheduler.GRACE_MILLIS);
+    assertFalse(interrupted);
+  }
+
+  /** A read that does not end by it leaves the interruption to whatever the thread does next. */
+  @Test
+  public void interruptionOfACancelledFileIsNotForOneThatComesInBetween() throws Exception {
+    configure(PrefetchSettings.ORDER_KEY, "newest");
+    CountDownLatch hold = holdThread();
+    ScheduledPrefetch first = schedule(open(write(1)));
+    FilePrefetch later = open(write(2));
+    CompletableFuture<ScheduledPrefetch> inBetween = new CompletableFuture<>();
+    first.file().setPace((file, bytes) -> {
+      if (file.phase() == FilePrefetch.Phase.DATA && !inBetween.isDone()) {
+        inBetween.complete(schedule(later));
+        Waiter.waitFor(files.conf(), 20_000, 1, () -> warmUps.waiting().contains(later));
+        assertTrue(first.cancel(true));
+        while (!Thread.currentThread().isInterrupted()) {
+          Thread.yield();
+        }
+        // From now on a read heeds it.
+        readMillis = 0;
+        stalled = new CountDownLatch(1);
+      }
+      first.beforeRead(file, bytes);
+    });
+    hold.countDown();
+    assertTrue(inBetween.get(20, TimeUnit.SECONDS).awaitEnd(20_000));
+    assertEquals(FilePrefetch.Outcome.COMPLETE, later.outcome());
+    assertTrue(first.awaitEnd(20_000));
+    assertEquals(FilePrefetch.Outcome.CANCELLED, first.file().outcome());
+  }
+
+  @Test
+  public void cancelEndsWaitForTheWritersWithin100Millis() throws Exception {
+    cache.shutdown();
+    cache = new SlowBucketCache(8, -1);
+    configure(PrefetchSettings.QUEUE_MAX_KEY, "0.5");
+    assertSoon(millisToEnd(() -> {
+      ScheduledPrefetch warmUp = schedule(open(write(1)));
+      Waiter.waitFor(files.conf(), 20_000, 1, () -> WriterQueues.fill(cache) > 0.5);
+      Thread.sleep(50);
+      assertFalse(warmUp.isDone());
+      assertTrue(warmUp.file().warmedBlocks() <= 5);
+      return warmUp;
+    }));
+  }
+
+  @Test
+  public void fileThatWaitsForItsTurnIsCancelledWithoutBeingRead() throws Exception {
+    CountDownLatch hold = holdThread();
+    ScheduledPrefetch warmUp = schedule(open(write(1)));
+    Waiter.waitFor(files.conf(), 20_000, 1, () -> warmUps.waiting().size() == 1);
+    assertTrue(warmUp.cancel(true));
+    assertTrue(warmUp.awaitEnd(0));
+    assertEquals(0, warmUps.waiting().size());
+    hold.countDown();
+    schedule(open(write(2))).get(20, TimeUnit.SECONDS);
+    assertEquals(0, warmUp.file().warmedBlocks());
+    assertNull(warmUp.file().outcome());
+  }
+
+  private long failedInserts(String queueMax) throws Exception {
+    cache.shutdown();
+    cache = new SlowBucketCache(16, 1);
+    configure(PrefetchSettings.QUEUE_MAX_KEY, queueMax);
+    pool.setCorePoolSize(4);
+    List<ScheduledPrefetch> scheduled = new ArrayList<>();
+    for (int i = 0; i < 4; i++) {
+      scheduled.add(schedule(open(write(i))));
+    }
+    for (Future<?> future : scheduled) {
+      future.get(60, TimeUnit.SECONDS);
+    }
+    return cache.getStats().getFailedInserts();
+  }
+
+  @Test
+  public void blocksAreDroppedIfWarmUpDoesNotWaitForTheWriters() throws Exception {
+    assertTrue(failedInserts("1") > 0);
+  }
+
+  @Test
+  public void noBlockIsDroppedIfWarmUpWaitsForTheWriters() throws Exception {
+    assertEquals(0, failedInserts("0.5"));
+    assertTrue(latest().waitedMillis() > 0);
+  }
+
+  @Test
+  public void filesAreCountedByHowTheyEnded() throws Exception {
+    Path path = write(1);
+    schedule(open(path)).get(20, TimeUnit.SECONDS);
+    Waiter.waitFor(files.conf(), 20_000, () -> cache.getBlockCount() > 0
+      && WriterQueues.fill(cache) == 0);
+    schedule(open(path)).get(20, TimeUnit.SECONDS);
+    FilePrefetch unreadable = open(write(2));
+    broken = true;
+    schedule(unreadable).get(20, TimeUnit.SECONDS);
+    PrefetchProgress.Counts total = latest().total();
+    assertEquals(1, total.warmedFiles());
+    assertEquals(1, total.cachedFiles());
+    assertEquals(1, total.failedFiles());
+    assertEquals(0, total.queuedFiles());
+    assertEquals(0, total.queuedBytes());
+    assertTrue(total.warmedBytes() > 0);
+    assertEquals(total.warmedBytes(), total.cachedBytes());
+    PrefetchProgress.Counts table =
+      warmUps.progress().snapshot().tables().get(unreadable.table());
+    assertEquals(total.warmedBytes(), table.warmedBytes());
+  }
+
+  @Test
+  public void progressIsLoggedEachMinuteAndAtTheEnd() throws Exception {
+    AtomicLong seconds = new AtomicLong(1000);
+    // Nothing ticks but this test.
+    CountDownLatch hold = holdThread();
+    PrefetchProgress progress = new PrefetchProgress(pool,
+      () -> TimeUnit.SECONDS.toNanos(seconds.get()), () -> 50L << 20);
+    ScheduledPrefetch warmUp = new ScheduledPrefetch(warmUps, open(write(1)), pool);
+    FilePrefetch file = warmUp.file();
+    progress.begun(warmUp);
+    seconds.addAndGet(PrefetchProgress.LOG_SECONDS - 1);
+    assertNull(progress.tick());
+    seconds.incrementAndGet();
+    assertEquals("Warm-up: 1 files with " + PrefetchProgress.bytes(file.plannedBytes())
+      + " to go at 0 B/s (limit 50 MB/s), time to go unknown; warmed 0 B, skipped 0 B as already "
+      + "cached", progress.tick());
+    assertNull(progress.tick());
+    file.run();
+    seconds.incrementAndGet();
+    assertNull(progress.tick());
+    assertTrue(progress.snapshot().bytesPerSecond() > 0);
+    progress.ended(warmUp);
+    seconds.addAndGet(PrefetchProgress.SETTLE_SECONDS - 1);
+    assertNull(progress.tick());
+    seconds.incrementAndGet();
+    assertEquals("Warm-up is over after 1 min 1 s: read " + PrefetchProgress.bytes(
+      file.warmedBytes()) + " of 1 files, skipped 0 B as already cached, 0 files were cached "
+      + "wholly, 0 found no space, 0 failed, 0 were cancelled", progress.tick());
+    hold.countDown();
+  }
+
+  /** Rounds of many files of which every other is cancelled at some moment, under each order. */
+  @Test
+  public void everyFileEndsWhateverIsCancelledOrChangedMeanwhile() throws Exception {
+    Random random = new Random(23);
+    List<Path> paths = new ArrayList<>();
+    for (int i = 0; i < 12; i++) {
+      paths.add(write(random.nextInt(100)));
+    }
+    int cancelled = 0;
+    int all = 0;
+    for (int round = 0; round < 6; round++) {
+      // One, the default, and more than there are files.
+      pool.setCorePoolSize(new int[] { 1, 4, 13 }[round % 3]);
+      List<ScheduledPrefetch> scheduled = new ArrayList<>();
+      for (Path path : paths) {
+        scheduled.add(schedule(open(path)));
+      }
+      for (int i = 0; i < scheduled.size(); i++) {
+        String order = i % 3 == 0 ? "request" : "newest";
+        configure(PrefetchSettings.ORDER_KEY, order, PrefetchSettings.LIMIT_KEY,
+          Integer.toString(random.nextInt(3)));
+        Thread.sleep(random.nextInt(4));
+        if (i % 2 == 0 && scheduled.get(i).cancel(true)) {
+          cancelled++;
+        }
+      }
+      configure();
+      for (ScheduledPrefetch warmUp : scheduled) {
+        assertTrue(warmUp.file().toString(), warmUp.awaitEnd(20_000));
+        all++;
+        if (!warmUp.isCancelled()) {
+          assertEquals(FilePrefetch.Outcome.COMPLETE, warmUp.file().outcome());
+        }
+      }
+      Waiter.waitFor(files.conf(), 20_000, 1, () -> pool.getActiveCount() == 0);
+      assertEquals(0, warmUps.waiting().size());
+      Waiter.waitFor(files.conf(), 20_000, 1, () -> WriterQueues.fill(cache) == 0);
+      paths.forEach(path -> cache.evictBlocksByHfileName(path.getName()));
+    }
+    assertTrue(cancelled > 0);
+    Waiter.waitFor(files.conf(), 20_000, 100,
+      () -> warmUps.progress().snapshot().total().queuedFiles() == 0);
+    PrefetchProgress.Counts total = latest().total();
+    assertEquals(cancelled, total.cancelledFiles());
+    assertEquals(0, total.failedFiles());
+    assertEquals(all, total.warmedFiles() + total.cachedFiles() + total.cancelledFiles());
+  }
+}
