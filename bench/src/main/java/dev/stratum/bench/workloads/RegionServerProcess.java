@@ -65,7 +65,8 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonPrimitive;
 final class RegionServerProcess implements Conversation.Answers {
   private static final Set<String> FORK_METRICS = Set.of("Handlers", "Responses", "Multiget");
   /** What is so many now, not since the start. */
-  private static final Set<String> STATES = Set.of("RoomCount", "ThreadCount", "EnlistedCount");
+  private static final Set<String> STATES =
+    Set.of("CpuHeadroomCount", "ThreadCount", "PendingHandoffCount");
   private static final Pattern GENERAL_HANDLER =
     Pattern.compile("RpcServer\\.default\\..*\\.handler=");
   private static final long ONLINE_SECONDS = 300;

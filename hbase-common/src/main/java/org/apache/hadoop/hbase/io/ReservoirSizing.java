@@ -31,7 +31,7 @@ import org.apache.yetus.audience.InterfaceAudience;
 @InterfaceAudience.Private
 final class ReservoirSizing {
   /** The keys of the warm-up of files; any of them set is a warm-up that is meant to be used. */
-  static final List<String> WARM_UP_KEYS = Arrays.asList("hbase.rs.prefetch.limit.mb.per.sec",
+  static final List<String> PREFETCH_KEYS = Arrays.asList("hbase.rs.prefetch.limit.mb.per.sec",
     "hbase.rs.prefetch.order", "hbase.rs.prefetch.writer.queue.max");
 
   /** How many threads warm files, as PrefetchExecutor has it. */
@@ -58,7 +58,7 @@ final class ReservoirSizing {
   }
 
   private static int prefetchThreads(Configuration conf) {
-    if (WARM_UP_KEYS.stream().allMatch(key -> conf.get(key) == null)) {
+    if (PREFETCH_KEYS.stream().allMatch(key -> conf.get(key) == null)) {
       return 0;
     }
     return Math.max(0, conf.getInt(PREFETCH_THREADS_KEY, PREFETCH_THREADS_DEFAULT));

@@ -61,7 +61,7 @@ public class TestReservoirSizing {
 
   @Test
   public void testGrowsByPrefetchThreadsWhereWarmUpIsUsed() {
-    for (String key : ReservoirSizing.WARM_UP_KEYS) {
+    for (String key : ReservoirSizing.PREFETCH_KEYS) {
       Configuration warm = new Configuration(conf);
       warm.set(key, "1");
       assertEquals(key, 4, ReservoirSizing.beyondHandlers(warm));
@@ -78,7 +78,7 @@ public class TestReservoirSizing {
       ReservoirSizing.beyondHandlers(conf));
     conf.setInt(ReservoirSizing.MULTIGET_THREADS_KEY, 12);
     assertEquals((30 * 2 + 12) * BUFFERS, count());
-    conf.set(ReservoirSizing.WARM_UP_KEYS.get(0), "1");
+    conf.set(ReservoirSizing.PREFETCH_KEYS.get(0), "1");
     assertEquals((30 * 2 + 12 + 4) * BUFFERS, count());
     conf.set(ReservoirSizing.MULTIGET_THREADS_KEY, "many");
     assertEquals((30 * 2 + 4) * BUFFERS, count());
@@ -86,7 +86,7 @@ public class TestReservoirSizing {
 
   @Test
   public void testWhatTheOperatorSetsStays() {
-    conf.set(ReservoirSizing.WARM_UP_KEYS.get(0), "1");
+    conf.set(ReservoirSizing.PREFETCH_KEYS.get(0), "1");
     conf.setInt(ByteBuffAllocator.MAX_BUFFER_COUNT_KEY, 5);
     assertEquals(5, count());
   }

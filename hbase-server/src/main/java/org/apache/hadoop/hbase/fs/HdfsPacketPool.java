@@ -29,11 +29,10 @@ import org.apache.hadoop.hdfs.ClientContext;
 import org.apache.hadoop.hdfs.HdfsConfiguration;
 import org.apache.hadoop.hdfs.client.HdfsClientConfigKeys;
 import org.apache.hadoop.hdfs.util.ByteArrayManager;
+import org.apache.hbase.thirdparty.com.google.common.util.concurrent.ThreadFactoryBuilder;
 import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-
-import org.apache.hbase.thirdparty.com.google.common.util.concurrent.ThreadFactoryBuilder;
 
 /**
  * Makes the HDFS client use the buffers of its packets again. What is written through
@@ -124,7 +123,7 @@ public final class HdfsPacketPool {
         + " without a pool; set {} to another name", ENABLED_KEY, conf.get(CONTEXT_KEY),
         CONTEXT_KEY);
     } else if (unlimited) {
-      trimEveryMinute(manager, largestLength(conf));
+      trimEveryMinute(manager, maxLength(conf));
     }
   }
 
@@ -150,7 +149,7 @@ public final class HdfsPacketPool {
   }
 
   /** Returns the size of the buffer of a full packet in bytes. */
-  private static int largestLength(Configuration conf) {
+  private static int maxLength(Configuration conf) {
     int packetSize = conf.getInt(HdfsClientConfigKeys.DFS_CLIENT_WRITE_PACKET_SIZE_KEY,
       HdfsClientConfigKeys.DFS_CLIENT_WRITE_PACKET_SIZE_DEFAULT);
     return ByteArrayManager.leastPowerOfTwo(Math.max(MIN_LENGTH, packetSize));

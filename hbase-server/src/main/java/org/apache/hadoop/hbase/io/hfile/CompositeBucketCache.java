@@ -91,8 +91,8 @@ public class CompositeBucketCache extends CombinedBlockCache {
       Math.max(1, second.getMaxSize() / EXPECTED_BLOCK_BYTES), second::hasSpareSpace);
     this.metrics =
       new CompositeBucketCacheMetrics(first, second, this::getReturnedBlockCount, admission);
-    this.firstReads = metrics.getTiers().get(0).getReadTimes();
-    this.secondReads = metrics.getTiers().get(1).getReadTimes();
+    this.firstReads = metrics.getTiers().get(0).getReadLatencies();
+    this.secondReads = metrics.getTiers().get(1).getReadLatencies();
   }
 
   @Override
@@ -167,7 +167,7 @@ public class CompositeBucketCache extends CombinedBlockCache {
     if (block != null) {
       firstReads.end(start);
       if (
-        policy != null && isAskedFor(key, caching, counts) && !isMetaBlock(block.getBlockType())
+        policy != null && isRequested(key, caching, counts) && !isMetaBlock(block.getBlockType())
       ) {
         policy.onHit(key, first.placeFor(block));
       }
@@ -182,8 +182,8 @@ public class CompositeBucketCache extends CombinedBlockCache {
     if (block != null) {
       secondReads.end(start);
       if (isMetaBlock(block.getBlockType())) {
-        bringBack(key, block);
-      } else if (policy != null && isAskedFor(key, caching, counts)) {
+        restoreToL1(key, block);
+      } else if (policy != null && isRequested(key, caching, counts)) {
         promote(policy, key, block);
       }
     }
@@ -195,7 +195,7 @@ public class CompositeBucketCache extends CombinedBlockCache {
    * and scans that are not to cache, say so. A reference's block belongs to another file, and
    * references are short-lived; only their names have a dot.
    */
-  private static boolean isAskedFor(BlockCacheKey key, boolean caching, boolean counts) {
+  private static boolean isRequested(BlockCacheKey key, boolean caching, boolean counts) {
     return caching && counts && key.getHfileName().indexOf('.') < 0;
   }
 
@@ -255,7 +255,7 @@ public class CompositeBucketCache extends CombinedBlockCache {
     admission.setSecondMissOnly(secondMissOnly);
   }
 
-  private void bringBack(BlockCacheKey key, Cacheable block) {
+  private void restoreToL1(BlockCacheKey key, Cacheable block) {
     String hfileName = key.getHfileName();
     if (
       !first.hasRoomFor(block) || first.containsBlock(key) || StoreFileInfo.isReference(hfileName)

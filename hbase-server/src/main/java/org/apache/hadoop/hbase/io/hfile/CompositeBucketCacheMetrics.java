@@ -54,7 +54,7 @@ public final class CompositeBucketCacheMetrics {
   /** How long a sample of {@link #getHistory} is. */
   public static final int SAMPLE_SECONDS = 10;
   private static final int SAMPLES = 3600 / SAMPLE_SECONDS;
-  private static final int SAMPLES_OF_READ_TIMES = 60 / SAMPLE_SECONDS;
+  private static final int LATENCY_SAMPLES = 60 / SAMPLE_SECONDS;
   /** A read from memory takes about as long as timing it, which so is 2 ns of each. */
   private static final int IN_MEMORY_TIMED_ONE_IN = 32;
 
@@ -68,14 +68,14 @@ public final class CompositeBucketCacheMetrics {
   public static final class Tier {
     private final String name;
     private final CacheTier cache;
-    private final ReadLatencyHistogram readTimes;
+    private final ReadLatencyHistogram readLatencies;
     private final Map<String, LongSupplier> gauges = new LinkedHashMap<>();
 
     private Tier(String name, CacheTier cache) {
       this.name = name;
       this.cache = cache;
-      this.readTimes = new ReadLatencyHistogram(cache.isInMemory() ? IN_MEMORY_TIMED_ONE_IN : 1,
-        SAMPLES_OF_READ_TIMES);
+      this.readLatencies = new ReadLatencyHistogram(cache.isInMemory() ? IN_MEMORY_TIMED_ONE_IN : 1,
+        LATENCY_SAMPLES);
       cache.forEachGauge(gauges::put);
     }
 
@@ -90,8 +90,8 @@ public final class CompositeBucketCacheMetrics {
     }
 
     /** Returns how long lookups took that found their block here. */
-    public ReadLatencyHistogram getReadTimes() {
-      return readTimes;
+    public ReadLatencyHistogram getReadLatencies() {
+      return readLatencies;
     }
 
     /** Returns a gauge's value, 0 if the tier has no such gauge. */
@@ -115,12 +115,12 @@ public final class CompositeBucketCacheMetrics {
     private void register(MetricRegistry registry) {
       gauges.forEach((gauge, value) -> register(registry, gauge, value));
       // Named as HBase names what it tells of its own histograms.
-      register(registry, "ReadNanos_num_ops", () -> readTimes.getSummary().getTotal());
-      register(registry, "ReadNanos_median", () -> readTimes.getSummary().getMedian());
-      register(registry, "ReadNanos_95th_percentile", () -> readTimes.getSummary().getP95());
-      register(registry, "ReadNanos_99th_percentile", () -> readTimes.getSummary().getP99());
-      register(registry, "ReadNanos_99.9th_percentile", () -> readTimes.getSummary().getP999());
-      register(registry, "ReadNanos_max", () -> readTimes.getSummary().getMax());
+      register(registry, "ReadNanos_num_ops", () -> readLatencies.getSummary().getTotal());
+      register(registry, "ReadNanos_median", () -> readLatencies.getSummary().getMedian());
+      register(registry, "ReadNanos_95th_percentile", () -> readLatencies.getSummary().getP95());
+      register(registry, "ReadNanos_99th_percentile", () -> readLatencies.getSummary().getP99());
+      register(registry, "ReadNanos_99.9th_percentile", () -> readLatencies.getSummary().getP999());
+      register(registry, "ReadNanos_max", () -> readLatencies.getSummary().getMax());
     }
 
     private void register(MetricRegistry registry, String gauge, LongSupplier value) {
@@ -170,8 +170,8 @@ public final class CompositeBucketCacheMetrics {
    * @param nanoTime the same moment on a clock that is never set
    */
   public void sample(long time, long nanoTime) {
-    first.readTimes.roll();
-    second.readTimes.roll();
+    first.readLatencies.roll();
+    second.readLatencies.roll();
     history.add(time, nanoTime, getTotals());
   }
 

@@ -80,7 +80,7 @@ public final class CompositeBucketCacheSettings {
 
   /** Gray and Putzolu's rule: what is asked for less often is not worth memory. */
   private static final long DEFAULT_META_IDLE_MS = 300_000;
-  private static final long LEAST_META_IDLE_MS = 1000;
+  private static final long MIN_META_IDLE_MS = 1000;
 
   private static final String FREQUENCY = "frequency";
   private static final String NONE = "none";
@@ -130,8 +130,8 @@ public final class CompositeBucketCacheSettings {
 
   /** As BucketAllocator has them, which keeps them to itself. */
   private static final int DEFAULT_BUCKET_SIZE_COUNT = 14;
-  private static final int DEFAULT_LARGEST_BUCKET_SIZE = 513 * 1024;
-  private static final int FEWEST_ITEMS_IN_BUCKET = 4;
+  private static final int DEFAULT_MAX_BUCKET_SIZE = 513 * 1024;
+  private static final int MIN_ITEMS_IN_BUCKET = 4;
 
   private static final long MB = 1024 * 1024;
 
@@ -178,8 +178,8 @@ public final class CompositeBucketCacheSettings {
             + BlockCacheFactory.BLOCKCACHE_BLOCKSIZE_KEY);
       }
       int count = bucketSizes == null ? DEFAULT_BUCKET_SIZE_COUNT : bucketSizes.length;
-      long bucket = FEWEST_ITEMS_IN_BUCKET * (long) (bucketSizes == null
-        ? DEFAULT_LARGEST_BUCKET_SIZE
+      long bucket = MIN_ITEMS_IN_BUCKET * (long) (bucketSizes == null
+        ? DEFAULT_MAX_BUCKET_SIZE
         : bucketSizes[bucketSizes.length - 1]);
       if (capacity / bucket < count) {
         throw bad(prefix + SIZE, value(all, prefix + SIZE),
@@ -399,9 +399,9 @@ public final class CompositeBucketCacheSettings {
    */
   static long metaIdleMs(Configuration conf) {
     long ms = atLeastZero(conf, L1_META_IDLE_KEY, DEFAULT_META_IDLE_MS);
-    if (ms > 0 && ms < LEAST_META_IDLE_MS) {
+    if (ms > 0 && ms < MIN_META_IDLE_MS) {
       throw bad(L1_META_IDLE_KEY, value(conf, L1_META_IDLE_KEY),
-        "is too short to tell what is idle; set it to " + LEAST_META_IDLE_MS
+        "is too short to tell what is idle; set it to " + MIN_META_IDLE_MS
           + " or more, or to 0 to keep meta blocks for good");
     }
     return ms;

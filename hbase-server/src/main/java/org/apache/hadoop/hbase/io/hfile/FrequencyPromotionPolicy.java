@@ -83,11 +83,11 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
   private static final int TIES_PER_PROMOTION = 128;
 
   /** No candidate displaces more blocks than it has been counted, a tie excepted. */
-  private static final int MOST_VICTIMS = 64;
+  private static final int MAX_VICTIMS = 64;
 
   /** One slot for so many blocks that fit remembers which block was asked for last. */
   private static final int BLOCKS_PER_RECENT = 64;
-  private static final int MOST_RECENT = 1 << 14;
+  private static final int MAX_RECENT = 1 << 14;
   private static final int REPEAT_BITS = 3;
   private static final long REPEATS_PER_COUNT = 1 << REPEAT_BITS;
 
@@ -147,9 +147,9 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
     this.random = FrequencySketch.hash(seed);
     int blocks = (int) Math.min(Integer.MAX_VALUE, this.dataMax / averageBlockSize);
     this.recent = new AtomicLongArray(Integer.highestOneBit(
-      Math.max(1, Math.min(MOST_RECENT, blocks / BLOCKS_PER_RECENT))));
+      Math.max(1, Math.min(MAX_RECENT, blocks / BLOCKS_PER_RECENT))));
     this.miniatures =
-      adaptive && blocks >= Miniatures.FEWEST_BLOCKS ? new Miniatures(blocks, seed) : null;
+      adaptive && blocks >= Miniatures.MIN_BLOCKS ? new Miniatures(blocks, seed) : null;
     setPeriod();
   }
 
@@ -181,7 +181,7 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
   }
 
   private boolean promotes(BlockCacheKey key, long hash, int size) {
-    if (!isWorthIt(key, hash, sketch.increment(hash), size)) {
+    if (!isLargeEnough(key, hash, sketch.increment(hash), size)) {
       return false;
     }
     promoted.increment();
@@ -200,7 +200,7 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
     return ((last + 1) & (REPEATS_PER_COUNT - 1)) != 0;
   }
 
-  private boolean isWorthIt(BlockCacheKey key, long hash, int frequency, int size) {
+  private boolean isLargeEnough(BlockCacheKey key, long hash, int frequency, int size) {
     MissedHitCounter shortage = shortageOf(size);
     if (shortage != null && frequency > 1) {
       shortage.count(hash);
@@ -245,7 +245,7 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
   }
 
   private boolean replace(BlockCacheKey key, long hash, int weight, int size, long bytes) {
-    VictimSampler.Victim[] victims = new VictimSampler.Victim[Math.min(weight, MOST_VICTIMS)];
+    VictimSampler.Victim[] victims = new VictimSampler.Victim[Math.min(weight, MAX_VICTIMS)];
     int taken = hot.takeFor(key, hash, weight, margin, size, bytes, victims);
     if (taken == 0) {
       return false;
@@ -278,7 +278,7 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
   }
 
   @Override
-  public synchronized void shortageBegins(int size, int blocks) {
+  public synchronized void bucketSizeExhausted(int size, int blocks) {
     if (shortageOf(size) == null) {
       MissedHitCounter[] more = Arrays.copyOf(shortages, shortages.length + 1);
       more[shortages.length] = new MissedHitCounter(size, blocks);
@@ -293,7 +293,7 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
   }
 
   @Override
-  public synchronized void shortageEnds(int size) {
+  public synchronized void bucketSizeAvailable(int size) {
     shortages = Arrays.stream(shortages).filter(shortage -> shortage.size() != size)
       .toArray(MissedHitCounter[]::new);
   }
@@ -427,10 +427,10 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
 
   /** The same policy on a sample of the blocks, once for each memory. */
   private final class Miniatures {
-    private static final int FEWEST_BLOCKS = 512;
+    private static final int MIN_BLOCKS = 512;
     /** What each miniature holds, if there are that many blocks. */
     private static final int BLOCKS = 2048;
-    private static final int SMALLEST_SCALE = 4;
+    private static final int MIN_SCALE = 4;
     /** Accesses, for each block that a miniature holds, before the memories are compared. */
     private static final int ACCESSES_PER_BLOCK = 5;
     /** How much of an earlier comparison stays in the next. */
@@ -446,7 +446,7 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
     private int chosen = DEFAULT_MEMORY;
 
     Miniatures(int blocks, long seed) {
-      this.scale = Math.max(SMALLEST_SCALE, blocks / BLOCKS);
+      this.scale = Math.max(MIN_SCALE, blocks / BLOCKS);
       for (int i = 0; i < all.length; i++) {
         all[i] = new Miniature(seed, i);
       }

@@ -39,7 +39,7 @@ import org.apache.yetus.audience.InterfaceAudience;
 @InterfaceAudience.Private
 final class InBlockSeek {
   /** Lengths of key and value, length of the row. */
-  private static final int SMALLEST_CELL = Long.BYTES + Short.BYTES;
+  private static final int MIN_CELL = Long.BYTES + Short.BYTES;
 
   private InBlockSeek() {
   }
@@ -67,7 +67,7 @@ final class InBlockSeek {
     ByteBuffer bytes = pair.getFirst();
     int last = start;
     int at = start;
-    while (end - at >= SMALLEST_CELL) {
+    while (end - at >= MIN_CELL) {
       long lengths = ByteBufferUtils.toLong(bytes, at);
       int keyLength = (int) (lengths >>> Integer.SIZE);
       int valueLength = (int) lengths;
@@ -76,7 +76,7 @@ final class InBlockSeek {
       if (
         rowLength < 0 || keyLength < rowLength + Short.BYTES || valueLength < 0
           || keyLength > end - at - Long.BYTES
-          || compareRow(key, bytes, at + SMALLEST_CELL, rowLength) <= 0
+          || compareRow(key, bytes, at + MIN_CELL, rowLength) <= 0
       ) {
         break;
       }

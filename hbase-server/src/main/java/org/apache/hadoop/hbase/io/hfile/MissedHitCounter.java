@@ -38,11 +38,11 @@ import org.apache.yetus.audience.InterfaceAudience;
 final class MissedHitCounter {
 
   static final int SLOTS_PER_BLOCK = 8;
-  private static final int FEWEST_SLOTS = 1 << 12;
+  private static final int MIN_SLOTS = 1 << 12;
   private static final int COUNT_BITS = 20;
   /** The low bits of a hash say where it goes, so that they need not be kept. */
-  private static final int MOST_SLOTS = 1 << COUNT_BITS;
-  private static final long MOST_COUNTED = (1L << COUNT_BITS) - 1;
+  private static final int MAX_SLOTS = 1 << COUNT_BITS;
+  private static final long MAX_COUNTED = (1L << COUNT_BITS) - 1;
 
   private final int size;
   private final AtomicLongArray slots;
@@ -53,8 +53,8 @@ final class MissedHitCounter {
    */
   MissedHitCounter(int size, int blocks) {
     this.size = size;
-    long wanted = Math.min(MOST_SLOTS, (long) SLOTS_PER_BLOCK * Math.max(1, blocks));
-    this.slots = new AtomicLongArray((int) Math.max(FEWEST_SLOTS, Long.highestOneBit(wanted)));
+    long wanted = Math.min(MAX_SLOTS, (long) SLOTS_PER_BLOCK * Math.max(1, blocks));
+    this.slots = new AtomicLongArray((int) Math.max(MIN_SLOTS, Long.highestOneBit(wanted)));
   }
 
   /** Returns the bytes of a place. */
@@ -66,15 +66,15 @@ final class MissedHitCounter {
   void count(long hash) {
     int slot = (int) hash & (slots.length() - 1);
     long there = slots.get(slot);
-    long counted = there & MOST_COUNTED;
+    long counted = there & MAX_COUNTED;
     if (counted > 0 && (there ^ hash) >>> COUNT_BITS == 0) {
-      if (counted < MOST_COUNTED) {
+      if (counted < MAX_COUNTED) {
         slots.lazySet(slot, there + 1);
       }
     } else if (counted > 1) {
       slots.lazySet(slot, there - 1);
     } else {
-      slots.lazySet(slot, (hash & ~MOST_COUNTED) | 1);
+      slots.lazySet(slot, (hash & ~MAX_COUNTED) | 1);
     }
   }
 
@@ -83,7 +83,7 @@ final class MissedHitCounter {
     long[] counts = new long[slots.length()];
     int blocks = 0;
     for (int i = 0; i < slots.length(); i++) {
-      long counted = slots.get(i) & MOST_COUNTED;
+      long counted = slots.get(i) & MAX_COUNTED;
       if (counted > 0) {
         // Negative, as there is only one order to sort numbers by.
         counts[blocks++] = -counted;

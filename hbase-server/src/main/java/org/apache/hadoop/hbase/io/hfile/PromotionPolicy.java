@@ -94,7 +94,7 @@ public interface PromotionPolicy {
    * @param size   the bytes that a block of that size takes in the fast tier
    * @param blocks how many blocks {@link #missedHits} is to tell of, about
    */
-  void shortageBegins(int size, int blocks);
+  void bucketSizeExhausted(int size, int blocks);
 
   /**
    * Returns how often the blocks of a size that has a shortage were found in the slow tier since
@@ -103,7 +103,7 @@ public interface PromotionPolicy {
   long[] missedHits(int size);
 
   /** There are places of that size again, or may be. */
-  void shortageEnds(int size);
+  void bucketSizeAvailable(int size);
 
   /** Returns the sizes that have a shortage. */
   int[] shortages();

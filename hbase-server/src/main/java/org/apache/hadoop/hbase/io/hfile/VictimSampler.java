@@ -44,14 +44,14 @@ final class VictimSampler {
   static final int REJECTIONS_PER_VICTIM = 16;
 
   private static final int BLOCKS_PER_PART = 512;
-  private static final int MOST_PARTS = 64;
-  private static final int FEWEST_SLOTS = 16;
+  private static final int MAX_PARTS = 64;
+  private static final int MIN_SLOTS = 16;
   /** Marks the size of a block that is being evicted, which is not to be a victim again. */
   private static final int LEAVING = 1 << 31;
   /** As the size of victims: whatever size they are. */
   static final int ANY_SIZE = 0;
   /** So many slots are looked at for blocks of one size at most, as there may be very few. */
-  private static final int MOST_LOOKED_AT = 256;
+  private static final int MAX_SAMPLED = 256;
 
   /** A block as a possible victim. */
   static final class Victim {
@@ -83,7 +83,7 @@ final class VictimSampler {
    */
   VictimSampler(FrequencySketch sketch, long expectedBlocks, long seed) {
     this.sketch = sketch;
-    long wanted = Math.max(1, Math.min(MOST_PARTS, expectedBlocks / BLOCKS_PER_PART));
+    long wanted = Math.max(1, Math.min(MAX_PARTS, expectedBlocks / BLOCKS_PER_PART));
     this.parts = new Part[(int) Long.highestOneBit(wanted)];
     for (int i = 0; i < parts.length; i++) {
       parts[i] = new Part(FrequencySketch.hash(seed + i) | 1);
@@ -242,9 +242,9 @@ final class VictimSampler {
   }
 
   private final class Part {
-    private BlockCacheKey[] keys = new BlockCacheKey[FEWEST_SLOTS];
-    private long[] hashes = new long[FEWEST_SLOTS];
-    private int[] sizes = new int[FEWEST_SLOTS];
+    private BlockCacheKey[] keys = new BlockCacheKey[MIN_SLOTS];
+    private long[] hashes = new long[MIN_SLOTS];
+    private int[] sizes = new int[MIN_SLOTS];
     private int used;
     private long random;
     private volatile Victim victim;
@@ -297,7 +297,7 @@ final class VictimSampler {
       }
       keys[hole] = null;
       used--;
-      if (keys.length > FEWEST_SLOTS && used < keys.length * 3 / 16) {
+      if (keys.length > MIN_SLOTS && used < keys.length * 3 / 16) {
         rehash(keys.length / 2);
       }
     }
@@ -345,7 +345,7 @@ final class VictimSampler {
       int best = -1;
       int lowest = Integer.MAX_VALUE;
       int seen = 0;
-      int last = size == ANY_SIZE ? mask : Math.min(mask, MOST_LOOKED_AT);
+      int last = size == ANY_SIZE ? mask : Math.min(mask, MAX_SAMPLED);
       for (int i = 0; i <= last && seen < SAMPLE; i++, slot = (slot + 1) & mask) {
         // The size of a block that is leaving is negative.
         boolean suits = size == ANY_SIZE ? sizes[slot] > 0 : sizes[slot] == size;

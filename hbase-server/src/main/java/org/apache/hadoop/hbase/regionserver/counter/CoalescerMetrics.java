@@ -49,13 +49,13 @@ final class CoalescerMetrics {
   private CoalescerMetrics(MetricRegistry registry) {
     groupSize = registry.histogram("GroupSize");
     merged = registry.counter("MergedIncrementCount");
-    carried = registry.counter("CarriedIncrementCount");
+    carried = registry.counter("QueuedIncrementCount");
     single = registry.counter("SingleIncrementCount");
-    irregular = registry.counter("IrregularIncrementCount");
-    hooked = registry.counter("HookedIncrementCount");
+    irregular = registry.counter("UnmergeableIncrementCount");
+    hooked = registry.counter("CoprocessorIncrementCount");
     withoutWal = registry.counter("WithoutWalIncrementCount");
     repeated = registry.counter("RepeatedIncrementCount");
-    alone = registry.counter("RetriedAloneCount");
+    alone = registry.counter("UngroupedRetryCount");
     failedGroup = registry.counter("FailedGroupCount");
     refused = registry.counter("RefusedCallCount");
   }

@@ -140,7 +140,7 @@ public final class IncrementCall extends PendingIncrement implements ObservedCal
   }
 
   /** Notes that a lone one is done by itself; returns false if somebody waits for it already. */
-  synchronized boolean goAlone() {
+  synchronized boolean leaveGroup() {
     alone = turn == null;
     return alone;
   }

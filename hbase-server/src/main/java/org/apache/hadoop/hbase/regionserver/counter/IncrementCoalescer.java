@@ -93,10 +93,10 @@ public final class IncrementCoalescer {
   private static final int DEFAULT_ROW_WAIT_MS = 30_000;
 
   /** More handlers than that wait for one row on no server; bounds the size of a WAL key. */
-  private static final int MOST = 1024;
+  private static final int MAX = 1024;
 
   /** So many calls of usual depth fit in a stack of a quarter of the default size. */
-  private static final int MOST_CALLS = 32;
+  private static final int MAX_CALLS = 32;
 
   private static final Runnable NOTHING = () -> {
   };
@@ -204,7 +204,7 @@ public final class IncrementCoalescer {
       pass(call);
       return inTurn(region, increment, call.nonceGroup(), call.nonce());
     }
-    if (call.goAlone()) {
+    if (call.leaveGroup()) {
       metrics.single();
     } else {
       CounterKey own = mergeable(region, increment);
@@ -246,7 +246,7 @@ public final class IncrementCoalescer {
     try {
       return region.increment(increment, nonceGroup, nonce);
     } catch (InterruptedIOException e) {
-      if (!own.gaveUp()) {
+      if (!own.timedOut()) {
         throw e;
       }
     } finally {
@@ -398,7 +398,7 @@ public final class IncrementCoalescer {
           return call.dispatch(own);
         }
       }
-      if (turn.waiting() >= MOST) {
+      if (turn.waiting() >= MAX) {
         return call.dispatch();
       }
       if (turn.join(call)) {
@@ -661,7 +661,7 @@ public final class IncrementCoalescer {
     List<PendingIncrement> waiting = Collections.emptyList();
     NestedCalls chain = null;
     try (ResponseBatch responses = ResponseBatch.begin()) {
-      waiting = turn.take(MOST - 1, MOST_CALLS);
+      waiting = turn.take(MAX - 1, MAX_CALLS);
       waiting.add(0, leader);
       if (key.together()) {
         setApart(region, waiting, leader);

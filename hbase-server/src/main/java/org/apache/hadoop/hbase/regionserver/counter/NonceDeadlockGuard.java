@@ -38,7 +38,7 @@ public final class NonceDeadlockGuard implements Stoppable {
     private boolean gaveUp;
 
     /** Returns whether it came to nothing because the same operation was going on. */
-    boolean gaveUp() {
+    boolean timedOut() {
       return gaveUp;
     }
 

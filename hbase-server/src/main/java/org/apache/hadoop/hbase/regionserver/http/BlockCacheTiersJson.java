@@ -85,7 +85,7 @@ final class BlockCacheTiersJson {
       json.name(Character.toLowerCase(name.charAt(0)) + name.substring(1)).value(value.getValue());
     }
     json.endObject();
-    ReadLatencyHistogram.Summary reads = tier.getReadTimes().getSummary();
+    ReadLatencyHistogram.Summary reads = tier.getReadLatencies().getSummary();
     json.name("readNanos").beginObject();
     json.name("timed").value(reads.getCount());
     json.name("median").value(reads.getMedian());

@@ -248,7 +248,7 @@ final class BlockCacheTiersPage {
       + "<th class=\"n\">L1</th><th class=\"n\">L2</th></tr>\n");
     appendRow("Size", tier -> bytes(value(tier, "Capacity")));
     appendRow("Used", tier -> used(value(tier, "Used"), value(tier, "Capacity")));
-    appendRow("Room for data", tier -> tier == 0 ? bytes(value(0, "DataRoom")) : NONE);
+    appendRow("Capacity for data", tier -> tier == 0 ? bytes(value(0, "DataCapacity")) : NONE);
 
     appendGroup("Blocks");
     appendBlocks("Index", "Index");
@@ -262,14 +262,14 @@ final class BlockCacheTiersPage {
     appendGauge("Misses", "MissCount");
     appendRow("Hit ratio", this::hitRatio);
 
-    appendGroup("Read times, last minute");
+    appendGroup("Read latency, last minute");
     appendRow("Median", tier -> readTime(tier, ReadLatencyHistogram.Summary::getMedian));
     appendRow("95 %", tier -> readTime(tier, ReadLatencyHistogram.Summary::getP95));
     appendRow("99 %", tier -> readTime(tier, ReadLatencyHistogram.Summary::getP99));
     appendRow("99.9 %", tier -> readTime(tier, ReadLatencyHistogram.Summary::getP999));
-    appendRow("Longest", tier -> readTime(tier, ReadLatencyHistogram.Summary::getMax));
+    appendRow("Max", tier -> readTime(tier, ReadLatencyHistogram.Summary::getMax));
 
-    appendGroup("Comings and goings");
+    appendGroup("Insertions and evictions");
     appendGauge("Inserted", "InsertedBlockCount");
     appendGauge("Read misses admitted", "AdmittedReadInsertCount");
     appendGauge("Read misses rejected", "RejectedReadInsertCount");
@@ -278,8 +278,8 @@ final class BlockCacheTiersPage {
     appendGauge("Promoted from L2", "PromotedBlockCount");
     appendGauge("Promotions rejected", "RejectedPromotionCount");
     appendGauge("Demoted", "DemotedBlockCount");
-    appendGauge("Buckets given to another size", "ReassignedBucketCount");
-    appendGauge("Meta blocks that gave way to data", "IdleMetaEvictedCount");
+    appendGauge("Buckets reassigned to another size", "ReassignedBucketCount");
+    appendGauge("Idle meta blocks evicted", "IdleMetaEvictedCount");
     appendGauge("Spilled to L2", "SpilledBlockCount");
     appendGauge("Returned from L2", "ReturnedBlockCount");
 
@@ -287,13 +287,13 @@ final class BlockCacheTiersPage {
       appendSegments();
     }
 
-    appendGroup("Trouble");
-    appendTrouble("Queue full", "RefusedInsertCount");
-    appendTrouble("Dropped, L2 busy", "DroppedBlockCount");
-    appendTrouble("Checksum failures", "ChecksumFailureCount");
-    appendTrouble("I/O errors", "IoErrorCount");
-    appendTrouble("Reads bypassed", "BypassedReadCount");
-    appendTrouble("Inserts bypassed", "BypassedInsertCount");
+    appendGroup("Errors");
+    appendErrors("Queue full", "RefusedInsertCount");
+    appendErrors("Dropped, L2 busy", "DroppedBlockCount");
+    appendErrors("Checksum failures", "ChecksumFailureCount");
+    appendErrors("I/O errors", "IoErrorCount");
+    appendErrors("Reads bypassed", "BypassedReadCount");
+    appendErrors("Inserts bypassed", "BypassedInsertCount");
     appendRow("Device", tier -> ifThere(tier, "DeviceState", state -> state == 0
       ? "in use"
       : bad(state == 1 ? "left alone" : "given up")));
@@ -311,17 +311,17 @@ final class BlockCacheTiersPage {
     appendGauge("Clean", "CleanSegmentCount");
     appendGauge("Never written", "UnwrittenSegmentCount");
     appendGauge("Waiting to be written", "WaitingSegmentCount");
-    appendTrouble("Retired", "RetiredSegmentCount");
-    appendTrouble("Not written", "LostSegmentCount");
-    appendTrouble("Entries not readable", "UnreadableEntryCount");
-    appendTrouble("Devices bypassed", "BypassedDeviceCount");
-    appendTrouble("Devices read-only", "ReadOnlyDeviceCount");
+    appendErrors("Retired", "RetiredSegmentCount");
+    appendErrors("Not written", "LostSegmentCount");
+    appendErrors("Entries not readable", "UnreadableEntryCount");
+    appendErrors("Devices bypassed", "BypassedDeviceCount");
+    appendErrors("Devices read-only", "ReadOnlyDeviceCount");
     appendGauge("Refused, of read misses", "RefusedReadInsertCount");
     appendGauge("Refused, of prefetch", "RefusedPrefetchInsertCount");
     appendGauge("Refused, of writes", "RefusedWriteInsertCount");
-    appendTrouble("Refused, index full", "IndexFullInsertCount");
+    appendErrors("Refused, index full", "IndexFullInsertCount");
     appendGauge("Tombstones of dropped files", "TombstoneCount");
-    appendTrouble("Tombstones overwritten", "OverwrittenTombstoneCount");
+    appendErrors("Tombstones overwritten", "OverwrittenTombstoneCount");
     appendGauge("Files of no region dropped", "OrphanFileCount");
     appendGauge("Dead blocks not recovered", "DeadBlockCount");
   }
@@ -351,7 +351,7 @@ final class BlockCacheTiersPage {
     appendRow(name, tier -> ifThere(tier, gauge, BlockCacheTiersPage::exact));
   }
 
-  private void appendTrouble(String name, String gauge) {
+  private void appendErrors(String name, String gauge) {
     appendRow(name, tier -> ifThere(tier, gauge, count -> count == 0
       ? "0"
       : bad(exact(count))));
@@ -376,7 +376,7 @@ final class BlockCacheTiersPage {
   }
 
   private String readTime(int tier, ToLongFunction<ReadLatencyHistogram.Summary> value) {
-    ReadLatencyHistogram.Summary summary = tiers[tier].getReadTimes().getSummary();
+    ReadLatencyHistogram.Summary summary = tiers[tier].getReadLatencies().getSummary();
     return summary.getCount() == 0 ? NONE : time(value.applyAsLong(summary));
   }
 

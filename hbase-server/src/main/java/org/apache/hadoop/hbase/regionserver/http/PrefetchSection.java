@@ -71,7 +71,7 @@ public final class PrefetchSection {
     List<Map.Entry<String, Counts>> tables = new ArrayList<>(now.tables().entrySet());
     tables.sort(Comparator
       .comparingLong((Map.Entry<String, Counts> table) -> -table.getValue().queuedBytes())
-      .thenComparingLong(table -> -table.getValue().warmedBytes())
+      .thenComparingLong(table -> -table.getValue().prefetchedBytes())
       .thenComparing(Map.Entry::getKey));
     html.append("<table class=\"table table-striped\">\n<tr><th>Table</th>"
       + "<th class=\"n\">To&nbsp;go</th><th class=\"n\">Warmed</th>"
@@ -96,7 +96,7 @@ public final class PrefetchSection {
       html.append("<p>Nothing to do. Counts are since the start of this RegionServer.</p>\n");
       return;
     }
-    long done = total.warmedBytes() + total.cachedBytes();
+    long done = total.prefetchedBytes() + total.cachedBytes();
     double percent = 100.0 * done / Math.max(1, done + total.queuedBytes());
     html.append("<p>").append(files(total.queuedFiles())).append(" with ")
       .append(PrefetchProgress.bytes(total.queuedBytes())).append(" to go at ")
@@ -115,7 +115,7 @@ public final class PrefetchSection {
   private static void appendRow(StringBuilder html, String name, Counts counts) {
     html.append("<tr><td class=\"w\">").append(name).append("</td>");
     appendCell(html, counts.queuedFiles(), counts.queuedBytes());
-    appendCell(html, counts.warmedFiles(), counts.warmedBytes());
+    appendCell(html, counts.prefetchedFiles(), counts.prefetchedBytes());
     appendCell(html, counts.cachedFiles(), counts.cachedBytes());
     html.append("<td class=\"n\">");
     List<String> others = new ArrayList<>();

@@ -79,7 +79,7 @@ public final class BatchReadCoalescer {
   /** More than a read of a block from the page cache takes, and less than one from a device. */
   static final long WAIT_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
   /** One wait may be that of a thread that had no processor, or for a collection. */
-  private static final int LEAST_WAITS = 2;
+  private static final int MIN_WAITS = 2;
   /** A batch waits for a device if at least one in so many of its gets does. */
   private static final int GETS_PER_WAIT = 4;
 
@@ -206,7 +206,7 @@ public final class BatchReadCoalescer {
    */
   boolean haveWaited(int gets) {
     int count = waits.get();
-    return count >= LEAST_WAITS && count * GETS_PER_WAIT >= gets;
+    return count >= MIN_WAITS && count * GETS_PER_WAIT >= gets;
   }
 
   /** Gives the blocks up. To be called when no thread takes part any more. */

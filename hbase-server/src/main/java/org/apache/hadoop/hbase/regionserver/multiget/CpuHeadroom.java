@@ -42,7 +42,7 @@ final class CpuHeadroom {
   /** What the latest look counts for: a collection or a compilation is over at the next one. */
   private static final double WEIGHT = 0.4;
   /** So that threads that wait nearly all the time are not without limit. */
-  private static final double LEAST_SHARE = 0.005;
+  private static final double MIN_SHARE = 0.005;
   private static final long PERIOD_NANOS = TimeUnit.MILLISECONDS.toNanos(PERIOD_MILLIS);
 
   /** Clocks, in nanoseconds. */
@@ -168,7 +168,7 @@ final class CpuHeadroom {
     own += (cpu / time - own) * WEIGHT;
     // A hundredth of the time says something about what they do.
     if (busy > time / 100) {
-      double latestShare = Math.max(LEAST_SHARE, Math.min(1, cpu / busy));
+      double latestShare = Math.max(MIN_SHARE, Math.min(1, cpu / busy));
       share += (latestShare - share) * WEIGHT;
     }
     long left = Math.round(Math.max(0, FULL * processors - others) / share);

@@ -36,7 +36,7 @@ final class DeviceWaitProbe {
   private final AtomicInteger turn = new AtomicInteger();
 
   /** Whether the batch that comes now is to be looked at. */
-  boolean mayCome() {
+  boolean isExpected() {
     int left = likely.get();
     if (left > 0 && likely.compareAndSet(left, left - 1)) {
       return true;

@@ -80,7 +80,7 @@ final class HandoffThreadPool {
   }
 
   /** Changes how many threads there may be. Those that are too many end after their work. */
-  void setMost(int most) {
+  void setMax(int most) {
     this.most = most;
     wakeAll();
   }

@@ -40,20 +40,20 @@ final class MultigetMetrics {
     register(registry, "ParallelBatchCount", MultigetPool::getParallelBatchCount, pool);
     register(registry, "SmallBatchCount", MultigetPool::getSmallBatchCount, pool);
     register(registry, "BusyBatchCount", MultigetPool::getBusyBatchCount, pool);
-    register(registry, "NoRoomBatchCount", MultigetPool::getNoRoomBatchCount, pool);
+    register(registry, "CpuBoundBatchCount", MultigetPool::getCpuBoundBatchCount, pool);
     register(registry, "DeviceBatchCount", MultigetPool::getDeviceBatchCount, pool);
-    register(registry, "WaveCount", MultigetPool::getWaveCount, pool);
+    register(registry, "WindowAdvanceCount", MultigetPool::getWindowAdvanceCount, pool);
     register(registry, "HandlerGetCount", MultigetPool::getHandlerGetCount, pool);
     register(registry, "HelperGetCount", MultigetPool::getHelperGetCount, pool);
     register(registry, "ExpectedCount", MultigetPool::getExpectedCount, pool);
-    register(registry, "HelpCount", MultigetPool::getHelpCount, pool);
-    register(registry, "LateHelpCount", MultigetPool::getLateHelpCount, pool);
+    register(registry, "HandoffCount", MultigetPool::getHandoffCount, pool);
+    register(registry, "SpuriousHandoffCount", MultigetPool::getSpuriousHandoffCount, pool);
     register(registry, "SharedBlockCount", MultigetPool::getSharedBlockCount, pool);
-    register(registry, "HelpWaitMicros", MultigetPool::getHelpWaitMicros, pool);
-    register(registry, "EnlistedCount", MultigetPool::getEnlistedCount, pool);
+    register(registry, "HandoffWaitMicros", MultigetPool::getHandoffWaitMicros, pool);
+    register(registry, "PendingHandoffCount", MultigetPool::getPendingHandoffCount, pool);
     register(registry, "ThreadCount", MultigetPool::getThreadCount, pool);
     register(registry, "FailedThreadCount", MultigetPool::getFailedThreadCount, pool);
-    register(registry, "RoomCount", MultigetPool::getRoomCount, pool);
+    register(registry, "CpuHeadroomCount", MultigetPool::getCpuHeadroomCount, pool);
   }
 
   private static void register(MetricRegistry registry, String name,

@@ -67,20 +67,20 @@ public final class MultigetPool {
   private volatile CpuHeadroom room;
   private boolean stopped;
   /** Calls for help that wait or are followed. */
-  private final AtomicInteger enlisted = new AtomicInteger();
+  private final AtomicInteger pendingHandoffs = new AtomicInteger();
   private final DeviceWaitProbe deviceWaits = new DeviceWaitProbe();
 
   private final LongAdder parallelBatches = new LongAdder();
   private final LongAdder smallBatches = new LongAdder();
   private final LongAdder busyBatches = new LongAdder();
-  private final LongAdder noRoomBatches = new LongAdder();
+  private final LongAdder cpuBoundBatches = new LongAdder();
   private final LongAdder deviceBatches = new LongAdder();
-  private final LongAdder waves = new LongAdder();
+  private final LongAdder windowAdvances = new LongAdder();
   private final LongAdder handlerGets = new LongAdder();
   private final LongAdder helperGets = new LongAdder();
   private final LongAdder expected = new LongAdder();
-  private final LongAdder helps = new LongAdder();
-  private final LongAdder helpsInVain = new LongAdder();
+  private final LongAdder handoffs = new LongAdder();
+  private final LongAdder spuriousHandoffs = new LongAdder();
   private final LongAdder waitedNanos = new LongAdder();
   private final LongAdder sparedReads = new LongAdder();
 
@@ -129,7 +129,7 @@ public final class MultigetPool {
       threads = created;
       MultigetMetrics.register(this);
     } else {
-      threads.setMost(next.threads());
+      threads.setMax(next.threads());
     }
   }
 
@@ -178,8 +178,8 @@ public final class MultigetPool {
       return null;
     }
     // In a longer one there is another chance for help.
-    LongAdder alone = longestRun <= ParallelGets.WINDOW ? whyAlone(current) : null;
-    if (alone != null && !deviceWaits.mayCome()) {
+    LongAdder alone = longestRun <= ParallelGets.WINDOW ? refusalCounter(current) : null;
+    if (alone != null && !deviceWaits.isExpected()) {
       alone.increment();
       return null;
     }
@@ -188,12 +188,12 @@ public final class MultigetPool {
   }
 
   /** Returns what counts a batch that is not helped with now; null if one may be. */
-  private LongAdder whyAlone(MultigetSettings current) {
-    int calls = enlisted.get();
-    if (calls >= mostWaiting(current)) {
+  private LongAdder refusalCounter(MultigetSettings current) {
+    int calls = pendingHandoffs.get();
+    if (calls >= maxWaiting(current)) {
       return busyBatches;
     }
-    return calls >= room(current) ? noRoomBatches : null;
+    return calls >= room(current) ? cpuBoundBatches : null;
   }
 
   /**
@@ -212,7 +212,7 @@ public final class MultigetPool {
     }
     RegionAction first = multi.getRegionAction(0);
     if (first.getActionCount() >= Math.max(2, current.minBatch()) && first.getAction(0).hasGet()
-      && whyAlone(current) == null && known.expectWork()) {
+      && refusalCounter(current) == null && known.expectWork()) {
       expected.increment();
     }
   }
@@ -234,7 +234,7 @@ public final class MultigetPool {
     return true;
   }
 
-  private static int mostWaiting(MultigetSettings current) {
+  private static int maxWaiting(MultigetSettings current) {
     return 2 * current.threads();
   }
 
@@ -275,11 +275,11 @@ public final class MultigetPool {
     if (missing <= 0) {
       return false;
     }
-    int most = Math.min(mostWaiting(current), waiting ? roomToWait(current) : room(current));
+    int most = Math.min(maxWaiting(current), waiting ? roomToWait(current) : room(current));
     boolean any = false;
-    for (; missing > 0 && enlisted.get() < most; missing--) {
-      if (enlisted.incrementAndGet() > most) {
-        enlisted.decrementAndGet();
+    for (; missing > 0 && pendingHandoffs.get() < most; missing--) {
+      if (pendingHandoffs.incrementAndGet() > most) {
+        pendingHandoffs.decrementAndGet();
         return any;
       }
       helpers.incrementAndGet();
@@ -288,7 +288,7 @@ public final class MultigetPool {
         comes = called.call(multiget.helper(System.nanoTime()));
       } finally {
         if (!comes) {
-          enlisted.decrementAndGet();
+          pendingHandoffs.decrementAndGet();
           helpers.decrementAndGet();
         }
       }
@@ -304,15 +304,15 @@ public final class MultigetPool {
   /** To be told of the end of a thread's help. */
   void helped(long gets, long waited) {
     try {
-      helps.increment();
+      handoffs.increment();
       waitedNanos.add(waited);
       if (gets == 0) {
-        helpsInVain.increment();
+        spuriousHandoffs.increment();
       }
       helperGets.add(gets);
     } finally {
       // Last: who sees nobody enlisted sees all that they did.
-      enlisted.decrementAndGet();
+      pendingHandoffs.decrementAndGet();
     }
   }
 
@@ -329,7 +329,7 @@ public final class MultigetPool {
 
   /** To be told when more gets of a batch may be begun. */
   void wave() {
-    waves.increment();
+    windowAdvances.increment();
   }
 
   /** To be told of the end of an offered batch, and how many gets its handler has served. */
@@ -354,8 +354,8 @@ public final class MultigetPool {
   }
 
   /** Returns how many batches were large enough, but the processors had no room for threads. */
-  long getNoRoomBatchCount() {
-    return noRoomBatches.sum();
+  long getCpuBoundBatchCount() {
+    return cpuBoundBatches.sum();
   }
 
   /** Returns how many batches were found to wait for a device. */
@@ -364,8 +364,8 @@ public final class MultigetPool {
   }
 
   /** Returns how often more gets of a parallel batch were let begin. */
-  long getWaveCount() {
-    return waves.sum();
+  long getWindowAdvanceCount() {
+    return windowAdvances.sum();
   }
 
   /** Returns how many gets of parallel batches their handlers have served. */
@@ -384,13 +384,13 @@ public final class MultigetPool {
   }
 
   /** Returns how often a thread came to help. */
-  long getHelpCount() {
-    return helps.sum();
+  long getHandoffCount() {
+    return handoffs.sum();
   }
 
   /** Returns how often a thread came to help when nothing was left to do. */
-  long getLateHelpCount() {
-    return helpsInVain.sum();
+  long getSpuriousHandoffCount() {
+    return spuriousHandoffs.sum();
   }
 
   /** Returns how often a get took a block that another one of its batch had read from a file. */
@@ -399,13 +399,13 @@ public final class MultigetPool {
   }
 
   /** Returns how long threads took until they came, all together, in microseconds. */
-  long getHelpWaitMicros() {
+  long getHandoffWaitMicros() {
     return TimeUnit.NANOSECONDS.toMicros(waitedNanos.sum());
   }
 
   /** Returns how many calls for help wait or are being followed. */
-  long getEnlistedCount() {
-    return enlisted.get();
+  long getPendingHandoffCount() {
+    return pendingHandoffs.get();
   }
 
   /** Returns how many threads there are. */
@@ -421,7 +421,7 @@ public final class MultigetPool {
   }
 
   /** Returns how many threads the processors have room for, at most as many as there may be. */
-  long getRoomCount() {
+  long getCpuHeadroomCount() {
     MultigetSettings current = settings;
     return current.isEnabled() ? Math.min(current.threads(), room(current)) : 0;
   }

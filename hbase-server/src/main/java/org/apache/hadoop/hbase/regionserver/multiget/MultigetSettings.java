@@ -58,7 +58,7 @@ public final class MultigetSettings {
    */
   public static final String WHEN_BUSY_KEY = "hbase.regionserver.parallel.get.when.busy";
 
-  private static final int MOST = 10_000;
+  private static final int MAX = 10_000;
 
   private final boolean enabled;
   private final int threads;
@@ -100,14 +100,14 @@ public final class MultigetSettings {
     }
     try {
       int number = Integer.parseInt(value);
-      if (number >= 1 && number <= MOST) {
+      if (number >= 1 && number <= MAX) {
         return number;
       }
     } catch (NumberFormatException e) {
       // Said below.
     }
     throw new IllegalArgumentException(key + " is '" + value + "'; set it to a number from 1 to "
-      + MOST + ", or remove it for the default of " + missing + ".");
+      + MAX + ", or remove it for the default of " + missing + ".");
   }
 
   public boolean isEnabled() {

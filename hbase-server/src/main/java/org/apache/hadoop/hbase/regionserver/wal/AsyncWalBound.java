@@ -67,7 +67,7 @@ public final class AsyncWalBound {
   }
 
   private static final long NONE = Long.MIN_VALUE;
-  private static final long LONGEST_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(1);
+  private static final long MAX_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
   private final AsyncWalMetrics metrics = AsyncWalMetrics.get();
   private final String name;
@@ -93,7 +93,7 @@ public final class AsyncWalBound {
   // Whether the thread was told that there is work since it looked last.
   private volatile boolean told;
   private volatile int blockedWriters;
-  private volatile long largestWindow;
+  private volatile long maxWindow;
   // When the sync was started that is on its way.
   private volatile long runningSince = NONE;
   private volatile boolean closed;
@@ -161,7 +161,7 @@ public final class AsyncWalBound {
 
   void acknowledge(long txid, long size) throws IOException {
     check(txid);
-    if (writes.isTimeToLook(size)) {
+    if (writes.isLookDue(size)) {
       markIfDue();
     }
     long bytes = writes.add(txid, size);
@@ -271,7 +271,7 @@ public final class AsyncWalBound {
   private void forgetSynced(long now) {
     long age = writes.oldestAge(now);
     if (writes.synced(syncedTxid.getAsLong(), now)) {
-      largestWindow = Math.max(largestWindow, age);
+      maxWindow = Math.max(maxWindow, age);
       if (blockedWriters > 0) {
         room.signalAll();
       }
@@ -385,7 +385,7 @@ public final class AsyncWalBound {
   }
 
   private void pause(long nanos) {
-    for (long left = Math.min(nanos, LONGEST_PAUSE_NANOS); left > 0 && !closed;) {
+    for (long left = Math.min(nanos, MAX_PAUSE_NANOS); left > 0 && !closed;) {
       left = sleep(left);
     }
   }
@@ -461,8 +461,8 @@ public final class AsyncWalBound {
   }
 
   /** Returns how many nanoseconds an acknowledged write has ever waited for its sync, or does. */
-  long largestWindowNanos() {
-    return Math.max(oldestNanos(), largestWindow);
+  long maxWindowNanos() {
+    return Math.max(oldestNanos(), maxWindow);
   }
 
   /** Returns how many nanoseconds the sync has taken so far that is on its way; 0 if none is. */

@@ -54,7 +54,7 @@ final class AsyncWalMetrics {
   private final LongAdder failed = new LongAdder();
   private final LongAdder blocked = new LongAdder();
   // Of the WALs that are closed.
-  private final AtomicLong largestWindowNanos = new AtomicLong();
+  private final AtomicLong maxWindowNanos = new AtomicLong();
   private final Histogram syncTime;
 
   private AsyncWalMetrics() {
@@ -64,7 +64,7 @@ final class AsyncWalMetrics {
     MetricRegistry registry = MetricRegistries.global().create(INFO);
     gauge(registry, "UnsyncedBytes", this::unsyncedBytes);
     gauge(registry, "OldestUnsyncedMillis", () -> millis(oldestNanos()));
-    gauge(registry, "LargestWindowMillis", () -> millis(largestWindowNanos()));
+    gauge(registry, "MaxWindowMillis", () -> millis(maxWindowNanos()));
     gauge(registry, "TimeSyncCount", () -> startedCount(AsyncWalBound.Cause.TIME));
     gauge(registry, "BytesSyncCount", () -> startedCount(AsyncWalBound.Cause.BYTES));
     gauge(registry, "PressureSyncCount", () -> startedCount(AsyncWalBound.Cause.PRESSURE));
@@ -102,7 +102,7 @@ final class AsyncWalMetrics {
   private void forgetSettled() {
     for (AsyncWalBound bound : bounds) {
       if (bound.isSettled()) {
-        largestWindowNanos.accumulateAndGet(bound.largestWindowNanos(), Math::max);
+        maxWindowNanos.accumulateAndGet(bound.maxWindowNanos(), Math::max);
         bounds.remove(bound);
       }
     }
@@ -144,9 +144,9 @@ final class AsyncWalMetrics {
   }
 
   /** Returns how old an acknowledged write has ever become before it was synced, or is now. */
-  long largestWindowNanos() {
-    return Math.max(largestWindowNanos.get(),
-      bounds.stream().mapToLong(AsyncWalBound::largestWindowNanos).max().orElse(0));
+  long maxWindowNanos() {
+    return Math.max(maxWindowNanos.get(),
+      bounds.stream().mapToLong(AsyncWalBound::maxWindowNanos).max().orElse(0));
   }
 
   long startedCount(AsyncWalBound.Cause cause) {
@@ -180,7 +180,7 @@ final class AsyncWalMetrics {
   }
 
   /** Returns how many milliseconds the longest sync of the bound took since this was asked last. */
-  long longestSyncMillis() {
+  long maxSyncMillis() {
     return syncTime.snapshot().getMax();
   }
 

@@ -24,10 +24,9 @@ import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
-import org.apache.yetus.audience.InterfaceAudience;
-
 import org.apache.hbase.thirdparty.com.google.common.html.HtmlEscapers;
 import org.apache.hbase.thirdparty.com.google.gson.stream.JsonWriter;
+import org.apache.yetus.audience.InterfaceAudience;
 
 /**
  * What a crash would lose now, WAL by WAL: a section of the RegionServer's status page, and JSON.
@@ -106,7 +105,7 @@ public final class AsyncWalSection {
         bound.unsyncedBytes()));
     appendCell(html, oldest / LATE > settings.intervalNanos(),
       AsyncWalMetrics.millis(oldest) + " ms");
-    appendCell(html, false, AsyncWalMetrics.millis(bound.largestWindowNanos()) + " ms");
+    appendCell(html, false, AsyncWalMetrics.millis(bound.maxWindowNanos()) + " ms");
     int blocked = bound.blockedWriters();
     appendCell(html, blocked > 0, String.valueOf(blocked));
     html.append("</tr>\n");
@@ -148,7 +147,7 @@ public final class AsyncWalSection {
           json.name("unsyncedBytes").value(bound.unsyncedBytes());
           json.name("oldestUnsyncedMillis").value(AsyncWalMetrics.millis(bound.oldestNanos()));
           json.name("largestWindowMillis")
-            .value(AsyncWalMetrics.millis(bound.largestWindowNanos()));
+            .value(AsyncWalMetrics.millis(bound.maxWindowNanos()));
           json.name("blockedWriters").value(bound.blockedWriters());
           json.endObject();
         }

@@ -30,7 +30,7 @@ import org.apache.yetus.audience.InterfaceAudience;
  * never less than the truth, and more by what comes between two marks. Times are of
  * {@link System#nanoTime()}.
  * <p>
- * {@link #add}, {@link #isTimeToLook}, {@link #isMarkDue}, {@link #bytes} and {@link #highestTxid}
+ * {@link #add}, {@link #isLookDue}, {@link #isMarkDue}, {@link #bytes} and {@link #highestTxid}
  * may be called by any thread at any time; a lock there would make sixteen writers on two
  * processors wait for each other more than for the WAL, and even one line of memory that all of
  * them write to can be noticed. So the totals are kept in parts, unless the bytes are limited, when
@@ -105,7 +105,7 @@ final class UnsyncedWrites {
    * adds a write. To look more seldom makes marks fewer, and so what is told older, never younger.
    * @param size of the write in bytes
    */
-  boolean isTimeToLook(long size) {
+  boolean isLookDue(long size) {
     long before = totals.get(part() + 1);
     return emptied || (before ^ before + size) >>> LOOK_SHIFT != 0
       || limitsBytes && before >= nextMarkBytes;

@@ -204,7 +204,7 @@ public class TestFrequencyPromotionPolicy {
     for (int block = 8; block < 12; block++) {
       readLarge(tier, block, 3);
     }
-    tier.policy.shortageBegins(2 * SIZE, 10);
+    tier.policy.bucketSizeExhausted(2 * SIZE, 10);
     assertArrayEquals(new int[] { 2 * SIZE }, tier.policy.shortages());
     readLarge(tier, 99, 4);
     assertFalse("there is room, but no place, and those that have one are asked for as often",
@@ -219,7 +219,7 @@ public class TestFrequencyPromotionPolicy {
     assertEquals(12, tier.policy.getBlockCount());
     tier.read(100, 1);
     assertTrue("there are places of the other size", tier.has(100));
-    tier.policy.shortageEnds(2 * SIZE);
+    tier.policy.bucketSizeAvailable(2 * SIZE);
     assertEquals(0, tier.policy.shortages().length);
     assertEquals(0, tier.policy.missedHits(2 * SIZE).length);
     readLarge(tier, 101, 1);
@@ -231,16 +231,16 @@ public class TestFrequencyPromotionPolicy {
   public void inAShortageWithoutBlocksOfItsSizeNoneGetsInAndAllAreCounted() {
     MapTier tier = tierOf(100);
     tier.read(1, 1);
-    tier.policy.shortageBegins(2 * SIZE, 10);
-    tier.policy.shortageBegins(2 * SIZE, 10);
-    tier.policy.shortageBegins(3 * SIZE, 10);
+    tier.policy.bucketSizeExhausted(2 * SIZE, 10);
+    tier.policy.bucketSizeExhausted(2 * SIZE, 10);
+    tier.policy.bucketSizeExhausted(3 * SIZE, 10);
     readLarge(tier, 99, 30);
     readLarge(tier, 98, 20);
     readLarge(tier, 97, 1);
     assertEquals(1, tier.policy.getBlockCount());
     assertArrayEquals(new long[] { 29, 19 }, tier.policy.missedHits(2 * SIZE));
     assertEquals(0, tier.policy.missedHits(3 * SIZE).length);
-    tier.policy.shortageEnds(2 * SIZE);
+    tier.policy.bucketSizeAvailable(2 * SIZE);
     assertArrayEquals(new int[] { 3 * SIZE }, tier.policy.shortages());
     tier.assertInStep();
   }

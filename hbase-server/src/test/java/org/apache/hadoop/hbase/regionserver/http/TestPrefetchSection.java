@@ -103,7 +103,7 @@ public class TestPrefetchSection {
 
   private JsonObject metrics() throws IOException {
     JsonElement beans = JsonParser
-      .parseString(get("/jmx?qry=Hadoop:service=HBase,name=RegionServer,sub=WarmUp"))
+      .parseString(get("/jmx?qry=Hadoop:service=HBase,name=RegionServer,sub=Prefetch"))
       .getAsJsonObject().get("beans");
     return beans.getAsJsonArray().size() == 0 ? null
       : beans.getAsJsonArray().get(0).getAsJsonObject();
@@ -143,7 +143,8 @@ public class TestPrefetchSection {
     configure("0.1");
     util.flush(TABLE);
     PrefetchScheduler warmUps = PrefetchScheduler.get();
-    Waiter.waitFor(conf, 20_000, () -> warmUps.progress().snapshot().secondsToGo() > 0);
+    Waiter.waitFor(conf, 20_000,
+      () -> warmUps.progress().snapshot().secondsToGo() > 0);
     Snapshot now = warmUps.progress().snapshot();
     assertEquals(1, now.total().queuedFiles());
     assertEquals(1, now.tables().get("a_table").queuedFiles());
@@ -158,12 +159,13 @@ public class TestPrefetchSection {
     configure("a lot");
     assertEquals((1 << 20) / 10, warmUps.settings().bytesPerSecond());
     configure(null);
-    Waiter.waitFor(conf, 20_000, () -> warmUps.progress().snapshot().total().warmedFiles() == 1);
-    Waiter.waitFor(conf, 20_000, () -> metrics() != null && metric("WarmedFileCount") == 1);
+    Waiter.waitFor(conf, 20_000,
+      () -> warmUps.progress().snapshot().total().prefetchedFiles() == 1);
+    Waiter.waitFor(conf, 20_000, () -> metrics() != null && metric("PrefetchedFileCount") == 1);
     now = warmUps.progress().snapshot();
-    assertTrue(now.total().warmedBytes() > ROWS * value.length);
+    assertTrue(now.total().prefetchedBytes() > ROWS * value.length);
     assertEquals(0, now.total().queuedFiles());
-    assertEquals(now.total().warmedBytes(), metric("WarmedBytes"));
+    assertEquals(now.total().prefetchedBytes(), metric("PrefetchedBytes"));
     assertEquals(0, metric("LimitBytesPerSecond"));
     assertEquals(0, metric("SecondsToGo"));
     assertEquals(1, metric("Namespace_default_table_a_table_metric_WarmedFileCount"));

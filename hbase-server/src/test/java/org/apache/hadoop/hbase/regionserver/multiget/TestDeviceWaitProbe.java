@@ -38,14 +38,14 @@ public class TestDeviceWaitProbe {
   private int looks(int batches) {
     int looks = 0;
     for (int i = 0; i < batches; i++) {
-      looks += waits.mayCome() ? 1 : 0;
+      looks += waits.isExpected() ? 1 : 0;
     }
     return looks;
   }
 
   @Test
   public void aFewAreLookedAtWhenNoneWaits() {
-    assertTrue("the first one", waits.mayCome());
+    assertTrue("the first one", waits.isExpected());
     assertEquals(0, looks(DeviceWaitProbe.PROBE - 1));
     assertEquals(100, looks(100 * DeviceWaitProbe.PROBE));
   }

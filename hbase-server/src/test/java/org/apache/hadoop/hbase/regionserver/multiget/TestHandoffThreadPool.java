@@ -223,7 +223,7 @@ public class TestHandoffThreadPool {
       threads.call(() -> await(end));
     }
     assertEquals(2, threads.count());
-    threads.setMost(1);
+    threads.setMax(1);
     end.countDown();
     waitFor(() -> threads.count() == 1);
     sleeper();
@@ -291,7 +291,7 @@ public class TestHandoffThreadPool {
             refused.incrementAndGet();
           }
           if (ThreadLocalRandom.current().nextInt(1000) == 0) {
-            threads.setMost(1 + ThreadLocalRandom.current().nextInt(3));
+            threads.setMax(1 + ThreadLocalRandom.current().nextInt(3));
           }
         }
       });

@@ -96,10 +96,10 @@ public class TestMultigetSettings {
     MultigetPool pool = new MultigetPool(conf);
     conf.set(MultigetSettings.THREADS_KEY, "7");
     pool.onConfigurationChange(conf);
-    assertEquals(7, pool.getRoomCount());
+    assertEquals(7, pool.getCpuHeadroomCount());
     conf.set(MultigetSettings.THREADS_KEY, "0");
     pool.onConfigurationChange(conf);
-    assertEquals(7, pool.getRoomCount());
+    assertEquals(7, pool.getCpuHeadroomCount());
     assertThrows(IllegalArgumentException.class, () -> new MultigetPool(conf));
     pool.shutdown();
   }

@@ -226,7 +226,7 @@ public class TestParallelGets {
       assertRow(i, answers.get(i));
       assertEquals(1, served.get(i));
     }
-    waitUntil(() -> pool.getEnlistedCount() == 0);
+    waitUntil(() -> pool.getPendingHandoffCount() == 0);
     assertTrue(pool.getHelperGetCount() > 0);
     assertEquals(500, pool.getHelperGetCount() + pool.getHandlerGetCount());
     assertEquals(1, pool.getParallelBatchCount());
@@ -241,7 +241,7 @@ public class TestParallelGets {
       window, window + 1, 3 * window / 2 + 1, 2 * window, 2 * window + 1, 1001 }) {
       AtomicIntegerArray served = new AtomicIntegerArray(size);
       // Else the calls that come too late might be as many as there may be.
-      waitUntil(() -> pool.getEnlistedCount() == 0);
+      waitUntil(() -> pool.getPendingHandoffCount() == 0);
       List<Object> answers = serve(gets(size), (get, as) -> {
         served.incrementAndGet(number(get));
         return result(get);
@@ -497,9 +497,9 @@ public class TestParallelGets {
       end.countDown();
       others.shutdownNow();
     }
-    waitUntil(() -> pool.getEnlistedCount() == 0);
+    waitUntil(() -> pool.getPendingHandoffCount() == 0);
     // And when so many have called that help would come too late, it is not called for.
-    assertTrue(pool.getLateHelpCount() > 0);
+    assertTrue(pool.getSpuriousHandoffCount() > 0);
   }
 
   @Test
@@ -527,7 +527,7 @@ public class TestParallelGets {
           }
           return null;
         }));
-        waitUntil(() -> pool.getEnlistedCount() == called);
+        waitUntil(() -> pool.getPendingHandoffCount() == called);
       }
       Thread handler = Thread.currentThread();
       ParallelGets.RowReader alone = (get, as) -> {
@@ -544,7 +544,7 @@ public class TestParallelGets {
       assertEquals(DeviceWaitProbe.PROBE - 1, small);
       assertEquals(DeviceWaitProbe.PROBE, pool.getBusyBatchCount());
       assertRow(299, serve(gets(300), alone).get(299));
-      assertEquals(4, pool.getEnlistedCount());
+      assertEquals(4, pool.getPendingHandoffCount());
       assertEquals(2, pool.getThreadCount());
       end.countDown();
       for (Future<?> each : ends) {
@@ -554,7 +554,7 @@ public class TestParallelGets {
       end.countDown();
       others.shutdownNow();
     }
-    waitUntil(() -> pool.getEnlistedCount() == 0);
+    waitUntil(() -> pool.getPendingHandoffCount() == 0);
   }
 
   @Test
@@ -628,7 +628,7 @@ public class TestParallelGets {
     }
     assertEquals(0, underWay.get());
     long before = pool.getHelperGetCount() + pool.getHandlerGetCount();
-    waitUntil(() -> pool.getEnlistedCount() == 0);
+    waitUntil(() -> pool.getPendingHandoffCount() == 0);
     sleep(20);
     assertTrue(before <= ParallelGets.WINDOW);
     assertEquals(0, underWay.get());
@@ -728,7 +728,7 @@ public class TestParallelGets {
     pool.shutdown();
     List<Object> answers = serve(gets(50), (get, as) -> result(get));
     assertRow(49, answers.get(49));
-    assertEquals(0, pool.getEnlistedCount());
+    assertEquals(0, pool.getPendingHandoffCount());
     assertEquals(50, pool.getHandlerGetCount());
   }
 
@@ -745,7 +745,7 @@ public class TestParallelGets {
     for (int i = 0; i < 200; i++) {
       assertRow(i, answers.get(i));
     }
-    assertEquals(0, pool.getEnlistedCount());
+    assertEquals(0, pool.getPendingHandoffCount());
     assertEquals(0, pool.getThreadCount());
     assertTrue(pool.getFailedThreadCount() > 0);
     assertEquals(200, pool.getHandlerGetCount());
@@ -787,7 +787,7 @@ public class TestParallelGets {
     conf.setBoolean(MultigetSettings.WHEN_BUSY_KEY, false);
     pool = new MultigetPool(conf, Thread::new, threads -> new CpuHeadroom(8, new NoRoom()));
     // It forgets by and by that there was room.
-    waitUntil(() -> pool.getRoomCount() == 0);
+    waitUntil(() -> pool.getCpuHeadroomCount() == 0);
   }
 
   @Test
@@ -809,7 +809,7 @@ public class TestParallelGets {
       }
     }
     assertEquals(4, looks);
-    assertEquals(4 * DeviceWaitProbe.PROBE, pool.getNoRoomBatchCount());
+    assertEquals(4 * DeviceWaitProbe.PROBE, pool.getCpuBoundBatchCount());
     assertEquals(0, pool.getParallelBatchCount());
     assertEquals(0, pool.getDeviceBatchCount());
     assertEquals(0, pool.getThreadCount());
@@ -834,10 +834,10 @@ public class TestParallelGets {
       assertRow(49, answers.get(49));
       assertEquals(i + 1, pool.getDeviceBatchCount());
       // Else the calls that come too late might be as many as there may be.
-      waitUntil(() -> pool.getEnlistedCount() == 0);
+      waitUntil(() -> pool.getPendingHandoffCount() == 0);
     }
     assertEquals(DeviceWaitProbe.LIKELY, pool.getParallelBatchCount());
-    assertEquals(0, pool.getNoRoomBatchCount());
+    assertEquals(0, pool.getCpuBoundBatchCount());
     assertTrue(pool.getHelperGetCount() > 0);
   }
 
@@ -851,7 +851,7 @@ public class TestParallelGets {
       pool.expect(multi);
       return pool.getExpectedCount() > 0;
     });
-    waitUntil(() -> pool.getEnlistedCount() == 0);
+    waitUntil(() -> pool.getPendingHandoffCount() == 0);
     long before = pool.getExpectedCount();
     pool.expect(request(gets(1)));
     pool.expect(request(Arrays.asList(put(0), put(1), put(2))));
@@ -864,7 +864,7 @@ public class TestParallelGets {
       ThreadLocalServerSideScanMetrics.addFsReadTime(1);
       return result(get);
     });
-    waitUntil(() -> pool.getHelpCount() > 0 && pool.getEnlistedCount() == 0);
+    waitUntil(() -> pool.getHandoffCount() > 0 && pool.getPendingHandoffCount() == 0);
     pool.expect(multi);
     assertEquals(0, pool.getExpectedCount());
   }
@@ -881,10 +881,10 @@ public class TestParallelGets {
   @Test
   public void eachTimeThatMoreMayBeBegunIsAWave() throws Exception {
     serve(gets(ParallelGets.WINDOW), (get, as) -> result(get));
-    assertEquals(1, pool.getWaveCount());
+    assertEquals(1, pool.getWindowAdvanceCount());
     // And one more for each half of a window.
     serve(gets(3 * ParallelGets.WINDOW), (get, as) -> result(get));
-    assertEquals(1 + 1 + 4, pool.getWaveCount());
+    assertEquals(1 + 1 + 4, pool.getWindowAdvanceCount());
   }
 
   private static long published(String metric) {
@@ -903,17 +903,17 @@ public class TestParallelGets {
     assertEquals(1, published("SmallBatchCount"));
     assertEquals(1, published("ParallelBatchCount"));
     assertEquals(0, published("BusyBatchCount"));
-    assertEquals(0, published("NoRoomBatchCount"));
+    assertEquals(0, published("CpuBoundBatchCount"));
     assertEquals(0, published("DeviceBatchCount"));
-    assertEquals(1, published("WaveCount"));
+    assertEquals(1, published("WindowAdvanceCount"));
     assertEquals(60, published("HandlerGetCount") + published("HelperGetCount"));
-    assertEquals(4, published("HelpCount"));
-    assertEquals(0, published("LateHelpCount"));
-    assertTrue(published("HelpWaitMicros") > 0);
-    assertEquals(0, published("EnlistedCount"));
+    assertEquals(4, published("HandoffCount"));
+    assertEquals(0, published("SpuriousHandoffCount"));
+    assertTrue(published("HandoffWaitMicros") > 0);
+    assertEquals(0, published("PendingHandoffCount"));
     assertEquals(4, published("ThreadCount"));
     assertEquals(0, published("FailedThreadCount"));
-    assertEquals(4, published("RoomCount"));
+    assertEquals(4, published("CpuHeadroomCount"));
     assertEquals(0, published("ExpectedCount"));
     assertEquals(0, published("SharedBlockCount"));
   }
@@ -949,7 +949,7 @@ public class TestParallelGets {
       waitUntil(() -> helpers.size() >= wanted);
       return result(get);
     });
-    waitUntil(() -> pool.getEnlistedCount() == 0);
+    waitUntil(() -> pool.getPendingHandoffCount() == 0);
     return helpers.size();
   }
 
@@ -1067,7 +1067,7 @@ public class TestParallelGets {
           }
         }
         assertTrue(what, failures > 0);
-        waitUntil(() -> pool.getEnlistedCount() == 0);
+        waitUntil(() -> pool.getPendingHandoffCount() == 0);
       }
     }
     assertEquals("no thread was lost", 4, (int) asHandler(() -> helpersAtOnce(4)));
@@ -1100,7 +1100,7 @@ public class TestParallelGets {
     });
     assertEquals("metrics", ((Exception) answers.get(0)).getMessage());
     assertEquals("call", ((Exception) answers.get(2 * ParallelGets.WINDOW)).getMessage());
-    waitUntil(() -> pool.getEnlistedCount() == 0);
+    waitUntil(() -> pool.getPendingHandoffCount() == 0);
   }
 
   /** A trace that cannot be made that of a thread which comes to help. */
@@ -1138,7 +1138,7 @@ public class TestParallelGets {
         }
       });
       assertRow(5, answers.get(5));
-      waitUntil(() -> pool.getEnlistedCount() == 0);
+      waitUntil(() -> pool.getPendingHandoffCount() == 0);
     }
     assertEquals(4, (int) asHandler(() -> helpersAtOnce(4)));
     assertEquals(4, pool.getThreadCount());
@@ -1154,7 +1154,7 @@ public class TestParallelGets {
       pool = new MultigetPool(settings(4), factory);
       List<Object> answers = asHandler(() -> serve(gets(200), (get, as) -> result(get)));
       assertRow(199, answers.get(199));
-      assertEquals(0, pool.getEnlistedCount());
+      assertEquals(0, pool.getPendingHandoffCount());
       assertEquals(0, pool.getThreadCount());
       assertTrue(pool.getFailedThreadCount() > 0);
     }
@@ -1187,7 +1187,7 @@ public class TestParallelGets {
     } finally {
       others.shutdownNow();
     }
-    waitUntil(() -> pool.getEnlistedCount() == 0);
+    waitUntil(() -> pool.getPendingHandoffCount() == 0);
     assertTrue(pool.getHelperGetCount() > 0);
   }
 

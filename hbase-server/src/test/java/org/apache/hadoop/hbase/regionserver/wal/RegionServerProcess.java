@@ -178,7 +178,7 @@ final class RegionServerProcess {
     while (server.isAlive()) {
       // One that ends meanwhile is among those that have ended.
       long running = metrics.runningSyncNanos();
-      longest = Math.max(longest, metrics.longestSyncMillis());
+      longest = Math.max(longest, metrics.maxSyncMillis());
       long now = System.nanoTime();
       ServerProcess.say("@sample", now, metrics.oldestNanos(), metrics.unsyncedBytes(),
         metrics.endedCount(), longest, running);

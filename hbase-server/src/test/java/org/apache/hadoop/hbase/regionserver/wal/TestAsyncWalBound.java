@@ -190,7 +190,7 @@ public class TestAsyncWalBound {
     assertEquals("One more for all that came meanwhile", 2, syncs().size());
     assertEquals(100L, (long) syncs().get(1));
     assertEquals(0, bound.oldestNanos());
-    assertTrue(metrics.largestWindowNanos() >= TimeUnit.SECONDS.toNanos(100));
+    assertTrue(metrics.maxWindowNanos() >= TimeUnit.SECONDS.toNanos(100));
   }
 
   @Test

@@ -57,6 +57,8 @@ import org.apache.hadoop.hbase.wal.WAL;
 import org.apache.hadoop.hbase.wal.WALEdit;
 import org.apache.hadoop.hbase.wal.WALFactory;
 import org.apache.hadoop.hbase.wal.WALStreamReader;
+import org.apache.hbase.thirdparty.io.netty.channel.Channel;
+import org.apache.hbase.thirdparty.io.netty.channel.EventLoopGroup;
 import org.junit.After;
 import org.junit.Before;
 import org.junit.ClassRule;
@@ -66,9 +68,6 @@ import org.junit.runner.RunWith;
 import org.junit.runners.Parameterized;
 import org.junit.runners.Parameterized.Parameter;
 import org.junit.runners.Parameterized.Parameters;
-
-import org.apache.hbase.thirdparty.io.netty.channel.Channel;
-import org.apache.hbase.thirdparty.io.netty.channel.EventLoopGroup;
 
 /** Regions on a WAL in HDFS, of both kinds, whose syncs can be held up. */
 @RunWith(Parameterized.class)
@@ -288,7 +287,7 @@ public class TestBoundedAsyncWal {
     assertTrue(metrics.unsyncedBytes() >= wal.asyncBound.unsyncedBytes());
     goOn();
     await(() -> wal.asyncBound.unsyncedBytes() == 0);
-    assertTrue(metrics.largestWindowNanos() >= atLeast);
+    assertTrue(metrics.maxWindowNanos() >= atLeast);
     assertEquals(allRows(), rowsIn(wal.getCurrentFileName()));
   }
 

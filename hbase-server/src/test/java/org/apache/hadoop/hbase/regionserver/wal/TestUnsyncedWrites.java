@@ -91,7 +91,7 @@ public class TestUnsyncedWrites {
   public void ageBeginsAnewWithoutAnInterval() {
     UnsyncedWrites bytesOnly = new UnsyncedWrites(Long.MAX_VALUE, 1_000_000, 0);
     for (long now = 1_000; now <= 9_000; now += 1_000) {
-      assertTrue(bytesOnly.isTimeToLook(10) && bytesOnly.isMarkDue(now));
+      assertTrue(bytesOnly.isLookDue(10) && bytesOnly.isMarkDue(now));
       bytesOnly.mark(now);
       bytesOnly.add(now, 10);
       assertEquals(7, bytesOnly.oldestAge(now + 7));
@@ -153,13 +153,13 @@ public class TestUnsyncedWrites {
 
   @Test
   public void whoAddsToWhatIsSyncedLooksAtTheTime() {
-    assertTrue("The first", writes.isTimeToLook(10));
+    assertTrue("The first", writes.isLookDue(10));
     writes.mark(1_000);
-    assertFalse(writes.isTimeToLook(10));
+    assertFalse(writes.isLookDue(10));
     writes.add(1, 10);
-    assertFalse(writes.isTimeToLook(10));
+    assertFalse(writes.isLookDue(10));
     assertTrue(writes.synced(1, 1_010));
-    assertTrue("None was before it", writes.isTimeToLook(10));
+    assertTrue("None was before it", writes.isLookDue(10));
   }
 
   @Test
@@ -167,11 +167,11 @@ public class TestUnsyncedWrites {
     writes.mark(1_000);
     int looks = 0;
     for (int i = 1; i <= 1024; i++) {
-      looks += writes.isTimeToLook(100) ? 1 : 0;
+      looks += writes.isLookDue(100) ? 1 : 0;
       writes.add(i, 100);
     }
     assertEquals(100, looks);
-    assertTrue("A large one by itself", writes.isTimeToLook(1024));
+    assertTrue("A large one by itself", writes.isLookDue(1024));
   }
 
   @Test
@@ -179,9 +179,9 @@ public class TestUnsyncedWrites {
     UnsyncedWrites few = new UnsyncedWrites(Long.MAX_VALUE, 160, 0);
     few.mark(0);
     few.add(1, 9);
-    assertFalse(few.isTimeToLook(1));
+    assertFalse(few.isLookDue(1));
     few.add(2, 1);
-    assertTrue(few.isTimeToLook(1));
+    assertTrue(few.isLookDue(1));
   }
 
   @Test
@@ -210,7 +210,7 @@ public class TestUnsyncedWrites {
         // Two that come in either order.
         long swap = random.nextInt(2);
         for (long txid : new long[] { next + swap, next + 1 - swap }) {
-          if (looksAlways || writes.isTimeToLook(size)) {
+          if (looksAlways || writes.isLookDue(size)) {
             add(txid, size, now);
           } else {
             writes.add(txid, size);
@@ -257,7 +257,7 @@ public class TestUnsyncedWrites {
         for (int i = 0; i < each; i++) {
           long txid = next.incrementAndGet();
           long now = System.nanoTime();
-          if (shared.isTimeToLook(1) && shared.isMarkDue(now) && lock.tryLock()) {
+          if (shared.isLookDue(1) && shared.isMarkDue(now) && lock.tryLock()) {
             shared.mark(now);
             lock.unlock();
           }

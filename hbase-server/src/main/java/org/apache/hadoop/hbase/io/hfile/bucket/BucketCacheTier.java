@@ -180,7 +180,7 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
   private void restored(BlockCacheKey key, BucketEntry entry) {
     entry.withWriteLock(offsetLock, () -> {
       if (backingMap.get(key) == entry) {
-        comes(key, entry);
+        onInsert(key, entry);
       }
       return null;
     });
@@ -313,7 +313,7 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
   }
 
   /** Moves the clock on, so that blocks used from now on can be told from others. Returns it. */
-  long turnClock() {
+  long advanceClock() {
     return insertions.incrementAndGet();
   }
 
@@ -542,7 +542,7 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
     return bucketSizes[0];
   }
 
-  int largestBucketSize() {
+  int maxBucketSize() {
     return bucketSizes[bucketSizes.length - 1];
   }
 
@@ -731,7 +731,7 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
   @Override
   protected void putIntoBackingMap(BlockCacheKey key, BucketEntry bucketEntry) {
     // Before it can be evicted.
-    comes(key, bucketEntry);
+    onInsert(key, bucketEntry);
     bucketEntry.access(insertions.incrementAndGet());
     // Until it is read here, it may displace no more than others like it: see freeSpace.
     bucketEntry.enterCold();
@@ -746,13 +746,13 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
    * @return false if there is another under this key, and this one is to be given up
    */
   final boolean putCopyIntoBackingMap(BlockCacheKey key, BucketEntry entry) {
-    comes(key, entry);
+    onInsert(key, entry);
     boolean absent = false;
     try {
       absent = backingMap.putIfAbsent(key, entry) == null;
     } finally {
       if (!absent) {
-        goes(key, entry);
+        onRemove(key, entry);
       }
     }
     if (absent) {
@@ -763,7 +763,7 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
     return absent;
   }
 
-  private void comes(BlockCacheKey key, BucketEntry entry) {
+  private void onInsert(BlockCacheKey key, BucketEntry entry) {
     BlockType.BlockCategory category = TierBlockCounts.categoryOf(key.getBlockType());
     // Into the entry, since the key it is evicted by may say otherwise.
     entry.metaBlock = isMetaBlock(key.getBlockType());
@@ -771,7 +771,7 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
     stored.add(key.getHfileName(), category, entry.getLength());
   }
 
-  private void goes(BlockCacheKey key, BucketEntry entry) {
+  private void onRemove(BlockCacheKey key, BucketEntry entry) {
     if (entry.category > 0) {
       // Not so if it was in the persisted map, and went before it was taken over.
       stored.remove(key.getHfileName(), CATEGORIES[entry.category - 1], entry.getLength());
@@ -782,7 +782,7 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
   void blockEvicted(BlockCacheKey key, BucketEntry bucketEntry, boolean fileIncomplete,
     boolean evictedByEvictionProcess) {
     super.blockEvicted(key, bucketEntry, fileIncomplete, evictedByEvictionProcess);
-    goes(key, bucketEntry);
+    onRemove(key, bucketEntry);
   }
 
   @Override

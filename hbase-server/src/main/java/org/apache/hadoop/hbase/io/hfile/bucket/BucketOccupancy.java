@@ -88,17 +88,17 @@ final class BucketOccupancy {
   }
 
   /** Returns the buckets of other sizes that hold only data, those with the fewest blocks first. */
-  List<Integer> withFewest(int place) {
+  List<Integer> emptiest(int place) {
     return clearable(place, bucket -> true, Comparator.comparingDouble(bucket -> fullness[bucket]));
   }
 
   /**
-   * Returns those of {@link #withFewest} whose blocks would all find a place in other buckets of
+   * Returns those of {@link #emptiest} whose blocks would all find a place in other buckets of
    * their size, so that clearing them loses little; up to a number.
    */
   List<Integer> spare(int place, int limit) {
     List<Integer> spare = new ArrayList<>();
-    for (int i : withFewest(place)) {
+    for (int i : emptiest(place)) {
       int size = buckets[i].sizeIndex();
       long elsewhere = freeOfSize[size] - buckets[i].freeCount();
       if (spare.size() < limit && elsewhere >= data[i]) {

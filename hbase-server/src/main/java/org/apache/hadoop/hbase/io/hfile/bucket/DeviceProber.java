@@ -58,7 +58,7 @@ final class DeviceProber {
   private static final Logger LOG = LoggerFactory.getLogger(DeviceProber.class);
 
   private static final BlockCacheKey KEY = new BlockCacheKey("device-trial", 0);
-  private static final int TRIAL_SIZE = 16 * 1024;
+  private static final int PROBE_BYTES = 16 * 1024;
   private static final long STOP_WAIT_MS = 5000;
 
   private final BucketCacheTier tier;
@@ -203,7 +203,7 @@ final class DeviceProber {
     IOEngine engine = tier.ioEngine;
     BucketEntry entry = null;
     try {
-      int size = Math.min(TRIAL_SIZE, tier.largestBucketSize());
+      int size = Math.min(PROBE_BYTES, tier.maxBucketSize());
       HFileBlock block = block(size);
       entry = write(block);
       if (entry == null) {

@@ -48,7 +48,7 @@ final class IdleMetaBlocks {
   static final int PERIODS = 4;
   /** One part of the tier in so many goes before it looks whether data has taken the room. */
   private static final int PARTS = 16;
-  private static final long TRY_AGAIN_MS = 1000;
+  private static final long RETRY_WAIT_MS = 1000;
   private static final long BYTES_PER_MS = 16 * 1024;
   private static final long STOP_WAIT_MS = 5000;
 
@@ -144,7 +144,7 @@ final class IdleMetaBlocks {
         return;
       }
       if (left <= 0) {
-        if (!pause(TimeUnit.MILLISECONDS.toNanos(TRY_AGAIN_MS)) || !isRoomWanted()) {
+        if (!pause(TimeUnit.MILLISECONDS.toNanos(RETRY_WAIT_MS)) || !isRoomWanted()) {
           return;
         }
         left = part;
@@ -156,7 +156,7 @@ final class IdleMetaBlocks {
   private synchronized long turn() {
     int slot = (int) (periods % PERIODS);
     long before = periods < PERIODS ? Long.MIN_VALUE : clock[slot];
-    clock[slot] = cache.turnClock();
+    clock[slot] = cache.advanceClock();
     periods++;
     return before;
   }

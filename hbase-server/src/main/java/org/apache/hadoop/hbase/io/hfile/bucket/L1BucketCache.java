@@ -562,7 +562,7 @@ public class L1BucketCache extends BucketCacheTier
     gauges.accept("PromotedBlockCount", ofPolicy(PromotionPolicy::getPromotedCount));
     gauges.accept("RejectedPromotionCount", ofPolicy(PromotionPolicy::getRejectedCount));
     gauges.accept("DemotedBlockCount", ofPolicy(PromotionPolicy::getDemotedCount));
-    gauges.accept("DataRoom", ofPolicy(PromotionPolicy::getCapacity));
+    gauges.accept("DataCapacity", ofPolicy(PromotionPolicy::getCapacity));
     gauges.accept("UnplacedPromotionCount", ofGuests(L1DataSpace::getUnplacedCount));
     gauges.accept("ReassignedBucketCount", ofGuests(L1DataSpace::getReassignedCount));
   }

@@ -52,9 +52,9 @@ import org.apache.yetus.audience.InterfaceAudience;
 final class L1DataSpace {
 
   /** How long to count before a bucket can change its size for what was counted. */
-  private static final long TRY_SOON_MS = TimeUnit.SECONDS.toMillis(1);
+  private static final long SHORT_RETRY_WAIT_MS = TimeUnit.SECONDS.toMillis(1);
   /** How long if that was not enough; after that a place is looked for in the ordinary way. */
-  private static final long TRY_AGAIN_MS = TimeUnit.SECONDS.toMillis(10);
+  private static final long RETRY_WAIT_MS = TimeUnit.SECONDS.toMillis(10);
   /** How long a bucket is left to those it was cleared for, at least: they come one by one. */
   private static final long TENURE_NANOS = TimeUnit.SECONDS.toNanos(20);
   /** One bucket in so many is cleared at a time for meta, as each time all blocks are looked at. */
@@ -69,7 +69,7 @@ final class L1DataSpace {
   private static final int NEARLY_NONE = 10;
   /** Bytes of sketch for a block: blocks are often smaller than the configuration says. */
   private static final int SKETCH_ENTRIES_PER_BLOCK = 4;
-  private static final long MOST_SKETCH_ENTRIES = 1 << 30;
+  private static final long MAX_SKETCH_ENTRIES = 1 << 30;
   /** Counters of so few buckets get a cache line each. */
   private static final int FEW_BUCKETS = 1 << 12;
   private static final int INTS_PER_LINE = 16;
@@ -77,7 +77,7 @@ final class L1DataSpace {
   private final L1BucketCache cache;
   private final long total;
   private final int buckets;
-  private final int mostReassigned;
+  private final int maxReassigned;
   /** From one bucket's counter to the next. */
   private final int stride;
   private final PromotionPolicy policy;
@@ -99,11 +99,11 @@ final class L1DataSpace {
     this.cache = cache;
     this.total = cache.getAllocator().getTotalSize();
     this.buckets = cache.getAllocator().getBuckets().length;
-    this.mostReassigned = Math.max(1, buckets / BUCKETS_PER_REASSIGNMENT);
+    this.maxReassigned = Math.max(1, buckets / BUCKETS_PER_REASSIGNMENT);
     this.stride = buckets <= FEW_BUCKETS ? INTS_PER_LINE : 1;
     long entries = SKETCH_ENTRIES_PER_BLOCK * Math.max(1, total / blockSize);
     this.policy = new FrequencyPromotionPolicy(total, total, blockSize,
-      Math.min(MOST_SKETCH_ENTRIES, entries), cache::evictPromoted, System.nanoTime());
+      Math.min(MAX_SKETCH_ENTRIES, entries), cache::evictPromoted, System.nanoTime());
   }
 
   PromotionPolicy policy() {
@@ -150,7 +150,7 @@ final class L1DataSpace {
       return false;
     }
     BucketOccupancy census = new BucketOccupancy(cache);
-    List<Integer> chosen = census.withFewest(place);
+    List<Integer> chosen = census.emptiest(place);
     if (chosen.isEmpty()) {
       chosen = census.ofSize(place);
     }
@@ -174,7 +174,7 @@ final class L1DataSpace {
    */
   void onNoPlace(int place) {
     unplaced.increment();
-    policy.shortageBegins(place, itemsOf(place) * mostReassigned);
+    policy.bucketSizeExhausted(place, itemsOf(place) * maxReassigned);
     startLooking();
   }
 
@@ -193,17 +193,17 @@ final class L1DataSpace {
   private void look() {
     try {
       if (reassign(this::spare)) {
-        Thread.sleep(TRY_SOON_MS);
+        Thread.sleep(SHORT_RETRY_WAIT_MS);
         return;
       }
       hits = new AtomicIntegerArray(buckets * stride);
-      Thread.sleep(TRY_SOON_MS);
+      Thread.sleep(SHORT_RETRY_WAIT_MS);
       if (reassign(this::leastWorth)) {
         hits = null;
-        Thread.sleep(TRY_SOON_MS);
+        Thread.sleep(SHORT_RETRY_WAIT_MS);
         return;
       }
-      Thread.sleep(TRY_AGAIN_MS - TRY_SOON_MS);
+      Thread.sleep(RETRY_WAIT_MS - SHORT_RETRY_WAIT_MS);
       reassign(this::leastWorth);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -211,7 +211,7 @@ final class L1DataSpace {
       hits = null;
       found = Long.MAX_VALUE;
       for (int place : policy.shortages()) {
-        policy.shortageEnds(place);
+        policy.bucketSizeAvailable(place);
       }
       adapt(0);
       looking.set(false);
@@ -228,7 +228,7 @@ final class L1DataSpace {
   }
 
   private List<Integer> spare(BucketOccupancy census, int place) {
-    return census.spare(place, mostReassigned);
+    return census.spare(place, maxReassigned);
   }
 
   private List<Integer> leastWorth(BucketOccupancy census, int place) {
@@ -242,7 +242,7 @@ final class L1DataSpace {
     long[] missed = policy.missedHits(place);
     int items = itemsOf(place);
     int worthLess = 0;
-    while (worthLess < Math.min(candidates.size(), mostReassigned)) {
+    while (worthLess < Math.min(candidates.size(), maxReassigned)) {
       int from = Math.min(missed.length, worthLess * items);
       int to = Math.min(missed.length, from + items);
       long gained = Arrays.stream(missed, from, to).sum();
@@ -265,9 +265,9 @@ final class L1DataSpace {
       List<Integer> chosen = finder.find(census, place);
       // The blocks that lose them, or others of their size, are not to take them back at once.
       chosen.stream().mapToInt(census::placeIn).distinct()
-        .forEach(loser -> policy.shortageBegins(loser, itemsOf(loser) * mostReassigned));
+        .forEach(loser -> policy.bucketSizeExhausted(loser, itemsOf(loser) * maxReassigned));
       if (census.evict(chosen)) {
-        policy.shortageEnds(place);
+        policy.bucketSizeAvailable(place);
         reassigned.add(chosen.size());
         long now = System.nanoTime();
         chosen.forEach(bucket -> cleared.put(bucket, now));

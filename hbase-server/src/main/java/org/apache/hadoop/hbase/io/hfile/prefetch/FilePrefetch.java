@@ -103,8 +103,8 @@ public final class FilePrefetch implements Runnable {
   private final String referredTo;
 
   private final LongAdder plannedBytes = new LongAdder();
-  private final LongAdder warmedBytes = new LongAdder();
-  private final LongAdder warmedBlocks = new LongAdder();
+  private final LongAdder prefetchedBytes = new LongAdder();
+  private final LongAdder prefetchedBlocks = new LongAdder();
   private final LongAdder cachedBytes = new LongAdder();
   private final LongAdder cachedBlocks = new LongAdder();
   private volatile PrefetchPace pace = PrefetchPace.UNLIMITED;
@@ -194,28 +194,28 @@ public final class FilePrefetch implements Runnable {
     try {
       if (phase == Phase.META) {
         checking = false;
-        warmMeta();
+        prefetchMeta();
         if (wantsData()) {
           next = Phase.DATA;
         }
       } else if (phase == Phase.DATA) {
-        warmData();
+        prefetchData();
         end = full ? Outcome.NO_SPACE : Outcome.COMPLETE;
       }
     } catch (InterruptedException | InterruptedIOException e) {
       end = Outcome.CANCELLED;
-      LOG.debug("Warm-up of {} was cancelled after {} bytes", path, warmedBytes);
+      LOG.debug("Warm-up of {} was cancelled after {} bytes", path, prefetchedBytes);
     } catch (IOException e) {
       // Probably because the region was closed.
       end = cancelled ? Outcome.CANCELLED : Outcome.FAILED;
-      LOG.debug("Warm-up of {} ended after {} bytes", path, warmedBytes, e);
+      LOG.debug("Warm-up of {} ended after {} bytes", path, prefetchedBytes, e);
     } catch (RuntimeException e) {
       // The cache wraps the interruption of its wait for the writers.
       end = cancelled || e.getCause() instanceof InterruptedException
         ? Outcome.CANCELLED
         : Outcome.FAILED;
       if (end == Outcome.FAILED) {
-        LOG.warn("Warm-up of {} ended after {} bytes", path, warmedBytes, e);
+        LOG.warn("Warm-up of {} ended after {} bytes", path, prefetchedBytes, e);
       }
     } finally {
       if (next == Phase.DONE) {
@@ -233,41 +233,41 @@ public final class FilePrefetch implements Runnable {
       return false;
     }
     if (cache.getFullyCachedFiles().map(files -> files.containsKey(path.getName())).orElse(false)) {
-      cachedBytes.add(Math.max(0, positions.end() - warmedBytes.sum() - cachedBytes.sum()));
+      cachedBytes.add(Math.max(0, positions.end() - prefetchedBytes.sum() - cachedBytes.sum()));
       return false;
     }
     return cacheConf.shouldCacheBlockOnRead(BlockCategory.DATA, fileInfo, conf);
   }
 
-  private void warmMeta() throws IOException, InterruptedException {
+  private void prefetchMeta() throws IOException, InterruptedException {
     metaBlocks = 0;
-    warmIndex(positions.root(), positions.indexLevels() - 1);
-    warmAll(positions.generalBloom(), BlockType.BLOOM_CHUNK);
-    warmAll(positions.deleteFamilyBloom(), BlockType.BLOOM_CHUNK);
+    prefetchIndex(positions.root(), positions.indexLevels() - 1);
+    prefetchAll(positions.generalBloom(), BlockType.BLOOM_CHUNK);
+    prefetchAll(positions.deleteFamilyBloom(), BlockType.BLOOM_CHUNK);
     if (whole) {
-      warmAll(positions.meta(), BlockType.META);
+      prefetchAll(positions.meta(), BlockType.META);
     }
   }
 
   /**
    * @param levels how many levels of index blocks there are from these on; with 0 these are data
    */
-  private void warmIndex(Blocks blocks, int levels) throws IOException, InterruptedException {
+  private void prefetchIndex(Blocks blocks, int levels) throws IOException, InterruptedException {
     if (levels == 1) {
-      warmAll(blocks, BlockType.LEAF_INDEX);
+      prefetchAll(blocks, BlockType.LEAF_INDEX);
     } else if (levels > 1) {
-      warmAll(blocks, BlockType.INTERMEDIATE_INDEX);
+      prefetchAll(blocks, BlockType.INTERMEDIATE_INDEX);
       for (int i = 0; i < blocks.count(); i++) {
         Blocks next = below(blocks, i, BlockType.INTERMEDIATE_INDEX);
         if (!whole) {
           plannedBytes.add(next.size());
         }
-        warmIndex(next, levels - 1);
+        prefetchIndex(next, levels - 1);
       }
     }
   }
 
-  private void warmAll(Blocks blocks, BlockType type) throws IOException, InterruptedException {
+  private void prefetchAll(Blocks blocks, BlockType type) throws IOException, InterruptedException {
     metaBlocks += blocks.count();
     for (int i = 0; i < blocks.count(); i++) {
       checkCancelled();
@@ -281,7 +281,7 @@ public final class FilePrefetch implements Runnable {
       // Through the cache, so that a get that wants the block at this moment does not read it too.
       readMeta(offset, size, type).release();
       takeBackIfCancelled(offset, type);
-      countWarmed(size);
+      countPrefetched(size);
     }
   }
 
@@ -327,7 +327,7 @@ public final class FilePrefetch implements Runnable {
       new BlockCacheKey(path, offset, reader.isPrimaryReplicaReader(), type)).orElse(false);
   }
 
-  private void warmData() throws IOException, InterruptedException {
+  private void prefetchData() throws IOException, InterruptedException {
     full = false;
     endOfLastRead = Long.MIN_VALUE / 2;
     // Of the level that data goes to: a first level may have to evict all the time.
@@ -335,7 +335,7 @@ public final class FilePrefetch implements Runnable {
       .map(BucketCache::getStats).orElseGet(cache::getStats);
     long evicted = stats.getEvictedCount();
     long refused = stats.getFailedInserts();
-    warmDataOnce();
+    prefetchDataOnce();
     if (
       !full && !isKnownWhole() && evicted == stats.getEvictedCount()
         && refused != stats.getFailedInserts()
@@ -344,25 +344,25 @@ public final class FilePrefetch implements Runnable {
       // bringing some back would drive out others; or somebody wanted them to go. One that its
       // writer could not write is not tried again: it is too large, or the device fails.
       checking = true;
-      warmMeta();
-      if (warmDataOnce() > 0 && !full) {
+      prefetchMeta();
+      if (prefetchDataOnce() > 0 && !full) {
         isKnownWhole();
       }
     }
   }
 
   /** Returns how many data blocks were not cached. */
-  private int warmDataOnce() throws IOException, InterruptedException {
+  private int prefetchDataOnce() throws IOException, InterruptedException {
     dataBlocks = 0;
-    return warmData(positions.root(), positions.indexLevels() - 1);
+    return prefetchData(positions.root(), positions.indexLevels() - 1);
   }
 
-  private int warmData(Blocks blocks, int levels) throws IOException, InterruptedException {
+  private int prefetchData(Blocks blocks, int levels) throws IOException, InterruptedException {
     int read = 0;
     for (int i = 0; i < blocks.count() && !full; i++) {
       if (levels > 0) {
         BlockType type = levels == 1 ? BlockType.LEAF_INDEX : BlockType.INTERMEDIATE_INDEX;
-        read += warmData(below(blocks, i, type), levels - 1);
+        read += prefetchData(below(blocks, i, type), levels - 1);
         continue;
       }
       checkCancelled();
@@ -394,7 +394,7 @@ public final class FilePrefetch implements Runnable {
     }
     takeBackIfCancelled(offset, BlockType.DATA);
     endOfLastRead = offset + size;
-    countWarmed(size);
+    countPrefetched(size);
   }
 
   private HFileBlock readMeta(long offset, int size, BlockType type) throws IOException {
@@ -485,9 +485,9 @@ public final class FilePrefetch implements Runnable {
     }
   }
 
-  private void countWarmed(int size) {
-    warmedBytes.add(size);
-    warmedBlocks.increment();
+  private void countPrefetched(int size) {
+    prefetchedBytes.add(size);
+    prefetchedBlocks.increment();
   }
 
   /** Ends it before the next block. It cannot be run again. */
@@ -577,12 +577,12 @@ public final class FilePrefetch implements Runnable {
   }
 
   /** Returns the bytes read, on disk, of blocks that were not cached. */
-  public long warmedBytes() {
-    return warmedBytes.sum();
+  public long prefetchedBytes() {
+    return prefetchedBytes.sum();
   }
 
-  public long warmedBlocks() {
-    return warmedBlocks.sum();
+  public long prefetchedBlocks() {
+    return prefetchedBlocks.sum();
   }
 
   /** Returns the bytes, on disk, of blocks that were found cached or on their way there. */
@@ -596,7 +596,7 @@ public final class FilePrefetch implements Runnable {
 
   @Override
   public String toString() {
-    return path + ": " + (outcome == null ? phase : outcome) + ", " + warmedBytes
+    return path + ": " + (outcome == null ? phase : outcome) + ", " + prefetchedBytes
       + " bytes warmed, " + cachedBytes + " cached, of " + plannedBytes;
   }
 }

@@ -33,15 +33,15 @@ import org.apache.yetus.audience.InterfaceAudience;
 @InterfaceAudience.Private
 final class PrefetchMetrics {
 
-  static final MetricRegistryInfo INFO = new MetricRegistryInfo("WarmUp",
-    "The warm-up of the block cache", "RegionServer,sub=WarmUp", "regionserver", false);
+  static final MetricRegistryInfo INFO = new MetricRegistryInfo("Prefetch",
+    "Prefetch into the block cache", "RegionServer,sub=Prefetch", "regionserver", false);
 
   /** Which counts are published, in all and for each table. */
   private enum Count {
     QueuedFileCount(Counts::queuedFiles),
     QueuedBytes(Counts::queuedBytes),
-    WarmedFileCount(Counts::warmedFiles),
-    WarmedBytes(Counts::warmedBytes),
+    PrefetchedFileCount(Counts::prefetchedFiles),
+    PrefetchedBytes(Counts::prefetchedBytes),
     CachedFileCount(Counts::cachedFiles),
     CachedBytes(Counts::cachedBytes),
     NoSpaceFileCount(Counts::noSpaceFiles),

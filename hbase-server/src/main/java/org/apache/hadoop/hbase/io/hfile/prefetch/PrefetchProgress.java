@@ -55,8 +55,8 @@ public final class PrefetchProgress {
   public static final class Counts {
     private long queuedFiles;
     private long queuedBytes;
-    private long warmedFiles;
-    private long warmedBytes;
+    private long prefetchedFiles;
+    private long prefetchedBytes;
     private long cachedFiles;
     private long cachedBytes;
     private long noSpaceFiles;
@@ -66,8 +66,8 @@ public final class PrefetchProgress {
     private void add(Counts other) {
       queuedFiles += other.queuedFiles;
       queuedBytes += other.queuedBytes;
-      warmedFiles += other.warmedFiles;
-      warmedBytes += other.warmedBytes;
+      prefetchedFiles += other.prefetchedFiles;
+      prefetchedBytes += other.prefetchedBytes;
       cachedFiles += other.cachedFiles;
       cachedBytes += other.cachedBytes;
       noSpaceFiles += other.noSpaceFiles;
@@ -76,16 +76,16 @@ public final class PrefetchProgress {
     }
 
     private void addActive(FilePrefetch file) {
-      long warmed = file.warmedBytes();
+      long warmed = file.prefetchedBytes();
       long cached = file.cachedBytes();
       queuedFiles++;
       queuedBytes += Math.max(0, file.plannedBytes() - warmed - cached);
-      warmedBytes += warmed;
+      prefetchedBytes += warmed;
       cachedBytes += cached;
     }
 
     private void addEnded(FilePrefetch file, boolean cancelled) {
-      warmedBytes += file.warmedBytes();
+      prefetchedBytes += file.prefetchedBytes();
       cachedBytes += file.cachedBytes();
       FilePrefetch.Outcome outcome = file.outcome();
       if (cancelled || outcome == null || outcome == FilePrefetch.Outcome.CANCELLED) {
@@ -94,10 +94,10 @@ public final class PrefetchProgress {
         failedFiles++;
       } else if (outcome == FilePrefetch.Outcome.NO_SPACE) {
         noSpaceFiles++;
-      } else if (file.warmedBlocks() == 0) {
+      } else if (file.prefetchedBlocks() == 0) {
         cachedFiles++;
       } else {
-        warmedFiles++;
+        prefetchedFiles++;
       }
     }
 
@@ -112,13 +112,13 @@ public final class PrefetchProgress {
     }
 
     /** Returns the files that were warmed and of which at least a block was read for it. */
-    public long warmedFiles() {
-      return warmedFiles;
+    public long prefetchedFiles() {
+      return prefetchedFiles;
     }
 
     /** Returns the bytes of blocks that were read, of files not done too. */
-    public long warmedBytes() {
-      return warmedBytes;
+    public long prefetchedBytes() {
+      return prefetchedBytes;
     }
 
     /** Returns the files of which all was cached already. */
@@ -280,7 +280,7 @@ public final class PrefetchProgress {
     waitedNanos.add(nanoseconds);
   }
 
-  void readIsOverdue() {
+  void isReadOverdue() {
     overdueReads.increment();
   }
 
@@ -313,7 +313,7 @@ public final class PrefetchProgress {
       ticks.cancel(false);
       ticks = null;
       String line = lineOfEnd(end.total);
-      if (end.total.warmedBytes > before.warmedBytes) {
+      if (end.total.prefetchedBytes > before.prefetchedBytes) {
         LOG.info(line);
         return line;
       }
@@ -326,10 +326,10 @@ public final class PrefetchProgress {
   private void sample(long now) {
     long bytes = 0;
     for (Counts counts : ended.values()) {
-      bytes += counts.warmedBytes;
+      bytes += counts.prefetchedBytes;
     }
     for (ScheduledPrefetch warmUp : active) {
-      bytes += warmUp.file().warmedBytes();
+      bytes += warmUp.file().prefetchedBytes();
     }
     int next = samples % sampledAt.length;
     sampledBytes[next] = bytes;
@@ -372,7 +372,7 @@ public final class PrefetchProgress {
       now.total.queuedFiles, bytes(now.total.queuedBytes), bytes(now.bytesPerSecond),
       now.limit == 0 ? "" : " (limit " + bytes(now.limit) + "/s)",
       now.secondsToGo() < 0 ? "time to go unknown" : "about " + time(now.secondsToGo()),
-      bytes(now.total.warmedBytes), bytes(now.total.cachedBytes));
+      bytes(now.total.prefetchedBytes), bytes(now.total.cachedBytes));
   }
 
   private String lineOfEnd(Counts now) {
@@ -380,7 +380,8 @@ public final class PrefetchProgress {
       "Warm-up is over after %s: read %s of %d files, skipped %s as already cached, %d files "
         + "were cached wholly, %d found no space, %d failed, %d were cancelled",
       time(TimeUnit.NANOSECONDS.toSeconds(Math.max(0, idleSince - roundBegan))),
-      bytes(now.warmedBytes - before.warmedBytes), now.warmedFiles - before.warmedFiles,
+      bytes(now.prefetchedBytes - before.prefetchedBytes),
+      now.prefetchedFiles - before.prefetchedFiles,
       bytes(now.cachedBytes - before.cachedBytes), now.cachedFiles - before.cachedFiles,
       now.noSpaceFiles - before.noSpaceFiles, now.failedFiles - before.failedFiles,
       now.cancelledFiles - before.cancelledFiles);

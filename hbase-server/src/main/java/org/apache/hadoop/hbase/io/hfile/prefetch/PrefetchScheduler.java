@@ -239,7 +239,7 @@ public final class PrefetchScheduler {
     }
     if (!warmUp.overdue) {
       warmUp.overdue = true;
-      progress.readIsOverdue();
+      progress.isReadOverdue();
       LOG.warn("A read of {} has been under way for {} ms; files with the same blocks do not wait "
         + "for it any more", warmUp.file().path(), TimeUnit.NANOSECONDS.toMillis(nanos));
     }
@@ -290,13 +290,13 @@ public final class PrefetchScheduler {
   /** Waits as the settings say. The thread holds no block and no lock. */
   void beforeRead(ScheduledPrefetch warmUp, int bytes) throws InterruptedException {
     if (warmUp.file().phase() == FilePrefetch.Phase.DATA) {
-      warmMetaOfOthers(warmUp);
+      prefetchMetaOfOthers(warmUp);
     }
     awaitWriters(warmUp);
     rate.acquire(bytes, warmUp::isCancelled);
   }
 
-  private void warmMetaOfOthers(ScheduledPrefetch warmUp) throws InterruptedException {
+  private void prefetchMetaOfOthers(ScheduledPrefetch warmUp) throws InterruptedException {
     while (settings.order() == PrefetchSettings.Order.NEWEST) {
       ScheduledPrefetch other = take(FilePrefetch.Phase.META);
       if (other == null) {

@@ -50,7 +50,7 @@ public final class CachedFile {
   private final long[] blocks = new long[CATEGORIES];
   private final long[] bytes = new long[CATEGORIES];
   private long inMemoryBytes;
-  private long largestOffset;
+  private long maxOffset;
   private boolean fullyCached;
   private int pins;
   private long droppedBlocks;
@@ -138,7 +138,7 @@ public final class CachedFile {
    * @param location where it is
    * @return false if it is not to be, because the file was dropped
    */
-  boolean comes(long offset, long location) {
+  boolean onInsert(long offset, long location) {
     int category = Location.category(location);
     int length = Location.length(location);
     synchronized (this) {
@@ -147,7 +147,7 @@ public final class CachedFile {
       }
       blocks[category]++;
       bytes[category] += length;
-      largestOffset = Math.max(largestOffset, offset);
+      maxOffset = Math.max(maxOffset, offset);
       files.count(category, 1, length);
       files.countRegion(region, length - ENTRY_OVERHEAD);
       countInMemory(location, length);
@@ -156,7 +156,7 @@ public final class CachedFile {
   }
 
   /** A block was taken out of the index. */
-  void goes(long location) {
+  void onRemove(long location) {
     synchronized (this) {
       uncount(location);
       if (live) {
@@ -167,7 +167,7 @@ public final class CachedFile {
   }
 
   /** What came was not put into the index after all, or something else was in its place. */
-  void comesNoMore(long location) {
+  void undoInsert(long location) {
     synchronized (this) {
       uncount(location);
     }
@@ -296,8 +296,8 @@ public final class CachedFile {
   }
 
   /** Returns an offset that no block in the index is beyond. */
-  synchronized long largestOffset() {
-    return largestOffset;
+  synchronized long maxOffset() {
+    return maxOffset;
   }
 
   synchronized boolean isFullyCached() {
@@ -307,7 +307,7 @@ public final class CachedFile {
   /** Takes over what a former process has counted. */
   synchronized void restore(String regionName, long largest, long[] counts) {
     region = regionName;
-    largestOffset = largest;
+    maxOffset = largest;
     inMemoryBytes = counts[2 * CATEGORIES];
     if (live) {
       files.countInMemory(inMemoryBytes);

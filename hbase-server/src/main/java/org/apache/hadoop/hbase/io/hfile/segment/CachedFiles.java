@@ -331,7 +331,7 @@ public final class CachedFiles {
       out.writeBoolean(file.isLive());
       String region = file.getRegion();
       out.writeUTF(region == null ? "" : region);
-      out.writeLong(file.largestOffset());
+      out.writeLong(file.maxOffset());
       for (long count : file.counts()) {
         out.writeLong(count);
       }
@@ -386,12 +386,12 @@ public final class CachedFiles {
       });
     }
     String region = in.readUTF();
-    long largestOffset = in.readLong();
+    long maxOffset = in.readLong();
     long[] counts = new long[CachedFile.COUNTS];
     for (int i = 0; i < counts.length; i++) {
       counts[i] = in.readLong();
     }
-    file.restore(region.isEmpty() ? null : region, largestOffset, counts);
+    file.restore(region.isEmpty() ? null : region, maxOffset, counts);
     if (!isLive) {
       countDropped(file.blockCount());
     }

@@ -36,7 +36,7 @@ import org.apache.yetus.audience.InterfaceAudience;
  * (cuckoo hashing with buckets: Dietzfelbinger and Weidling 2007; a reader beside writers: Fan,
  * Andersen, Kaminsky, MemC3, NSDI 2013). If both are full, one of their keys moves to its other
  * bucket. A removed slot is simply empty: there are no tombstones, and churn does not wear the
- * table out. It grows by an eighth when it is {@value #FULLEST_PERCENT} % full.
+ * table out. It grows by an eighth when it is {@value #MAX_FILLED_PERCENT} % full.
  * <p>
  * <b>Reading.</b> {@link #get} takes no lock, writes nothing and allocates nothing. Writers hold
  * the partition's lock and see to it that a reader who saw something else than a moment of the
@@ -71,9 +71,9 @@ class IndexPartition extends ReentrantLock {
   private static final int LOCATIONS = BUCKET_SLOTS * Long.BYTES;
   private static final int BUCKETS_PER_PAGE = PagePool.PAGE_BYTES / BUCKET_BYTES;
   private static final int SLOTS_PER_PAGE = BUCKETS_PER_PAGE * BUCKET_SLOTS;
-  private static final int FULLEST_PERCENT = 92;
+  private static final int MAX_FILLED_PERCENT = 92;
   /** Below this a table shrinks; far enough from what it is after it grew or shrank. */
-  private static final int EMPTIEST_PERCENT = 50;
+  private static final int MIN_FILLED_PERCENT = 50;
   private static final int SHRUNK_PERCENT = 80;
   /** How many buckets a search for an empty slot looks at; two moves away there are 146. */
   private static final int SEARCHED_BUCKETS = 512;
@@ -180,7 +180,7 @@ class IndexPartition extends ReentrantLock {
 
   /** Adds a key that is not there; under the lock. */
   boolean add(long key, long location) {
-    if ((count + 1L) * 100 > (long) currentTable.slots() * FULLEST_PERCENT) {
+    if ((count + 1L) * 100 > (long) currentTable.slots() * MAX_FILLED_PERCENT) {
       // If there is no memory, it may become fuller.
       resize(larger(), true);
     }
@@ -216,7 +216,7 @@ class IndexPartition extends ReentrantLock {
       if (current.buckets > 0) {
         install(NO_SLOTS);
       }
-    } else if (count * 100L < (long) current.slots() * EMPTIEST_PERCENT) {
+    } else if (count * 100L < (long) current.slots() * MIN_FILLED_PERCENT) {
       int enough = (int) (count * 100L / SHRUNK_PERCENT / SLOTS_PER_PAGE) + 1;
       if (enough < current.pages.length) {
         resize(enough, false);

@@ -58,16 +58,16 @@ final class IndexedBlocks implements SegmentDirectory {
   @Override
   public boolean stored(CachedFile file, long blockOffset, long location) {
     file.insertedInto();
-    if (!file.comes(blockOffset, location)) {
+    if (!file.onInsert(blockOffset, location)) {
       return false;
     }
     long former = index.put(file.id(), blockOffset, location);
     if (former == Location.REFUSED) {
-      file.comesNoMore(location);
+      file.undoInsert(location);
       return false;
     }
     if (Location.isPresent(former)) {
-      file.comesNoMore(former);
+      file.undoInsert(former);
       freed.accept(former);
     }
     return true;
@@ -80,11 +80,11 @@ final class IndexedBlocks implements SegmentDirectory {
       return false;
     }
     try {
-      if (!file.comes(blockOffset, location)) {
+      if (!file.onInsert(blockOffset, location)) {
         return false;
       }
       if (index.putIfAbsent(file.id(), blockOffset, location) != Location.ABSENT) {
-        file.comesNoMore(location);
+        file.undoInsert(location);
         return false;
       }
       return true;
@@ -153,7 +153,7 @@ final class IndexedBlocks implements SegmentDirectory {
     if (!Location.isPresent(location)) {
       return NOT_HERE;
     }
-    file.goes(location);
+    file.onRemove(location);
     return Location.access(location);
   }
 
@@ -167,7 +167,7 @@ final class IndexedBlocks implements SegmentDirectory {
     for (int partition = 0; partition < index.getPartitionCount(); partition++) {
       index.removeIn(partition, (id, offset, location) -> Location.segment(location) >= first
         && Location.segment(location) < end,
-        (id, offset, location) -> files.byId(id).goes(location));
+        (id, offset, location) -> files.byId(id).onRemove(location));
     }
   }
 
@@ -196,12 +196,12 @@ final class IndexedBlocks implements SegmentDirectory {
     CachedFile file = files.get(fileName);
     return file == null
       ? 0
-      : index.removeOf(file.id(), from, Math.min(to, file.largestOffset()),
+      : index.removeOf(file.id(), from, Math.min(to, file.maxOffset()),
         (id, offset, location) -> went(file, location));
   }
 
   private void went(CachedFile file, long location) {
-    file.goes(location);
+    file.onRemove(location);
     freed.accept(location);
   }
 
@@ -218,7 +218,7 @@ final class IndexedBlocks implements SegmentDirectory {
    * @return whether nothing is; else somebody was about to insert a block of it
    */
   boolean sweep(CachedFile file) {
-    index.removeOf(file.id(), 0, file.largestOffset(),
+    index.removeOf(file.id(), 0, file.maxOffset(),
       (id, offset, location) -> went(file, location));
     return file.blockCount() == 0;
   }

@@ -518,7 +518,7 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
   public void forEachBlockOf(String hfileName, Consumer<BlockCacheKey> visitor) {
     CachedFile file = files.get(hfileName);
     if (file != null) {
-      index.forEachOf(file.id(), 0, file.largestOffset(), (id, offset, location) -> visitor
+      index.forEachOf(file.id(), 0, file.maxOffset(), (id, offset, location) -> visitor
         .accept(new BlockCacheKey(hfileName, offset, true, IndexedBlockIterator.typeOf(location))));
     }
   }

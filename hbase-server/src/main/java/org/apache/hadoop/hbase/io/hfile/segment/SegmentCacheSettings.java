@@ -92,7 +92,7 @@ public final class SegmentCacheSettings implements DeviceTierEngine.Settings {
   private static final int DEFAULT_SYNC_MB = 16;
   private static final int BUFFERS_BESIDE_PATHS = 4;
   private static final double DEFAULT_REWRITE_SHARE = 0.25;
-  private static final double LARGEST_REWRITE_SHARE = 0.5;
+  private static final double MAX_REWRITE_SHARE = 0.5;
   /** As for the devices of the other engines. */
   private static final int FAILURES_IN_A_ROW = 3;
   private static final long MB = 1 << 20;
@@ -111,11 +111,11 @@ public final class SegmentCacheSettings implements DeviceTierEngine.Settings {
       (int) (Location.MAX_SEGMENT_BYTES / MB));
     int segmentSize = (int) (segmentMb * MB);
     long perPath = capacity / paths.size();
-    long fewest = (long) SegmentStoreSettings.FEWEST_SEGMENTS * segmentSize
+    long fewest = (long) SegmentStoreSettings.MIN_SEGMENTS * segmentSize
       + Superblock.HEADER_SIZE;
     if (perPath < fewest) {
       throw bad(sizeKey, conf.getTrimmed(sizeKey), "is too small for " + paths.size()
-        + " path(s) of " + SegmentStoreSettings.FEWEST_SEGMENTS + " segments of " + segmentMb
+        + " path(s) of " + SegmentStoreSettings.MIN_SEGMENTS + " segments of " + segmentMb
         + " MB or more; raise it to " + (fewest * paths.size() + MB - 1) / MB
         + " or more, or lower " + SEGMENT_MB_KEY);
     }
@@ -124,7 +124,7 @@ public final class SegmentCacheSettings implements DeviceTierEngine.Settings {
         + " segments of " + segmentMb + " MB; lower it, or raise " + SEGMENT_MB_KEY);
     }
     int buffers = number(conf, BUFFERS_KEY, BUFFERS_BESIDE_PATHS + paths.size(),
-      SegmentStoreSettings.FEWEST_BUFFERS, 1024);
+      SegmentStoreSettings.MIN_BUFFERS, 1024);
     if ((long) buffers * segmentSize > DirectMemoryUtils.getDirectMemorySize()) {
       throw new IllegalArgumentException(BUFFERS_KEY + "=" + buffers + " segments of " + segmentMb
         + " MB exceed the " + DirectMemoryUtils.getDirectMemorySize() / MB
@@ -216,8 +216,8 @@ public final class SegmentCacheSettings implements DeviceTierEngine.Settings {
     } catch (NumberFormatException e) {
       share = Double.NaN;
     }
-    if (!(share >= 0 && share <= LARGEST_REWRITE_SHARE)) {
-      throw bad(REWRITE_SHARE_KEY, value, "is not a fraction from 0 to " + LARGEST_REWRITE_SHARE
+    if (!(share >= 0 && share <= MAX_REWRITE_SHARE)) {
+      throw bad(REWRITE_SHARE_KEY, value, "is not a fraction from 0 to " + MAX_REWRITE_SHARE
         + "; the default is " + DEFAULT_REWRITE_SHARE);
     }
     return share;

@@ -55,14 +55,14 @@ import org.apache.yetus.audience.InterfaceAudience;
 final class SegmentFooter {
   static final int TRAILER_SIZE = 128;
   /** The longest name of a file, in characters, which take up to three bytes each. */
-  static final int LONGEST_NAME = 1024;
+  static final int MAX_NAME_LENGTH = 1024;
   /** The most that one entry takes of the footer with name and trailer, in bytes. */
-  static final int LARGEST_FOR_ONE = 24 + 3 * LONGEST_NAME + 2 * Short.BYTES + 32 + 128;
+  static final int MAX_BYTES_FOR_ONE = 24 + 3 * MAX_NAME_LENGTH + 2 * Short.BYTES + 32 + 128;
 
   private static final int ENTRY_SIZE = 24;
   private static final int COMPLETE_SIZE = 16;
   /** The longest name of a region that is kept: an encoded one has 32 letters or 10 digits. */
-  private static final int LONGEST_REGION = 32;
+  private static final int MAX_REGION_LENGTH = 32;
   private static final int SIZE_MASK = 0xFFFFFF;
   private static final long MAGIC = 0x5345474d464f4f54L;
   private static final int FIRST_VERSION = 1;
@@ -146,7 +146,7 @@ final class SegmentFooter {
 
   /** What a name takes, with the longest region's. */
   private static int bytesOf(String name) {
-    return 2 * Short.BYTES + LONGEST_REGION + name.getBytes(StandardCharsets.UTF_8).length;
+    return 2 * Short.BYTES + MAX_REGION_LENGTH + name.getBytes(StandardCharsets.UTF_8).length;
   }
 
   /** Returns what the footer and the trailer would take with one more file that is complete. */
@@ -338,7 +338,7 @@ final class SegmentFooter {
       put(table, names[i].getBytes(StandardCharsets.UTF_8));
       String region = regionsOf.regionOf(names[i]);
       byte[] bytes = (region == null ? "" : region).getBytes(StandardCharsets.UTF_8);
-      put(table, bytes.length <= LONGEST_REGION ? bytes : new byte[0]);
+      put(table, bytes.length <= MAX_REGION_LENGTH ? bytes : new byte[0]);
     }
     table.flip();
     return table;

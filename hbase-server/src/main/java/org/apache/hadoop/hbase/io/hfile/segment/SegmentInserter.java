@@ -68,7 +68,7 @@ final class SegmentInserter {
     this.room = monitor.room;
     this.directory = directory;
     this.metrics = metrics;
-    this.maxData = Math.min(settings.segmentSize() - SegmentFooter.LARGEST_FOR_ONE,
+    this.maxData = Math.min(settings.segmentSize() - SegmentFooter.MAX_BYTES_FOR_ONE,
       Location.MAX_ENTRY_BYTES) / Location.UNIT * Location.UNIT - EntryTrailer.SIZE;
     for (int i = 0; i < settings.bufferCount(); i++) {
       freeMemory.add(ByteBuffer.allocateDirect(settings.segmentSize()));
@@ -94,7 +94,7 @@ final class SegmentInserter {
     int dataLength = block.getSerializedLength();
     if (
       !accepts(dataLength) || blockOffset < 0 || blockOffset >= SegmentStore.END_OF_OFFSETS
-        || file.name().length() > SegmentFooter.LONGEST_NAME
+        || file.name().length() > SegmentFooter.MAX_NAME_LENGTH
     ) {
       metrics.unfit.increment();
       return false;

@@ -46,7 +46,7 @@ final class SegmentSnapshot {
   private static final int VERSION = 1;
   private static final int BUFFER_BYTES = 1 << 20;
   /** Far more than a store of the most segments there can be needs. */
-  private static final int LARGEST_STORE_PART = 1 << 26;
+  private static final int MAX_STORE_PART = 1 << 26;
 
   private final Path path;
 
@@ -131,7 +131,7 @@ final class SegmentSnapshot {
 
   private static byte[] readStorePart(DataInput in) throws IOException {
     int length = in.readInt();
-    if (length < 0 || length > LARGEST_STORE_PART) {
+    if (length < 0 || length > MAX_STORE_PART) {
       throw new IOException("No state of segments has " + length + " bytes");
     }
     byte[] storePart = new byte[length];

@@ -26,9 +26,9 @@ import org.apache.yetus.audience.InterfaceAudience;
 @InterfaceAudience.Private
 final class SegmentStoreSettings {
   /** The fewest segments that a device may have. */
-  static final int FEWEST_SEGMENTS = 8;
+  static final int MIN_SEGMENTS = 8;
   /** The fewest buffers: one that is open, one that is written, one that is free. */
-  static final int FEWEST_BUFFERS = 3;
+  static final int MIN_BUFFERS = 3;
 
   private final List<String> paths;
   private final long capacity;
@@ -43,7 +43,7 @@ final class SegmentStoreSettings {
    * @param paths          a file or block device each
    * @param capacity       bytes of all paths together, which share it evenly
    * @param segmentSize    bytes, a multiple of 4096, at most {@link Location#MAX_SEGMENT_BYTES}
-   * @param bufferCount    segments in memory, {@value #FEWEST_BUFFERS} or more
+   * @param bufferCount    segments in memory, {@value #MIN_BUFFERS} or more
    * @param rewriteShare   how much of a segment is written again at most when it is reclaimed, 0
    *                       to 0.5
    * @param writeLimit     bytes per second, 0 for no limit

@@ -99,14 +99,14 @@ class StallWatch {
 
   /** Whether an access stalls. */
   boolean isStalled() {
-    return longestNanos() > limit;
+    return maxNanos() > limit;
   }
 
   /**
    * Returns for how long the oldest access has been under way, in nanoseconds, as of the last look
    * at the slots, which is recent compared with what counts as a stall.
    */
-  long longestNanos() {
+  long maxNanos() {
     long now = clock.getAsLong();
     if (now - nextLook >= 0) {
       nextLook = now + limit / LOOKS_PER_STALL;

@@ -342,12 +342,12 @@ final class StoreDevice {
 
   /** Whether a read has stalled for so long that the device is to be bypassed. */
   boolean isReadStalledForLong() {
-    return readWatch.longestNanos() > outageAfter;
+    return readWatch.maxNanos() > outageAfter;
   }
 
   /** Whether an access has stalled for so long that nobody is to wait for its end. */
   boolean isStalledForLong() {
-    return isReadStalledForLong() || writeWatch.longestNanos() > outageAfter;
+    return isReadStalledForLong() || writeWatch.maxNanos() > outageAfter;
   }
 
   /** For tests whose devices take their time. */

@@ -161,8 +161,8 @@ public class TestFilePrefetch {
     assertAllCached(path);
     List<Block> all = files.blocks(path);
     assertEquals(size(all), warmUp.plannedBytes());
-    assertEquals(size(all), warmUp.warmedBytes());
-    assertEquals(all.size(), warmUp.warmedBlocks());
+    assertEquals(size(all), warmUp.prefetchedBytes());
+    assertEquals(all.size(), warmUp.prefetchedBlocks());
     assertEquals(0, warmUp.cachedBytes());
     assertEquals(Collections.emptyList(),
       insertions.repeated(path.getName()).collect(Collectors.toList()));
@@ -181,7 +181,7 @@ public class TestFilePrefetch {
     assertEquals(FilePrefetch.Outcome.COMPLETE, warmUp.outcome());
     assertEquals(0, log.opens(path.getName()));
     assertEquals(0, log.bytes(path.getName()));
-    assertEquals(0, warmUp.warmedBytes());
+    assertEquals(0, warmUp.prefetchedBytes());
     assertEquals(size(files.blocks(path)), warmUp.cachedBytes());
     assertEquals(Collections.emptyList(),
       insertions.repeated(path.getName()).collect(Collectors.toList()));
@@ -199,8 +199,8 @@ public class TestFilePrefetch {
     missing.forEach(block -> cache.evictBlock(block.key()));
     missing.forEach(block -> assertFalse(isCached(block)));
     FilePrefetch warmUp = warm(path);
-    assertEquals(2, warmUp.warmedBlocks());
-    assertEquals(size(missing), warmUp.warmedBytes());
+    assertEquals(2, warmUp.prefetchedBlocks());
+    assertEquals(size(missing), warmUp.prefetchedBytes());
     assertEquals(size(missing) + 2 * NEXT_HEADER, log.bytes(path.getName()));
     assertEquals("single blocks need no stream", 0, log.opens(path.getName()));
     assertAllCached(path);
@@ -217,7 +217,7 @@ public class TestFilePrefetch {
     List<Block> meta = blocks(path, false);
     meta.forEach(block -> assertTrue("not cached: " + block, isCached(block)));
     blocks(path, true).forEach(block -> assertFalse("cached: " + block, isCached(block)));
-    assertEquals(size(meta), warmUp.warmedBytes());
+    assertEquals(size(meta), warmUp.prefetchedBytes());
     assertEquals(size(meta), warmUp.plannedBytes());
     long read = log.bytes(path.getName());
     assertTrue(read + " bytes, index and bloom have " + size(meta),
@@ -282,7 +282,7 @@ public class TestFilePrefetch {
         CountingCaches.hasWhole(cache, path.getName()));
     }
     FilePrefetch again = warm(path);
-    assertEquals(1, again.warmedBlocks());
+    assertEquals(1, again.prefetchedBlocks());
     assertAllCached(path);
   }
 
@@ -292,13 +292,13 @@ public class TestFilePrefetch {
     try (HFile.Reader reader = HFile.createReader(fs, path, cacheConf(), true, files.conf())) {
       FilePrefetch warmUp = FilePrefetch.of(reader, cacheConf(), files.conf());
       warmUp.setPace((file, bytes) -> {
-        if (file.warmedBlocks() == 5) {
+        if (file.prefetchedBlocks() == 5) {
           file.cancel();
         }
       });
       warmUp.run();
       assertEquals(FilePrefetch.Outcome.CANCELLED, warmUp.outcome());
-      assertEquals(6, warmUp.warmedBlocks());
+      assertEquals(6, warmUp.prefetchedBlocks());
     }
   }
 
@@ -309,7 +309,7 @@ public class TestFilePrefetch {
       AtomicBoolean closed = new AtomicBoolean();
       // As whoever closes the file does, while the block is on its way.
       warmUp.setPace((file, bytes) -> {
-        if (file.warmedBlocks() == number && closed.compareAndSet(false, true)) {
+        if (file.prefetchedBlocks() == number && closed.compareAndSet(false, true)) {
           CountingCaches.awaitWriters(cache);
           file.cancel();
           assertTrue(cache.evictBlocksByHfileName(path.getName()) > 0);
@@ -318,7 +318,7 @@ public class TestFilePrefetch {
       warmUp.run();
       assertTrue(closed.get());
       assertEquals(FilePrefetch.Outcome.CANCELLED, warmUp.outcome());
-      assertEquals(number + 1, warmUp.warmedBlocks());
+      assertEquals(number + 1, warmUp.prefetchedBlocks());
     }
     CountingCaches.awaitWriters(cache);
     for (Block block : files.blocks(path)) {
@@ -358,7 +358,7 @@ public class TestFilePrefetch {
     files.fileSystem().delete(path, false);
     warmUp.run();
     assertEquals(FilePrefetch.Outcome.FAILED, warmUp.outcome());
-    assertEquals(0, warmUp.warmedBlocks());
+    assertEquals(0, warmUp.prefetchedBlocks());
   }
 
   @Test

@@ -102,11 +102,11 @@ public class TestPrefetchAfterRestart {
 
     cache = startCache();
     FilePrefetch again = warm(whole, cache);
-    assertEquals("index and bloom", metaSize, again.warmedBytes());
+    assertEquals("index and bloom", metaSize, again.prefetchedBytes());
     assertTrue(log.bytes(whole.getName()) <= metaSize + (long) NEXT_HEADER * meta.size());
     assertEquals(0, log.opens(whole.getName()));
     again = warm(partly, cache);
-    assertEquals(metaSize + missing.size(), again.warmedBytes());
+    assertEquals(metaSize + missing.size(), again.prefetchedBytes());
     assertTrue(cache.isAlreadyCached(missing.key()).get());
     cache.shutdown();
   }
@@ -143,7 +143,7 @@ public class TestPrefetchAfterRestart {
     cache.evictBlock(block.key());
     refusing.waiting.set(true);
     FilePrefetch warmUp = warm(path, cache);
-    assertEquals(1, warmUp.warmedBlocks());
+    assertEquals(1, warmUp.prefetchedBlocks());
     assertEquals(block.size() + NEXT_HEADER, log.bytes(path.getName()));
     assertTrue(cache.isAlreadyCached(block.key()).get());
     assertTrue(cache.getFullyCachedFiles().get().containsKey(path.getName()));

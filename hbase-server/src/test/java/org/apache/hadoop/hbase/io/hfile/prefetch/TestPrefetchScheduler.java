@@ -336,7 +336,7 @@ public class TestPrefetchScheduler {
     }
     double took = (System.nanoTime() - start) / 1e9;
     assertTrue(took + " s", took >= 0.95 * seconds - 0.02 && took <= 5 * seconds);
-    long warmed = warmUpsOfFiles.stream().mapToLong(FilePrefetch::warmedBytes).sum();
+    long warmed = warmUpsOfFiles.stream().mapToLong(FilePrefetch::prefetchedBytes).sum();
     assertEquals(bytes, warmed);
   }
 
@@ -361,7 +361,7 @@ public class TestPrefetchScheduler {
         future.get(20, TimeUnit.SECONDS);
       }
       assertEquals(scheduled.get(0).file().plannedBytes(),
-        scheduled.stream().mapToLong(warmUp -> warmUp.file().warmedBytes()).sum());
+        scheduled.stream().mapToLong(warmUp -> warmUp.file().prefetchedBytes()).sum());
       scheduled.forEach(
         warmUp -> assertEquals(FilePrefetch.Outcome.COMPLETE, warmUp.file().outcome()));
     }
@@ -386,7 +386,7 @@ public class TestPrefetchScheduler {
     }
     others.forEach(other -> assertEquals(FilePrefetch.Outcome.COMPLETE, other.outcome()));
     assertEquals("the second finds what the first has read", hanging.plannedBytes(),
-      others.stream().mapToLong(FilePrefetch::warmedBytes).sum());
+      others.stream().mapToLong(FilePrefetch::prefetchedBytes).sum());
     assertFalse(first.isDone());
     Waiter.waitFor(files.conf(), 20_000, 100,
       () -> limited.progress().snapshot().overdueReads() == 1);
@@ -429,7 +429,7 @@ public class TestPrefetchScheduler {
   public void raisedLimitTakesEffectAtOnce() throws Exception {
     configure(PrefetchSettings.LIMIT_KEY, "0.0001");
     ScheduledPrefetch warmUp = schedule(open(write(1)));
-    Waiter.waitFor(files.conf(), 20_000, 1, () -> warmUp.file().warmedBlocks() == 1);
+    Waiter.waitFor(files.conf(), 20_000, 1, () -> warmUp.file().prefetchedBlocks() == 1);
     Thread.sleep(200);
     assertFalse(warmUp.isDone());
     configure();
@@ -547,7 +547,7 @@ public class TestPrefetchScheduler {
       Waiter.waitFor(files.conf(), 20_000, 1, () -> WriterQueues.fill(cache) > 0.5);
       Thread.sleep(50);
       assertFalse(warmUp.isDone());
-      assertTrue(warmUp.file().warmedBlocks() <= 5);
+      assertTrue(warmUp.file().prefetchedBlocks() <= 5);
       return warmUp;
     }));
   }
@@ -562,7 +562,7 @@ public class TestPrefetchScheduler {
     assertEquals(0, warmUps.waiting().size());
     hold.countDown();
     schedule(open(write(2))).get(20, TimeUnit.SECONDS);
-    assertEquals(0, warmUp.file().warmedBlocks());
+    assertEquals(0, warmUp.file().prefetchedBlocks());
     assertNull(warmUp.file().outcome());
   }
 
@@ -603,16 +603,16 @@ public class TestPrefetchScheduler {
     broken = true;
     schedule(unreadable).get(20, TimeUnit.SECONDS);
     PrefetchProgress.Counts total = latest().total();
-    assertEquals(1, total.warmedFiles());
+    assertEquals(1, total.prefetchedFiles());
     assertEquals(1, total.cachedFiles());
     assertEquals(1, total.failedFiles());
     assertEquals(0, total.queuedFiles());
     assertEquals(0, total.queuedBytes());
-    assertTrue(total.warmedBytes() > 0);
-    assertEquals(total.warmedBytes(), total.cachedBytes());
+    assertTrue(total.prefetchedBytes() > 0);
+    assertEquals(total.prefetchedBytes(), total.cachedBytes());
     PrefetchProgress.Counts table =
       warmUps.progress().snapshot().tables().get(unreadable.table());
-    assertEquals(total.warmedBytes(), table.warmedBytes());
+    assertEquals(total.prefetchedBytes(), table.prefetchedBytes());
   }
 
   @Test
@@ -641,7 +641,7 @@ public class TestPrefetchScheduler {
     assertNull(progress.tick());
     seconds.incrementAndGet();
     assertEquals("Warm-up is over after 1 min 1 s: read " + PrefetchProgress.bytes(
-      file.warmedBytes()) + " of 1 files, skipped 0 B as already cached, 0 files were cached "
+      file.prefetchedBytes()) + " of 1 files, skipped 0 B as already cached, 0 files were cached "
       + "wholly, 0 found no space, 0 failed, 0 were cancelled", progress.tick());
     hold.countDown();
   }
@@ -691,6 +691,6 @@ public class TestPrefetchScheduler {
     PrefetchProgress.Counts total = latest().total();
     assertEquals(cancelled, total.cancelledFiles());
     assertEquals(0, total.failedFiles());
-    assertEquals(all, total.warmedFiles() + total.cachedFiles() + total.cancelledFiles());
+    assertEquals(all, total.prefetchedFiles() + total.cachedFiles() + total.cancelledFiles());
   }
 }

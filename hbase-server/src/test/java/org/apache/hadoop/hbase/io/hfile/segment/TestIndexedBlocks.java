@@ -284,7 +284,7 @@ public class TestIndexedBlocks {
   private static Map<String, String> contentOf(CachedFiles of) {
     Map<String, String> content = new TreeMap<>();
     of.forEachFile((name, count, size) -> content.put(name, of.get(name).id() + " "
-      + of.get(name).getRegion() + " " + count + " " + size + " " + of.get(name).largestOffset()));
+      + of.get(name).getRegion() + " " + count + " " + size + " " + of.get(name).maxOffset()));
     return content;
   }
 

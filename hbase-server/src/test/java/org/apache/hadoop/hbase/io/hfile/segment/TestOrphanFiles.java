@@ -99,7 +99,7 @@ public class TestOrphanFiles {
 
   private void recovered(String name, String region) {
     CachedFile file = files.acquire(name);
-    file.comes(0, Location.of(0, 0, Location.UNIT, 0, 0));
+    file.onInsert(0, Location.of(0, 0, Location.UNIT, 0, 0));
     file.setRegion(region);
     file.release();
   }

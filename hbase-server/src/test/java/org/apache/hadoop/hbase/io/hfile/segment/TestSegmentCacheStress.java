@@ -95,9 +95,9 @@ public class TestSegmentCacheStress {
   /** The second has more threads than a server has handlers, and the least of everything else. */
   @Parameterized.Parameters(name = "threads={0}, paths={1}, capacity={2}, buffers={3}")
   public static List<Object[]> parameters() {
-    long fewest = ((long) SegmentStoreSettings.FEWEST_SEGMENTS << 20) + Superblock.HEADER_SIZE;
+    long fewest = ((long) SegmentStoreSettings.MIN_SEGMENTS << 20) + Superblock.HEADER_SIZE;
     return Arrays.asList(new Object[] { 4, 2, 20L << 20, 6 },
-      new Object[] { 64, 1, fewest + (1 << 20) + 1, SegmentStoreSettings.FEWEST_BUFFERS });
+      new Object[] { 64, 1, fewest + (1 << 20) + 1, SegmentStoreSettings.MIN_BUFFERS });
   }
 
   @Before

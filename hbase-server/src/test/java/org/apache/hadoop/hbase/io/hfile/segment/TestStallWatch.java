@@ -47,7 +47,7 @@ public class TestStallWatch {
     CachedBlockFixture.await(watch::isStalled);
     watch.end(access);
     CachedBlockFixture.await(() -> !watch.isStalled());
-    assertEquals(0, watch.longestNanos());
+    assertEquals(0, watch.maxNanos());
   }
 
   @Test
@@ -89,8 +89,8 @@ public class TestStallWatch {
       thread.join();
     }
     CachedBlockFixture.await(watch::isStalled);
-    assertTrue(watch.longestNanos() > TimeUnit.MILLISECONDS.toNanos(50));
+    assertTrue(watch.maxNanos() > TimeUnit.MILLISECONDS.toNanos(50));
     watch.end(hanging);
-    CachedBlockFixture.await(() -> watch.longestNanos() == 0);
+    CachedBlockFixture.await(() -> watch.maxNanos() == 0);
   }
 }
