@@ -133,7 +133,7 @@ public class CompositeBucketCacheBenchmark extends PinnedJvm {
   /** Tells the sides apart: both run this class. */
   static boolean hasCompositeBucketCache() {
     try {
-      Class.forName("org.apache.hadoop.hbase.io.hfile.CompositeBucketCache");
+      Class.forName("org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCache");
       return true;
     } catch (ClassNotFoundException e) {
       return false;

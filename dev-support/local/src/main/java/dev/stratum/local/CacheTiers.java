@@ -25,7 +25,7 @@ import java.util.Map;
 import java.util.function.LongSupplier;
 import org.apache.hadoop.hbase.io.hfile.BlockCache;
 import org.apache.hadoop.hbase.io.hfile.CacheStats;
-import org.apache.hadoop.hbase.io.hfile.CacheTier;
+import org.apache.hadoop.hbase.io.hfile.composite.CacheTier;
 import org.apache.hadoop.hbase.io.hfile.bucket.BucketCache;
 
 /**

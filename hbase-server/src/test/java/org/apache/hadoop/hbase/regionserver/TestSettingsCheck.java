@@ -27,7 +27,7 @@ import java.util.stream.Stream;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.HBaseConfiguration;
-import org.apache.hadoop.hbase.io.hfile.CompositeBucketCacheSettings;
+import org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCacheSettings;
 import org.apache.hadoop.hbase.io.hfile.prefetch.PrefetchSettings;
 import org.apache.hadoop.hbase.regionserver.multiget.MultigetSettings;
 import org.apache.hadoop.hbase.regionserver.wal.AsyncWalSettings;

@@ -17,8 +17,9 @@
  */
 package org.apache.hadoop.hbase.regionserver.counter;
 
-import org.apache.hbase.thirdparty.com.google.protobuf.ByteString;
 import org.apache.yetus.audience.InterfaceAudience;
+
+import org.apache.hbase.thirdparty.com.google.protobuf.ByteString;
 
 /**
  * Where increments that may have to wait for each other meet: those of a row, or of a region, take

@@ -21,11 +21,12 @@ import java.io.IOException;
 import java.io.StringWriter;
 import java.util.List;
 import java.util.Map;
-import org.apache.hadoop.hbase.io.hfile.CompositeBucketCacheMetrics;
-import org.apache.hadoop.hbase.io.hfile.ReadLatencyHistogram;
-import org.apache.hadoop.hbase.io.hfile.TierHistory;
-import org.apache.hbase.thirdparty.com.google.gson.stream.JsonWriter;
+import org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCacheMetrics;
+import org.apache.hadoop.hbase.io.hfile.composite.ReadLatencyHistogram;
+import org.apache.hadoop.hbase.io.hfile.composite.TierHistory;
 import org.apache.yetus.audience.InterfaceAudience;
+
+import org.apache.hbase.thirdparty.com.google.gson.stream.JsonWriter;
 
 /**
  * The tiers of the block cache as JSON. docs/metrics.md has the shape; fields may be added, those

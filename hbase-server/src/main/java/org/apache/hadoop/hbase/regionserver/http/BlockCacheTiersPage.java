@@ -26,13 +26,14 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.function.LongFunction;
 import java.util.function.ToLongFunction;
-import org.apache.hadoop.hbase.io.hfile.CompositeBucketCacheMetrics;
-import org.apache.hadoop.hbase.io.hfile.CompositeBucketCacheSettings;
-import org.apache.hadoop.hbase.io.hfile.ReadLatencyHistogram;
-import org.apache.hadoop.hbase.io.hfile.TierHistory;
+import org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCacheMetrics;
+import org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCacheSettings;
+import org.apache.hadoop.hbase.io.hfile.composite.ReadLatencyHistogram;
+import org.apache.hadoop.hbase.io.hfile.composite.TierHistory;
 import org.apache.hadoop.util.StringUtils.TraditionalBinaryPrefix;
-import org.apache.hbase.thirdparty.com.google.common.html.HtmlEscapers;
 import org.apache.yetus.audience.InterfaceAudience;
+
+import org.apache.hbase.thirdparty.com.google.common.html.HtmlEscapers;
 
 /**
  * The tiers of the block cache as HTML, to be put between the header and the footer that the

@@ -27,8 +27,8 @@ import javax.servlet.http.HttpServlet;
 import javax.servlet.http.HttpServletRequest;
 import javax.servlet.http.HttpServletResponse;
 import org.apache.hadoop.hbase.io.hfile.BlockCache;
-import org.apache.hadoop.hbase.io.hfile.CompositeBucketCache;
-import org.apache.hadoop.hbase.io.hfile.CompositeBucketCacheMetrics;
+import org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCache;
+import org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCacheMetrics;
 import org.apache.hadoop.hbase.regionserver.HRegionServer;
 import org.apache.yetus.audience.InterfaceAudience;
 

@@ -26,8 +26,9 @@ import org.apache.hadoop.hbase.io.hfile.prefetch.PrefetchProgress;
 import org.apache.hadoop.hbase.io.hfile.prefetch.PrefetchProgress.Counts;
 import org.apache.hadoop.hbase.io.hfile.prefetch.PrefetchProgress.Snapshot;
 import org.apache.hadoop.hbase.io.hfile.prefetch.PrefetchScheduler;
-import org.apache.hbase.thirdparty.com.google.common.html.HtmlEscapers;
 import org.apache.yetus.audience.InterfaceAudience;
+
+import org.apache.hbase.thirdparty.com.google.common.html.HtmlEscapers;
 
 /**
  * What the RegionServer's status page tells, in its Block Cache section, of how far the warm-up of

@@ -24,9 +24,10 @@ import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.yetus.audience.InterfaceAudience;
+
 import org.apache.hbase.thirdparty.com.google.common.html.HtmlEscapers;
 import org.apache.hbase.thirdparty.com.google.gson.stream.JsonWriter;
-import org.apache.yetus.audience.InterfaceAudience;
 
 /**
  * What a crash would lose now, WAL by WAL: a section of the RegionServer's status page, and JSON.

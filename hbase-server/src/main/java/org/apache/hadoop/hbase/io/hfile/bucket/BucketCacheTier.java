@@ -43,23 +43,24 @@ import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
 import org.apache.hadoop.hbase.io.hfile.BlockPriority;
 import org.apache.hadoop.hbase.io.hfile.BlockType;
 import org.apache.hadoop.hbase.io.hfile.CacheStats;
-import org.apache.hadoop.hbase.io.hfile.CacheTier;
 import org.apache.hadoop.hbase.io.hfile.Cacheable;
-import org.apache.hadoop.hbase.io.hfile.CompositeBucketCacheSettings;
 import org.apache.hadoop.hbase.io.hfile.HFileBlock;
-import org.apache.hadoop.hbase.io.hfile.TierBlockCounts;
-import org.apache.hadoop.hbase.regionserver.HRegion;
+import org.apache.hadoop.hbase.io.hfile.composite.CacheTier;
+import org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCacheSettings;
+import org.apache.hadoop.hbase.io.hfile.composite.TierBlockCounts;
 import org.apache.hadoop.hbase.regionserver.StoreFileInfo;
-import org.apache.hbase.thirdparty.io.netty.util.IllegalReferenceCountException;
 import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import org.apache.hbase.thirdparty.io.netty.util.IllegalReferenceCountException;
+
 /**
  * A {@link BucketCache} as one tier of a
- * {@link org.apache.hadoop.hbase.io.hfile.CompositeBucketCache}. It knows how many of its blocks
- * are meta blocks, its threads carry the tier's name, and evicting a file also takes the blocks
- * that still wait to be written, which would otherwise arrive after the file is gone and stay.
+ * {@link org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCache}. It knows how many of its
+ * blocks are meta blocks, its threads carry the tier's name, and evicting a file also takes the
+ * blocks that still wait to be written, which would otherwise arrive after the file is gone and
+ * stay.
  * <p>
  * A tier on a device expects it to lie and to fail. What is read must have the sum of what was
  * written ({@link EntryChecksum}), else the block is evicted and the lookup is a miss. A block
@@ -143,19 +144,18 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
   }
 
   /**
-   * @param name          short name for logs and threads, as L1
-   * @param tier          checked settings
-   * @param onlineRegions the regions whose files' blocks are worth keeping; may be null
+   * @param name short name for logs and threads, as L1
+   * @param tier checked settings
    * @throws IOException if the engine cannot be opened
    */
-  public BucketCacheTier(String name, CompositeBucketCacheSettings.Tier tier,
-    Map<String, HRegion> onlineRegions) throws IOException {
+  public BucketCacheTier(String name, CompositeBucketCacheSettings.Tier tier)
+    throws IOException {
     super(tier.getIoEngine(), tier.getCapacity(),
       tier.getConfiguration().getInt(BlockCacheFactory.BLOCKCACHE_BLOCKSIZE_KEY,
         HConstants.DEFAULT_BLOCKSIZE),
       tier.getBucketSizes(), tier.getWriterThreads(), tier.getWriterQueueLength(),
       // The superclass would disable itself for good.
-      tier.getPersistentPath(), Integer.MAX_VALUE, tier.getConfiguration(), onlineRegions);
+      tier.getPersistentPath(), Integer.MAX_VALUE, tier.getConfiguration(), null);
     this.name = name;
     this.engineName = tier.getIoEngine();
     this.summed = tier.isChecksumEnabled() && ioEngine instanceof PersistentIOEngine;

@@ -38,14 +38,14 @@ import org.apache.hadoop.hbase.io.hfile.BlockCache;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheFactory;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
 import org.apache.hadoop.hbase.io.hfile.BlockPriority;
-import org.apache.hadoop.hbase.io.hfile.CacheTier;
 import org.apache.hadoop.hbase.io.hfile.Cacheable;
-import org.apache.hadoop.hbase.io.hfile.CompositeBucketCacheSettings;
-import org.apache.hadoop.hbase.io.hfile.FileEvictionGuard;
 import org.apache.hadoop.hbase.io.hfile.FirstLevelBlockCache;
 import org.apache.hadoop.hbase.io.hfile.HFileBlock;
-import org.apache.hadoop.hbase.io.hfile.PromotionPolicy;
-import org.apache.hadoop.hbase.io.hfile.PromotionTier;
+import org.apache.hadoop.hbase.io.hfile.composite.CacheTier;
+import org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCacheSettings;
+import org.apache.hadoop.hbase.io.hfile.composite.FileEvictionGuard;
+import org.apache.hadoop.hbase.io.hfile.composite.PromotionPolicy;
+import org.apache.hadoop.hbase.io.hfile.composite.PromotionTier;
 import org.apache.hadoop.hbase.nio.ByteBuff;
 import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
@@ -113,7 +113,7 @@ public class L1BucketCache extends BucketCacheTier
    */
   public L1BucketCache(String name, CompositeBucketCacheSettings.Tier tier,
     FileEvictionGuard guard) throws IOException {
-    super(name, tier, null);
+    super(name, tier);
     this.guard = guard;
     Configuration conf = tier.getConfiguration();
     this.blockSize =

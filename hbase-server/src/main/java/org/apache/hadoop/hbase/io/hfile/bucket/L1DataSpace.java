@@ -27,8 +27,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.stream.IntStream;
-import org.apache.hadoop.hbase.io.hfile.FrequencyPromotionPolicy;
-import org.apache.hadoop.hbase.io.hfile.PromotionPolicy;
+import org.apache.hadoop.hbase.io.hfile.composite.FrequencyPromotionPolicy;
+import org.apache.hadoop.hbase.io.hfile.composite.PromotionPolicy;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**

@@ -18,8 +18,9 @@
 package org.apache.hadoop.hbase.io.hfile.bucket;
 
 import org.apache.hadoop.hbase.io.hfile.Cacheable;
-import org.apache.hbase.thirdparty.io.netty.util.IllegalReferenceCountException;
 import org.apache.yetus.audience.InterfaceAudience;
+
+import org.apache.hbase.thirdparty.io.netty.util.IllegalReferenceCountException;
 
 /**
  * Keeps a block for as long as it is written. The reference of the queue goes when the block is

@@ -32,10 +32,11 @@ import org.apache.hadoop.hbase.io.hfile.ByteRateLimiter;
 import org.apache.hadoop.hbase.io.hfile.PrefetchExecutor;
 import org.apache.hadoop.hbase.io.hfile.bucket.WriterQueues;
 import org.apache.hadoop.hbase.trace.TraceUtil;
-import org.apache.hbase.thirdparty.com.google.common.util.concurrent.ThreadFactoryBuilder;
 import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+
+import org.apache.hbase.thirdparty.com.google.common.util.concurrent.ThreadFactoryBuilder;
 
 /**
  * Which file the threads of {@link PrefetchExecutor} warm next, and how fast they may read. There

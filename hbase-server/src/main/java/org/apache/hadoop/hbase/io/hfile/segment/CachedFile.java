@@ -19,8 +19,9 @@ package org.apache.hadoop.hbase.io.hfile.segment;
 
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import org.apache.hbase.thirdparty.com.google.common.hash.Hashing;
 import org.apache.yetus.audience.InterfaceAudience;
+
+import org.apache.hbase.thirdparty.com.google.common.hash.Hashing;
 
 /**
  * A file some of whose blocks are cached: its number in {@link SegmentIndex}, and what is stored of

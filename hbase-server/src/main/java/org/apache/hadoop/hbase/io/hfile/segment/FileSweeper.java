@@ -20,13 +20,12 @@ package org.apache.hadoop.hbase.io.hfile.segment;
 import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.apache.hadoop.hbase.regionserver.HRegion;
+import org.apache.hadoop.hbase.io.hfile.composite.OnlineFiles;
 import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -60,7 +59,7 @@ final class FileSweeper {
   private final CachedFiles files;
   private final OrphanFiles orphans;
   /** Null if files of no region are kept. */
-  private final Map<String, HRegion> onlineRegions;
+  private final OnlineFiles online;
   private final BlockingQueue<Sweep> dropped = new LinkedBlockingQueue<>();
   /** How many dropped files have not been freed yet. */
   private final AtomicInteger unfreed = new AtomicInteger();
@@ -85,16 +84,16 @@ final class FileSweeper {
 
   /**
    * @param tierName      for logs and the thread
-   * @param onlineRegions by encoded name, as they change; if null, files of no region are kept
+   * @param online        null if files of no region are kept
    */
   FileSweeper(String tierName, IndexedBlocks blocks, SegmentStore store, CachedFiles files,
-    OrphanFiles orphans, Map<String, HRegion> onlineRegions) {
+    OrphanFiles orphans, OnlineFiles online) {
     this.name = tierName;
     this.blocks = blocks;
     this.store = store;
     this.files = files;
     this.orphans = orphans;
-    this.onlineRegions = onlineRegions;
+    this.online = online;
     files.dropped().forEach(file -> add(new Sweep(file, null)));
   }
 
@@ -159,13 +158,13 @@ final class FileSweeper {
    * @return how many
    */
   synchronized int dropOrphans(long nowNanos) {
-    if (onlineRegions == null) {
+    if (online == null) {
       return 0;
     }
-    Set<String> regions = new HashSet<>(onlineRegions.keySet());
+    Set<String> regions = new HashSet<>(online.regions());
     int count = 0;
     try {
-      List<CachedFile> due = orphans.look(files.live(), OnlineFiles.of(onlineRegions.values()),
+      List<CachedFile> due = orphans.look(files.live(), online.look(),
         !store.hasSpareSegments(), nowNanos);
       long blockCount = 0;
       for (CachedFile file : due) {
@@ -189,10 +188,10 @@ final class FileSweeper {
 
   /** See {@link SegmentDirectory#isFreeingOrphans}. */
   synchronized boolean isFreeingOrphans() {
-    if (onlineRegions == null) {
+    if (online == null) {
       return false;
     }
-    if (!onlineRegions.keySet().equals(regionsAtLastLook)) {
+    if (!online.regions().equals(regionsAtLastLook)) {
       dropOrphans(System.nanoTime());
     }
     return orphansDropped && unfreed.get() > 0

@@ -22,6 +22,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import org.apache.hadoop.hbase.io.hfile.composite.OnlineFiles;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
@@ -55,7 +56,7 @@ final class OrphanFiles {
    * @param nowNanos   by System.nanoTime()
    * @return those to be dropped
    */
-  List<CachedFile> look(Iterable<CachedFile> files, OnlineFiles online, boolean needsSpace,
+  List<CachedFile> look(Iterable<CachedFile> files, OnlineFiles.Snapshot online, boolean needsSpace,
     long nowNanos) {
     Map<String, Long> orphans = new HashMap<>();
     List<CachedFile> due = new ArrayList<>();

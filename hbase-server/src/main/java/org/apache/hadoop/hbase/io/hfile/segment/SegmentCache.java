@@ -33,16 +33,16 @@ import org.apache.hadoop.hbase.io.hfile.BlockCache;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
 import org.apache.hadoop.hbase.io.hfile.BlockType.BlockCategory;
 import org.apache.hadoop.hbase.io.hfile.CacheStats;
-import org.apache.hadoop.hbase.io.hfile.CacheTier;
 import org.apache.hadoop.hbase.io.hfile.Cacheable;
 import org.apache.hadoop.hbase.io.hfile.CachedBlock;
 import org.apache.hadoop.hbase.io.hfile.HFileBlock;
 import org.apache.hadoop.hbase.io.hfile.HFileInfo;
-import org.apache.hadoop.hbase.io.hfile.TierBlockCounts;
 import org.apache.hadoop.hbase.io.hfile.bucket.BucketCache;
 import org.apache.hadoop.hbase.io.hfile.bucket.RecoveredEntryAllocator;
+import org.apache.hadoop.hbase.io.hfile.composite.CacheTier;
+import org.apache.hadoop.hbase.io.hfile.composite.OnlineFiles;
+import org.apache.hadoop.hbase.io.hfile.composite.TierBlockCounts;
 import org.apache.hadoop.hbase.regionserver.DataTieringManager;
-import org.apache.hadoop.hbase.regionserver.HRegion;
 import org.apache.hadoop.hbase.regionserver.StoreFileInfo;
 import org.apache.hadoop.hbase.util.Pair;
 import org.apache.yetus.audience.InterfaceAudience;
@@ -124,11 +124,11 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
 
   /**
    * As the other.
-   * @param onlineRegions by encoded name, as they change; if null, files of no region are kept
+   * @param online        null if files of no region are kept
    */
   public SegmentCache(String tierName, String ioEngine, SegmentCacheSettings settings,
-    Configuration conf, Map<String, HRegion> onlineRegions) throws IOException {
-    this(tierName, ioEngine, settings, conf, onlineRegions, FileSegmentDevice.OPENER);
+    Configuration conf, OnlineFiles online) throws IOException {
+    this(tierName, ioEngine, settings, conf, online, FileSegmentDevice.OPENER);
   }
 
   SegmentCache(String tierName, String ioEngine, SegmentCacheSettings settings,
@@ -137,7 +137,7 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
   }
 
   private SegmentCache(String tierName, String ioEngine, SegmentCacheSettings settings,
-    Configuration conf, Map<String, HRegion> regions, SegmentDevice.Opener opener)
+    Configuration conf, OnlineFiles online, SegmentDevice.Opener opener)
     throws IOException {
     name = tierName;
     engine = ioEngine;
@@ -154,7 +154,7 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
     waitNanos = waitNanos(conf);
     store.setInMemoryShare(SegmentCacheSettings.inMemoryShare(conf));
     sweeper = new FileSweeper(name, blocks, store, files,
-      new OrphanFiles(settings.orphanGraceNanos()), regions);
+      new OrphanFiles(settings.orphanGraceNanos()), online);
     blocks.onReclaim(sweeper::isFreeingOrphans);
     store.start(name);
     sweeper.start(() -> gauges.log(name, engine));

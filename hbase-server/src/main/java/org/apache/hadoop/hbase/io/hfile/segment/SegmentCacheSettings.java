@@ -22,13 +22,12 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
-import org.apache.hadoop.hbase.io.hfile.CacheTier;
-import org.apache.hadoop.hbase.io.hfile.DeviceTierEngine;
-import org.apache.hadoop.hbase.io.hfile.DirectMemoryDemand;
-import org.apache.hadoop.hbase.regionserver.HRegion;
+import org.apache.hadoop.hbase.io.hfile.composite.CacheTier;
+import org.apache.hadoop.hbase.io.hfile.composite.DeviceTierEngine;
+import org.apache.hadoop.hbase.io.hfile.composite.DirectMemoryDemand;
+import org.apache.hadoop.hbase.io.hfile.composite.OnlineFiles;
 import org.apache.hadoop.hbase.util.DirectMemoryUtils;
 import org.apache.yetus.audience.InterfaceAudience;
 
@@ -159,9 +158,9 @@ public final class SegmentCacheSettings implements DeviceTierEngine.Settings {
   }
 
   @Override
-  public CacheTier open(String tierName, Configuration conf, Map<String, HRegion> onlineRegions)
+  public CacheTier open(String tierName, Configuration conf, OnlineFiles online)
     throws IOException {
-    return new SegmentCache(tierName, ioEngine, this, conf, onlineRegions);
+    return new SegmentCache(tierName, ioEngine, this, conf, online);
   }
 
   SegmentStoreSettings store() {

@@ -18,7 +18,7 @@
 package org.apache.hadoop.hbase.io.hfile.segment;
 
 import org.apache.hadoop.conf.Configuration;
-import org.apache.hadoop.hbase.io.hfile.DeviceTierEngine;
+import org.apache.hadoop.hbase.io.hfile.composite.DeviceTierEngine;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /** Opens a {@link SegmentCache} where the second tier's engine is {@code segments:}. */

@@ -21,7 +21,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.hadoop.hbase.io.hfile.Cacheable;
-import org.apache.hadoop.hbase.io.hfile.CompositeBucketCacheSettings;
+import org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCacheSettings;
 import org.apache.hadoop.hbase.nio.ByteBuff;
 
 /** A device over real files that fails, or is slow to, when a test says so. */
@@ -71,7 +71,7 @@ final class DeviceOnCue {
     private final DeviceOnCue device;
 
     Tier(CompositeBucketCacheSettings.Tier settings, DeviceOnCue device) throws IOException {
-      super("L2", settings, null);
+      super("L2", settings);
       this.device = device;
     }
 

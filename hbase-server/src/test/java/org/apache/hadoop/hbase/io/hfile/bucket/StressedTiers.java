@@ -30,7 +30,7 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HBaseConfiguration;
 import org.apache.hadoop.hbase.io.ByteBuffAllocator;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheFactory;
-import org.apache.hadoop.hbase.io.hfile.CompositeBucketCache;
+import org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCache;
 
 /**
  * Two tiers so small that they are full at once, blocks in pooled buffers, and threads that do

@@ -48,9 +48,9 @@ import org.apache.hadoop.hbase.io.hfile.BlockType;
 import org.apache.hadoop.hbase.io.hfile.CacheConfig;
 import org.apache.hadoop.hbase.io.hfile.Cacheable;
 import org.apache.hadoop.hbase.io.hfile.CachedBlockFixture;
-import org.apache.hadoop.hbase.io.hfile.CompositeBucketCacheSettings;
 import org.apache.hadoop.hbase.io.hfile.HFileBlock;
 import org.apache.hadoop.hbase.io.hfile.RefCntLeakRule;
+import org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCacheSettings;
 import org.apache.hadoop.hbase.testclassification.IOTests;
 import org.apache.hadoop.hbase.testclassification.MediumTests;
 import org.junit.After;
@@ -134,7 +134,7 @@ public class TestCorruptDevice {
   }
 
   private void open() throws IOException {
-    tier = new BucketCacheTier("L2", CompositeBucketCacheSettings.of(conf).second(), null);
+    tier = new BucketCacheTier("L2", CompositeBucketCacheSettings.of(conf).second());
     capacity = tier.getMaxSize();
     if (tier.ioEngine instanceof FileMmapIOEngine) {
       findParts();

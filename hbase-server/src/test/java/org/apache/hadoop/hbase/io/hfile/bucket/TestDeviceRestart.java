@@ -37,9 +37,9 @@ import org.apache.hadoop.hbase.io.hfile.BlockType;
 import org.apache.hadoop.hbase.io.hfile.CacheConfig;
 import org.apache.hadoop.hbase.io.hfile.Cacheable;
 import org.apache.hadoop.hbase.io.hfile.CachedBlockFixture;
-import org.apache.hadoop.hbase.io.hfile.CompositeBucketCacheSettings;
 import org.apache.hadoop.hbase.io.hfile.HFileBlock;
 import org.apache.hadoop.hbase.io.hfile.RefCntLeakRule;
+import org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCacheSettings;
 import org.apache.hadoop.hbase.testclassification.IOTests;
 import org.apache.hadoop.hbase.testclassification.MediumTests;
 import org.junit.After;
@@ -95,7 +95,7 @@ public class TestDeviceRestart {
 
   private BucketCacheTier tier() throws IOException {
     BucketCacheTier tier =
-      new BucketCacheTier("L2", CompositeBucketCacheSettings.of(conf).second(), null);
+      new BucketCacheTier("L2", CompositeBucketCacheSettings.of(conf).second());
     cache = tier;
     return tier;
   }

@@ -46,12 +46,12 @@ import org.apache.hadoop.hbase.io.ByteBuffAllocator;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
 import org.apache.hadoop.hbase.io.hfile.BlockType;
 import org.apache.hadoop.hbase.io.hfile.Cacheable;
-import org.apache.hadoop.hbase.io.hfile.CompositeBucketCache;
-import org.apache.hadoop.hbase.io.hfile.CompositeBucketCacheSettings;
-import org.apache.hadoop.hbase.io.hfile.FileEvictionGuard;
 import org.apache.hadoop.hbase.io.hfile.HFileBlock;
 import org.apache.hadoop.hbase.io.hfile.LruBlockCache;
 import org.apache.hadoop.hbase.io.hfile.RefCntLeakRule;
+import org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCache;
+import org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCacheSettings;
+import org.apache.hadoop.hbase.io.hfile.composite.FileEvictionGuard;
 import org.apache.hadoop.hbase.testclassification.IOTests;
 import org.apache.hadoop.hbase.testclassification.MediumTests;
 import org.junit.After;
@@ -118,7 +118,7 @@ public class TestL1BucketCache {
     };
 
     Second(CompositeBucketCacheSettings.Tier tier) throws IOException {
-      super("L2", tier, null);
+      super("L2", tier);
     }
 
     @Override

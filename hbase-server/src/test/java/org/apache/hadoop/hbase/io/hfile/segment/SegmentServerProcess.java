@@ -28,8 +28,10 @@ import java.util.function.Predicate;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.ServerName;
 import org.apache.hadoop.hbase.io.hfile.CombinedBlockCache;
+import org.apache.hadoop.hbase.io.hfile.composite.OnlineFiles;
 import org.apache.hadoop.hbase.regionserver.HRegion;
 import org.apache.hadoop.hbase.regionserver.HRegionServer;
+import org.apache.hadoop.hbase.regionserver.OnlineRegionFiles;
 import org.apache.hadoop.hbase.regionserver.ServerProcess;
 
 /**
@@ -135,7 +137,7 @@ final class SegmentServerProcess {
   }
 
   private static long orphans(HRegionServer server, SegmentCache cache) {
-    OnlineFiles online = OnlineFiles.of(server.getOnlineRegionsLocalContext());
+    OnlineFiles.Snapshot online = OnlineRegionFiles.of(server.getOnlineRegionsLocalContext());
     return cache.files().live().stream()
       .filter(file -> !online.isRead(file.name(), file.getRegion())).count();
   }

@@ -38,7 +38,9 @@ import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
 import org.apache.hadoop.hbase.io.hfile.BlockType;
 import org.apache.hadoop.hbase.io.hfile.HFileBlock;
 import org.apache.hadoop.hbase.io.hfile.RefCntLeakRule;
+import org.apache.hadoop.hbase.io.hfile.composite.OnlineFiles;
 import org.apache.hadoop.hbase.regionserver.HRegion;
+import org.apache.hadoop.hbase.regionserver.OnlineRegionFiles;
 import org.apache.hadoop.hbase.testclassification.IOTests;
 import org.apache.hadoop.hbase.testclassification.MediumTests;
 import org.junit.After;
@@ -74,14 +76,14 @@ public class TestFileSweeper {
 
   private SegmentCache cache;
 
-  private void open(Map<String, HRegion> onlineRegions) throws IOException {
+  private void open(OnlineFiles onlineFiles) throws IOException {
     Configuration conf = HBaseConfiguration.create();
     conf.set("hbase.bucketcache.queue.addition.waittime", "60000");
     conf.setInt(SegmentCacheSettings.SEGMENT_MB_KEY, 1);
     String engine = SegmentCacheSettings.ENGINE + new File(folder.getRoot(), "l2");
     SegmentCacheSettings settings = SegmentCacheSettings.of(engine, "hbase.bucketcache.l2.size",
       33 << 20, new File(folder.getRoot(), "snapshot").getPath(), conf);
-    cache = new SegmentCache("L2", engine, settings, conf, onlineRegions);
+    cache = new SegmentCache("L2", engine, settings, conf, onlineFiles);
   }
 
   @After
@@ -127,7 +129,7 @@ public class TestFileSweeper {
     await(() -> cache.pending() == 0);
     cache.shutdown();
     Map<String, HRegion> online = new ConcurrentHashMap<>();
-    open(online);
+    open(new OnlineRegionFiles(online));
     assertEquals(BLOCKS, count(LIVE));
     assertEquals(BLOCKS, count(DEAD));
     online.put(REGION.getEncodedName(), TestOrphanFiles.region(REGION, false, LIVE, INSERTED));
@@ -148,7 +150,7 @@ public class TestFileSweeper {
     await(() -> cache.pending() == 0);
     cache.shutdown();
     Map<String, HRegion> online = new ConcurrentHashMap<>();
-    open(online);
+    open(new OnlineRegionFiles(online));
     assertFalse("nothing is online", cache.sweeper().isFreeingOrphans());
     online.put(OTHER_REGION.getEncodedName(), TestOrphanFiles.region(OTHER_REGION, false));
     assertFalse("of another region", cache.sweeper().isFreeingOrphans());

@@ -36,9 +36,11 @@ import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
 import org.apache.hadoop.hbase.io.hfile.BlockType;
 import org.apache.hadoop.hbase.io.hfile.CacheConfig;
 import org.apache.hadoop.hbase.io.hfile.CachedBlockFixture;
-import org.apache.hadoop.hbase.io.hfile.ClusterWithTiers;
 import org.apache.hadoop.hbase.io.hfile.HFileBlock;
+import org.apache.hadoop.hbase.io.hfile.composite.ClusterWithTiers;
+import org.apache.hadoop.hbase.io.hfile.composite.OnlineFiles;
 import org.apache.hadoop.hbase.regionserver.HRegionServer;
+import org.apache.hadoop.hbase.regionserver.OnlineRegionFiles;
 import org.apache.hadoop.hbase.testclassification.IOTests;
 import org.apache.hadoop.hbase.testclassification.LargeTests;
 import org.junit.After;
@@ -80,7 +82,8 @@ public class TestOnlineFilesOnCluster {
   }
 
   private List<String> orphans() {
-    OnlineFiles online = OnlineFiles.of(cluster.server().getOnlineRegionsLocalContext());
+    OnlineFiles.Snapshot online =
+      OnlineRegionFiles.of(cluster.server().getOnlineRegionsLocalContext());
     return cache().files().live().stream()
       .filter(file -> !online.isRead(file.name(), file.getRegion())).map(CachedFile::name)
       .collect(Collectors.toList());

@@ -37,10 +37,12 @@ import org.apache.hadoop.hbase.client.RegionInfo;
 import org.apache.hadoop.hbase.client.RegionInfoBuilder;
 import org.apache.hadoop.hbase.client.TableDescriptor;
 import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
+import org.apache.hadoop.hbase.io.hfile.composite.OnlineFiles;
 import org.apache.hadoop.hbase.mob.MobUtils;
 import org.apache.hadoop.hbase.regionserver.HRegion;
 import org.apache.hadoop.hbase.regionserver.HStore;
 import org.apache.hadoop.hbase.regionserver.HStoreFile;
+import org.apache.hadoop.hbase.regionserver.OnlineRegionFiles;
 import org.apache.hadoop.hbase.testclassification.IOTests;
 import org.apache.hadoop.hbase.testclassification.SmallTests;
 import org.junit.ClassRule;
@@ -88,8 +90,8 @@ public class TestOrphanFiles {
     return region;
   }
 
-  private static OnlineFiles online(HRegion... regions) {
-    return OnlineFiles.of(Arrays.asList(regions));
+  private static OnlineFiles.Snapshot online(HRegion... regions) {
+    return OnlineRegionFiles.of(Arrays.asList(regions));
   }
 
   private void cached(String name, String region) {
@@ -104,7 +106,7 @@ public class TestOrphanFiles {
     file.release();
   }
 
-  private List<String> look(OnlineFiles online, boolean needsSpace, long now) {
+  private List<String> look(OnlineFiles.Snapshot online, boolean needsSpace, long now) {
     return orphans.look(files.live(), online, needsSpace, now).stream().map(CachedFile::name)
       .sorted().collect(Collectors.toList());
   }
@@ -113,7 +115,7 @@ public class TestOrphanFiles {
   public void testFileMissingInItsRegionIsDroppedSoon() {
     cached(A, NAME);
     cached(B, NAME);
-    OnlineFiles online = online(region(REGION, false, A));
+    OnlineFiles.Snapshot online = online(region(REGION, false, A));
     assertEquals(Collections.emptyList(), look(online, true, 7));
     assertEquals(1, orphans.count());
     assertEquals(Collections.emptyList(), look(online, true, 6 + OrphanFiles.COMMIT_NANOS));
@@ -143,7 +145,7 @@ public class TestOrphanFiles {
   public void testFileOfAnOfflineRegionIsDroppedWhenTheTierIsFull() {
     cached(A, ELSEWHERE);
     cached(B, null);
-    OnlineFiles online = online(region(REGION, false));
+    OnlineFiles.Snapshot online = online(region(REGION, false));
     assertEquals(Collections.emptyList(), look(online, true, 0));
     assertEquals(Collections.emptyList(), look(online, true, GRACE - 1));
     assertEquals(Collections.emptyList(), look(online, false, 2 * GRACE));
@@ -157,7 +159,7 @@ public class TestOrphanFiles {
     cached(C, ELSEWHERE);
     cached(D, ELSEWHERE);
     cached(A + "." + ELSEWHERE, NAME);
-    OnlineFiles online = online(region(REGION, false, A + "." + ELSEWHERE,
+    OnlineFiles.Snapshot online = online(region(REGION, false, A + "." + ELSEWHERE,
       "other=" + ELSEWHERE + "-" + B, "ns=other=" + ELSEWHERE + "-" + C + "." + ELSEWHERE));
     look(online, true, 0);
     assertEquals(Collections.singletonList(D), look(online, true, GRACE));
@@ -168,7 +170,7 @@ public class TestOrphanFiles {
     cached(A, NAME);
     cached(B, NAME);
     RegionInfo replica = RegionInfoBuilder.newBuilder(REGION).setReplicaId(1).build();
-    OnlineFiles online = online(region(replica, false, A));
+    OnlineFiles.Snapshot online = online(region(replica, false, A));
     assertTrue(online.isOnline(NAME));
     look(online, false, 0);
     assertEquals(Collections.singletonList(B), look(online, false, OrphanFiles.COMMIT_NANOS));
@@ -178,10 +180,10 @@ public class TestOrphanFiles {
   public void testMobFilesAreReadThroughRegionsOfTheTable() {
     String mobRegion = MobUtils.getMobRegionInfo(TABLE).getEncodedName();
     cached(A, mobRegion);
-    OnlineFiles with = online(region(REGION, true));
+    OnlineFiles.Snapshot with = online(region(REGION, true));
     look(with, true, 0);
     assertEquals(Collections.emptyList(), look(with, true, 2 * GRACE));
-    OnlineFiles without = online(region(REGION, false));
+    OnlineFiles.Snapshot without = online(region(REGION, false));
     assertFalse(without.isRead(A, mobRegion));
   }
 

@@ -33,12 +33,13 @@ import org.apache.hadoop.hbase.io.hfile.CachedBlockFixture;
 import org.apache.hadoop.hbase.io.hfile.RefCntLeakRule;
 import org.apache.hadoop.hbase.testclassification.IOTests;
 import org.apache.hadoop.hbase.testclassification.MediumTests;
-import org.apache.hbase.thirdparty.com.google.common.util.concurrent.Uninterruptibles;
 import org.junit.After;
 import org.junit.ClassRule;
 import org.junit.Rule;
 import org.junit.Test;
 import org.junit.experimental.categories.Category;
+
+import org.apache.hbase.thirdparty.com.google.common.util.concurrent.Uninterruptibles;
 
 /** What a store loses when a part of a device fails: what was on that part. */
 @Category({ IOTests.class, MediumTests.class })

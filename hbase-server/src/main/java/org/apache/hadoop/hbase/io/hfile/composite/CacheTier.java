@@ -1,0 +1,95 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.io.hfile.composite;
+
+import java.util.function.BiConsumer;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import org.apache.hadoop.hbase.io.hfile.BlockCache;
+import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
+import org.apache.hadoop.hbase.io.hfile.Cacheable;
+import org.apache.yetus.audience.InterfaceAudience;
+
+/**
+ * What {@link CompositeBucketCache} asks of a tier beyond {@link BlockCache}. Any engine that
+ * answers these questions can be a tier; nothing here says how or where blocks are stored.
+ * <p>
+ * All methods are thread-safe, none of them counts a hit or a miss, and none of them hands out a
+ * reference to a block.
+ */
+@InterfaceAudience.Private
+public interface CacheTier extends BlockCache {
+
+  /**
+   * Whether the tier holds a copy under exactly this key, one that still waits to be written
+   * included. The answer may be out of date when it arrives.
+   */
+  boolean containsBlock(BlockCacheKey key);
+
+  /** Whether the tier could hold this block at all, however empty it is. */
+  boolean accepts(Cacheable block);
+
+  /** Whether the tier would, by all it knows now, hold this block without evicting another. */
+  boolean hasRoomFor(Cacheable block);
+
+  /**
+   * Whether the tier has so much space that was never used, or that evicted files have left, that
+   * insertions evict nothing for a while. Never true of a full tier, also not at the moment after
+   * it has made room. Takes a short lock at most.
+   */
+  boolean hasSpareSpace();
+
+  /**
+   * Waits until an insertion under this key would not be refused because too many others wait to
+   * be written.
+   * @param timeoutNanos the longest wait, in nanoseconds; 0 asks without waiting
+   * @return whether there was room when the wait ended
+   * @throws InterruptedException if the thread is interrupted while it waits
+   */
+  boolean awaitInsertion(BlockCacheKey key, long timeoutNanos) throws InterruptedException;
+
+  /**
+   * Visits the key of each block held for a file, those that still wait to be written included. A
+   * key may be visited twice, and a block that comes or goes meanwhile may be missed.
+   */
+  void forEachBlockOf(String hfileName, Consumer<BlockCacheKey> visitor);
+
+  /** Returns how many readers hold the block under this key, 0 if the tier does not have it. */
+  int getRpcRefCount(BlockCacheKey key);
+
+  /** Returns the number of index, bloom and other meta blocks stored. */
+  long getMetaBlockCount();
+
+  /** Returns the bytes of index, bloom and other meta blocks stored. */
+  long getMetaBlockSize();
+
+  /** Visits each file of which the tier stores blocks. Costs O(files), whatever the tier holds. */
+  void forEachFile(TierBlockCounts.FileVisitor visitor);
+
+  /**
+   * Names what the tier has to tell: capitalized names that follow the tier's own, and where each
+   * value is read. Reading one is cheap, whatever the tier holds.
+   */
+  void forEachGauge(BiConsumer<String, LongSupplier> gauges);
+
+  /** Whether a read costs no more than memory does. */
+  boolean isInMemory();
+
+  /** Returns the storage behind this tier, in words for an operator. */
+  String getIoEngine();
+}

@@ -1,0 +1,409 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.io.hfile.composite;
+
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.LongAdder;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
+import org.apache.hadoop.hbase.io.hfile.BlockType;
+import org.apache.hadoop.hbase.io.hfile.CacheConfig;
+import org.apache.hadoop.hbase.io.hfile.Cacheable;
+import org.apache.hadoop.hbase.io.hfile.CombinedBlockCache;
+import org.apache.hadoop.hbase.io.hfile.FirstLevelBlockCache;
+import org.apache.hadoop.hbase.io.hfile.HFileBlock;
+import org.apache.hadoop.hbase.io.hfile.HFileInfo;
+import org.apache.hadoop.hbase.regionserver.StoreFileInfo;
+import org.apache.yetus.audience.InterfaceAudience;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Two tiers behind one block cache, neither of them on the heap: index, bloom and other meta blocks
+ * live in the first (memory), data blocks in the second (usually a device).
+ * <ul>
+ * <li>A block goes where its own type says; the type in its key is a guess of the caller's and is
+ * corrected on insertion.</li>
+ * <li>A lookup asks both tiers, whatever the key's type: the first one first, unless data is wanted
+ * and none is promoted. A hit counts where it was found; a miss counts once, in the tier the key's
+ * type would have it in.</li>
+ * <li>A meta block that the first tier refuses (too large for its buckets, too many waiting to be
+ * written) or evicts for want of space goes to the second instead of being dropped.</li>
+ * <li>A meta block found in the second tier is copied back up if, and only if, the first has room
+ * to spare. So coming back never evicts, which is what keeps two working sets that do not fit from
+ * chasing each other; the second tier keeps its copy, so that leaving again costs no device write.
+ * </li>
+ * <li>A data block found in the second tier is copied into the first if a {@link PromotionPolicy}
+ * finds it worth more than what it would displace there, and if its place is not needed for meta
+ * blocks. It leaves again without being written anywhere.</li>
+ * <li>A data block that a read has missed goes to the second tier if {@link ReadMissAdmission}
+ * admits it; every other insertion is admitted.</li>
+ * <li>A meta block in the first tier that nobody has asked for during some minutes goes to the
+ * second while data wants its place.</li>
+ * <li>An eviction reaches both tiers, and {@link FileEvictionGuard} sees to the blocks that move at
+ * that moment.</li>
+ * </ul>
+ * It is a {@link CombinedBlockCache} to everything that asks: the tiers are its first and second
+ * level. The first cannot be resized and takes nothing of the heap's share for block cache.
+ * Thread-safe. See HBASE-23296.
+ */
+@InterfaceAudience.Private
+public class CompositeBucketCache extends CombinedBlockCache {
+  private static final Logger LOG = LoggerFactory.getLogger(CompositeBucketCache.class);
+
+  /** The mean size of a block that the admission of read misses expects. */
+  private static final int EXPECTED_BLOCK_BYTES = 32 << 10;
+
+  private final PromotionTier first;
+  private final CacheTier second;
+  private final FileEvictionGuard guard;
+  private final LongAdder returned = new LongAdder();
+  private final AtomicBoolean closed = new AtomicBoolean();
+  private final ReadMissAdmission admission;
+  private final CompositeBucketCacheMetrics metrics;
+  private final ReadLatencyHistogram firstReads;
+  private final ReadLatencyHistogram secondReads;
+  /** Null if data blocks stay in the second tier. */
+  private volatile PromotionPolicy promotion;
+
+  /**
+   * @param first  where meta blocks live
+   * @param second where data blocks live, and what the first has no place for
+   * @param guard  the guard that the first tier uses when it hands blocks to the second
+   */
+  public <T extends FirstLevelBlockCache & PromotionTier> CompositeBucketCache(T first,
+    CacheTier second, FileEvictionGuard guard) {
+    super(first, second);
+    this.first = first;
+    this.second = second;
+    this.guard = guard;
+    first.setVictimCache(second);
+    this.admission = new ReadMissAdmission(
+      Math.max(1, second.getMaxSize() / EXPECTED_BLOCK_BYTES), second::hasSpareSpace);
+    this.metrics =
+      new CompositeBucketCacheMetrics(first, second, this::getReturnedBlockCount, admission);
+    this.firstReads = metrics.getTiers().get(0).getReadLatencies();
+    this.secondReads = metrics.getTiers().get(1).getReadLatencies();
+  }
+
+  /** Whether blocks are cached in a composite cache, neither tier of which is on the heap. */
+  public static boolean isUsed(CacheConfig cacheConf) {
+    return cacheConf.getBlockCache().orElse(null) instanceof CompositeBucketCache;
+  }
+
+
+  @Override
+  public void shutdown() {
+    promotion = null;
+    if (closed.compareAndSet(false, true)) {
+      metrics.close();
+    }
+    // The first tier before the second, which takes what the first still hands on.
+    super.shutdown();
+  }
+
+  @Override
+  public void cacheBlock(BlockCacheKey key, Cacheable block, boolean inMemory,
+    boolean waitWhenCache) {
+    BlockType type = block.getBlockType();
+    boolean meta = isMetaBlock(type);
+    if (type != null && (key.getBlockType() == null || meta != isMetaBlock(key.getBlockType()))) {
+      key.setBlockType(type);
+    }
+    if (!meta && isReadMiss(inMemory, waitWhenCache) && isRejected(key)) {
+      return;
+    }
+    CacheTier tier = meta && first.accepts(block) ? first : second;
+    tier.cacheBlock(key, block, inMemory, waitWhenCache);
+  }
+
+  /**
+   * Whether a block comes from a read that is to be filtered. Prefetch and cache-on-write offer to
+   * wait. What is to stay in memory, as hbase:meta, is few and worth its place at once.
+   */
+  private static boolean isReadMiss(boolean inMemory, boolean waitWhenCache) {
+    return !inMemory && !waitWhenCache;
+  }
+
+  /** A block that either tier has is not decided about again. */
+  private boolean isRejected(BlockCacheKey key) {
+    return admission.isFilter() && !second.containsBlock(key) && !first.containsBlock(key)
+      && !admission.admits(key);
+  }
+
+  @Override
+  public Cacheable getBlock(BlockCacheKey key, boolean caching, boolean repeat,
+    boolean updateCacheMetrics) {
+    PromotionPolicy policy = promotion;
+    boolean metaWanted = isMetaBlock(key.getBlockType());
+    Cacheable block;
+    if (metaWanted || policy != null) {
+      block = lookUpInFirst(policy, key, caching, updateCacheMetrics);
+      if (block == null) {
+        block = lookUpInSecond(policy, key, caching, updateCacheMetrics);
+      }
+    } else {
+      // Without promotion, data is in the first tier only if it is none, whatever the key says.
+      block = lookUpInSecond(null, key, caching, updateCacheMetrics);
+      if (block == null) {
+        block = lookUpInFirst(null, key, caching, updateCacheMetrics);
+      }
+    }
+    if (block == null && !repeat && updateCacheMetrics) {
+      CacheTier home = metaWanted ? first : second;
+      home.getStats().miss(caching, key.isPrimary(), key.getBlockType());
+    }
+    return block;
+  }
+
+  private Cacheable lookUpInFirst(PromotionPolicy policy, BlockCacheKey key, boolean caching,
+    boolean counts) {
+    long start = counts ? firstReads.start() : ReadLatencyHistogram.NOT_TIMED;
+    // As a repeat, which counts a hit but no miss: the other tier may have it.
+    Cacheable block = first.getBlock(key, caching, true, counts);
+    if (block != null) {
+      firstReads.end(start);
+      if (
+        policy != null && isRequested(key, caching, counts) && !isMetaBlock(block.getBlockType())
+      ) {
+        policy.onHit(key, first.placeFor(block));
+      }
+    }
+    return block;
+  }
+
+  private Cacheable lookUpInSecond(PromotionPolicy policy, BlockCacheKey key, boolean caching,
+    boolean counts) {
+    long start = counts ? secondReads.start() : ReadLatencyHistogram.NOT_TIMED;
+    Cacheable block = second.getBlock(key, caching, true, counts);
+    if (block != null) {
+      secondReads.end(start);
+      if (isMetaBlock(block.getBlockType())) {
+        restoreToL1(key, block);
+      } else if (policy != null && isRequested(key, caching, counts)) {
+        promote(policy, key, block);
+      }
+    }
+    return block;
+  }
+
+  /**
+   * Whether a lookup says that the block is wanted. Prefetch looks without counting; compactions,
+   * and scans that are not to cache, say so. A reference's block belongs to another file, and
+   * references are short-lived; only their names have a dot.
+   */
+  private static boolean isRequested(BlockCacheKey key, boolean caching, boolean counts) {
+    return caching && counts && key.getHfileName().indexOf('.') < 0;
+  }
+
+  private void promote(PromotionPolicy policy, BlockCacheKey key, Cacheable block) {
+    int size = first.placeFor(block);
+    if (size == 0 || !policy.onSlowHit(key, size)) {
+      return;
+    }
+    String hfileName = key.getHfileName();
+    long stamp = guard.moveStarts(hfileName);
+    if (stamp == FileEvictionGuard.BUSY) {
+      policy.onRemoved(key);
+      return;
+    }
+    if (key.getBlockType() == null || isMetaBlock(key.getBlockType())) {
+      key.setBlockType(block.getBlockType());
+    }
+    first.promote(key, block);
+    if (!isStillWanted(key, stamp)) {
+      first.evictBlock(key);
+    }
+  }
+
+  /**
+   * Whether a copy that was just put into the first tier may stay. An eviction that was over before
+   * the stamp was taken has left nothing in the second tier.
+   */
+  private boolean isStillWanted(BlockCacheKey key, long stamp) {
+    return guard.undisturbed(key.getHfileName(), stamp) && second.containsBlock(key);
+  }
+
+  /**
+   * Sets how much of the first tier data blocks may take.
+   * @param share of its capacity, 0 to 1; 0 if they are to stay in the second tier
+   */
+  void setPromotedShare(double share) {
+    if (!closed.get()) {
+      promotion = first.setPromotedShare(share);
+    }
+  }
+
+  /**
+   * Sets how long a meta block in the first tier may go unasked for before it gives way to data.
+   * @param ms above 0; 0 if it never does
+   */
+  void setMetaIdleMs(long ms) {
+    if (!closed.get()) {
+      first.setMetaIdleMs(ms);
+    }
+  }
+
+  /**
+   * Sets which of the data blocks that reads have missed are inserted into the second tier.
+   * @param secondMissOnly true for those that were missed before, false for all
+   */
+  void setSecondMissOnly(boolean secondMissOnly) {
+    admission.setSecondMissOnly(secondMissOnly);
+  }
+
+  private void restoreToL1(BlockCacheKey key, Cacheable block) {
+    String hfileName = key.getHfileName();
+    if (
+      !first.hasRoomFor(block) || first.containsBlock(key) || StoreFileInfo.isReference(hfileName)
+    ) {
+      // Blocks found through a reference belong to another file, and references are short-lived.
+      return;
+    }
+    long stamp = guard.moveStarts(hfileName);
+    if (stamp == FileEvictionGuard.BUSY || !second.containsBlock(key)) {
+      // An eviction that was over before the stamp was taken has left nothing in the second tier.
+      return;
+    }
+    if (!isMetaBlock(key.getBlockType())) {
+      key.setBlockType(block.getBlockType());
+    }
+    first.cacheBlock(key, block);
+    if (!guard.undisturbed(hfileName, stamp)) {
+      first.evictBlock(key);
+      // The first tier hands on what it has no place in the queue for.
+      second.evictBlock(key);
+    } else if (second.containsBlock(key)) {
+      returned.increment();
+    } else {
+      first.evictBlock(key);
+    }
+  }
+
+  @Override
+  public boolean evictBlock(BlockCacheKey key) {
+    guard.evictionStarts(key.getHfileName());
+    try {
+      boolean inFirst = first.evictBlock(key);
+      boolean inSecond = second.evictBlock(key);
+      return inFirst || inSecond;
+    } finally {
+      guard.evictionEnds(key.getHfileName());
+    }
+  }
+
+  /** Returns the number of copies evicted; a block that was in both tiers counts twice. */
+  @Override
+  public int evictBlocksByHfileName(String hfileName) {
+    guard.evictionStarts(hfileName);
+    try {
+      return first.evictBlocksByHfileName(hfileName) + second.evictBlocksByHfileName(hfileName);
+    } finally {
+      guard.evictionEnds(hfileName);
+    }
+  }
+
+  /** Returns the number of copies evicted; a block that was in both tiers counts twice. */
+  @Override
+  public int evictBlocksRangeByHfileName(String hfileName, long initOffset, long endOffset) {
+    guard.evictionStarts(hfileName);
+    try {
+      return first.evictBlocksRangeByHfileName(hfileName, initOffset, endOffset)
+        + second.evictBlocksRangeByHfileName(hfileName, initOffset, endOffset);
+    } finally {
+      guard.evictionEnds(hfileName);
+    }
+  }
+
+  @Override
+  public Optional<Boolean> isAlreadyCached(BlockCacheKey key) {
+    return Optional.of(
+      first.isAlreadyCached(key).orElse(false) || second.isAlreadyCached(key).orElse(false));
+  }
+
+  /** A meta block fits if either tier has the space: what the first lacks, the second lends. */
+  @Override
+  public Optional<Boolean> blockFitsIntoTheCache(HFileBlock block) {
+    if (
+      isMetaBlock(block.getBlockType()) && first.accepts(block)
+        && first.blockFitsIntoTheCache(block).orElse(true)
+    ) {
+      return Optional.of(true);
+    }
+    return second.blockFitsIntoTheCache(block);
+  }
+
+  /** Only the second tier knows which files it has whole; the first holds copies. */
+  @Override
+  public Optional<Boolean> shouldCacheFile(HFileInfo hFileInfo, Configuration conf) {
+    return second.shouldCacheFile(hFileInfo, conf);
+  }
+
+  @Override
+  public Optional<Boolean> shouldCacheBlock(BlockCacheKey key, long maxTimeStamp,
+    Configuration conf) {
+    return second.shouldCacheBlock(key, maxTimeStamp, conf);
+  }
+
+  /** Tells the second tier, which checks that it holds as many data blocks as it is told of. */
+  @Override
+  public void notifyFileCachingCompleted(Path fileName, int totalBlockCount, int dataBlockCount,
+    long size) {
+    second.notifyFileCachingCompleted(fileName, totalBlockCount, dataBlockCount, size);
+  }
+
+  /** Returns how many readers hold the block, in both tiers together. */
+  @Override
+  public int getRpcRefCount(BlockCacheKey key) {
+    return first.getRpcRefCount(key) + second.getRpcRefCount(key);
+  }
+
+  /** Does nothing: the first tier's size is fixed, and none of it is heap to tune. */
+  @Override
+  public void setMaxSize(long size) {
+    LOG.debug("The first tier keeps its size; a request for {} bytes is ignored", size);
+  }
+
+  /** Each tier sees its own keys over the common ones. */
+  @Override
+  public void onConfigurationChange(Configuration conf) {
+    // Refused before anything is changed.
+    double share = CompositeBucketCacheSettings.promotedShare(conf);
+    long metaIdleMs = CompositeBucketCacheSettings.metaIdleMs(conf);
+    boolean secondMissOnly = CompositeBucketCacheSettings.isSecondMissOnly(conf);
+    first.onConfigurationChange(
+      CompositeBucketCacheSettings.ofTier(conf, CompositeBucketCacheSettings.L1_PREFIX));
+    second.onConfigurationChange(
+      CompositeBucketCacheSettings.ofTier(conf, CompositeBucketCacheSettings.L2_PREFIX));
+    setMetaIdleMs(metaIdleMs);
+    setPromotedShare(share);
+    setSecondMissOnly(secondMissOnly);
+  }
+
+  /** Returns what the tiers have to tell, for as long as the cache is open. */
+  public CompositeBucketCacheMetrics getMetrics() {
+    return metrics;
+  }
+
+  /** Returns how often a meta block was copied from the second tier back into the first. */
+  public long getReturnedBlockCount() {
+    return returned.sum();
+  }
+}

@@ -1,0 +1,95 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.io.hfile.composite;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.yetus.audience.InterfaceAudience;
+
+/**
+ * Sum of the direct memory that a server's settings require, by component, and its comparison with
+ * the limit of the process. Not thread-safe.
+ */
+@InterfaceAudience.Private
+public final class DirectMemoryDemand {
+  private static final long MB = 1 << 20;
+
+  private final List<String> atStart = new ArrayList<>();
+  private final List<String> all = new ArrayList<>();
+  private long bytesAtStart;
+  private long bytes;
+
+  /**
+   * Adds a component that allocates all of its memory while the server starts.
+   * @param what  key and value
+   * @param bytes 0 or more
+   */
+  public void addAtStart(String what, long bytes) {
+    atStart.add(part(what, bytes));
+    bytesAtStart += bytes;
+    addLater(what, bytes);
+  }
+
+  /**
+   * Adds a component that allocates memory on demand.
+   * @param what  its name, with key and value if it has them
+   * @param bytes its maximum, 0 or more; a component with 0 is left out
+   */
+  public void addLater(String what, long bytes) {
+    if (bytes > 0) {
+      all.add(part(what, bytes));
+      this.bytes += bytes;
+    }
+  }
+
+  private static String part(String what, long bytes) {
+    return what + " (" + mb(bytes) + " MB)";
+  }
+
+  /** Returns MB, rounded up. */
+  private static long mb(long bytes) {
+    return (bytes + MB - 1) / MB;
+  }
+
+  /**
+   * Returns the sentence that refuses the start if what it allocates exceeds the limit.
+   * @param limit direct memory of the process, in bytes
+   * @return null if it does not
+   */
+  String refusal(long limit) {
+    return bytesAtStart <= limit
+      ? null
+      : String.join(" + ", atStart) + " make " + mb(bytesAtStart)
+        + " MB at the start, which exceeds the " + limit / MB
+        + " MB of direct memory of this process; lower one of them, or raise "
+        + "-XX:MaxDirectMemorySize.";
+  }
+
+  /**
+   * Returns the sentence that warns if the sum of all components exceeds the limit.
+   * @param limit direct memory of the process, in bytes
+   * @return null if it does not
+   */
+  String warning(long limit) {
+    return bytes <= limit
+      ? null
+      : String.join(" + ", all) + " may come to " + mb(bytes) + " MB, which exceeds the "
+        + limit / MB + " MB of direct memory of this process; raise -XX:MaxDirectMemorySize to "
+        + mb(bytes) + "m or more, or lower one of them.";
+  }
+}

@@ -1,0 +1,526 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.io.hfile.composite;
+
+import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.concurrent.atomic.LongAdder;
+import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
+import org.apache.yetus.audience.InterfaceAudience;
+
+/**
+ * Promotes a block if it is asked for more often than the blocks that would have to make room for
+ * it, taken together, by a margin that a copy is worth. So one pass over cold data promotes next to
+ * nothing, and a large block has to be worth the many small ones that it displaces.
+ * <p>
+ * How often blocks are asked for is a {@link FrequencySketch}'s estimate, over cached and uncached
+ * blocks alike; a hit is an increment there and no more. The blocks that would make room are found
+ * by {@link VictimSampler}, the least frequent of a few looked at. A candidate that ties with them
+ * at more than {@value #WARM} is promoted once in {@value #TIES_PER_PROMOTION} times nevertheless:
+ * a frequency has an upper end, and blocks that got there and then fell out of use must not hold
+ * their place against new ones that got there too.
+ * <p>
+ * <b>Shortages.</b> Where places come in sizes, those of one size may all be taken while others are
+ * not. A block of that size then has to displace one of its own size, whatever room there is, as
+ * nothing else would give it a place; and how often such blocks are asked for in vain is counted
+ * (see {@link MissedHitCounter}) for the tier, which can turn places of one size into another's.
+ * <p>
+ * <b>Bursts.</b> Several rows of one block are often asked for one after the other. That says
+ * nothing about the block's future, so a block asked for again within as many reads as about one
+ * in {@value #BLOCKS_PER_RECENT} of the blocks that fit is counted, and considered, only each
+ * {@value #REPEATS_PER_COUNT}th time; a block that is all anybody asks for gets in by that.
+ * <p>
+ * <b>How much of the past counts.</b> Where the same blocks stay hot, the longer the sketch
+ * remembers the better; where they change, an old favourite is in the way. No fixed memory serves
+ * both. So the policy runs in miniature beside itself, on a sample of the blocks and as large a
+ * share of the room, once for each memory that might suit; what serves the sample best is taken
+ * over. A promotion counts against that as {@link #PROMOTION_COST} of a hit, as it is a copy. With
+ * a long memory goes a margin: where much is remembered, a candidate that is ahead by one is ahead
+ * by chance; where little is, one is all that tells the new from the old. So where all blocks are
+ * asked for equally often, few are promoted.
+ * <p>
+ * Thread-safe. No lock is taken for a hit, nor, once the tier is full, for all but a few of the
+ * blocks that are turned away, save that one in some hundreds of blocks is also looked up in the
+ * miniatures. Beside the sketch, the policy takes about 30 bytes for each block in the fast tier.
+ * <p>
+ * After G. Einziger, R. Friedman and B. Manes, "TinyLFU: a highly efficient cache admission
+ * policy"; G. Einziger, O. Eytan, R. Friedman and B. Manes, "Lightweight robust size aware cache
+ * management" (comparing with all victims together); C. Waldspurger, T. Saemundsson, I. Ahmad and
+ * N. Park, "Cache modeling and optimization using miniature simulations". See HBASE-23296.
+ */
+@InterfaceAudience.Private
+public final class FrequencyPromotionPolicy implements PromotionPolicy {
+
+  /** What a promotion costs, in hits: what it takes to copy, by what a hit saves. */
+  static final double PROMOTION_COST = 0.5;
+
+  /** Memories to choose from: increments, for each block that fits, between two halvings. */
+  private static final double[] MEMORIES = { 1.25, 2.5, 5, 20 };
+  /** What a candidate has to be counted above its victims to be worth a copy, for each memory. */
+  private static final int[] MARGINS = { 0, 0, 1, 2 };
+  /** Which of them is in use until the miniatures know better. */
+  private static final int DEFAULT_MEMORY = 2;
+
+  /** Above this frequency a tie may be promoted. */
+  private static final int WARM = 5;
+  private static final int TIES_PER_PROMOTION = 128;
+
+  /** No candidate displaces more blocks than it has been counted, a tie excepted. */
+  private static final int MAX_VICTIMS = 64;
+
+  /** One slot for so many blocks that fit remembers which block was asked for last. */
+  private static final int BLOCKS_PER_RECENT = 64;
+  private static final int MAX_RECENT = 1 << 14;
+  private static final int REPEAT_BITS = 3;
+  private static final long REPEATS_PER_COUNT = 1 << REPEAT_BITS;
+
+  private final FrequencySketch sketch;
+  /**
+   * Hashes of blocks asked for just now, each where its hash says until another takes the slot, and
+   * in the lowest bits how often it was asked for since it counted.
+   */
+  private final AtomicLongArray recent;
+  private final VictimSampler hot;
+  private final Eviction eviction;
+  private final Miniatures miniatures;
+  private final long usable;
+  private final long dataMax;
+  private final int averageBlockSize;
+
+  private volatile double memory = MEMORIES[DEFAULT_MEMORY];
+  private volatile int margin = MARGINS[DEFAULT_MEMORY];
+  private volatile long capacity;
+  private final AtomicLong used = new AtomicLong();
+  private final AtomicBoolean shrinking = new AtomicBoolean();
+  private final AtomicInteger turn = new AtomicInteger();
+  /** One for each size of which all places are taken; replaced when one begins or ends. */
+  private volatile MissedHitCounter[] shortages = new MissedHitCounter[0];
+  /** Races lose a step now and then, which harms nothing. */
+  private long random;
+
+  private final LongAdder promoted = new LongAdder();
+  private final LongAdder rejected = new LongAdder();
+  private final LongAdder demoted = new LongAdder();
+
+  /**
+   * @param usable           bytes of the fast tier that blocks can take, meta blocks included
+   * @param dataMax          the most of them that data blocks may take
+   * @param averageBlockSize what a data block takes, in bytes, as far as is known beforehand
+   * @param sketchBlocks     how many blocks to size the sketch for, at 8 bytes each: twice the
+   *                         blocks that fit into the fast tier is enough, however large the slow
+   *                         one (four times gains 0.3 hits per hundred at best, once loses 0.3)
+   * @param eviction         how blocks leave the fast tier
+   * @param seed             of the random choices; any number
+   * @throws IllegalArgumentException if the sketch cannot be of that size
+   */
+  public FrequencyPromotionPolicy(long usable, long dataMax, int averageBlockSize,
+    long sketchBlocks, Eviction eviction, long seed) {
+    this(usable, dataMax, averageBlockSize, sketchBlocks, eviction, seed, true);
+  }
+
+  private FrequencyPromotionPolicy(long usable, long dataMax, int averageBlockSize,
+    long sketchBlocks, Eviction eviction, long seed, boolean adaptive) {
+    this.usable = usable;
+    this.dataMax = Math.min(dataMax, usable);
+    this.averageBlockSize = averageBlockSize;
+    this.capacity = this.dataMax;
+    this.eviction = eviction == null ? this::forget : eviction;
+    this.sketch = new FrequencySketch(sketchBlocks);
+    this.hot = new VictimSampler(sketch, this.dataMax / averageBlockSize, seed);
+    this.random = FrequencySketch.hash(seed);
+    int blocks = (int) Math.min(Integer.MAX_VALUE, this.dataMax / averageBlockSize);
+    this.recent = new AtomicLongArray(Integer.highestOneBit(
+      Math.max(1, Math.min(MAX_RECENT, blocks / BLOCKS_PER_RECENT))));
+    this.miniatures =
+      adaptive && blocks >= Miniatures.MIN_BLOCKS ? new Miniatures(blocks, seed) : null;
+    setPeriod();
+  }
+
+  @Override
+  public void onHit(BlockCacheKey key, int size) {
+    long hash = FrequencySketch.hash(key);
+    if (isRepeat(hash)) {
+      return;
+    }
+    sketch.increment(hash);
+    if (miniatures != null) {
+      miniatures.access(key, hash, size);
+    }
+  }
+
+  @Override
+  public boolean onSlowHit(BlockCacheKey key, int size) {
+    long hash = FrequencySketch.hash(key);
+    if (!isRepeat(hash)) {
+      if (miniatures != null) {
+        miniatures.access(key, hash, size);
+      }
+      if (promotes(key, hash, size)) {
+        return true;
+      }
+    }
+    rejected.increment();
+    return false;
+  }
+
+  private boolean promotes(BlockCacheKey key, long hash, int size) {
+    if (!isLargeEnough(key, hash, sketch.increment(hash), size)) {
+      return false;
+    }
+    promoted.increment();
+    return true;
+  }
+
+  /** Whether the block was asked for just now, so that asking again says little about it. */
+  private boolean isRepeat(long hash) {
+    int slot = (int) (hash >>> 24) & (recent.length() - 1);
+    long last = recent.get(slot);
+    if ((last ^ hash) >>> REPEAT_BITS != 0) {
+      recent.lazySet(slot, hash & -REPEATS_PER_COUNT);
+      return false;
+    }
+    recent.lazySet(slot, (last & -REPEATS_PER_COUNT) | ((last + 1) & (REPEATS_PER_COUNT - 1)));
+    return ((last + 1) & (REPEATS_PER_COUNT - 1)) != 0;
+  }
+
+  private boolean isLargeEnough(BlockCacheKey key, long hash, int frequency, int size) {
+    MissedHitCounter shortage = shortageOf(size);
+    if (shortage != null && frequency > 1) {
+      shortage.count(hash);
+    }
+    if (size <= 0 || size > capacity) {
+      return false;
+    }
+    int victims = shortage == null ? VictimSampler.ANY_SIZE : size;
+    int weight = frequency;
+    if (
+      (shortage != null || used.get() + size > capacity)
+        && hot.rejects(hash, frequency, margin, victims)
+    ) {
+      if (frequency <= WARM || !isLucky()) {
+        return false;
+      }
+      weight = Integer.MAX_VALUE;
+    }
+    if (!hot.add(key, hash, size)) {
+      // It is there, or somebody else is about to put it there.
+      return false;
+    }
+    boolean roomy = false;
+    try {
+      long over = used.addAndGet(size) - capacity;
+      if (shortage != null) {
+        roomy = replace(key, hash, weight, victims, size);
+      } else {
+        roomy = over <= 0 || replace(key, hash, weight, victims, Math.min(over, size));
+      }
+    } finally {
+      if (!roomy) {
+        onRemoved(key, hash);
+      }
+    }
+    return roomy;
+  }
+
+  private boolean isLucky() {
+    random = random * 0x5851_F42D_4C95_7F2DL + 1;
+    return (random >>> 40) % TIES_PER_PROMOTION == 0;
+  }
+
+  private boolean replace(BlockCacheKey key, long hash, int weight, int size, long bytes) {
+    VictimSampler.Victim[] victims = new VictimSampler.Victim[Math.min(weight, MAX_VICTIMS)];
+    int taken = hot.takeFor(key, hash, weight, margin, size, bytes, victims);
+    if (taken == 0) {
+      return false;
+    }
+    long freed = 0;
+    int asked = 0;
+    try {
+      while (asked < taken) {
+        freed += evict(victims[asked++]);
+      }
+    } finally {
+      // An eviction that failed leaves some who were not asked.
+      while (asked < taken) {
+        hot.stays(victims[asked++]);
+      }
+    }
+    if (size != VictimSampler.ANY_SIZE) {
+      return freed >= bytes;
+    }
+    return freed >= bytes || freed + makeRoom(bytes - freed) >= bytes;
+  }
+
+  private MissedHitCounter shortageOf(int size) {
+    for (MissedHitCounter shortage : shortages) {
+      if (shortage.size() == size) {
+        return shortage;
+      }
+    }
+    return null;
+  }
+
+  @Override
+  public synchronized void bucketSizeExhausted(int size, int blocks) {
+    if (shortageOf(size) == null) {
+      MissedHitCounter[] more = Arrays.copyOf(shortages, shortages.length + 1);
+      more[shortages.length] = new MissedHitCounter(size, blocks);
+      shortages = more;
+    }
+  }
+
+  @Override
+  public long[] missedHits(int size) {
+    MissedHitCounter shortage = shortageOf(size);
+    return shortage == null ? new long[0] : shortage.counts();
+  }
+
+  @Override
+  public synchronized void bucketSizeAvailable(int size) {
+    shortages = Arrays.stream(shortages).filter(shortage -> shortage.size() != size)
+      .toArray(MissedHitCounter[]::new);
+  }
+
+  @Override
+  public int[] shortages() {
+    return Arrays.stream(shortages).mapToInt(MissedHitCounter::size).toArray();
+  }
+
+  /** Returns the bytes freed. */
+  private long evict(VictimSampler.Victim victim) {
+    boolean gone = false;
+    try {
+      gone = eviction.evict(victim.key);
+    } finally {
+      if (!gone) {
+        hot.stays(victim);
+      }
+    }
+    if (!gone) {
+      return 0;
+    }
+    demoted.increment();
+    return victim.size;
+  }
+
+  @Override
+  public void onRemoved(BlockCacheKey key) {
+    onRemoved(key, FrequencySketch.hash(key));
+  }
+
+  /** Evicts where there is no tier to evict from, in a miniature. */
+  private boolean forget(BlockCacheKey key) {
+    onRemoved(key);
+    return true;
+  }
+
+  private void onRemoved(BlockCacheKey key, long hash) {
+    int size = hot.remove(key, hash);
+    if (size > 0) {
+      used.addAndGet(-size);
+    }
+  }
+
+  @Override
+  public void onMetaPressure(long metaBytes) {
+    setCapacity(Math.max(0, Math.min(dataMax, usable - metaBytes)));
+  }
+
+  private void setCapacity(long bytes) {
+    capacity = bytes;
+    // One thread makes room for all; what it cannot free, the next call tries again.
+    while (used.get() > capacity && shrinking.compareAndSet(false, true)) {
+      long freed;
+      try {
+        freed = makeRoom(used.get() - capacity);
+      } finally {
+        shrinking.set(false);
+      }
+      if (freed == 0) {
+        return;
+      }
+    }
+  }
+
+  @Override
+  public long makeRoom(long bytes) {
+    long freed = 0;
+    int failures = 0;
+    // Each part twice in vain, and what is left is being read.
+    while (freed < bytes && failures < 2 * hot.parts()) {
+      VictimSampler.Victim victim = hot.take(turn.getAndIncrement());
+      long size = victim == null ? 0 : evict(victim);
+      freed += size;
+      failures = size == 0 ? failures + 1 : 0;
+    }
+    return freed;
+  }
+
+  @Override
+  public long getPromotedCount() {
+    return promoted.sum();
+  }
+
+  @Override
+  public long getRejectedCount() {
+    return rejected.sum();
+  }
+
+  @Override
+  public long getDemotedCount() {
+    return demoted.sum();
+  }
+
+  @Override
+  public long getBlockCount() {
+    return hot.count();
+  }
+
+  @Override
+  public long getUsedBytes() {
+    return used.get();
+  }
+
+  @Override
+  public long getCapacity() {
+    return capacity;
+  }
+
+  /** Returns after how many increments, for each block that fits, counts are halved now. */
+  public double getMemory() {
+    return memory;
+  }
+
+  void setMemory(double increments, int least) {
+    memory = increments;
+    margin = least;
+    setPeriod();
+  }
+
+  private void setPeriod() {
+    sketch.setPeriod((long) (memory * blocksThatFit()));
+  }
+
+  /** About how many blocks fill the capacity, going by those that are there if they are enough. */
+  private long blocksThatFit() {
+    long bytes = used.get();
+    long size = bytes < capacity / 2 ? averageBlockSize : bytes / Math.max(1, hot.count());
+    return Math.max(1, capacity / Math.max(1, size));
+  }
+
+  /** The same policy on a sample of the blocks, once for each memory. */
+  private final class Miniatures {
+    private static final int MIN_BLOCKS = 512;
+    /** What each miniature holds, if there are that many blocks. */
+    private static final int BLOCKS = 2048;
+    private static final int MIN_SCALE = 4;
+    /** Accesses, for each block that a miniature holds, before the memories are compared. */
+    private static final int ACCESSES_PER_BLOCK = 5;
+    /** How much of an earlier comparison stays in the next. */
+    private static final double INERTIA = 0.85;
+    /** What another memory has to be better by, in hits per access, to be taken. */
+    private static final double ADVANTAGE = 0.002;
+
+    private final int scale;
+    private final Miniature[] all = new Miniature[MEMORIES.length];
+    private final AtomicLong accesses = new AtomicLong();
+    private final AtomicBoolean comparing = new AtomicBoolean();
+    private volatile long accessesToCompare;
+    private int chosen = DEFAULT_MEMORY;
+
+    Miniatures(int blocks, long seed) {
+      this.scale = Math.max(MIN_SCALE, blocks / BLOCKS);
+      for (int i = 0; i < all.length; i++) {
+        all[i] = new Miniature(seed, i);
+      }
+      this.accessesToCompare = ACCESSES_PER_BLOCK * (long) (blocks / scale);
+    }
+
+    void access(BlockCacheKey key, long hash, int size) {
+      // Other bits than the sketch and the table of hot blocks go by, or the sample would crowd
+      // in a part of theirs.
+      long sample = (hash * 0x9E37_79B9_7F4A_7C15L) >>> 32;
+      if (sample * scale >>> 32 != 0) {
+        return;
+      }
+      for (Miniature miniature : all) {
+        miniature.access(key, hash, size);
+      }
+      if (
+        accesses.incrementAndGet() >= accessesToCompare && comparing.compareAndSet(false, true)
+      ) {
+        try {
+          compare(accesses.getAndSet(0));
+        } finally {
+          comparing.set(false);
+        }
+      }
+    }
+
+    private void compare(long sampled) {
+      int best = chosen;
+      for (int i = 0; i < all.length; i++) {
+        all[i].rate(sampled, capacity / scale);
+        if (all[i].score > all[best].score) {
+          best = i;
+        }
+      }
+      if (all[best].score > all[chosen].score + ADVANTAGE) {
+        chosen = best;
+      }
+      setMemory(MEMORIES[chosen], MARGINS[chosen]);
+      accessesToCompare = ACCESSES_PER_BLOCK * Math.max(1, blocksThatFit() / scale);
+    }
+
+    private final class Miniature {
+      private final FrequencyPromotionPolicy policy;
+      private final LongAdder hits = new LongAdder();
+      private long promotionsBefore;
+      private volatile double score;
+
+      Miniature(long seed, int choice) {
+        long room = Math.max(1, dataMax / scale);
+        long blocks = Math.max(1, room / averageBlockSize);
+        this.policy = new FrequencyPromotionPolicy(room, room, averageBlockSize, 2 * blocks, null,
+          seed, false);
+        policy.setMemory(MEMORIES[choice], MARGINS[choice]);
+      }
+
+      void access(BlockCacheKey key, long hash, int size) {
+        if (policy.hot.contains(key, hash)) {
+          policy.sketch.increment(hash);
+          hits.increment();
+        } else {
+          policy.promotes(key, hash, size);
+        }
+      }
+
+      void rate(long accesses, long room) {
+        long promotions = policy.getPromotedCount();
+        double gain = hits.sumThenReset() - PROMOTION_COST * (promotions - promotionsBefore);
+        promotionsBefore = promotions;
+        score = INERTIA * score + (1 - INERTIA) * gain / accesses;
+        policy.setCapacity(room);
+        policy.setPeriod();
+      }
+    }
+  }
+}

@@ -1,0 +1,50 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.io.hfile.composite;
+
+import java.util.Set;
+import org.apache.yetus.audience.InterfaceAudience;
+
+/**
+ * Tells a cache which files the regions of its server read, so that it can drop blocks of files
+ * that none reads. Thread-safe.
+ */
+@InterfaceAudience.Private
+public interface OnlineFiles {
+
+  /** What the regions that are online at one moment read. Immutable. */
+  interface Snapshot {
+    /**
+     * Whether a region is online whose files are in the directory of this encoded name.
+     * @param region may be null
+     */
+    boolean isOnline(String region);
+
+    /**
+     * Whether a region may read blocks that are cached under this name.
+     * @param region encoded name of the region whose directory the file is in, null if unknown
+     */
+    boolean isRead(String fileName, String region);
+  }
+
+  /** Returns the encoded names of the regions that are online now. */
+  Set<String> regions();
+
+  /** Looks at each region once; one that opens or closes meanwhile may be missed. */
+  Snapshot look();
+}

@@ -1,0 +1,129 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.io.hfile.composite;
+
+import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
+import org.apache.yetus.audience.InterfaceAudience;
+
+/**
+ * Decides which data blocks of a slow tier are worth a copy in a fast one, and which copies make
+ * room for them. It knows blocks by key and size only: what the tiers are, and how a block gets
+ * from one to the other, is the caller's.
+ * <p>
+ * The slow tier keeps its copy, so that a wrong decision costs a copy or a slow read, never a
+ * block, and giving a place up writes nothing.
+ * <p>
+ * <b>What the caller does.</b> On a hit in the fast tier, {@link #onHit}. On a hit in the slow one,
+ * {@link #onSlowHit}; if that says yes, room has been made and is reserved, and the caller copies
+ * the block. When the fast tier has lost a data block, for whatever reason (evicted at the
+ * policy's or at anybody's wish, replaced, its file closed, never arrived because a queue was
+ * full), {@link #onRemoved}, after the block can no longer be found there. While a key is known
+ * here it is not promoted again, so the order "gone from the tier, then {@code onRemoved}" is all
+ * that keeps the two in step.
+ * <p>
+ * Keys are compared with equals; a caller that finds blocks under several names (references,
+ * links) passes the one under which the fast tier holds the block. Sizes are the bytes that a
+ * block takes in the fast tier.
+ * <p>
+ * All methods are thread-safe and none waits for a lock that is held over a call to
+ * {@link Eviction}. See HBASE-23296.
+ */
+@InterfaceAudience.Private
+public interface PromotionPolicy {
+
+  /** How the policy has the fast tier give up a block. */
+  @InterfaceAudience.Private
+  interface Eviction {
+    /**
+     * Evicts a block from the fast tier, unless somebody reads it at this moment. If it goes,
+     * {@link PromotionPolicy#onRemoved} is called for it before this method returns.
+     * @return whether the block went; if not, it stays where it is and may be asked for again
+     */
+    boolean evict(BlockCacheKey key);
+  }
+
+  /**
+   * A data block was found in the fast tier.
+   * @param size the bytes it takes there
+   */
+  void onHit(BlockCacheKey key, int size);
+
+  /**
+   * A data block was found in the slow tier. If the answer is yes, the caller is to insert it into
+   * the fast tier, or to call {@link #onRemoved} if that did not work.
+   * @param size the bytes it would take in the fast tier
+   * @return whether to promote it
+   */
+  boolean onSlowHit(BlockCacheKey key, int size);
+
+  /** A data block is no longer in the fast tier. Does nothing for a key that is not known. */
+  void onRemoved(BlockCacheKey key);
+
+  /**
+   * The blocks that come before data take this much of the fast tier now. Data gets what they
+   * leave, up to its own limit; if it has more, it is evicted here and now.
+   * @param metaBytes the bytes of index, bloom and other meta blocks, those just arriving included
+   */
+  void onMetaPressure(long metaBytes);
+
+  /**
+   * Evicts data blocks, the least useful that can be found quickly first.
+   * @param bytes how much room is needed
+   * @return how much was freed; less if too many blocks are being read, or there are no more
+   */
+  long makeRoom(long bytes);
+
+  /**
+   * All places of one size are taken in the fast tier, though there may be space: from now on a
+   * block of that size is promoted only if another of that size makes way, and requests for those
+   * that stay in the slow tier are counted. Does nothing if there is such a shortage already.
+   * @param size   the bytes that a block of that size takes in the fast tier
+   * @param blocks how many blocks {@link #missedHits} is to tell of, about
+   */
+  void bucketSizeExhausted(int size, int blocks);
+
+  /**
+   * Returns how often the blocks of a size that has a shortage were found in the slow tier since
+   * it began, first requests for a block left out; the highest count first. No shortage, no counts.
+   */
+  long[] missedHits(int size);
+
+  /** There are places of that size again, or may be. */
+  void bucketSizeAvailable(int size);
+
+  /** Returns the sizes that have a shortage. */
+  int[] shortages();
+
+  /** Returns how often a block was promoted. */
+  long getPromotedCount();
+
+  /** Returns how often a block found in the slow tier was not worth a promotion. */
+  long getRejectedCount();
+
+  /** Returns how many blocks were evicted from the fast tier for this policy's sake. */
+  long getDemotedCount();
+
+  /** Returns the number of data blocks in the fast tier. */
+  long getBlockCount();
+
+  /** Returns the bytes of data blocks in the fast tier, those on their way included. */
+  long getUsedBytes();
+
+  /** Returns the bytes that data blocks may take in the fast tier now. */
+  long getCapacity();
+}

@@ -1,0 +1,55 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.io.hfile.composite;
+
+import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
+import org.apache.hadoop.hbase.io.hfile.Cacheable;
+import org.apache.yetus.audience.InterfaceAudience;
+
+/**
+ * A fast tier that takes copies of data blocks of a slower one into the room that its own blocks
+ * leave. The tier's own blocks come first: a copy goes when its place is needed, is not handed on
+ * to anybody, and makes none of the tier's own go but those that nobody asks for. Thread-safe.
+ */
+@InterfaceAudience.Private
+public interface PromotionTier extends CacheTier {
+
+  /**
+   * Sets how much of the tier copies may take. Those that are beyond it are evicted, but for what
+   * is being read at this moment, which goes when its place is needed.
+   * @param share of the capacity, 0 to 1; 0 if there are to be none
+   * @return what decides which blocks are worth a copy; null if the share is 0
+   */
+  PromotionPolicy setPromotedShare(double share);
+
+  /**
+   * Sets how long one of the tier's own blocks may go unasked for before it gives way to copies
+   * that want its place.
+   * @param ms above 0; 0 if it never does
+   */
+  void setMetaIdleMs(long ms);
+
+  /** Returns the bytes that the block would take here, or 0 if it is too large for this tier. */
+  int placeFor(Cacheable block);
+
+  /**
+   * Takes a copy of a block for which the policy's {@link PromotionPolicy#onSlowHit} has just said
+   * yes, or tells the policy that it is not there. Does not wait.
+   */
+  void promote(BlockCacheKey key, Cacheable block);
+}

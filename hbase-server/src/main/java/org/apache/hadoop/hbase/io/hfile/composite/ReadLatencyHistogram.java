@@ -1,0 +1,202 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.io.hfile.composite;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicLongArray;
+import org.apache.yetus.audience.InterfaceAudience;
+
+/**
+ * How long a tier takes to hand out a block: a histogram of times, of which the last minute is
+ * summed up at intervals, so that all who ask see the same and nobody's asking resets anything.
+ * <p>
+ * Times are counted in buckets of a sixteenth of a power of two: a percentile is the upper end of
+ * its bucket and at most 6.25 % above the true value. To time a read takes about 50 ns, most of it
+ * for reading the clock twice: little beside a read from a device, but most of a read from memory.
+ * So a tier in memory has one read in so many timed, chosen at random, which is as good for
+ * percentiles. Recording adds 1 to one counter. Thread-safe.
+ */
+@InterfaceAudience.Private
+public final class ReadLatencyHistogram {
+
+  /** What {@link #start} returns for a read that is not timed. */
+  public static final long NOT_TIMED = 0;
+
+  private static final int SUB_BUCKET_BITS = 4;
+  private static final int SUB_BUCKETS = 1 << SUB_BUCKET_BITS;
+  /** All times from 2^40 ns, which is 18 minutes, share the last bucket. */
+  private static final int MAX_BITS = 40;
+  private static final int BUCKETS = (MAX_BITS - SUB_BUCKET_BITS + 1) * SUB_BUCKETS;
+  /** Threads share counters by their number, so that few wait for another's cache line. */
+  private static final int STRIPES = 8;
+  private static final Summary NOTHING = new Summary(0, 0, 0, 0, 0, 0, 0);
+
+  private final int mask;
+  private final int window;
+  private final AtomicLongArray[] stripes = new AtomicLongArray[STRIPES];
+  private final Deque<long[]> earlier = new ArrayDeque<>();
+  private volatile Summary summary = NOTHING;
+
+  /** What was timed in the last minute; times are in nanoseconds. */
+  @InterfaceAudience.Private
+  public static final class Summary {
+    private final long total;
+    private final long count;
+    private final long median;
+    private final long p95;
+    private final long p99;
+    private final long p999;
+    private final long max;
+
+    private Summary(long total, long count, long median, long p95, long p99, long p999,
+      long max) {
+      this.total = total;
+      this.count = count;
+      this.median = median;
+      this.p95 = p95;
+      this.p99 = p99;
+      this.p999 = p999;
+      this.max = max;
+    }
+
+    /** Returns how many reads were timed since the start. */
+    public long getTotal() {
+      return total;
+    }
+
+    /** Returns how many reads were timed in the last minute; all others are 0 if none was. */
+    public long getCount() {
+      return count;
+    }
+
+    public long getMedian() {
+      return median;
+    }
+
+    public long getP95() {
+      return p95;
+    }
+
+    public long getP99() {
+      return p99;
+    }
+
+    public long getP999() {
+      return p999;
+    }
+
+    public long getMax() {
+      return max;
+    }
+  }
+
+  /**
+   * @param oneIn  how many reads there are for each that is timed, a power of two; 1 times all
+   * @param window how many calls of {@link #roll} make up the time that a summary is about
+   */
+  ReadLatencyHistogram(int oneIn, int window) {
+    if (Integer.bitCount(oneIn) != 1 || window < 1) {
+      throw new IllegalArgumentException("1 in " + oneIn + ", window of " + window);
+    }
+    this.mask = oneIn - 1;
+    this.window = window;
+    for (int i = 0; i < STRIPES; i++) {
+      stripes[i] = new AtomicLongArray(BUCKETS);
+    }
+    earlier.add(new long[BUCKETS]);
+  }
+
+  /** Returns the moment for {@link #end}, or {@link #NOT_TIMED}. */
+  public long start() {
+    if (mask != 0 && (ThreadLocalRandom.current().nextInt() & mask) != 0) {
+      return NOT_TIMED;
+    }
+    // Never 0.
+    return System.nanoTime() | 1;
+  }
+
+  /** To be called when a block was found; if none was, the time is not of interest. */
+  public void end(long start) {
+    if (start != NOT_TIMED) {
+      record(System.nanoTime() - start);
+    }
+  }
+
+  void record(long nanos) {
+    stripes[(int) Thread.currentThread().getId() & (STRIPES - 1)].getAndIncrement(bucketOf(nanos));
+  }
+
+  static int bucketOf(long nanos) {
+    if (nanos < SUB_BUCKETS) {
+      return (int) Math.max(0, nanos);
+    }
+    int shift = Long.SIZE - 1 - SUB_BUCKET_BITS - Long.numberOfLeadingZeros(nanos);
+    return Math.min(BUCKETS - 1, (int) (shift * SUB_BUCKETS + (nanos >>> shift)));
+  }
+
+  /** Returns the longest time that falls into a bucket. */
+  static long upperEnd(int bucket) {
+    if (bucket < 2 * SUB_BUCKETS) {
+      return bucket;
+    }
+    int shift = bucket / SUB_BUCKETS - 1;
+    return ((long) (bucket % SUB_BUCKETS + SUB_BUCKETS + 1) << shift) - 1;
+  }
+
+  /** Sums up what was timed since the window began. To be called at regular intervals. */
+  synchronized void roll() {
+    long[] now = new long[BUCKETS];
+    for (AtomicLongArray stripe : stripes) {
+      for (int i = 0; i < BUCKETS; i++) {
+        now[i] += stripe.get(i);
+      }
+    }
+    long[] before = earlier.peekFirst();
+    long[] counts = new long[BUCKETS];
+    long total = 0;
+    long count = 0;
+    for (int i = 0; i < BUCKETS; i++) {
+      total += now[i];
+      counts[i] = now[i] - before[i];
+      count += counts[i];
+    }
+    earlier.addLast(now);
+    if (earlier.size() > window) {
+      earlier.removeFirst();
+    }
+    summary = new Summary(total, count, valueAt(counts, count, 0.5), valueAt(counts, count, 0.95),
+      valueAt(counts, count, 0.99), valueAt(counts, count, 0.999), valueAt(counts, count, 1));
+  }
+
+  /** Returns the value that this part of all counted ones does not exceed, 0 if there is none. */
+  private static long valueAt(long[] counts, long count, double quantile) {
+    long rank = (long) Math.ceil(quantile * count);
+    int bucket = 0;
+    for (long passed = counts[0]; passed < rank; passed += counts[bucket]) {
+      bucket++;
+    }
+    return upperEnd(bucket);
+  }
+
+  /** Returns the last minute, as it was summed up a few seconds ago at most. */
+  public Summary getSummary() {
+    return summary;
+  }
+}

@@ -1,0 +1,281 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.io.hfile.composite;
+
+import static org.apache.hadoop.hbase.io.hfile.composite.ClusterWithTiers.cacheOf;
+import static org.apache.hadoop.hbase.io.hfile.composite.ClusterWithTiers.first;
+import static org.apache.hadoop.hbase.io.hfile.composite.ClusterWithTiers.readAll;
+import static org.apache.hadoop.hbase.io.hfile.composite.ClusterWithTiers.row;
+import static org.apache.hadoop.hbase.io.hfile.composite.ClusterWithTiers.second;
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertNotEquals;
+import static org.junit.Assert.assertThrows;
+import static org.junit.Assert.assertTrue;
+
+import java.lang.management.ManagementFactory;
+import java.util.ArrayList;
+import java.util.Set;
+import java.util.TreeSet;
+import javax.management.MBeanAttributeInfo;
+import javax.management.MBeanServer;
+import javax.management.ObjectName;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.HBaseClassTestRule;
+import org.apache.hadoop.hbase.HBaseConfiguration;
+import org.apache.hadoop.hbase.HBaseTestingUtility;
+import org.apache.hadoop.hbase.HConstants;
+import org.apache.hadoop.hbase.MiniHBaseCluster;
+import org.apache.hadoop.hbase.ServerName;
+import org.apache.hadoop.hbase.TableName;
+import org.apache.hadoop.hbase.client.Admin;
+import org.apache.hadoop.hbase.client.ClientSideRegionScanner;
+import org.apache.hadoop.hbase.client.Scan;
+import org.apache.hadoop.hbase.client.Table;
+import org.apache.hadoop.hbase.io.hfile.CacheConfig;
+import org.apache.hadoop.hbase.io.hfile.CachedBlockFixture;
+import org.apache.hadoop.hbase.io.hfile.bucket.BucketCacheTier;
+import org.apache.hadoop.hbase.regionserver.CompactedHFilesDischarger;
+import org.apache.hadoop.hbase.regionserver.HRegion;
+import org.apache.hadoop.hbase.regionserver.HRegionServer;
+import org.apache.hadoop.hbase.regionserver.MetricsRegionServerWrapper;
+import org.apache.hadoop.hbase.regionserver.StoreFileInfo;
+import org.apache.hadoop.hbase.testclassification.IOTests;
+import org.apache.hadoop.hbase.testclassification.LargeTests;
+import org.apache.hadoop.hbase.util.JVMClusterUtil;
+import org.junit.After;
+import org.junit.Before;
+import org.junit.ClassRule;
+import org.junit.Test;
+import org.junit.experimental.categories.Category;
+
+/** RegionServers on two tiers, without any on-heap block cache, over real HDFS. */
+@Category({ IOTests.class, LargeTests.class })
+public class TestCompositeBucketCacheOnCluster {
+  @ClassRule
+  public static final HBaseClassTestRule CLASS_RULE =
+    HBaseClassTestRule.forClass(TestCompositeBucketCacheOnCluster.class);
+
+  private static final int ROWS = 2000;
+
+  private ClusterWithTiers cluster;
+  private HBaseTestingUtility util;
+  private TableName tiers;
+
+  @Before
+  public void setUp() throws Exception {
+    cluster = new ClusterWithTiers("tiers");
+    util = cluster.util();
+    tiers = cluster.table();
+    Configuration conf = cluster.conf();
+    conf.set("hbase.bucketcache.composite.promotion", "none");
+    useFiles(conf, "one");
+    conf.setBoolean(CacheConfig.EVICT_BLOCKS_ON_CLOSE_KEY, true);
+    // Small enough that every file has leaf index blocks and bloom chunks.
+    conf.setInt("hfile.index.block.max.size", 512);
+    conf.setInt("io.storefile.bloom.block.size", 512);
+    cluster.start();
+  }
+
+  private void useFiles(Configuration conf, String name) {
+    conf.set("hbase.bucketcache.l2.ioengine", "file:" + cluster.folder() + "/" + name);
+    conf.set("hbase.bucketcache.l2.persistent.path", cluster.folder() + "/" + name + ".map");
+  }
+
+  @After
+  public void tearDown() throws Exception {
+    cluster.stop();
+  }
+
+  private static int blocksOf(HRegionServer server, Set<String> files) {
+    return blocksOf(first(server), files) + blocksOf(second(server), files);
+  }
+
+  private static int blocksOf(BucketCacheTier tier, Set<String> files) {
+    Set<String> blocks = new TreeSet<>();
+    files.forEach(file -> tier.forEachBlockOf(file, key -> blocks.add(key.toString())));
+    return blocks.size();
+  }
+
+  /** What each tier holds of the table, and that it is what belongs there. */
+  private static void assertSorted(HRegionServer server, Set<String> files) {
+    for (String file : files) {
+      boolean[] seen = new boolean[2];
+      first(server).forEachBlockOf(file, key -> {
+        assertFalse(key + " " + key.getBlockType(), key.getBlockType().isData());
+        seen[0] = true;
+      });
+      second(server).forEachBlockOf(file, key -> {
+        assertTrue(key + " " + key.getBlockType(), key.getBlockType().isData());
+        seen[1] = true;
+      });
+      assertTrue("meta of " + file, seen[0]);
+      assertTrue("data of " + file, seen[1]);
+    }
+  }
+
+  @Test
+  public void servesFlushCompactionSplitAndMove() throws Exception {
+    HRegionServer server = cluster.server();
+    Admin admin = util.getAdmin();
+    try (Table table = cluster.createTable()) {
+      cluster.load(table, 0, ROWS / 2);
+      cluster.load(table, ROWS / 2, ROWS);
+      readAll(table, ROWS);
+      Set<String> flushed = cluster.files(server);
+      assertEquals(2, flushed.size());
+      assertSorted(server, flushed);
+      assertEquals(0, first(server).getDataBlockCount());
+
+      assertSnapshotReaderTakesNoTier(table);
+      long misses = cacheOf(server).getStats().getMissCount();
+      long firstHits = first(server).getStats().getHitCount();
+      long secondHits = second(server).getStats().getHitCount();
+      readAll(table, ROWS);
+      assertEquals("all of it is cached", misses, cacheOf(server).getStats().getMissCount());
+      assertTrue(first(server).getStats().getHitCount() - firstHits >= ROWS);
+      assertTrue(second(server).getStats().getHitCount() - secondHits >= ROWS);
+      assertMetrics(server);
+
+      util.compact(tiers, true);
+      new CompactedHFilesDischarger(100, server, server, false).chore();
+      CachedBlockFixture.await(() -> blocksOf(server, flushed) == 0);
+      readAll(table, ROWS);
+      Set<String> compacted = cluster.files(server);
+      assertEquals(1, compacted.size());
+      assertSorted(server, compacted);
+
+      admin.compactionSwitch(false, new ArrayList<>());
+      misses = cacheOf(server).getStats().getMissCount();
+      admin.split(tiers, row(ROWS / 2));
+      util.waitFor(60_000, () -> server.getRegions(tiers).size() == 2
+        && server.getRegions(tiers).stream().allMatch(region -> region.isAvailable()));
+      Set<String> references = cluster.files(server);
+      assertTrue(references.toString(), references.stream().allMatch(StoreFileInfo::isReference));
+      readAll(table, ROWS);
+      assertTrue("served from what the parent had cached, or read again and sorted",
+        blocksOf(server, compacted) + blocksOf(server, references) > 0);
+
+      useFiles(util.getMiniHBaseCluster().getConfiguration(), "two");
+      HRegionServer other =
+        util.getMiniHBaseCluster().startRegionServerAndWait(60_000).getRegionServer();
+      assertNotEquals(second(server).getIoEngine(), second(other).getIoEngine());
+      admin.balancerSwitch(false, true);
+      // The master may take a server that has just come up for a candidate or not yet.
+      util.waitFor(60_000, 500, () -> {
+        for (HRegion region : server.getRegions(tiers)) {
+          admin.move(region.getRegionInfo().getEncodedNameAsBytes(), other.getServerName());
+        }
+        return other.getRegions(tiers).size() == 2;
+      });
+      assertEquals("no block of a region that moved away", 0, blocksOf(server, references));
+      admin.compactionSwitch(true, new ArrayList<>());
+      util.compact(tiers, true);
+      readAll(table, ROWS);
+      assertSorted(other, cluster.files(other));
+
+      assertTrue(admin.clearBlockCache(tiers).getEvictedBlocks() > 0);
+      assertEquals(0, blocksOf(other, cluster.files(other)));
+    }
+  }
+
+  private void assertMetrics(HRegionServer server) throws Exception {
+    MetricsRegionServerWrapper metrics = server.getMetrics().getRegionServerWrapper();
+    assertTrue(metrics.getL1CacheHitCount() > 0);
+    assertTrue(metrics.getL2CacheHitCount() > 0);
+    assertEquals(first(server).getBlockCount(), metrics.getL1CacheCount());
+    assertEquals(second(server).getBlockCount(), metrics.getL2CacheCount());
+    assertEquals(first(server).getCurrentSize(), metrics.getL1CacheSize());
+    assertEquals(second(server).getFreeSize(), metrics.getL2CacheFreeSize());
+    assertTrue(metrics.getBlockCacheCount() > 0);
+    // The metrics system looks for new sources, and keeps what it read, for ten seconds each.
+    MBeanServer beans = ManagementFactory.getPlatformMBeanServer();
+    ObjectName name =
+      new ObjectName("Hadoop:service=HBase,name=RegionServer,sub=BlockCacheTiers");
+    util.waitFor(60_000, () -> beans.isRegistered(name)
+      && attributes(beans, name).contains("L1MetaBlockCount")
+      && (Long) beans.getAttribute(name, "L1MetaBlockCount") > 0
+      && (Long) beans.getAttribute(name, "L2DataBlockCount") > 0);
+  }
+
+  private static Set<String> attributes(MBeanServer beans, ObjectName name) throws Exception {
+    Set<String> names = new TreeSet<>();
+    for (MBeanAttributeInfo attribute : beans.getMBeanInfo(name).getAttributes()) {
+      names.add(attribute.getName());
+    }
+    return names;
+  }
+
+  /** A client that reads a region's files reads the server's configuration, but is no server. */
+  private void assertSnapshotReaderTakesNoTier(Table table) throws Exception {
+    Configuration conf = HBaseConfiguration.create(util.getConfiguration());
+    conf.set("hbase.bucketcache.l2.size", "0");
+    try (ClientSideRegionScanner scanner = new ClientSideRegionScanner(conf,
+      util.getTestFileSystem(), util.getDefaultRootDirPath(), table.getDescriptor(),
+      util.getMiniHBaseCluster().getRegions(tiers).get(0).getRegionInfo(), new Scan(), null)) {
+      ClusterWithTiers.assertRow(0, scanner.next());
+    }
+  }
+
+  @Test
+  public void secondTierIsWarmAfterARestart() throws Exception {
+    MiniHBaseCluster servers = util.getMiniHBaseCluster();
+    HRegionServer before = cluster.server();
+    // Regions of a third and two thirds of the rows, and one of a single row.
+    try (Table table = cluster.createTableOfTwoFamilies(ROWS / 3, ROWS - 1)) {
+      cluster.load(table, 0, ROWS);
+      readAll(table, ROWS);
+      Set<String> files = cluster.files(before);
+      assertEquals(6, files.size());
+      int kept = blocksOf(second(before), files);
+      assertTrue(kept > 0);
+      ServerName name = before.getServerName();
+      servers.stopRegionServer(name);
+      servers.waitForRegionServerToStop(name, 60_000);
+      HRegionServer after = servers.startRegionServerAndWait(60_000).getRegionServer();
+      util.waitFor(60_000, () -> after.getRegions(tiers).size() == 3);
+      assertEquals("data is kept", kept, blocksOf(second(after), files));
+      long hits = second(after).getStats().getDataHitCount();
+      readAll(table, ROWS);
+      assertEquals("nothing had to be read again", kept, blocksOf(second(after), files));
+      assertTrue(second(after).getStats().getDataHitCount() - hits >= ROWS);
+      assertSorted(after, files);
+    }
+  }
+
+  @Test
+  public void badSettingStopsTheStartOfARegionServer() throws Exception {
+    Configuration conf = HBaseConfiguration.create(util.getConfiguration());
+    conf.setInt(HConstants.REGIONSERVER_PORT, 0);
+    conf.setInt(HConstants.REGIONSERVER_INFO_PORT, -1);
+    conf.set("hbase.bucketcache.l2.size", "0");
+    String message = assertThrows(IllegalArgumentException.class, () -> new HRegionServer(conf))
+      .getMessage();
+    assertTrue(message, message.startsWith("hbase.bucketcache.l2.size=0 "));
+    // As a cluster in one process starts it.
+    conf.set("hbase.bucketcache.l2.size", "64");
+    conf.set("hbase.bucketcache.l1.ioengine", "disk");
+    Throwable failure = assertThrows(Exception.class,
+      () -> JVMClusterUtil.createRegionServerThread(conf, HRegionServer.class, 1));
+    while (failure.getCause() != null) {
+      failure = failure.getCause();
+    }
+    assertTrue(failure.getMessage(),
+      failure.getMessage().startsWith("hbase.bucketcache.l1.ioengine=disk "));
+  }
+}

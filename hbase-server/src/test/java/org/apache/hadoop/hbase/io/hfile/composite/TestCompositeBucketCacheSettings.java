@@ -1,0 +1,387 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.io.hfile.composite;
+
+import static org.junit.Assert.assertArrayEquals;
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertNull;
+import static org.junit.Assert.assertThrows;
+import static org.junit.Assert.assertTrue;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Files;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.HBaseClassTestRule;
+import org.apache.hadoop.hbase.HBaseConfiguration;
+import org.apache.hadoop.hbase.io.hfile.BlockCache;
+import org.apache.hadoop.hbase.io.hfile.BlockCacheFactory;
+import org.apache.hadoop.hbase.io.hfile.LruBlockCache;
+import org.apache.hadoop.hbase.io.util.MemorySizeUtil;
+import org.apache.hadoop.hbase.testclassification.IOTests;
+import org.apache.hadoop.hbase.testclassification.SmallTests;
+import org.apache.hadoop.hbase.util.DirectMemoryUtils;
+import org.junit.Before;
+import org.junit.ClassRule;
+import org.junit.Rule;
+import org.junit.Test;
+import org.junit.experimental.categories.Category;
+import org.junit.rules.TemporaryFolder;
+
+/** Each bad setting stops the start, through the call that a RegionServer makes. */
+@Category({ IOTests.class, SmallTests.class })
+public class TestCompositeBucketCacheSettings {
+  @ClassRule
+  public static final HBaseClassTestRule CLASS_RULE =
+    HBaseClassTestRule.forClass(TestCompositeBucketCacheSettings.class);
+
+  @Rule
+  public final TemporaryFolder folder = new TemporaryFolder();
+
+  private Configuration conf;
+
+  @Before
+  public void setUp() {
+    conf = HBaseConfiguration.create();
+    conf.setBoolean("hbase.bucketcache.composite.enabled", true);
+    conf.set("hbase.bucketcache.l1.size", "32");
+    conf.set("hbase.bucketcache.l2.size", "64");
+    conf.set("hbase.bucketcache.l2.ioengine", "file:" + path("l2"));
+  }
+
+  private String path(String name) {
+    return new File(folder.getRoot(), name).getPath();
+  }
+
+  /** Fails the start and returns the sentence, which must name the key and its value. */
+  private String refusal(String key) {
+    String message = assertThrows(IllegalArgumentException.class,
+      () -> BlockCacheFactory.createBlockCache(conf)).getMessage();
+    String value = conf.get(key);
+    String start = value == null ? key + " is missing;" : key + "=" + value + " ";
+    assertTrue(message, message.startsWith(start));
+    assertTrue("one sentence: " + message, message.endsWith(".") && !message.contains("\n"));
+    return message;
+  }
+
+  private void assertRefused(String key, String value, String remedy) {
+    if (value == null) {
+      conf.unset(key);
+    } else {
+      conf.set(key, value);
+    }
+    String message = refusal(key);
+    assertTrue(message, message.contains(remedy));
+  }
+
+  @Test
+  public void goodSettingsAreReadPerTier() {
+    conf.set("hbase.bucketcache.writer.threads", "2");
+    conf.set("hbase.bucketcache.l2.writer.threads", "4");
+    conf.set("hbase.bucketcache.l1.writer.queuelength", "7");
+    conf.set("hbase.bucketcache.bucket.sizes", "66560, 5120");
+    conf.set("hbase.bucketcache.l2.bucket.sizes", "9216");
+    conf.set("hbase.bucketcache.l2.persistent.path", path("l2.map"));
+    CompositeBucketCacheSettings settings = CompositeBucketCacheSettings.of(conf);
+    assertEquals("offheap", settings.first().getIoEngine());
+    assertEquals("file:" + path("l2"), settings.second().getIoEngine());
+    assertEquals(32L << 20, settings.first().getCapacity());
+    assertEquals(64L << 20, settings.second().getCapacity());
+    assertEquals(2, settings.first().getWriterThreads());
+    assertEquals(4, settings.second().getWriterThreads());
+    assertEquals(7, settings.first().getWriterQueueLength());
+    assertEquals(64, settings.second().getWriterQueueLength());
+    assertArrayEquals(new int[] { 5120, 66560 }, settings.first().getBucketSizes());
+    assertArrayEquals(new int[] { 9216 }, settings.second().getBucketSizes());
+    assertNull(settings.first().getPersistentPath());
+    assertEquals(path("l2.map"), settings.second().getPersistentPath());
+    assertTrue(CompositeBucketCacheSettings.isPersistent(conf));
+  }
+
+  @Test
+  public void deviceSettingsAreReadPerTier() {
+    CompositeBucketCacheSettings settings = CompositeBucketCacheSettings.of(conf);
+    assertTrue(settings.second().isChecksumEnabled());
+    assertEquals(60_000, settings.second().getRetryIntervalMs());
+    conf.set("hbase.bucketcache.checksum.enabled", "FALSE");
+    conf.set("hbase.bucketcache.l2.checksum.enabled", "true");
+    conf.set("hbase.bucketcache.l2.retry.interval.ms", "0");
+    settings = CompositeBucketCacheSettings.of(conf);
+    assertFalse(settings.first().isChecksumEnabled());
+    assertTrue(settings.second().isChecksumEnabled());
+    assertEquals(60_000, settings.first().getRetryIntervalMs());
+    assertEquals(0, settings.second().getRetryIntervalMs());
+  }
+
+  @Test
+  public void metaIsIdleAfterFiveMinutesUnlessTheSettingSaysElse() {
+    String key = "hbase.bucketcache.composite.l1.meta.idle.ms";
+    assertEquals(300_000, CompositeBucketCacheSettings.of(conf).metaIdleMs());
+    for (int ms : new int[] { 0, 1000, 60_000 }) {
+      conf.setInt(key, ms);
+      assertEquals(ms, CompositeBucketCacheSettings.of(conf).metaIdleMs());
+    }
+    assertRefused(key, "999", "too short to tell what is idle; set it to 1000 or more, or to 0");
+    assertRefused(key, "-1", "from 0 on");
+    assertRefused(key, "5m", "from 0 on");
+  }
+
+  @Test
+  public void nonsenseAboutTheDeviceIsRefused() {
+    assertRefused("hbase.bucketcache.l2.checksum.enabled", "yes", "true or false");
+    conf.unset("hbase.bucketcache.l2.checksum.enabled");
+    assertRefused("hbase.bucketcache.l2.retry.interval.ms", "-1", "from 0 on");
+    assertRefused("hbase.bucketcache.l2.retry.interval.ms", "1m", "from 0 on");
+  }
+
+  @Test
+  public void sizeBelowOneIsAFractionOfHeapAndDirectMemory() {
+    conf.set("hbase.bucketcache.l2.size", "0.25");
+    long memory = Runtime.getRuntime().maxMemory() + DirectMemoryUtils.getDirectMemorySize();
+    assertEquals(memory / 4d,
+      CompositeBucketCacheSettings.of(conf).second().getCapacity(), 1d);
+  }
+
+  @Test
+  public void withTheKeyOffNothingChanges() {
+    conf.setBoolean("hbase.bucketcache.composite.enabled", false);
+    conf.set("hbase.bucketcache.l1.size", "none of our business");
+    BlockCache cache = BlockCacheFactory.createBlockCache(conf);
+    assertEquals(LruBlockCache.class, cache.getClass());
+    cache.shutdown();
+    assertFalse(new File(path("l2")).exists());
+    assertEquals(0.4f, MemorySizeUtil.getBlockCacheHeapPercent(conf), 0.001f);
+    assertFalse(CompositeBucketCacheSettings.isPersistent(conf));
+  }
+
+  @Test
+  public void takesNoShareOfTheHeap() {
+    assertEquals(0f, MemorySizeUtil.getBlockCacheHeapPercent(conf), 0f);
+    // Four fifths for the memstore leave nothing for an on-heap cache, and none is needed.
+    conf.setFloat(MemorySizeUtil.MEMSTORE_SIZE_KEY, 0.8f);
+    MemorySizeUtil.validateRegionServerHeapMemoryAllocation(conf);
+  }
+
+  @Test
+  public void plainBucketCacheKeysAreIgnored() {
+    conf.set("hbase.bucketcache.ioengine", "file:" + path("l2"));
+    conf.set("hbase.bucketcache.size", "1000000");
+    conf.set("hbase.bucketcache.persistent.path", path("l2"));
+    CompositeBucketCacheSettings settings = CompositeBucketCacheSettings.of(conf);
+    assertEquals(64L << 20, settings.second().getCapacity());
+    assertNull(settings.second().getPersistentPath());
+  }
+
+  @Test
+  public void missingOrImpossibleSizeIsRefused() {
+    for (String key : new String[] { "hbase.bucketcache.l1.size", "hbase.bucketcache.l2.size" }) {
+      String good = conf.get(key);
+      for (String bad : new String[] { null, "0", "-1", "NaN", "Infinity", "many", "1e300" }) {
+        assertRefused(key, bad, "MB");
+      }
+      conf.set(key, good);
+    }
+  }
+
+  @Test
+  public void sizeBeyondWhatCanBeAddressedIsRefused() {
+    assertRefused("hbase.bucketcache.l2.size", String.valueOf(1L << 40), "32 TB");
+  }
+
+  @Test
+  public void unknownEngineIsRefused() {
+    for (String bad : new String[] { "heap", "offheapish", "file", "disk:/x", "file:/x",
+      "mmap:" }) {
+      assertRefused("hbase.bucketcache.l1.ioengine", bad, "offheap, mmap:PATH, pmem:PATH");
+    }
+    conf.unset("hbase.bucketcache.l1.ioengine");
+    for (String bad : new String[] { null, "ssd:/x", "files:" }) {
+      assertRefused("hbase.bucketcache.l2.ioengine", bad, "files:PATH");
+    }
+  }
+
+  @Test
+  public void promotionOtherThanFrequencyOrNoneIsRefused() {
+    for (String bad : new String[] { "lru", "Frequency", "true" }) {
+      assertRefused("hbase.bucketcache.composite.promotion", bad, "set it to frequency or none");
+    }
+  }
+
+  @Test
+  public void testAdmissionOtherThanAllOrSecondMissIsRefused() {
+    String key = "hbase.bucketcache.composite.l2.admission";
+    assertFalse(CompositeBucketCacheSettings.of(conf).isSecondMissOnly());
+    conf.set(key, "all");
+    assertFalse(CompositeBucketCacheSettings.of(conf).isSecondMissOnly());
+    conf.set(key, " second-miss ");
+    assertTrue(CompositeBucketCacheSettings.of(conf).isSecondMissOnly());
+    for (String bad : new String[] { "none", "Second-Miss", "true", "2" }) {
+      assertRefused(key, bad, "set it to all or second-miss");
+    }
+  }
+
+  @Test
+  public void shareOfDataThatIsNoFractionIsRefused() {
+    for (String bad : new String[] { "-0.1", "1.01", "half", "NaN" }) {
+      assertRefused("hbase.bucketcache.composite.l1.data.max", bad, "0 to 1");
+    }
+  }
+
+  @Test
+  public void dataMayTakeWhatMetaLeavesUnlessToldOtherwise() {
+    assertEquals(1, CompositeBucketCacheSettings.of(conf).promotedShare(), 0);
+    conf.set("hbase.bucketcache.composite.l1.data.max", " 0.25 ");
+    assertEquals(0.25, CompositeBucketCacheSettings.of(conf).promotedShare(), 0);
+    conf.set("hbase.bucketcache.composite.promotion", "none");
+    assertEquals(0, CompositeBucketCacheSettings.of(conf).promotedShare(), 0);
+  }
+
+  @Test
+  public void onePathForBothTiersIsRefused() throws IOException {
+    conf.set("hbase.bucketcache.l1.ioengine", "mmap:" + path("one"));
+    assertRefused("hbase.bucketcache.l2.ioengine", "file:" + path("one"), "its own path");
+    assertRefused("hbase.bucketcache.l2.ioengine", "file:" + path("x/../one"), "its own path");
+    assertRefused("hbase.bucketcache.l2.ioengine", "files:" + path("a") + "," + path("one"),
+      "its own path");
+    Files.createSymbolicLink(new File(path("link")).toPath(), folder.getRoot().toPath());
+    assertRefused("hbase.bucketcache.l2.ioengine", "pmem:" + path("link/one"), "its own path");
+    Files.createFile(new File(path("one")).toPath());
+    Files.createLink(new File(path("hard")).toPath(), new File(path("one")).toPath());
+    assertRefused("hbase.bucketcache.l2.ioengine", "mmap:" + path("hard"), "its own path");
+  }
+
+  @Test
+  public void onePathTwiceInATierIsRefused() {
+    assertRefused("hbase.bucketcache.l2.ioengine", "files:" + path("a") + "," + path("a"),
+      "its own path");
+  }
+
+  @Test
+  public void persistentPathOnTheDataIsRefused() {
+    assertRefused("hbase.bucketcache.l2.persistent.path", path("./l2"), "its own path");
+  }
+
+  @Test
+  public void persistenceWithoutAFileEngineIsRefused() {
+    conf.set("hbase.bucketcache.l2.ioengine", "offheap");
+    assertRefused("hbase.bucketcache.l2.persistent.path", path("map"), "files:");
+  }
+
+  @Test
+  public void persistenceOfTheFirstTierIsRefused() {
+    assertRefused("hbase.bucketcache.l1.persistent.path", path("map"), "remove it");
+  }
+
+  @Test
+  public void pathInADirectoryThatIsNotThereIsRefused() {
+    assertRefused("hbase.bucketcache.l2.ioengine", "file:" + path("no/such/l2"), "create it");
+    conf.set("hbase.bucketcache.l2.ioengine", "file:" + path("l2"));
+    assertRefused("hbase.bucketcache.l2.persistent.path", path("no/map"), "create it");
+  }
+
+  @Test
+  public void pathThatIsADirectoryIsRefused() throws IOException {
+    assertRefused("hbase.bucketcache.l2.ioengine", "file:" + folder.newFolder("dir").getPath(),
+      "not a file");
+  }
+
+  @Test
+  public void moreThanDirectMemoryIsRefused() {
+    long limit = DirectMemoryUtils.getDirectMemorySize() >> 20;
+    assertRefused("hbase.bucketcache.l1.size", String.valueOf(limit + 1),
+      "-XX:MaxDirectMemorySize");
+    conf.set("hbase.bucketcache.l1.size", String.valueOf(limit / 2 + 1));
+    conf.set("hbase.bucketcache.l2.ioengine", "offheap");
+    assertRefused("hbase.bucketcache.l2.size", String.valueOf(limit / 2 + 1),
+      "hbase.bucketcache.l1.size");
+  }
+
+  @Test
+  public void smallestSizeForTheBuiltInBucketsIsAccepted() {
+    // 14 sizes, four of the largest, 513 KB, in each: 28.06 MB.
+    conf.set("hbase.bucketcache.l1.size", "28.1");
+    BlockCache cache = BlockCacheFactory.createBlockCache(conf);
+    cache.shutdown();
+    assertRefused("hbase.bucketcache.l1.size", "28", "hbase.bucketcache.bucket.sizes");
+  }
+
+  @Test
+  public void bucketListThatDoesNotFitIsRefused() {
+    conf.set("hbase.bucketcache.l2.size", "7");
+    conf.set("hbase.bucketcache.l2.bucket.sizes", "1048576,5120");
+    assertRefused("hbase.bucketcache.l2.size", "7", "need 8 MB");
+    conf.set("hbase.bucketcache.l2.size", "8");
+    BlockCacheFactory.createBlockCache(conf).shutdown();
+  }
+
+  @Test
+  public void bucketListThatCannotBeReadIsRefused() {
+    for (String bad : new String[] { "5k", "5120,", "5121", "0", "-256", "5120;9216" }) {
+      assertRefused("hbase.bucketcache.l1.bucket.sizes", bad, "multiples of 256");
+      conf.unset("hbase.bucketcache.l1.bucket.sizes");
+      assertRefused("hbase.bucketcache.bucket.sizes", bad, "multiples of 256");
+      conf.unset("hbase.bucketcache.bucket.sizes");
+    }
+  }
+
+  @Test
+  public void fewerThanOneWriterOrPlaceIsRefused() {
+    for (String name : new String[] { "writer.threads", "writer.queuelength" }) {
+      for (String prefix : new String[] { "hbase.bucketcache.", "hbase.bucketcache.l1.",
+        "hbase.bucketcache.l2." }) {
+        for (String bad : new String[] { "0", "-3", "two", "1.5" }) {
+          assertRefused(prefix + name, bad, "from 1 on");
+        }
+        conf.unset(prefix + name);
+      }
+    }
+  }
+
+  @Test
+  public void externalCacheIsRefused() {
+    conf.set("hbase.blockcache.use.external", "true");
+    assertTrue(refusal("hbase.blockcache.use.external")
+      .contains("hbase.bucketcache.composite.enabled"));
+  }
+
+  @Test
+  public void anEngineThatIsNotInTheBuildIsNone() {
+    assertEquals(0, DeviceTierEngine.Known.load("org.apache.hadoop.hbase.NoSuchEngine").size());
+    assertThrows(ClassCastException.class,
+      () -> DeviceTierEngine.Known.load(TestCompositeBucketCacheSettings.class.getName()));
+    assertNull(DeviceTierEngine.of("file:" + folder.getRoot()));
+    assertNull(DeviceTierEngine.of(null));
+    for (String prefix : DeviceTierEngine.prefixes()) {
+      assertEquals(prefix, DeviceTierEngine.of(prefix + folder.getRoot()).prefix());
+    }
+  }
+
+  @Test
+  public void factorsThatDoNotAddUpAreRefused() {
+    conf.set("hbase.bucketcache.l1.single.factor", "0.9");
+    String message = refusal("hbase.bucketcache.l1.ioengine=offheap".split("=")[0], "offheap");
+    assertTrue(message, message.contains("hbase.bucketcache.single.factor"));
+  }
+
+  /** As {@link #refusal(String)}, for a key whose value is its default. */
+  private String refusal(String key, String defaultValue) {
+    conf.set(key, defaultValue);
+    return refusal(key);
+  }
+}
