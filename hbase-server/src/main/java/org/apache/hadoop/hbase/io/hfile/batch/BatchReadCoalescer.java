@@ -15,7 +15,7 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package org.apache.hadoop.hbase.regionserver.multiget;
+package org.apache.hadoop.hbase.io.hfile.batch;
 
 import java.io.IOException;
 import java.util.Set;
@@ -77,7 +77,7 @@ public final class BatchReadCoalescer {
   private static final ThreadLocal<BatchReadCoalescer> CURRENT = new ThreadLocal<>();
 
   /** More than a read of a block from the page cache takes, and less than one from a device. */
-  static final long WAIT_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
+  public static final long WAIT_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
   /** One wait may be that of a thread that had no processor, or for a collection. */
   private static final int MIN_WAITS = 2;
   /** A batch waits for a device if at least one in so many of its gets does. */
@@ -93,22 +93,22 @@ public final class BatchReadCoalescer {
   private final Set<Object> next = ConcurrentHashMap.newKeySet();
 
   /** @param spared counts the reads that were not necessary */
-  BatchReadCoalescer(LongAdder spared) {
+  public BatchReadCoalescer(LongAdder spared) {
     this(spared, System::nanoTime);
   }
 
   /** @param clock in nanoseconds */
-  BatchReadCoalescer(LongAdder spared, LongSupplier clock) {
+  public BatchReadCoalescer(LongAdder spared, LongSupplier clock) {
     this.spared = spared;
     this.clock = clock;
   }
 
   /** Has what the calling thread reads shared, until it leaves. */
-  void enter() {
+  public void enter() {
     CURRENT.set(this);
   }
 
-  static void leave() {
+  public static void leave() {
     CURRENT.set(null);
   }
 
@@ -196,7 +196,7 @@ public final class BatchReadCoalescer {
   }
 
   /** To be told of a read that has waited for a device, and was not made here. */
-  void waited() {
+  public void waited() {
     waits.incrementAndGet();
   }
 
@@ -204,13 +204,13 @@ public final class BatchReadCoalescer {
    * Whether the batch waits for a device.
    * @param gets how many of its gets were begun so far
    */
-  boolean haveWaited(int gets) {
+  public boolean haveWaited(int gets) {
     int count = waits.get();
     return count >= MIN_WAITS && count * GETS_PER_WAIT >= gets;
   }
 
   /** Gives the blocks up. To be called when no thread takes part any more. */
-  void release() {
+  public void release() {
     for (CompletableFuture<Cacheable> each : blocks.values()) {
       // Waits without a limit: no read is under way any more, so that each is complete.
       Cacheable block = each.join();
