@@ -19,13 +19,11 @@ package org.apache.hadoop.hbase.ipc;
 
 import org.apache.yetus.audience.InterfaceAudience;
 
-/**
- * A call of which somebody is told when a handler begins it and when it is over, however it ends.
- */
+/** A call that reports when a handler begins it and when it ends, whether it was run or dropped. */
 @InterfaceAudience.Private
 public final class ObservedCallRunner extends CallRunner {
 
-  /** Who is told. */
+  /** What the call reports to. */
   public interface Watcher {
 
     /** Called by the thread that is about to run the call. */
@@ -37,7 +35,7 @@ public final class ObservedCallRunner extends CallRunner {
 
   private final Watcher watcher;
 
-  ObservedCallRunner(RpcServerInterface rpcServer, RpcCall call, Watcher watcher) {
+  public ObservedCallRunner(RpcServerInterface rpcServer, RpcCall call, Watcher watcher) {
     super(rpcServer, call);
     this.watcher = watcher;
   }

@@ -34,11 +34,14 @@ import org.apache.hadoop.hbase.client.Durability;
 import org.apache.hadoop.hbase.client.Increment;
 import org.apache.hadoop.hbase.client.Result;
 import org.apache.hadoop.hbase.ipc.CallRunner;
+import org.apache.hadoop.hbase.ipc.RequestInterceptors;
 import org.apache.hadoop.hbase.ipc.ResponseBatch;
 import org.apache.hadoop.hbase.ipc.RpcCall;
 import org.apache.hadoop.hbase.ipc.RpcScheduler;
 import org.apache.hadoop.hbase.ipc.RpcServer;
+import org.apache.hadoop.hbase.ipc.RpcServerInterface;
 import org.apache.hadoop.hbase.regionserver.HRegion;
+import org.apache.hadoop.hbase.regionserver.HRegionServer;
 import org.apache.hadoop.hbase.regionserver.RegionServerServices;
 import org.apache.hadoop.hbase.regionserver.ServerNonceManager;
 import org.apache.hadoop.hbase.regionserver.counter.PendingIncrement.State;
@@ -338,6 +341,11 @@ public final class IncrementCoalescer {
   /** Returns whether {@link #dispatch} has anything to do. */
   public boolean isEnabled() {
     return enabled;
+  }
+
+  /** Has increments that this server reads from now on pass here before they are dispatched. */
+  public void intercept(RpcServerInterface rpcServer, HRegionServer regionServer) {
+    RequestInterceptors.of(rpcServer).add(new IncrementDispatch(regionServer, this));
   }
 
   /** Called when a request has been read. */

@@ -75,7 +75,7 @@ public final class PrefetchSection {
       .thenComparingLong(table -> -table.getValue().prefetchedBytes())
       .thenComparing(Map.Entry::getKey));
     html.append("<table class=\"table table-striped\">\n<tr><th>Table</th>"
-      + "<th class=\"n\">To&nbsp;go</th><th class=\"n\">Warmed</th>"
+      + "<th class=\"n\">To&nbsp;go</th><th class=\"n\">Prefetched</th>"
       + "<th class=\"n\">Already cached</th>"
       + "<th class=\"n\">Not warmed</th></tr>\n");
     tables.stream().limit(TABLES).forEach(table -> appendRow(html,

@@ -26,8 +26,11 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.io.hfile.batch.BatchReadCoalescer;
+import org.apache.hadoop.hbase.ipc.RequestInterceptor;
+import org.apache.hadoop.hbase.ipc.RequestInterceptors;
 import org.apache.hadoop.hbase.ipc.RpcCall;
 import org.apache.hadoop.hbase.ipc.RpcCallContext;
+import org.apache.hadoop.hbase.ipc.RpcServerInterface;
 import org.apache.hadoop.hbase.regionserver.HRegion;
 import org.apache.hadoop.hbase.regionserver.MetricsRegionServer;
 import org.apache.yetus.audience.InterfaceAudience;
@@ -199,11 +202,19 @@ public final class MultigetPool {
     return calls >= room(current) ? cpuBoundBatches : null;
   }
 
+  /** Has a thread wake up with the handler of each multi of gets that this server dispatches. */
+  public void intercept(RpcServerInterface server) {
+    RequestInterceptors.of(server).add((rpcServer, call) -> {
+      expect(call.getParam());
+      return RequestInterceptor.Outcome.NOT_TAKEN;
+    });
+  }
+
   /**
-   * To be told of a request that a handler is about to get: if it is a multi of gets, a thread that
-   * sleeps is woken up, which takes as long as waking up a handler, and several gets.
+   * Wakes up a sleeping thread if a request that a handler is about to get is a multi of gets. That
+   * takes as long as waking up a handler, and several gets.
    */
-  public void expect(Message request) {
+  void expect(Message request) {
     MultigetSettings current = settings;
     HandoffThreadPool known = threads;
     if (known == null || !current.isEnabled() || !(request instanceof MultiRequest)) {

@@ -169,7 +169,7 @@ public class TestPrefetchSection {
     assertEquals(now.total().prefetchedBytes(), metric("PrefetchedBytes"));
     assertEquals(0, metric("LimitBytesPerSecond"));
     assertEquals(0, metric("SecondsToGo"));
-    assertEquals(1, metric("Namespace_default_table_a_table_metric_WarmedFileCount"));
+    assertEquals(1, metric("Namespace_default_table_a_table_metric_PrefetchedFileCount"));
     page = get("/rs-status");
     assertTrue(page, page.contains("Nothing to do."));
     save("idle", page);

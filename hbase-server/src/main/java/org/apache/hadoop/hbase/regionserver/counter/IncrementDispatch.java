@@ -15,18 +15,18 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package org.apache.hadoop.hbase.ipc;
+package org.apache.hadoop.hbase.regionserver.counter;
 
 import java.io.IOException;
 import org.apache.hadoop.hbase.CellScanner;
 import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.client.Increment;
+import org.apache.hadoop.hbase.ipc.ObservedCallRunner;
+import org.apache.hadoop.hbase.ipc.RequestInterceptor;
+import org.apache.hadoop.hbase.ipc.RpcCall;
+import org.apache.hadoop.hbase.ipc.RpcServerInterface;
 import org.apache.hadoop.hbase.regionserver.HRegion;
 import org.apache.hadoop.hbase.regionserver.HRegionServer;
-import org.apache.hadoop.hbase.regionserver.RSRpcServices;
-import org.apache.hadoop.hbase.regionserver.counter.IncrementCall;
-import org.apache.hadoop.hbase.regionserver.counter.IncrementCoalescer;
-import org.apache.hadoop.hbase.regionserver.counter.IncrementRequest;
 import org.apache.yetus.audience.InterfaceAudience;
 
 import org.apache.hbase.thirdparty.com.google.protobuf.ByteString;
@@ -38,50 +38,43 @@ import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MutationPr
 import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MutationProto.MutationType;
 
 /**
- * How calls get from a connection to the scheduler. Increments are shown to the
- * {@link IncrementCoalescer} first, so that those that would only wait for another one need no
- * handler to wait in. All other calls go straight to the scheduler. For the threads that
- * read requests.
+ * Shows increments to the {@link IncrementCoalescer} before they are dispatched, so that an
+ * increment that would only wait for another one does not occupy a handler. All other calls are
+ * left alone. Thread-safe; called by the threads that read requests.
  */
 @InterfaceAudience.Private
-final class IncrementDispatch {
+final class IncrementDispatch implements RequestInterceptor {
+  private final HRegionServer server;
+  private final IncrementCoalescer coalescer;
 
-  private IncrementDispatch() {
+  IncrementDispatch(HRegionServer server, IncrementCoalescer coalescer) {
+    this.server = server;
+    this.coalescer = coalescer;
   }
 
-  /** Returns the request's cells, in a form in which they can be looked at before they are used. */
-  static CellScanner cells(RpcServer server, Message param, CellScanner cells)
-    throws IOException {
-    return cells == null || coalescer(server, param) == null
-      ? cells
-      : ReplayableCellScanner.read(cells);
+  @Override
+  public CellScanner cells(Message param, CellScanner cells) throws IOException {
+    return isMergeable(param) ? ReplayableCellScanner.read(cells) : cells;
   }
 
-  /** Returns false if there are too many calls already. */
-  static boolean dispatch(RpcServer server, ServerCall<?> call) {
-    IncrementCoalescer coalescer = coalescer(server, call.getParam());
-    if (coalescer == null) {
-      return server.getScheduler().dispatch(new CallRunner(server, call));
+  @Override
+  public Outcome dispatch(RpcServerInterface rpcServer, RpcCall call) {
+    if (!isMergeable(call.getParam())) {
+      return Outcome.NOT_TAKEN;
     }
-    IncrementCall increment = coalescer.call(new Request((HRegionServer) server.server, call));
-    return coalescer.dispatch(increment, new ObservedCallRunner(server, call, increment),
-      server.getScheduler());
+    IncrementCall increment = coalescer.call(new Request(server, call));
+    return coalescer.dispatch(increment, new ObservedCallRunner(rpcServer, call, increment),
+      rpcServer.getScheduler()) ? Outcome.ACCEPTED : Outcome.REFUSED;
   }
 
-  /** Returns null if the request is nothing that it could have to do with. */
-  private static IncrementCoalescer coalescer(RpcServer server, Message param) {
-    if (!(param instanceof MutateRequest) || !(server.server instanceof HRegionServer)) {
-      return null;
+  /** Whether a request is an increment that may be merged with others. */
+  private boolean isMergeable(Message param) {
+    if (!(param instanceof MutateRequest) || !coalescer.isEnabled()) {
+      return false;
     }
     MutateRequest request = (MutateRequest) param;
-    if (
-      request.getMutation().getMutateType() != MutationType.INCREMENT || request.hasCondition()
-    ) {
-      return null;
-    }
-    RSRpcServices services = ((HRegionServer) server.server).getRSRpcServices();
-    IncrementCoalescer coalescer = services == null ? null : services.getIncrementCoalescer();
-    return coalescer == null || !coalescer.isEnabled() ? null : coalescer;
+    return request.getMutation().getMutateType() == MutationType.INCREMENT
+      && !request.hasCondition();
   }
 
   /** What a connection has read. */
@@ -91,7 +84,7 @@ final class IncrementDispatch {
     private final CellScanner cells;
     private final int priority;
 
-    private Request(HRegionServer server, ServerCall<?> call) {
+    private Request(HRegionServer server, RpcCall call) {
       this.server = server;
       this.request = (MutateRequest) call.getParam();
       this.cells = call.getCellScanner();

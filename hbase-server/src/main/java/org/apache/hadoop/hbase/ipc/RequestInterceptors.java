@@ -1,0 +1,65 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.ipc;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.apache.hadoop.hbase.CellScanner;
+import org.apache.yetus.audience.InterfaceAudience;
+
+import org.apache.hbase.thirdparty.com.google.protobuf.Message;
+
+/**
+ * The interceptors of a server's requests, in the order in which they were added. A server without
+ * any dispatches as HBase does. Thread-safe.
+ */
+@InterfaceAudience.Private
+public final class RequestInterceptors {
+  private final List<RequestInterceptor> interceptors = new CopyOnWriteArrayList<>();
+
+  /** Returns the interceptors of a server. */
+  public static RequestInterceptors of(RpcServerInterface server) {
+    return ((RpcServer) server).interceptors;
+  }
+
+  /** Adds an interceptor, which sees the requests that are read from now on. */
+  public void add(RequestInterceptor interceptor) {
+    interceptors.add(interceptor);
+  }
+
+  /** Returns the cells of a request, as the interceptors need them; null if it has none. */
+  CellScanner cells(Message param, CellScanner cells) throws IOException {
+    CellScanner result = cells;
+    for (RequestInterceptor interceptor : interceptors) {
+      result = result == null ? null : interceptor.cells(param, result);
+    }
+    return result;
+  }
+
+  /** Returns false if there are too many calls already. */
+  boolean dispatch(RpcServer server, ServerCall<?> call) {
+    for (RequestInterceptor interceptor : interceptors) {
+      RequestInterceptor.Outcome outcome = interceptor.dispatch(server, call);
+      if (outcome != RequestInterceptor.Outcome.NOT_TAKEN) {
+        return outcome == RequestInterceptor.Outcome.ACCEPTED;
+      }
+    }
+    return server.getScheduler().dispatch(new CallRunner(server, call));
+  }
+}
