@@ -88,7 +88,7 @@ public class TestRequestConsolidation {
   }
 
   @Test
-  public void requestsThatAreReadyLeaveTogether() {
+  public void testRequestsThatAreReadyLeaveTogether() {
     establish("true");
     request(3);
     assertEquals("wwwf", socket.toString());
@@ -97,7 +97,7 @@ public class TestRequestConsolidation {
   }
 
   @Test
-  public void eachLeavesAloneUnlessAskedFor() {
+  public void testEachLeavesAloneUnlessAskedFor() {
     for (String value : new String[] { null, "false" }) {
       establish(value);
       request(2);
@@ -106,7 +106,7 @@ public class TestRequestConsolidation {
   }
 
   @Test
-  public void refusesWhatIsNoBoolean() {
+  public void testRefusesWhatIsNoBoolean() {
     String message =
       assertThrows(IllegalArgumentException.class, () -> establish("yes")).getMessage();
     assertTrue(message, message.contains(RequestConsolidation.ENABLED_KEY));

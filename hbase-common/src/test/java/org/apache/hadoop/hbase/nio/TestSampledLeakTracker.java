@@ -88,7 +88,7 @@ public class TestSampledLeakTracker {
   }
 
   @Test
-  public void firstAccessesAreAllRecordedAndThenOneOfMany() {
+  public void testFirstAccessesAreAllRecordedAndThenOneOfMany() {
     ResourceLeakTracker<Object> tracker = SampledLeakTracker.of(counter);
     for (int i = 0; i < SampledLeakTracker.FIRST; i++) {
       tracker.record();
@@ -103,14 +103,14 @@ public class TestSampledLeakTracker {
   }
 
   @Test
-  public void hintsArePassedOn() {
+  public void testHintsArePassedOn() {
     ResourceLeakTracker<Object> tracker = SampledLeakTracker.of(counter);
     tracker.record("hint");
     assertEquals(1, counter.hints.get());
   }
 
   @Test
-  public void endIsPassedOn() {
+  public void testEndIsPassedOn() {
     ResourceLeakTracker<Object> tracker = SampledLeakTracker.of(counter);
     for (int i = 0; i < 1000; i++) {
       tracker.record();
@@ -120,7 +120,7 @@ public class TestSampledLeakTracker {
   }
 
   @Test
-  public void whoRaisesTheLevelGetsEveryRecord() {
+  public void testWhoRaisesTheLevelGetsEveryRecord() {
     for (ResourceLeakDetector.Level level : new ResourceLeakDetector.Level[] {
       ResourceLeakDetector.Level.ADVANCED, ResourceLeakDetector.Level.PARANOID }) {
       ResourceLeakDetector.setLevel(level);
@@ -129,12 +129,12 @@ public class TestSampledLeakTracker {
   }
 
   @Test
-  public void whatIsNotWatchedStaysSo() {
+  public void testWhatIsNotWatchedStaysSo() {
     assertNull(SampledLeakTracker.of(null));
   }
 
   @Test
-  public void threadsTogetherRecordFew() throws Exception {
+  public void testThreadsTogetherRecordFew() throws Exception {
     ResourceLeakTracker<Object> tracker = SampledLeakTracker.of(counter);
     int threads = 8;
     int each = 100 * SampledLeakTracker.ONE_OF;
@@ -187,7 +187,7 @@ public class TestSampledLeakTracker {
   }
 
   @Test
-  public void leaksAreReportedWithWhereTheyWereUsed() throws InterruptedException {
+  public void testLeaksAreReportedWithWhereTheyWereUsed() throws InterruptedException {
     Detector detector = new Detector();
     useAndLeak(detector);
     for (int i = 0; i < 100 && detector.leaks.isEmpty(); i++) {
@@ -203,7 +203,7 @@ public class TestSampledLeakTracker {
   }
 
   @Test
-  public void referenceCountsAreRecordedSo() throws ReflectiveOperationException {
+  public void testReferenceCountsAreRecordedSo() throws ReflectiveOperationException {
     Field leak = RefCnt.class.getDeclaredField("leak");
     leak.setAccessible(true);
     int watched = 0;

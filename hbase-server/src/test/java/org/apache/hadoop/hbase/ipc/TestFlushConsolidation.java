@@ -83,7 +83,7 @@ public class TestFlushConsolidation {
   }
 
   @Test
-  public void responsesThatAreReadyLeaveTogether() {
+  public void testResponsesThatAreReadyLeaveTogether() {
     enable("true");
     for (int i = 0; i < 3; i++) {
       respond(i);
@@ -102,7 +102,7 @@ public class TestFlushConsolidation {
 
   /** On an event loop as a server has it, which tells what waits in its queue. */
   @Test
-  public void aLoneResponseLeavesAtOnce() throws Exception {
+  public void testALoneResponseLeavesAtOnce() throws Exception {
     DefaultEventLoopGroup loops = new DefaultEventLoopGroup(1);
     LocalChannel connection = new LocalChannel();
     try {
@@ -133,7 +133,7 @@ public class TestFlushConsolidation {
   }
 
   @Test
-  public void responsesToWhatIsBeingReadLeaveWhenItIsRead() {
+  public void testResponsesToWhatIsBeingReadLeaveWhenItIsRead() {
     enable("true");
     channel.pipeline().fireChannelRead("request");
     channel.writeAndFlush(bytes(0));
@@ -146,7 +146,7 @@ public class TestFlushConsolidation {
   }
 
   @Test
-  public void manyResponsesLeaveInBetween() {
+  public void testManyResponsesLeaveInBetween() {
     enable("true");
     int responses = ConsolidatedFlushes.MAX_MESSAGES;
     channel.pipeline().fireChannelRead("request");
@@ -160,7 +160,7 @@ public class TestFlushConsolidation {
   }
 
   @Test
-  public void whatIsReadyIsSentBeforeTheConnectionIsClosed() {
+  public void testWhatIsReadyIsSentBeforeTheConnectionIsClosed() {
     enable("true");
     channel.pipeline().fireChannelRead("request");
     channel.writeAndFlush(bytes(0));
@@ -169,13 +169,13 @@ public class TestFlushConsolidation {
   }
 
   @Test
-  public void offUnlessAskedFor() {
+  public void testOffUnlessAskedFor() {
     enable(null);
     assertNull(channel.pipeline().first());
   }
 
   @Test
-  public void refusesWhatIsNoBoolean() {
+  public void testRefusesWhatIsNoBoolean() {
     String message =
       assertThrows(IllegalArgumentException.class, () -> enable("yes")).getMessage();
     assertTrue(message, message.contains(FlushConsolidationSettings.ENABLED_KEY));

@@ -82,7 +82,7 @@ public class TestFlushConsolidationOnCluster {
   }
 
   @Test
-  public void everyClientGetsItsAnswer() throws Exception {
+  public void testEveryClientGetsItsAnswer() throws Exception {
     byte[][] values = new byte[ROWS][];
     try (Table table = UTIL.getConnection().getTable(TABLE)) {
       for (int i = 0; i < ROWS; i++) {

@@ -51,13 +51,13 @@ public class TestResponseBatch {
   }
 
   @Test
-  public void withoutBatchAResponseLeavesAtOnce() {
+  public void testWithoutBatchAResponseLeavesAtOnce() {
     ResponseBatch.send(one, first);
     assertSame(first, one.readOutbound());
   }
 
   @Test
-  public void responsesLeaveTogetherWhenTheBatchIsClosed() {
+  public void testResponsesLeaveTogetherWhenTheBatchIsClosed() {
     try (ResponseBatch batch = ResponseBatch.begin()) {
       ResponseBatch.send(one, first);
       ResponseBatch.send(other, second);
@@ -96,7 +96,7 @@ public class TestResponseBatch {
   }
 
   @Test
-  public void batchWithinABatchLeavesFirst() {
+  public void testBatchWithinABatchLeavesFirst() {
     try (ResponseBatch outer = ResponseBatch.begin()) {
       ResponseBatch.send(one, first);
       try (ResponseBatch inner = ResponseBatch.begin()) {
@@ -111,7 +111,7 @@ public class TestResponseBatch {
   }
 
   @Test
-  public void batchOfOneThreadIsNotAnothers() throws Exception {
+  public void testBatchOfOneThreadIsNotAnothers() throws Exception {
     try (ResponseBatch batch = ResponseBatch.begin()) {
       Thread thread = new Thread(() -> ResponseBatch.send(one, first));
       thread.start();

@@ -63,7 +63,7 @@ public class TestBulkLoadValidationPrefetch {
   private static final byte[] FAMILY = Bytes.toBytes("f");
 
   @Test
-  public void fileIsNotPrefetchedWhileItIsValidated() throws Exception {
+  public void testFileIsNotPrefetchedWhileItIsValidated() throws Exception {
     HBaseTestingUtility util = new HBaseTestingUtility();
     Configuration conf = util.getConfiguration();
     conf.setBoolean(CacheConfig.PREFETCH_BLOCKS_ON_OPEN_KEY, true);

@@ -79,7 +79,7 @@ public class TestCompositeBucketCacheHeapMemory {
   }
 
   @Test
-  public void tunerIsOffBecauseThereIsNothingToTradeWith() {
+  public void testTunerIsOffBecauseThereIsNothingToTradeWith() {
     rangesForTheTuner();
     conf.setBoolean("hbase.bucketcache.composite.enabled", true);
     BlockCache cache = BlockCacheFactory.createBlockCache(conf);
@@ -95,7 +95,7 @@ public class TestCompositeBucketCacheHeapMemory {
   }
 
   @Test
-  public void tunerIsOnAsBeforeWithoutTheComposite() {
+  public void testTunerIsOnAsBeforeWithoutTheComposite() {
     rangesForTheTuner();
     BlockCache cache = BlockCacheFactory.createBlockCache(conf);
     assertTrue(manager(cache).isTunerOn());
@@ -103,7 +103,7 @@ public class TestCompositeBucketCacheHeapMemory {
   }
 
   @Test
-  public void memstoreMayTakeWhatTheBlockCacheDoesNot() {
+  public void testMemstoreMayTakeWhatTheBlockCacheDoesNot() {
     conf.setBoolean("hbase.bucketcache.composite.enabled", true);
     conf.setFloat(MemorySizeUtil.MEMSTORE_SIZE_KEY, 0.75f);
     BlockCache cache = BlockCacheFactory.createBlockCache(conf);

@@ -144,7 +144,7 @@ public class TestMemStoreLABChunkWait {
   }
 
   @Test
-  public void handlersSleepWhileAChunkIsMade() throws Exception {
+  public void testHandlersSleepWhileAChunkIsMade() throws Exception {
     chunks.mayMake = new CountDownLatch(1);
     List<Future<Cell>> copies = copyInEach();
     awaitHandlersAsleep();
@@ -156,7 +156,7 @@ public class TestMemStoreLABChunkWait {
   }
 
   @Test
-  public void aChunkThatCannotBeMadeFailsOne() throws Exception {
+  public void testAChunkThatCannotBeMadeFailsOne() throws Exception {
     chunks.mayMake = new CountDownLatch(1);
     chunks.fails = true;
     List<Future<Cell>> copies = copyInEach();
@@ -177,7 +177,7 @@ public class TestMemStoreLABChunkWait {
 
   /** Each cell is in a chunk, and no other where it is. */
   @Test
-  public void manyHandlersAndSmallChunks() throws Exception {
+  public void testManyHandlersAndSmallChunks() throws Exception {
     int cells = 5000;
     List<Future<Void>> done = new ArrayList<>();
     for (int i = 0; i < HANDLERS; i++) {

@@ -103,18 +103,18 @@ public class TestRepeatedOperationFromWal {
   }
 
   @Test
-  public void repeatedIncrementIsAnsweredWithTheValue() throws IOException {
+  public void testRepeatedIncrementIsAnsweredWithTheValue() throws IOException {
     assertFive(region.increment(new Increment(ROW).addColumn(F, Q, 1), CLIENT, NONCE));
   }
 
   @Test
-  public void repeatedAppendIsAnsweredWithTheValue() throws IOException {
+  public void testRepeatedAppendIsAnsweredWithTheValue() throws IOException {
     assertFive(
       region.append(new Append(ROW).addColumn(F, Q, Bytes.toBytes("more")), CLIENT, NONCE));
   }
 
   @Test
-  public void valueIsFoundInFilesToo() throws IOException {
+  public void testValueIsFoundInFilesToo() throws IOException {
     region.flush(true);
     assertFive(region.increment(new Increment(ROW).addColumn(F, Q, 1), CLIENT, NONCE));
   }

@@ -50,7 +50,7 @@ public class TestServerInfo {
   public final TemporaryFolder folder = new TemporaryFolder();
 
   @Test
-  public void isInJmxHoweverManyServersAProcessHas() throws Exception {
+  public void testIsInJmxHoweverManyServersAProcessHas() throws Exception {
     ServerInfo.register();
     ServerInfo.register();
     MBeanServer beans = ManagementFactory.getPlatformMBeanServer();
@@ -65,14 +65,14 @@ public class TestServerInfo {
   }
 
   @Test
-  public void aBuildIsWhatTheManifestSays() throws IOException {
+  public void testABuildIsWhatTheManifestSays() throws IOException {
     assertEquals("2.6.4 ab12", ServerInfo.build(jar("2.6.4", "ab12")));
     assertEquals("2.6.4", ServerInfo.build(jar("2.6.4", null)));
     assertEquals("", ServerInfo.build(jar(null, null)));
   }
 
   @Test
-  public void whatIsNoJarHasNoBuild() throws IOException {
+  public void testWhatIsNoJarHasNoBuild() throws IOException {
     assertEquals("", ServerInfo.build(folder.getRoot().getPath()));
     assertEquals("", ServerInfo.build("http://example.org/a.jar"));
     File text = folder.newFile();

@@ -51,12 +51,12 @@ public class TestSettingsCheck {
   private final Configuration conf = HBaseConfiguration.create();
 
   @Test
-  public void defaultsAreNotRefused() {
+  public void testDefaultsAreNotRefused() {
     assertEquals(Collections.emptyList(), SettingsCheck.refused(conf));
   }
 
   @Test
-  public void findsTheClassesThatReadSettings() {
+  public void testFindsTheClassesThatReadSettings() {
     List<String> expected = Stream
       .of(CompositeBucketCacheSettings.class, PrefetchSettings.class, MultigetSettings.class,
         AsyncWalSettings.class)
@@ -66,7 +66,7 @@ public class TestSettingsCheck {
   }
 
   @Test
-  public void eachFeatureSaysWhatItRefuses() {
+  public void testEachFeatureSaysWhatItRefuses() {
     conf.set("hbase.wal.async.sync.interval.ms", "soon");
     conf.set("hbase.regionserver.parallel.get.threads", "0");
     conf.set("hbase.rs.prefetch.order", "random");
@@ -87,13 +87,13 @@ public class TestSettingsCheck {
   }
 
   @Test
-  public void tiersThatAreNotInUseAreNotLookedAt() {
+  public void testTiersThatAreNotInUseAreNotLookedAt() {
     conf.set("hbase.bucketcache.l1.size", "a lot");
     assertEquals(Collections.emptyList(), SettingsCheck.refused(conf));
   }
 
   @Test
-  public void aTierLargerThanDirectMemoryIsRefused() {
+  public void testATierLargerThanDirectMemoryIsRefused() {
     conf.set("hbase.bucketcache.composite.enabled", "true");
     conf.set("hbase.bucketcache.l1.size", "100000000");
     conf.set("hbase.bucketcache.l2.ioengine", "offheap");
@@ -123,7 +123,7 @@ public class TestSettingsCheck {
   }
 
   @Test
-  public void whatStockRefusesIsSaidToo() {
+  public void testWhatStockRefusesIsSaidToo() {
     conf.set("hbase.regionserver.global.memstore.size", "0.7");
     conf.set("hfile.block.cache.size", "0.7");
     List<String> refused = SettingsCheck.refused(conf);

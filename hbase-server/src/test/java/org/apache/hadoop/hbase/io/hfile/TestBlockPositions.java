@@ -118,7 +118,7 @@ public class TestBlockPositions {
   }
 
   @Test
-  public void indexOfManyLevels() throws Exception {
+  public void testIndexOfManyLevels() throws Exception {
     files.conf().setInt(HFileBlockIndex.MAX_CHUNK_SIZE_KEY, 512);
     assertAllFound(files.write(CacheConfig.DISABLED, context().build()));
     assertTrue(levels + " levels", levels > 2);
@@ -129,14 +129,14 @@ public class TestBlockPositions {
   }
 
   @Test
-  public void indexOfTwoLevels() throws Exception {
+  public void testIndexOfTwoLevels() throws Exception {
     files.conf().setInt(HFileBlockIndex.MAX_CHUNK_SIZE_KEY, 8192);
     assertAllFound(files.write(CacheConfig.DISABLED, context().build()));
     assertEquals(2, levels);
   }
 
   @Test
-  public void indexOfARootAlone() throws Exception {
+  public void testIndexOfARootAlone() throws Exception {
     files.conf().setInt(HFileBlockIndex.MAX_CHUNK_SIZE_KEY, 1 << 20);
     assertAllFound(files.write(CacheConfig.DISABLED, context().build()));
     assertEquals(1, levels);
@@ -144,7 +144,7 @@ public class TestBlockPositions {
   }
 
   @Test
-  public void encodedAndCompressed() throws Exception {
+  public void testEncodedAndCompressed() throws Exception {
     assertAllFound(files.write(CacheConfig.DISABLED,
       context().withDataBlockEncoding(DataBlockEncoding.FAST_DIFF)
         .withCompression(Compression.Algorithm.GZ).build()));
@@ -153,7 +153,7 @@ public class TestBlockPositions {
   }
 
   @Test
-  public void encrypted() throws Exception {
+  public void testEncrypted() throws Exception {
     Configuration conf = files.conf();
     conf.set(HConstants.CRYPTO_KEYPROVIDER_CONF_KEY, KeyProviderForTesting.class.getName());
     conf.set(HConstants.CRYPTO_MASTERKEY_NAME_CONF_KEY, "hbase");
@@ -167,13 +167,13 @@ public class TestBlockPositions {
   }
 
   @Test
-  public void rowColumnBloomHasKeysOfCells() throws Exception {
+  public void testRowColumnBloomHasKeysOfCells() throws Exception {
     assertAllFound(writeHFile(BloomType.ROWCOL, HFileReaderImpl.MAX_MINOR_VERSION));
     assertFound(BlockType.BLOOM_CHUNK);
   }
 
   @Test
-  public void olderMinorVersions() throws Exception {
+  public void testOlderMinorVersions() throws Exception {
     files.conf().setInt(HFileBlockIndex.MAX_CHUNK_SIZE_KEY, 512);
     for (int minor = 0; minor < HFileReaderImpl.MAX_MINOR_VERSION; minor++) {
       found.clear();
@@ -184,7 +184,7 @@ public class TestBlockPositions {
   }
 
   @Test
-  public void metaBlocksAreFoundAndAnEmptyFileHasNone() throws Exception {
+  public void testMetaBlocksAreFoundAndAnEmptyFileHasNone() throws Exception {
     assertAllFound(writeHFile(BloomType.NONE, HFileReaderImpl.MAX_MINOR_VERSION));
     assertFound(BlockType.META);
     Path empty = files.newFile();

@@ -97,7 +97,7 @@ public class TestByteRateLimiter {
   }
 
   @Test
-  public void withoutLimitNothingWaits() throws Exception {
+  public void testWithoutLimitNothingWaits() throws Exception {
     long start = System.nanoTime();
     for (int i = 0; i < 10_000; i++) {
       rate.acquire(BLOCK, () -> false);
@@ -107,7 +107,7 @@ public class TestByteRateLimiter {
 
   /** Reads for 2 s with 4 threads at 20 MB/s. */
   @Test
-  public void allThreadsTogetherKeepTheLimitWithoutBurstsAndGetEqualShares() throws Exception {
+  public void testAllThreadsTogetherKeepTheLimitWithoutBurstsAndGetEqualShares() throws Exception {
     rate.setLimit(20 * MB);
     // A pause earns next to nothing.
     Thread.sleep(500);
@@ -147,7 +147,7 @@ public class TestByteRateLimiter {
   }
 
   @Test
-  public void cancellationEndsWaitAtOnceAndOwesNothing() throws Exception {
+  public void testCancellationEndsWaitAtOnceAndOwesNothing() throws Exception {
     rate.setLimit(1000);
     rate.acquire(BLOCK, () -> false);
     AtomicBoolean first = new AtomicBoolean();
@@ -174,7 +174,7 @@ public class TestByteRateLimiter {
   }
 
   @Test
-  public void changedLimitHoldsForThoseThatWait() throws Exception {
+  public void testChangedLimitHoldsForThoseThatWait() throws Exception {
     for (long next : new long[] { 100 * MB, 0 }) {
       // Forgives what the reads before owe.
       rate.setLimit(0);
@@ -198,7 +198,7 @@ public class TestByteRateLimiter {
   }
 
   @Test
-  public void interruptionEndsWait() throws Exception {
+  public void testInterruptionEndsWait() throws Exception {
     rate.setLimit(1000);
     rate.acquire(BLOCK, () -> false);
     Future<Long> waiting = waiting(new AtomicBoolean());

@@ -128,14 +128,14 @@ public class TestHalfStoreFileEviction {
   }
 
   @Test
-  public void topHalfLeavesNothing() throws Exception {
+  public void testTopHalfLeavesNothing() throws Exception {
     HStoreFile file = open(Reference.createTopReference(MIDDLE));
     readAll(file);
     assertNothingLeft(file);
   }
 
   @Test
-  public void bottomHalfLeavesNothing() throws Exception {
+  public void testBottomHalfLeavesNothing() throws Exception {
     HStoreFile file = open(Reference.createBottomReference(MIDDLE));
     readAll(file);
     assertNothingLeft(file);
@@ -143,14 +143,14 @@ public class TestHalfStoreFileEviction {
 
   /** A split makes such a half of each file whose rows are all in the upper daughter. */
   @Test
-  public void topHalfThatIsTheWholeFileLeavesNothing() throws Exception {
+  public void testTopHalfThatIsTheWholeFileLeavesNothing() throws Exception {
     HStoreFile file = open(Reference.createTopReference(BEFORE_THE_FIRST));
     readAll(file);
     assertNothingLeft(file);
   }
 
   @Test
-  public void prefetchIsCancelledBeforeBlocksAreEvicted() throws Exception {
+  public void testPrefetchIsCancelledBeforeBlocksAreEvicted() throws Exception {
     files.conf().setBoolean(CacheConfig.PREFETCH_BLOCKS_ON_OPEN_KEY, true);
     files.conf().setLong(PrefetchExecutor.PREFETCH_DELAY, TimeUnit.HOURS.toMillis(1));
     PrefetchExecutor.loadConfiguration(files.conf());

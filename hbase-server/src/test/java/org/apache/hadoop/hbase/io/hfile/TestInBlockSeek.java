@@ -226,7 +226,7 @@ public class TestInBlockSeek {
   }
 
   @Test
-  public void seeksFindWhatASortedSetFinds() throws IOException {
+  public void testSeeksFindWhatASortedSetFinds() throws IOException {
     NavigableSet<Cell> cells = cells();
     List<Cell> list = new ArrayList<>(cells);
     try (HFile.Reader reader = open(write(cells))) {
@@ -289,7 +289,7 @@ public class TestInBlockSeek {
   }
 
   @Test
-  public void passesOverSmallerRowsAtOnce() throws IOException {
+  public void testPassesOverSmallerRowsAtOnce() throws IOException {
     NavigableSet<Cell> cells = cells();
     List<Cell> list = new ArrayList<>(cells);
     try (HFile.Reader reader = open(write(cells))) {
@@ -325,7 +325,7 @@ public class TestInBlockSeek {
   }
 
   @Test
-  public void lengthsThatCannotBeAreReported() throws IOException {
+  public void testLengthsThatCannotBeAreReported() throws IOException {
     NavigableSet<Cell> cells = cells();
     List<Cell> list = new ArrayList<>(cells);
     for (int field : new int[] { 0, Integer.BYTES }) {

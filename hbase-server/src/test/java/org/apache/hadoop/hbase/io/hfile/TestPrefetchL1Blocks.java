@@ -81,7 +81,7 @@ public class TestPrefetchL1Blocks {
   }
 
   @Test
-  public void indexAndBloomBlocksOfTheFirstLevelStay() throws Exception {
+  public void testIndexAndBloomBlocksOfTheFirstLevelStay() throws Exception {
     files.conf().setBoolean(CacheConfig.CACHE_INDEX_BLOCKS_ON_WRITE_KEY, true);
     files.conf().setBoolean(CacheConfig.CACHE_BLOOM_BLOCKS_ON_WRITE_KEY, true);
     Path path =
@@ -108,7 +108,7 @@ public class TestPrefetchL1Blocks {
 
   /** Data in the second level is found although the first level can tell now. */
   @Test
-  public void secondLevelIsAskedToo() throws Exception {
+  public void testSecondLevelIsAskedToo() throws Exception {
     files.cacheAllOnWrite();
     Path path =
       files.write(new CacheConfig(files.conf(), null, cache, ByteBuffAllocator.HEAP));

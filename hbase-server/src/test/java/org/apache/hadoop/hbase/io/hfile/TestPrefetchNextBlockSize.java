@@ -112,7 +112,7 @@ public class TestPrefetchNextBlockSize {
   }
 
   @Test
-  public void blockAfterACachedOneIsPrefetched() throws Exception {
+  public void testBlockAfterACachedOneIsPrefetched() throws Exception {
     List<Long> offsets = writeFile();
     try (HFile.Reader reader = HFile.createReader(fs, path, cacheConfig(), true, conf)) {
       reader.readBlock(offsets.get(BLOCKS / 2), -1, true, true, false, true, BlockType.DATA, null)

@@ -59,7 +59,7 @@ public class TestPrefetchSkippedBlockCount {
   }
 
   @Test
-  public void fileFoundCachedWithItsIndexIsFullyCached() throws Exception {
+  public void testFileFoundCachedWithItsIndexIsFullyCached() throws Exception {
     files.cacheAllOnWrite();
     Path path = files.write(new CacheConfig(files.conf(), null, cache, ByteBuffAllocator.HEAP));
     Waiter.waitFor(files.conf(), 10_000, () -> files.blocks(path).stream()

@@ -65,7 +65,7 @@ public class TestPrefetchUnfitMetaBlock {
   }
 
   @Test
-  public void dataIsPrefetchedThoughIndexBlocksDoNotFit() throws Exception {
+  public void testDataIsPrefetchedThoughIndexBlocksDoNotFit() throws Exception {
     Path path = files.write(CacheConfig.DISABLED);
     files.prefetch(path, cache, () -> {
     });

@@ -66,7 +66,7 @@ public class TestSeekBeforeRelease {
   }
 
   @Test
-  public void blocksThatAreReadAgainAreReleased() throws IOException {
+  public void testBlocksThatAreReadAgainAreReleased() throws IOException {
     files.conf().setInt(ByteBuffAllocator.MIN_ALLOCATE_SIZE_KEY, 1);
     ByteBuffAllocator allocator = ByteBuffAllocator.create(files.conf(), true);
     Path path = files.write(CacheConfig.DISABLED, new HFileContextBuilder().withBlockSize(1024)

@@ -43,7 +43,7 @@ public class TestCompositeBucketCacheBalancing {
   }
 
   @Test
-  public void persistedSecondTierCounts() {
+  public void testPersistedSecondTierCounts() {
     conf.setBoolean("hbase.bucketcache.composite.enabled", true);
     assertEquals(0f, multiplier(), 0f);
     conf.set("hbase.bucketcache.l2.persistent.path", "/ssd/map");
@@ -51,7 +51,7 @@ public class TestCompositeBucketCacheBalancing {
   }
 
   @Test
-  public void keysOfACompositeThatIsOffDoNot() {
+  public void testKeysOfACompositeThatIsOffDoNot() {
     conf.set("hbase.bucketcache.l2.persistent.path", "/ssd/map");
     assertEquals(0f, multiplier(), 0f);
   }

@@ -183,7 +183,7 @@ public class TestCoalescedIncrementsAccess {
   }
 
   @Test
-  public void whoMayNotIsRefusedAndTheOthersAreMerged() throws Exception {
+  public void testWhoMayNotIsRefusedAndTheOthersAreMerged() throws Exception {
     assertSame(IncrementHooks.PERMISSIONS, IncrementHooks.of(region.getCoprocessorHost()));
     long groups = CoalescerMetrics.register().groups();
     RowLock lock = region.getRowLock(ROW);
@@ -206,7 +206,7 @@ public class TestCoalescedIncrementsAccess {
 
   /** The group is done in the name of who leads it; if he may no longer, each asks for himself. */
   @Test
-  public void whoLosesThePermissionWhileHeWaitsFailsAlone() throws Exception {
+  public void testWhoLosesThePermissionWhileHeWaitsFailsAlone() throws Exception {
     RowLock lock = region.getRowLock(ROW);
     Future<Result> first = sendFirst(carol, plus(1));
     Future<Result> leader = sendNext(alice, plus(10));
@@ -222,7 +222,7 @@ public class TestCoalescedIncrementsAccess {
 
   /** Where cells may have permissions of their own, who depends on them is not merged. */
   @Test
-  public void permissionsOfCellsAreLookedAtOneByOne() throws Exception {
+  public void testPermissionsOfCellsAreLookedAtOneByOne() throws Exception {
     UTIL.deleteTable(table);
     create(false);
     send(alice, (Increment) plus(1).setACL(dave.getShortName(),
@@ -247,7 +247,7 @@ public class TestCoalescedIncrementsAccess {
 
   /** The same through clients, all at once. */
   @Test
-  public void clientsOfAllKinds() throws Exception {
+  public void testClientsOfAllKinds() throws Exception {
     CounterHistory history = new CounterHistory(ROW);
     List<Future<?>> running = new ArrayList<>();
     int each = 100;

@@ -166,14 +166,14 @@ public class TestCoalescedIncrementsOnCluster {
   }
 
   @Test
-  public void flushesSplitsAndMoves() throws Exception {
+  public void testFlushesSplitsAndMoves() throws Exception {
     increment(Durability.SYNC_WAL, this::flushSplitAndMove);
     assertSums();
     histories.forEach(CounterHistory::assertLinear);
   }
 
   @Test
-  public void flushesSplitsAndMovesWithAsyncWal() throws Exception {
+  public void testFlushesSplitsAndMovesWithAsyncWal() throws Exception {
     increment(Durability.ASYNC_WAL, this::flushSplitAndMove);
     assertSums();
     histories.forEach(CounterHistory::assertLinear);
@@ -184,7 +184,7 @@ public class TestCoalescedIncrementsOnCluster {
    * certain: like on stock, what it gets then is the value of that later time.
    */
   @Test
-  public void deathOfServers() throws Exception {
+  public void testDeathOfServers() throws Exception {
     increment(Durability.SYNC_WAL, () -> {
       for (int i = 0; i < 2; i++) {
         util.getHBaseCluster().startRegionServerAndWait(60_000);

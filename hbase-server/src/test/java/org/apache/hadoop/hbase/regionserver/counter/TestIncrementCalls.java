@@ -242,7 +242,7 @@ public class TestIncrementCalls extends TestIncrementCoalescer {
   }
 
   @Test
-  public void whoWaitsHasNoHandler() throws Exception {
+  public void testWhoWaitsHasNoHandler() throws Exception {
     RowLock lock = region.getRowLock(ROW);
     List<Future<Result>> sent = new ArrayList<>();
     sent.add(sendFirst(plus(1)));
@@ -261,7 +261,7 @@ public class TestIncrementCalls extends TestIncrementCoalescer {
   }
 
   @Test
-  public void whoFindsNobodyIsNotRead() throws Exception {
+  public void testWhoFindsNobodyIsNotRead() throws Exception {
     for (int i = 1; i <= 3; i++) {
       assertEquals(i, value(send(plus(1), i).get()));
       // It is answered a moment before it is over.
@@ -272,7 +272,7 @@ public class TestIncrementCalls extends TestIncrementCoalescer {
   }
 
   @Test
-  public void whatHasBeenReadIsNotReadAgain() throws Exception {
+  public void testWhatHasBeenReadIsNotReadAgain() throws Exception {
     RowLock lock = region.getRowLock(ROW);
     Future<Result> first = sendFirst(plus(1));
     Future<Result> leader = send(plus(10), 1001);
@@ -290,7 +290,7 @@ public class TestIncrementCalls extends TestIncrementCoalescer {
 
   /** The first has not begun when others come, so that it leads them. */
   @Test
-  public void whoWasAloneLeadsThoseWhoCameBeforeItBegan() throws Exception {
+  public void testWhoWasAloneLeadsThoseWhoCameBeforeItBegan() throws Exception {
     handlersAreBusy = true;
     List<Future<Result>> sent = new ArrayList<>();
     for (int i = 0; i < 5; i++) {
@@ -309,7 +309,7 @@ public class TestIncrementCalls extends TestIncrementCoalescer {
 
   /** They wait for it, who may have begun or not, as they would for the row. */
   @Test
-  public void whoWasAloneIsNotMergedWithOthersOfAnotherKind() throws Exception {
+  public void testWhoWasAloneIsNotMergedWithOthersOfAnotherKind() throws Exception {
     for (boolean begun : new boolean[] { true, false }) {
       handlersAreBusy = !begun;
       RowLock lock = region.getRowLock(ROW);
@@ -333,7 +333,7 @@ public class TestIncrementCalls extends TestIncrementCoalescer {
   }
 
   @Test
-  public void whoIsMoreUrgentDoesNotWaitInTheQueueOfOthers() throws Exception {
+  public void testWhoIsMoreUrgentDoesNotWaitInTheQueueOfOthers() throws Exception {
     handlersAreBusy = true;
     Future<Result> first = send(plus(1), 1001);
     handlersAreBusy = false;
@@ -346,7 +346,7 @@ public class TestIncrementCalls extends TestIncrementCoalescer {
 
   /** A call does not know which increments a batch has, but that it has one of the row. */
   @Test
-  public void callWaitsForAThreadWithoutAHandler() throws Exception {
+  public void testCallWaitsForAThreadWithoutAHandler() throws Exception {
     RowLock lock = region.getRowLock(ROW);
     long singles = CoalescerMetrics.register().singles();
     Future<Result> thread = super.send(plus(1), 1001);
@@ -360,7 +360,7 @@ public class TestIncrementCalls extends TestIncrementCoalescer {
   }
 
   @Test
-  public void callThatFailsOnItsWayIsNotCountedAndTheOthersAre() throws Exception {
+  public void testCallThatFailsOnItsWayIsNotCountedAndTheOthersAre() throws Exception {
     RowLock lock = region.getRowLock(ROW);
     Future<Result> first = sendFirst(plus(1));
     Future<Result> leader = send(plus(10), 1001);
@@ -376,7 +376,7 @@ public class TestIncrementCalls extends TestIncrementCoalescer {
   }
 
   @Test
-  public void leaderThatFailsOnItsWayPassesTheTurnOn() throws Exception {
+  public void testLeaderThatFailsOnItsWayPassesTheTurnOn() throws Exception {
     RowLock lock = region.getRowLock(ROW);
     Future<Result> first = sendFirst(plus(1));
     Future<Result> failing = send(plus(1000), 1001, true);
@@ -388,7 +388,7 @@ public class TestIncrementCalls extends TestIncrementCoalescer {
   }
 
   @Test
-  public void whoWaitsWhenItIsSwitchedOffIsDoneByItself() throws Exception {
+  public void testWhoWaitsWhenItIsSwitchedOffIsDoneByItself() throws Exception {
     RowLock lock = region.getRowLock(ROW);
     Future<Result> first = sendFirst(plus(1));
     Future<Result> second = send(plus(10), 1001);
@@ -407,7 +407,7 @@ public class TestIncrementCalls extends TestIncrementCoalescer {
 
   /** All handlers may be busy with batches whose increments wait for the row. */
   @Test
-  public void threadTakesTheTurnOfACallThatNoHandlerHas() throws Exception {
+  public void testThreadTakesTheTurnOfACallThatNoHandlerHas() throws Exception {
     handlersAreBusy = true;
     Future<Result> call = send(plus(1), 1001);
     Future<Result> behind = send(plus(2), 1002);
@@ -424,7 +424,7 @@ public class TestIncrementCalls extends TestIncrementCoalescer {
   }
 
   @Test
-  public void threadThatWaitsLeadsBeforeACallDoes() throws Exception {
+  public void testThreadThatWaitsLeadsBeforeACallDoes() throws Exception {
     RowLock lock = region.getRowLock(ROW);
     Future<Result> first = sendFirst(plus(1));
     Future<Result> call = send(plus(10), 1001);

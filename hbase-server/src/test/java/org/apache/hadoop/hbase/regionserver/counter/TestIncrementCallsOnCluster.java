@@ -179,7 +179,7 @@ public class TestIncrementCallsOnCluster {
 
   /** Without the feature they keep all handlers, and the get waits for the row too. */
   @Test
-  public void whoWaitsForARowKeepsNoHandler() throws Exception {
+  public void testWhoWaitsForARowKeepsNoHandler() throws Exception {
     Connection connection = connect(alice);
     long groups = CoalescerMetrics.register().groups();
     RowLock lock = region.getRowLock(ROW);
@@ -201,7 +201,7 @@ public class TestIncrementCallsOnCluster {
 
   /** Each call is its own user's, though one handler runs all. */
   @Test
-  public void whoMayNotIsRefusedAmongThoseWhoMay() throws Exception {
+  public void testWhoMayNotIsRefusedAmongThoseWhoMay() throws Exception {
     Connection may = connect(alice);
     Connection mayNot = connect(bob);
     RowLock lock = region.getRowLock(ROW);
@@ -218,7 +218,7 @@ public class TestIncrementCallsOnCluster {
   }
 
   @Test
-  public void whoMayNotLeadsNobody() throws Exception {
+  public void testWhoMayNotLeadsNobody() throws Exception {
     Connection may = connect(alice);
     Connection mayNot = connect(bob);
     RowLock lock = region.getRowLock(ROW);
@@ -238,7 +238,7 @@ public class TestIncrementCallsOnCluster {
   }
 
   @Test
-  public void repetitionAmongThoseWhoWaitIsNotDoneTwice() throws Exception {
+  public void testRepetitionAmongThoseWhoWaitIsNotDoneTwice() throws Exception {
     ClusterConnection connection = (ClusterConnection) connect(alice);
     AtomicLong next = new AtomicLong();
     // All connections share it.

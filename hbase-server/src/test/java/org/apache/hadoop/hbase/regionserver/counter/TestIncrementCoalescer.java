@@ -271,7 +271,7 @@ public class TestIncrementCoalescer {
   }
 
   @Test
-  public void eachGetsTheValueOfItsPlaceInTheQueue() throws Exception {
+  public void testEachGetsTheValueOfItsPlaceInTheQueue() throws Exception {
     region.put(new Put(ROW).addColumn(F, Q, Bytes.toBytes(100L)));
     int before = edits();
     long writes = region.getWriteRequestsCount();
@@ -295,7 +295,7 @@ public class TestIncrementCoalescer {
   }
 
   @Test
-  public void columnsOfSeveralFamiliesInAnyOrder() throws Exception {
+  public void testColumnsOfSeveralFamiliesInAnyOrder() throws Exception {
     RowLock lock = region.getRowLock(ROW);
     Future<Result> first = sendFirst(
       new Increment(ROW).addColumn(F, Q, 1).addColumn(F, R, 10).addColumn(G, Q, 100));
@@ -319,7 +319,7 @@ public class TestIncrementCoalescer {
   }
 
   @Test
-  public void whoWantsNoResultGetsNone() throws Exception {
+  public void testWhoWantsNoResultGetsNone() throws Exception {
     RowLock lock = region.getRowLock(ROW);
     Future<Result> first = sendFirst(plus(1));
     Future<Result> silent = sendNext(plus(2).setReturnResults(false));
@@ -332,7 +332,7 @@ public class TestIncrementCoalescer {
   }
 
   @Test
-  public void whatDiffersIsNotMerged() throws Exception {
+  public void testWhatDiffersIsNotMerged() throws Exception {
     RowLock lock = region.getRowLock(ROW);
     List<Future<Result>> sent = new ArrayList<>();
     Increment[] different = { plus(1), plus(1).setDurability(Durability.ASYNC_WAL),
@@ -362,7 +362,7 @@ public class TestIncrementCoalescer {
   }
 
   @Test
-  public void whatCannotBeMergedIsLeftToTheRegion() throws Exception {
+  public void testWhatCannotBeMergedIsLeftToTheRegion() throws Exception {
     assertNull(plus(1).addColumn(F, Q, 1), "a column twice");
     assertNull(new Increment(ROW).addColumn(VERSIONS, Q, 1), "a family with versions");
     assertNull(new Increment(ROW).addColumn(Bytes.toBytes("none"), Q, 1), "no such family");
@@ -384,7 +384,7 @@ public class TestIncrementCoalescer {
   }
 
   @Test
-  public void groupThatFailsBeforeTheWalFailsOneByOne() throws Exception {
+  public void testGroupThatFailsBeforeTheWalFailsOneByOne() throws Exception {
     region.put(new Put(ROW).addColumn(F, Q, Bytes.toBytes("abc")));
     RowLock lock = region.getRowLock(ROW);
     List<Future<Result>> sent = new ArrayList<>();
@@ -402,7 +402,7 @@ public class TestIncrementCoalescer {
   }
 
   @Test
-  public void groupOfAClosedRegionFailsOneByOne() throws Exception {
+  public void testGroupOfAClosedRegionFailsOneByOne() throws Exception {
     RowLock lock = region.getRowLock(ROW);
     Future<Result> first = sendFirst(plus(1));
     Future<Result> second = sendNext(plus(1));
@@ -427,7 +427,7 @@ public class TestIncrementCoalescer {
   }
 
   @Test
-  public void groupThatFailsInTheWalIsNotDoneAgain() throws Exception {
+  public void testGroupThatFailsInTheWalIsNotDoneAgain() throws Exception {
     for (ExecutionException e : failInTheWal(new IOException("no sync"))) {
       assertEquals("no sync", e.getCause().getMessage());
     }
@@ -548,7 +548,7 @@ public class TestIncrementCoalescer {
   }
 
   @Test
-  public void interruptedWaiterLeavesAndIsNotCounted() throws Exception {
+  public void testInterruptedWaiterLeavesAndIsNotCounted() throws Exception {
     RowLock lock = region.getRowLock(ROW);
     Future<Result> first = sendFirst(plus(1));
     AtomicReference<Thread> thread = new AtomicReference<>();
@@ -569,7 +569,7 @@ public class TestIncrementCoalescer {
   }
 
   @Test
-  public void whoWaitsAsLongAsForARowLockFailsAsWithoutMerging() throws Exception {
+  public void testWhoWaitsAsLongAsForARowLockFailsAsWithoutMerging() throws Exception {
     Configuration changed = new Configuration(conf);
     changed.setInt("hbase.rowlock.wait.duration", 1);
     coalescer.onConfigurationChange(changed);
@@ -585,7 +585,7 @@ public class TestIncrementCoalescer {
   }
 
   @Test
-  public void repeatedIncrementIsNotDoneTwice() throws Exception {
+  public void testRepeatedIncrementIsNotDoneTwice() throws Exception {
     RowLock lock = region.getRowLock(ROW);
     Future<Result> first = sendFirst(plus(1));
     Future<Result> second = sendNext(plus(10));
@@ -618,7 +618,7 @@ public class TestIncrementCoalescer {
    * for the row, and then for the nonce.
    */
   @Test
-  public void repetitionThatHasTheNonceFirstIsWaitedForWithoutTheRow() throws Exception {
+  public void testRepetitionThatHasTheNonceFirstIsWaitedForWithoutTheRow() throws Exception {
     Configuration changed = new Configuration(conf);
     // Nobody gives up.
     changed.setInt("hbase.rowlock.wait.duration", 600_000);
@@ -637,7 +637,7 @@ public class TestIncrementCoalescer {
 
   /** What a repetition does that comes just when the first is about to try again by itself. */
   @Test
-  public void repetitionOfWhoseGroupFailedIsWaitedForWithoutTheRow() throws Exception {
+  public void testRepetitionOfWhoseGroupFailedIsWaitedForWithoutTheRow() throws Exception {
     region.put(new Put(ROW).addColumn(F, Q, Bytes.toBytes("abc")));
     RowLock lock = region.getRowLock(ROW);
     Future<Result> first = sendFirst(plus(1));
@@ -671,7 +671,7 @@ public class TestIncrementCoalescer {
   }
 
   @Test
-  public void replayedEditReportsTheNoncesOfAll() throws Exception {
+  public void testReplayedEditReportsTheNoncesOfAll() throws Exception {
     RowLock lock = region.getRowLock(ROW);
     Future<Result> first = sendFirst(plus(1));
     List<Future<Result>> group = new ArrayList<>();
@@ -705,7 +705,7 @@ public class TestIncrementCoalescer {
   }
 
   @Test
-  public void withoutNoncesTooAndWithSomeOnly() throws Exception {
+  public void testWithoutNoncesTooAndWithSomeOnly() throws Exception {
     RowLock lock = region.getRowLock(ROW);
     Future<Result> first = sendFirst(plus(1));
     Future<Result> without = threads.submit(
@@ -745,7 +745,7 @@ public class TestIncrementCoalescer {
   }
 
   @Test
-  public void coprocessorSeesEachIncrement() throws Exception {
+  public void testCoprocessorSeesEachIncrement() throws Exception {
     Observer.SEEN.clear();
     region.getCoprocessorHost().load(Endpoint.class, 1, conf);
     assertSame(IncrementHooks.NONE, IncrementHooks.of(region.getCoprocessorHost()));
@@ -763,7 +763,7 @@ public class TestIncrementCoalescer {
   }
 
   @Test
-  public void canBeSwitchedOffAndOn() throws Exception {
+  public void testCanBeSwitchedOffAndOn() throws Exception {
     Configuration off = new Configuration(conf);
     off.set(IncrementCoalescer.ENABLED_KEY, "false");
     coalescer.onConfigurationChange(off);
@@ -818,7 +818,7 @@ public class TestIncrementCoalescer {
   }
 
   @Test
-  public void rowsOfARegionAreDoneAsOne() throws Exception {
+  public void testRowsOfARegionAreDoneAsOne() throws Exception {
     groupRows();
     region.put(new Put(Bytes.toBytes("z")).addColumn(F, Q, Bytes.toBytes(1000L)));
     long writes = region.getWriteRequestsCount();
@@ -850,7 +850,7 @@ public class TestIncrementCoalescer {
   }
 
   @Test
-  public void rowThatFailsDoesNotFailTheOthersOfItsGroup() throws Exception {
+  public void testRowThatFailsDoesNotFailTheOthersOfItsGroup() throws Exception {
     groupRows();
     region.put(new Put(Bytes.toBytes("bad")).addColumn(F, Q, Bytes.toBytes("abc")));
     Future<Result> first = sendFirstOfRegion(plus(1));
@@ -869,7 +869,7 @@ public class TestIncrementCoalescer {
   }
 
   @Test
-  public void rowsThatFailInTheWalAreNotDoneAgain() throws Exception {
+  public void testRowsThatFailInTheWalAreNotDoneAgain() throws Exception {
     groupRows();
     Future<Result> first = sendFirstOfRegion(plus(1));
     List<Future<Result>> group = new ArrayList<>();
@@ -888,7 +888,7 @@ public class TestIncrementCoalescer {
   }
 
   @Test
-  public void heldRowDoesNotKeepTheOthersOfItsRegionWaiting() throws Exception {
+  public void testHeldRowDoesNotKeepTheOthersOfItsRegionWaiting() throws Exception {
     groupRows();
     RowLock lock = region.getRowLock(Bytes.toBytes("held"));
     // Comes first, and leaves the turn of all rows to who can use it.
@@ -911,13 +911,13 @@ public class TestIncrementCoalescer {
   }
 
   @Test
-  public void stormOfIncrementsAndInterruptsOfARegion() throws Exception {
+  public void testStormOfIncrementsAndInterruptsOfARegion() throws Exception {
     groupRows();
     storm();
   }
 
   @Test
-  public void stormOfIncrementsAndInterrupts() throws Exception {
+  public void testStormOfIncrementsAndInterrupts() throws Exception {
     storm();
   }
 
@@ -978,7 +978,7 @@ public class TestIncrementCoalescer {
   }
 
   @Test
-  public void badSettingIsRefusedInOneSentence() {
+  public void testBadSettingIsRefusedInOneSentence() {
     Configuration bad = new Configuration(conf);
     bad.set(IncrementCoalescer.ENABLED_KEY, "yes");
     IllegalArgumentException e = assertThrows(IllegalArgumentException.class,

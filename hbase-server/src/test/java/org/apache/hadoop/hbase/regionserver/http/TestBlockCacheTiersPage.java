@@ -166,7 +166,7 @@ public class TestBlockCacheTiersPage {
   }
 
   @Test
-  public void showsBlocksByTypeHitsAndMissesOfBothTiers() {
+  public void testShowsBlocksByTypeHitsAndMissesOfBothTiers() {
     fill(2);
     cache.getBlock(key("file0", 0, BlockType.LEAF_INDEX), true, false, true).release();
     cache.getBlock(key("file0", 3, BlockType.DATA), true, false, true).release();
@@ -191,7 +191,7 @@ public class TestBlockCacheTiersPage {
   }
 
   @Test
-  public void saysWhatThereIsToComeRightAfterTheStart() {
+  public void testSaysWhatThereIsToComeRightAfterTheStart() {
     String page = page(Collections.emptyList());
     assertSingleTree(page);
     assertTrue(page, page.contains("Nothing is cached yet."));
@@ -204,7 +204,7 @@ public class TestBlockCacheTiersPage {
   }
 
   @Test
-  public void jsonHasTheShapeThatTheGuideSays() {
+  public void testJsonHasTheShapeThatTheGuideSays() {
     fill(1);
     cache.getBlock(key("file0", 3, BlockType.DATA), true, false, true).release();
     long nanos = System.nanoTime();
@@ -258,7 +258,7 @@ public class TestBlockCacheTiersPage {
   }
 
   @Test
-  public void noNameCanOpenATag() {
+  public void testNoNameCanOpenATag() {
     fill(1);
     List<TableUse> tables =
       TableUse.of(metrics(), Collections.singletonMap("file0", BAD_NAME));
@@ -276,7 +276,7 @@ public class TestBlockCacheTiersPage {
   }
 
   @Test
-  public void theTablesThatTakeMostComeFirstAndTheRestIsSummedUp() {
+  public void testTheTablesThatTakeMostComeFirstAndTheRestIsSummedUp() {
     Map<String, String> tables = new HashMap<>();
     int files = BlockCacheTiersPage.TABLES + 6;
     fill(files);
@@ -300,7 +300,7 @@ public class TestBlockCacheTiersPage {
   }
 
   @Test
-  public void filesOfNoRegionAreNamedAsSuch() {
+  public void testFilesOfNoRegionAreNamedAsSuch() {
     fill(1);
     String page = page(TableUse.of(metrics(), Collections.emptyMap()));
     assertSingleTree(page);
@@ -310,7 +310,7 @@ public class TestBlockCacheTiersPage {
   }
 
   @Test
-  public void anHourOfSamplesIsPlotted() {
+  public void testAnHourOfSamplesIsPlotted() {
     fill(1);
     long nanos = System.nanoTime();
     for (int i = 0; i <= 400; i++) {
@@ -341,7 +341,7 @@ public class TestBlockCacheTiersPage {
   }
 
   @Test
-  public void nothingOfItWalksTheCache() {
+  public void testNothingOfItWalksTheCache() {
     fill(3);
     WalklessTier.forbidWalks(first);
     WalklessTier.forbidWalks(second);
@@ -358,7 +358,7 @@ public class TestBlockCacheTiersPage {
   }
 
   @Test
-  public void axesEndAtRoundNumbers() {
+  public void testAxesEndAtRoundNumbers() {
     assertEquals(1, HourPlot.niceCeiling(0.7), 1e-9);
     assertEquals(0.05, HourPlot.niceCeiling(0.031), 1e-9);
     assertEquals(200, HourPlot.niceCeiling(150), 1e-9);
@@ -367,7 +367,7 @@ public class TestBlockCacheTiersPage {
   }
 
   @Test
-  public void figuresAreShort() {
+  public void testFiguresAreShort() {
     assertEquals("9,999", BlockCacheTiersPage.rounded(9_999));
     assertEquals("10.0 k", BlockCacheTiersPage.rounded(10_000));
     assertEquals("999 k", BlockCacheTiersPage.rounded(999_499));
@@ -383,7 +383,7 @@ public class TestBlockCacheTiersPage {
   }
 
   @Test
-  public void withoutTiersThePageSaysHowToGetThemAndNothingElseIsThere() throws Exception {
+  public void testWithoutTiersThePageSaysHowToGetThemAndNothingElseIsThere() throws Exception {
     cache.shutdown();
     Configuration conf = HBaseConfiguration.create();
     BlockCache plain = BlockCacheFactory.createBlockCache(conf);
@@ -418,7 +418,7 @@ public class TestBlockCacheTiersPage {
   }
 
   @Test
-  public void theThreadThatTakesSamplesEndsWithTheCache() {
+  public void testTheThreadThatTakesSamplesEndsWithTheCache() {
     assertTrue(BlockCacheTiersServlet.link(cache).contains("href=\"/tiers\""));
     await(TestBlockCacheTiersPage::isSampling);
     cache.shutdown();

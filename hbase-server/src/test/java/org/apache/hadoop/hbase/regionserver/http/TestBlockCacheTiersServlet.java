@@ -206,7 +206,7 @@ public class TestBlockCacheTiersServlet {
   }
 
   @Test
-  public void showsTheTiersOfARunningServer() throws Exception {
+  public void testShowsTheTiersOfARunningServer() throws Exception {
     start();
     assertClosedToWhomTheStatusPageIsClosed();
     try (Table table = util.createTable(TABLE, FAMILY)) {

@@ -126,7 +126,7 @@ public class TestPrefetchSection {
   }
 
   @Test
-  public void progressIsShownWhileThereIsAny() throws Exception {
+  public void testProgressIsShownWhileThereIsAny() throws Exception {
     assertFalse(get("/rs-status").contains("<h3>Warm-up</h3>"));
     util.getAdmin().createTable(TableDescriptorBuilder.newBuilder(TABLE)
       .setColumnFamily(

@@ -144,7 +144,7 @@ public class TestBatchReadCoalescer {
   }
 
   @Test
-  public void aBlockIsReadOnceAndStaysUntilTheBatchIsOver() throws IOException {
+  public void testABlockIsReadOnceAndStaysUntilTheBatchIsOver() throws IOException {
     AtomicInteger count = new AtomicInteger();
     reads.enter();
     Cacheable first;
@@ -172,7 +172,7 @@ public class TestBatchReadCoalescer {
   }
 
   @Test
-  public void outsideABatchEachReadsForItself() throws IOException {
+  public void testOutsideABatchEachReadsForItself() throws IOException {
     Cacheable first = BatchReadCoalescer.read("a", place -> new Block());
     Cacheable second = BatchReadCoalescer.read("a", place -> new Block());
     assertNotSame(first, second);
@@ -182,7 +182,7 @@ public class TestBatchReadCoalescer {
   }
 
   @Test
-  public void whatOneFailsToReadTheOthersReadForThemselves() throws IOException {
+  public void testWhatOneFailsToReadTheOthersReadForThemselves() throws IOException {
     reads.enter();
     try {
       assertThrows(IOException.class, () -> BatchReadCoalescer.read("a", place -> {
@@ -207,7 +207,7 @@ public class TestBatchReadCoalescer {
   }
 
   @Test
-  public void readsOfADeviceAreTold() throws IOException {
+  public void testReadsOfADeviceAreTold() throws IOException {
     // One that overflows soon, as System.nanoTime may.
     AtomicLong clock = new AtomicLong(Long.MAX_VALUE - BatchReadCoalescer.WAIT_NANOS);
     BatchReadCoalescer timed = new BatchReadCoalescer(spared, clock::get);
@@ -233,7 +233,7 @@ public class TestBatchReadCoalescer {
   }
 
   @Test
-  public void aReadUnderWayIsWaitedFor() throws Exception {
+  public void testAReadUnderWayIsWaitedFor() throws Exception {
     CountDownLatch begun = new CountDownLatch(1);
     CountDownLatch end = new CountDownLatch(1);
     AtomicInteger count = new AtomicInteger();
@@ -276,7 +276,7 @@ public class TestBatchReadCoalescer {
   }
 
   @Test
-  public void differentBlocksAreReadAtTheSameTime() throws Exception {
+  public void testDifferentBlocksAreReadAtTheSameTime() throws Exception {
     CountDownLatch both = new CountDownLatch(2);
     BatchReadCoalescer.BlockReader<String> reader = place -> {
       both.countDown();
@@ -341,7 +341,7 @@ public class TestBatchReadCoalescer {
   }
 
   @Test
-  public void nobodyWaitsForAReadThatHasFailedInWhateverWay() throws Exception {
+  public void testNobodyWaitsForAReadThatHasFailedInWhateverWay() throws Exception {
     AtomicInteger looks = new AtomicInteger();
     for (int failing = 1; failing <= 2; failing++) {
       int last = failing;
@@ -374,7 +374,7 @@ public class TestBatchReadCoalescer {
   }
 
   @Test
-  public void noBlockIsLostIfAReadFailsBehindIt() throws IOException {
+  public void testNoBlockIsLostIfAReadFailsBehindIt() throws IOException {
     for (int failing = 1; failing <= 3; failing++) {
       Blocks blocks = new Blocks();
       blocks.failing = failing;
@@ -421,7 +421,7 @@ public class TestBatchReadCoalescer {
   }
 
   @Test
-  public void eachBlockOfACachesFileIsReadOnceInABatch() throws Exception {
+  public void testEachBlockOfACachesFileIsReadOnceInABatch() throws Exception {
     HBaseTestingUtility util = new HBaseTestingUtility();
     Configuration conf = util.getConfiguration();
     conf.setBoolean(MultigetSettings.ENABLED_KEY, true);

@@ -107,7 +107,7 @@ public class TestCoalescedSegmentReads {
   }
 
   @Test
-  public void theGetsOfABatchReadABlockOnceAndEachOfThemHits() {
+  public void testTheGetsOfABatchReadABlockOnceAndEachOfThemHits() {
     reads.enter();
     Cacheable first;
     Cacheable second;
@@ -164,7 +164,7 @@ public class TestCoalescedSegmentReads {
   }
 
   @Test
-  public void blocksOfRowsSideBySideAreReadTogether() {
+  public void testBlocksOfRowsSideBySideAreReadTogether() {
     List<BlockCacheKey> keys = storeFile();
     reads.enter();
     try {
@@ -185,7 +185,7 @@ public class TestCoalescedSegmentReads {
   }
 
   @Test
-  public void blocksOfRowsFarFromEachOtherAreReadAlone() {
+  public void testBlocksOfRowsFarFromEachOtherAreReadAlone() {
     List<BlockCacheKey> keys = storeFile();
     reads.enter();
     try {
@@ -204,7 +204,7 @@ public class TestCoalescedSegmentReads {
   }
 
   @Test
-  public void whatIsNotThereIsAMissForEachGet() {
+  public void testWhatIsNotThereIsAMissForEachGet() {
     reads.enter();
     try {
       assertNull(get(key("file", 2, BlockType.DATA)));

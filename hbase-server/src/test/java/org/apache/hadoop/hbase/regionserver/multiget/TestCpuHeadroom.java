@@ -86,19 +86,19 @@ public class TestCpuHeadroom {
   private final CpuHeadroom room = new CpuHeadroom(PROCESSORS, clocks);
 
   @Test
-  public void atFirstEachProcessorIsForAThread() {
+  public void testAtFirstEachProcessorIsForAThread() {
     assertEquals(PROCESSORS, room.threads());
   }
 
   @Test
-  public void othersComeFirst() {
+  public void testOthersComeFirst() {
     assertEquals(4, roomBeside(3));
     assertEquals(0, roomBeside(7.5));
     assertEquals(7, roomBeside(0.5));
   }
 
   @Test
-  public void soDoOtherProcesses() {
+  public void testSoDoOtherProcesses() {
     clocks.systemLoad = 7.5 / PROCESSORS;
     assertEquals(0, roomBeside(3));
     clocks.systemLoad = 5.0 / PROCESSORS;
@@ -111,7 +111,7 @@ public class TestCpuHeadroom {
   }
 
   @Test
-  public void whatTheThreadsUseIsNoOtherProcess() {
+  public void testWhatTheThreadsUseIsNoOtherProcess() {
     for (int i = 0; i < 20; i++) {
       clocks.systemLoad = 7.0 / PROCESSORS;
       clocks.pass(2, 5, 5);
@@ -121,7 +121,7 @@ public class TestCpuHeadroom {
   }
 
   @Test
-  public void oneIsNoBurdenAsLongAsProcessorsAreFree() {
+  public void testOneIsNoBurdenAsLongAsProcessorsAreFree() {
     assertEquals(0, roomBeside(6.9));
     assertEquals(1, roomBeside(6.75));
     for (int i = 0; i < 20; i++) {
@@ -146,7 +146,7 @@ public class TestCpuHeadroom {
   }
 
   @Test
-  public void whatIsOverInAMomentTakesNoRoom() {
+  public void testWhatIsOverInAMomentTakesNoRoom() {
     assertEquals(4, roomBeside(3));
     clocks.pass(5, 0, 0);
     assertEquals(3, room.threads());
@@ -157,7 +157,7 @@ public class TestCpuHeadroom {
   }
 
   @Test
-  public void whatTheThreadsUseThemselvesTakesNoRoomFromThem() {
+  public void testWhatTheThreadsUseThemselvesTakesNoRoomFromThem() {
     for (int i = 0; i < 20; i++) {
       clocks.pass(2, 5, 5);
       assertTrue(room.threads() >= 5);
@@ -166,7 +166,7 @@ public class TestCpuHeadroom {
   }
 
   @Test
-  public void threadsThatWaitForADeviceNeedLittleRoom() {
+  public void testThreadsThatWaitForADeviceNeedLittleRoom() {
     for (int i = 0; i < 20; i++) {
       clocks.pass(1.2, 0.1, 1);
       room.threads();
@@ -180,7 +180,7 @@ public class TestCpuHeadroom {
   }
 
   @Test
-  public void aFewThatWaitForADeviceAreNoBurden() {
+  public void testAFewThatWaitForADeviceAreNoBurden() {
     assertEquals(PROCESSORS, room.threadsThatWait());
     for (int i = 0; i < 20; i++) {
       clocks.pass(8, 0, 0);
@@ -198,7 +198,7 @@ public class TestCpuHeadroom {
   }
 
   @Test
-  public void asManyStayAsShareAllThatOthersLeave() {
+  public void testAsManyStayAsShareAllThatOthersLeave() {
     // Twelve threads want three processors, and wait for them three quarters of the time.
     for (int i = 0; i < 50; i++) {
       clocks.pass(5, 3, 12);
@@ -209,7 +209,7 @@ public class TestCpuHeadroom {
   }
 
   @Test
-  public void threadsThatOnlyWaitAreNotWithoutLimit() {
+  public void testThreadsThatOnlyWaitAreNotWithoutLimit() {
     for (int i = 0; i < 50; i++) {
       clocks.pass(0, 0, 4);
       room.threads();
@@ -218,7 +218,7 @@ public class TestCpuHeadroom {
   }
 
   @Test
-  public void aMomentOfWorkSaysNothing() {
+  public void testAMomentOfWorkSaysNothing() {
     for (int i = 0; i < 20; i++) {
       clocks.pass(0.2, 0.0001, 0.001);
       room.threads();
@@ -227,7 +227,7 @@ public class TestCpuHeadroom {
   }
 
   @Test
-  public void theClocksAreReadOncePerPeriod() {
+  public void testTheClocksAreReadOncePerPeriod() {
     int before = clocks.looks;
     for (int i = 0; i < 100; i++) {
       clocks.now += PERIOD / 10;
@@ -237,7 +237,7 @@ public class TestCpuHeadroom {
   }
 
   @Test
-  public void aJvmThatDoesNotTellIsTakenToHaveRoom() {
+  public void testAJvmThatDoesNotTellIsTakenToHaveRoom() {
     clocks.pass(0, 0, 0);
     clocks.processCpu = -1;
     assertEquals(Integer.MAX_VALUE, room.threads());
@@ -249,7 +249,7 @@ public class TestCpuHeadroom {
   }
 
   @Test
-  public void thisJvmTells() {
+  public void testThisJvmTells() {
     HandoffThreadPool threads = new HandoffThreadPool(Thread::new, 1, MILLI, 0);
     int count = CpuHeadroom.of(threads).threads();
     assertTrue("threads " + count, count <= Runtime.getRuntime().availableProcessors());

@@ -44,14 +44,14 @@ public class TestDeviceWaitProbe {
   }
 
   @Test
-  public void aFewAreLookedAtWhenNoneWaits() {
+  public void testAFewAreLookedAtWhenNoneWaits() {
     assertTrue("the first one", waits.isExpected());
     assertEquals(0, looks(DeviceWaitProbe.PROBE - 1));
     assertEquals(100, looks(100 * DeviceWaitProbe.PROBE));
   }
 
   @Test
-  public void allAreLookedAtBehindOneThatWaits() {
+  public void testAllAreLookedAtBehindOneThatWaits() {
     waits.came();
     assertEquals(DeviceWaitProbe.LIKELY, looks(DeviceWaitProbe.LIKELY));
     assertEquals(10, looks(10 * DeviceWaitProbe.PROBE));

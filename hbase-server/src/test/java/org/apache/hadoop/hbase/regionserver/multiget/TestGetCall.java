@@ -56,7 +56,7 @@ public class TestGetCall {
 
   /** Methods that upstream adds with a default are among them. */
   @Test
-  public void whatIsAskedOfItIsAskedOfTheMulti() throws Exception {
+  public void testWhatIsAskedOfItIsAskedOfTheMulti() throws Exception {
     int asked = 0;
     for (Method method : RpcCall.class.getMethods()) {
       if (OWN.contains(method.getName()) || Modifier.isStatic(method.getModifiers())) {
@@ -74,7 +74,7 @@ public class TestGetCall {
   }
 
   @Test
-  public void sizesAreItsOwn() {
+  public void testSizesAreItsOwn() {
     get.incrementResponseCellSize(1);
     get.incrementBlockBytesScanned(2);
     get.incrementBlockBytesScanned(3);

@@ -99,14 +99,14 @@ public class TestHandoffThreadPool {
   }
 
   @Test
-  public void aThreadThatSleepsIsTakenBeforeOneIsStarted() {
+  public void testAThreadThatSleepsIsTakenBeforeOneIsStarted() {
     Thread first = sleeper();
     assertSame(first, sleeper());
     assertEquals(1, threads.count());
   }
 
   @Test
-  public void aThreadIsAwakeForWorkThatIsExpected() {
+  public void testAThreadIsAwakeForWorkThatIsExpected() {
     threads = threads(2, LONG, LONG);
     assertFalse("started", threads.expectWork());
     assertEquals(0, threads.count());
@@ -125,7 +125,7 @@ public class TestHandoffThreadPool {
   }
 
   @Test
-  public void whenNothingCameOfItAThreadSleepsAgain() {
+  public void testWhenNothingCameOfItAThreadSleepsAgain() {
     threads = threads(2, LONG, 1);
     Thread sleeper = sleeper();
     for (int i = 0; i < 100; i++) {
@@ -136,7 +136,7 @@ public class TestHandoffThreadPool {
   }
 
   @Test
-  public void aThreadThatWasInterruptedSleepsAllTheSame() {
+  public void testAThreadThatWasInterruptedSleepsAllTheSame() {
     Thread sleeper = sleeper();
     CountDownLatch done = new CountDownLatch(1);
     // As by the close of a region, at the end of its last get.
@@ -154,7 +154,7 @@ public class TestHandoffThreadPool {
   }
 
   @Test
-  public void aThreadWhoseWorkFailsIsThereForTheNext() {
+  public void testAThreadWhoseWorkFailsIsThereForTheNext() {
     threads = threads(1, LONG, 0);
     for (int i = 0; i < 3; i++) {
       assertTrue(threads.call(() -> {
@@ -169,7 +169,7 @@ public class TestHandoffThreadPool {
   }
 
   @Test
-  public void aThreadThatCannotBeMadeIsNotCounted() {
+  public void testAThreadThatCannotBeMadeIsNotCounted() {
     List<ThreadFactory> factories = Arrays.asList(work -> null, work -> {
       throw new IllegalStateException("for the test");
     });
@@ -184,7 +184,7 @@ public class TestHandoffThreadPool {
   }
 
   @Test
-  public void workWaitsWhenAllThreadsHaveSome() {
+  public void testWorkWaitsWhenAllThreadsHaveSome() {
     CountDownLatch end = new CountDownLatch(1);
     CountDownLatch begun = new CountDownLatch(2);
     for (int i = 0; i < 2; i++) {
@@ -205,7 +205,7 @@ public class TestHandoffThreadPool {
   }
 
   @Test
-  public void threadsWithoutWorkEnd() {
+  public void testThreadsWithoutWorkEnd() {
     threads = threads(4, TimeUnit.MILLISECONDS.toNanos(1), 0);
     CountDownLatch done = new CountDownLatch(1);
     assertTrue(threads.call(done::countDown));
@@ -217,7 +217,7 @@ public class TestHandoffThreadPool {
   }
 
   @Test
-  public void fewerThreadsAreLeftWhenThereMayBeFewer() {
+  public void testFewerThreadsAreLeftWhenThereMayBeFewer() {
     CountDownLatch end = new CountDownLatch(1);
     for (int i = 0; i < 2; i++) {
       threads.call(() -> await(end));
@@ -231,7 +231,7 @@ public class TestHandoffThreadPool {
   }
 
   @Test
-  public void nothingIsDoneAfterTheStop() {
+  public void testNothingIsDoneAfterTheStop() {
     sleeper();
     threads.stop();
     assertFalse(threads.call(() -> {
@@ -241,7 +241,7 @@ public class TestHandoffThreadPool {
   }
 
   @Test
-  public void aSystemWithoutThreadsIsAskedOncePerSecondAtMost() {
+  public void testASystemWithoutThreadsIsAskedOncePerSecondAtMost() {
     AtomicInteger asked = new AtomicInteger();
     threads = new HandoffThreadPool(work -> {
       asked.incrementAndGet();
@@ -258,7 +258,7 @@ public class TestHandoffThreadPool {
   }
 
   @Test
-  public void theTimeAtWorkIsCounted() {
+  public void testTheTimeAtWorkIsCounted() {
     CountDownLatch end = new CountDownLatch(1);
     CountDownLatch begun = new CountDownLatch(1);
     threads.call(() -> {
@@ -274,7 +274,7 @@ public class TestHandoffThreadPool {
 
   /** With threads that end all the time, and sizes that change. */
   @Test
-  public void allWorkIsDoneOnce() throws Exception {
+  public void testAllWorkIsDoneOnce() throws Exception {
     threads = threads(3, 1, TimeUnit.MICROSECONDS.toNanos(20));
     int callers = 4;
     int calls = 20_000;

@@ -39,7 +39,7 @@ public class TestMultigetSettings {
   private final Configuration conf = new Configuration(false);
 
   @Test
-  public void withoutKeysItIsOff() {
+  public void testWithoutKeysItIsOff() {
     MultigetSettings settings = MultigetSettings.of(conf);
     assertFalse(settings.isEnabled());
     assertFalse(settings.isHelpedWhenBusy());
@@ -50,7 +50,7 @@ public class TestMultigetSettings {
   }
 
   @Test
-  public void valuesAreTakenOver() {
+  public void testValuesAreTakenOver() {
     conf.set(MultigetSettings.ENABLED_KEY, " true ");
     conf.set(MultigetSettings.THREADS_KEY, "16");
     conf.set(MultigetSettings.MIN_BATCH_KEY, "1");
@@ -76,7 +76,7 @@ public class TestMultigetSettings {
   }
 
   @Test
-  public void wrongValueIsRefusedInOneSentence() {
+  public void testWrongValueIsRefusedInOneSentence() {
     assertEquals("hbase.regionserver.parallel.get.enabled is 'yes'; set it to true or false.",
       refusal(MultigetSettings.ENABLED_KEY, "yes"));
     refusal(MultigetSettings.WHEN_BUSY_KEY, "1");
@@ -90,7 +90,7 @@ public class TestMultigetSettings {
   }
 
   @Test
-  public void wrongValueStopsTheStartButNotARunningServer() {
+  public void testWrongValueStopsTheStartButNotARunningServer() {
     conf.set(MultigetSettings.ENABLED_KEY, "true");
     conf.set(MultigetSettings.WHEN_BUSY_KEY, "true");
     MultigetPool pool = new MultigetPool(conf);

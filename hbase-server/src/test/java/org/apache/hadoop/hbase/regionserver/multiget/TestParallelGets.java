@@ -214,7 +214,7 @@ public class TestParallelGets {
   }
 
   @Test
-  public void eachGetIsServedOnceAndAnsweredInItsPlace() throws Exception {
+  public void testEachGetIsServedOnceAndAnsweredInItsPlace() throws Exception {
     AtomicIntegerArray served = new AtomicIntegerArray(500);
     List<Object> answers = serve(gets(500), (get, as) -> {
       int i = number(get);
@@ -236,7 +236,7 @@ public class TestParallelGets {
 
   /** From the smallest batch on, around a window and half of one, and others. */
   @Test
-  public void batchesOfEachSizeAreAnswered() throws Exception {
+  public void testBatchesOfEachSizeAreAnswered() throws Exception {
     assertNull("nothing to help with", start(gets(1), (get, as) -> result(get)));
     int window = ParallelGets.WINDOW;
     for (int size : new int[] { 2, 3, window / 2 - 1, window / 2, window / 2 + 1, window - 1,
@@ -264,7 +264,7 @@ public class TestParallelGets {
   }
 
   @Test
-  public void whatAGetCountsIsAddedWhenItsAnswerIsTaken() throws Exception {
+  public void testWhatAGetCountsIsAddedWhenItsAnswerIsTaken() throws Exception {
     List<Action> actions = gets(200);
     try (ParallelGets gets = start(actions, (get, as) -> {
       as.incrementBlockBytesScanned(number(get));
@@ -290,7 +290,7 @@ public class TestParallelGets {
   }
 
   @Test
-  public void metricsHaveEachGetWithItsTimeAndWhatItHasRead() throws Exception {
+  public void testMetricsHaveEachGetWithItsTimeAndWhatItHasRead() throws Exception {
     MetricsRegionServer metrics = Mockito.mock(MetricsRegionServer.class);
     // A clock for each thread, which goes on when its thread says so.
     ThreadLocal<Long> clock = ThreadLocal.withInitial(() -> 0L);
@@ -325,7 +325,7 @@ public class TestParallelGets {
   }
 
   @Test
-  public void theCallOfAGetIsThatOfTheMulti() throws Exception {
+  public void testTheCallOfAGetIsThatOfTheMulti() throws Exception {
     Set<Thread> threads = ConcurrentHashMap.newKeySet();
     CountDownLatch two = new CountDownLatch(2);
     try (Scope ignored = Context.current().with(TRACE, "request").makeCurrent()) {
@@ -358,7 +358,7 @@ public class TestParallelGets {
   }
 
   @Test
-  public void noGetIsBegunBeforeAnIncrementAheadOfItIsDone() throws Exception {
+  public void testNoGetIsBegunBeforeAnIncrementAheadOfItIsDone() throws Exception {
     List<Action> actions = gets(20);
     actions.add(increment(20));
     for (int i = 21; i < 41; i++) {
@@ -384,7 +384,7 @@ public class TestParallelGets {
   }
 
   @Test
-  public void putsAreDoneLastAndDoNotHoldUpGets() throws Exception {
+  public void testPutsAreDoneLastAndDoNotHoldUpGets() throws Exception {
     List<Action> actions = gets(3);
     actions.add(put(3));
     for (int i = 4; i < 20; i++) {
@@ -404,7 +404,7 @@ public class TestParallelGets {
   }
 
   @Test
-  public void notMoreThanAWindowIsBegunAhead() throws Exception {
+  public void testNotMoreThanAWindowIsBegunAhead() throws Exception {
     AtomicInteger begun = new AtomicInteger();
     AtomicInteger most = new AtomicInteger();
     List<Object> answers = serve(gets(300), (get, as) -> {
@@ -423,7 +423,7 @@ public class TestParallelGets {
   }
 
   @Test
-  public void anExceptionIsThatOfItsGetOnly() throws Exception {
+  public void testAnExceptionIsThatOfItsGetOnly() throws Exception {
     List<Action> actions = gets(60);
     ParallelGets.RowReader reader = (get, as) -> {
       switch (number(get) % 4) {
@@ -456,7 +456,7 @@ public class TestParallelGets {
   }
 
   @Test
-  public void whenAllThreadsAreBusyTheHandlerDoesAll() throws Exception {
+  public void testWhenAllThreadsAreBusyTheHandlerDoesAll() throws Exception {
     pool.shutdown();
     pool = pool(1);
     CountDownLatch end = new CountDownLatch(1);
@@ -505,7 +505,7 @@ public class TestParallelGets {
   }
 
   @Test
-  public void notMoreThanTwoCallsForEachThreadWait() throws Exception {
+  public void testNotMoreThanTwoCallsForEachThreadWait() throws Exception {
     pool.shutdown();
     pool = pool(2);
     CountDownLatch end = new CountDownLatch(1);
@@ -560,7 +560,7 @@ public class TestParallelGets {
   }
 
   @Test
-  public void aLargeMultiLetsASmallOneHaveAThread() throws Exception {
+  public void testALargeMultiLetsASmallOneHaveAThread() throws Exception {
     pool.shutdown();
     pool = pool(1);
     AtomicBoolean end = new AtomicBoolean();
@@ -608,7 +608,7 @@ public class TestParallelGets {
   }
 
   @Test
-  public void theEndWaitsForGetsUnderWay() throws Exception {
+  public void testTheEndWaitsForGetsUnderWay() throws Exception {
     AtomicInteger underWay = new AtomicInteger();
     CountDownLatch helped = new CountDownLatch(1);
     Thread handler = Thread.currentThread();
@@ -637,7 +637,7 @@ public class TestParallelGets {
   }
 
   @Test
-  public void nothingIsBegunForACallerWhoHasGone() throws Exception {
+  public void testNothingIsBegunForACallerWhoHasGone() throws Exception {
     AtomicInteger most = new AtomicInteger();
     List<Object> answers = serve(gets(300), (get, as) -> {
       most.accumulateAndGet(number(get), Math::max);
@@ -650,7 +650,7 @@ public class TestParallelGets {
   }
 
   @Test
-  public void theEndWaitsForGetsOfACallerWhoHasGone() throws Exception {
+  public void testTheEndWaitsForGetsOfACallerWhoHasGone() throws Exception {
     CountDownLatch helped = new CountDownLatch(1);
     AtomicInteger underWay = new AtomicInteger();
     Thread handler = Thread.currentThread();
@@ -673,7 +673,7 @@ public class TestParallelGets {
   }
 
   @Test
-  public void nothingIsBegunAfterTheDeadline() throws Exception {
+  public void testNothingIsBegunAfterTheDeadline() throws Exception {
     AtomicInteger most = new AtomicInteger();
     List<Object> answers = serve(gets(300), (get, as) -> {
       most.accumulateAndGet(number(get), Math::max);
@@ -686,7 +686,7 @@ public class TestParallelGets {
   }
 
   @Test
-  public void aThreadInterruptedByTheCloseOfARegionIsNotSoAfterwards() throws Exception {
+  public void testAThreadInterruptedByTheCloseOfARegionIsNotSoAfterwards() throws Exception {
     Thread handler = Thread.currentThread();
     AtomicInteger interrupted = new AtomicInteger();
     List<Object> answers = serve(gets(400), (get, as) -> {
@@ -704,7 +704,7 @@ public class TestParallelGets {
   }
 
   @Test
-  public void anInterruptionOfTheHandlerIsKept() throws Exception {
+  public void testAnInterruptionOfTheHandlerIsKept() throws Exception {
     Thread handler = Thread.currentThread();
     CountDownLatch helped = new CountDownLatch(1);
     List<Object> answers = serve(gets(4), (get, as) -> {
@@ -726,7 +726,7 @@ public class TestParallelGets {
   }
 
   @Test
-  public void afterTheServerHasStoppedTheHandlerDoesAll() throws Exception {
+  public void testAfterTheServerHasStoppedTheHandlerDoesAll() throws Exception {
     pool.shutdown();
     List<Object> answers = serve(gets(50), (get, as) -> result(get));
     assertRow(49, answers.get(49));
@@ -735,7 +735,7 @@ public class TestParallelGets {
   }
 
   @Test
-  public void whenTheSystemHasNoThreadsTheHandlerDoesAll() throws Exception {
+  public void testWhenTheSystemHasNoThreadsTheHandlerDoesAll() throws Exception {
     pool.shutdown();
     pool = new MultigetPool(settings(4), work -> new Thread(work) {
       @Override
@@ -793,7 +793,7 @@ public class TestParallelGets {
   }
 
   @Test
-  public void withoutRoomTheHandlerDoesAllThatComesFromMemory() throws Exception {
+  public void testWithoutRoomTheHandlerDoesAllThatComesFromMemory() throws Exception {
     replacePoolByOneWithoutRoom();
     Thread handler = Thread.currentThread();
     int looks = 0;
@@ -818,7 +818,7 @@ public class TestParallelGets {
   }
 
   @Test
-  public void withoutRoomGetsThatWaitForADeviceAreHelpedWith() throws Exception {
+  public void testWithoutRoomGetsThatWaitForADeviceAreHelpedWith() throws Exception {
     replacePoolByOneWithoutRoom();
     Thread handler = Thread.currentThread();
     for (int i = 0; i < DeviceWaitProbe.LIKELY; i++) {
@@ -844,7 +844,7 @@ public class TestParallelGets {
   }
 
   @Test
-  public void aThreadIsWokenUpForAMultiOfGetsIfThereIsRoom() throws Exception {
+  public void testAThreadIsWokenUpForAMultiOfGetsIfThereIsRoom() throws Exception {
     MultiRequest multi = request(gets(10));
     pool.expect(multi);
     assertEquals("none sleeps", 0, pool.getExpectedCount());
@@ -881,7 +881,7 @@ public class TestParallelGets {
   }
 
   @Test
-  public void eachTimeThatMoreMayBeBegunIsAWave() throws Exception {
+  public void testEachTimeThatMoreMayBeBegunIsAWave() throws Exception {
     serve(gets(ParallelGets.WINDOW), (get, as) -> result(get));
     assertEquals(1, pool.getWindowAdvanceCount());
     // And one more for each half of a window.
@@ -895,7 +895,7 @@ public class TestParallelGets {
   }
 
   @Test
-  public void whatIsDoneIsPublished() throws Exception {
+  public void testWhatIsDoneIsPublished() throws Exception {
     pool.shutdown();
     Configuration conf = settings(4);
     conf.setInt(MultigetSettings.MIN_BATCH_KEY, 10);
@@ -921,7 +921,7 @@ public class TestParallelGets {
   }
 
   @Test
-  public void whatIsTooSmallIsLeftAlone() throws Exception {
+  public void testWhatIsTooSmallIsLeftAlone() throws Exception {
     Configuration conf = new Configuration(false);
     conf.setBoolean(MultigetSettings.ENABLED_KEY, true);
     conf.setInt(MultigetSettings.MIN_BATCH_KEY, 10);
@@ -956,7 +956,7 @@ public class TestParallelGets {
   }
 
   @Test
-  public void allSettingsMayChangeAtRunTime() throws Exception {
+  public void testAllSettingsMayChangeAtRunTime() throws Exception {
     Configuration conf = settings(4);
     assertEquals(4, helpersAtOnce(4));
     conf.setInt(MultigetSettings.THREADS_KEY, 2);
@@ -1054,7 +1054,7 @@ public class TestParallelGets {
 
   /** What runs around the reader may throw as well: each get that was begun is answered. */
   @Test
-  public void eachGetIsAnsweredWhateverFailsAroundTheRead() throws Exception {
+  public void testEachGetIsAnsweredWhateverFailsAroundTheRead() throws Exception {
     for (boolean inHandler : new boolean[] { true, false }) {
       for (boolean before : new boolean[] { true, false }) {
         String what = "in handler " + inHandler + ", before " + before;
@@ -1076,7 +1076,7 @@ public class TestParallelGets {
   }
 
   @Test
-  public void aCallOrMetricsThatFailHoldNobodyUp() throws Exception {
+  public void testACallOrMetricsThatFailHoldNobodyUp() throws Exception {
     MetricsRegionServer metrics = Mockito.mock(MetricsRegionServer.class);
     Mockito.doThrow(new IllegalStateException("metrics")).when(metrics).updateGet(Mockito.any(),
       Mockito.anyLong(), Mockito.anyLong());
@@ -1127,7 +1127,7 @@ public class TestParallelGets {
   }
 
   @Test
-  public void aThreadThatFailsBeforeItsFirstGetIsThereForTheNext() throws Exception {
+  public void testAThreadThatFailsBeforeItsFirstGetIsThereForTheNext() throws Exception {
     FailingTrace trace = new FailingTrace();
     for (int i = 1; i <= 8; i++) {
       int failures = i;
@@ -1147,7 +1147,7 @@ public class TestParallelGets {
   }
 
   @Test
-  public void whenAThreadCannotBeMadeTheHandlerDoesAll() throws Exception {
+  public void testWhenAThreadCannotBeMadeTheHandlerDoesAll() throws Exception {
     List<ThreadFactory> factories = Arrays.asList(work -> null, work -> {
       throw new IllegalStateException("for the test");
     });
@@ -1163,14 +1163,14 @@ public class TestParallelGets {
   }
 
   @Test
-  public void manyHandlersAtOnce() throws Exception {
+  public void testManyHandlersAtOnce() throws Exception {
     // As many as threads, twice that, and HBase's default with one beyond it.
     for (int handlers : new int[] { 4, 8, 31 }) {
-      manyHandlersAtOnce(handlers);
+      testManyHandlersAtOnce(handlers);
     }
   }
 
-  private void manyHandlersAtOnce(int handlers) throws Exception {
+  private void testManyHandlersAtOnce(int handlers) throws Exception {
     ExecutorService others = Executors.newFixedThreadPool(handlers);
     try {
       List<Future<?>> ends = new ArrayList<>();

@@ -191,7 +191,7 @@ public class TestParallelMultigetAccess {
   }
 
   @Test
-  public void secretCellsAreForThoseWhoMaySeeThem() throws Exception {
+  public void testSecretCellsAreForThoseWhoMaySeeThem() throws Exception {
     as(alice, table -> {
       List<Get> gets = gets(OPEN);
       gets.forEach(get -> get.setAuthorizations(new Authorizations(SECRET)));
@@ -215,7 +215,7 @@ public class TestParallelMultigetAccess {
   }
 
   @Test
-  public void aForbiddenGetFailsAloneInItsBatch() throws Exception {
+  public void testAForbiddenGetFailsAloneInItsBatch() throws Exception {
     as(bob, table -> {
       List<Row> batch = new ArrayList<>();
       for (int i = 0; i < ROWS; i++) {
@@ -250,7 +250,7 @@ public class TestParallelMultigetAccess {
   }
 
   @Test
-  public void usersAtTheSameTimeAreNotMixedUp() throws Exception {
+  public void testUsersAtTheSameTimeAreNotMixedUp() throws Exception {
     List<Thread> threads = new ArrayList<>();
     List<Throwable> failures = Collections.synchronizedList(new ArrayList<>());
     for (User user : new User[] { alice, bob, alice, bob }) {

@@ -609,7 +609,7 @@ public class TestParallelMultigetEqualsSerial {
   }
 
   @Test
-  public void allMultisAreAnsweredCountedAndChargedAlike() throws Exception {
+  public void testAllMultisAreAnsweredCountedAndChargedAlike() throws Exception {
     int tooLarge = 0;
     int failed = 0;
     int services = 0;

@@ -331,7 +331,7 @@ public class TestParallelMultigetInCluster {
 
   /** Rows of several families and store files, and batches around a window. */
   @Test
-  public void moreClientsThanHandlersAreServed() throws Exception {
+  public void testMoreClientsThanHandlersAreServed() throws Exception {
     TableName wide = TableName.valueOf("wide");
     List<byte[]> families =
       Arrays.asList(Bytes.toBytes("f"), Bytes.toBytes("g"), Bytes.toBytes("h"));
@@ -390,7 +390,7 @@ public class TestParallelMultigetInCluster {
   }
 
   @Test
-  public void regionsCloseAndOpen() throws Exception {
+  public void testRegionsCloseAndOpen() throws Exception {
     Admin admin = UTIL.getAdmin();
     during(() -> {
       for (int round = 0; round < 2; round++) {
@@ -404,7 +404,7 @@ public class TestParallelMultigetInCluster {
   }
 
   @Test
-  public void regionsMove() throws Exception {
+  public void testRegionsMove() throws Exception {
     Admin admin = UTIL.getAdmin();
     MiniHBaseCluster cluster = UTIL.getHBaseCluster();
     during(() -> {
@@ -419,7 +419,7 @@ public class TestParallelMultigetInCluster {
   }
 
   @Test
-  public void aRegionIsSplit() throws Exception {
+  public void testARegionIsSplit() throws Exception {
     Admin admin = UTIL.getAdmin();
     during(() -> {
       byte[] region = admin.getRegions(table).get(0).getRegionName();
@@ -429,7 +429,7 @@ public class TestParallelMultigetInCluster {
   }
 
   @Test
-  public void aServerStops() throws Exception {
+  public void testAServerStops() throws Exception {
     MiniHBaseCluster cluster = UTIL.getHBaseCluster();
     HRegionServer added = cluster.startRegionServerAndWait(TIMEOUT_MILLIS).getRegionServer();
     for (RegionInfo region : UTIL.getAdmin().getRegions(table)) {
@@ -443,7 +443,7 @@ public class TestParallelMultigetInCluster {
   }
 
   @Test
-  public void theCloseOfARegionInterruptsGetsWhoeverServesThem() throws Exception {
+  public void testTheCloseOfARegionInterruptsGetsWhoeverServesThem() throws Exception {
     Stuck.THREADS.clear();
     Stuck.INTERRUPTED.clear();
     Stuck.end = new CountDownLatch(1);
@@ -490,7 +490,7 @@ public class TestParallelMultigetInCluster {
   }
 
   @Test
-  public void nothingStaysOpenBehindGetsThatFail() throws Exception {
+  public void testNothingStaysOpenBehindGetsThatFail() throws Exception {
     Watcher.failing = 7;
     List<Get> gets = new ArrayList<>();
     for (int i = 0; i < ROWS; i++) {
@@ -527,7 +527,7 @@ public class TestParallelMultigetInCluster {
   }
 
   @Test
-  public void nothingMoreIsBegunForAClientThatHasGone() throws Exception {
+  public void testNothingMoreIsBegunForAClientThatHasGone() throws Exception {
     Watcher.awaited = call -> call.disconnectSince() >= 0;
     // A connection waits ten seconds for threads of its own before it closes.
     ExecutorService threads = Executors.newCachedThreadPool();
@@ -552,7 +552,7 @@ public class TestParallelMultigetInCluster {
   }
 
   @Test
-  public void nothingMoreIsBegunAfterTheDeadline() throws Exception {
+  public void testNothingMoreIsBegunAfterTheDeadline() throws Exception {
     Watcher.awaited = call -> EnvironmentEdgeManager.currentTime() > call.getDeadline();
     Configuration once = new Configuration(UTIL.getConfiguration());
     once.setInt(HConstants.HBASE_CLIENT_RETRIES_NUMBER, 0);
@@ -577,7 +577,7 @@ public class TestParallelMultigetInCluster {
   }
 
   @Test
-  public void spansOfGetsAreThoseOfTheirRequest() throws Exception {
+  public void testSpansOfGetsAreThoseOfTheirRequest() throws Exception {
     try (Table each = UTIL.getConnection().getTable(table)) {
       Random random = new Random(1);
       untilHelped(() -> {
@@ -612,7 +612,7 @@ public class TestParallelMultigetInCluster {
   }
 
   @Test
-  public void aBlockThatRowsShareIsReadOnce() throws Exception {
+  public void testABlockThatRowsShareIsReadOnce() throws Exception {
     List<Get> gets = new ArrayList<>();
     // Backwards, as a get looks at the row behind its own as well.
     for (int i = ROWS - 1; i >= 0; i--) {

@@ -136,7 +136,7 @@ public class TestAsyncWalBound {
   }
 
   @Test
-  public void oneSyncForEachTailAndNoneWhileIdle() throws Exception {
+  public void testOneSyncForEachTailAndNoneWhileIdle() throws Exception {
     conf.set(AsyncWalSettings.INTERVAL_KEY, "1");
     permits.release(1_000);
     open(HOUR);
@@ -155,7 +155,7 @@ public class TestAsyncWalBound {
   }
 
   @Test
-  public void bytesMakeSyncDue() throws Exception {
+  public void testBytesMakeSyncDue() throws Exception {
     conf.set(AsyncWalSettings.BYTES_KEY, "1000");
     permits.release(1_000);
     open(HOUR);
@@ -170,7 +170,7 @@ public class TestAsyncWalBound {
   }
 
   @Test
-  public void runningSyncIsNotDoubledAndTheWindowIsToldMeanwhile() throws Exception {
+  public void testRunningSyncIsNotDoubledAndTheWindowIsToldMeanwhile() throws Exception {
     conf.set(AsyncWalSettings.INTERVAL_KEY, "1");
     open(HOUR);
     bound.acknowledge(1, 10);
@@ -194,7 +194,7 @@ public class TestAsyncWalBound {
   }
 
   @Test
-  public void whatOthersSyncedIsNotSyncedAgain() throws Exception {
+  public void testWhatOthersSyncedIsNotSyncedAgain() throws Exception {
     conf.set(AsyncWalSettings.INTERVAL_KEY, "1000");
     open(HOUR);
     bound.acknowledge(1, 10);
@@ -214,7 +214,7 @@ public class TestAsyncWalBound {
   }
 
   @Test
-  public void failedSyncIsCountedAndTriedAgainWithoutBlockingWriters() throws Exception {
+  public void testFailedSyncIsCountedAndTriedAgainWithoutBlockingWriters() throws Exception {
     conf.set(AsyncWalSettings.INTERVAL_KEY, "1");
     failing = true;
     permits.release(1_000);
@@ -232,7 +232,7 @@ public class TestAsyncWalBound {
   }
 
   @Test
-  public void writerWaitsForRoomAndGoesOnWhenThereIsSome() throws Exception {
+  public void testWriterWaitsForRoomAndGoesOnWhenThereIsSome() throws Exception {
     conf.set(AsyncWalSettings.MAX_UNSYNCED_KEY, "1000");
     open(HOUR);
     long pressure = metrics.startedCount(AsyncWalBound.Cause.PRESSURE);
@@ -251,7 +251,7 @@ public class TestAsyncWalBound {
   }
 
   @Test
-  public void writeLargerThanTheRoomWaitsForItsOwnSyncOnly() throws Exception {
+  public void testWriteLargerThanTheRoomWaitsForItsOwnSyncOnly() throws Exception {
     conf.set(AsyncWalSettings.MAX_UNSYNCED_KEY, "1000");
     open(HOUR);
     Future<?> large = write(1, 5_000);
@@ -261,7 +261,7 @@ public class TestAsyncWalBound {
   }
 
   @Test
-  public void closeLetsWritersFail() throws Exception {
+  public void testCloseLetsWritersFail() throws Exception {
     conf.set(AsyncWalSettings.MAX_UNSYNCED_KEY, "1000");
     open(HOUR);
     Future<?> waiting = write(1, 1_001);
@@ -273,7 +273,7 @@ public class TestAsyncWalBound {
   }
 
   @Test
-  public void walThatWasClosedIsToldOfUntilAllIsSynced() throws Exception {
+  public void testWalThatWasClosedIsToldOfUntilAllIsSynced() throws Exception {
     conf.set(AsyncWalSettings.INTERVAL_KEY, "3600000");
     open(HOUR);
     bound.acknowledge(1, 10);
@@ -292,7 +292,7 @@ public class TestAsyncWalBound {
   }
 
   @Test
-  public void writerWaitsAsLongAsForSyncAtMost() throws Exception {
+  public void testWriterWaitsAsLongAsForSyncAtMost() throws Exception {
     conf.set(AsyncWalSettings.MAX_UNSYNCED_KEY, "1000");
     open(1);
     assertThrows(WALSyncTimeoutIOException.class, () -> bound.acknowledge(1, 1_001));
@@ -300,7 +300,7 @@ public class TestAsyncWalBound {
   }
 
   @Test
-  public void interruptEndsTheWait() throws Exception {
+  public void testInterruptEndsTheWait() throws Exception {
     conf.set(AsyncWalSettings.MAX_UNSYNCED_KEY, "1000");
     open(HOUR);
     Future<?> waiting = write(1, 1_001);
@@ -310,7 +310,7 @@ public class TestAsyncWalBound {
   }
 
   @Test
-  public void nothingIsAcknowledgedAfterAcknowledgedWriteWasDropped() throws Exception {
+  public void testNothingIsAcknowledgedAfterAcknowledgedWriteWasDropped() throws Exception {
     conf.set(AsyncWalSettings.MAX_UNSYNCED_KEY, "1000");
     open(HOUR);
     Future<?> waiting = write(1, 1_001);
@@ -324,7 +324,7 @@ public class TestAsyncWalBound {
   }
 
   @Test
-  public void droppedWriteIsNotAcknowledgedLater() throws Exception {
+  public void testDroppedWriteIsNotAcknowledgedLater() throws Exception {
     conf.set(AsyncWalSettings.INTERVAL_KEY, "3600000");
     open(HOUR);
     bound.acknowledge(4, 1);
@@ -355,7 +355,7 @@ public class TestAsyncWalBound {
   }
 
   @Test
-  public void writesBetweenTwoDropsAreAcknowledgedAndThoseDroppedAreNotHoweverLate()
+  public void testWritesBetweenTwoDropsAreAcknowledgedAndThoseDroppedAreNotHoweverLate()
     throws Exception {
     conf.set(AsyncWalSettings.INTERVAL_KEY, "3600000");
     open(HOUR);
@@ -378,7 +378,7 @@ public class TestAsyncWalBound {
   }
 
   @Test
-  public void aRollAloneEndsWhatIsDropped() throws Exception {
+  public void testARollAloneEndsWhatIsDropped() throws Exception {
     conf.set(AsyncWalSettings.INTERVAL_KEY, "3600000");
     open(HOUR);
     drop(5);
@@ -392,7 +392,7 @@ public class TestAsyncWalBound {
   }
 
   @Test
-  public void theWalAppendsNoMoreAfterAcknowledgedWriteWasDropped() throws Exception {
+  public void testTheWalAppendsNoMoreAfterAcknowledgedWriteWasDropped() throws Exception {
     conf.set(AsyncWalSettings.INTERVAL_KEY, "3600000");
     open(HOUR);
     drop(5);
@@ -404,7 +404,7 @@ public class TestAsyncWalBound {
   }
 
   @Test
-  public void whatWasDroppedInManyRollsTakesBoundedMemory() {
+  public void testWhatWasDroppedInManyRollsTakesBoundedMemory() {
     DroppedWrites dropped = new DroppedWrites();
     int rolls = 3 * DroppedWrites.MAX_RANGES;
     for (int roll = 1; roll <= rolls; roll++) {
@@ -424,7 +424,7 @@ public class TestAsyncWalBound {
   }
 
   @Test
-  public void allIsSyncedInTheEndWithManyWriters() throws Exception {
+  public void testAllIsSyncedInTheEndWithManyWriters() throws Exception {
     // One alone, a few, and more than HBase has handlers by default.
     for (int count : new int[] { 1, 8, 31 }) {
       bound = null;

@@ -51,7 +51,7 @@ public class TestAsyncWalSettings {
   }
 
   @Test
-  public void withoutKeysNothingIsBound() {
+  public void testWithoutKeysNothingIsBound() {
     assertFalse(AsyncWalSettings.of(conf).isEnabled());
     assertEquals(Durability.SYNC_WAL, of(TABLE));
     assertEquals(Durability.FSYNC_WAL,
@@ -59,7 +59,7 @@ public class TestAsyncWalSettings {
   }
 
   @Test
-  public void zeroIsAsWithoutKey() {
+  public void testZeroIsAsWithoutKey() {
     conf.set(AsyncWalSettings.INTERVAL_KEY, "0");
     conf.set(AsyncWalSettings.BYTES_KEY, "0");
     conf.set(AsyncWalSettings.MAX_UNSYNCED_KEY, "0");
@@ -67,7 +67,7 @@ public class TestAsyncWalSettings {
   }
 
   @Test
-  public void eachKeyIsEnough() {
+  public void testEachKeyIsEnough() {
     for (String key : new String[] { AsyncWalSettings.INTERVAL_KEY, AsyncWalSettings.BYTES_KEY,
       AsyncWalSettings.MAX_UNSYNCED_KEY }) {
       Configuration one = new Configuration(false);
@@ -77,7 +77,7 @@ public class TestAsyncWalSettings {
   }
 
   @Test
-  public void valuesAreTakenOver() {
+  public void testValuesAreTakenOver() {
     conf.set(AsyncWalSettings.INTERVAL_KEY, "100");
     conf.set(AsyncWalSettings.BYTES_KEY, "1048576");
     conf.set(AsyncWalSettings.MAX_UNSYNCED_KEY, "1048576");
@@ -98,7 +98,7 @@ public class TestAsyncWalSettings {
   }
 
   @Test
-  public void wrongValueIsRefusedInOneSentence() {
+  public void testWrongValueIsRefusedInOneSentence() {
     for (String value : new String[] { "-1", "3600001", "soon", "1.5", "" }) {
       assertEquals("hbase.wal.async.sync.interval.ms is '" + value
         + "'; set it to a number of milliseconds from 0 to 3600000, or remove it.",
@@ -114,7 +114,7 @@ public class TestAsyncWalSettings {
   }
 
   @Test
-  public void lessRoomThanBytesIsRefused() {
+  public void testLessRoomThanBytesIsRefused() {
     conf.set(AsyncWalSettings.BYTES_KEY, "1000");
     assertEquals("hbase.wal.async.max.unsynced.bytes is '999', less than the '1000' of "
       + "hbase.wal.async.sync.bytes; set it to as much at least, better to twice that.",
@@ -122,7 +122,7 @@ public class TestAsyncWalSettings {
   }
 
   @Test
-  public void serverDoesNotStartWithWrongValue() {
+  public void testServerDoesNotStartWithWrongValue() {
     Configuration server = HBaseConfiguration.create();
     server.set(AsyncWalSettings.DEFAULT_DURABILITY_KEY, "SKIP_WAL");
     assertTrue(
@@ -131,7 +131,7 @@ public class TestAsyncWalSettings {
   }
 
   @Test
-  public void systemTablesAndMasterStoreKeepTheirDurability() {
+  public void testSystemTablesAndMasterStoreKeepTheirDurability() {
     conf.set(AsyncWalSettings.DEFAULT_DURABILITY_KEY, "ASYNC_WAL");
     AsyncWalSettings.check(conf);
     assertEquals(Durability.ASYNC_WAL, of(TABLE));

@@ -220,14 +220,14 @@ public class TestBoundedAsyncWal {
   }
 
   @Test
-  public void withoutKeysThereIsNoBound() throws Exception {
+  public void testWithoutKeysThereIsNoBound() throws Exception {
     HRegion region = open("stock");
     assertNull(wal.asyncBound);
     put(region, Durability.ASYNC_WAL);
   }
 
   @Test
-  public void tailReachesHdfsByItself() throws Exception {
+  public void testTailReachesHdfsByItself() throws Exception {
     conf.set(AsyncWalSettings.INTERVAL_KEY, "10");
     HRegion region = open("tail");
     for (int i = 0; i < 20; i++) {
@@ -238,7 +238,7 @@ public class TestBoundedAsyncWal {
   }
 
   @Test
-  public void bytesReachHdfsByThemselves() throws Exception {
+  public void testBytesReachHdfsByThemselves() throws Exception {
     conf.set(AsyncWalSettings.BYTES_KEY, "10000");
     HRegion region = open("bytes");
     long syncs = metrics.startedCount(AsyncWalBound.Cause.BYTES);
@@ -254,7 +254,7 @@ public class TestBoundedAsyncWal {
   }
 
   @Test
-  public void idleWalIsNotSynced() throws Exception {
+  public void testIdleWalIsNotSynced() throws Exception {
     conf.set(AsyncWalSettings.INTERVAL_KEY, "1");
     HRegion region = open("idle");
     long syncs = metrics.startedCount(AsyncWalBound.Cause.TIME);
@@ -269,7 +269,7 @@ public class TestBoundedAsyncWal {
   }
 
   @Test
-  public void stalledHdfsDoesNotBlockWritersAndTheWindowIsTold() throws Exception {
+  public void testStalledHdfsDoesNotBlockWritersAndTheWindowIsTold() throws Exception {
     conf.set(AsyncWalSettings.INTERVAL_KEY, "1");
     HRegion region = open("stalled");
     long syncs = metrics.startedCount(AsyncWalBound.Cause.TIME);
@@ -293,7 +293,7 @@ public class TestBoundedAsyncWal {
   }
 
   @Test
-  public void writersWaitForRoomAndGoOn() throws Exception {
+  public void testWritersWaitForRoomAndGoOn() throws Exception {
     conf.set(AsyncWalSettings.MAX_UNSYNCED_KEY, "10000");
     HRegion region = open("room");
     stall();
@@ -312,7 +312,7 @@ public class TestBoundedAsyncWal {
   }
 
   @Test
-  public void shutdownLetsWritersFail() throws Exception {
+  public void testShutdownLetsWritersFail() throws Exception {
     conf.set(AsyncWalSettings.MAX_UNSYNCED_KEY, "1000");
     HRegion region = open("shutdown");
     stall();
@@ -333,7 +333,7 @@ public class TestBoundedAsyncWal {
 
   /** As when its server stops or it is moved. */
   @Test
-  public void closedRegionLeavesNothingUnsynced() throws Exception {
+  public void testClosedRegionLeavesNothingUnsynced() throws Exception {
     conf.set(AsyncWalSettings.INTERVAL_KEY, "3600000");
     HRegion region = open("closed");
     for (int i = 0; i < 100; i++) {
@@ -346,7 +346,7 @@ public class TestBoundedAsyncWal {
   }
 
   @Test
-  public void rollsLoseNothingAndKeepTheOrder() throws Exception {
+  public void testRollsLoseNothingAndKeepTheOrder() throws Exception {
     conf.set(AsyncWalSettings.INTERVAL_KEY, "1");
     conf.set(AsyncWalSettings.MAX_UNSYNCED_KEY, "20000");
     HRegion region = open("rolls");
@@ -366,7 +366,7 @@ public class TestBoundedAsyncWal {
 
   /** With more writers than HBase has handlers by default, and room for half of them. */
   @Test
-  public void rollsLoseNothingOfManyWritersToSeveralRegions() throws Exception {
+  public void testRollsLoseNothingOfManyWritersToSeveralRegions() throws Exception {
     conf.set(AsyncWalSettings.INTERVAL_KEY, "1");
     conf.set(AsyncWalSettings.MAX_UNSYNCED_KEY, "2000");
     List<HRegion> several =
@@ -398,7 +398,7 @@ public class TestBoundedAsyncWal {
   }
 
   @Test
-  public void asyncWritesAloneMakeTheWalRollBySize() throws Exception {
+  public void testAsyncWritesAloneMakeTheWalRollBySize() throws Exception {
     conf.set(AsyncWalSettings.INTERVAL_KEY, "1");
     conf.setLong("hbase.regionserver.hlog.blocksize", 1024 * 1024);
     conf.setFloat(AbstractFSWAL.WAL_ROLL_MULTIPLIER, 0.05f);
@@ -419,7 +419,7 @@ public class TestBoundedAsyncWal {
   }
 
   @Test
-  public void metaWalIsBoundToo() throws Exception {
+  public void testMetaWalIsBoundToo() throws Exception {
     conf.set(AsyncWalSettings.INTERVAL_KEY, "10");
     open("any");
     AbstractFSWAL<?> meta =
@@ -428,7 +428,7 @@ public class TestBoundedAsyncWal {
   }
 
   @Test
-  public void eachGroupOfMultiwalHasItsOwnBound() throws Exception {
+  public void testEachGroupOfMultiwalHasItsOwnBound() throws Exception {
     conf.set(AsyncWalSettings.INTERVAL_KEY, "10");
     conf.set(WALFactory.WAL_PROVIDER, "multiwal");
     conf.set("hbase.wal.regiongrouping.delegate.provider", provider);
@@ -448,7 +448,7 @@ public class TestBoundedAsyncWal {
   }
 
   @Test
-  public void defaultDurabilityIsForTablesThatNameNone() throws Exception {
+  public void testDefaultDurabilityIsForTablesThatNameNone() throws Exception {
     conf.set(AsyncWalSettings.INTERVAL_KEY, "3600000");
     conf.set(AsyncWalSettings.DEFAULT_DURABILITY_KEY, "ASYNC_WAL");
     HRegion silent = open("silent");
@@ -471,7 +471,7 @@ public class TestBoundedAsyncWal {
   }
 
   @Test
-  public void nothingIsWrittenOrAcknowledgedAfterAcknowledgedWriteWasDropped() throws Exception {
+  public void testNothingIsWrittenAfterAnAcknowledgedWriteWasDropped() throws Exception {
     if (provider.equals("asyncfs")) {
       // Its appends go to memory, and what was not synced is appended again after a failure.
       return;
@@ -494,7 +494,7 @@ public class TestBoundedAsyncWal {
   }
 
   @Test
-  public void droppedWriteThatNobodyWasToldOfIsAsInStock() throws Exception {
+  public void testDroppedWriteThatNobodyWasToldOfIsAsInStock() throws Exception {
     if (provider.equals("asyncfs")) {
       return;
     }
@@ -512,7 +512,7 @@ public class TestBoundedAsyncWal {
 
   /** As HDFS fails once, the WAL rolls, and HDFS fails once more. */
   @Test
-  public void writesBetweenTwoDropsAreAcknowledged() throws Exception {
+  public void testWritesBetweenTwoDropsAreAcknowledged() throws Exception {
     if (provider.equals("asyncfs")) {
       return;
     }

@@ -179,7 +179,7 @@ public class TestBoundedAsyncWalKill {
   }
 
   @Test
-  public void killedServerLosesNoMoreThanItsWindowAndLeavesNoHole() throws Exception {
+  public void testKilledServerLosesNoMoreThanItsWindowAndLeavesNoHole() throws Exception {
     List<String> kinds = new ArrayList<>();
     for (int round = 0; round < ROUNDS; round++) {
       if (LONG) {

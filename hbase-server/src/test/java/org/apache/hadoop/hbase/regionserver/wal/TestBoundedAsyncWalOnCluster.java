@@ -181,17 +181,17 @@ public class TestBoundedAsyncWalOnCluster {
 
   /** A source reads what is synced only; what nobody adds to would wait for the next roll. */
   @Test
-  public void replicationGetsEachWriteOfAsyncFsWalWithoutAnother() throws Exception {
+  public void testReplicationGetsEachWriteOfAsyncFsWalWithoutAnother() throws Exception {
     replicationGetsEachWriteWithoutAnother(0, AsyncFSWAL.class);
   }
 
   @Test
-  public void replicationGetsEachWriteOfFsHLogWithoutAnother() throws Exception {
+  public void testReplicationGetsEachWriteOfFsHLogWithoutAnother() throws Exception {
     replicationGetsEachWriteWithoutAnother(1, FSHLog.class);
   }
 
   @Test
-  public void serverTellsOfItsWindow() throws Exception {
+  public void testServerTellsOfItsWindow() throws Exception {
     moveTo(0);
     try (Table table = UTIL.getConnection().getTable(TABLE)) {
       // Another one's sync may be faster than the write, which is not at risk then.

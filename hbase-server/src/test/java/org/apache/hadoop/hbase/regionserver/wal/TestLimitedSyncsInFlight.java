@@ -135,7 +135,7 @@ public class TestLimitedSyncsInFlight {
   }
 
   @Test
-  public void oneSyncTakesAllWhoHaveComeMeanwhile() throws Exception {
+  public void testOneSyncTakesAllWhoHaveComeMeanwhile() throws Exception {
     List<Future<?>> running = new ArrayList<>();
     gate = new CompletableFuture<>();
     int before = SYNCS.get();
@@ -151,7 +151,7 @@ public class TestLimitedSyncsInFlight {
   }
 
   @Test
-  public void allAreSyncedWithOneInFlightAtMost() throws Exception {
+  public void testAllAreSyncedWithOneInFlightAtMost() throws Exception {
     List<Future<?>> running = new ArrayList<>();
     for (int i = 0; i < 8; i++) {
       running.add(write(300));
@@ -161,7 +161,7 @@ public class TestLimitedSyncsInFlight {
   }
 
   @Test
-  public void noneIsForgottenWhenTheWalRolls() throws Exception {
+  public void testNoneIsForgottenWhenTheWalRolls() throws Exception {
     List<Future<?>> running = new ArrayList<>();
     for (int i = 0; i < 4; i++) {
       running.add(write(100));
@@ -173,7 +173,7 @@ public class TestLimitedSyncsInFlight {
   }
 
   @Test
-  public void noneIsForgottenWhenSyncsFail() throws Exception {
+  public void testNoneIsForgottenWhenSyncsFail() throws Exception {
     List<Future<?>> running = new ArrayList<>();
     gate = new CompletableFuture<>();
     int before = SYNCS.get();

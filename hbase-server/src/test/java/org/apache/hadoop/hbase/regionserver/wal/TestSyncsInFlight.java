@@ -43,7 +43,7 @@ public class TestSyncsInFlight {
   }
 
   @Test
-  public void withoutLimitAnyNumberMayStart() {
+  public void testWithoutLimitAnyNumberMayStart() {
     SyncsInFlight syncs = new SyncsInFlight(new Configuration(false));
     for (int i = 0; i < 1_000; i++) {
       assertTrue(syncs.mayStart(1));
@@ -53,7 +53,7 @@ public class TestSyncsInFlight {
   }
 
   @Test
-  public void nextOneWaitsForTheEndOfOne() {
+  public void testNextOneWaitsForTheEndOfOne() {
     SyncsInFlight syncs = withMax("2");
     syncs.started(1);
     assertTrue(syncs.mayStart(1));
@@ -65,7 +65,7 @@ public class TestSyncsInFlight {
   }
 
   @Test
-  public void fullBatchesCountThoughTheyDoNotWait() {
+  public void testFullBatchesCountThoughTheyDoNotWait() {
     SyncsInFlight syncs = withMax("1");
     syncs.started(1);
     syncs.started(1);
@@ -77,7 +77,7 @@ public class TestSyncsInFlight {
   }
 
   @Test
-  public void newFileHasNoneOnItsWay() {
+  public void testNewFileHasNoneOnItsWay() {
     SyncsInFlight syncs = withMax("1");
     syncs.started(1);
     assertFalse(syncs.mayStart(1));
@@ -91,7 +91,7 @@ public class TestSyncsInFlight {
   }
 
   @Test
-  public void badLimitIsRefusedInOneSentence() {
+  public void testBadLimitIsRefusedInOneSentence() {
     for (String value : new String[] { "-1", "two", "3000000000" }) {
       assertEquals(SyncsInFlightSettings.MAX_KEY + " is '" + value
         + "'; set it to a number from 0 to 2147483647, or remove it.",

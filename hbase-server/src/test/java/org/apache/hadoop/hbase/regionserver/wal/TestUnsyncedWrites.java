@@ -59,7 +59,7 @@ public class TestUnsyncedWrites {
   }
 
   @Test
-  public void noneIsOfNoAge() {
+  public void testNoneIsOfNoAge() {
     assertTrue(writes.isEmpty());
     assertEquals(0, writes.bytes());
     assertEquals(0, writes.oldestAge(1_000));
@@ -67,7 +67,7 @@ public class TestUnsyncedWrites {
   }
 
   @Test
-  public void ageIsThatOfTheOldest() {
+  public void testAgeIsThatOfTheOldest() {
     assertEquals("Bytes do not matter", 0, add(1, 10, 1_000));
     add(2, 10, 2_000);
     assertEquals(1_500, writes.oldestAge(2_500));
@@ -78,7 +78,7 @@ public class TestUnsyncedWrites {
   }
 
   @Test
-  public void ageBeginsAnewAfterAllWasSynced() {
+  public void testAgeBeginsAnewAfterAllWasSynced() {
     add(1, 10, 1_000);
     assertTrue(writes.synced(1, 1_010));
     assertTrue(writes.isEmpty());
@@ -88,7 +88,7 @@ public class TestUnsyncedWrites {
   }
 
   @Test
-  public void ageBeginsAnewWithoutAnInterval() {
+  public void testAgeBeginsAnewWithoutAnInterval() {
     UnsyncedWrites bytesOnly = new UnsyncedWrites(Long.MAX_VALUE, 1_000_000, 0);
     for (long now = 1_000; now <= 9_000; now += 1_000) {
       assertTrue(bytesOnly.isLookDue(10) && bytesOnly.isMarkDue(now));
@@ -100,7 +100,7 @@ public class TestUnsyncedWrites {
   }
 
   @Test
-  public void neighboursAreGivenUpTogether() {
+  public void testNeighboursAreGivenUpTogether() {
     add(1, 10, 1_000);
     add(2, 10, 1_050);
     assertFalse("The second is not synced", writes.synced(1, 1_060));
@@ -110,7 +110,7 @@ public class TestUnsyncedWrites {
   }
 
   @Test
-  public void bytesMakeMarksToo() {
+  public void testBytesMakeMarksToo() {
     UnsyncedWrites few = new UnsyncedWrites(Long.MAX_VALUE, 160, 0);
     few.mark(0);
     assertEquals(9, few.add(1, 9));
@@ -125,7 +125,7 @@ public class TestUnsyncedWrites {
   }
 
   @Test
-  public void stragglerOfLowerNumberIsNotForgotten() {
+  public void testStragglerOfLowerNumberIsNotForgotten() {
     add(5, 10, 1_000);
     add(4, 10, 9_000);
     assertFalse(writes.synced(4, 9_000));
@@ -136,7 +136,7 @@ public class TestUnsyncedWrites {
   }
 
   @Test
-  public void memoryDoesNotGrowWithWhatWaits() {
+  public void testMemoryDoesNotGrowWithWhatWaits() {
     // The first finds nothing to mark.
     int count = 3 * UnsyncedWrites.MAX_MARKS + 1;
     for (int i = 1; i <= count; i++) {
@@ -152,7 +152,7 @@ public class TestUnsyncedWrites {
   }
 
   @Test
-  public void whoAddsToWhatIsSyncedLooksAtTheTime() {
+  public void testWhoAddsToWhatIsSyncedLooksAtTheTime() {
     assertTrue("The first", writes.isLookDue(10));
     writes.mark(1_000);
     assertFalse(writes.isLookDue(10));
@@ -163,7 +163,7 @@ public class TestUnsyncedWrites {
   }
 
   @Test
-  public void writersLookAtTheTimeOnceInAKilobyte() {
+  public void testWritersLookAtTheTimeOnceInAKilobyte() {
     writes.mark(1_000);
     int looks = 0;
     for (int i = 1; i <= 1024; i++) {
@@ -175,7 +175,7 @@ public class TestUnsyncedWrites {
   }
 
   @Test
-  public void bytesMakeWritersLookAtTheTimeToo() {
+  public void testBytesMakeWritersLookAtTheTimeToo() {
     UnsyncedWrites few = new UnsyncedWrites(Long.MAX_VALUE, 160, 0);
     few.mark(0);
     few.add(1, 9);
@@ -185,12 +185,12 @@ public class TestUnsyncedWrites {
   }
 
   @Test
-  public void whatIsToldIsNeverLessThanTheTruth() {
+  public void testWhatIsToldIsNeverLessThanTheTruth() {
     toldIsNeverLessThanTheTruth(1, true, INTERVAL / 16 + 100);
   }
 
   @Test
-  public void whatIsToldIsNeverLessThanTheTruthIfWritersLookAtTheTimeNowAndThen() {
+  public void testWhatIsToldIsNeverLessThanTheTruthIfWritersLookAtTheTimeNowAndThen() {
     // Four writes make a kilobyte, two of them come at a time.
     toldIsNeverLessThanTheTruth(256, false, INTERVAL / 16 + 3 * 100);
   }
@@ -232,12 +232,12 @@ public class TestUnsyncedWrites {
   }
 
   @Test
-  public void noWriteIsForgottenWhileOthersAdd() throws Exception {
+  public void testNoWriteIsForgottenWhileOthersAdd() throws Exception {
     addWhileOthersAreForgotten(16_000);
   }
 
   @Test
-  public void noWriteIsForgottenWhileOthersAddAndBytesDoNotMatter() throws Exception {
+  public void testNoWriteIsForgottenWhileOthersAddAndBytesDoNotMatter() throws Exception {
     addWhileOthersAreForgotten(Long.MAX_VALUE);
   }
 

@@ -176,13 +176,13 @@ public class TestCompositeBucketCacheStress {
   }
 
   @Test
-  public void nothingIsLeftBehindInMemoryOverAFile() throws Exception {
+  public void testNothingIsLeftBehindInMemoryOverAFile() throws Exception {
     tiers.open();
     stress(3);
   }
 
   @Test
-  public void nothingIsLeftBehindInTwoTiersOfSharedMemory() throws Exception {
+  public void testNothingIsLeftBehindInTwoTiersOfSharedMemory() throws Exception {
     tiers.useSharedMemory();
     tiers.open();
     // More than a server has handlers.

@@ -200,7 +200,7 @@ public class TestDataPromotion {
   }
 
   @Test
-  public void dataAskedForIsServedFromTheFirstTier() {
+  public void testDataAskedForIsServedFromTheFirstTier() {
     open();
     for (BlockType type : new BlockType[] { BlockType.DATA, BlockType.ENCODED_DATA }) {
       long before = hitsInFirst();
@@ -221,7 +221,7 @@ public class TestDataPromotion {
   }
 
   @Test
-  public void dataAskedForUnderAnotherTypeIsPromotedAsData() {
+  public void testDataAskedForUnderAnotherTypeIsPromotedAsData() {
     open();
     BlockCacheKey key = data(0);
     put(key);
@@ -232,7 +232,7 @@ public class TestDataPromotion {
   }
 
   @Test
-  public void nothingIsPromotedWithNone() {
+  public void testNothingIsPromotedWithNone() {
     conf.set(PROMOTION, "none");
     open();
     put(data(0));
@@ -244,7 +244,7 @@ public class TestDataPromotion {
   }
 
   @Test
-  public void promotionFollowsTheConfigurationAtRunTime() {
+  public void testPromotionFollowsTheConfigurationAtRunTime() {
     conf.set(PROMOTION, "none");
     open();
     putData(10);
@@ -273,7 +273,7 @@ public class TestDataPromotion {
   }
 
   @Test
-  public void dataTakesNoMoreThanItsShare() {
+  public void testDataTakesNoMoreThanItsShare() {
     conf.set(DATA_MAX, "0.25");
     open();
     putData(400);
@@ -321,17 +321,17 @@ public class TestDataPromotion {
   }
 
   @Test
-  public void metaTakesTheRoomOfDataOfItsSize() {
+  public void testMetaTakesTheRoomOfDataOfItsSize() {
     metaTakesTheRoomOfData(SIZE);
   }
 
   @Test
-  public void metaTakesTheRoomOfDataOfAnotherSize() {
+  public void testMetaTakesTheRoomOfDataOfAnotherSize() {
     metaTakesTheRoomOfData(8500);
   }
 
   @Test
-  public void dataDoesNotTakeTheRoomOfMeta() {
+  public void testDataDoesNotTakeTheRoomOfMeta() {
     open();
     int blocks = fillWithMeta().size();
     putData(400);
@@ -367,7 +367,7 @@ public class TestDataPromotion {
   }
 
   @Test
-  public void metaThatNobodyAsksForGivesWayToData() {
+  public void testMetaThatNobodyAsksForGivesWayToData() {
     open();
     List<BlockCacheKey> meta = fillWithMeta();
     List<BlockCacheKey> dead = meta.subList(0, meta.size() / 2);
@@ -394,7 +394,7 @@ public class TestDataPromotion {
   }
 
   @Test
-  public void metaThatNobodyAsksForGivesItsBucketsToDataOfAnotherSize() {
+  public void testMetaThatNobodyAsksForGivesItsBucketsToDataOfAnotherSize() {
     openWithLargeBuckets();
     fillWithMeta();
     List<BlockCacheKey> wanted = put(0, 60, LARGE_SIZE);
@@ -420,7 +420,7 @@ public class TestDataPromotion {
   }
 
   @Test
-  public void metaStaysForGoodIfItIsNeverTakenForIdle() {
+  public void testMetaStaysForGoodIfItIsNeverTakenForIdle() {
     open();
     first.setMetaIdleMs(200);
     first.setMetaIdleMs(0);
@@ -428,7 +428,7 @@ public class TestDataPromotion {
   }
 
   @Test
-  public void metaThatNobodyAsksForStaysIfNobodyWantsItsPlace() {
+  public void testMetaThatNobodyAsksForStaysIfNobodyWantsItsPlace() {
     open();
     first.setMetaIdleMs(200);
     put(0, 100, SIZE);
@@ -436,7 +436,7 @@ public class TestDataPromotion {
   }
 
   @Test
-  public void metaThatNobodyAsksForStaysIfDataMayNotHaveItsPlace() {
+  public void testMetaThatNobodyAsksForStaysIfDataMayNotHaveItsPlace() {
     conf.set(DATA_MAX, "0.1");
     open();
     List<BlockCacheKey> wanted = put(0, 100, SIZE);
@@ -451,7 +451,7 @@ public class TestDataPromotion {
   }
 
   @Test
-  public void howLongMetaStaysFollowsTheConfigurationAtRunTime() {
+  public void testHowLongMetaStaysFollowsTheConfigurationAtRunTime() {
     conf.set("hbase.bucketcache.composite.l1.meta.idle.ms", "0");
     open();
     fillWithMeta();
@@ -466,7 +466,7 @@ public class TestDataPromotion {
   }
 
   @Test
-  public void metaComesBackInPlaceOfData() {
+  public void testMetaComesBackInPlaceOfData() {
     open();
     fillWithData(500);
     BlockCacheKey key = key(REGION, 0, META);
@@ -479,7 +479,7 @@ public class TestDataPromotion {
   }
 
   @Test
-  public void blocksOfASizeThatCameLaterFindPlaces() {
+  public void testBlocksOfASizeThatCameLaterFindPlaces() {
     open();
     putData(400);
     for (int i = 0; i < 400; i++) {
@@ -526,7 +526,7 @@ public class TestDataPromotion {
   }
 
   @Test
-  public void blocksOfAnotherSizeTakeTheBucketsOfThoseThatNobodyWants() {
+  public void testBlocksOfAnotherSizeTakeTheBucketsOfThoseThatNobodyWants() {
     openWithLargeBuckets();
     // Nobody closes their file, as when a table is dropped or moves away. All were hot.
     List<BlockCacheKey> old = put(0, 700, SIZE);
@@ -553,7 +553,7 @@ public class TestDataPromotion {
   }
 
   @Test
-  public void bucketsStayWithBlocksThatAreWantedMore() {
+  public void testBucketsStayWithBlocksThatAreWantedMore() {
     openWithLargeBuckets();
     List<BlockCacheKey> hot = put(0, 700, SIZE);
     for (int round = 0; round < 5; round++) {
@@ -578,7 +578,7 @@ public class TestDataPromotion {
   }
 
   @Test
-  public void scanOfBlocksOfAnotherSizeTakesNoBucket() {
+  public void testScanOfBlocksOfAnotherSizeTakesNoBucket() {
     openWithLargeBuckets();
     List<BlockCacheKey> idle = put(0, 700, SIZE);
     idle.forEach(this::read);
@@ -596,7 +596,7 @@ public class TestDataPromotion {
   }
 
   @Test
-  public void scanDoesNotFlushTheFirstTier() {
+  public void testScanDoesNotFlushTheFirstTier() {
     open();
     int fits = (int) (first.acceptableSize() / PLACE);
     int hot = fits * 8 / 10;
@@ -619,7 +619,7 @@ public class TestDataPromotion {
   }
 
   @Test
-  public void lookupsThatDoNotAskDoNotPromote() {
+  public void testLookupsThatDoNotAskDoNotPromote() {
     open();
     put(data(0));
     for (int i = 0; i < 5; i++) {
@@ -633,7 +633,7 @@ public class TestDataPromotion {
   }
 
   @Test
-  public void demotionWritesNothing() {
+  public void testDemotionWritesNothing() {
     open();
     fillWithData(500);
     long used = second.getAllocator().getUsedSize();
@@ -645,7 +645,7 @@ public class TestDataPromotion {
   }
 
   @Test
-  public void blockInUseByAReaderIsNotDemoted() {
+  public void testBlockInUseByAReaderIsNotDemoted() {
     open();
     put(data(0));
     read(data(0));
@@ -658,7 +658,7 @@ public class TestDataPromotion {
   }
 
   @Test
-  public void promotionNeedsNoWriterThread() throws Exception {
+  public void testPromotionNeedsNoWriterThread() throws Exception {
     open();
     putData(5);
     first.stopWriterThreads();
@@ -672,7 +672,7 @@ public class TestDataPromotion {
   }
 
   @Test
-  public void bytesOfPromotedBlocksAreCounted() {
+  public void testBytesOfPromotedBlocksAreCounted() {
     open();
     putData(5);
     for (int i = 0; i < 5; i++) {
@@ -688,7 +688,7 @@ public class TestDataPromotion {
   }
 
   @Test
-  public void blockWithoutAPlaceStaysInTheSecondTierAndIsForgotten() {
+  public void testBlockWithoutAPlaceStaysInTheSecondTierAndIsForgotten() {
     open();
     putData(5);
     // Every place is taken by somebody whom the policy does not know.
@@ -740,7 +740,7 @@ public class TestDataPromotion {
   }
 
   @Test
-  public void fileEvictedWhileItsBlockMovesLeavesNothing() throws Exception {
+  public void testFileEvictedWhileItsBlockMovesLeavesNothing() throws Exception {
     CompositeBucketCacheSettings settings = CompositeBucketCacheSettings.of(conf);
     FileEvictionGuard guard = new FileEvictionGuard();
     Interfering tier = new Interfering(settings.first(), guard);
@@ -764,7 +764,7 @@ public class TestDataPromotion {
   }
 
   @Test
-  public void closedCachePromotesNothing() {
+  public void testClosedCachePromotesNothing() {
     open();
     putData(2);
     read(data(0));

@@ -80,7 +80,7 @@ public class TestDataPromotionAtShutdown {
   }
 
   @Test
-  public void shutdownAmidPromotionsKeepsNoBufferAndFailsNoReader() throws Exception {
+  public void testShutdownAmidPromotionsKeepsNoBufferAndFailsNoReader() throws Exception {
     Configuration conf = HBaseConfiguration.create();
     conf.setBoolean("hbase.bucketcache.composite.enabled", true);
     conf.set("hbase.bucketcache.l1.size", "1");

@@ -253,12 +253,12 @@ public class TestDataPromotionStress {
   }
 
   @Test
-  public void policyAndTiersAgreeInMemoryOverAFile() throws Exception {
+  public void testPolicyAndTiersAgreeInMemoryOverAFile() throws Exception {
     stress(3);
   }
 
   @Test
-  public void policyAndTiersAgreeInTwoTiersOfSharedMemory() throws Exception {
+  public void testPolicyAndTiersAgreeInTwoTiersOfSharedMemory() throws Exception {
     tiers.useSharedMemory();
     // More than a server has handlers.
     stress(64);

@@ -51,7 +51,7 @@ public class TestFileCachedWhileWritten {
   public final StoreFileFixture files = new StoreFileFixture();
 
   @Test
-  public void blocksWrittenDuringTheCountAreNotMissed() throws Exception {
+  public void testBlocksWrittenDuringTheCountAreNotMissed() throws Exception {
     BucketCache cache = new BucketCache("offheap", 32 << 20, 2048, null, 1, 8192, null) {
       @Override
       protected void startWriterThreads() {

@@ -50,7 +50,7 @@ public class TestFullyCachedFileEvictedTwice {
   private static final long OTHERS = 2;
 
   @Test
-  public void neitherFailsAndItsSizeIsTakenOnce() throws Exception {
+  public void testNeitherFailsAndItsSizeIsTakenOnce() throws Exception {
     BucketCache cache = new BucketCache("offheap", 32 << 20, 2048, null, 1, 64, null);
     CyclicBarrier together = new CyclicBarrier(2);
     ExecutorService another = Executors.newSingleThreadExecutor();

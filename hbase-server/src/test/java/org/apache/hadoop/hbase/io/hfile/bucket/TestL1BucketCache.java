@@ -198,7 +198,7 @@ public class TestL1BucketCache {
   }
 
   @Test
-  public void metaThatDoesNotFitSpillsAndNoneIsLost() throws Exception {
+  public void testMetaThatDoesNotFitSpillsAndNoneIsLost() throws Exception {
     spillsAndLosesNone();
     assertTrue(first.getSpilledCount() > 0);
     assertEquals(0, first.getDroppedCount());
@@ -207,14 +207,14 @@ public class TestL1BucketCache {
   }
 
   @Test
-  public void metaSpillsFromAMappedFileToo() throws Exception {
+  public void testMetaSpillsFromAMappedFileToo() throws Exception {
     conf.set("hbase.bucketcache.l1.ioengine", "mmap:" + path("l1"));
     spillsAndLosesNone();
     assertTrue(first.getSpilledCount() > 0);
   }
 
   @Test
-  public void metaSpillsIntoSharedMemoryToo() throws Exception {
+  public void testMetaSpillsIntoSharedMemoryToo() throws Exception {
     conf.set("hbase.bucketcache.l1.ioengine", "pmem:" + path("l1"));
     conf.set("hbase.bucketcache.l2.ioengine", "offheap");
     spillsAndLosesNone();
@@ -243,7 +243,7 @@ public class TestL1BucketCache {
   }
 
   @Test
-  public void placeOfAVictimIsFreeBeforeTheVictimCacheHasWrittenIt() throws Exception {
+  public void testPlaceOfAVictimIsFreeBeforeTheVictimCacheHasWrittenIt() throws Exception {
     open();
     second.stopWriterThreads();
     BlockCacheKey key = key(FILE, 0, META);
@@ -256,7 +256,7 @@ public class TestL1BucketCache {
   }
 
   @Test
-  public void lookupsNeverMissABlockThatMoves() throws Exception {
+  public void testLookupsNeverMissABlockThatMoves() throws Exception {
     open();
     BlockCacheKey key = key(FILE, 0, META);
     put(first, key);
@@ -267,7 +267,7 @@ public class TestL1BucketCache {
   }
 
   @Test
-  public void victimCacheThatDoesNotGetOnIsWaitedForOnce() throws Exception {
+  public void testVictimCacheThatDoesNotGetOnIsWaitedForOnce() throws Exception {
     conf.set("hbase.bucketcache.l2.writer.threads", "1");
     conf.set("hbase.bucketcache.l2.writer.queuelength", "1");
     open();
@@ -288,7 +288,7 @@ public class TestL1BucketCache {
   }
 
   @Test
-  public void victimCacheIsWaitedForWhileItGetsOn() throws Exception {
+  public void testVictimCacheIsWaitedForWhileItGetsOn() throws Exception {
     conf.set("hbase.bucketcache.l2.writer.threads", "1");
     conf.set("hbase.bucketcache.l2.writer.queuelength", "1");
     open();
@@ -303,7 +303,7 @@ public class TestL1BucketCache {
   }
 
   @Test
-  public void interruptEndsTheWaitAndStaysSet() throws Exception {
+  public void testInterruptEndsTheWaitAndStaysSet() throws Exception {
     conf.set("hbase.bucketcache.l2.writer.threads", "1");
     conf.set("hbase.bucketcache.l2.writer.queuelength", "1");
     open();
@@ -318,7 +318,7 @@ public class TestL1BucketCache {
   }
 
   @Test
-  public void blockWithoutAPlaceInTheQueueGoesToTheVictimCache() throws Exception {
+  public void testBlockWithoutAPlaceInTheQueueGoesToTheVictimCache() throws Exception {
     conf.set("hbase.bucketcache.l1.writer.threads", "1");
     conf.set("hbase.bucketcache.l1.writer.queuelength", "1");
     open();
@@ -337,7 +337,7 @@ public class TestL1BucketCache {
   }
 
   @Test
-  public void blockInUseByAReaderStays() throws Exception {
+  public void testBlockInUseByAReaderStays() throws Exception {
     open();
     BlockCacheKey key = key(FILE, 0, META);
     put(first, key);
@@ -351,7 +351,7 @@ public class TestL1BucketCache {
   }
 
   @Test
-  public void blockThatTheVictimCacheHasIsNotWrittenAgain() throws Exception {
+  public void testBlockThatTheVictimCacheHasIsNotWrittenAgain() throws Exception {
     open();
     BlockCacheKey key = key(FILE, 0, META);
     put(first, key);
@@ -365,7 +365,7 @@ public class TestL1BucketCache {
   }
 
   @Test
-  public void onlyMetaBlocksSpill() throws Exception {
+  public void testOnlyMetaBlocksSpill() throws Exception {
     open();
     BlockCacheKey key = key(FILE, 0, BlockType.DATA);
     put(first, key);
@@ -374,7 +374,7 @@ public class TestL1BucketCache {
   }
 
   @Test
-  public void blockOfAColdFileGoesFromEverywhere() throws Exception {
+  public void testBlockOfAColdFileGoesFromEverywhere() throws Exception {
     open();
     BlockCacheKey key = key(FILE, 0, META);
     put(first, key);
@@ -384,7 +384,7 @@ public class TestL1BucketCache {
   }
 
   @Test
-  public void fileEvictedWhileItsBlockSpillsLeavesNothing() throws Exception {
+  public void testFileEvictedWhileItsBlockSpillsLeavesNothing() throws Exception {
     open();
     BlockCacheKey key = key(FILE, 0, META);
     put(first, key);
@@ -396,7 +396,7 @@ public class TestL1BucketCache {
   }
 
   @Test
-  public void blockDoesNotSpillWhileItsFileIsEvicted() throws Exception {
+  public void testBlockDoesNotSpillWhileItsFileIsEvicted() throws Exception {
     open();
     BlockCacheKey key = key(FILE, 0, META);
     put(first, key);
@@ -407,7 +407,7 @@ public class TestL1BucketCache {
   }
 
   @Test
-  public void fileEvictedWhileItsBlockComesBackLeavesNothing() throws Exception {
+  public void testFileEvictedWhileItsBlockComesBackLeavesNothing() throws Exception {
     open();
     BlockCacheKey key = key(FILE, 0, META);
     put(second, key);
@@ -422,7 +422,7 @@ public class TestL1BucketCache {
   }
 
   @Test
-  public void blockEvictedWhileItComesBackLeavesNothing() throws Exception {
+  public void testBlockEvictedWhileItComesBackLeavesNothing() throws Exception {
     open();
     BlockCacheKey key = key(FILE, 0, META);
     put(second, key);
@@ -433,7 +433,7 @@ public class TestL1BucketCache {
   }
 
   @Test
-  public void blocksThatWaitToBeWrittenGoWithTheirFile() throws Exception {
+  public void testBlocksThatWaitToBeWrittenGoWithTheirFile() throws Exception {
     open();
     first.stopWriterThreads();
     second.stopWriterThreads();
@@ -452,7 +452,7 @@ public class TestL1BucketCache {
   }
 
   @Test
-  public void blockEvictedWhileItWaitsDoesNotHoldUpTheOthers() throws Exception {
+  public void testBlockEvictedWhileItWaitsDoesNotHoldUpTheOthers() throws Exception {
     open();
     ByteBuffer metadata = ByteBuffer.allocate(HFileBlock.BLOCK_METADATA_SPACE);
     for (BucketCacheTier tier : new BucketCacheTier[] { first, second }) {
@@ -476,7 +476,7 @@ public class TestL1BucketCache {
   }
 
   @Test
-  public void comingBackNeverEvicts() throws Exception {
+  public void testComingBackNeverEvicts() throws Exception {
     conf.set("hbase.bucketcache.bucket.sizes", "5120");
     open();
     HFileBlock another = block(META, 0, SIZE);
@@ -497,7 +497,7 @@ public class TestL1BucketCache {
 
   /** It would go back to the second tier, and nobody would evict it there. */
   @Test
-  public void blockThatFindsNoPlaceInTheQueueDoesNotOutliveItsFile() throws Exception {
+  public void testBlockThatFindsNoPlaceInTheQueueDoesNotOutliveItsFile() throws Exception {
     conf.setInt("hbase.bucketcache.l1.writer.threads", 1);
     conf.setInt("hbase.bucketcache.l1.writer.queuelength", 1);
     open();
@@ -524,7 +524,7 @@ public class TestL1BucketCache {
   }
 
   @Test
-  public void blocksComeBackAfterAnotherThreadHasMadeRoom() throws Exception {
+  public void testBlocksComeBackAfterAnotherThreadHasMadeRoom() throws Exception {
     open();
     // Called with places left, as by a thread that found none and comes after one that made some.
     first.freeSpace("Full!");
@@ -535,7 +535,7 @@ public class TestL1BucketCache {
   }
 
   @Test
-  public void nothingComesBackForAWhileAfterOneBucketSizeWasFull() throws Exception {
+  public void testNothingComesBackForAWhileAfterOneBucketSizeWasFull() throws Exception {
     open();
     // 26 of the 28 buckets hold four large blocks each, and one block of each bucket goes again.
     for (int i = 0; i < 104; i++) {
@@ -559,7 +559,7 @@ public class TestL1BucketCache {
   }
 
   @Test
-  public void victimCacheIsSetOnceAndIsATier() throws Exception {
+  public void testVictimCacheIsSetOnceAndIsATier() throws Exception {
     open();
     assertThrows(IllegalArgumentException.class, () -> first.setVictimCache(second));
     First other = new First(CompositeBucketCacheSettings.of(conf).first(), guard);
@@ -570,7 +570,7 @@ public class TestL1BucketCache {
   }
 
   @Test
-  public void tierThatIsNotPersistedLeavesTheCommonFlagAlone() throws Exception {
+  public void testTierThatIsNotPersistedLeavesTheCommonFlagAlone() throws Exception {
     BucketCache.isCacheInconsistent.set(false);
     conf.set("hbase.bucketcache.l1.ioengine", "pmem:" + path("l1"));
     conf.set("hbase.bucketcache.l2.persistent.path", path("map"));
@@ -584,7 +584,7 @@ public class TestL1BucketCache {
   }
 
   @Test
-  public void metaBlocksOfARecoveredTierAreCounted() throws Exception {
+  public void testMetaBlocksOfARecoveredTierAreCounted() throws Exception {
     conf.set("hbase.bucketcache.l2.persistent.path", path("map"));
     open();
     put(second, key(FILE, 0, BlockType.DATA));
@@ -602,7 +602,7 @@ public class TestL1BucketCache {
   }
 
   @Test
-  public void plainBucketCacheReadsWhatASecondTierKept() throws Exception {
+  public void testPlainBucketCacheReadsWhatASecondTierKept() throws Exception {
     conf.set("hbase.bucketcache.l2.persistent.path", path("map"));
     open();
     put(second, key(FILE, 0, BlockType.DATA));

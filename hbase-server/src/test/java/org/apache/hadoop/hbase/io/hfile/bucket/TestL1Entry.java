@@ -122,19 +122,19 @@ public class TestL1Entry {
   }
 
   @Test
-  public void blocksOfTheHeaplessEngineAreShared() throws IOException {
+  public void testBlocksOfTheHeaplessEngineAreShared() throws IOException {
     blocksAreSharedByTheirReaders(new ByteBufferIOEngine(CAPACITY), 0);
   }
 
   @Test
-  public void blocksThatSpanTwoPiecesOfMemoryAreShared() throws IOException {
+  public void testBlocksThatSpanTwoPiecesOfMemoryAreShared() throws IOException {
     blocksAreSharedByTheirReaders(new ByteBufferIOEngine(CAPACITY), PIECE - 20_224);
     freed.set(0);
     blocksAreSharedByTheirReaders(new ByteBufferIOEngine(CAPACITY), PIECE - 256);
   }
 
   @Test
-  public void blocksOfPersistentMemoryAreShared() throws IOException {
+  public void testBlocksOfPersistentMemoryAreShared() throws IOException {
     IOEngine engine =
       new SharedMemoryMmapIOEngine(new File(folder.getRoot(), "pmem").getPath(), CAPACITY);
     blocksAreSharedByTheirReaders(engine, 512);
@@ -142,7 +142,7 @@ public class TestL1Entry {
   }
 
   @Test
-  public void copyDoesNotKeepThePlace() throws IOException {
+  public void testCopyDoesNotKeepThePlace() throws IOException {
     IOEngine engine =
       new ExclusiveMemoryMmapIOEngine(new File(folder.getRoot(), "mmap").getPath(), CAPACITY);
     HFileBlock block = block(BlockType.DATA, 1, 40_000);
@@ -156,7 +156,7 @@ public class TestL1Entry {
   }
 
   @Test
-  public void evictedPlaceIsReadByNobodyNewAndFreedWithItsLastReader() throws IOException {
+  public void testEvictedPlaceIsReadByNobodyNewAndFreedWithItsLastReader() throws IOException {
     IOEngine engine = new ByteBufferIOEngine(CAPACITY);
     HFileBlock block = block(BlockType.DATA, 1, 40_000);
     L1Entry entry = write(engine, block, 0);
@@ -174,7 +174,7 @@ public class TestL1Entry {
   }
 
   @Test
-  public void failedReadKeepsNoReference() throws IOException {
+  public void testFailedReadKeepsNoReference() throws IOException {
     IOEngine engine = new ByteBufferIOEngine(CAPACITY);
     L1Entry entry = write(engine, block(BlockType.DATA, 1, 40_000), 0);
     engine.write(ByteBuffer.allocate(100), 0);

@@ -139,7 +139,7 @@ public class TestPrefetchEntersCold {
   }
 
   @Test
-  public void aBlockIsColdUntilItIsAskedFor() {
+  public void testABlockIsColdUntilItIsAskedFor() {
     BlockCacheKey data = key(HOT_FILE, 0, DATA);
     BlockCacheKey meta = key(HOT_FILE, 100_000, BlockType.LEAF_INDEX);
     cache(tiers, data, block(DATA, 0, HOT_SIZE));
@@ -154,7 +154,7 @@ public class TestPrefetchEntersCold {
   }
 
   @Test
-  public void aBlockOfAnInMemoryFamilyKeepsItsPriority() {
+  public void testABlockOfAnInMemoryFamilyKeepsItsPriority() {
     BlockCacheKey data = key(HOT_FILE, 0, DATA);
     Cacheable block = block(DATA, 0, HOT_SIZE);
     tiers.cacheBlock(data, block, true);
@@ -166,7 +166,7 @@ public class TestPrefetchEntersCold {
   }
 
   @Test
-  public void prefetchDisplacesNothingHot() throws Exception {
+  public void testPrefetchDisplacesNothingHot() throws Exception {
     List<BlockCacheKey> hot = makeHot();
     Path path = write();
     conf.setBoolean(CacheConfig.PREFETCH_BLOCKS_ON_OPEN_KEY, true);
@@ -182,7 +182,7 @@ public class TestPrefetchEntersCold {
   }
 
   @Test
-  public void cacheOnWriteDisplacesNothingHot() throws Exception {
+  public void testCacheOnWriteDisplacesNothingHot() throws Exception {
     List<BlockCacheKey> hot = makeHot();
     conf.setBoolean(CacheConfig.CACHE_BLOCKS_ON_WRITE_KEY, true);
     conf.setBoolean(CacheConfig.CACHE_INDEX_BLOCKS_ON_WRITE_KEY, true);

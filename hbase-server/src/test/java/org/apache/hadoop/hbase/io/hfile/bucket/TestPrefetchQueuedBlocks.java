@@ -82,7 +82,7 @@ public class TestPrefetchQueuedBlocks {
   }
 
   @Test
-  public void waitingBlocksAreNotReadAgain() throws Exception {
+  public void testWaitingBlocksAreNotReadAgain() throws Exception {
     files.cacheAllOnWrite();
     Path path = files.write(new CacheConfig(files.conf(), null, cache, ByteBuffAllocator.HEAP));
     int written = insertions.get();
@@ -95,7 +95,7 @@ public class TestPrefetchQueuedBlocks {
   }
 
   @Test
-  public void waitingBlockIsKnownWithItsSizeAndType() throws Exception {
+  public void testWaitingBlockIsKnownWithItsSizeAndType() throws Exception {
     files.cacheAllOnWrite();
     Path path = files.write(new CacheConfig(files.conf(), null, cache, ByteBuffAllocator.HEAP));
     for (StoreFileFixture.Block block : files.blocks(path)) {

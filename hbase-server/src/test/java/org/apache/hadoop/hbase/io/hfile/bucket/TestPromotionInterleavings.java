@@ -374,35 +374,35 @@ public class TestPromotionInterleavings {
   }
 
   @Test
-  public void promotionAndTheEndOfTheFile() throws Exception {
+  public void testPromotionAndTheEndOfTheFile() throws Exception {
     explore(this::nothing, this::assertGone, this::readOne,
       () -> cache.evictBlocksByHfileName("one"));
   }
 
   @Test
-  public void twoReadersAndTheEndOfTheFile() throws Exception {
+  public void testTwoReadersAndTheEndOfTheFile() throws Exception {
     explore(this::nothing, this::assertGone, this::readOne, this::readOne,
       () -> cache.evictBlocksByHfileName("one"));
   }
 
   @Test
-  public void promotionAndTheEvictionOfTheBlock() throws Exception {
+  public void testPromotionAndTheEvictionOfTheBlock() throws Exception {
     explore(this::nothing, this::assertGone, this::readOne, () -> cache.evictBlock(ONE));
   }
 
   @Test
-  public void promotionAndTheEvictionFromTheSecondTier() throws Exception {
+  public void testPromotionAndTheEvictionFromTheSecondTier() throws Exception {
     explore(this::nothing, this::nothing, this::readOne, () -> second.evictBlock(ONE));
   }
 
   @Test
-  public void promotionAndItsDemotion() throws Exception {
+  public void testPromotionAndItsDemotion() throws Exception {
     explore(this::nothing, this::nothing, this::readOne, () -> policy.makeRoom(PLACE),
       () -> policy.makeRoom(PLACE));
   }
 
   @Test
-  public void readerOfAPlaceThatIsGivenToAnotherBlock() throws Exception {
+  public void testReaderOfAPlaceThatIsGivenToAnotherBlock() throws Exception {
     explore(this::promoteOne, this::nothing, this::readOne, () -> {
       policy.makeRoom(PLACE);
       readTwo();
@@ -410,13 +410,13 @@ public class TestPromotionInterleavings {
   }
 
   @Test
-  public void readerDemotionAndTheEndOfTheFile() throws Exception {
+  public void testReaderDemotionAndTheEndOfTheFile() throws Exception {
     explore(this::promoteOne, this::assertGone, this::readOne, () -> policy.makeRoom(PLACE),
       () -> cache.evictBlocksByHfileName("one"));
   }
 
   @Test
-  public void promotionSwitchedOffMeanwhile() throws Exception {
+  public void testPromotionSwitchedOffMeanwhile() throws Exception {
     explore(() -> first.setPromotedShare(1), this::nothing, this::readOne,
       () -> first.setPromotedShare(0));
   }

@@ -190,7 +190,7 @@ public class TestTierCounts {
   }
 
   @Test
-  public void countsAreExactAfterBlocksCameAndWentInEveryWayAtOnce() throws Exception {
+  public void testCountsAreExactAfterBlocksCameAndWentInEveryWayAtOnce() throws Exception {
     List<CompositeBucketCacheMetrics.Tier> tiers = stressed.cache().getMetrics().getTiers();
     for (int round = 0; round < ROUNDS; round++) {
       for (int i = 0; i < 4; i++) {

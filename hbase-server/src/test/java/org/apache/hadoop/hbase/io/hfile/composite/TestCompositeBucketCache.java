@@ -148,7 +148,7 @@ public class TestCompositeBucketCache {
   }
 
   @Test
-  public void everyMetaBlockGoesToTheFirstTierAndEveryDataBlockToTheSecond() throws Exception {
+  public void testEveryMetaBlockGoesToTheFirstTierAndEveryDataBlockToTheSecond() throws Exception {
     open();
     Set<BlockType> data = EnumSet.of(BlockType.DATA, BlockType.ENCODED_DATA);
     long offset = 0;
@@ -171,7 +171,7 @@ public class TestCompositeBucketCache {
   }
 
   @Test
-  public void typeInTheKeyDecidesNothing() throws Exception {
+  public void testTypeInTheKeyDecidesNothing() throws Exception {
     open();
     BlockCacheKey meta = key(FILE, 0, null);
     BlockCacheKey data = key(FILE, SIZE, BlockType.LEAF_INDEX);
@@ -188,7 +188,7 @@ public class TestCompositeBucketCache {
   }
 
   @Test
-  public void evictBlockReachesBothTiers() throws Exception {
+  public void testEvictBlockReachesBothTiers() throws Exception {
     open();
     BlockCacheKey key = key(FILE, 0, BlockType.LEAF_INDEX);
     put(first, key, BlockType.LEAF_INDEX, SIZE);
@@ -202,7 +202,7 @@ public class TestCompositeBucketCache {
   }
 
   @Test
-  public void evictByFileReachesBothTiersAndOnlyThatFile() throws Exception {
+  public void testEvictByFileReachesBothTiersAndOnlyThatFile() throws Exception {
     open();
     for (int i = 0; i < 4; i++) {
       put(key(FILE, i, BlockType.DATA), i % 2 == 0 ? BlockType.DATA : BlockType.LEAF_INDEX);
@@ -216,7 +216,7 @@ public class TestCompositeBucketCache {
   }
 
   @Test
-  public void isAlreadyCachedAsksBothTiers() throws Exception {
+  public void testIsAlreadyCachedAsksBothTiers() throws Exception {
     open();
     BlockCacheKey meta = key(FILE, 0, BlockType.DATA);
     BlockCacheKey data = key(FILE, SIZE, BlockType.DATA);
@@ -231,7 +231,7 @@ public class TestCompositeBucketCache {
   }
 
   @Test
-  public void hitCountsWhereItIsAndAMissOnce() throws Exception {
+  public void testHitCountsWhereItIsAndAMissOnce() throws Exception {
     open();
     BlockCacheKey meta = key(FILE, 0, BlockType.LEAF_INDEX);
     BlockCacheKey data = key(FILE, SIZE, BlockType.DATA);
@@ -262,7 +262,7 @@ public class TestCompositeBucketCache {
   }
 
   @Test
-  public void statsAndMetricsKnowBothLevels() throws Exception {
+  public void testStatsAndMetricsKnowBothLevels() throws Exception {
     open();
     CombinedBlockCache.CombinedCacheStats stats =
       (CombinedBlockCache.CombinedCacheStats) cache.getStats();
@@ -282,7 +282,7 @@ public class TestCompositeBucketCache {
   }
 
   @Test
-  public void gaugesTellEachTierApart() throws Exception {
+  public void testGaugesTellEachTierApart() throws Exception {
     open();
     put(key(FILE, 0, BlockType.DATA), BlockType.DATA);
     put(key(FILE, SIZE, BlockType.DATA), BlockType.DATA);
@@ -319,7 +319,7 @@ public class TestCompositeBucketCache {
   }
 
   @Test
-  public void metaBlockTooLargeForTheFirstTierGoesToTheSecond() throws Exception {
+  public void testMetaBlockTooLargeForTheFirstTierGoesToTheSecond() throws Exception {
     conf.set("hbase.bucketcache.l2.bucket.sizes", "5120,131072");
     open();
     BlockCacheKey key = key(FILE, 0, BlockType.BLOOM_CHUNK);
@@ -331,7 +331,7 @@ public class TestCompositeBucketCache {
   }
 
   @Test
-  public void metaBlockFoundInTheSecondTierComesBackWhileThereIsRoom() throws Exception {
+  public void testMetaBlockFoundInTheSecondTierComesBackWhileThereIsRoom() throws Exception {
     open();
     BlockCacheKey key = key(FILE, 0, BlockType.LEAF_INDEX);
     put(second, key, BlockType.LEAF_INDEX, SIZE);
@@ -346,7 +346,7 @@ public class TestCompositeBucketCache {
   }
 
   @Test
-  public void dataBlockStaysInTheSecondTier() throws Exception {
+  public void testDataBlockStaysInTheSecondTier() throws Exception {
     open();
     BlockCacheKey key = key(FILE, 0, BlockType.DATA);
     put(key, BlockType.DATA);
@@ -357,7 +357,7 @@ public class TestCompositeBucketCache {
   }
 
   @Test
-  public void metaBlockOfAReferenceIsFoundUnderTheFileReferredTo() throws Exception {
+  public void testMetaBlockOfAReferenceIsFoundUnderTheFileReferredTo() throws Exception {
     open();
     put(key(FILE, 0, BlockType.LEAF_INDEX), BlockType.LEAF_INDEX);
     put(key(FILE, SIZE, BlockType.DATA), BlockType.DATA);
@@ -372,7 +372,7 @@ public class TestCompositeBucketCache {
   }
 
   @Test
-  public void metaBlockFitsIfEitherTierHasSpace() throws Exception {
+  public void testMetaBlockFitsIfEitherTierHasSpace() throws Exception {
     open();
     HFileBlock meta = block(BlockType.LEAF_INDEX, 0, SIZE);
     HFileBlock data = block(BlockType.DATA, 0, SIZE);
@@ -394,7 +394,7 @@ public class TestCompositeBucketCache {
   }
 
   @Test
-  public void onlyTheSecondTierSaysWhetherAFileIsCachedWhole() throws Exception {
+  public void testOnlyTheSecondTierSaysWhetherAFileIsCachedWhole() throws Exception {
     open();
     Path path = new Path("/data/default/t/" + REGION + "/f/" + FILE);
     put(key(FILE, 0, BlockType.DATA), BlockType.DATA);
@@ -419,7 +419,7 @@ public class TestCompositeBucketCache {
   }
 
   @Test
-  public void fileWithDataMissingIsNotCachedWhole() throws Exception {
+  public void testFileWithDataMissingIsNotCachedWhole() throws Exception {
     open();
     put(key(FILE, 0, BlockType.DATA), BlockType.DATA);
     put(key(FILE, SIZE, BlockType.LEAF_INDEX), BlockType.LEAF_INDEX);
@@ -429,7 +429,7 @@ public class TestCompositeBucketCache {
   }
 
   @Test
-  public void readersOfBothTiersCount() throws Exception {
+  public void testReadersOfBothTiersCount() throws Exception {
     open();
     BlockCacheKey meta = key(FILE, 0, BlockType.LEAF_INDEX);
     put(meta, BlockType.LEAF_INDEX);
@@ -445,7 +445,7 @@ public class TestCompositeBucketCache {
   }
 
   @Test
-  public void heapMemoryTunerCannotResizeIt() throws Exception {
+  public void testHeapMemoryTunerCannotResizeIt() throws Exception {
     open();
     long max = cache.getMaxSize();
     cache.setMaxSize(1);
@@ -455,7 +455,7 @@ public class TestCompositeBucketCache {
   }
 
   @Test
-  public void eachTierFollowsItsOwnKeysAtRunTime() throws Exception {
+  public void testEachTierFollowsItsOwnKeysAtRunTime() throws Exception {
     conf.set("hbase.bucketcache.l1.acceptfactor", "0.9");
     conf.set("hbase.bucketcache.acceptfactor", "0.8");
     conf.set("hbase.bucketcache.minfactor", "0.7");
@@ -470,7 +470,7 @@ public class TestCompositeBucketCache {
   }
 
   @Test
-  public void threadsOfTheTiersAreToldApart() {
+  public void testThreadsOfTheTiersAreToldApart() {
     open();
     Set<String> names = new HashSet<>();
     Thread.getAllStackTraces().keySet().forEach(thread -> names.add(thread.getName()));
@@ -482,7 +482,7 @@ public class TestCompositeBucketCache {
   }
 
   @Test
-  public void nothingIsCachedAfterShutdown() throws Exception {
+  public void testNothingIsCachedAfterShutdown() throws Exception {
     open();
     BlockCacheKey meta = key(FILE, 0, BlockType.LEAF_INDEX);
     BlockCacheKey data = key(FILE, SIZE, BlockType.DATA);

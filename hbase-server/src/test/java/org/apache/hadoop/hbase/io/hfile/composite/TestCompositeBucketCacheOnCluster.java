@@ -130,7 +130,7 @@ public class TestCompositeBucketCacheOnCluster {
   }
 
   @Test
-  public void servesFlushCompactionSplitAndMove() throws Exception {
+  public void testServesFlushCompactionSplitAndMove() throws Exception {
     HRegionServer server = cluster.server();
     Admin admin = util.getAdmin();
     try (Table table = cluster.createTable()) {
@@ -233,7 +233,7 @@ public class TestCompositeBucketCacheOnCluster {
   }
 
   @Test
-  public void secondTierIsWarmAfterARestart() throws Exception {
+  public void testSecondTierIsWarmAfterARestart() throws Exception {
     MiniHBaseCluster servers = util.getMiniHBaseCluster();
     HRegionServer before = cluster.server();
     // Regions of a third and two thirds of the rows, and one of a single row.
@@ -259,7 +259,7 @@ public class TestCompositeBucketCacheOnCluster {
   }
 
   @Test
-  public void badSettingStopsTheStartOfARegionServer() throws Exception {
+  public void testBadSettingStopsTheStartOfARegionServer() throws Exception {
     Configuration conf = HBaseConfiguration.create(util.getConfiguration());
     conf.setInt(HConstants.REGIONSERVER_PORT, 0);
     conf.setInt(HConstants.REGIONSERVER_INFO_PORT, -1);

@@ -111,7 +111,7 @@ public class TestCompositeBucketCachePage {
   }
 
   @Test
-  public void showsEngineSizeCountsAndHitsOfBothTiers() throws Exception {
+  public void testShowsEngineSizeCountsAndHitsOfBothTiers() throws Exception {
     String page = page();
     int l1 = page.indexOf("id=\"tab_bc_l1\"");
     int l2 = page.indexOf("id=\"tab_bc_l2\"");
@@ -137,7 +137,7 @@ public class TestCompositeBucketCachePage {
   }
 
   @Test
-  public void linksToJsonOfBothTiersWork() throws Exception {
+  public void testLinksToJsonOfBothTiersWork() throws Exception {
     for (String tier : new String[] { "L1", "L2" }) {
       assertTrue(page().contains("?format=json&bcn=" + tier));
       JsonElement summary = JsonParser.parseString(json(tier, ""));

@@ -91,7 +91,7 @@ public class TestCompositeBucketCacheSettings {
   }
 
   @Test
-  public void goodSettingsAreReadPerTier() {
+  public void testGoodSettingsAreReadPerTier() {
     conf.set("hbase.bucketcache.writer.threads", "2");
     conf.set("hbase.bucketcache.l2.writer.threads", "4");
     conf.set("hbase.bucketcache.l1.writer.queuelength", "7");
@@ -115,7 +115,7 @@ public class TestCompositeBucketCacheSettings {
   }
 
   @Test
-  public void deviceSettingsAreReadPerTier() {
+  public void testDeviceSettingsAreReadPerTier() {
     CompositeBucketCacheSettings settings = CompositeBucketCacheSettings.of(conf);
     assertTrue(settings.second().isChecksumEnabled());
     assertEquals(60_000, settings.second().getRetryIntervalMs());
@@ -130,7 +130,7 @@ public class TestCompositeBucketCacheSettings {
   }
 
   @Test
-  public void metaIsIdleAfterFiveMinutesUnlessTheSettingSaysElse() {
+  public void testMetaIsIdleAfterFiveMinutesUnlessTheSettingSaysElse() {
     String key = "hbase.bucketcache.composite.l1.meta.idle.ms";
     assertEquals(300_000, CompositeBucketCacheSettings.of(conf).metaIdleMs());
     for (int ms : new int[] { 0, 1000, 60_000 }) {
@@ -143,7 +143,7 @@ public class TestCompositeBucketCacheSettings {
   }
 
   @Test
-  public void nonsenseAboutTheDeviceIsRefused() {
+  public void testNonsenseAboutTheDeviceIsRefused() {
     assertRefused("hbase.bucketcache.l2.checksum.enabled", "yes", "true or false");
     conf.unset("hbase.bucketcache.l2.checksum.enabled");
     assertRefused("hbase.bucketcache.l2.retry.interval.ms", "-1", "from 0 on");
@@ -151,7 +151,7 @@ public class TestCompositeBucketCacheSettings {
   }
 
   @Test
-  public void sizeBelowOneIsAFractionOfHeapAndDirectMemory() {
+  public void testSizeBelowOneIsAFractionOfHeapAndDirectMemory() {
     conf.set("hbase.bucketcache.l2.size", "0.25");
     long memory = Runtime.getRuntime().maxMemory() + DirectMemoryUtils.getDirectMemorySize();
     assertEquals(memory / 4d,
@@ -159,7 +159,7 @@ public class TestCompositeBucketCacheSettings {
   }
 
   @Test
-  public void withTheKeyOffNothingChanges() {
+  public void testWithTheKeyOffNothingChanges() {
     conf.setBoolean("hbase.bucketcache.composite.enabled", false);
     conf.set("hbase.bucketcache.l1.size", "none of our business");
     BlockCache cache = BlockCacheFactory.createBlockCache(conf);
@@ -171,7 +171,7 @@ public class TestCompositeBucketCacheSettings {
   }
 
   @Test
-  public void takesNoShareOfTheHeap() {
+  public void testTakesNoShareOfTheHeap() {
     assertEquals(0f, MemorySizeUtil.getBlockCacheHeapPercent(conf), 0f);
     // Four fifths for the memstore leave nothing for an on-heap cache, and none is needed.
     conf.setFloat(MemorySizeUtil.MEMSTORE_SIZE_KEY, 0.8f);
@@ -179,7 +179,7 @@ public class TestCompositeBucketCacheSettings {
   }
 
   @Test
-  public void plainBucketCacheKeysAreIgnored() {
+  public void testPlainBucketCacheKeysAreIgnored() {
     conf.set("hbase.bucketcache.ioengine", "file:" + path("l2"));
     conf.set("hbase.bucketcache.size", "1000000");
     conf.set("hbase.bucketcache.persistent.path", path("l2"));
@@ -189,7 +189,7 @@ public class TestCompositeBucketCacheSettings {
   }
 
   @Test
-  public void missingOrImpossibleSizeIsRefused() {
+  public void testMissingOrImpossibleSizeIsRefused() {
     for (String key : new String[] { "hbase.bucketcache.l1.size", "hbase.bucketcache.l2.size" }) {
       String good = conf.get(key);
       for (String bad : new String[] { null, "0", "-1", "NaN", "Infinity", "many", "1e300" }) {
@@ -200,12 +200,12 @@ public class TestCompositeBucketCacheSettings {
   }
 
   @Test
-  public void sizeBeyondWhatCanBeAddressedIsRefused() {
+  public void testSizeBeyondWhatCanBeAddressedIsRefused() {
     assertRefused("hbase.bucketcache.l2.size", String.valueOf(1L << 40), "32 TB");
   }
 
   @Test
-  public void unknownEngineIsRefused() {
+  public void testUnknownEngineIsRefused() {
     for (String bad : new String[] { "heap", "offheapish", "file", "disk:/x", "file:/x",
       "mmap:" }) {
       assertRefused("hbase.bucketcache.l1.ioengine", bad, "offheap, mmap:PATH, pmem:PATH");
@@ -217,7 +217,7 @@ public class TestCompositeBucketCacheSettings {
   }
 
   @Test
-  public void promotionOtherThanFrequencyOrNoneIsRefused() {
+  public void testPromotionOtherThanFrequencyOrNoneIsRefused() {
     for (String bad : new String[] { "lru", "Frequency", "true" }) {
       assertRefused("hbase.bucketcache.composite.promotion", bad, "set it to frequency or none");
     }
@@ -237,14 +237,14 @@ public class TestCompositeBucketCacheSettings {
   }
 
   @Test
-  public void shareOfDataThatIsNoFractionIsRefused() {
+  public void testShareOfDataThatIsNoFractionIsRefused() {
     for (String bad : new String[] { "-0.1", "1.01", "half", "NaN" }) {
       assertRefused("hbase.bucketcache.composite.l1.data.max", bad, "0 to 1");
     }
   }
 
   @Test
-  public void dataMayTakeWhatMetaLeavesUnlessToldOtherwise() {
+  public void testDataMayTakeWhatMetaLeavesUnlessToldOtherwise() {
     assertEquals(1, CompositeBucketCacheSettings.of(conf).promotedShare(), 0);
     conf.set("hbase.bucketcache.composite.l1.data.max", " 0.25 ");
     assertEquals(0.25, CompositeBucketCacheSettings.of(conf).promotedShare(), 0);
@@ -253,7 +253,7 @@ public class TestCompositeBucketCacheSettings {
   }
 
   @Test
-  public void onePathForBothTiersIsRefused() throws IOException {
+  public void testOnePathForBothTiersIsRefused() throws IOException {
     conf.set("hbase.bucketcache.l1.ioengine", "mmap:" + path("one"));
     assertRefused("hbase.bucketcache.l2.ioengine", "file:" + path("one"), "its own path");
     assertRefused("hbase.bucketcache.l2.ioengine", "file:" + path("x/../one"), "its own path");
@@ -267,42 +267,42 @@ public class TestCompositeBucketCacheSettings {
   }
 
   @Test
-  public void onePathTwiceInATierIsRefused() {
+  public void testOnePathTwiceInATierIsRefused() {
     assertRefused("hbase.bucketcache.l2.ioengine", "files:" + path("a") + "," + path("a"),
       "its own path");
   }
 
   @Test
-  public void persistentPathOnTheDataIsRefused() {
+  public void testPersistentPathOnTheDataIsRefused() {
     assertRefused("hbase.bucketcache.l2.persistent.path", path("./l2"), "its own path");
   }
 
   @Test
-  public void persistenceWithoutAFileEngineIsRefused() {
+  public void testPersistenceWithoutAFileEngineIsRefused() {
     conf.set("hbase.bucketcache.l2.ioengine", "offheap");
     assertRefused("hbase.bucketcache.l2.persistent.path", path("map"), "files:");
   }
 
   @Test
-  public void persistenceOfTheFirstTierIsRefused() {
+  public void testPersistenceOfTheFirstTierIsRefused() {
     assertRefused("hbase.bucketcache.l1.persistent.path", path("map"), "remove it");
   }
 
   @Test
-  public void pathInADirectoryThatIsNotThereIsRefused() {
+  public void testPathInADirectoryThatIsNotThereIsRefused() {
     assertRefused("hbase.bucketcache.l2.ioengine", "file:" + path("no/such/l2"), "create it");
     conf.set("hbase.bucketcache.l2.ioengine", "file:" + path("l2"));
     assertRefused("hbase.bucketcache.l2.persistent.path", path("no/map"), "create it");
   }
 
   @Test
-  public void pathThatIsADirectoryIsRefused() throws IOException {
+  public void testPathThatIsADirectoryIsRefused() throws IOException {
     assertRefused("hbase.bucketcache.l2.ioengine", "file:" + folder.newFolder("dir").getPath(),
       "not a file");
   }
 
   @Test
-  public void moreThanDirectMemoryIsRefused() {
+  public void testMoreThanDirectMemoryIsRefused() {
     long limit = DirectMemoryUtils.getDirectMemorySize() >> 20;
     assertRefused("hbase.bucketcache.l1.size", String.valueOf(limit + 1),
       "-XX:MaxDirectMemorySize");
@@ -313,7 +313,7 @@ public class TestCompositeBucketCacheSettings {
   }
 
   @Test
-  public void smallestSizeForTheBuiltInBucketsIsAccepted() {
+  public void testSmallestSizeForTheBuiltInBucketsIsAccepted() {
     // 14 sizes, four of the largest, 513 KB, in each: 28.06 MB.
     conf.set("hbase.bucketcache.l1.size", "28.1");
     BlockCache cache = BlockCacheFactory.createBlockCache(conf);
@@ -322,7 +322,7 @@ public class TestCompositeBucketCacheSettings {
   }
 
   @Test
-  public void bucketListThatDoesNotFitIsRefused() {
+  public void testBucketListThatDoesNotFitIsRefused() {
     conf.set("hbase.bucketcache.l2.size", "7");
     conf.set("hbase.bucketcache.l2.bucket.sizes", "1048576,5120");
     assertRefused("hbase.bucketcache.l2.size", "7", "need 8 MB");
@@ -331,7 +331,7 @@ public class TestCompositeBucketCacheSettings {
   }
 
   @Test
-  public void bucketListThatCannotBeReadIsRefused() {
+  public void testBucketListThatCannotBeReadIsRefused() {
     for (String bad : new String[] { "5k", "5120,", "5121", "0", "-256", "5120;9216" }) {
       assertRefused("hbase.bucketcache.l1.bucket.sizes", bad, "multiples of 256");
       conf.unset("hbase.bucketcache.l1.bucket.sizes");
@@ -341,7 +341,7 @@ public class TestCompositeBucketCacheSettings {
   }
 
   @Test
-  public void fewerThanOneWriterOrPlaceIsRefused() {
+  public void testFewerThanOneWriterOrPlaceIsRefused() {
     for (String name : new String[] { "writer.threads", "writer.queuelength" }) {
       for (String prefix : new String[] { "hbase.bucketcache.", "hbase.bucketcache.l1.",
         "hbase.bucketcache.l2." }) {
@@ -354,14 +354,14 @@ public class TestCompositeBucketCacheSettings {
   }
 
   @Test
-  public void externalCacheIsRefused() {
+  public void testExternalCacheIsRefused() {
     conf.set("hbase.blockcache.use.external", "true");
     assertTrue(refusal("hbase.blockcache.use.external")
       .contains("hbase.bucketcache.composite.enabled"));
   }
 
   @Test
-  public void anEngineThatIsNotInTheBuildIsNone() {
+  public void testAnEngineThatIsNotInTheBuildIsNone() {
     assertEquals(0, DeviceTierEngine.Known.load("org.apache.hadoop.hbase.NoSuchEngine").size());
     assertThrows(ClassCastException.class,
       () -> DeviceTierEngine.Known.load(TestCompositeBucketCacheSettings.class.getName()));
@@ -373,7 +373,7 @@ public class TestCompositeBucketCacheSettings {
   }
 
   @Test
-  public void factorsThatDoNotAddUpAreRefused() {
+  public void testFactorsThatDoNotAddUpAreRefused() {
     conf.set("hbase.bucketcache.l1.single.factor", "0.9");
     String message = refusal("hbase.bucketcache.l1.ioengine=offheap".split("=")[0], "offheap");
     assertTrue(message, message.contains("hbase.bucketcache.single.factor"));

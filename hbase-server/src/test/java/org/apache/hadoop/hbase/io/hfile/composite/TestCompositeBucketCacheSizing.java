@@ -121,7 +121,7 @@ public class TestCompositeBucketCacheSizing {
   }
 
   @Test
-  public void theFormulasHoldForAFile() throws Exception {
+  public void testTheFormulasHoldForAFile() throws Exception {
     write();
     long blocks = second.getDataBlockCount();
     long rowsInABlock = ROWS / blocks;

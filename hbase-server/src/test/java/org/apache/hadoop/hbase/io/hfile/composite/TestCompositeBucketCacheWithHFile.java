@@ -198,7 +198,7 @@ public class TestCompositeBucketCacheWithHFile {
   }
 
   @Test
-  public void blocksReadOnAMissLandWhereTheyBelongWithoutAHeapCopy() throws Exception {
+  public void testBlocksReadOnAMissLandWhereTheyBelongWithoutAHeapCopy() throws Exception {
     Path path = write();
     HStoreFile file = open(path);
     assertEquals("nothing was cached on write", 0, cache.getBlockCount());
@@ -222,7 +222,7 @@ public class TestCompositeBucketCacheWithHFile {
   }
 
   @Test
-  public void blocksCachedOnWriteLandWhereTheyBelong() throws Exception {
+  public void testBlocksCachedOnWriteLandWhereTheyBelong() throws Exception {
     conf.setBoolean(CacheConfig.CACHE_BLOCKS_ON_WRITE_KEY, true);
     conf.setBoolean(CacheConfig.CACHE_INDEX_BLOCKS_ON_WRITE_KEY, true);
     conf.setBoolean(CacheConfig.CACHE_BLOOM_BLOCKS_ON_WRITE_KEY, true);
@@ -241,7 +241,7 @@ public class TestCompositeBucketCacheWithHFile {
   }
 
   @Test
-  public void prefetchFillsBothTiersAndRecordsTheFileAsCachedWhole() throws Exception {
+  public void testPrefetchFillsBothTiersAndRecordsTheFileAsCachedWhole() throws Exception {
     Path path = write();
     // Some of the meta blocks are there before prefetch comes by.
     HStoreFile before = open(path);

@@ -179,7 +179,7 @@ public class TestDataPromotionOnCluster {
   }
 
   @Test
-  public void everyGetIsRightAndNothingOfAClosedFileStays() throws Exception {
+  public void testEveryGetIsRightAndNothingOfAClosedFileStays() throws Exception {
     HRegionServer server = cluster.server();
     Admin admin = util.getAdmin();
     Set<String> closed = new TreeSet<>();

@@ -38,14 +38,14 @@ public class TestFileEvictionGuard {
   private final FileEvictionGuard guard = new FileEvictionGuard();
 
   @Test
-  public void moveWithoutEvictionIsUndisturbed() {
+  public void testMoveWithoutEvictionIsUndisturbed() {
     long stamp = guard.moveStarts("f");
     assertNotEquals(FileEvictionGuard.BUSY, stamp);
     assertTrue(guard.undisturbed("f", stamp));
   }
 
   @Test
-  public void noMoveStartsWhileAnEvictionIsUnderWay() {
+  public void testNoMoveStartsWhileAnEvictionIsUnderWay() {
     guard.evictionStarts("f");
     assertEquals(FileEvictionGuard.BUSY, guard.moveStarts("f"));
     guard.evictionEnds("f");
@@ -53,7 +53,7 @@ public class TestFileEvictionGuard {
   }
 
   @Test
-  public void evictionThatStartsDuringAMoveDisturbsIt() {
+  public void testEvictionThatStartsDuringAMoveDisturbsIt() {
     long stamp = guard.moveStarts("f");
     guard.evictionStarts("f");
     assertFalse(guard.undisturbed("f", stamp));
@@ -62,7 +62,7 @@ public class TestFileEvictionGuard {
   }
 
   @Test
-  public void evictionsOfTheSameFileMayOverlap() {
+  public void testEvictionsOfTheSameFileMayOverlap() {
     guard.evictionStarts("f");
     guard.evictionStarts("f");
     guard.evictionEnds("f");
@@ -72,7 +72,7 @@ public class TestFileEvictionGuard {
   }
 
   @Test
-  public void otherFilesGoOnMoving() {
+  public void testOtherFilesGoOnMoving() {
     long stamp = guard.moveStarts("f");
     guard.evictionStarts("g");
     assertTrue(guard.undisturbed("f", stamp));

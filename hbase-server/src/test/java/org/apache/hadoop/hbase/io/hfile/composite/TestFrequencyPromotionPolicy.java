@@ -114,7 +114,7 @@ public class TestFrequencyPromotionPolicy {
   }
 
   @Test
-  public void takesAnyBlockWhileThereIsRoom() {
+  public void testTakesAnyBlockWhileThereIsRoom() {
     MapTier tier = tierOf(10);
     for (int block = 0; block < 10; block++) {
       tier.read(block, 1);
@@ -125,7 +125,7 @@ public class TestFrequencyPromotionPolicy {
   }
 
   @Test
-  public void replacesABlockByOneAskedForMoreOften() {
+  public void testReplacesABlockByOneAskedForMoreOften() {
     MapTier tier = tierOf(4);
     for (int block = 0; block < 4; block++) {
       tier.read(block, block == 2 ? 1 : 5);
@@ -143,7 +143,7 @@ public class TestFrequencyPromotionPolicy {
   }
 
   @Test
-  public void burstCountsOnce() {
+  public void testBurstCountsOnce() {
     MapTier tier = tierOf(1000);
     for (int round = 0; round < 2; round++) {
       for (int block = 0; block < 1000; block++) {
@@ -159,7 +159,7 @@ public class TestFrequencyPromotionPolicy {
   }
 
   @Test
-  public void blockThatIsAllAnybodyAsksForGetsIn() {
+  public void testBlockThatIsAllAnybodyAsksForGetsIn() {
     MapTier tier = tierOf(1000);
     for (int round = 0; round < 3; round++) {
       for (int block = 0; block < 1000; block++) {
@@ -173,7 +173,7 @@ public class TestFrequencyPromotionPolicy {
   }
 
   @Test
-  public void largeBlockHasToBeWorthTheSmallOnesItDisplaces() {
+  public void testLargeBlockHasToBeWorthTheSmallOnesItDisplaces() {
     MapTier tier = tierOf(8);
     for (int block = 0; block < 8; block++) {
       tier.read(block, 2);
@@ -197,7 +197,7 @@ public class TestFrequencyPromotionPolicy {
   }
 
   @Test
-  public void inAShortageABlockDisplacesOneOfItsOwnSizeOnly() {
+  public void testInAShortageABlockDisplacesOneOfItsOwnSizeOnly() {
     MapTier tier = tierOf(100);
     for (int block = 0; block < 8; block++) {
       tier.read(block, 1);
@@ -229,7 +229,7 @@ public class TestFrequencyPromotionPolicy {
   }
 
   @Test
-  public void inAShortageWithoutBlocksOfItsSizeNoneGetsInAndAllAreCounted() {
+  public void testInAShortageWithoutBlocksOfItsSizeNoneGetsInAndAllAreCounted() {
     MapTier tier = tierOf(100);
     tier.read(1, 1);
     tier.policy.bucketSizeExhausted(2 * SIZE, 10);
@@ -247,7 +247,7 @@ public class TestFrequencyPromotionPolicy {
   }
 
   @Test
-  public void blockLargerThanTheRoomIsNeverTaken() {
+  public void testBlockLargerThanTheRoomIsNeverTaken() {
     MapTier tier = tierOf(2);
     tier.read(1, 1);
     for (int i = 0; i < 100; i++) {
@@ -259,7 +259,7 @@ public class TestFrequencyPromotionPolicy {
   }
 
   @Test
-  public void knownBlockIsNotPromotedAgain() {
+  public void testKnownBlockIsNotPromotedAgain() {
     MapTier tier = tierOf(10);
     assertTrue(tier.policy.onSlowHit(key(1), SIZE));
     assertFalse("it is on its way", tier.policy.onSlowHit(key(1), SIZE));
@@ -274,7 +274,7 @@ public class TestFrequencyPromotionPolicy {
   }
 
   @Test
-  public void blockBeingReadStaysAndTheCandidateIsRejected() {
+  public void testBlockBeingReadStaysAndTheCandidateIsRejected() {
     MapTier tier = tierOf(4);
     for (int block = 0; block < 4; block++) {
       tier.read(block, 1);
@@ -291,7 +291,7 @@ public class TestFrequencyPromotionPolicy {
   }
 
   @Test
-  public void evictionThatThrowsLeavesTheBlockAVictim() {
+  public void testEvictionThatThrowsLeavesTheBlockAVictim() {
     boolean[] broken = { true };
     FrequencyPromotionPolicy[] policy = new FrequencyPromotionPolicy[1];
     policy[0] = new FrequencyPromotionPolicy(SIZE, SIZE, SIZE, 8, key -> {
@@ -310,7 +310,7 @@ public class TestFrequencyPromotionPolicy {
   }
 
   @Test
-  public void candidateWhoseEvictionThrowsIsForgotten() {
+  public void testCandidateWhoseEvictionThrowsIsForgotten() {
     boolean[] broken = { true };
     FrequencyPromotionPolicy[] policy = new FrequencyPromotionPolicy[1];
     policy[0] = new FrequencyPromotionPolicy(SIZE, SIZE, SIZE, 8, key -> {
@@ -334,7 +334,7 @@ public class TestFrequencyPromotionPolicy {
   }
 
   @Test
-  public void deadBlocksAtTheMaximumGiveWayToNewOnesAtTheMaximum() {
+  public void testDeadBlocksAtTheMaximumGiveWayToNewOnesAtTheMaximum() {
     MapTier tier = tierOf(100);
     tier.policy.setMemory(100, 0);
     for (int round = 0; round < 20; round++) {
@@ -356,7 +356,7 @@ public class TestFrequencyPromotionPolicy {
   }
 
   @Test
-  public void metaTakesTheRoomOfData() {
+  public void testMetaTakesTheRoomOfData() {
     MapTier tier = tierOf(60);
     for (int block = 0; block < 60; block++) {
       tier.read(block, 1);
@@ -376,7 +376,7 @@ public class TestFrequencyPromotionPolicy {
   }
 
   @Test
-  public void metaTakesTheRoomOfTheColdest() {
+  public void testMetaTakesTheRoomOfTheColdest() {
     MapTier tier = tierOf(100);
     for (int round = 0; round < 10; round++) {
       for (int block = 0; block < 100; block++) {
@@ -392,7 +392,7 @@ public class TestFrequencyPromotionPolicy {
   }
 
   @Test
-  public void dataStaysBelowItsOwnLimit() {
+  public void testDataStaysBelowItsOwnLimit() {
     MapTier tier = new MapTier(100 * SIZE, 30 * SIZE);
     for (int block = 0; block < 100; block++) {
       tier.read(block, 3);
@@ -406,7 +406,7 @@ public class TestFrequencyPromotionPolicy {
   }
 
   @Test
-  public void roomIsMadeUpToWhatIsThere() {
+  public void testRoomIsMadeUpToWhatIsThere() {
     MapTier tier = tierOf(10);
     for (int block = 0; block < 10; block++) {
       tier.read(block, 1);
@@ -418,7 +418,7 @@ public class TestFrequencyPromotionPolicy {
   }
 
   @Test
-  public void everyByteIsAccountedForAfterConcurrentUse() throws InterruptedException {
+  public void testEveryByteIsAccountedForAfterConcurrentUse() throws InterruptedException {
     for (int blocks : new int[] { 30, 3000 }) {
       concurrentUse(blocks);
     }

@@ -60,7 +60,7 @@ public class TestFrequencySketch {
   }
 
   @Test
-  public void estimateIsNeverTooLowAndSeldomTooHigh() {
+  public void testEstimateIsNeverTooLowAndSeldomTooHigh() {
     FrequencySketch sketch = ageless();
     int[] counts = new int[BLOCKS];
     Random random = new Random(1);
@@ -81,7 +81,7 @@ public class TestFrequencySketch {
   }
 
   @Test
-  public void incrementReturnsTheFrequencyUpToTheMaximum() {
+  public void testIncrementReturnsTheFrequencyUpToTheMaximum() {
     FrequencySketch sketch = ageless();
     for (int i = 1; i <= 40; i++) {
       int frequency = sketch.increment(hash(7));
@@ -91,7 +91,7 @@ public class TestFrequencySketch {
   }
 
   @Test
-  public void fullCounterDoesNotSpillIntoItsNeighbours() {
+  public void testFullCounterDoesNotSpillIntoItsNeighbours() {
     FrequencySketch sketch = new FrequencySketch(8);
     sketch.setPeriod(Long.MAX_VALUE);
     for (int i = 0; i < 1000; i++) {
@@ -107,7 +107,7 @@ public class TestFrequencySketch {
   }
 
   @Test
-  public void allCountersAreHalvedAtEachAge() {
+  public void testAllCountersAreHalvedAtEachAge() {
     FrequencySketch sketch = new FrequencySketch(BLOCKS);
     sketch.setPeriod(BLOCKS / 4);
     for (int block = 0; block < 100; block++) {
@@ -128,7 +128,7 @@ public class TestFrequencySketch {
   }
 
   @Test
-  public void countingGoesOnFromTheHalvedValue() {
+  public void testCountingGoesOnFromTheHalvedValue() {
     FrequencySketch sketch = new FrequencySketch(BLOCKS);
     sketch.setPeriod(BLOCKS);
     for (int i = 0; i < 9; i++) {
@@ -140,7 +140,7 @@ public class TestFrequencySketch {
   }
 
   @Test
-  public void shorterPeriodAgesSooner() {
+  public void testShorterPeriodAgesSooner() {
     FrequencySketch sketch = new FrequencySketch(BLOCKS);
     sketch.setPeriod(1000);
     for (int i = 0; i < 10_000; i++) {
@@ -155,7 +155,7 @@ public class TestFrequencySketch {
   }
 
   @Test
-  public void incrementsOfFullCountersDoNotAge() {
+  public void testIncrementsOfFullCountersDoNotAge() {
     FrequencySketch sketch = new FrequencySketch(BLOCKS);
     sketch.setPeriod(1000);
     for (int i = 0; i < 100_000; i++) {
@@ -165,7 +165,7 @@ public class TestFrequencySketch {
   }
 
   @Test
-  public void eachBlockOfEachFileHasItsOwnHash() {
+  public void testEachBlockOfEachFileHasItsOwnHash() {
     long hash = FrequencySketch.hash(new BlockCacheKey("a", 4096));
     assertEquals(hash, FrequencySketch.hash(new BlockCacheKey("a", 4096)));
     assertNotEquals(hash, FrequencySketch.hash(new BlockCacheKey("a", 4097)));
@@ -174,20 +174,20 @@ public class TestFrequencySketch {
   }
 
   @Test
-  public void takesEightBytesForABlock() {
+  public void testTakesEightBytesForABlock() {
     assertEquals(64, new FrequencySketch(1).sizeInBytes());
     assertEquals(80_000, new FrequencySketch(BLOCKS).sizeInBytes());
     assertEquals(80_064, new FrequencySketch(BLOCKS + 1).sizeInBytes());
   }
 
   @Test
-  public void sizeOutOfRangeIsRefused() {
+  public void testSizeOutOfRangeIsRefused() {
     assertThrows(IllegalArgumentException.class, () -> new FrequencySketch(0));
     assertThrows(IllegalArgumentException.class, () -> new FrequencySketch((1L << 30) + 1));
   }
 
   @Test
-  public void concurrentIncrementsLoseLittleAndStayInRange() throws InterruptedException {
+  public void testConcurrentIncrementsLoseLittleAndStayInRange() throws InterruptedException {
     FrequencySketch sketch = new FrequencySketch(BLOCKS);
     sketch.setPeriod(BLOCKS);
     List<Throwable> failures = new ArrayList<>();

@@ -45,7 +45,7 @@ public class TestMissedHitCounter {
   }
 
   @Test
-  public void tellsHowOftenEachBlockWasAskedForTheHighestCountFirst() {
+  public void testTellsHowOftenEachBlockWasAskedForTheHighestCountFirst() {
     assertEquals(1000, shortage.size());
     assertEquals(0, shortage.counts().length);
     count(1, 3);
@@ -55,7 +55,7 @@ public class TestMissedHitCounter {
   }
 
   @Test
-  public void holdsThoseThatAreAskedForMostAmongManyOthers() {
+  public void testHoldsThoseThatAreAskedForMostAmongManyOthers() {
     Random random = new Random(1);
     long[] asked = new long[10];
     for (int i = 0; i < 100_000; i++) {
@@ -77,7 +77,7 @@ public class TestMissedHitCounter {
   }
 
   @Test
-  public void blockThatMeetsAnotherTakesOneOffItsCount() {
+  public void testBlockThatMeetsAnotherTakesOneOffItsCount() {
     long hash = FrequencySketch.hash(1);
     // The same slot, as the low bits are equal.
     long other = hash ^ 1L << 50;
@@ -92,7 +92,7 @@ public class TestMissedHitCounter {
   }
 
   @Test
-  public void countEndsAtItsLargestValue() {
+  public void testCountEndsAtItsLargestValue() {
     long hash = FrequencySketch.hash(1);
     for (int i = 0; i < (1 << 20) + 5; i++) {
       shortage.count(hash);

@@ -270,14 +270,14 @@ public class TestPromotionPolicyOnTraces {
   }
 
   @Test
-  public void zipfian() {
+  public void testZipfian() {
     for (double skew : new double[] { 0.8, 0.99, 1.2 }) {
       compare("zipf " + skew, zipf(skew, ALL));
     }
   }
 
   @Test
-  public void zipfianWithBlocksOfManySizes() {
+  public void testZipfianWithBlocksOfManySizes() {
     int average = (int) (room(ALL, TestPromotionPolicyOnTraces::mixedSize) / FAST);
     for (double skew : new double[] { 0.8, 0.99, 1.2 }) {
       compare("zipf " + skew + ", 8 to 256 KB", zipf(skew, ALL),
@@ -286,18 +286,18 @@ public class TestPromotionPolicyOnTraces {
   }
 
   @Test
-  public void zipfianOverManyMoreBlocksThanFit() {
+  public void testZipfianOverManyMoreBlocksThanFit() {
     compare("zipf 0.99, 50 x L1", zipf(0.99, 50 * FAST));
   }
 
   @Test
-  public void uniform() {
+  public void testUniform() {
     Random random = new Random(3);
-    compare("uniform", trace(READS, i -> random.nextInt(ALL)));
+    compare("testUniform", trace(READS, i -> random.nextInt(ALL)));
   }
 
   @Test
-  public void loopsLargerThanTheFastTier() {
+  public void testLoopsLargerThanTheFastTier() {
     for (double factor : new double[] { 1.1, 1.5 }) {
       int blocks = (int) (FAST * factor);
       compare("loop of " + factor + " x L1", trace(READS, i -> i % blocks));
@@ -305,7 +305,7 @@ public class TestPromotionPolicyOnTraces {
   }
 
   @Test
-  public void scanInTheMiddle() {
+  public void testScanInTheMiddle() {
     int[] zipf = zipf(0.99, ALL);
     compare("zipf 0.99, scan of 10 x L1", withScan(zipf, 1, 1));
     compare("zipf 0.99, scan between reads", withScan(zipf, 2, 1));
@@ -330,7 +330,7 @@ public class TestPromotionPolicyOnTraces {
   }
 
   @Test
-  public void scanCostsTheReadsAfterItLessThanThreePoints() {
+  public void testScanCostsTheReadsAfterItLessThanThreePoints() {
     int[] zipf = zipf(0.99, ALL);
     for (int repeat : new int[] { 1, 4 }) {
       int[] scanned = withScan(zipf, 1, repeat);
@@ -355,7 +355,7 @@ public class TestPromotionPolicyOnTraces {
   }
 
   @Test
-  public void hotSetThatShifts() {
+  public void testHotSetThatShifts() {
     int[] zipf = zipf(0.99, ALL);
     for (int period : new int[] { 5 * FAST, 10 * FAST, 40 * FAST }) {
       compare("zipf 0.99, shifted every " + period / FAST + " x L1",
@@ -372,7 +372,7 @@ public class TestPromotionPolicyOnTraces {
   }
 
   @Test
-  public void newestBlocksHottest() {
+  public void testNewestBlocksHottest() {
     Random random = new Random(11);
     compare("newest hottest, sliding", trace(READS, i -> {
       long newest = (long) i * ALL / READS;

@@ -43,7 +43,7 @@ public class TestReadLatencyHistogram {
   }
 
   @Test
-  public void bucketsFollowEachOtherWithoutGapAndEachIsASixteenthWideAtMost() {
+  public void testBucketsFollowEachOtherWithoutGapAndEachIsASixteenthWideAtMost() {
     int bucket = ReadLatencyHistogram.bucketOf(0);
     assertEquals(0, bucket);
     for (long nanos = 1; nanos < 1L << 40; nanos = ReadLatencyHistogram.upperEnd(bucket) + 1) {
@@ -57,7 +57,7 @@ public class TestReadLatencyHistogram {
   }
 
   @Test
-  public void percentilesAreThoseOfWhatWasTimed() {
+  public void testPercentilesAreThoseOfWhatWasTimed() {
     ReadLatencyHistogram times = new ReadLatencyHistogram(1, 6);
     assertEquals(0, times.getSummary().getMax());
     for (int i = 1; i <= 10_000; i++) {
@@ -74,7 +74,7 @@ public class TestReadLatencyHistogram {
   }
 
   @Test
-  public void oneSlowReadAmongManyIsSeenAsTheLongest() {
+  public void testOneSlowReadAmongManyIsSeenAsTheLongest() {
     ReadLatencyHistogram times = new ReadLatencyHistogram(1, 6);
     for (int i = 0; i < 100_000; i++) {
       times.record(300);
@@ -86,7 +86,7 @@ public class TestReadLatencyHistogram {
   }
 
   @Test
-  public void whatIsOlderThanTheWindowIsForgotten() {
+  public void testWhatIsOlderThanTheWindowIsForgotten() {
     ReadLatencyHistogram times = new ReadLatencyHistogram(1, 3);
     times.record(1_000_000);
     for (int i = 0; i < 3; i++) {
@@ -105,7 +105,7 @@ public class TestReadLatencyHistogram {
   }
 
   @Test
-  public void asManyReadsAreTimedAsAskedFor() {
+  public void testAsManyReadsAreTimedAsAskedFor() {
     ReadLatencyHistogram all = new ReadLatencyHistogram(1, 6);
     ReadLatencyHistogram some = new ReadLatencyHistogram(32, 6);
     int timed = 0;
@@ -122,7 +122,7 @@ public class TestReadLatencyHistogram {
   }
 
   @Test
-  public void noneIsLostWhenManyThreadsRecordAtOnce() throws Exception {
+  public void testNoneIsLostWhenManyThreadsRecordAtOnce() throws Exception {
     ReadLatencyHistogram times = new ReadLatencyHistogram(1, 6);
     List<Thread> threads = new ArrayList<>();
     for (int t = 0; t < 16; t++) {

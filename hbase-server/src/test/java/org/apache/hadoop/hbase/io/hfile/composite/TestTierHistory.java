@@ -46,7 +46,7 @@ public class TestTierHistory {
   }
 
   @Test
-  public void samplesAreWhatCameBetweenTwoReadings() {
+  public void testSamplesAreWhatCameBetweenTwoReadings() {
     TierHistory history = new TierHistory(5);
     assertTrue(history.getSamples().isEmpty());
     history.add(100_000, 7 * SECOND, totals(0));
@@ -62,7 +62,7 @@ public class TestTierHistory {
   }
 
   @Test
-  public void theOldestSamplesMakeRoomForTheNewest() {
+  public void testTheOldestSamplesMakeRoomForTheNewest() {
     TierHistory history = new TierHistory(5);
     for (int i = 0; i < 23; i++) {
       history.add(i, i * SECOND, totals(i));
@@ -77,7 +77,7 @@ public class TestTierHistory {
   }
 
   @Test
-  public void twoSamplesMakeOne() {
+  public void testTwoSamplesMakeOne() {
     TierHistory history = new TierHistory(5);
     for (int i = 0; i < 3; i++) {
       history.add(i * 10_000, i * 10 * SECOND, totals(i));

@@ -81,7 +81,7 @@ public class TestVictimSampler {
   }
 
   @Test
-  public void holdsWhatAMapHolds() {
+  public void testHoldsWhatAMapHolds() {
     for (int expected : new int[] { 1, 4000 }) {
       VictimSampler blocks = new VictimSampler(sketch, expected, 1);
       Map<Integer, Integer> model = new HashMap<>();
@@ -113,7 +113,7 @@ public class TestVictimSampler {
   }
 
   @Test
-  public void leastFrequentIsTheVictim() {
+  public void testLeastFrequentIsTheVictim() {
     VictimSampler blocks = onePart();
     for (int block = 0; block < VictimSampler.SAMPLE; block++) {
       add(blocks, block, block == 5 ? 2 : 4);
@@ -123,7 +123,7 @@ public class TestVictimSampler {
   }
 
   @Test
-  public void candidateHasToBeatItsVictimsTogether() {
+  public void testCandidateHasToBeatItsVictimsTogether() {
     VictimSampler blocks = onePart();
     for (int block = 0; block < 4; block++) {
       add(blocks, block, 2);
@@ -136,7 +136,7 @@ public class TestVictimSampler {
   }
 
   @Test
-  public void losingCandidateLeavesNothingMarked() {
+  public void testLosingCandidateLeavesNothingMarked() {
     VictimSampler blocks = onePart();
     for (int block = 0; block < 4; block++) {
       add(blocks, block, 2);
@@ -146,7 +146,7 @@ public class TestVictimSampler {
   }
 
   @Test
-  public void candidateWithoutEnoughVictimsTakesNone() {
+  public void testCandidateWithoutEnoughVictimsTakesNone() {
     VictimSampler blocks = onePart();
     add(blocks, 1, 0);
     assertEquals(0, takeFor(blocks, 99, 15, 2 * SIZE));
@@ -154,14 +154,14 @@ public class TestVictimSampler {
   }
 
   @Test
-  public void candidateIsNotItsOwnVictim() {
+  public void testCandidateIsNotItsOwnVictim() {
     VictimSampler blocks = onePart();
     add(blocks, 1, 0);
     assertEquals(0, takeFor(blocks, 1, 15, SIZE));
   }
 
   @Test
-  public void leavingBlockIsNoVictimUntilItStays() {
+  public void testLeavingBlockIsNoVictimUntilItStays() {
     VictimSampler blocks = onePart();
     add(blocks, 1, 0);
     add(blocks, 2, 0);
@@ -177,7 +177,7 @@ public class TestVictimSampler {
   }
 
   @Test
-  public void candidateHasToBeAheadByMoreThanTheMargin() {
+  public void testCandidateHasToBeAheadByMoreThanTheMargin() {
     VictimSampler blocks = onePart();
     add(blocks, 1, 2);
     assertTrue(rejects(blocks, 4, 2));
@@ -187,7 +187,7 @@ public class TestVictimSampler {
   }
 
   @Test
-  public void victimIsOfTheSizeThatIsWanted() {
+  public void testVictimIsOfTheSizeThatIsWanted() {
     VictimSampler blocks = onePart();
     for (int block = 0; block < 100; block++) {
       add(blocks, block, 0);
@@ -211,7 +211,7 @@ public class TestVictimSampler {
   }
 
   @Test
-  public void standingVictimThatWasRemovedIsReplaced() {
+  public void testStandingVictimThatWasRemovedIsReplaced() {
     VictimSampler blocks = onePart();
     add(blocks, 1, 1);
     add(blocks, 2, 2);
@@ -222,7 +222,7 @@ public class TestVictimSampler {
   }
 
   @Test
-  public void standingVictimThatBecameHotIsReplaced() {
+  public void testStandingVictimThatBecameHotIsReplaced() {
     VictimSampler blocks = onePart();
     for (int block = 0; block < VictimSampler.SAMPLE; block++) {
       add(blocks, block, block == 0 ? 0 : 1);
@@ -239,7 +239,7 @@ public class TestVictimSampler {
   }
 
   @Test
-  public void everyBlockIsFoundForSomeTurn() {
+  public void testEveryBlockIsFoundForSomeTurn() {
     VictimSampler blocks = new VictimSampler(sketch, 100_000, 1);
     assertTrue(blocks.parts() > 1);
     Set<BlockCacheKey> left = new HashSet<>();

@@ -154,7 +154,7 @@ public class TestFilePrefetch {
   }
 
   @Test
-  public void everyBlockIsReadOnce() throws Exception {
+  public void testEveryBlockIsReadOnce() throws Exception {
     Path path = write(CacheConfig.DISABLED);
     FilePrefetch warmUp = warm(path);
     assertEquals(FilePrefetch.Outcome.COMPLETE, warmUp.outcome());
@@ -174,7 +174,7 @@ public class TestFilePrefetch {
   }
 
   @Test
-  public void fileCachedOnWriteIsNotReadOnOpen() throws Exception {
+  public void testFileCachedOnWriteIsNotReadOnOpen() throws Exception {
     files.cacheAllOnWrite();
     Path path = write(cacheConf());
     FilePrefetch warmUp = warm(path);
@@ -189,7 +189,7 @@ public class TestFilePrefetch {
   }
 
   @Test
-  public void onlyBlocksThatAreMissingAreRead() throws Exception {
+  public void testOnlyBlocksThatAreMissingAreRead() throws Exception {
     files.cacheAllOnWrite();
     Path path = write(cacheConf());
     warm(path);
@@ -207,7 +207,7 @@ public class TestFilePrefetch {
   }
 
   @Test
-  public void ofALargeFileOnlyIndexAndBloomBlocksAreRead() throws Exception {
+  public void testOfALargeFileOnlyIndexAndBloomBlocksAreRead() throws Exception {
     Path path = write(CacheConfig.DISABLED);
     long length = files.fileSystem().getFileStatus(path).getLen();
     files.conf().setLong(PrefetchLimit.FULL_MAX_BYTES_KEY, length - 1);
@@ -238,7 +238,7 @@ public class TestFilePrefetch {
   }
 
   @Test
-  public void fileOfExactlyTheLimitIsWarmedWhole() throws Exception {
+  public void testFileOfExactlyTheLimitIsWarmedWhole() throws Exception {
     Path path = write(CacheConfig.DISABLED);
     files.conf().setLong(PrefetchLimit.FULL_MAX_BYTES_KEY,
       files.fileSystem().getFileStatus(path).getLen());
@@ -247,7 +247,7 @@ public class TestFilePrefetch {
   }
 
   @Test
-  public void warmUpOfAFileThatIsFullyCachedLooksAtNoDataBlock() throws Exception {
+  public void testWarmUpOfAFileThatIsFullyCachedLooksAtNoDataBlock() throws Exception {
     files.cacheAllOnWrite();
     Path path = write(cacheConf());
     warm(path);
@@ -262,7 +262,7 @@ public class TestFilePrefetch {
   }
 
   @Test
-  public void fileThatLosesABlockWhileItIsWarmedIsNotWhole() throws Exception {
+  public void testFileThatLosesABlockWhileItIsWarmedIsNotWhole() throws Exception {
     Path path = write(CacheConfig.DISABLED);
     try (HFile.Reader reader = HFile.createReader(fs, path, cacheConf(), true, files.conf())) {
       FilePrefetch warmUp = FilePrefetch.of(reader, cacheConf(), files.conf());
@@ -287,7 +287,7 @@ public class TestFilePrefetch {
   }
 
   @Test
-  public void cancelledWarmUpEndsBeforeTheNextBlock() throws Exception {
+  public void testCancelledWarmUpEndsBeforeTheNextBlock() throws Exception {
     Path path = write(CacheConfig.DISABLED);
     try (HFile.Reader reader = HFile.createReader(fs, path, cacheConf(), true, files.conf())) {
       FilePrefetch warmUp = FilePrefetch.of(reader, cacheConf(), files.conf());
@@ -328,14 +328,14 @@ public class TestFilePrefetch {
   }
 
   @Test
-  public void blockOnItsWayWhenTheFileIsClosedDoesNotStay() throws Exception {
+  public void testBlockOnItsWayWhenTheFileIsClosedDoesNotStay() throws Exception {
     assertNoBlockStaysIfClosedBeforeBlock(2);
     // And one of data.
     assertNoBlockStaysIfClosedBeforeBlock(blocks(written.get(0), false).size() + 5);
   }
 
   @Test
-  public void interruptedWarmUpCanBeRunAgain() throws Exception {
+  public void testInterruptedWarmUpCanBeRunAgain() throws Exception {
     Path path = write(CacheConfig.DISABLED);
     try (HFile.Reader reader = HFile.createReader(fs, path, cacheConf(), true, files.conf())) {
       FilePrefetch warmUp = FilePrefetch.of(reader, cacheConf(), files.conf());
@@ -350,7 +350,7 @@ public class TestFilePrefetch {
   }
 
   @Test
-  public void closedFileEndsTheWarmUp() throws Exception {
+  public void testClosedFileEndsTheWarmUp() throws Exception {
     Path path = write(CacheConfig.DISABLED);
     HFile.Reader reader = HFile.createReader(fs, path, cacheConf(), true, files.conf());
     FilePrefetch warmUp = FilePrefetch.of(reader, cacheConf(), files.conf());
@@ -362,7 +362,7 @@ public class TestFilePrefetch {
   }
 
   @Test
-  public void tableRegionAndFamilyComeFromTheFolders() throws Exception {
+  public void testTableRegionAndFamilyComeFromTheFolders() throws Exception {
     Path path = write(CacheConfig.DISABLED);
     FilePrefetch warmUp = warm(path);
     assertTrue(warmUp.table(), warmUp.table().endsWith(":table"));

@@ -86,7 +86,7 @@ public class TestPrefetchAfterRestart {
   }
 
   @Test
-  public void onlyWhatTheRecoveredCacheLacksIsRead() throws Exception {
+  public void testOnlyWhatTheRecoveredCacheLacksIsRead() throws Exception {
     Path whole = files.write(CacheConfig.DISABLED);
     Path partly = files.write(CacheConfig.DISABLED);
     List<Block> meta = files.blocks(whole).stream().filter(block -> !block.type().isData())
@@ -151,13 +151,13 @@ public class TestPrefetchAfterRestart {
   }
 
   @Test
-  public void blockThatAQueueRefusesIsReadAfterAll() throws Exception {
+  public void testBlockThatAQueueRefusesIsReadAfterAll() throws Exception {
     RefusingCache refusing = new RefusingCache();
     assertRefusedBlockIsReadAfterAll(refusing, refusing);
   }
 
   @Test
-  public void blockThatTheSecondLevelRefusesIsReadAfterAll() throws Exception {
+  public void testBlockThatTheSecondLevelRefusesIsReadAfterAll() throws Exception {
     RefusingCache refusing = new RefusingCache();
     assertRefusedBlockIsReadAfterAll(refusing, new CombinedBlockCache(
       new LruBlockCache(32 << 20, 64 << 10, true, files.conf()) {

@@ -51,12 +51,12 @@ public class TestPrefetchLimit {
   private final Configuration conf = HBaseConfiguration.create();
 
   @Test
-  public void withoutTheKeyThereIsNoLimit() {
+  public void testWithoutTheKeyThereIsNoLimit() {
     assertEquals(PrefetchLimit.NO_LIMIT, PrefetchLimit.of(conf));
   }
 
   @Test
-  public void limitIsANumberOfBytesFromZeroOn() {
+  public void testLimitIsANumberOfBytesFromZeroOn() {
     for (long limit : new long[] { 0, 1, 1L << 40, Long.MAX_VALUE }) {
       conf.set(KEY, " " + limit + " ");
       assertEquals(limit, PrefetchLimit.of(conf));
@@ -64,7 +64,7 @@ public class TestPrefetchLimit {
   }
 
   @Test
-  public void badValueIsNoLimitAndDoesNotFailTheRegion() {
+  public void testBadValueIsNoLimitAndDoesNotFailTheRegion() {
     for (String value : new String[] { "-1", "", "1g", "many", "1.5", "9223372036854775808" }) {
       conf.set(KEY, value);
       assertEquals(PrefetchLimit.NO_LIMIT, PrefetchLimit.of(conf));
@@ -72,7 +72,7 @@ public class TestPrefetchLimit {
   }
 
   @Test
-  public void masterRefusesATableWithABadValue() throws Exception {
+  public void testMasterRefusesATableWithABadValue() throws Exception {
     conf.setBoolean(TableDescriptorChecker.TABLE_SANITY_CHECKS, true);
     TableDescriptorChecker.sanityCheck(conf, table("1000", "2000"));
     assertRefused(table("-5", "2000"), "-5");
@@ -115,7 +115,7 @@ public class TestPrefetchLimit {
   }
 
   @Test
-  public void compactionAboveTheLimitCachesIndexAndBloom() {
+  public void testCompactionAboveTheLimitCachesIndexAndBloom() {
     conf.setLong(KEY, 100);
     assertCaches(writerOf(true, 101, true, false), false, true);
     assertCaches(writerOf(true, 101, false, true), false, true);
@@ -127,7 +127,7 @@ public class TestPrefetchLimit {
   }
 
   @Test
-  public void withoutTheKeyACompactionCachesAsInStock() {
+  public void testWithoutTheKeyACompactionCachesAsInStock() {
     conf.setLong(CacheConfig.CACHE_COMPACTED_BLOCKS_ON_WRITE_THRESHOLD_KEY, 50);
     assertCaches(writerOf(true, 51, true, true), false, false);
     conf.setBoolean(CacheConfig.CACHE_BLOCKS_ON_WRITE_KEY, true);

@@ -149,7 +149,7 @@ public class TestPrefetchOfLargeFile {
   }
 
   @Test
-  public void ofALargeFileOnlyIndexAndBloomAreRead() throws Exception {
+  public void testOfALargeFileOnlyIndexAndBloomAreRead() throws Exception {
     conf.setLong("hbase.rs.prefetch.full.max.bytes", FILE_MB << 19);
     long[] read = open("above the limit");
     conf.unset("hbase.rs.prefetch.full.max.bytes");
@@ -159,7 +159,7 @@ public class TestPrefetchOfLargeFile {
   }
 
   @Test
-  public void withoutALimitAllIsRead() throws Exception {
+  public void testWithoutALimitAllIsRead() throws Exception {
     long[] read = open("whole");
     assertTrue(read[0] + " bytes to warm", read[0] > FILE_MB * 1_000_000L);
     assertEquals(0, read[1]);

@@ -247,7 +247,7 @@ public class TestPrefetchOfRegion {
   }
 
   @Test
-  public void flushedFileIsNotReadBack() throws Exception {
+  public void testFlushedFileIsNotReadBack() throws Exception {
     createRegion();
     ReadLog.HDFS.clear();
     flushSome(0);
@@ -255,7 +255,7 @@ public class TestPrefetchOfRegion {
   }
 
   @Test
-  public void compactedFilesAreNotReadBack() throws Exception {
+  public void testCompactedFilesAreNotReadBack() throws Exception {
     conf.setInt("hbase.hstore.compaction.min", 3);
     createRegion();
     flushSome(0);
@@ -277,7 +277,7 @@ public class TestPrefetchOfRegion {
   }
 
   @Test
-  public void regionThatComesBackIsWarm() throws Exception {
+  public void testRegionThatComesBackIsWarm() throws Exception {
     createRegion();
     flushSome(0);
     String name = onlyFile().getPath().getName();
@@ -302,7 +302,7 @@ public class TestPrefetchOfRegion {
   }
 
   @Test
-  public void regionThatWasOnAnotherServerMeanwhileIsWarm() throws Exception {
+  public void testRegionThatWasOnAnotherServerMeanwhileIsWarm() throws Exception {
     createRegion();
     flushSome(0);
     HStoreFile file = onlyFile();
@@ -323,7 +323,7 @@ public class TestPrefetchOfRegion {
   }
 
   @Test
-  public void replicaFindsWhatItsPrimaryHas() throws Exception {
+  public void testReplicaFindsWhatItsPrimaryHas() throws Exception {
     createRegion();
     flushSome(0);
     HStoreFile file = onlyFile();
@@ -339,7 +339,7 @@ public class TestPrefetchOfRegion {
   }
 
   @Test
-  public void switchToAStreamReadsNothingAgain() throws Exception {
+  public void testSwitchToAStreamReadsNothingAgain() throws Exception {
     createRegion();
     flushSome(0);
     HStoreFile file = onlyFile();
@@ -375,7 +375,7 @@ public class TestPrefetchOfRegion {
   }
 
   @Test
-  public void daughtersOfAColdParentReadItOnceTogether() throws Exception {
+  public void testDaughtersOfAColdParentReadItOnceTogether() throws Exception {
     createRegion();
     flushSome(0);
     HStoreFile parent = onlyFile();
@@ -403,7 +403,7 @@ public class TestPrefetchOfRegion {
   }
 
   @Test
-  public void daughtersFindWhatTheirParentHas() throws Exception {
+  public void testDaughtersFindWhatTheirParentHas() throws Exception {
     createRegion();
     flushSome(0);
     HStoreFile parent = onlyFile();
@@ -428,7 +428,7 @@ public class TestPrefetchOfRegion {
   }
 
   @Test
-  public void linkFindsWhatItsFileHas() throws Exception {
+  public void testLinkFindsWhatItsFileHas() throws Exception {
     createRegion();
     flushSome(0);
     HStoreFile file = onlyFile();
@@ -451,7 +451,7 @@ public class TestPrefetchOfRegion {
   }
 
   @Test
-  public void halfOfALinkFindsWhatTheFileHas() throws Exception {
+  public void testHalfOfALinkFindsWhatTheFileHas() throws Exception {
     createRegion();
     flushSome(0);
     HStoreFile file = onlyFile();
@@ -512,7 +512,7 @@ public class TestPrefetchOfRegion {
   }
 
   @Test
-  public void fileThatIsLoadedIsReadOnce() throws Exception {
+  public void testFileThatIsLoadedIsReadOnce() throws Exception {
     createRegion();
     Path source = writeForBulkLoad();
     HStoreFile file = bulkLoad(source);
@@ -537,7 +537,7 @@ public class TestPrefetchOfRegion {
   }
 
   @Test
-  public void largeFileThatIsLoadedIsReadForItsIndexAndBloomBlocks() throws Exception {
+  public void testLargeFileThatIsLoadedIsReadForItsIndexAndBloomBlocks() throws Exception {
     conf.setLong(PrefetchLimit.FULL_MAX_BYTES_KEY, 200_000);
     createRegion();
     HStoreFile file = bulkLoad(writeForBulkLoad());
@@ -557,7 +557,7 @@ public class TestPrefetchOfRegion {
   }
 
   @Test
-  public void largeCompactionCachesIndexAndBloomOnly() throws Exception {
+  public void testLargeCompactionCachesIndexAndBloomOnly() throws Exception {
     conf.setLong(PrefetchLimit.FULL_MAX_BYTES_KEY, 200_000);
     createRegion();
     flushSome(0);
@@ -592,7 +592,7 @@ public class TestPrefetchOfRegion {
   }
 
   @Test
-  public void familyMayHaveItsOwnLimit() throws Exception {
+  public void testFamilyMayHaveItsOwnLimit() throws Exception {
     TableDescriptor table = TableDescriptorBuilder.newBuilder(TableName.valueOf("t" + regions++))
       .setColumnFamily(ColumnFamilyDescriptorBuilder.newBuilder(FAMILY).setBlocksize(1024)
         .setConfiguration(PrefetchLimit.FULL_MAX_BYTES_KEY, "0").build())

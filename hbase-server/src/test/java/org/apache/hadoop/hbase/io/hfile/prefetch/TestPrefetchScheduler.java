@@ -259,18 +259,18 @@ public class TestPrefetchScheduler {
   }
 
   @Test
-  public void filesAreWarmedAsRequestedUnlessToldOtherwise() throws Exception {
+  public void testFilesAreWarmedAsRequestedUnlessToldOtherwise() throws Exception {
     assertEquals(Arrays.asList(20L, 30L, 10L), orderOfData(20L, 30L, 10L));
   }
 
   @Test
-  public void newestFileIsWarmedFirst() throws Exception {
+  public void testNewestFileIsWarmedFirst() throws Exception {
     configure(PrefetchSettings.ORDER_KEY, "newest");
     assertEquals(Arrays.asList(30L, 20L, 10L), orderOfData(20L, 30L, 10L));
   }
 
   @Test
-  public void metaOfAllFilesComesBeforeDataOfAny() throws Exception {
+  public void testMetaOfAllFilesComesBeforeDataOfAny() throws Exception {
     configure(PrefetchSettings.ORDER_KEY, "newest");
     orderOfData(20L, 30L, 10L);
     // The stream is opened for data.
@@ -281,7 +281,7 @@ public class TestPrefetchScheduler {
   }
 
   @Test
-  public void metaOfFileThatComesLaterIsNotHeldUpByData() throws Exception {
+  public void testMetaOfFileThatComesLaterIsNotHeldUpByData() throws Exception {
     configure(PrefetchSettings.ORDER_KEY, "newest");
     FilePrefetch old = open(write(10));
     FilePrefetch late = open(write(20));
@@ -301,7 +301,7 @@ public class TestPrefetchScheduler {
   }
 
   @Test
-  public void orderCanBeChangedWhileFilesWait() throws Exception {
+  public void testOrderCanBeChangedWhileFilesWait() throws Exception {
     FilePrefetch old = open(write(10));
     FilePrefetch young = open(write(20));
     CountDownLatch hold = holdThread();
@@ -318,7 +318,7 @@ public class TestPrefetchScheduler {
   }
 
   @Test
-  public void threadsTogetherReadNoMoreThanTheLimit() throws Exception {
+  public void testThreadsTogetherReadNoMoreThanTheLimit() throws Exception {
     pool.setCorePoolSize(4);
     List<FilePrefetch> warmUpsOfFiles = new ArrayList<>();
     for (int i = 0; i < 4; i++) {
@@ -341,7 +341,7 @@ public class TestPrefetchScheduler {
   }
 
   @Test
-  public void filesWithBlocksInCommonAreReadOnce() throws Exception {
+  public void testFilesWithBlocksInCommonAreReadOnce() throws Exception {
     pool.setCorePoolSize(4);
     for (String order : new String[] { "request", "newest" }) {
       configure(PrefetchSettings.ORDER_KEY, order);
@@ -368,7 +368,7 @@ public class TestPrefetchScheduler {
   }
 
   @Test
-  public void readThatHangsHoldsUpFilesWithItsBlocksForSoLongOnly() throws Exception {
+  public void testReadThatHangsHoldsUpFilesWithItsBlocksForSoLongOnly() throws Exception {
     PrefetchScheduler limited = new PrefetchScheduler(TimeUnit.MILLISECONDS.toNanos(200));
     pool.setCorePoolSize(3);
     Path path = write(1);
@@ -397,7 +397,7 @@ public class TestPrefetchScheduler {
   }
 
   @Test
-  public void allFilesEndWhenTheCacheIsFull() throws Exception {
+  public void testAllFilesEndWhenTheCacheIsFull() throws Exception {
     cache.shutdown();
     AtomicInteger room = new AtomicInteger(10);
     cache = new SlowBucketCache(QUEUE, 0) {
@@ -426,7 +426,7 @@ public class TestPrefetchScheduler {
   }
 
   @Test
-  public void raisedLimitTakesEffectAtOnce() throws Exception {
+  public void testRaisedLimitTakesEffectAtOnce() throws Exception {
     configure(PrefetchSettings.LIMIT_KEY, "0.0001");
     ScheduledPrefetch warmUp = schedule(open(write(1)));
     Waiter.waitFor(files.conf(), 20_000, 1, () -> warmUp.file().prefetchedBlocks() == 1);
@@ -474,7 +474,7 @@ public class TestPrefetchScheduler {
   }
 
   @Test
-  public void cancelEndsWaitForTheLimitWithin100Millis() throws Exception {
+  public void testCancelEndsWaitForTheLimitWithin100Millis() throws Exception {
     configure(PrefetchSettings.LIMIT_KEY, "0.0001");
     // From the second on even the first block waits.
     assertSoon(millisToEnd(() -> {
@@ -495,13 +495,13 @@ public class TestPrefetchScheduler {
   }
 
   @Test
-  public void cancelEndsReadThatIsUnderWayWithin100Millis() throws Exception {
+  public void testCancelEndsReadThatIsUnderWayWithin100Millis() throws Exception {
     assertSoon(millisToEnd(this::scheduleStalled));
     assertTrue(interrupted);
   }
 
   @Test
-  public void readThatEndsByItselfIsNotInterrupted() throws Exception {
+  public void testReadThatEndsByItselfIsNotInterrupted() throws Exception {
     readMillis = 10;
     assertSoon(millisToEnd(this::scheduleStalled));
     Thread.sleep(2 * PrefetchScheduler.GRACE_MILLIS);
@@ -510,7 +510,7 @@ public class TestPrefetchScheduler {
 
   /** A read that does not end by it leaves the interruption to whatever the thread does next. */
   @Test
-  public void interruptionOfACancelledFileIsNotForOneThatComesInBetween() throws Exception {
+  public void testInterruptionOfACancelledFileIsNotForOneThatComesInBetween() throws Exception {
     configure(PrefetchSettings.ORDER_KEY, "newest");
     CountDownLatch hold = holdThread();
     ScheduledPrefetch first = schedule(open(write(1)));
@@ -538,7 +538,7 @@ public class TestPrefetchScheduler {
   }
 
   @Test
-  public void cancelEndsWaitForTheWritersWithin100Millis() throws Exception {
+  public void testCancelEndsWaitForTheWritersWithin100Millis() throws Exception {
     cache.shutdown();
     cache = new SlowBucketCache(8, -1);
     configure(PrefetchSettings.QUEUE_MAX_KEY, "0.5");
@@ -553,7 +553,7 @@ public class TestPrefetchScheduler {
   }
 
   @Test
-  public void fileThatWaitsForItsTurnIsCancelledWithoutBeingRead() throws Exception {
+  public void testFileThatWaitsForItsTurnIsCancelledWithoutBeingRead() throws Exception {
     CountDownLatch hold = holdThread();
     ScheduledPrefetch warmUp = schedule(open(write(1)));
     Waiter.waitFor(files.conf(), 20_000, 1, () -> warmUps.waiting().size() == 1);
@@ -582,18 +582,18 @@ public class TestPrefetchScheduler {
   }
 
   @Test
-  public void blocksAreDroppedIfWarmUpDoesNotWaitForTheWriters() throws Exception {
+  public void testBlocksAreDroppedIfWarmUpDoesNotWaitForTheWriters() throws Exception {
     assertTrue(failedInserts("1") > 0);
   }
 
   @Test
-  public void noBlockIsDroppedIfWarmUpWaitsForTheWriters() throws Exception {
+  public void testNoBlockIsDroppedIfWarmUpWaitsForTheWriters() throws Exception {
     assertEquals(0, failedInserts("0.5"));
     assertTrue(latest().waitedMillis() > 0);
   }
 
   @Test
-  public void filesAreCountedByHowTheyEnded() throws Exception {
+  public void testFilesAreCountedByHowTheyEnded() throws Exception {
     Path path = write(1);
     schedule(open(path)).get(20, TimeUnit.SECONDS);
     Waiter.waitFor(files.conf(), 20_000, () -> cache.getBlockCount() > 0
@@ -616,7 +616,7 @@ public class TestPrefetchScheduler {
   }
 
   @Test
-  public void progressIsLoggedEachMinuteAndAtTheEnd() throws Exception {
+  public void testProgressIsLoggedEachMinuteAndAtTheEnd() throws Exception {
     AtomicLong seconds = new AtomicLong(1000);
     // Nothing ticks but this test.
     CountDownLatch hold = holdThread();
@@ -648,7 +648,7 @@ public class TestPrefetchScheduler {
 
   /** Rounds of many files of which every other is cancelled at some moment, under each order. */
   @Test
-  public void everyFileEndsWhateverIsCancelledOrChangedMeanwhile() throws Exception {
+  public void testEveryFileEndsWhateverIsCancelledOrChangedMeanwhile() throws Exception {
     Random random = new Random(23);
     List<Path> paths = new ArrayList<>();
     for (int i = 0; i < 12; i++) {

@@ -45,7 +45,7 @@ public class TestPrefetchSettings {
   }
 
   @Test
-  public void withoutKeysNothingIsLimitedOrReordered() {
+  public void testWithoutKeysNothingIsLimitedOrReordered() {
     PrefetchSettings settings = PrefetchSettings.of(conf);
     assertEquals(0, settings.bytesPerSecond());
     assertEquals(PrefetchSettings.Order.REQUEST, settings.order());
@@ -53,7 +53,7 @@ public class TestPrefetchSettings {
   }
 
   @Test
-  public void valuesAreTakenOver() {
+  public void testValuesAreTakenOver() {
     conf.set(PrefetchSettings.LIMIT_KEY, " 0.5 ");
     conf.set(PrefetchSettings.ORDER_KEY, "newest");
     conf.set(PrefetchSettings.QUEUE_MAX_KEY, "0.5");
@@ -72,7 +72,7 @@ public class TestPrefetchSettings {
   }
 
   @Test
-  public void wrongValueIsRefusedInOneSentence() {
+  public void testWrongValueIsRefusedInOneSentence() {
     for (String value : new String[] { "-1", "fast", "NaN", "Infinity", "1000001", "" }) {
       assertRefused(PrefetchSettings.LIMIT_KEY, value,
         "set it to MB per second from 0 to 1000000, 0 for no limit.");
@@ -87,7 +87,7 @@ public class TestPrefetchSettings {
   }
 
   @Test
-  public void serverDoesNotStartWithWrongValueAndKeepsWhatItHasWhenItChanges() {
+  public void testServerDoesNotStartWithWrongValueAndKeepsWhatItHasWhenItChanges() {
     conf.set(PrefetchSettings.LIMIT_KEY, "7");
     PrefetchExecutorNotifier notifier = new PrefetchExecutorNotifier(conf);
     assertEquals(7 << 20, PrefetchScheduler.get().settings().bytesPerSecond());

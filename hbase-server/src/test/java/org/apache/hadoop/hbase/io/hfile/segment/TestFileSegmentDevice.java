@@ -79,7 +79,7 @@ public class TestFileSegmentDevice {
   }
 
   @Test
-  public void whatIsWrittenIsRead() throws IOException {
+  public void testWhatIsWrittenIsRead() throws IOException {
     try (SegmentDevice device = open()) {
       assertEquals(SIZE, device.size());
       device.write(bytes(10_000), 77);
@@ -93,7 +93,7 @@ public class TestFileSegmentDevice {
   }
 
   @Test
-  public void fileGetsTheSizeItIsToHave() throws IOException {
+  public void testFileGetsTheSizeItIsToHave() throws IOException {
     open().close();
     new FileSegmentDevice(file().getPath(), 2 * SIZE).close();
     assertEquals(2 * SIZE, file().length());
@@ -102,7 +102,7 @@ public class TestFileSegmentDevice {
   }
 
   @Test
-  public void sizeThatTheFileSystemHasNotIsRefused() throws IOException {
+  public void testSizeThatTheFileSystemHasNotIsRefused() throws IOException {
     try {
       new FileSegmentDevice(file().getPath(), Long.MAX_VALUE / 2).close();
       fail("Opened");
@@ -112,7 +112,7 @@ public class TestFileSegmentDevice {
   }
 
   @Test
-  public void interruptStaysPendingAndClosesNothing() throws IOException {
+  public void testInterruptStaysPendingAndClosesNothing() throws IOException {
     try (SegmentDevice device = open()) {
       Thread.currentThread().interrupt();
       device.write(bytes(1000), 0);
@@ -128,7 +128,7 @@ public class TestFileSegmentDevice {
   }
 
   @Test
-  public void interruptsDoNotFailAnyonesAccess() throws Exception {
+  public void testInterruptsDoNotFailAnyonesAccess() throws Exception {
     try (SegmentDevice device = open()) {
       device.write(bytes(64 * 1024), 0);
       AtomicBoolean stop = new AtomicBoolean();
@@ -162,7 +162,7 @@ public class TestFileSegmentDevice {
   }
 
   @Test
-  public void fileThatWasCutIsAnErrorAndNotWaitedFor() throws IOException {
+  public void testFileThatWasCutIsAnErrorAndNotWaitedFor() throws IOException {
     try (SegmentDevice device = open()) {
       try (RandomAccessFile cut = new RandomAccessFile(file(), "rw")) {
         cut.setLength(5000);
@@ -177,7 +177,7 @@ public class TestFileSegmentDevice {
   }
 
   @Test
-  public void closedDeviceStaysClosed() throws IOException {
+  public void testClosedDeviceStaysClosed() throws IOException {
     SegmentDevice device = open();
     device.close();
     try {

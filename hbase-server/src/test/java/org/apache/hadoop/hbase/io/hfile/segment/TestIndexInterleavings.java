@@ -522,7 +522,7 @@ public class TestIndexInterleavings {
   }
 
   @Test
-  public void aLookUpFindsASlotThatChangesHandsAsItWasAtSomeMoment() {
+  public void testALookUpFindsASlotThatChangesHandsAsItWasAtSomeMoment() {
     Scenario scenario = slotThatChangesHands();
     scenario.assertRight();
     scenario.assertWrong("A key before its location",
@@ -535,7 +535,7 @@ public class TestIndexInterleavings {
   }
 
   @Test
-  public void aLookUpFindsABlockThatMoves() {
+  public void testALookUpFindsABlockThatMoves() {
     Scenario scenario = moves();
     scenario.assertRight();
     Kind[] move = row(Kind.LOCATION, Kind.KEY, Kind.VERSION, Kind.EMPTY);
@@ -548,7 +548,7 @@ public class TestIndexInterleavings {
   }
 
   @Test
-  public void aLookUpFindsABlockWhileItsTableIsReplaced() {
+  public void testALookUpFindsABlockWhileItsTableIsReplaced() {
     for (Scenario scenario : new Scenario[] { growth(), shrinkage() }) {
       scenario.assertRight();
       Kind[] install = row(Kind.TABLE, Kind.VERSION);
@@ -570,7 +570,7 @@ public class TestIndexInterleavings {
   }
 
   @Test
-  public void aLookUpFindsTheLastBlockAndTheFirst() {
+  public void testALookUpFindsTheLastBlockAndTheFirst() {
     Scenario scenario = end();
     scenario.assertRight();
     scenario.assertWrong("A table in the same version",

@@ -74,7 +74,7 @@ public class TestIndexedBlocks {
   }
 
   @Test
-  public void aFileIsThereAsLongAsItHasABlockOrSomebodyHoldsIt() {
+  public void testAFileIsThereAsLongAsItHasABlockOrSomebodyHoldsIt() {
     assertNull(files.get("a"));
     CachedFile file = files.acquire("a");
     assertSame(file, files.get("a"));
@@ -94,7 +94,7 @@ public class TestIndexedBlocks {
   }
 
   @Test
-  public void aDroppedFileIsFoundByNobodyAndItsNumberIsNotGivenAway() {
+  public void testADroppedFileIsFoundByNobodyAndItsNumberIsNotGivenAway() {
     for (int i = 0; i < 10; i++) {
       store("a", i, place(2, i % 4));
     }
@@ -122,7 +122,7 @@ public class TestIndexedBlocks {
   }
 
   @Test
-  public void whoHoldsAFileThatIsDroppedCannotStoreABlockOfIt() {
+  public void testWhoHoldsAFileThatIsDroppedCannotStoreABlockOfIt() {
     CachedFile file = files.acquire("a");
     assertNotNull(blocks.drop("a"));
     assertFalse(blocks.stored(file, 1, place(1, 0)));
@@ -134,7 +134,7 @@ public class TestIndexedBlocks {
   }
 
   @Test
-  public void aNumberIsUsedAgainWhenNothingIsLeftUnderItAndNotBefore() {
+  public void testANumberIsUsedAgainWhenNothingIsLeftUnderItAndNotBefore() {
     CachedFiles few = new CachedFiles(3);
     IndexedBlocks over = new IndexedBlocks(few, index);
     Set<Integer> ids = new HashSet<>();
@@ -155,7 +155,7 @@ public class TestIndexedBlocks {
   }
 
   @Test
-  public void aBlockThatIsStoredTwiceFreesItsFormerPlace() {
+  public void testABlockThatIsStoredTwiceFreesItsFormerPlace() {
     blocks.onFreed(location -> freedBytes.addAndGet(Location.length(location)));
     store("a", 1, place(5, 0));
     assertTrue(files.get("a").fullyCached(1, "r", 9));
@@ -167,7 +167,7 @@ public class TestIndexedBlocks {
   }
 
   @Test
-  public void theStoreForgetsABlockOnlyWhereItThinksItIs() {
+  public void testTheStoreForgetsABlockOnlyWhereItThinksItIs() {
     long first = place(1, 0);
     long second = place(1, 0);
     store("a", 1, first);
@@ -183,7 +183,7 @@ public class TestIndexedBlocks {
   }
 
   @Test
-  public void whatDroppedFilesHaveLeftIsForgottenByTheStoreToo() {
+  public void testWhatDroppedFilesHaveLeftIsForgottenByTheStoreToo() {
     long former = place(1, 0);
     store("a", 1, former);
     blocks.drop("a");
@@ -202,7 +202,7 @@ public class TestIndexedBlocks {
   }
 
   @Test
-  public void aSegmentThatCannotBeToldIsForgottenWithAllThatIsInIt() {
+  public void testASegmentThatCannotBeToldIsForgottenWithAllThatIsInIt() {
     for (int i = 0; i < 100; i++) {
       store("f" + i % 5, i, place(1, 0));
     }
@@ -216,7 +216,7 @@ public class TestIndexedBlocks {
   }
 
   @Test
-  public void aRecoveredBlockDoesNotReplaceANewerOne() {
+  public void testARecoveredBlockDoesNotReplaceANewerOne() {
     long newer = place(1, 0);
     store("a", 1, newer);
     assertFalse(blocks.recovered("a", 1, place(2, 0)));
@@ -232,7 +232,7 @@ public class TestIndexedBlocks {
   }
 
   @Test
-  public void regionsHaveTheBytesOfTheirFiles() {
+  public void testRegionsHaveTheBytesOfTheirFiles() {
     store("a", 1, place(10, 0));
     assertTrue(files.getRegionBytes().isEmpty());
     files.get("a").setRegion("r");
@@ -250,7 +250,7 @@ public class TestIndexedBlocks {
   }
 
   @Test
-  public void filesComeBackFromASnapshotDroppedOnesToo() throws IOException {
+  public void testFilesComeBackFromASnapshotDroppedOnesToo() throws IOException {
     Random random = new Random(3);
     for (int i = 0; i < 500; i++) {
       store("f" + random.nextInt(20), i, place(1 + random.nextInt(9), random.nextInt(4)));
@@ -290,7 +290,7 @@ public class TestIndexedBlocks {
 
   /** Several threads store, evict, drop and sweep; in the end the counts are those of the index. */
   @Test
-  public void countsAreThoseOfTheIndexWhateverHappensAtTheSameTime() throws Exception {
+  public void testCountsAreThoseOfTheIndexWhateverHappensAtTheSameTime() throws Exception {
     AtomicLong stored = new AtomicLong();
     AtomicLong freed = new AtomicLong();
     blocks.onFreed(location -> freed.incrementAndGet());

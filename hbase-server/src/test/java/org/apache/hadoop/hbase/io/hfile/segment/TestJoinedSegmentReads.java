@@ -171,7 +171,7 @@ public class TestJoinedSegmentReads {
   }
 
   @Test
-  public void blocksInAPieceOfASegmentComeInOneRead() {
+  public void testBlocksInAPieceOfASegmentComeInOneRead() {
     int neighbours = 0;
     for (int i = 0; i < offsets.size() - 1; i++) {
       int before = blocks.medium().reads();
@@ -190,14 +190,14 @@ public class TestJoinedSegmentReads {
   }
 
   @Test
-  public void neighbourThatIsNotKnownAnyMoreIsNotRead() {
+  public void testNeighbourThatIsNotKnownAnyMoreIsNotRead() {
     int number = oneWithNeighbours();
     blocks.directory.remove("f", offsets.get(number + 1));
     assertEquals(offsets.subList(number, number + 1), read(number));
   }
 
   @Test
-  public void flippedBitCostsItsBlockOnly() {
+  public void testFlippedBitCostsItsBlockOnly() {
     int number = oneWithNeighbours();
     blocks.medium().flipBit((placeOnDevice(number + 1) + 50L) * Byte.SIZE + 3);
     assertEquals(offsets.subList(number, number + 1), read(number));
@@ -211,7 +211,7 @@ public class TestJoinedSegmentReads {
   }
 
   @Test
-  public void overwrittenNeighbourIsAMissForItselfOnly() {
+  public void testOverwrittenNeighbourIsAMissForItselfOnly() {
     int number = oneWithNeighbours();
     // As if its part of the segment had been written anew, with something of the same size.
     byte[] bytes = blocks.medium().bytes();
@@ -224,7 +224,7 @@ public class TestJoinedSegmentReads {
   }
 
   @Test
-  public void failingReadIsAMissAndGivesAllBack() {
+  public void testFailingReadIsAMissAndGivesAllBack() {
     int number = oneWithNeighbours();
     blocks.medium().failReads(true);
     assertNull(read(number));
@@ -266,7 +266,7 @@ public class TestJoinedSegmentReads {
 
   /** {@link #tearDown} fails if a buffer is not released. */
   @Test
-  public void failingNeighboursGiveTheBlockBack() {
+  public void testFailingNeighboursGiveTheBlockBack() {
     int number = oneWithNeighbours();
     readWithFailingNeighbours(number, true);
     readWithFailingNeighbours(number, false);
@@ -274,7 +274,7 @@ public class TestJoinedSegmentReads {
   }
 
   @Test
-  public void readsBesideInsertionsThatOverwriteSegments() throws Exception {
+  public void testReadsBesideInsertionsThatOverwriteSegments() throws Exception {
     ExecutorService pool = Executors.newFixedThreadPool(THREADS);
     try {
       int known = offsets.size();

@@ -160,7 +160,7 @@ public class TestKilledSegmentCacheOnCluster {
    * region and of which files all, before anybody reads; and what it serves is right.
    */
   @Test
-  public void afterKillOfItsProcessAServerKnowsItsFilesAndServesThem() throws Exception {
+  public void testAfterKillOfItsProcessAServerKnowsItsFilesAndServesThem() throws Exception {
     TableName killed = cluster.table();
     TableName filler = TableName.valueOf("filler");
     util.getAdmin().balancerSwitch(false, true);

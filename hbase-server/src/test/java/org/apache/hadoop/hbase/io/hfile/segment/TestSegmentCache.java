@@ -205,7 +205,7 @@ public class TestSegmentCache {
   }
 
   @Test
-  public void aBlockCanBeReadAsSoonAsItIsCachedAndOnceItIsOnTheDevice() {
+  public void testABlockCanBeReadAsSoonAsItIsCachedAndOnceItIsOnTheDevice() {
     put(FILE, 0);
     assertTrue(isRight(FILE, 0));
     assertEquals(1, cache.metrics().memoryReads.sum());
@@ -217,7 +217,7 @@ public class TestSegmentCache {
   }
 
   @Test
-  public void aBlockIsReadIntoThePoolAndGivenBack() {
+  public void testABlockIsReadIntoThePoolAndGivenBack() {
     Configuration conf = new Configuration(util.getConfiguration());
     conf.setInt(ByteBuffAllocator.MAX_BUFFER_COUNT_KEY, 4);
     conf.setInt(ByteBuffAllocator.BUFFER_SIZE_KEY, 64 * 1024);
@@ -236,7 +236,7 @@ public class TestSegmentCache {
   }
 
   @Test
-  public void blocksOfEachTypeComeBackAsTheyWereAndAreCountedByType() {
+  public void testBlocksOfEachTypeComeBackAsTheyWereAndAreCountedByType() {
     BlockType[] types = { BlockType.DATA, BlockType.ENCODED_DATA, BlockType.LEAF_INDEX,
       BlockType.INTERMEDIATE_INDEX, BlockType.BLOOM_CHUNK, BlockType.META };
     int offset = 0;
@@ -259,7 +259,7 @@ public class TestSegmentCache {
   }
 
   @Test
-  public void blocksOfAnyLengthComeBackAndOneThatNoSegmentHoldsIsRefused() {
+  public void testBlocksOfAnyLengthComeBackAndOneThatNoSegmentHoldsIsRefused() {
     int[] lengths = { 0, 1, 17, 127, 128, 4096, 65_537, 900_000 };
     for (int length : lengths) {
       HFileBlock block = block(BlockType.DATA, length, length);
@@ -281,7 +281,7 @@ public class TestSegmentCache {
   }
 
   @Test
-  public void lookUpsAreCountedAsTheCallerSays() {
+  public void testLookUpsAreCountedAsTheCallerSays() {
     put(FILE, 0);
     BlockCacheKey there = key(FILE, 0, BlockType.DATA);
     BlockCacheKey absent = key(FILE, 7, BlockType.DATA);
@@ -296,7 +296,7 @@ public class TestSegmentCache {
   }
 
   @Test
-  public void onlyALookUpThatAsksForTheBlockMakesItHot() {
+  public void testOnlyALookUpThatAsksForTheBlockMakesItHot() {
     BlockCacheKey key = key(FILE, 0, BlockType.DATA);
     HFileBlock block = block(BlockType.DATA, 0, BLOCK);
     cache.cacheBlock(key, block, false, true);
@@ -314,7 +314,7 @@ public class TestSegmentCache {
   }
 
   @Test
-  public void anEvictedBlockIsGoneAndItsNeighboursAreNot() {
+  public void testAnEvictedBlockIsGoneAndItsNeighboursAreNot() {
     for (int i = 0; i < 10; i++) {
       put(FILE, i);
     }
@@ -337,7 +337,7 @@ public class TestSegmentCache {
   }
 
   @Test
-  public void aDroppedFileIsGoneAtOnceAndItsNameCanBeUsedAgain() {
+  public void testADroppedFileIsGoneAtOnceAndItsNameCanBeUsedAgain() {
     for (int i = 0; i < 20; i++) {
       put(FILE, i);
       put(OTHER, i);
@@ -356,7 +356,7 @@ public class TestSegmentCache {
   }
 
   @Test
-  public void aReferenceFindsTheBlocksOfTheFileItRefersTo() {
+  public void testAReferenceFindsTheBlocksOfTheFileItRefersTo() {
     String reference = FILE + "." + REGION;
     put(FILE, 0);
     assertTrue(isRight(reference, 0));
@@ -374,7 +374,7 @@ public class TestSegmentCache {
   }
 
   @Test
-  public void theSizeOfABlockInItsFileIsKnownWithoutTheBlock() {
+  public void testTheSizeOfABlockInItsFileIsKnownWithoutTheBlock() {
     put(FILE, 0);
     int size = block(BlockType.DATA, 0, BLOCK).getOnDiskSizeWithHeader();
     for (int i = 0; i < 2; i++) {
@@ -392,7 +392,7 @@ public class TestSegmentCache {
   }
 
   @Test
-  public void aFileIsFullyCachedUntilABlockOfItGoes() {
+  public void testAFileIsFullyCachedUntilABlockOfItGoes() {
     for (int i = 0; i < 5; i++) {
       cache(cache, keyIn(FILE, i), block(BlockType.DATA, i, BLOCK));
     }
@@ -412,7 +412,7 @@ public class TestSegmentCache {
   }
 
   @Test
-  public void theIteratorAndTheVisitorsTellOfEachBlockOnce() {
+  public void testTheIteratorAndTheVisitorsTellOfEachBlockOnce() {
     Set<String> expected = new TreeSet<>();
     for (int i = 0; i < 200; i++) {
       String file = i % 3 == 0 ? FILE : OTHER;
@@ -457,7 +457,7 @@ public class TestSegmentCache {
   }
 
   @Test
-  public void afterAStopInGoodOrderEverythingIsBackAtOnce() throws IOException {
+  public void testAfterAStopInGoodOrderEverythingIsBackAtOnce() throws IOException {
     int blocks = 300;
     fill(blocks);
     cache.notifyFileCachingCompleted(keyIn(FILE, 0).getFilePath(), 75, 75, 12345);
@@ -485,7 +485,7 @@ public class TestSegmentCache {
   }
 
   @Test
-  public void withoutASnapshotTheSegmentsTellWhatTheyHave() throws IOException {
+  public void testWithoutASnapshotTheSegmentsTellWhatTheyHave() throws IOException {
     int blocks = 300;
     fill(blocks);
     cache.shutdown();
@@ -499,7 +499,7 @@ public class TestSegmentCache {
   }
 
   @Test
-  public void whatWasOnTheDeviceSurvivesAProcessThatIsKilled() throws IOException {
+  public void testWhatWasOnTheDeviceSurvivesAProcessThatIsKilled() throws IOException {
     int blocks = 300;
     fill(blocks);
     await(() -> gauge("WaitingSegmentCount") == 0);
@@ -520,7 +520,7 @@ public class TestSegmentCache {
 
   /** Without a look-up: a balancer asks, and a region that is opened is not to prefetch it all. */
   @Test
-  public void afterAKillItIsKnownOfWhichRegionAFileIsAndWhetherItIsComplete() throws IOException {
+  public void testRegionAndCompletenessOfAFileAreKnownAfterAKill() throws IOException {
     for (int i = 0; i < 80; i++) {
       put(keyIn(FILE, (long) i * BLOCK));
       put(keyIn(OTHER, (long) i * BLOCK));
@@ -548,7 +548,7 @@ public class TestSegmentCache {
   }
 
   @Test
-  public void aSnapshotOfAnotherTimeIsNotUsed() throws IOException {
+  public void testASnapshotOfAnotherTimeIsNotUsed() throws IOException {
     fill(100);
     cache.shutdown();
     File snapshot = new File(directory, "segments.index");
@@ -566,7 +566,7 @@ public class TestSegmentCache {
   }
 
   @Test
-  public void aSnapshotThatIsNotWholeIsNotUsedAndTheSegmentsAreRead() throws IOException {
+  public void testASnapshotThatIsNotWholeIsNotUsedAndTheSegmentsAreRead() throws IOException {
     fill(100);
     for (int round = 0; round < 4; round++) {
       cache.shutdown();
@@ -592,7 +592,7 @@ public class TestSegmentCache {
   }
 
   @Test
-  public void flippedBitsAreMissesAndNeverServed() throws IOException {
+  public void testFlippedBitsAreMissesAndNeverServed() throws IOException {
     int blocks = 300;
     fill(blocks);
     pushOut();
@@ -614,7 +614,7 @@ public class TestSegmentCache {
   }
 
   @Test
-  public void aFullCacheTakesNewBlocksForOldOnes() {
+  public void testAFullCacheTakesNewBlocksForOldOnes() {
     int blocks = 3_000;
     fill(blocks);
     // Until it rests.
@@ -633,7 +633,7 @@ public class TestSegmentCache {
   }
 
   @Test
-  public void settingsFollowAChangeAndABadOneChangesNothing() {
+  public void testSettingsFollowAChangeAndABadOneChangesNothing() {
     Configuration conf = new Configuration(util.getConfiguration());
     conf.setInt(SegmentCacheSettings.WRITE_LIMIT_KEY, 100);
     conf.set(SegmentCacheSettings.REWRITE_SHARE_KEY, "0.1");

@@ -90,7 +90,7 @@ public class TestSegmentCacheOnCluster {
   }
 
   @Test
-  public void servesThroughFlushCompactionFlippedBitsAndRestart() throws Exception {
+  public void testServesThroughFlushCompactionFlippedBitsAndRestart() throws Exception {
     HBaseTestingUtility util = cluster.util();
     HRegionServer server = cluster.server();
     try (Table table = cluster.createTableOfTwoFamilies(ROWS / 3, ROWS - 1)) {

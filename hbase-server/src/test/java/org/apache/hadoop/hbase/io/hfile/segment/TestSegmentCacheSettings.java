@@ -99,7 +99,7 @@ public class TestSegmentCacheSettings {
   }
 
   @Test
-  public void whatIsNotSetHasItsDefault() {
+  public void testWhatIsNotSetHasItsDefault() {
     conf.unset(SegmentCacheSettings.SEGMENT_MB_KEY);
     conf.set(SIZE, "500");
     SegmentStoreSettings store = settings().store();
@@ -114,7 +114,7 @@ public class TestSegmentCacheSettings {
   }
 
   @Test
-  public void whatIsSetIsTaken() {
+  public void testWhatIsSetIsTaken() {
     conf.set(SIZE, "34");
     conf.set(ENGINE, "segments:" + path("one") + "," + path("two"));
     conf.set(SegmentCacheSettings.SEGMENT_MB_KEY, "2");
@@ -133,7 +133,7 @@ public class TestSegmentCacheSettings {
   }
 
   @Test
-  public void anotherEngineIsNoTierOfSegments() {
+  public void testAnotherEngineIsNoTierOfSegments() {
     conf.set(ENGINE, "file:" + path("one"));
     conf.set(SIZE, "64");
     conf.set(SegmentCacheSettings.SEGMENT_MB_KEY, "nonsense");
@@ -142,7 +142,7 @@ public class TestSegmentCacheSettings {
   }
 
   @Test
-  public void nonsenseIsRefused() {
+  public void testNonsenseIsRefused() {
     for (String bad : new String[] { "0", "65", "-1", "1.5", "a" }) {
       assertRefused(SegmentCacheSettings.SEGMENT_MB_KEY, bad, "from 1 to 64");
     }
@@ -236,7 +236,7 @@ public class TestSegmentCacheSettings {
   }
 
   @Test
-  public void theTierOfSegmentsTakesDataAndOutlivesTheCache() {
+  public void testTheTierOfSegmentsTakesDataAndOutlivesTheCache() {
     for (int round = 0; round < 2; round++) {
       BlockCache both = BlockCacheFactory.createBlockCache(conf);
       try {

@@ -188,7 +188,7 @@ public class TestSegmentCacheStress {
   }
 
   @Test
-  public void whatIsReadIsRightAndTheCountsAreThoseOfTheIndex() throws Exception {
+  public void testWhatIsReadIsRightAndTheCountsAreThoseOfTheIndex() throws Exception {
     List<Thread> threads = new ArrayList<>();
     for (int t = 0; t < threadCount; t++) {
       int seed = t;

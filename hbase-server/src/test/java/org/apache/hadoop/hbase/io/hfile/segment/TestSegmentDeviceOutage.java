@@ -110,7 +110,7 @@ public class TestSegmentDeviceOutage {
   }
 
   @Test
-  public void deviceThatFailsToReadIsBypassedAndTakenBackEmpty() {
+  public void testDeviceThatFailsToReadIsBypassedAndTakenBackEmpty() {
     devices.medium("failing").failReads(true);
     blocks.readAll();
     assertEquals(1, blocks.store.bypassedDevices());
@@ -149,7 +149,7 @@ public class TestSegmentDeviceOutage {
   }
 
   @Test
-  public void fewerFailuresInARowAreOnlyMisses() {
+  public void testFewerFailuresInARowAreOnlyMisses() {
     Set<Integer> onDevice = blocks.store.table().inState(SegmentTable.SEALED).stream()
       .map(sealed -> sealed.segment).collect(Collectors.toSet());
     ModelDirectory.Key[] there = blocks.directory.all().entrySet().stream()
@@ -169,7 +169,7 @@ public class TestSegmentDeviceOutage {
   }
 
   @Test
-  public void deviceThatCannotBeOpenedAtTheStartIsUsedLater() throws IOException {
+  public void testDeviceThatCannotBeOpenedAtTheStartIsUsedLater() throws IOException {
     blocks.close();
     devices.medium("failing").failToOpen(true);
     blocks = open().recover();
@@ -215,7 +215,7 @@ public class TestSegmentDeviceOutage {
   }
 
   @Test
-  public void nobodyWaitsForDevicesThatStall() {
+  public void testNobodyWaitsForDevicesThatStall() {
     devices.medium("good").blockWrites(true);
     devices.medium("failing").blockWrites(true);
     ModelDirectory.Key[] there =
@@ -248,7 +248,7 @@ public class TestSegmentDeviceOutage {
   }
 
   @Test
-  public void deviceThatStallsDoesNotStopTheOthers() {
+  public void testDeviceThatStallsDoesNotStopTheOthers() {
     devices.medium("failing").blockWrites(true);
     long written = blocks.store.metrics().segmentsWritten.sum();
     while (
@@ -264,7 +264,7 @@ public class TestSegmentDeviceOutage {
   }
 
   @Test
-  public void storeWithoutADeviceIsNotOpened() throws IOException {
+  public void testStoreWithoutADeviceIsNotOpened() throws IOException {
     SimulatedDevices none = new SimulatedDevices();
     none.medium("first").failToOpen(true);
     try {
@@ -276,7 +276,7 @@ public class TestSegmentDeviceOutage {
   }
 
   @Test
-  public void nothingIsTakenWhileAllDevicesFailAndAllIsWellAfterwards() {
+  public void testNothingIsTakenWhileAllDevicesFailAndAllIsWellAfterwards() {
     devices.medium("good").failWrites(true);
     devices.medium("failing").failWrites(true);
     while (blocks.store.readOnlyDevices() < 2) {

@@ -85,7 +85,7 @@ public class TestSegmentFooter {
   }
 
   @Test
-  public void footerIsReadAsItWasWritten() {
+  public void testFooterIsReadAsItWasWritten() {
     for (int entries : new int[] { 1, 2, 64, 65, 300 }) {
       SegmentFooter written = footer(entries, 10);
       int dropped = entries > 2 ? entries / 2 : entries;
@@ -134,7 +134,7 @@ public class TestSegmentFooter {
   }
 
   @Test
-  public void whatDoesNotFitIntoTheFooterIsLeftOut() {
+  public void testWhatDoesNotFitIntoTheFooterIsLeftOut() {
     SegmentFooter written = new SegmentFooter();
     written.add("f", 1, Location.UNIT, 0, 1 << 24);
     written.add("f", 2, Location.UNIT, 0, (1 << 24) - 1);
@@ -147,7 +147,7 @@ public class TestSegmentFooter {
 
   /** Which had nothing where the regions, the sizes and the complete files are now. */
   @Test
-  public void footerOfTheFirstVersionIsRead() {
+  public void testFooterOfTheFirstVersionIsRead() {
     String name = "a file";
     int trailer = SEGMENT - SegmentFooter.TRAILER_SIZE;
     int start = trailer - Short.BYTES - name.length() - 24;
@@ -177,7 +177,7 @@ public class TestSegmentFooter {
   }
 
   @Test
-  public void footerIsRefusedWhicheverBitIsFlipped() {
+  public void testFooterIsRefusedWhicheverBitIsFlipped() {
     SegmentFooter footer = footer(40, 5);
     footer.add(new CompleteFile(footer.name(0), 3, 4));
     int start = footer.write(segment, superblock, 3, SEQUENCE, this::regionOf);
@@ -195,7 +195,7 @@ public class TestSegmentFooter {
   }
 
   @Test
-  public void footerOfAnotherPlaceOrDeviceIsRefused() {
+  public void testFooterOfAnotherPlaceOrDeviceIsRefused() {
     footer(3, 1).write(segment, superblock, 3, SEQUENCE, this::regionOf);
     ByteBuffer trailer = slice(SEGMENT - SegmentFooter.TRAILER_SIZE, SEGMENT);
     assertNotNull(SegmentFooter.trailer(trailer, superblock, 3));
@@ -207,7 +207,7 @@ public class TestSegmentFooter {
   }
 
   @Test
-  public void entryIsRefusedWhicheverBitOfItIsFlipped() {
+  public void testEntryIsRefusedWhicheverBitOfItIsFlipped() {
     int data = 150;
     int length = EntryTrailer.entryLength(data);
     byte[] bytes = new byte[length];
@@ -248,7 +248,7 @@ public class TestSegmentFooter {
   }
 
   @Test
-  public void newerOfTheTwoSuperblocksThatIsWholeIsRead() throws IOException {
+  public void testNewerOfTheTwoSuperblocksThatIsWholeIsRead() throws IOException {
     SimulatedDevices devices = new SimulatedDevices();
     SegmentDevice device = devices.open("a", Superblock.HEADER_SIZE);
     assertNull(Superblock.read(device));

@@ -93,7 +93,7 @@ public class TestSegmentIndex {
   }
 
   @Test
-  public void doesWhatAMapDoes() {
+  public void testDoesWhatAMapDoes() {
     for (int seed = 1; seed <= 12; seed++) {
       Random random = new Random(seed);
       SegmentIndex index = new SegmentIndex(seed % 3 == 0 ? 100_000 : 1);
@@ -154,7 +154,7 @@ public class TestSegmentIndex {
   }
 
   @Test
-  public void findsABlockAtEachBoundaryOfFileNumberAndOffset() {
+  public void testFindsABlockAtEachBoundaryOfFileNumberAndOffset() {
     SegmentIndex index = new SegmentIndex(1 << 20);
     int[] files = { 1, 2, 255, 256, SegmentIndex.MAX_FILE_ID - 1, SegmentIndex.MAX_FILE_ID };
     long[] offsets = { 0, 1, (1 << 25) - 1, 1 << 25, Integer.MAX_VALUE, 1L << 31,
@@ -176,7 +176,7 @@ public class TestSegmentIndex {
   }
 
   @Test
-  public void takesNoKeyThatCannotBeAndFindsNone() {
+  public void testTakesNoKeyThatCannotBeAndFindsNone() {
     SegmentIndex index = new SegmentIndex(1);
     long location = Location.of(1, 0, Location.UNIT, 0, 0);
     int[][] keys = { { 0, 0 }, { -1, 0 }, { SegmentIndex.MAX_FILE_ID + 1, 0 }, { 1, -1 } };
@@ -194,7 +194,7 @@ public class TestSegmentIndex {
   }
 
   @Test
-  public void visitsTheBlocksOfAStretchOfAFileAndNoOthers() {
+  public void testVisitsTheBlocksOfAStretchOfAFileAndNoOthers() {
     SegmentIndex index = new SegmentIndex(1 << 16);
     for (int file = 1; file <= 3; file++) {
       for (long offset = 0; offset < 40 << 20; offset += 1 << 18) {
@@ -222,7 +222,7 @@ public class TestSegmentIndex {
   }
 
   @Test
-  public void forgetsWhatAFilterChooses() {
+  public void testForgetsWhatAFilterChooses() {
     SegmentIndex index = new SegmentIndex(50_000);
     for (int i = 0; i < 50_000; i++) {
       index.put(1 + i % 10, i * 4096L, Location.of(i, 0, Location.UNIT, 0, 0));
@@ -244,7 +244,7 @@ public class TestSegmentIndex {
   }
 
   @Test
-  public void givesMemoryBackToItsPoolAndUsesItAgain() {
+  public void testGivesMemoryBackToItsPoolAndUsesItAgain() {
     SegmentIndex index = new SegmentIndex(1);
     long most = 0;
     for (int round = 0; round < 5; round++) {
@@ -261,7 +261,7 @@ public class TestSegmentIndex {
   }
 
   @Test
-  public void churnDoesNotWearATableOut() {
+  public void testChurnDoesNotWearATableOut() {
     SegmentIndex index = new SegmentIndex(1);
     int live = 10_000;
     long filled = 0;
@@ -277,7 +277,7 @@ public class TestSegmentIndex {
   }
 
   @Test
-  public void refusesWhatThereIsNoMemoryForAndKeepsTheRest() {
+  public void testRefusesWhatThereIsNoMemoryForAndKeepsTheRest() {
     SegmentIndex index = new SegmentIndex(1, new PagePool(1));
     int taken = 0;
     while (index.put(1, taken, Location.of(taken, 0, Location.UNIT, 0, 0)) == Location.ABSENT) {
@@ -299,7 +299,7 @@ public class TestSegmentIndex {
 
   /** As a tier has them: files of a few GB, blocks of a little more than 32 KB side by side. */
   @Test
-  public void takesLessThanTwentyBytesABlockAndTwoOfHeap() {
+  public void testTakesLessThanTwentyBytesABlockAndTwoOfHeap() {
     SegmentIndex index = new SegmentIndex(BLOCKS);
     int perFile = 100_000;
     for (int i = 0; i < BLOCKS; i++) {
@@ -339,7 +339,7 @@ public class TestSegmentIndex {
   }
 
   @Test
-  public void comesBackFromASnapshot() throws IOException {
+  public void testComesBackFromASnapshot() throws IOException {
     for (int blocks : new int[] { 0, 1, 20_000 }) {
       SegmentIndex index = filled(blocks);
       SegmentIndex restored = new SegmentIndex(8 * 4096);
@@ -355,7 +355,7 @@ public class TestSegmentIndex {
   }
 
   @Test
-  public void anotherKindOfSnapshotIsNotTaken() throws IOException {
+  public void testAnotherKindOfSnapshotIsNotTaken() throws IOException {
     byte[] snapshot = snapshotOf(filled(20_000));
     assertThrows(IOException.class, () -> read(new SegmentIndex(1), snapshot));
     SegmentIndex index = new SegmentIndex(8 * 4096);
@@ -376,7 +376,7 @@ public class TestSegmentIndex {
   }
 
   @Test
-  public void aKeyFollowsFromWhatItIsMixedTo() {
+  public void testAKeyFollowsFromWhatItIsMixedTo() {
     Random random = new Random(7);
     for (int i = 0; i < 100_000; i++) {
       long key = random.nextLong() >>> random.nextInt(64);
@@ -386,7 +386,7 @@ public class TestSegmentIndex {
   }
 
   @Test
-  public void aLocationHoldsAllItIsGiven() {
+  public void testALocationHoldsAllItIsGiven() {
     Random random = new Random(5);
     for (int i = 0; i < 100_000; i++) {
       int segment = random.nextInt(Location.MAX_SEGMENTS);
@@ -414,7 +414,7 @@ public class TestSegmentIndex {
   }
 
   @Test
-  public void thereIsNoLocationBeyondTheLimits() {
+  public void testThereIsNoLocationBeyondTheLimits() {
     int[][] bad = { { -1, 0, 128, 0, 0 }, { Location.MAX_SEGMENTS, 0, 128, 0, 0 },
       { 0, -128, 128, 0, 0 }, { 0, 64, 128, 0, 0 }, { 0, Location.MAX_SEGMENT_BYTES, 128, 0, 0 },
       { 0, 0, 0, 0, 0 }, { 0, 0, 100, 0, 0 }, { 0, 0, Location.MAX_ENTRY_BYTES + 128, 0, 0 },

@@ -224,7 +224,7 @@ public class TestSegmentIndexConcurrency {
 
   /** Nearly all slots are taken and there are no more, so that many a new key has others move. */
   @Test
-  public void readersSeeMomentsOfTheTruthInAFullTable() throws Exception {
+  public void testReadersSeeMomentsOfTheTruthInAFullTable() throws Exception {
     PagePool pool = new PagePool(1);
     SegmentIndex index = new SegmentIndex(1, pool);
     index.put(fileOf(0), offsetOf(0), location(0, 2));
@@ -238,7 +238,7 @@ public class TestSegmentIndexConcurrency {
   }
 
   @Test
-  public void readersSeeMomentsOfTheTruthWhileTheTableGrowsAndShrinks() throws Exception {
+  public void testReadersSeeMomentsOfTheTruthWhileTheTableGrowsAndShrinks() throws Exception {
     readersSeeMomentsOfTheTruth(new SegmentIndex(1), 6_000, true);
   }
 
@@ -279,7 +279,7 @@ public class TestSegmentIndexConcurrency {
    * is full, so that it has to move out of their way each time.
    */
   @Test
-  public void aBlockThatMovesToAndFroIsFoundEachTime() throws Exception {
+  public void testABlockThatMovesToAndFroIsFoundEachTime() throws Exception {
     SegmentIndex index = new SegmentIndex(1);
     fill(index, 3, 7);
     fill(index, 4, 7);
@@ -307,7 +307,7 @@ public class TestSegmentIndexConcurrency {
 
   /** There is one free slot for two blocks, which are in it in turns. */
   @Test
-  public void aSlotThatChangesHandsShowsEachBlockItsOwnLocation() throws Exception {
+  public void testASlotThatChangesHandsShowsEachBlockItsOwnLocation() throws Exception {
     SegmentIndex index = new SegmentIndex(1);
     fill(index, 3, 7);
     long[] two = offsetsIn(3, 3, 9);
@@ -334,7 +334,7 @@ public class TestSegmentIndexConcurrency {
   }
 
   @Test
-  public void eachOfManyWritersOfOneBlockReplacesWhatAnotherHasPut() throws Exception {
+  public void testEachOfManyWritersOfOneBlockReplacesWhatAnotherHasPut() throws Exception {
     SegmentIndex index = new SegmentIndex(1);
     int writers = 4;
     int puts = 100_000;
@@ -366,7 +366,7 @@ public class TestSegmentIndexConcurrency {
   }
 
   @Test
-  public void theFirstOfManyWhoPutIfAbsentIsTheOneWhoDid() throws Exception {
+  public void testTheFirstOfManyWhoPutIfAbsentIsTheOneWhoDid() throws Exception {
     SegmentIndex index = new SegmentIndex(1);
     int blocks = 50_000;
     int writers = 3;

@@ -88,7 +88,7 @@ public class TestSegmentInsertionWaits {
   }
 
   @Test
-  public void nobodyWaitsForAWrite() throws IOException {
+  public void testNobodyWaitsForAWrite() throws IOException {
     StoredBlocksFixture blocks = fixture(devices, 0, ByteRateLimiter.Clock.SYSTEM).start();
     blocks.medium().blockWrites(true);
     assertSkippedAndCounted(blocks);
@@ -98,7 +98,7 @@ public class TestSegmentInsertionWaits {
 
   /** The cleaner reads what it reclaims. */
   @Test
-  public void nobodyWaitsForTheCleaner() throws IOException {
+  public void testNobodyWaitsForTheCleaner() throws IOException {
     StoredBlocksFixture blocks = fixture(devices, 0, ByteRateLimiter.Clock.SYSTEM).recover();
     blocks.medium().blockReads(true);
     // All of the segments are filled, while their writes go on.
@@ -124,7 +124,7 @@ public class TestSegmentInsertionWaits {
   }
 
   @Test
-  public void nobodyWaitsForTheWriteLimit() throws IOException {
+  public void testNobodyWaitsForTheWriteLimit() throws IOException {
     ByteRateLimiter.Clock stopped = new ByteRateLimiter.Clock() {
       @Override
       public long nanos() {
@@ -145,7 +145,7 @@ public class TestSegmentInsertionWaits {
 
   /** Else it would wait as long as a segment takes, once for each. */
   @Test
-  public void whoOffersToWaitGetsOnWithEachWrite() throws Exception {
+  public void testWhoOffersToWaitGetsOnWithEachWrite() throws Exception {
     StoredBlocksFixture blocks = new StoredBlocksFixture(devices,
       new SegmentStoreSettings(StoredBlocksFixture.paths(StoredBlocksFixture.PATH),
         Superblock.HEADER_SIZE + 8L * LARGE_SEGMENT, LARGE_SEGMENT, StoredBlocksFixture.BUFFERS,

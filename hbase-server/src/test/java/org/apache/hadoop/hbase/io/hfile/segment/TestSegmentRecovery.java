@@ -88,7 +88,7 @@ public class TestSegmentRecovery {
   }
 
   @Test
-  public void allThatWasWrittenComesBackAfterKill() throws IOException {
+  public void testAllThatWasWrittenComesBackAfterKill() throws IOException {
     StoredBlocksFixture killed = used("a", "b");
     StoredBlocksFixture after =
       afterKill(killed, settings(SEGMENTS, SEGMENT, "a", "b")).recover();
@@ -111,7 +111,7 @@ public class TestSegmentRecovery {
   }
 
   @Test
-  public void newestOfTwoEntriesOfABlockIsTheOneThatIsFound() throws IOException {
+  public void testNewestOfTwoEntriesOfABlockIsTheOneThatIsFound() throws IOException {
     StoredBlocksFixture killed = new StoredBlocksFixture(new SimulatedDevices(),
       settings(SEGMENTS, SEGMENT, "a")).start();
     for (int round = 0; round < 6; round++) {
@@ -132,7 +132,7 @@ public class TestSegmentRecovery {
   }
 
   @Test
-  public void whatIsKnownOfFilesOutlivesKillsAndTheSegmentsItWasKeptIn() throws IOException {
+  public void testWhatIsKnownOfFilesOutlivesKillsAndTheSegmentsItWasKeptIn() throws IOException {
     StoredBlocksFixture killed = new StoredBlocksFixture(new SimulatedDevices(),
       settings(SEGMENTS, SEGMENT, "a"));
     killed.directory.regions.put("f", "region");
@@ -195,7 +195,7 @@ public class TestSegmentRecovery {
   }
 
   @Test
-  public void insertionsDuringTheRecoveryWin() throws IOException {
+  public void testInsertionsDuringTheRecoveryWin() throws IOException {
     StoredBlocksFixture killed = used("a");
     StoredBlocksFixture after = afterKill(killed, settings(SEGMENTS, SEGMENT, "a")).start();
     long epoch = after.store.devices().get(0).superblock().epoch();
@@ -225,7 +225,7 @@ public class TestSegmentRecovery {
    * lost in part. What comes back is used further, until the next end.
    */
   @Test
-  public void noByteIsWrongWhicheverWriteIsTheLast() throws IOException {
+  public void testNoByteIsWrongWhicheverWriteIsTheLast() throws IOException {
     for (int boundary = 1; boundary <= 48; boundary++) {
       Random random = new Random(boundary);
       SimulatedDevices devices = new SimulatedDevices();
@@ -277,7 +277,7 @@ public class TestSegmentRecovery {
   }
 
   @Test
-  public void smallerOrLargerDevicesKeepTheSegmentsThatFit() throws IOException {
+  public void testSmallerOrLargerDevicesKeepTheSegmentsThatFit() throws IOException {
     StoredBlocksFixture killed = used("a");
     for (int segments : new int[] { SEGMENTS / 2, SEGMENTS + 8 }) {
       StoredBlocksFixture after = afterKill(killed, settings(segments, SEGMENT, "a")).recover();
@@ -295,7 +295,7 @@ public class TestSegmentRecovery {
   }
 
   @Test
-  public void otherOrderAndNumberOfPathsKeepWhatIsOnThem() throws IOException {
+  public void testOtherOrderAndNumberOfPathsKeepWhatIsOnThem() throws IOException {
     StoredBlocksFixture killed = used("a", "b", "c");
     StoredBlocksFixture after =
       afterKill(killed, settings(SEGMENTS, SEGMENT, "d", "c", "a")).recover();
@@ -316,7 +316,7 @@ public class TestSegmentRecovery {
   }
 
   @Test
-  public void otherSegmentSizeBeginsEmpty() throws IOException {
+  public void testOtherSegmentSizeBeginsEmpty() throws IOException {
     StoredBlocksFixture killed = used("a");
     StoredBlocksFixture after =
       afterKill(killed, settings(SEGMENTS / 2, 2 * SEGMENT, "a")).recover();
@@ -328,7 +328,7 @@ public class TestSegmentRecovery {
   }
 
   @Test
-  public void damagedSegmentCostsItselfOnly() throws IOException {
+  public void testDamagedSegmentCostsItselfOnly() throws IOException {
     StoredBlocksFixture killed = used("a");
     Random random = new Random(7);
     for (StoreDevice.Sealed victim : killed.store.table().inState(SegmentTable.SEALED)) {
@@ -367,7 +367,7 @@ public class TestSegmentRecovery {
   }
 
   @Test
-  public void noByteIsWrongAfterAnyDamage() throws IOException {
+  public void testNoByteIsWrongAfterAnyDamage() throws IOException {
     StoredBlocksFixture killed = used("a");
     for (int round = 0; round < 100; round++) {
       Random random = new Random(round);
@@ -391,7 +391,7 @@ public class TestSegmentRecovery {
 
   /** Sums keep out what devices do; what a footer says is not trusted with them right, either. */
   @Test
-  public void noByteIsWrongWhateverFootersSayWhoseSumsAreRight() throws IOException {
+  public void testNoByteIsWrongWhateverFootersSayWhoseSumsAreRight() throws IOException {
     StoredBlocksFixture killed = used("a");
     int changed = 0;
     for (int round = 0; round < 60; round++) {

@@ -89,7 +89,7 @@ public class TestSegmentStore {
   }
 
   @Test
-  public void blockIsReadableBeforeAndAfterItsSegmentIsWritten() throws IOException {
+  public void testBlockIsReadableBeforeAndAfterItsSegmentIsWritten() throws IOException {
     open();
     blocks.medium().blockWrites(true);
     blocks.insert("f", 0);
@@ -109,7 +109,7 @@ public class TestSegmentStore {
   }
 
   @Test
-  public void blockSizeIsReadFromItsEntry() throws IOException {
+  public void testBlockSizeIsReadFromItsEntry() throws IOException {
     open();
     insertSegments("f", 0, 2);
     blocks.directory.all().forEach((key, location) -> {
@@ -124,7 +124,7 @@ public class TestSegmentStore {
 
   /** As a prefetch does of a file that is stored already. */
   @Test
-  public void sizesOfNeighboursAreReadTogether() throws IOException {
+  public void testSizesOfNeighboursAreReadTogether() throws IOException {
     open();
     insertSegments("f", 0, 4);
     CachedFile file = blocks.files.acquire("f");
@@ -146,7 +146,7 @@ public class TestSegmentStore {
   }
 
   @Test
-  public void sizesAreThoseOfTheSegmentAsItIs() throws IOException {
+  public void testSizesAreThoseOfTheSegmentAsItIs() throws IOException {
     open(0, StoredBlocksFixture.PATH);
     CachedFile file = blocks.files.acquire("f");
     long end = 0;
@@ -168,7 +168,7 @@ public class TestSegmentStore {
   }
 
   @Test
-  public void placeOfAnotherBlockIsMissNotTheOther() throws IOException {
+  public void testPlaceOfAnotherBlockIsMissNotTheOther() throws IOException {
     open();
     blocks.insert("f", 0);
     blocks.insert("f", 1);
@@ -183,7 +183,7 @@ public class TestSegmentStore {
   }
 
   @Test
-  public void blockThatNoSegmentCouldHoldIsNotTaken() throws Exception {
+  public void testBlockThatNoSegmentCouldHoldIsNotTaken() throws Exception {
     open();
     CachedFile file = blocks.files.acquire("f");
     int largest = StoredBlocksFixture.SEGMENT;
@@ -205,7 +205,7 @@ public class TestSegmentStore {
   }
 
   @Test
-  public void churnKeepsTheNewestAndCountsWhatLives() throws IOException {
+  public void testChurnKeepsTheNewestAndCountsWhatLives() throws IOException {
     open(0, StoredBlocksFixture.PATH);
     long end = insertSegments("f", 0, 5 * StoredBlocksFixture.SEGMENTS);
     long newest = end - 1;
@@ -222,7 +222,7 @@ public class TestSegmentStore {
   }
 
   @Test
-  public void segmentWithoutBlockThatLivesIsReclaimedBeforeOlderOnes() throws IOException {
+  public void testSegmentWithoutBlockThatLivesIsReclaimedBeforeOlderOnes() throws IOException {
     open(0, StoredBlocksFixture.PATH);
     long second = insertSegments("old", 0, 4);
     long third = insertSegments("gone", second, 11);
@@ -238,7 +238,7 @@ public class TestSegmentStore {
   }
 
   @Test
-  public void hotBlocksSurviveWithinTheirShare() throws IOException {
+  public void testHotBlocksSurviveWithinTheirShare() throws IOException {
     open(0.25, StoredBlocksFixture.PATH);
     int hot = 20;
     for (int i = 0; i < hot; i++) {
@@ -264,7 +264,7 @@ public class TestSegmentStore {
   }
 
   @Test
-  public void blockOnlyInsertedIsNotRewritten() throws IOException {
+  public void testBlockOnlyInsertedIsNotRewritten() throws IOException {
     open(0.5, StoredBlocksFixture.PATH);
     long offset = 0;
     while (blocks.store.metrics().segmentsWritten.sum() < 3 * StoredBlocksFixture.SEGMENTS) {
@@ -307,7 +307,7 @@ public class TestSegmentStore {
   }
 
   @Test
-  public void insertionsAreRefusedInTheOrderOfTheirKinds() throws IOException {
+  public void testInsertionsAreRefusedInTheOrderOfTheirKinds() throws IOException {
     open();
     blocks.medium().blockWrites(true);
     long offset = 0;
@@ -343,7 +343,7 @@ public class TestSegmentStore {
   }
 
   @Test
-  public void allDevicesTakeTheirShare() throws IOException {
+  public void testAllDevicesTakeTheirShare() throws IOException {
     open(0.25, "a", "b", "c");
     insertSegments("f", 0, 4 * 3 * StoredBlocksFixture.SEGMENTS);
     int[] perDevice = new int[3];
@@ -356,7 +356,7 @@ public class TestSegmentStore {
   }
 
   @Test
-  public void entryIsAsItWasOrIsMissedWhicheverBitIsFlipped() throws IOException {
+  public void testEntryIsAsItWasOrIsMissedWhicheverBitIsFlipped() throws IOException {
     open();
     insertSegments("f", 0, 6);
     Random random = new Random(1);
@@ -376,7 +376,7 @@ public class TestSegmentStore {
   }
 
   @Test
-  public void stopKeepsAllAndASnapshotBringsItBackAtOnce() throws IOException {
+  public void testStopKeepsAllAndASnapshotBringsItBackAtOnce() throws IOException {
     open(0.25, "a", "b");
     insertSegments("f", 0, 3 * StoredBlocksFixture.SEGMENTS);
     blocks.insert("last", 0);
@@ -418,7 +418,7 @@ public class TestSegmentStore {
   }
 
   @Test
-  public void insertionsAfterTheStopAreRefused() throws IOException {
+  public void testInsertionsAfterTheStopAreRefused() throws IOException {
     open();
     blocks.insert("f", 0);
     blocks.store.stop();
@@ -428,7 +428,7 @@ public class TestSegmentStore {
   }
 
   @Test
-  public void readersInsertersAndTheCleanerDoNotDisturbEachOther() throws Exception {
+  public void testReadersInsertersAndTheCleanerDoNotDisturbEachOther() throws Exception {
     blocks = new StoredBlocksFixture(new SimulatedDevices(), StoredBlocksFixture
       .settings(StoredBlocksFixture.paths("a", "b"), 0.25, 0)).start();
     AtomicInteger inserted = new AtomicInteger();

@@ -129,7 +129,7 @@ public class TestSegmentStoreUnderFire {
   }
 
   @Test
-  public void noByteIsWrongAndNothingLeaksWhileDevicesFail()
+  public void testNoByteIsWrongAndNothingLeaksWhileDevicesFail()
     throws IOException, InterruptedException {
     blocks = new StoredBlocksFixture(new SimulatedDevices(), StoredBlocksFixture
       .settings(StoredBlocksFixture.paths("a", "b"), 0.25, 0)).start();

@@ -129,18 +129,18 @@ public class TestSegmentWriteSizes {
   }
 
   @Test
-  public void usualBlocks() throws Exception {
+  public void testUsualBlocks() throws Exception {
     assertMeanWriteIsLarge(32 << 10, 0);
   }
 
   @Test
-  public void usualBlocksUnderALimit() throws Exception {
+  public void testUsualBlocksUnderALimit() throws Exception {
     assertMeanWriteIsLarge(32 << 10, NO_HURDLE);
   }
 
   /** So much stays free at the end of a segment that it is not written, and its footer is alone. */
   @Test
-  public void blocksThatLeaveSegmentsWithoutAnEndUnderALimit() throws Exception {
+  public void testBlocksThatLeaveSegmentsWithoutAnEndUnderALimit() throws Exception {
     assertMeanWriteIsLarge(7 * MB / 2, NO_HURDLE);
   }
 }
