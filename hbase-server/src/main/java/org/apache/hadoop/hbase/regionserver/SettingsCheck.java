@@ -37,7 +37,6 @@ import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
 import org.apache.hadoop.hbase.io.ByteBuffAllocator;
 import org.apache.hadoop.hbase.io.hfile.prefetch.PrefetchLimit;
 import org.apache.hadoop.hbase.io.util.MemorySizeUtil;
-import org.apache.hadoop.hbase.regionserver.counter.IncrementCoalescer;
 import org.apache.hadoop.hbase.util.DirectMemoryUtils;
 import org.apache.yetus.audience.InterfaceAudience;
 
@@ -90,7 +89,6 @@ public final class SettingsCheck {
     for (String name : settingsClasses()) {
       ask(refused, () -> ask(Class.forName(name), conf));
     }
-    ask(refused, () -> new IncrementCoalescer(conf, null));
     ask(refused, () -> ByteBuffAllocator.create(conf, true).clean());
     String limit = conf.get(PrefetchLimit.FULL_MAX_BYTES_KEY);
     if (limit != null) {

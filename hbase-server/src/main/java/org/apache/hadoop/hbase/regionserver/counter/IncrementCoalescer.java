@@ -20,34 +20,23 @@ package org.apache.hadoop.hbase.regionserver.counter;
 import io.opentelemetry.api.trace.Span;
 import java.io.IOException;
 import java.io.InterruptedIOException;
-import java.util.Collections;
-import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.CellScanner;
-import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.RegionTooBusyException;
-import org.apache.hadoop.hbase.Stoppable;
-import org.apache.hadoop.hbase.client.Durability;
 import org.apache.hadoop.hbase.client.Increment;
 import org.apache.hadoop.hbase.client.Result;
 import org.apache.hadoop.hbase.ipc.CallRunner;
 import org.apache.hadoop.hbase.ipc.RequestInterceptors;
-import org.apache.hadoop.hbase.ipc.ResponseBatch;
-import org.apache.hadoop.hbase.ipc.RpcCall;
 import org.apache.hadoop.hbase.ipc.RpcScheduler;
 import org.apache.hadoop.hbase.ipc.RpcServer;
 import org.apache.hadoop.hbase.ipc.RpcServerInterface;
 import org.apache.hadoop.hbase.regionserver.HRegion;
 import org.apache.hadoop.hbase.regionserver.HRegionServer;
 import org.apache.hadoop.hbase.regionserver.RegionServerServices;
-import org.apache.hadoop.hbase.regionserver.ServerNonceManager;
 import org.apache.hadoop.hbase.regionserver.counter.PendingIncrement.State;
 import org.apache.hadoop.hbase.trace.TraceUtil;
 import org.apache.hadoop.hbase.util.EnvironmentEdgeManager;
-import org.apache.hadoop.hbase.util.HashedBytes;
 import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -56,51 +45,46 @@ import org.apache.hadoop.hbase.shaded.protobuf.ProtobufUtil;
 import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MutationProto;
 
 /**
- * Merges increments of the same columns of a row that come while one is being done: one row lock,
- * one read, one WAL edit and one sync for all of them, and to each the value that it would have got
- * in its place in a row of single ones. On request all rows of a region take turns together: one
- * WAL edit and one sync for a group, and a lock and a read for each of its rows.
+ * Merges concurrent increments of the same columns of a row: one row lock, one read, one WAL edit
+ * and one sync for all of them, and for each the value that it would have got in a sequence of
+ * single increments. With the scope <code>region</code> increments of all rows of a region are
+ * merged: one WAL edit and one sync for a group, one lock and one read for each of its rows.
  * <p>
- * The first increment of a row is done at once, as without this class. Those that come meanwhile
- * queue up; the first of them leads the next group and does the sum of all. So nobody waits who
- * would not have waited for the row lock, as long as each row is for itself. Nobody holds a lock of
- * this class while a region works.
+ * The first increment of a row is applied at once, as HBase does. Increments that arrive meanwhile
+ * wait in an {@link IncrementQueue}; the first of them leads the next group ({@link GroupLeader}).
+ * So an increment waits only where it would have waited for the row lock. No lock of this class is
+ * held while a region works.
+ *
+ * <pre>
+ *               no increment of the row in flight
+ *   request ────────────────────────────────────────▶ applied alone, as HBase does
+ *      │ one is in flight
+ *      ▼                becomes first
+ *   WAITING ──────────────────────────▶ LEADS ──── takes what waits, applies the sum
+ *      │  taken by a leader               │
+ *      ▼                                  ▼
+ *    TAKEN ─────────────────────────▶  DONE     the group was applied
+ *      │                               FAILED   its edit may be in the WAL, its sync failed
+ *      │                               ALONE    nothing was written: applied by itself
+ *      └──▶ APART  its row is locked: waits in the queue of its row
+ * </pre>
+ *
+ * Leadership is decided when a request is parsed ({@link IncrementDispatch}). If no increment of
+ * the row is in flight, the call is dispatched as usual. A waiting call releases its handler: the
+ * thread that leads runs the waiting calls, one nested in the other ({@link NestedCalls}), each as
+ * far as to where it would wait, applies the sum, and lets each finish on the way back with its own
+ * user, quota, span and metrics. So a group wakes up one handler, and its responses leave together.
+ * Increments that arrive on other ways, as in a batch, wait in their threads.
  * <p>
- * Whose turn it is is settled when a request has been read, before a handler has it. Who finds
- * nobody of its row under way goes to a handler as without this class. Who has to wait does so
- * without a handler ({@link #dispatch}): the thread that leads runs the calls that wait, one inside
- * the other, each as far as to where it would wait, then does the sum, and lets each finish, with
- * its own user, quota, span and metrics, on the way back. So a group costs the waking of one
- * handler, and its responses, which are ready at the same time, leave together. Increments that
- * come on other ways, in a batch say, wait in the threads that they have.
+ * A group that fails before its edit is in the WAL has changed nothing, and each of its increments
+ * is applied by itself. One that fails later fails for all members, as a single increment does
+ * whose sync fails.
  * <p>
- * A group that fails before its edit goes to the WAL has changed nothing, and each of its
- * increments is done by itself; one that fails later fails for all, as a single one does whose sync
- * fails.
- * <p>
- * Thread-safe. May be switched on and off while the server runs.
+ * Thread-safe. Can be enabled and disabled while the server runs. Longer than 500 lines because all
+ * entries to the state machine are here; what they use is in classes of its own.
  */
 @InterfaceAudience.Private
 public final class IncrementCoalescer {
-
-  /** Whether concurrent increments are merged; <code>false</code> by default. */
-  public static final String ENABLED_KEY = "hbase.regionserver.increment.coalesce.enabled";
-
-  /**
-   * What waits for what: <code>row</code>, the default, for increments of the same row;
-   * <code>region</code> for those of all rows of a region, which are then done as one.
-   */
-  public static final String SCOPE_KEY = "hbase.regionserver.increment.coalesce.scope";
-
-  /** The key of how long an increment waits for the row, as the region has it. */
-  private static final String ROW_WAIT_KEY = "hbase.rowlock.wait.duration";
-  private static final int DEFAULT_ROW_WAIT_MS = 30_000;
-
-  /** More handlers than that wait for one row on no server; bounds the size of a WAL key. */
-  private static final int MAX = 1024;
-
-  /** So many calls of usual depth fit in a stack of a quarter of the default size. */
-  private static final int MAX_CALLS = 32;
 
   private static final Runnable NOTHING = () -> {
   };
@@ -109,15 +93,18 @@ public final class IncrementCoalescer {
 
   private final RefusedCalls refusedCalls = new RefusedCalls();
 
-  private final ConcurrentHashMap<CounterKey, IncrementQueue> turns = new ConcurrentHashMap<>();
+  private final ConcurrentHashMap<CounterKey, IncrementQueue> queues = new ConcurrentHashMap<>();
   private final RegionServerServices server;
   /** Null until it is enabled for the first time. */
-  private volatile InFlightIncrements lanes;
+  private volatile InFlightIncrements inFlight;
   /** Null until it is enabled for the first time. */
   private volatile CoalescerMetrics metrics;
-  private volatile boolean enabled;
-  private volatile boolean together;
-  private volatile long rowWaitMs;
+  /** Null until it is enabled for the first time. */
+  private volatile MergeEligibility eligibility;
+  /** Null until it is enabled for the first time. */
+  private volatile GroupLeader leader;
+  private final IncrementNonces nonces;
+  private volatile CoalescerSettings settings;
 
   /**
    * @param server for the nonces and metrics of single increments
@@ -125,41 +112,19 @@ public final class IncrementCoalescer {
    */
   public IncrementCoalescer(Configuration conf, RegionServerServices server) {
     this.server = server;
+    nonces = new IncrementNonces(server);
     configure(conf);
   }
 
   private void configure(Configuration conf) {
-    boolean enable = enabled(conf);
-    boolean regions = regions(conf);
-    if (enable && metrics == null) {
+    CoalescerSettings changed = CoalescerSettings.of(conf);
+    if (changed.isEnabled() && metrics == null) {
       metrics = CoalescerMetrics.register();
-      lanes = new InFlightIncrements();
+      inFlight = new InFlightIncrements();
+      eligibility = new MergeEligibility(metrics);
+      leader = new GroupLeader(server, metrics, nonces, this::pass);
     }
-    rowWaitMs = rowWaitMs(conf);
-    together = regions;
-    enabled = enable;
-  }
-
-  private static boolean enabled(Configuration conf) {
-    String value = conf.getTrimmed(ENABLED_KEY, "false");
-    if (value.equalsIgnoreCase("true") || value.equalsIgnoreCase("false")) {
-      return Boolean.parseBoolean(value);
-    }
-    throw new IllegalArgumentException(
-      ENABLED_KEY + " is '" + value + "'; set it to true or false.");
-  }
-
-  private static boolean regions(Configuration conf) {
-    String value = conf.getTrimmed(SCOPE_KEY, "row");
-    if (value.equals("row") || value.equals("region")) {
-      return value.equals("region");
-    }
-    throw new IllegalArgumentException(
-      SCOPE_KEY + " is '" + value + "'; set it to row or region.");
-  }
-
-  private static long rowWaitMs(Configuration conf) {
-    return Math.max(1, conf.getInt(ROW_WAIT_KEY, DEFAULT_ROW_WAIT_MS));
+    settings = changed;
   }
 
   /** Takes the keys from a changed configuration; keeps what it has if a value is no good. */
@@ -182,7 +147,7 @@ public final class IncrementCoalescer {
     if (call != null && call.chain() != null) {
       return inChain(call, region, increment);
     }
-    if (!enabled) {
+    if (!settings.isEnabled()) {
       return region.increment(increment, nonceGroup, nonce);
     }
     if (call == null || call.key() == null && !call.isLone()) {
@@ -203,7 +168,7 @@ public final class IncrementCoalescer {
   /** A handler's own call that found nobody of its row under way. */
   private Result lone(IncrementCall call, HRegion region, Increment increment)
     throws IOException {
-    if (together && held(region, increment.getRow())) {
+    if (settings.mergesRegion() && GroupLeader.isLocked(region, increment.getRow())) {
       // Those of other rows are not to wait for it.
       pass(call);
       return inTurn(region, increment, call.nonceGroup(), call.nonce());
@@ -211,7 +176,7 @@ public final class IncrementCoalescer {
     if (call.leaveGroup()) {
       metrics.single();
     } else {
-      CounterKey own = mergeable(region, increment);
+      CounterKey own = eligibility.key(region, increment, settings.mergesRegion());
       if (call.key().equals(own)) {
         call.read(increment, own);
         return begun(call, region, increment);
@@ -229,7 +194,7 @@ public final class IncrementCoalescer {
   private Result begun(IncrementCall call, HRegion region, Increment increment)
     throws IOException {
     if (call.key().region() == region && call.hold() != null) {
-      if (!call.key().together() || !held(region, increment.getRow())) {
+      if (!call.key().together() || !GroupLeader.isLocked(region, increment.getRow())) {
         return withTurn(call, region, increment);
       }
       pass(call);
@@ -260,8 +225,8 @@ public final class IncrementCoalescer {
     if (!mayWait) {
       throw new RegionTooBusyException("The same increment is going on already.");
     }
-    CounterKey key = mergeable(region, increment);
-    return key == null || !permitted(region, increment)
+    CounterKey key = eligibility.key(region, increment, settings.mergesRegion());
+    return key == null || !eligibility.isPermitted(region, increment)
       ? region.increment(increment, nonceGroup, nonce)
       : queued(key, region, increment, nonceGroup, nonce);
   }
@@ -269,19 +234,19 @@ public final class IncrementCoalescer {
   /** Does an increment whose thread may wait, with others if there are any. */
   private Result inTurn(HRegion region, Increment increment, long nonceGroup, long nonce)
     throws IOException {
-    CounterKey found = mergeable(region, increment);
+    CounterKey found = eligibility.key(region, increment, settings.mergesRegion());
     if (found == null) {
       return region.increment(increment, nonceGroup, nonce);
     }
     // Calls that come meanwhile are to know of it.
     int place = InFlightIncrements.place(region.getRegionInfo().getRegionName(),
       found.together() ? null : increment.getRow());
-    InFlightIncrements.Lane lane = lanes.at(place);
+    InFlightIncrements.Lane lane = inFlight.at(place);
     lane.enter(null);
     try {
       IncrementCall ahead = lane.first(place);
       if (ahead != null) {
-        ahead.turnOf(found, false, turns);
+        ahead.turnOf(found, false, queues);
       }
       return inTurn(found, region, increment, nonceGroup, nonce);
     } finally {
@@ -293,16 +258,16 @@ public final class IncrementCoalescer {
   private Result inTurn(CounterKey found, HRegion region, Increment increment, long nonceGroup,
     long nonce) throws IOException {
     IncrementQueue own = new IncrementQueue();
-    IncrementQueue turn = turns.putIfAbsent(found, own);
-    if (turn == null && found.together() && held(region, increment.getRow())) {
+    IncrementQueue queue = queues.putIfAbsent(found, own);
+    if (queue == null && found.together() && GroupLeader.isLocked(region, increment.getRow())) {
       pass(found, own);
       return inTurn(found.of(increment.getRow()), region, increment, nonceGroup, nonce);
     }
-    if (turn == null) {
+    if (queue == null) {
       metrics.single();
       return alone(region, increment, nonceGroup, nonce, true, () -> pass(found, own));
     }
-    if (!permitted(region, increment)) {
+    if (!eligibility.isPermitted(region, increment)) {
       return region.increment(increment, nonceGroup, nonce);
     }
     return queued(found, region, increment, nonceGroup, nonce);
@@ -315,7 +280,7 @@ public final class IncrementCoalescer {
    */
   private Result queued(CounterKey key, HRegion region, Increment increment, long nonceGroup,
     long nonce) throws IOException {
-    if (!startNonce(nonceGroup, nonce, server)) {
+    if (!nonces.start(nonceGroup, nonce)) {
       metrics.repeated();
       return region.increment(increment, nonceGroup, nonce);
     }
@@ -326,21 +291,9 @@ public final class IncrementCoalescer {
       () -> span(region));
   }
 
-  /** Returns false if only the region can tell whether the caller may. */
-  private boolean permitted(HRegion region, Increment increment) throws IOException {
-    if (
-      IncrementHooks.of(region.getCoprocessorHost()) == IncrementHooks.PERMISSIONS
-        && !IncrementHooks.permit(region.getCoprocessorHost(), increment)
-    ) {
-      metrics.hooked();
-      return false;
-    }
-    return true;
-  }
-
   /** Returns whether {@link #dispatch} has anything to do. */
   public boolean isEnabled() {
-    return enabled;
+    return settings.isEnabled();
   }
 
   /** Has increments that this server reads from now on pass here before they are dispatched. */
@@ -361,8 +314,8 @@ public final class IncrementCoalescer {
   public boolean dispatch(IncrementCall call, CallRunner runner, RpcScheduler scheduler) {
     call.runBy(runner, scheduler);
     IncrementRequest request = call.request();
-    boolean alone = call.enter(lanes, InFlightIncrements.place(request.regionName(),
-      together ? null : request.mutation().getRow()));
+    boolean alone = call.enter(inFlight, InFlightIncrements.place(request.regionName(),
+      settings.mergesRegion() ? null : request.mutation().getRow()));
     boolean taken = alone || !read(call) ? call.dispatch() : join(call);
     if (!taken) {
       over(call);
@@ -379,9 +332,7 @@ public final class IncrementCoalescer {
         return false;
       }
       Increment increment = request.increment();
-      boolean apart =
-        durability(region, increment) == Durability.SKIP_WAL || hooked(region, increment);
-      CounterKey key = apart ? null : CounterKey.of(region, increment, together);
+      CounterKey key = eligibility.peek(region, increment, settings.mergesRegion());
       call.read(increment, key);
       return key != null;
     } catch (IOException | RuntimeException e) {
@@ -394,34 +345,34 @@ public final class IncrementCoalescer {
   private boolean join(IncrementCall call) {
     CounterKey key = call.key();
     while (true) {
-      IncrementQueue turn = turns.get(key);
-      IncrementCall ahead = turn == null ? call.ahead() : null;
+      IncrementQueue queue = queues.get(key);
+      IncrementCall ahead = queue == null ? call.ahead() : null;
       if (ahead != null) {
         // What is more urgent does not wait in the queue of what is less.
-        turn = ahead.turnOf(key, ahead.request().priority() == call.request().priority(), turns);
+        queue = ahead.turnOf(key, ahead.request().priority() == call.request().priority(), queues);
       }
-      if (turn == null) {
+      if (queue == null) {
         IncrementQueue own = new IncrementQueue(call);
-        turn = turns.putIfAbsent(key, own);
-        if (turn == null) {
+        queue = queues.putIfAbsent(key, own);
+        if (queue == null) {
           return call.dispatch(own);
         }
       }
-      if (turn.waiting() >= MAX) {
+      if (queue.waiting() >= GroupLeader.MAX_MEMBERS) {
         return call.dispatch();
       }
-      if (turn.join(call)) {
+      if (queue.join(call)) {
         return true;
       }
       // Over, and about to be removed by its last thread, which this one is not to wait for.
-      turns.remove(key, turn);
+      queues.remove(key, queue);
     }
   }
 
   /** Called when a call has been answered, or dropped. */
   void over(IncrementCall call) {
     try {
-      endNonce(call, call.state() == State.DONE);
+      nonces.end(call, call.state() == State.DONE);
     } finally {
       try {
         pass(call);
@@ -438,13 +389,13 @@ public final class IncrementCoalescer {
    */
   void refused(IncrementCall call) {
     metrics.refused();
-    refusedCalls.add(call, rowWaitMs);
+    refusedCalls.add(call, settings.rowWaitMs());
   }
 
   private void pass(IncrementCall call) {
-    IncrementQueue turn = call.release();
-    if (turn != null) {
-      pass(call.key(), turn);
+    IncrementQueue queue = call.release();
+    if (queue != null) {
+      pass(call.key(), queue);
     }
   }
 
@@ -452,21 +403,21 @@ public final class IncrementCoalescer {
   private Result withTurn(IncrementCall call, HRegion region, Increment increment)
     throws IOException {
     try {
-      IncrementQueue turn = call.hold();
-      if (turn.waiting() == 0) {
+      IncrementQueue queue = call.hold();
+      if (queue.waiting() == 0) {
         metrics.single();
         return alone(region, increment, call.nonceGroup(), call.nonce(), true, () -> pass(call));
       }
-      if (!permitted(region, increment)) {
+      if (!eligibility.isPermitted(region, increment)) {
         return region.increment(increment, call.nonceGroup(), call.nonce());
       }
-      if (!tryStart(call)) {
+      if (!nonces.tryStart(call)) {
         // The one that is going on may need the turn.
         pass(call);
         return queued(call.key(), region, increment, call.nonceGroup(), call.nonce());
       }
       return TraceUtil.trace(() -> {
-        lead(call.key(), turn, region, call);
+        leader.lead(call.key(), queue, region, call);
         return conclude(call.key(), region, call, increment);
       }, () -> span(region));
     } finally {
@@ -477,15 +428,15 @@ public final class IncrementCoalescer {
   /** A call that is run by the thread that leads, inside another one. */
   private Result inChain(IncrementCall call, HRegion region, Increment increment)
     throws IOException {
-    if (call.key().region() != region || !permitted(region, increment)) {
-      endNonce(call, false);
+    if (call.key().region() != region || !eligibility.isPermitted(region, increment)) {
+      nonces.end(call, false);
       return aloneInChain(call, region, increment);
     }
     NestedCalls chain = call.chain();
     chain.add(call);
     try {
       return TraceUtil.trace(() -> {
-        run(chain, call.key(), region);
+        leader.run(chain, call.key(), region);
         return conclude(call.key(), region, call, increment);
       }, () -> span(region));
     } finally {
@@ -500,100 +451,57 @@ public final class IncrementCoalescer {
    */
   private Result aloneInChain(IncrementCall call, HRegion region, Increment increment)
     throws IOException {
-    if (call.chain().isLate(rowWaitMs) || held(region, increment.getRow())) {
+    if (
+      call.chain().isLate(settings.rowWaitMs())
+        || GroupLeader.isLocked(region, increment.getRow())
+    ) {
       throw new RegionTooBusyException("Somebody holds the row of the increment.");
     }
     return alone(region, increment, call.nonceGroup(), call.nonce(), false, NOTHING);
-  }
-
-  /** Runs all calls of a chain that are left, each inside the one before, and does the sum. */
-  private void run(NestedCalls chain, CounterKey key, HRegion region) {
-    RpcCall own = RpcServer.getCurrentCall().orElse(null);
-    for (IncrementCall next = chain.next(); next != null; next = chain.next()) {
-      try {
-        // A duplicate may have to wait for one of this chain: not here.
-        if (tryStart(next)) {
-          next.run(chain);
-        } else {
-          next.dispatchInTime();
-        }
-      } catch (RuntimeException | Error e) {
-        // Its client gets no answer, as from a handler that fails so.
-        LOG.error("An increment of {} failed", key, e);
-      } finally {
-        RpcServer.setCurrentCall(own);
-      }
-    }
-    if (chain.end()) {
-      runGroup(chain, key, region);
-    }
   }
 
   private static Span span(HRegion region) {
     return TraceUtil.createSpan("Region.increment.merged");
   }
 
-  private static Durability durability(HRegion region, Increment increment) {
-    Durability durability = increment.getDurability();
-    return durability == Durability.USE_DEFAULT
-      ? region.getTableDescriptor().getDurability()
-      : durability;
-  }
-
-  private static boolean hooked(HRegion region, Increment increment) {
-    // Cells with permissions of their own are AccessController's to make.
-    return increment.getACL() != null
-      || IncrementHooks.of(region.getCoprocessorHost()) == IncrementHooks.EACH;
-  }
-
-  private CounterKey mergeable(HRegion region, Increment increment) {
-    // Without a WAL edit nobody could tell a group that changed nothing from one that did.
-    if (durability(region, increment) == Durability.SKIP_WAL) {
-      metrics.withoutWal();
-      return null;
-    }
-    if (hooked(region, increment)) {
-      metrics.hooked();
-      return null;
-    }
-    CounterKey key = CounterKey.of(region, increment, together);
-    if (key == null) {
-      metrics.irregular();
-    }
-    return key;
-  }
-
-  private void pass(CounterKey key, IncrementQueue turn) {
-    PendingIncrement next = turn.pass();
+  private void pass(CounterKey key, IncrementQueue queue) {
+    PendingIncrement next = queue.pass();
     if (next == null) {
-      turns.remove(key, turn);
+      queues.remove(key, queue);
     } else {
-      next.wake(turn);
+      next.wake(queue);
     }
   }
 
   private Result follow(CounterKey key, HRegion region, PendingIncrement pending,
     Increment increment) throws IOException {
     try {
-      IncrementQueue turn = null;
-      while (turn == null || !turn.join(pending)) {
+      IncrementQueue queue = null;
+      while (queue == null || !queue.join(pending)) {
         IncrementQueue own = new IncrementQueue();
-        turn = turns.putIfAbsent(key, own);
-        if (turn == null) {
+        queue = queues.putIfAbsent(key, own);
+        if (queue == null) {
           // The turn was over before this one had joined.
           pending.setState(State.LEADS);
-          turn = own;
+          queue = own;
           break;
         }
       }
-      if (await(turn, pending) == State.LEADS) {
-        lead(key, turn, region, pending);
+      if (queue.await(pending, waitMs()) == State.LEADS) {
+        leader.lead(key, queue, region, pending);
       }
       return conclude(key, region, pending, increment);
     } finally {
       // If something was thrown on the way.
-      endNonce(pending, pending.state() == State.DONE);
+      nonces.end(pending, pending.state() == State.DONE);
     }
+  }
+
+  private long waitMs() {
+    long wait = settings.rowWaitMs();
+    return RpcServer.getCurrentCall().map(
+      call -> Math.min(wait, call.getDeadline() - EnvironmentEdgeManager.currentTime()))
+      .orElse(wait);
   }
 
   /** What comes of an increment for which somebody has done what there was to do. */
@@ -608,14 +516,14 @@ public final class IncrementCoalescer {
         }
         return follow(key.of(pending.row()), region, again, increment);
       case DONE:
-        endNonce(pending, true);
+        nonces.end(pending, true);
         return pending.result();
       case FAILED:
-        endNonce(pending, false);
+        nonces.end(pending, false);
         throw pending.failure();
       default:
         // Gone from the queue, or the group came to nothing: the region does it, or says why not.
-        endNonce(pending, false);
+        nonces.end(pending, false);
         metrics.alone();
         boolean carried = pending instanceof IncrementCall
           && ((IncrementCall) pending).chain() != null;
@@ -625,225 +533,18 @@ public final class IncrementCoalescer {
     }
   }
 
-  /**
-   * Waits until this increment leads or its group is done. Who is interrupted, or has waited as
-   * long as for a row lock, leaves, unless in a group already: that has to be waited for, like a
-   * sync.
-   */
-  private State await(IncrementQueue turn, PendingIncrement pending) {
-    long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(waitMs());
-    boolean interrupted = false;
-    State state = pending.state();
-    while (state == State.WAITING || state == State.TAKEN) {
-      long left = deadline - System.nanoTime();
-      if (state == State.TAKEN) {
-        // Waits without a limit: whoever has taken it says how it ends, see lead.
-        LockSupport.park(turn);
-      } else if (left > 0 && !interrupted) {
-        LockSupport.parkNanos(turn, left);
-      } else if (turn.leave(pending)) {
-        break;
-      }
-      interrupted |= Thread.interrupted();
-      state = pending.state();
-    }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
-    }
-    return state;
-  }
-
-  private long waitMs() {
-    long wait = rowWaitMs;
-    return RpcServer.getCurrentCall().map(
-      call -> Math.min(wait, call.getDeadline() - EnvironmentEdgeManager.currentTime()))
-      .orElse(wait);
-  }
-
-  /**
-   * Does the sum of this increment and of all that wait behind it, and passes the turn on.
-   * <p>
-   * Invariant: whoever is taken out of the queue is told how it ends before the turn is passed on,
-   * whatever is thrown; that it failed if the edit may be in the WAL, else to go on by itself.
-   */
-  private void lead(CounterKey key, IncrementQueue turn, HRegion region, PendingIncrement leader) {
-    List<PendingIncrement> waiting = Collections.emptyList();
-    NestedCalls chain = null;
-    try (ResponseBatch responses = ResponseBatch.begin()) {
-      waiting = turn.take(MAX - 1, MAX_CALLS);
-      waiting.add(0, leader);
-      if (key.together()) {
-        setApart(region, waiting, leader);
-      }
-      chain = new NestedCalls(waiting, responses);
-      run(chain, key, region);
-    } finally {
-      try {
-        releaseLeft(waiting, chain);
-      } finally {
-        // After those who are done have been woken: where threads wait for processors, the sooner
-        // these answer, the more of their clients' next increments are in the next group.
-        leader.release();
-        pass(key, turn);
-      }
-    }
-    if (chain.error() != null) {
-      throw chain.error();
-    }
-  }
-
-  /** Has those go on by themselves who were taken for a group that was not even tried. */
-  private static void releaseLeft(List<PendingIncrement> taken, NestedCalls chain) {
-    for (PendingIncrement left : taken) {
-      if (left.state() != State.TAKEN) {
-        continue;
-      }
-      if (!(left instanceof IncrementCall)) {
-        left.setState(State.ALONE);
-        left.unpark();
-      } else if (chain == null) {
-        ((IncrementCall) left).dispatchInTime();
-      }
-    }
-    if (chain != null) {
-      for (IncrementCall next = chain.next(); next != null; next = chain.next()) {
-        next.dispatchInTime();
-      }
-    }
-  }
-
-  /** Does the sum of a chain's members, and tells all of them how it ended. */
-  private void runGroup(NestedCalls chain, CounterKey key, HRegion region) {
-    List<PendingIncrement> members = chain.members();
-    if (members.isEmpty()) {
-      return;
-    }
-    IncrementGroup group = null;
-    Throwable failure = null;
-    try {
-      group = new IncrementGroup(key, members);
-      group.run(region);
-      group.done();
-    } catch (Throwable e) {
-      failure = e;
-      IncrementGroup.failed(members, group != null && group.appended(), e);
-    } finally {
-      members.forEach(PendingIncrement::unpark);
-    }
-    if (failure instanceof Error) {
-      chain.failed((Error) failure);
-    }
-    try {
-      if (failure == null) {
-        count(region, group);
-      } else if (group == null || !group.appended()) {
-        metrics.failedGroup();
-      }
-    } catch (RuntimeException | Error e) {
-      // All have been told already.
-      LOG.error("A group of increments of {} is not counted", key, e);
-    }
-  }
-
-  /**
-   * Whether somebody has the row's lock or waits for it. That is never a group of all rows, whose
-   * turn is the caller's. Who holds it is not to keep the other rows waiting.
-   */
-  private static boolean held(HRegion region, byte[] row) {
-    return region.getLockedRows().containsKey(new HashedBytes(row));
-  }
-
-  /** Removes those whose row is held, and has them go on with those of their row alone. */
-  private static void setApart(HRegion region, List<PendingIncrement> members,
-    PendingIncrement leader) {
-    members.removeIf(member -> {
-      if (!held(region, member.row())) {
-        return false;
-      }
-      member.setState(State.APART);
-      if (member instanceof IncrementCall && member != leader) {
-        ((IncrementCall) member).dispatchInTime();
-      } else {
-        member.unpark();
-      }
-      return true;
-    });
-  }
-
-  /** The region has counted one write for each row, and one increment; here are the others. */
-  private void count(HRegion region, IncrementGroup group) {
-    metrics.group(group.size(), group.calls());
-    int others = group.size() - group.rows();
-    if (others > 0) {
-      region.addWriteRequestsCount(others);
-      if (server != null && server.getMetrics() != null) {
-        server.getMetrics().updateWriteQueryMeter(region, others);
-      }
-    }
-    if (region.getMetrics() != null) {
-      for (int i = 1; i < group.size(); i++) {
-        region.getMetrics().updateIncrement();
-      }
-    }
-  }
-
-  private ServerNonceManager nonces(long nonce) {
-    return server == null || nonce == HConstants.NO_NONCE ? null : server.getNonceManager();
-  }
-
-  private boolean startNonce(long nonceGroup, long nonce, Stoppable waiting)
-    throws InterruptedIOException {
-    ServerNonceManager manager = nonces(nonce);
-    try {
-      return manager == null || manager.startOperation(nonceGroup, nonce, waiting);
-    } catch (InterruptedException e) {
-      throw new InterruptedIOException("Nonce start operation interrupted");
-    }
-  }
-
-  /** Returns false if the same increment has been done, or is going on, which is not waited for. */
-  private boolean tryStart(IncrementCall call) {
-    try {
-      if (!startNonce(call.nonceGroup(), call.nonce(), NonceDeadlockGuard.INSTANCE)) {
-        return false;
-      }
-    } catch (InterruptedIOException e) {
-      return false;
-    } catch (RuntimeException | Error e) {
-      LOG.error("The nonce of an increment is not known, its call goes to a handler", e);
-      return false;
-    }
-    call.start();
-    return true;
-  }
-
-  private void endNonce(PendingIncrement increment, boolean success) {
-    ServerNonceManager manager = nonces(increment.nonce());
-    if (!increment.stop() || manager == null) {
-      return;
-    }
-    try {
-      if (success) {
-        manager.addMvccToOperationContext(increment.nonceGroup(), increment.nonce(),
-          increment.sequenceId());
-      }
-    } finally {
-      manager.endOperation(increment.nonceGroup(), increment.nonce(), success);
-    }
-  }
-
   /** Returns how many rows have an increment going on or waiting. */
   int rows() {
-    return turns.size();
+    return queues.size();
   }
 
   /** Returns how many increments have come and are not over yet. */
   int underWay() {
-    return lanes.underWay();
+    return inFlight.underWay();
   }
 
   /** Returns how many increments wait for their turn. */
   int waiting() {
-    return turns.values().stream().mapToInt(IncrementQueue::waiting).sum();
+    return queues.values().stream().mapToInt(IncrementQueue::waiting).sum();
   }
 }

@@ -21,37 +21,40 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.apache.hadoop.hbase.regionserver.counter.PendingIncrement.State;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * Whose turn it is to increment the columns of a row, or of a region's rows, and who waits for it.
- * One increment has the turn at any time; the others wait in the order in which they came. A call
- * that no handler has begun has it only as long as no thread comes: all handlers may be among the
- * threads that wait. Thread-safe; no thread waits in it.
+ * The increments of the columns of a row, or of the rows of a region, that wait for the one in
+ * flight. Invariant: as long as the queue is not over, one increment leads, and the others wait in
+ * the order of their arrival. A call that no handler has begun leads only until a thread joins,
+ * since all handlers may be among the threads that wait. Thread-safe. No thread holds the lock of a
+ * queue while it waits.
  */
 @InterfaceAudience.Private
 final class IncrementQueue {
 
   private final ArrayDeque<PendingIncrement> queue = new ArrayDeque<>();
-  /** How many in the queue have a thread. */
+  /** The number of increments in the queue that have a thread. */
   private int threads;
-  /** Who has the turn, if no handler has begun it. */
+  /** The call that leads, if no handler has begun it. */
   private IncrementCall first;
   private boolean over;
 
-  /** A turn of the thread that makes it. */
+  /** Creates a queue that the calling thread leads. */
   IncrementQueue() {
   }
 
-  /** A turn of a call that no handler has begun. */
+  /** Creates a queue that a call leads which no handler has begun. */
   IncrementQueue(IncrementCall first) {
     this.first = first;
   }
 
   /**
-   * Queues an increment up, or gives it the turn, if it has a thread and who has it has none.
-   * @return false if the turn is over, so that another has to be begun
+   * Adds an increment. It leads if it has a thread and the leader has none.
+   * @return false if the queue is over, so that the caller has to create another one
    */
   synchronized boolean join(PendingIncrement increment) {
     if (over) {
@@ -69,7 +72,7 @@ final class IncrementQueue {
     return true;
   }
 
-  /** Called by who has begun a call that was given the turn; returns false if it is another's. */
+  /** Called by the handler that begins a leading call. Returns false if another one leads now. */
   synchronized boolean begin(IncrementCall call) {
     if (first != call) {
       return false;
@@ -78,7 +81,7 @@ final class IncrementQueue {
     return true;
   }
 
-  /** Returns false if the increment leads or is taken already. */
+  /** Removes an increment. Returns false if it leads or is in a group already. */
   synchronized boolean leave(PendingIncrement increment) {
     if (increment.state() != State.WAITING || !queue.remove(increment)) {
       return false;
@@ -88,16 +91,17 @@ final class IncrementQueue {
   }
 
   /**
-   * Returns those who wait, in their order, up to a number; they can't leave any more. If this
-   * throws, nobody is taken. The list has room for one more.
-   * @param mostCalls how many of them may be without a thread
+   * Removes waiting increments for a group, in their order; they cannot leave any more. If this
+   * throws, none was removed. The list has space for one more.
+   * @param max      maximum number of increments
+   * @param maxCalls maximum number of those without a thread
    */
-  synchronized List<PendingIncrement> take(int most, int mostCalls) {
-    List<PendingIncrement> taken = new ArrayList<>(Math.min(most, queue.size()) + 1);
+  synchronized List<PendingIncrement> take(int max, int maxCalls) {
+    List<PendingIncrement> taken = new ArrayList<>(Math.min(max, queue.size()) + 1);
     int calls = 0;
-    while (taken.size() < most && !queue.isEmpty()) {
+    while (taken.size() < max && !queue.isEmpty()) {
       boolean call = queue.peek() instanceof IncrementCall;
-      if (call && ++calls > mostCalls) {
+      if (call && ++calls > maxCalls) {
         break;
       }
       threads -= call ? 0 : 1;
@@ -109,8 +113,8 @@ final class IncrementQueue {
   }
 
   /**
-   * Gives the turn to the thread that has waited longest, or else the call; returns null, and is
-   * over, if nobody waits.
+   * Makes the first waiting thread the leader, or the first call if no thread waits.
+   * @return the new leader, or null if none waits, so that the queue is over
    */
   synchronized PendingIncrement pass() {
     PendingIncrement next = threads > 0 ? pollThread() : queue.poll();
@@ -136,5 +140,35 @@ final class IncrementQueue {
 
   synchronized int waiting() {
     return queue.size();
+  }
+
+  /**
+   * Waits until an increment leads or its group has ended. An increment whose thread is
+   * interrupted, or that has waited for too long, leaves the queue, unless it is in a group
+   * already: that has to be waited for, as for a sync.
+   * @param waitMs the maximum wait for the leadership, in milliseconds
+   * @return its state, WAITING if it has left
+   */
+  State await(PendingIncrement pending, long waitMs) {
+    long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(waitMs);
+    boolean interrupted = false;
+    State state = pending.state();
+    while (state == State.WAITING || state == State.TAKEN) {
+      long left = deadline - System.nanoTime();
+      if (state == State.TAKEN) {
+        // Waits without a limit: whoever has taken it says how it ends, see GroupLeader.lead.
+        LockSupport.park(this);
+      } else if (left > 0 && !interrupted) {
+        LockSupport.parkNanos(this, left);
+      } else if (leave(pending)) {
+        break;
+      }
+      interrupted |= Thread.interrupted();
+      state = pending.state();
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+    return state;
   }
 }

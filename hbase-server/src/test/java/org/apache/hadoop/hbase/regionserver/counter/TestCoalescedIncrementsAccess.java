@@ -104,7 +104,7 @@ public class TestCoalescedIncrementsAccess {
     dave = User.createUserForTesting(conf, "dave", new String[0]);
     SecureTestUtil.enableSecurity(conf);
     conf.set("hbase.superuser", User.getCurrent().getShortName());
-    conf.setBoolean(IncrementCoalescer.ENABLED_KEY, true);
+    conf.setBoolean(CoalescerSettings.ENABLED_KEY, true);
     // Nobody gives up while a test holds a row.
     conf.setInt("hbase.rowlock.wait.duration", 600_000);
     UTIL.startMiniCluster(1);

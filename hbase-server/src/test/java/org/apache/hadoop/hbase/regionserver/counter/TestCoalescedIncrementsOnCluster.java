@@ -82,12 +82,12 @@ public class TestCoalescedIncrementsOnCluster {
   @Before
   public void setUp() throws Exception {
     Configuration conf = util.getConfiguration();
-    conf.setBoolean(IncrementCoalescer.ENABLED_KEY, true);
+    conf.setBoolean(CoalescerSettings.ENABLED_KEY, true);
     conf.setInt(HConstants.HBASE_CLIENT_RETRIES_NUMBER, 100);
     conf.setInt(HConstants.HBASE_CLIENT_PAUSE, 20);
     util.startMiniCluster(1);
     // Both kinds of servers; what comes later is of the second.
-    util.getHBaseCluster().getConfiguration().set(IncrementCoalescer.SCOPE_KEY, "region");
+    util.getHBaseCluster().getConfiguration().set(CoalescerSettings.SCOPE_KEY, "region");
     util.getHBaseCluster().startRegionServerAndWait(60_000);
     table = TableName.valueOf(name.getMethodName());
     util.createTable(table, CounterHistory.FAMILY).close();

@@ -395,7 +395,7 @@ public class TestIncrementCalls extends TestIncrementCoalescer {
     Future<Result> third = send(plus(100), 1002);
     long groups = CoalescerMetrics.register().groups();
     Configuration off = new Configuration(conf);
-    off.setBoolean(IncrementCoalescer.ENABLED_KEY, false);
+    off.setBoolean(CoalescerSettings.ENABLED_KEY, false);
     coalescer.onConfigurationChange(off);
     lock.release();
     assertEquals(1, value(first.get()));

@@ -100,7 +100,7 @@ public class TestIncrementCallsOnCluster {
     bob = User.createUserForTesting(conf, "bob", new String[0]);
     SecureTestUtil.enableSecurity(conf);
     conf.set("hbase.superuser", User.getCurrent().getShortName());
-    conf.setBoolean(IncrementCoalescer.ENABLED_KEY, true);
+    conf.setBoolean(CoalescerSettings.ENABLED_KEY, true);
     conf.setInt(HConstants.REGION_SERVER_HANDLER_COUNT,
       HConstants.DEFAULT_REGION_SERVER_HANDLER_COUNT);
     // Nobody gives up while a test holds a row.

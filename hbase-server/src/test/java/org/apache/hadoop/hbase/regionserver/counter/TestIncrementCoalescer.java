@@ -135,7 +135,7 @@ public class TestIncrementCoalescer {
 
   @Before
   public void setUp() throws Exception {
-    conf.setBoolean(IncrementCoalescer.ENABLED_KEY, true);
+    conf.setBoolean(CoalescerSettings.ENABLED_KEY, true);
     open();
   }
 
@@ -465,13 +465,15 @@ public class TestIncrementCoalescer {
   private static boolean isWithin(String method) {
     return Arrays.stream(new Throwable().getStackTrace())
       .anyMatch(frame -> frame.getMethodName().equals(method)
-        && frame.getClassName().equals(IncrementCoalescer.class.getName()));
+        && frame.getClassName().equals(GroupLeader.class.getName()));
   }
 
   @Test
   public void testGroupThatCannotBeCountedIsDoneOnce() throws Exception {
+    AtomicInteger thrown = new AtomicInteger();
     Mockito.doAnswer(call -> {
       if (isWithin("count")) {
+        thrown.incrementAndGet();
         throw new IllegalStateException("count");
       }
       return call.callRealMethod();
@@ -491,6 +493,7 @@ public class TestIncrementCoalescer {
     for (long nonce = 1; nonce <= 4; nonce++) {
       assertFalse("nonce " + nonce, nonces.startOperation(CLIENT, nonce, null));
     }
+    assertTrue("nothing was thrown", thrown.get() > 0);
   }
 
   /** The one that leads fails with it; those who were taken go on by themselves. */
@@ -765,7 +768,7 @@ public class TestIncrementCoalescer {
   @Test
   public void testCanBeSwitchedOffAndOn() throws Exception {
     Configuration off = new Configuration(conf);
-    off.set(IncrementCoalescer.ENABLED_KEY, "false");
+    off.set(CoalescerSettings.ENABLED_KEY, "false");
     coalescer.onConfigurationChange(off);
     RowLock lock = region.getRowLock(ROW);
     Future<Result> one = send(plus(1));
@@ -775,7 +778,7 @@ public class TestIncrementCoalescer {
     two.get();
     assertEquals(2, edits());
     // A bad value leaves it as it is.
-    off.set(IncrementCoalescer.ENABLED_KEY, "yes");
+    off.set(CoalescerSettings.ENABLED_KEY, "yes");
     coalescer.onConfigurationChange(off);
     coalescer.onConfigurationChange(conf);
     lock = region.getRowLock(ROW);
@@ -792,7 +795,7 @@ public class TestIncrementCoalescer {
   /** Increments of other rows wait too, and are done together with those of the row. */
   private void groupRows() {
     Configuration changed = new Configuration(conf);
-    changed.set(IncrementCoalescer.SCOPE_KEY, "region");
+    changed.set(CoalescerSettings.SCOPE_KEY, "region");
     coalescer.onConfigurationChange(changed);
   }
 
@@ -980,15 +983,15 @@ public class TestIncrementCoalescer {
   @Test
   public void testBadSettingIsRefusedInOneSentence() {
     Configuration bad = new Configuration(conf);
-    bad.set(IncrementCoalescer.ENABLED_KEY, "yes");
+    bad.set(CoalescerSettings.ENABLED_KEY, "yes");
     IllegalArgumentException e = assertThrows(IllegalArgumentException.class,
       () -> new IncrementCoalescer(bad, null));
-    assertEquals(IncrementCoalescer.ENABLED_KEY + " is 'yes'; set it to true or false.",
+    assertEquals(CoalescerSettings.ENABLED_KEY + " is 'yes'; set it to true or false.",
       e.getMessage());
-    bad.set(IncrementCoalescer.ENABLED_KEY, "true");
-    bad.set(IncrementCoalescer.SCOPE_KEY, "table");
+    bad.set(CoalescerSettings.ENABLED_KEY, "true");
+    bad.set(CoalescerSettings.SCOPE_KEY, "table");
     e = assertThrows(IllegalArgumentException.class, () -> new IncrementCoalescer(bad, null));
-    assertEquals(IncrementCoalescer.SCOPE_KEY + " is 'table'; set it to row or region.",
+    assertEquals(CoalescerSettings.SCOPE_KEY + " is 'table'; set it to row or region.",
       e.getMessage());
   }
 }
