@@ -87,7 +87,7 @@ final class WorkloadSuite implements Closeable {
   private final Path directory;
   private final boolean quick;
   private final List<Side> sides = new CopyOnWriteArrayList<>();
-  private final TimeToGo toGo = new TimeToGo();
+  private final EtaEstimator eta = new EtaEstimator();
   private final JsonObject results = new JsonObject();
   private final JsonArray caseResults = new JsonArray();
   /** What to ask for to sleep so many us, in ns. */
@@ -228,7 +228,7 @@ final class WorkloadSuite implements Closeable {
     Files.createDirectories(directory.resolve("logs"));
     plan(cases);
     say("%d cases, %.0f rounds of %.0f s on each side, about %s", cases.size(), number("rounds"),
-      number("seconds"), toGo);
+      number("seconds"), eta);
     start(cases.get(0).handlers());
     int failures = 0;
     for (int i = 0; i < cases.size(); i++) {
@@ -327,23 +327,23 @@ final class WorkloadSuite implements Closeable {
     loaded.clear();
     // What the ended ones kept is as much as the new ones are going to need.
     deleteKept();
-    toGo.forget();
+    eta.dropPlan();
     plan(left);
     start(left.get(0).handlers());
   }
 
   private void plan(List<WorkloadCase> cases) {
-    toGo.plan("start", cases.stream().map(WorkloadCase::handlers).distinct().count(),
+    eta.plan("start", cases.stream().map(WorkloadCase::handlers).distinct().count(),
       START_GUESS);
     Set<String> tables = new HashSet<>();
     for (WorkloadCase one : cases) {
       if (tables.add(one.handlers() + " " + one.table())) {
-        toGo.plan("load", one.rows(quick) + ROWS_OF_A_TABLE, LOAD_GUESS);
+        eta.plan("load", one.rows(quick) + ROWS_OF_A_TABLE, LOAD_GUESS);
       }
-      toGo.plan("warm", (one.fixedRate() > 0 ? 4 : 2) * number("first.warmup.seconds"),
+      eta.plan("warm", (one.fixedRate() > 0 ? 4 : 2) * number("first.warmup.seconds"),
         WARM_GUESS);
-      toGo.plan("run", secondsOf(one), RUN_GUESS);
-      toGo.plan("empty", one.isEmptied() ? 2 * (number("rounds") + 1) : 0, EMPTY_GUESS);
+      eta.plan("run", secondsOf(one), RUN_GUESS);
+      eta.plan("empty", one.isEmptied() ? 2 * (number("rounds") + 1) : 0, EMPTY_GUESS);
     }
   }
 
@@ -593,11 +593,11 @@ final class WorkloadSuite implements Closeable {
   }
 
   private void done(String kind, double amount, long startNanos) {
-    toGo.done(kind, amount, (System.nanoTime() - startNanos) / 1e9);
+    eta.done(kind, amount, (System.nanoTime() - startNanos) / 1e9);
   }
 
   private void say(String format, Object... values) {
-    out.printf(Locale.ROOT, "[%5s to go]  %s%n", toGo, String.format(Locale.ROOT, format, values));
+    out.printf(Locale.ROOT, "[%5s to go]  %s%n", eta, String.format(Locale.ROOT, format, values));
   }
 
   /** Something that is done on a side. */
