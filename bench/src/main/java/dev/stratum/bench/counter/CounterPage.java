@@ -88,7 +88,7 @@ final class CounterPage {
 
   private static CounterPoint find(List<CounterPoint> points, String side, CounterPoint other) {
     return points.stream().filter(p -> p.side.equals(side) && p.keys.equals(other.keys)
-      && p.way == other.way && p.clients == other.clients).findFirst().orElse(null);
+      && p.method == other.method && p.clients == other.clients).findFirst().orElse(null);
   }
 
   private static String table(List<CounterPoint> points) {
@@ -102,7 +102,7 @@ final class CounterPage {
       for (CounterPoint row : rows) {
         CounterPoint stock = find(points, "stock", row);
         CounterPoint fork = find(points, "fork", row);
-        text.append("| ").append(row.way.text()).append(" | ").append(row.clients).append(" | ")
+        text.append("| ").append(row.method.text()).append(" | ").append(row.clients).append(" | ")
           .append(figure("%,.0f", stock, p -> p.all.updatesPerSecond)).append(" | ")
           .append(figure("%,.0f", fork, p -> p.all.updatesPerSecond)).append(" | ")
           .append(stock == null || fork == null
@@ -110,7 +110,9 @@ final class CounterPage {
             : format("%.2f", fork.all.updatesPerSecond / stock.all.updatesPerSecond))
           .append(" | ").append(pair("%.1f", stock, fork, p -> p.all.p50 / 1000)).append(" | ")
           .append(pair("%.1f", stock, fork, p -> p.all.p99 / 1000)).append(" | ")
-          .append(row.way.loses() ? pair("%.1f %%", stock, fork, p -> p.lostPercent) : "")
+          .append(row.method.mayLoseUpdates()
+            ? pair("%.1f %%", stock, fork, p -> p.lostPercent)
+            : "")
           .append(" |\n");
       }
     }
@@ -139,34 +141,34 @@ final class CounterPage {
       + " An operation of a batch is ten updates.</p>\n");
     for (String keys : keys(points)) {
       List<CounterPoint> some = points.stream().filter(p -> p.keys.equals(keys)).toList();
-      List<CounterWay> ways = some.stream().map(p -> p.way).distinct().sorted().toList();
+      List<UpdateMethod> methods = some.stream().map(p -> p.method).distinct().sorted().toList();
       html.append("<h2>").append(keys).append("</h2>\n<h3>Updates per second, by clients</h3>\n");
-      charts(html, ways, some, false, p -> p.all.updatesPerSecond);
+      charts(html, methods, some, false, p -> p.all.updatesPerSecond);
       html.append("<h3>Milliseconds for one operation, by clients</h3>\n");
-      charts(html, ways, some, true, p -> p.all.p50 / 1000);
+      charts(html, methods, some, true, p -> p.all.p50 / 1000);
       html.append("<h3>Updates per second, over time</h3>\n");
-      overTime(html, ways, some, false);
+      overTime(html, methods, some, false);
       html.append("<h3>Milliseconds for one operation, over time</h3>\n");
-      overTime(html, ways, some, true);
+      overTime(html, methods, some, true);
     }
     return html.append(HtmlPage.end()).toString();
   }
 
-  private static TreeSet<Integer> clients(List<CounterPoint> points, CounterWay way) {
-    return points.stream().filter(p -> p.way == way).map(p -> p.clients)
+  private static TreeSet<Integer> clients(List<CounterPoint> points, UpdateMethod method) {
+    return points.stream().filter(p -> p.method == method).map(p -> p.clients)
       .collect(Collectors.toCollection(TreeSet::new));
   }
 
-  private static void charts(StringBuilder html, List<CounterWay> ways, List<CounterPoint> points,
-    boolean withP99, ToDoubleFunction<CounterPoint> figure) {
+  private static void charts(StringBuilder html, List<UpdateMethod> methods,
+    List<CounterPoint> points, boolean withP99, ToDoubleFunction<CounterPoint> figure) {
     html.append("<div class=\"charts\">\n");
-    for (CounterWay way : ways) {
-      List<Integer> clients = new ArrayList<>(clients(points, way));
+    for (UpdateMethod method : methods) {
+      List<Integer> clients = new ArrayList<>(clients(points, method));
       LineChart chart =
-        new LineChart(way.text(), clients.stream().map(String::valueOf).toList());
+        new LineChart(method.text(), clients.stream().map(String::valueOf).toList());
       for (String side : new String[] { "stock", "fork" }) {
         List<CounterPoint> line =
-          points.stream().filter(p -> p.way == way && p.side.equals(side)).toList();
+          points.stream().filter(p -> p.method == method && p.side.equals(side)).toList();
         chart.add(side, line.stream().mapToDouble(figure).toArray());
         if (withP99) {
           chart.add(side + " p99", line.stream().mapToDouble(p -> p.all.p99 / 1000).toArray());
@@ -177,13 +179,14 @@ final class CounterPage {
     html.append("</div>\n");
   }
 
-  private static void overTime(StringBuilder html, List<CounterWay> ways, List<CounterPoint> points,
-    boolean latency) {
+  private static void overTime(StringBuilder html, List<UpdateMethod> methods,
+    List<CounterPoint> points, boolean latency) {
     html.append("<div class=\"charts\">\n");
-    for (CounterWay way : ways) {
-      for (int clients : clients(points, way)) {
+    for (UpdateMethod method : methods) {
+      for (int clients : clients(points, method)) {
         html.append(overTime(
-          points.stream().filter(p -> p.way == way && p.clients == clients).toList(), latency));
+          points.stream().filter(p -> p.method == method && p.clients == clients).toList(),
+          latency));
       }
     }
     html.append("</div>\n");
@@ -195,7 +198,7 @@ final class CounterPage {
     Arrays.setAll(times,
       i -> i == times.length - 1 ? format("%.1f s", times.length * first.seconds) : "");
     LineChart chart =
-      new LineChart(first.way.text() + ", " + first.clients, Arrays.asList(times));
+      new LineChart(first.method.text() + ", " + first.clients, Arrays.asList(times));
     for (CounterPoint side : sides) {
       if (latency) {
         chart.add(side.side, values(side, i -> i.p50 / 1000));
