@@ -86,7 +86,7 @@ final class WorkloadSuite implements Closeable {
   private final PrintStream out;
   private final Path directory;
   private final boolean quick;
-  private final List<Side> sides = new CopyOnWriteArrayList<>();
+  private final List<ClusterUnderTest> sides = new CopyOnWriteArrayList<>();
   private final EtaEstimator eta = new EtaEstimator();
   private final JsonObject results = new JsonObject();
   private final JsonArray caseResults = new JsonArray();
@@ -322,7 +322,7 @@ final class WorkloadSuite implements Closeable {
     if (left.isEmpty()) {
       return;
     }
-    sides.forEach(Side::close);
+    sides.forEach(ClusterUnderTest::close);
     sides.clear();
     loaded.clear();
     // What the ended ones kept is as much as the new ones are going to need.
@@ -377,18 +377,18 @@ final class WorkloadSuite implements Closeable {
         if (closed) {
           throw new SuiteException("The run was stopped.");
         }
-        sides.add(new Side(name, arguments.getProperty(name + ".class.path"), keys, settings,
-          folder, logs));
+        sides.add(new ClusterUnderTest(name, arguments.getProperty(name + ".class.path"), keys,
+          settings, folder, logs));
       }
       JsonObject json = new JsonObject();
       own.forEach(json::addProperty);
       results.add(name + "Settings", json);
     }
-    both(Side::start);
+    both(ClusterUnderTest::start);
     JsonObject shared = new JsonObject();
     settings.shared((int) number("handlers")).forEach(shared::addProperty);
     results.add("sharedSettings", shared);
-    for (Side side : sides) {
+    for (ClusterUnderTest side : sides) {
       results.addProperty(side.name(), side.version());
       results.addProperty(side.name() + "Cache", side.cache());
       results.add(side.name() + "Commands", side.commands());
@@ -452,7 +452,7 @@ final class WorkloadSuite implements Closeable {
   private void measure(WorkloadCase one, JsonObject result) throws SuiteException {
     int rounds = (int) number("rounds");
     double rate = 0;
-    for (Side side : sides) {
+    for (ClusterUnderTest side : sides) {
       warm(one, side, 0);
     }
     for (int round = 0; round < rounds; round++) {
@@ -461,7 +461,7 @@ final class WorkloadSuite implements Closeable {
         if (rate == 0) {
           // What both can do, and the same in all rounds.
           rate = Math.max(1, Math.round(one.fixedRate() * slowest));
-          for (Side side : sides) {
+          for (ClusterUnderTest side : sides) {
             warm(one, side, rate);
           }
         }
@@ -507,7 +507,7 @@ final class WorkloadSuite implements Closeable {
   }
 
   /** Lets the compilers of the side's JVMs see the case before anything of it counts. */
-  private void warm(WorkloadCase one, Side side, double rate) throws SuiteException {
+  private void warm(WorkloadCase one, ClusterUnderTest side, double rate) throws SuiteException {
     if (one.isEmptied()) {
       empty(one, side);
     }
@@ -523,20 +523,20 @@ final class WorkloadSuite implements Closeable {
     done("warm", seconds, start);
   }
 
-  private void empty(WorkloadCase one, Side side) throws SuiteException {
+  private void empty(WorkloadCase one, ClusterUnderTest side) throws SuiteException {
     long start = System.nanoTime();
-    side.empty(one.table());
+    side.truncate(one.table());
     done("empty", 1, start);
   }
 
   /** A run on each side that is sampled, and for that reason counts for nothing else. */
   private void profile(WorkloadCase one, JsonObject result) throws SuiteException {
     JsonArray files = new JsonArray();
-    for (Side side : sides) {
+    for (ClusterUnderTest side : sides) {
       long start = System.nanoTime();
       String file = "flame/" + one.fullName().replace('/', '-') + "-" + side.name() + ".svg";
       if (one.isEmptied()) {
-        side.empty(one.table());
+        side.truncate(one.table());
       }
       slow(side, one.micros());
       side.profile(one.subject());
@@ -550,12 +550,12 @@ final class WorkloadSuite implements Closeable {
     result.add("flameGraphs", files);
   }
 
-  private JsonObject run(WorkloadCase one, Side side, int round, double rate)
+  private JsonObject run(WorkloadCase one, ClusterUnderTest side, int round, double rate)
     throws SuiteException {
     if (one.isEmptied()) {
       empty(one, side);
     } else if (one.isWriting()) {
-      side.quiet();
+      side.awaitIdle();
     }
     long start = System.nanoTime();
     double warmup = rate > 0 ? 0 : number("warmup.seconds");
@@ -585,11 +585,11 @@ final class WorkloadSuite implements Closeable {
   }
 
   /** The same sleep on both sides, found out once. */
-  private JsonObject slow(Side side, int micros) throws SuiteException {
+  private JsonObject slow(ClusterUnderTest side, int micros) throws SuiteException {
     if (micros > 0 && !sleeps.containsKey(micros)) {
       sleeps.put(micros, side.calibrate(micros));
     }
-    return side.slow(micros, sleeps.getOrDefault(micros, 0L));
+    return side.delayReads(micros, sleeps.getOrDefault(micros, 0L));
   }
 
   private void done(String kind, double amount, long startNanos) {
@@ -602,7 +602,7 @@ final class WorkloadSuite implements Closeable {
 
   /** Something that is done on a side. */
   private interface Step {
-    void run(Side side) throws SuiteException;
+    void run(ClusterUnderTest side) throws SuiteException;
   }
 
   /** Does the same on both sides at once. */
@@ -610,7 +610,7 @@ final class WorkloadSuite implements Closeable {
     ExecutorService pool = Executors.newFixedThreadPool(sides.size());
     try {
       List<Future<Void>> steps = new ArrayList<>();
-      for (Side side : sides) {
+      for (ClusterUnderTest side : sides) {
         steps.add(pool.submit(() -> {
           step.run(side);
           return null;
@@ -653,7 +653,7 @@ final class WorkloadSuite implements Closeable {
     synchronized (this) {
       closed = true;
     }
-    sides.forEach(Side::close);
+    sides.forEach(ClusterUnderTest::close);
     deleteKept();
   }
 
