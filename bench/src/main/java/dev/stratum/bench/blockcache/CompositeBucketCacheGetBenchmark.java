@@ -101,7 +101,7 @@ public class CompositeBucketCacheGetBenchmark extends PinnedJvm {
   int megabytes = 256;
 
   private Engine place;
-  private SlowedReads slowedReads;
+  private DelayedReads delayedReads;
   RowServer server;
   private int[] trace;
 
@@ -144,7 +144,7 @@ public class CompositeBucketCacheGetBenchmark extends PinnedJvm {
     for (int i = 0; i < WARM_UP_GETS; i++) {
       get(cursor);
     }
-    slowedReads = new SlowedReads(deviceMicros);
+    delayedReads = new DelayedReads(deviceMicros);
   }
 
   private int[] trace(int rows) {
@@ -167,8 +167,8 @@ public class CompositeBucketCacheGetBenchmark extends PinnedJvm {
 
   @TearDown(Level.Trial)
   public void close() throws IOException {
-    if (slowedReads != null) {
-      slowedReads.close();
+    if (delayedReads != null) {
+      delayedReads.close();
     }
     if (server != null) {
       server.close();

@@ -102,7 +102,7 @@ public class CompositeBucketCacheHotDataBenchmark extends PinnedJvm {
   int megabytes = 512;
 
   private Engine place;
-  private SlowedReads slowedReads;
+  private DelayedReads delayedReads;
   private StoreFileBlocks blocks;
   CombinedBlockCache cache;
   private StoreFileBlocks.Location[] trace;
@@ -147,7 +147,7 @@ public class CompositeBucketCacheHotDataBenchmark extends PinnedJvm {
     for (int i = 0; i < WARM_UP_LOOK_UPS; i++) {
       get(cursor);
     }
-    slowedReads = new SlowedReads(deviceMicros);
+    delayedReads = new DelayedReads(deviceMicros);
   }
 
   /**
@@ -172,7 +172,7 @@ public class CompositeBucketCacheHotDataBenchmark extends PinnedJvm {
 
   @TearDown(Level.Trial)
   public void close() throws IOException {
-    slowedReads.close();
+    delayedReads.close();
     cache.shutdown();
     place.close();
     blocks.close();

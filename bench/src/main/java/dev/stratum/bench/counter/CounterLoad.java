@@ -33,7 +33,7 @@ import org.apache.hadoop.hbase.client.Durability;
 /** Clients that update counters for a given time, and what came of it. */
 final class CounterLoad {
   /** The longest operation that is told from longer ones. */
-  private static final long LONGEST_NANOS = TimeUnit.MINUTES.toNanos(2);
+  private static final long MAX_NANOS = TimeUnit.MINUTES.toNanos(2);
   private static final int DIGITS = 3;
 
   private final CounterServer server;
@@ -63,7 +63,7 @@ final class CounterLoad {
   CounterPoint run(UpdateMethod method, int clients, int intervals, long millis)
     throws IOException, InterruptedException {
     long before = server.stored();
-    Recorder recorder = new Recorder(LONGEST_NANOS, DIGITS);
+    Recorder recorder = new Recorder(MAX_NANOS, DIGITS);
     LongAdder acknowledged = new LongAdder();
     ExecutorService threads = Executors.newFixedThreadPool(clients);
     List<Histogram> nanos = new ArrayList<>();
@@ -80,7 +80,7 @@ final class CounterLoad {
             for (long begun = System.nanoTime(); begun < end; begun = System.nanoTime()) {
               client.update(method);
               acknowledged.add(method.updates());
-              recorder.recordValue(Math.min(LONGEST_NANOS, System.nanoTime() - begun));
+              recorder.recordValue(Math.min(MAX_NANOS, System.nanoTime() - begun));
             }
           }
           return null;

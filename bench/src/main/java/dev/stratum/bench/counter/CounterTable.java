@@ -62,7 +62,7 @@ final class CounterTable {
   }
 
   /**
-   * Warms up the JIT compiler with all methods and numbers of clients. Without this, lines of either
+   * Runs all methods and numbers of clients until they are compiled. Without this, lines of either
    * side had a third of their throughput for seconds.
    * @throws Exception if a client failed, or updates were lost that should not be
    */

@@ -21,7 +21,7 @@ import static net.bytebuddy.matcher.ElementMatchers.named;
 
 import dev.stratum.bench.PinnedJvm;
 import dev.stratum.bench.blockcache.RowServer;
-import dev.stratum.bench.blockcache.SlowedReads;
+import dev.stratum.bench.blockcache.DelayedReads;
 import dev.stratum.bench.harness.CompilerWarmUp;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -127,16 +127,16 @@ public class ParallelMultigetBenchmark extends PinnedJvm {
   int megabytes = 64;
 
   private Path bucketFile;
-  private SlowedReads slowedReads;
+  private DelayedReads delayedReads;
   private RowServer server;
 
   @Setup(Level.Trial)
   public void fillAndWarmUp(BenchmarkParams params) throws Exception {
     fill();
-    slowedReads.pause();
+    delayedReads.pause();
     CompilerWarmUp.run(params.getThreads(), () -> multiget(batch), () -> {
     });
-    slowedReads.resume();
+    delayedReads.resume();
   }
 
   void fill() throws Exception {
@@ -161,7 +161,7 @@ public class ParallelMultigetBenchmark extends PinnedJvm {
     conf.setBoolean("hbase.regionserver.parallel.get.enabled", parallel);
     conf.setInt("hbase.regionserver.parallel.get.threads", threads);
     server = new RowServer(conf, (long) megabytes << 20);
-    slowedReads = new SlowedReads(deviceMicros);
+    delayedReads = new DelayedReads(deviceMicros);
   }
 
   /** Leaves a read of several blocks without the memory that it needs. */
@@ -174,8 +174,8 @@ public class ParallelMultigetBenchmark extends PinnedJvm {
 
   @TearDown(Level.Trial)
   public void close() throws IOException {
-    if (slowedReads != null) {
-      slowedReads.close();
+    if (delayedReads != null) {
+      delayedReads.close();
     }
     if (server != null) {
       server.close();

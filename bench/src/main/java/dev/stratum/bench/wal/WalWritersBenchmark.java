@@ -115,7 +115,7 @@ public class WalWritersBenchmark extends PinnedJvm {
     });
     AtomicInteger number = new AtomicInteger();
     handlers = Executors.newFixedThreadPool(writers,
-      task -> new Thread(task, ProcessorShares.HANDLER + number.incrementAndGet()));
+      task -> new Thread(task, CpuShares.HANDLER + number.incrementAndGet()));
   }
 
   @Setup(Level.Iteration)
@@ -137,7 +137,7 @@ public class WalWritersBenchmark extends PinnedJvm {
   @State(Scope.Thread)
   @AuxCounters(AuxCounters.Type.EVENTS)
   public static class Profile {
-    private final ProcessorShares shares = new ProcessorShares();
+    private final CpuShares shares = new CpuShares();
     private long puts;
     private long syncs;
 
@@ -155,22 +155,22 @@ public class WalWritersBenchmark extends PinnedJvm {
 
     /** Those who write: the region, and waiting for the WAL. */
     public double handlers() {
-      return shares.percent(ProcessorShares.Part.HANDLERS);
+      return shares.percent(CpuShares.Part.HANDLERS);
     }
 
     /** The WAL's threads, with what they do of HDFS's client in FSHLog. */
     public double wal() {
-      return shares.percent(ProcessorShares.Part.WAL);
+      return shares.percent(CpuShares.Part.WAL);
     }
 
     /** The threads that send packets and take acknowledgements. */
     public double hdfsClient() {
-      return shares.percent(ProcessorShares.Part.HDFS_CLIENT);
+      return shares.percent(CpuShares.Part.HDFS_CLIENT);
     }
 
     /** The two DataNodes. */
     public double dataNodes() {
-      return shares.percent(ProcessorShares.Part.DATA_NODES);
+      return shares.percent(CpuShares.Part.DATA_NODES);
     }
   }
 

@@ -186,7 +186,7 @@ final class ClientProcess implements Conversation.Answers {
     inserts.setProperty("batch", Integer.toString(LOADING_BATCH));
     // All of it is flushed before anything is measured.
     inserts.setProperty("durability", "SKIP_WAL");
-    ServedWorkload workload = ServedWorkload.create(inserts);
+    ExtendedCoreWorkload workload = ExtendedCoreWorkload.create(inserts);
     AtomicLong left = new AtomicLong(rows);
     AtomicReference<Exception> failure = new AtomicReference<>();
     List<Thread> threads = new ArrayList<>();
@@ -270,10 +270,10 @@ final class ClientProcess implements Conversation.Answers {
 
   /** A thread with its own binding. */
   private static final class Client implements LoadRun.Worker {
-    private final ServedWorkload workload;
+    private final ExtendedCoreWorkload workload;
     private final HBaseBinding binding;
 
-    Client(ServedWorkload workload, HBaseBinding binding) {
+    Client(ExtendedCoreWorkload workload, HBaseBinding binding) {
       this.workload = workload;
       this.binding = binding;
     }
@@ -301,7 +301,7 @@ final class ClientProcess implements Conversation.Answers {
     }
     String table = properties.getProperty("table");
     properties.setProperty("recordcount", Long.toString(records.get(table)));
-    ServedWorkload workload = ServedWorkload.create(properties);
+    ExtendedCoreWorkload workload = ExtendedCoreWorkload.create(properties);
     List<Client> clients = new ArrayList<>();
     int threads = Integer.parseInt(properties.getProperty("threads"));
     for (int i = 0; i < threads; i++) {

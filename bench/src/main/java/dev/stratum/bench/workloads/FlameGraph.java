@@ -57,7 +57,7 @@ final class FlameGraph implements AutoCloseable {
   private static final int LINE = 17;
   private static final int HEAD = 26;
   /** Narrower ones are left out, pixels. */
-  private static final double LEAST_WIDTH = 0.6;
+  private static final double MIN_WIDTH = 0.6;
   private static final double CHARACTER = 6.6;
   private static final List<String> WAITS =
     List.of("wait", "epollWait", "accept", "poll", "park");
@@ -202,7 +202,7 @@ final class FlameGraph implements AutoCloseable {
     for (Map.Entry<String, Node> entry : parent.children.entrySet()) {
       Node node = entry.getValue();
       double width = (double) WIDTH * node.samples / all;
-      if (width >= LEAST_WIDTH) {
+      if (width >= MIN_WIDTH) {
         String name = entry.getKey();
         svg.append(String.format(Locale.ROOT,
           "<g><title>%s, %.1f %%</title><rect x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\""

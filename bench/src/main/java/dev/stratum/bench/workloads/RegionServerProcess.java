@@ -17,7 +17,7 @@
  */
 package dev.stratum.bench.workloads;
 
-import dev.stratum.bench.blockcache.SlowedReads;
+import dev.stratum.bench.blockcache.DelayedReads;
 import dev.stratum.processes.Conversation;
 import dev.stratum.processes.ServerCalls;
 import java.io.IOException;
@@ -56,7 +56,8 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonPrimitive;
  * that long;</li>
  * <li><code>delayReads</code> with <code>micros</code> and <code>nanos</code>, the answer of
  * <code>calibrate</code>: from now on each read of the L2 file is delayed by that;
- * <code>micros</code> of 0 ends it. Answers the delays until now: <code>count</code> and mean <code>micros</code>;</li>
+ * <code>micros</code> of 0 ends it. Answers the delays until now: <code>count</code> and mean
+ * <code>micros</code>;</li>
  * <li><code>profile</code>, and <code>flameGraph</code> with <code>title</code> and
  * <code>file</code>: what was sampled between the two.</li>
  * </ul>
@@ -74,7 +75,7 @@ final class RegionServerProcess implements Conversation.Answers {
   private static final long IDLE_MILLIS = 500;
 
   private HRegionServer server;
-  private SlowedReads slowedReads;
+  private DelayedReads delayedReads;
   private boolean isDelayed;
   private FlameGraph flameGraph;
 
@@ -106,7 +107,7 @@ final class RegionServerProcess implements Conversation.Answers {
       case "delayReads":
         return delayReads(request.get("micros").getAsInt(), request.get("nanos").getAsLong());
       case "calibrate":
-        return new JsonPrimitive(SlowedReads.calibrate(request.get("micros").getAsInt()));
+        return new JsonPrimitive(DelayedReads.calibrate(request.get("micros").getAsInt()));
       case "profile":
         flameGraph = new FlameGraph();
         return null;
@@ -120,7 +121,7 @@ final class RegionServerProcess implements Conversation.Answers {
 
   private JsonObject start(Configuration conf) throws Exception {
     // The JVM forgets all that it has compiled when the class of reads is changed: before any.
-    slowedReads = new SlowedReads(1, 0);
+    delayedReads = new DelayedReads(1, 0);
     JVMClusterUtil.RegionServerThread thread =
       JVMClusterUtil.createRegionServerThread(conf, HRegionServer.class, 0);
     server = thread.getRegionServer();
@@ -225,13 +226,13 @@ final class RegionServerProcess implements Conversation.Answers {
   private JsonObject delayReads(int micros, long nanos) {
     JsonObject answer = new JsonObject();
     if (isDelayed) {
-      answer.addProperty("count", slowedReads.count());
-      answer.addProperty("micros", slowedReads.count() == 0 ? 0 : slowedReads.meanMicros());
-      slowedReads.pause();
+      answer.addProperty("count", delayedReads.count());
+      answer.addProperty("micros", delayedReads.count() == 0 ? 0 : delayedReads.meanMicros());
+      delayedReads.pause();
     }
     isDelayed = micros > 0;
     if (isDelayed) {
-      slowedReads.resume(micros, nanos);
+      delayedReads.resume(micros, nanos);
     }
     return answer;
   }

@@ -55,7 +55,7 @@ final class ServerSettings {
     options.add("-XX:+UseG1GC");
     // A read through HBase and HDFS is deeper than the 64 frames that a sample has by default.
     options.add("-XX:FlightRecorderOptions=stackdepth=256");
-    // SlowedReads changes a class of the JVM that it is in.
+    // DelayedReads changes a class of the JVM that it is in.
     options.add("-Djdk.attach.allowAttachSelf=true");
     // What HBase needs on this JDK is said once, where the JMH benchmarks have it.
     for (String argument : PinnedJvm.class.getAnnotation(Fork.class).jvmArgs()) {

@@ -192,7 +192,7 @@ final class WorkloadCase {
   }
 
   /** Runs shorter than this say nothing, as what the case waits for is too seldom; 0: none. */
-  double leastSeconds() {
+  double minSeconds() {
     return Double.parseDouble(properties.getProperty("seconds.least", "0"));
   }
 

@@ -503,7 +503,7 @@ final class WorkloadSuite implements Closeable {
 
   /** How long a run of a case is measured. */
   private double seconds(WorkloadCase one) {
-    return quick ? number("seconds") : Math.max(number("seconds"), one.leastSeconds());
+    return quick ? number("seconds") : Math.max(number("seconds"), one.minSeconds());
   }
 
   /** Lets the compilers of the side's JVMs see the case before anything of it counts. */
