@@ -82,7 +82,7 @@ public class CounterTableBenchmark extends PinnedJvm {
 
   private CounterServer server;
   private CounterTable table;
-  private CounterPage page;
+  private CounterReport page;
   private String name;
 
   @Setup(Level.Trial)
@@ -90,7 +90,7 @@ public class CounterTableBenchmark extends PinnedJvm {
     server = new CounterServer(HBaseConfiguration.create(), scope);
     // The plugin gives a folder below target/jmh, which it empties before each run.
     Path target = Path.of(System.getProperty("java.io.tmpdir")).toAbsolutePath().getParent();
-    page = new CounterPage(target.resolveSibling("counters"));
+    page = new CounterReport(target.resolveSibling("counters"));
     String side = VersionInfo.getVersion().contains("stratum") ? "fork" : "stock";
     name = side + "-" + keys + (scope.equals("row") ? "" : "-" + scope);
     table = new CounterTable(server, side, keys, scope, CLIENTS,

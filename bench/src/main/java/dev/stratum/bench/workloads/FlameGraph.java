@@ -17,7 +17,7 @@
  */
 package dev.stratum.bench.workloads;
 
-import static dev.stratum.bench.harness.HtmlPage.escape;
+import static dev.stratum.bench.report.HtmlPage.escape;
 
 import dev.stratum.processes.Conversation;
 import java.io.IOException;

@@ -17,9 +17,10 @@
  */
 package dev.stratum.bench.workloads;
 
-import static dev.stratum.bench.harness.HtmlPage.escape;
+import static dev.stratum.bench.report.HtmlPage.escape;
 
-import dev.stratum.bench.harness.HtmlPage;
+import dev.stratum.bench.report.HtmlPage;
+import dev.stratum.bench.report.LineChart;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;

@@ -85,9 +85,9 @@ public class TestCounterBenchmark {
     }
     Path folder = Files.createTempDirectory("counters");
     try {
-      CounterPage page = new CounterPage(folder);
-      page.write("fork-uniform", points);
-      page.write("stock-zipfian", points.subList(0, 3));
+      CounterReport report = new CounterReport(folder);
+      report.write("fork-uniform", points);
+      report.write("stock-zipfian", points.subList(0, 3));
       String html = Files.readString(folder.resolve("counters.html"));
       assertTrue(html, html.contains("<polyline class=\"fork p99\" points=\""));
       assertTrue(html, !html.contains("NaN") && !html.contains("Infinity"));

@@ -15,7 +15,7 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package dev.stratum.bench.harness;
+package dev.stratum.bench.report;
 
 /** What the pages of results have in common: text that is no markup, and the frame around them. */
 public final class HtmlPage {

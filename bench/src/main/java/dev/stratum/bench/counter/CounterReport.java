@@ -17,7 +17,7 @@
  */
 package dev.stratum.bench.counter;
 
-import dev.stratum.bench.harness.HtmlPage;
+import dev.stratum.bench.report.HtmlPage;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -36,7 +36,7 @@ import org.apache.hbase.thirdparty.com.google.gson.Gson;
  * What was measured, as a folder: a file for each side and kind of keys, and of all that is there a
  * page with plots, which needs nothing but a browser, and a table for a guide.
  */
-final class CounterPage {
+final class CounterReport {
   private static final String STYLE = """
       :root { color-scheme: light dark; --ink: #1c2329; --soft: #5c6670; --line: #d8dde2;
         --page: #ffffff; --fork: #0b6e99; --stock: #b4540a; }
@@ -63,7 +63,7 @@ final class CounterPage {
 
   private final Path folder;
 
-  CounterPage(Path folder) {
+  CounterReport(Path folder) {
     this.folder = folder;
   }
 

@@ -15,7 +15,7 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package dev.stratum.bench.workloads;
+package dev.stratum.bench.report;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -28,7 +28,7 @@ import java.util.function.DoubleUnaryOperator;
  * style sheet's, and a point says its value when one points at it. Drawn small, so that a phone
  * shows it in its own size. Not thread-safe.
  */
-final class LineChart {
+public final class LineChart {
   private static final int WIDTH = 400;
   private static final int HEIGHT = 230;
   private static final int LEFT = 52;
@@ -50,11 +50,11 @@ final class LineChart {
    * @param low       its first value
    * @param high      its last value
    */
-  record Axis(String label, DoubleUnaryOperator transform, List<Double> ticks,
+  public record Axis(String label, DoubleUnaryOperator transform, List<Double> ticks,
     DoubleFunction<String> text, double low, double high) {
 
     /** From 0 to a round number that <code>most</code> is below. */
-    static Axis linear(String label, double most) {
+    public static Axis linear(String label, double most) {
       double end = most <= 0 ? 1 : most;
       double step = Math.pow(10, Math.floor(Math.log10(end)));
       for (double factor : new double[] { 0.2, 0.25, 0.5, 1, 2 }) {
@@ -72,7 +72,7 @@ final class LineChart {
     }
 
     /** Powers of ten around both values, which are above 0. */
-    static Axis logarithmic(String label, double least, double most) {
+    public static Axis logarithmic(String label, double least, double most) {
       double low = Math.floor(Math.log10(least));
       double high = Math.max(low + 1, Math.ceil(Math.log10(most)));
       List<Double> ticks = new ArrayList<>();
@@ -84,7 +84,7 @@ final class LineChart {
     }
 
     /** Percentiles by their nines: 90 is as far from 99 as 99 is from 99.9. */
-    static Axis nines(String label, double most) {
+    public static Axis nines(String label, double most) {
       List<Double> ticks = new ArrayList<>();
       for (double tick : new double[] { 0, 50, 90, 99, 99.9, 99.99, 99.999 }) {
         if (ticks.size() < 5 || ticks.get(ticks.size() - 1) < most) {
@@ -116,7 +116,7 @@ final class LineChart {
     }
   }
 
-  LineChart(String title, Axis x, Axis y) {
+  public LineChart(String title, Axis x, Axis y) {
     this.title = title;
     this.x = x;
     this.y = y;
@@ -128,7 +128,7 @@ final class LineChart {
    * @param points x and y of each
    * @param isDotted if each point is to be marked
    */
-  void add(String side, List<double[]> points, boolean isDotted) {
+  public void add(String side, List<double[]> points, boolean isDotted) {
     if (points.isEmpty()) {
       return;
     }
@@ -141,10 +141,14 @@ final class LineChart {
     for (double[] point : isDotted ? points : List.<double[]> of()) {
       lines.append("<circle class=\"").append(side).append("\" r=\"2\" cx=\"")
         .append(at(left(point[0]))).append("\" cy=\"").append(at(top(point[1])))
-        .append("\"><title>").append(side).append(": ").append(SummaryTable.number(point[1]))
+        .append("\"><title>").append(side).append(": ").append(tooltip(point[1]))
         .append("</title></circle>");
     }
     lines.append('\n');
+  }
+
+  private static String tooltip(double value) {
+    return String.format(Locale.ROOT, value < 100 ? "%,.1f" : "%,.0f", value);
   }
 
   private double left(double value) {
@@ -159,7 +163,7 @@ final class LineChart {
     return String.format(Locale.ROOT, "%.1f", place);
   }
 
-  String svg() {
+  public String svg() {
     StringBuilder svg = new StringBuilder();
     svg.append(String.format(Locale.ROOT,
       "<figure><figcaption>%s</figcaption><svg viewBox=\"0 0 %d %d\" role=\"img\""
