@@ -18,48 +18,30 @@
 package dev.stratum.bench.counter;
 
 import dev.stratum.bench.report.HtmlPage;
+import dev.stratum.bench.report.HtmlTable;
+import dev.stratum.bench.report.LineChart;
+import dev.stratum.bench.report.LineChart.Axis;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
 import java.util.TreeSet;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.apache.hbase.thirdparty.com.google.gson.Gson;
 
 /**
- * What was measured, as a folder: a file for each side and kind of keys, and of all that is there a
- * page with plots, which needs nothing but a browser, and a table for a guide.
+ * Writes the results as files of a folder: JSON for each side and kind of keys, and of all JSON
+ * files there a page with plots, which needs nothing but a browser, and a table for a guide.
  */
 final class CounterReport {
-  private static final String STYLE = """
-      :root { color-scheme: light dark; --ink: #1c2329; --soft: #5c6670; --line: #d8dde2;
-        --page: #ffffff; --fork: #0b6e99; --stock: #b4540a; }
-      @media (prefers-color-scheme: dark) { :root { --ink: #e6e9ec; --soft: #9aa5b1;
-        --line: #39424b; --page: #14191e; --fork: #4fb3dd; --stock: #f0a35e; } }
-      body { margin: 0; background: var(--page); color: var(--ink);
-        font: 16px/1.5 system-ui, sans-serif; }
-      main { max-width: 86rem; margin: 0 auto; padding: 1.5rem 1rem 4rem; }
-      h1 { font-size: 1.5rem; } h2 { font-size: 1.25rem; margin: 2.5rem 0 0; }
-      h3 { font-size: 1rem; margin: 1.25rem 0 .25rem; }
-      p { max-width: 46rem; margin: .25rem 0 .5rem; color: var(--soft); }
-      .charts { display: grid; grid-template-columns: repeat(auto-fill, minmax(15rem, 1fr));
-        gap: .75rem; }
-      figure { margin: 0; } figcaption { font-size: .85rem; }
-      svg { width: 100%; height: auto; display: block; }
-      svg text { fill: var(--soft); font: 11px system-ui, sans-serif; }
-      svg line { stroke: var(--line); }
-      polyline { fill: none; stroke-width: 2; stroke-linejoin: round; }
-      .fork { stroke: var(--fork); } .stock { stroke: var(--stock); }
-      .p99 { stroke-dasharray: 5 3; }
-      .key { border-top: 3px solid; padding-top: .1rem; margin-right: 1rem; }
-      .key.fork { border-color: var(--fork); } .key.stock { border-color: var(--stock); }
-      """;
+  private static final List<String> HEADINGS = List.of("way", "clients", "stock /s", "fork /s",
+    "ratio", "p50 ms", "p99 ms", "lost");
 
   private final Path folder;
 
@@ -67,7 +49,7 @@ final class CounterReport {
     this.folder = folder;
   }
 
-  /** Adds points, in the place of those of the same name, and makes page and table anew. */
+  /** Writes or replaces the points of a name, and writes page and table again. */
   void write(String name, List<CounterPoint> points) throws IOException {
     Files.createDirectories(folder);
     Files.writeString(folder.resolve(name + ".json"), new Gson().toJson(points));
@@ -79,7 +61,7 @@ final class CounterReport {
       }
     }
     Files.writeString(folder.resolve("counters.html"), html(all));
-    Files.writeString(folder.resolve("counters.md"), table(all));
+    Files.writeString(folder.resolve("counters.md"), markdown(all));
   }
 
   private static List<String> keys(List<CounterPoint> points) {
@@ -91,32 +73,46 @@ final class CounterReport {
       && p.method == other.method && p.clients == other.clients).findFirst().orElse(null);
   }
 
-  private static String table(List<CounterPoint> points) {
+  private static List<List<String>> rows(List<CounterPoint> points) {
+    List<List<String>> rows = new ArrayList<>();
+    // A row for both sides: the fork's point, or stock's where there is none of the fork's.
+    for (CounterPoint row : points.stream()
+      .filter(p -> p.side.equals("fork") || find(points, "fork", p) == null).toList()) {
+      CounterPoint stock = find(points, "stock", row);
+      CounterPoint fork = find(points, "fork", row);
+      rows.add(List.of(row.method.text(), String.valueOf(row.clients),
+        figure("%,.0f", stock, p -> p.all.updatesPerSecond),
+        figure("%,.0f", fork, p -> p.all.updatesPerSecond),
+        stock == null || fork == null
+          ? ""
+          : format("%.2f", fork.all.updatesPerSecond / stock.all.updatesPerSecond),
+        pair("%.1f", stock, fork, p -> p.all.p50 / 1000),
+        pair("%.1f", stock, fork, p -> p.all.p99 / 1000),
+        row.method.mayLoseUpdates() ? pair("%.1f %%", stock, fork, p -> p.lostPercent) : ""));
+    }
+    return rows;
+  }
+
+  private static String markdown(List<CounterPoint> points) {
     StringBuilder text = new StringBuilder();
     for (String keys : keys(points)) {
-      text.append("\n**").append(keys).append("**\n\n");
-      text.append("| way | clients | stock /s | fork /s | ratio | p50 ms | p99 ms | lost |\n");
-      text.append("|---|---:|---:|---:|---:|---:|---:|---:|\n");
-      List<CounterPoint> rows = points.stream().filter(p -> p.keys.equals(keys)
-        && (p.side.equals("fork") || find(points, "fork", p) == null)).toList();
-      for (CounterPoint row : rows) {
-        CounterPoint stock = find(points, "stock", row);
-        CounterPoint fork = find(points, "fork", row);
-        text.append("| ").append(row.method.text()).append(" | ").append(row.clients).append(" | ")
-          .append(figure("%,.0f", stock, p -> p.all.updatesPerSecond)).append(" | ")
-          .append(figure("%,.0f", fork, p -> p.all.updatesPerSecond)).append(" | ")
-          .append(stock == null || fork == null
-            ? ""
-            : format("%.2f", fork.all.updatesPerSecond / stock.all.updatesPerSecond))
-          .append(" | ").append(pair("%.1f", stock, fork, p -> p.all.p50 / 1000)).append(" | ")
-          .append(pair("%.1f", stock, fork, p -> p.all.p99 / 1000)).append(" | ")
-          .append(row.method.mayLoseUpdates()
-            ? pair("%.1f %%", stock, fork, p -> p.lostPercent)
-            : "")
-          .append(" |\n");
+      text.append("\n**").append(keys).append("**\n\n| ").append(String.join(" | ", HEADINGS))
+        .append(" |\n|---").append("|---:".repeat(HEADINGS.size() - 1)).append("|\n");
+      for (List<String> row : rows(points.stream().filter(p -> p.keys.equals(keys)).toList())) {
+        text.append("| ").append(String.join(" | ", row)).append(" |\n");
       }
     }
     return text.toString();
+  }
+
+  private static void table(StringBuilder html, List<CounterPoint> points) {
+    HtmlTable table = new HtmlTable("Results", "");
+    HEADINGS.forEach(table::heading);
+    for (List<String> row : rows(points)) {
+      table.row();
+      row.forEach(table::cell);
+    }
+    html.append(table.html());
   }
 
   private static String format(String format, double value) {
@@ -135,14 +131,16 @@ final class CounterReport {
   }
 
   private static String html(List<CounterPoint> points) {
-    StringBuilder html = new StringBuilder(HtmlPage.begin("Counters", STYLE));
-    html.append("<h1>Ways to update a counter</h1>\n<p><span class=\"key fork\">fork</span>"
-      + "<span class=\"key stock\">stock</span> Solid: updates per second, or p50. Dashed: p99."
-      + " An operation of a batch is ten updates.</p>\n");
+    StringBuilder html = new StringBuilder(HtmlPage.begin("Counters"));
+    html.append("<h1>Ways to update a counter</h1>\n").append(HtmlPage.legend())
+      .append("<p class=\"meta\">Solid: updates per second, or p50. Dashed: p99."
+        + " An operation of a batch is ten updates.</p>\n");
     for (String keys : keys(points)) {
       List<CounterPoint> some = points.stream().filter(p -> p.keys.equals(keys)).toList();
       List<UpdateMethod> methods = some.stream().map(p -> p.method).distinct().sorted().toList();
-      html.append("<h2>").append(keys).append("</h2>\n<h3>Updates per second, by clients</h3>\n");
+      html.append("<h2>").append(HtmlPage.escape(keys)).append("</h2>\n");
+      table(html, some);
+      html.append("<h3>Updates per second, by clients</h3>\n");
       charts(html, methods, some, false, p -> p.all.updatesPerSecond);
       html.append("<h3>Milliseconds for one operation, by clients</h3>\n");
       charts(html, methods, some, true, p -> p.all.p50 / 1000);
@@ -164,19 +162,28 @@ final class CounterReport {
     html.append("<div class=\"charts\">\n");
     for (UpdateMethod method : methods) {
       List<Integer> clients = new ArrayList<>(clients(points, method));
-      LineChart chart =
-        new LineChart(method.text(), clients.stream().map(String::valueOf).toList());
+      List<CounterPoint> some = points.stream().filter(p -> p.method == method).toList();
+      ToDoubleFunction<CounterPoint> p99 = p -> p.all.p99 / 1000;
+      LineChart chart = new LineChart(method.text(),
+        Axis.names("clients", clients.stream().map(String::valueOf).toList()),
+        Axis.linear("", some.stream().mapToDouble(withP99 ? p99 : figure).max().orElse(0)));
       for (String side : new String[] { "stock", "fork" }) {
-        List<CounterPoint> line =
-          points.stream().filter(p -> p.method == method && p.side.equals(side)).toList();
-        chart.add(side, line.stream().mapToDouble(figure).toArray());
+        addLine(chart, side, some, clients, figure);
         if (withP99) {
-          chart.add(side + " p99", line.stream().mapToDouble(p -> p.all.p99 / 1000).toArray());
+          addLine(chart, side + " p99", some, clients, p99);
         }
       }
       html.append(chart.svg());
     }
     html.append("</div>\n");
+  }
+
+  private static void addLine(LineChart chart, String style, List<CounterPoint> points,
+    List<Integer> clients, ToDoubleFunction<CounterPoint> figure) {
+    String side = style.split(" ")[0];
+    chart.add(style, points.stream().filter(p -> p.side.equals(side))
+      .map(p -> new double[] { clients.indexOf(p.clients), figure.applyAsDouble(p) }).toList(),
+      true);
   }
 
   private static void overTime(StringBuilder html, List<UpdateMethod> methods,
@@ -194,24 +201,25 @@ final class CounterReport {
 
   private static String overTime(List<CounterPoint> sides, boolean latency) {
     CounterPoint first = sides.get(0);
-    String[] times = new String[first.intervals.size()];
-    Arrays.setAll(times,
-      i -> i == times.length - 1 ? format("%.1f s", times.length * first.seconds) : "");
-    LineChart chart =
-      new LineChart(first.method.text() + ", " + first.clients, Arrays.asList(times));
+    ToDoubleFunction<CounterPoint.Interval> p99 = i -> i.p99 / 1000;
+    ToDoubleFunction<CounterPoint.Interval> top = latency ? p99 : i -> i.updatesPerSecond;
+    LineChart chart = new LineChart(first.method.text() + ", " + first.clients,
+      Axis.linear("seconds", first.intervals.size() * first.seconds), Axis.linear("",
+        sides.stream().flatMap(p -> p.intervals.stream()).mapToDouble(top).max().orElse(0)));
     for (CounterPoint side : sides) {
       if (latency) {
-        chart.add(side.side, values(side, i -> i.p50 / 1000));
-        chart.add(side.side + " p99", values(side, i -> i.p99 / 1000));
+        chart.add(side.side, overTime(side, i -> i.p50 / 1000), false);
+        chart.add(side.side + " p99", overTime(side, p99), false);
       } else {
-        chart.add(side.side, values(side, i -> i.updatesPerSecond));
+        chart.add(side.side, overTime(side, i -> i.updatesPerSecond), false);
       }
     }
     return chart.svg();
   }
 
-  private static double[] values(CounterPoint point,
+  private static List<double[]> overTime(CounterPoint point,
     ToDoubleFunction<CounterPoint.Interval> figure) {
-    return point.intervals.stream().mapToDouble(figure).toArray();
+    return IntStream.range(0, point.intervals.size()).mapToObj(i -> new double[] {
+      (i + 0.5) * point.seconds, figure.applyAsDouble(point.intervals.get(i)) }).toList();
   }
 }
