@@ -449,10 +449,10 @@ final class ClusterUnderTest implements Closeable {
     ask(child, request("profile"));
   }
 
-  void flameGraph(String child, String title, Path svg) throws SuiteException {
+  void flameGraph(String child, String title, Path html) throws SuiteException {
     JsonObject request = request("flameGraph");
     request.addProperty("title", title);
-    request.addProperty("file", svg.toString());
+    request.addProperty("file", html.toString());
     ask(child, request);
   }
 

@@ -534,7 +534,7 @@ final class WorkloadSuite implements Closeable {
     JsonArray files = new JsonArray();
     for (ClusterUnderTest side : sides) {
       long start = System.nanoTime();
-      String file = "flame/" + one.fullName().replace('/', '-') + "-" + side.name() + ".svg";
+      String file = "flame/" + one.fullName().replace('/', '-') + "-" + side.name() + ".html";
       if (one.isEmptied()) {
         side.truncate(one.table());
       }
