@@ -56,7 +56,7 @@ import org.openjdk.jmh.annotations.Warmup;
  *
  * With <code>cache=restarted</code> the servers were stopped and started again before, so that the
  * cache's entries are those of its persisted map. With <code>pool=classes</code> the fork has a
- * pool with size classes, which the published jars do not know. The rows that are asked for are
+ * pool with size classes, which the published jars do not know. The requested rows are
  * drawn uniformly. The article behind HBASE-21879 and HBASE-22802 has this mix of operations in
  * production.
  */

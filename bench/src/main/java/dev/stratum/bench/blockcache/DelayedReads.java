@@ -208,7 +208,7 @@ public final class DelayedReads implements Closeable {
       if (SEGMENTS != null) {
         agent.reset(SEGMENTS);
       }
-      System.out.printf("# reads of the second tier that waited: %d, for %.1f us in the mean%n",
+      System.out.printf("# delayed reads of L2: %d, by %.1f us in the mean%n",
         count(), meanMicros());
     }
   }

@@ -43,7 +43,7 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 
 /**
- * One look-up of a random data block in the second tier, which is a device and has it, in
+ * One look-up of a random data block in L2, which is a device and has it, in
  * microseconds and in bytes of heap allocated. On the fork each block's checksum is checked, or is
  * not (<code>checksum</code>); stock, which has none, reads the same blocks on both lines. So the
  * fork's two lines say what the sum costs, and each ratio what the tier costs against stock.
@@ -61,7 +61,7 @@ import org.openjdk.jmh.annotations.TearDown;
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
 public class DeviceChecksumBenchmark extends PinnedJvm {
-  /** The engine of the second tier, as <code>hbase.bucketcache.ioengine</code> names it. */
+  /** The engine of L2, as <code>hbase.bucketcache.ioengine</code> names it. */
   @Param({ "file", "mmap", "pmem" })
   public String engine;
 

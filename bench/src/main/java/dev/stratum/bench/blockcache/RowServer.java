@@ -294,7 +294,7 @@ public final class RowServer implements Closeable {
     return MultiRequest.newBuilder().addRegionAction(actions).build();
   }
 
-  /** As {@link #multiget}, for who wants to do the three parts of it one by one. */
+  /** As {@link #multiget}, to do its three parts one by one. */
   public Multi multi(int[] rows) {
     return new Multi(rows.length, request(rows));
   }

@@ -75,8 +75,8 @@ import org.openjdk.jmh.infra.BenchmarkParams;
  *     -Djmh.params=threads=2,deviceMicros=100,dense=true,segments=single,joined
  * </pre>
  *
- * <code>hbase.regionserver.parallel.get.enabled</code> on the fork is held against stock, which has
- * no such thing. Rows are asked for uniformly, or side by side if <code>dense</code>, 10 cells of
+ * <code>hbase.regionserver.parallel.get.enabled</code> on the fork is compared with stock, which
+ * has no such thing. Rows are requested uniformly, or side by side if <code>dense</code>, 10 cells of
  * 100 bytes each, 21 to a block of 32 KB, all of them cached: in memory, or, if reads are slowed,
  * in a file that is in the page cache. The batch of 50 is that of the throughput article behind
  * HBASE-23063.
@@ -115,7 +115,7 @@ public class ParallelMultigetBenchmark extends PinnedJvm {
   public boolean dense;
 
   /**
-   * Whether the fork has the blocks in segments on a file, under a first tier without data, instead
+   * Whether the fork has the blocks in segments on a file, under an L1 without data, instead
    * of a bucket cache: <code>joined</code> if it reads blocks that lie side by side at once, as it
    * does, <code>single</code> if it is kept from that, <code>none</code> for a bucket cache.
    * Nothing to stock.

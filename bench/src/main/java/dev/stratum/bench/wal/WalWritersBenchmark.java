@@ -54,7 +54,7 @@ import org.openjdk.jmh.annotations.Warmup;
 
 /**
  * Puts by so many handlers that each wait for theirs, in microseconds a put, all of them together;
- * and where the processor time goes: in per cent of that of the measured JVM, which has HDFS in it,
+ * and where the CPU time goes: in per cent of that of the measured JVM, which has HDFS in it,
  * and how many puts a sync takes along. For what <code>SYNC_WAL</code> waits for, see the guide of
  * bounded-async-wal.
  *
@@ -133,7 +133,7 @@ public class WalWritersBenchmark extends PinnedJvm {
     }
   }
 
-  /** Where the processor time of an iteration went, in per cent of it, and puts by sync. */
+  /** Where the CPU time of an iteration went, in per cent of it, and puts by sync. */
   @State(Scope.Thread)
   @AuxCounters(AuxCounters.Type.EVENTS)
   public static class Profile {
@@ -153,7 +153,7 @@ public class WalWritersBenchmark extends PinnedJvm {
       return syncs == 0 ? 0 : (double) puts / syncs;
     }
 
-    /** Those who write: the region, and waiting for the WAL. */
+    /** Writing threads: the region, and waiting for the WAL. */
     public double handlers() {
       return shares.percent(CpuShares.Part.HANDLERS);
     }

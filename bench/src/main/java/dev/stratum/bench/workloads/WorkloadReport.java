@@ -347,7 +347,7 @@ final class WorkloadReport {
       resource(resources, one, name + ": CPU seconds",
         run -> counter(run, process, "cpuMillis") / 1000);
     }
-    resource(resources, one, "block cache: hits in the first tier, %",
+    resource(resources, one, "block cache: hits in L1, %",
       run -> 100 * counter(run, "regionserver", "l1Hits")
         / (counter(run, "regionserver", "l1Hits") + counter(run, "regionserver", "l2Hits")));
     resource(resources, one, "block cache: misses",

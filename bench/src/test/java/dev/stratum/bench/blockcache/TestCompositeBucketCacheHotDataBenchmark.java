@@ -42,7 +42,7 @@ public class TestCompositeBucketCacheHotDataBenchmark {
     fill("zipfian", "frequency");
     boolean fork = VersionInfo.getVersion().contains("stratum");
     double share = shareOfFirst();
-    assertTrue("share of the first tier " + share, fork ? share > 0.5 : share == 0);
+    assertTrue("share of L1 " + share, fork ? share > 0.5 : share == 0);
   }
 
   @Test

@@ -52,10 +52,10 @@ public class TestDelayedReads {
 
   @Test
   public void eachReadOfTheFileWaitsAndNoOther() throws Exception {
-    long before = secondTierHits();
+    long before = l2Hits();
     try (DelayedReads slowed = new DelayedReads(MICROS)) {
       lookUp();
-      assertEquals("one for each hit in the second tier", secondTierHits() - before,
+      assertEquals("one for each hit in L2", l2Hits() - before,
         slowed.count());
       assertTrue("some were slowed", slowed.count() > 0);
       // A busy machine wakes a thread up late, but none wakes up too early.
@@ -88,7 +88,7 @@ public class TestDelayedReads {
     }
   }
 
-  private long secondTierHits() {
+  private long l2Hits() {
     return benchmark.cache.getSecondLevelCache().getStats().getHitCount();
   }
 }
