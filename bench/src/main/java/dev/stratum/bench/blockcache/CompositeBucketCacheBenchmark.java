@@ -105,7 +105,7 @@ public class CompositeBucketCacheBenchmark extends PinnedJvm {
   @Setup(Level.Trial)
   public void fill() throws IOException, InterruptedException {
     place = new Engine(engine);
-    int secondTierMegabytes = 2 * megabytes + 64;
+    int l2Megabytes = 2 * megabytes + 64;
     Configuration conf = HBaseConfiguration.create();
     conf.setInt(HFileBlockIndex.MAX_CHUNK_SIZE_KEY, META_CHUNK_BYTES);
     conf.setInt(BloomFilterFactory.IO_STOREFILE_BLOOM_BLOCK_SIZE, META_CHUNK_BYTES);
@@ -117,10 +117,10 @@ public class CompositeBucketCacheBenchmark extends PinnedJvm {
       conf.set("hbase.bucketcache.composite.promotion", "none");
       conf.setInt("hbase.bucketcache.l1.size", FIRST_TIER_MEGABYTES);
       conf.set("hbase.bucketcache.l2.ioengine", place.setting());
-      conf.setInt("hbase.bucketcache.l2.size", secondTierMegabytes);
+      conf.setInt("hbase.bucketcache.l2.size", l2Megabytes);
     } else {
       conf.set(HConstants.BUCKET_CACHE_IOENGINE_KEY, place.setting());
-      conf.setInt(HConstants.BUCKET_CACHE_SIZE_KEY, secondTierMegabytes);
+      conf.setInt(HConstants.BUCKET_CACHE_SIZE_KEY, l2Megabytes);
     }
     cache = (CombinedBlockCache) BlockCacheFactory.createBlockCache(conf);
     blocks = new StoreFileBlocks(conf, size, (long) megabytes << 20);

@@ -120,7 +120,7 @@ public class CompositeBucketCacheGetBenchmark extends PinnedJvm {
   public void fill() throws Exception {
     place = new Engine("file");
     int l1Megabytes = megabytes / DATA_TO_L1;
-    int secondTierMegabytes = 2 * megabytes + 64;
+    int l2Megabytes = 2 * megabytes + 64;
     Configuration conf = HBaseConfiguration.create();
     conf.setInt(BlockCacheFactory.BUCKET_CACHE_WRITER_QUEUE_KEY, 1 << 16);
     if (CompositeBucketCacheBenchmark.hasCompositeBucketCache()) {
@@ -130,11 +130,11 @@ public class CompositeBucketCacheGetBenchmark extends PinnedJvm {
       // The built-in sizes ask for a tier of 29 MB at least.
       conf.set("hbase.bucketcache.l1.bucket.sizes", "5120,34816,132096");
       conf.set("hbase.bucketcache.l2.ioengine", place.setting());
-      conf.setInt("hbase.bucketcache.l2.size", secondTierMegabytes);
+      conf.setInt("hbase.bucketcache.l2.size", l2Megabytes);
       conf.setFloat(HConstants.HFILE_BLOCK_CACHE_SIZE_KEY, 0);
     } else {
       conf.set(HConstants.BUCKET_CACHE_IOENGINE_KEY, place.setting());
-      conf.setInt(HConstants.BUCKET_CACHE_SIZE_KEY, secondTierMegabytes);
+      conf.setInt(HConstants.BUCKET_CACHE_SIZE_KEY, l2Megabytes);
       conf.setFloat(HConstants.HFILE_BLOCK_CACHE_SIZE_KEY,
         (float) l1Megabytes * (1 << 20) / Runtime.getRuntime().maxMemory());
     }

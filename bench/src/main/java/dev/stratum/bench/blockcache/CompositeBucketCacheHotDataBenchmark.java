@@ -121,7 +121,7 @@ public class CompositeBucketCacheHotDataBenchmark extends PinnedJvm {
   @Setup(Level.Trial)
   public void fill() throws IOException, InterruptedException {
     place = new Engine("file");
-    int secondTierMegabytes = 2 * megabytes + 64;
+    int l2Megabytes = 2 * megabytes + 64;
     Configuration conf = HBaseConfiguration.create();
     conf.setInt(BlockCacheFactory.BUCKET_CACHE_WRITER_QUEUE_KEY, 1 << 16);
     if (CompositeBucketCacheBenchmark.hasCompositeBucketCache()) {
@@ -131,10 +131,10 @@ public class CompositeBucketCacheHotDataBenchmark extends PinnedJvm {
       // The built-in sizes ask for a tier of 29 MB at least.
       conf.set("hbase.bucketcache.l1.bucket.sizes", "5120,34816,132096");
       conf.set("hbase.bucketcache.l2.ioengine", place.setting());
-      conf.setInt("hbase.bucketcache.l2.size", secondTierMegabytes);
+      conf.setInt("hbase.bucketcache.l2.size", l2Megabytes);
     } else {
       conf.set(HConstants.BUCKET_CACHE_IOENGINE_KEY, place.setting());
-      conf.setInt(HConstants.BUCKET_CACHE_SIZE_KEY, secondTierMegabytes);
+      conf.setInt(HConstants.BUCKET_CACHE_SIZE_KEY, l2Megabytes);
     }
     cache = (CombinedBlockCache) BlockCacheFactory.createBlockCache(conf);
     blocks = new StoreFileBlocks(conf, BLOCK_BYTES, (long) megabytes << 20);

@@ -86,7 +86,7 @@ public class DeviceChecksumBenchmark extends PinnedJvm {
   @Setup(Level.Trial)
   public void fill() throws IOException, InterruptedException {
     place = new Engine(engine);
-    int secondTierMegabytes = 2 * megabytes + 64;
+    int l2Megabytes = 2 * megabytes + 64;
     Configuration conf = HBaseConfiguration.create();
     // One queue that takes all the blocks of the file, read faster than they are written.
     conf.setInt(BlockCacheFactory.BUCKET_CACHE_WRITER_QUEUE_KEY, 1 << 16);
@@ -95,11 +95,11 @@ public class DeviceChecksumBenchmark extends PinnedJvm {
       conf.set("hbase.bucketcache.composite.promotion", "none");
       conf.setInt("hbase.bucketcache.l1.size", 64);
       conf.set("hbase.bucketcache.l2.ioengine", place.setting());
-      conf.setInt("hbase.bucketcache.l2.size", secondTierMegabytes);
+      conf.setInt("hbase.bucketcache.l2.size", l2Megabytes);
       conf.setBoolean("hbase.bucketcache.l2.checksum.enabled", checksum);
     } else {
       conf.set(HConstants.BUCKET_CACHE_IOENGINE_KEY, place.setting());
-      conf.setInt(HConstants.BUCKET_CACHE_SIZE_KEY, secondTierMegabytes);
+      conf.setInt(HConstants.BUCKET_CACHE_SIZE_KEY, l2Megabytes);
     }
     cache = (CombinedBlockCache) BlockCacheFactory.createBlockCache(conf);
     second = cache.getSecondLevelCache();

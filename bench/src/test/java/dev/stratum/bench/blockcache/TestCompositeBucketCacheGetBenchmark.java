@@ -43,7 +43,7 @@ public class TestCompositeBucketCacheGetBenchmark {
   }
 
   @Test
-  public void getsAreServedFromTheCacheAndHotRowsFromTheForksFirstTier() throws Exception {
+  public void testGetsAreServedFromTheCacheAndHotRowsFromL1OfTheFork() throws Exception {
     benchmark.keys = "zipfian";
     benchmark.promotion = "frequency";
     benchmark.megabytes = 32;

@@ -38,7 +38,7 @@ public class TestCompositeBucketCacheHotDataBenchmark {
   }
 
   @Test
-  public void hotDataIsServedFromTheForksFirstTier() throws Exception {
+  public void testHotDataIsServedFromL1OfTheFork() throws Exception {
     fill("zipfian", "frequency");
     boolean fork = VersionInfo.getVersion().contains("stratum");
     double share = shareOfFirst();
@@ -46,7 +46,7 @@ public class TestCompositeBucketCacheHotDataBenchmark {
   }
 
   @Test
-  public void withoutPromotionAllDataIsServedFromTheSecondTier() throws Exception {
+  public void testWithoutPromotionAllDataIsServedFromL2() throws Exception {
     fill("uniform", "none");
     assertEquals(0, shareOfFirst(), 0);
   }
