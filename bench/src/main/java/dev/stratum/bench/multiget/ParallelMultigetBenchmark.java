@@ -77,9 +77,9 @@ import org.openjdk.jmh.infra.BenchmarkParams;
  *
  * <code>hbase.regionserver.parallel.get.enabled</code> on the fork is compared with stock, which
  * has no such thing. Rows are requested uniformly, or side by side if <code>dense</code>, 10 cells
- * of 100 bytes each, 21 to a block of 32 KB, all of them cached: in memory, or, if reads are slowed,
- * in a file that is in the page cache. The batch of 50 is that of the throughput article behind
- * HBASE-23063.
+ * of 100 bytes each, 21 to a block of 32 KB, all of them cached: in memory, or, if reads are
+ * delayed, in a file that is in the page cache. The batch of 50 is that of the throughput article
+ * behind HBASE-23063.
  */
 @State(Scope.Benchmark)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
