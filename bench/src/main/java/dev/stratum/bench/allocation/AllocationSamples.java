@@ -29,7 +29,7 @@ import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordingFile;
 
 /**
- * What a process allocates, by who: samples of JFR, which weigh as many bytes as their thread has
+ * Allocations of a process by source: samples of JFR, which weigh as many bytes as their thread has
  * allocated since its last one. The first of each thread is left out, since it weighs all that the
  * thread has ever allocated. Not thread-safe.
  */

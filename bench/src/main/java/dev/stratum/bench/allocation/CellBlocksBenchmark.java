@@ -79,11 +79,11 @@ public class CellBlocksBenchmark extends PinnedJvm {
     public int size;
 
     private RpcServerInterface server;
-    private CannedClient client;
+    private StubClient client;
 
     void start(List<Cell> received, List<Cell> sent) throws IOException {
       server = Pings.server(HBaseConfiguration.create(), sent);
-      client = new CannedClient(server.getListenerAddress(), Pings.cellBlock(received),
+      client = new StubClient(server.getListenerAddress(), Pings.cellBlock(received),
         MAX_HEADER + Pings.cellBlock(sent).length);
     }
 
@@ -127,12 +127,12 @@ public class CellBlocksBenchmark extends PinnedJvm {
     @Param({ "BlockingRpcClient", "NettyRpcClient" })
     public String client;
 
-    private CannedServer server;
+    private StubServer server;
     private RpcClient rpc;
     private BlockingInterface stub;
 
     void start(byte[] answer) throws IOException {
-      server = new CannedServer(answer);
+      server = new StubServer(answer);
       Configuration conf = HBaseConfiguration.create();
       conf.set(RpcClientFactory.CUSTOM_RPC_CLIENT_IMPL_CONF_KEY,
         RpcClient.class.getPackageName() + "." + client);

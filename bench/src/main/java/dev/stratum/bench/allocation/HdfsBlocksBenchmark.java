@@ -126,7 +126,7 @@ public class HdfsBlocksBenchmark extends PinnedJvm {
       conf = HBaseConfiguration.create();
       conf.setBoolean("hbase.server.allocator.size.classes.enabled", pool.equals("classes"));
       if (!byteBuffers) {
-        conf.setClass("fs.hdfs.impl", ArraysOnlyHdfs.class, FileSystem.class);
+        conf.setClass("fs.hdfs.impl", HeapReadHdfs.class, FileSystem.class);
       }
       open();
       for (StoreFileBlocks.Location location : blocks.readAll(block -> {

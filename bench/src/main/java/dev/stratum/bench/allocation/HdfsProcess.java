@@ -17,19 +17,23 @@
  */
 package dev.stratum.bench.allocation;
 
+import dev.stratum.processes.ChildProcess;
+import dev.stratum.processes.Conversation;
 import dev.stratum.processes.LoopbackHdfs;
-import java.io.BufferedReader;
+import dev.stratum.processes.ProcessException;
 import java.io.Closeable;
 import java.io.IOException;
-import java.io.InputStreamReader;
-import java.io.PrintStream;
 import java.lang.management.ManagementFactory;
-import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
+import org.apache.commons.io.FileUtils;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
+import org.apache.hbase.thirdparty.com.google.gson.JsonElement;
+import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
+import org.apache.hbase.thirdparty.com.google.gson.JsonPrimitive;
 
 /**
  * HDFS in a process of its own, with one DataNode, so that what its servers allocate is not counted
@@ -37,74 +41,59 @@ import org.apache.hadoop.fs.FileSystem;
  * thread-safe.
  */
 final class HdfsProcess implements Closeable {
-  private static final String READY = "HDFS at ";
-  private static final long STOP_SECONDS = 20;
+  /** In the process of HDFS, with which it ends. */
+  private static LoopbackHdfs hdfs;
 
-  private final Process process;
+  private final Path folder;
+  private final ChildProcess process;
 
-  /** Starts it, and makes it the file system of {@code conf}. */
+  /**
+   * Starts it, and makes it the file system of {@code conf}.
+   * @throws IOException if it does not start; names its log
+   */
   HdfsProcess(Configuration conf) throws IOException {
-    List<String> command = new ArrayList<>();
-    command.add(ProcessHandle.current().info().command().orElse("java"));
-    for (String argument : ManagementFactory.getRuntimeMXBean().getInputArguments()) {
-      if (argument.startsWith("--add-") || argument.startsWith("-Dlog4j")) {
-        command.add(argument);
-      }
-    }
-    command.add("-Djava.io.tmpdir=" + System.getProperty("java.io.tmpdir"));
-    command.add("-Xmx384m");
-    command.add("-cp");
-    command.add(System.getProperty("java.class.path"));
-    command.add(HdfsProcess.class.getName());
-    process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+    folder = Files.createTempDirectory("stratum-bench");
+    process = new ChildProcess("HDFS", HdfsProcess.class, System.getProperty("java.class.path"),
+      options(), folder, folder.resolve("hdfs.log"));
     try {
-      conf.set(FileSystem.FS_DEFAULT_NAME_KEY, awaitAddress());
-    } catch (IOException | RuntimeException | Error e) {
+      conf.set(FileSystem.FS_DEFAULT_NAME_KEY, process.ask(new JsonObject()).getAsString());
+    } catch (ProcessException e) {
+      process.close();
+      throw new IOException(e.getMessage(), e);
+    } catch (RuntimeException | Error e) {
       close();
       throw e;
     }
   }
 
-  private String awaitAddress() throws IOException {
-    BufferedReader out =
-      new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
-    for (String line = out.readLine(); line != null; line = out.readLine()) {
-      if (line.startsWith(READY)) {
-        return line.substring(READY.length());
+  private static List<String> options() {
+    List<String> options = new ArrayList<>();
+    for (String argument : ManagementFactory.getRuntimeMXBean().getInputArguments()) {
+      if (argument.startsWith("--add-") || argument.startsWith("-Dlog4j")) {
+        options.add(argument);
       }
     }
-    throw new IOException("The process of HDFS ended before HDFS was there");
+    options.add("-Xmx384m");
+    return options;
   }
 
+  /** Ends it and removes its files. */
   @Override
   public void close() throws IOException {
-    process.getOutputStream().close();
-    try {
-      if (!process.waitFor(STOP_SECONDS, TimeUnit.SECONDS)) {
-        process.destroyForcibly();
-      }
-    } catch (InterruptedException e) {
-      process.destroyForcibly();
-      Thread.currentThread().interrupt();
-    }
+    process.close();
+    LoopbackHdfs.removeAbandoned();
+    FileUtils.deleteDirectory(folder.toFile());
   }
 
-  /** Runs HDFS until standard input ends. */
-  public static void main(String[] args) throws IOException {
-    PrintStream out = System.out;
-    System.setOut(System.err);
+  /** Runs HDFS until standard input ends; answers the first request with its address. */
+  public static void main(String[] args) throws InterruptedException {
+    Conversation.hold(HdfsProcess::start);
+  }
+
+  private static JsonElement start(JsonObject request, Conversation conversation)
+    throws IOException {
     Configuration conf = new Configuration();
-    LoopbackHdfs hdfs = new LoopbackHdfs(conf, 1);
-    try {
-      out.println(READY + conf.get(FileSystem.FS_DEFAULT_NAME_KEY));
-      out.flush();
-      while (System.in.read() >= 0) {
-        continue;
-      }
-    } finally {
-      hdfs.close();
-      // Threads of HDFS's that are no daemons.
-      Runtime.getRuntime().halt(0);
-    }
+    hdfs = new LoopbackHdfs(conf, 1);
+    return new JsonPrimitive(conf.get(FileSystem.FS_DEFAULT_NAME_KEY));
   }
 }

@@ -56,7 +56,7 @@ import org.openjdk.jmh.annotations.Warmup;
  *
  * With <code>cache=restarted</code> the servers were stopped and started again before, so that the
  * cache's entries are those of its persisted map. With <code>pool=classes</code> the fork has a
- * pool with size classes, which the published jars do not know. The rows that are asked for are
+ * pool with size classes, which the published jars do not know. The requested rows are
  * drawn uniformly. The article behind HBASE-21879 and HBASE-22802 has this mix of operations in
  * production.
  */
@@ -92,7 +92,7 @@ public class MixedLoadBenchmark extends PinnedJvm {
   /** The rows of the table, of 1.5 KB. */
   int rows = 40_000;
 
-  ServedTable table;
+  StandaloneTable table;
 
   /** What a thread needs. */
   @State(Scope.Thread)
@@ -117,7 +117,7 @@ public class MixedLoadBenchmark extends PinnedJvm {
   public void start() throws Exception {
     Configuration conf = HBaseConfiguration.create();
     conf.setBoolean("hbase.server.allocator.size.classes.enabled", pool.equals("classes"));
-    table = new ServedTable(conf, "hdfs".equals(files), rows, size);
+    table = new StandaloneTable(conf, "hdfs".equals(files), rows, size);
     if (cache.equals("restarted")) {
       table.restart();
     }
@@ -147,13 +147,13 @@ public class MixedLoadBenchmark extends PinnedJvm {
   }
 
   private int get(Client client) throws IOException {
-    return cells(client.table.get(ServedTable.get(client.random.nextInt(rows))));
+    return cells(client.table.get(StandaloneTable.get(client.random.nextInt(rows))));
   }
 
   private int multiget(Client client) throws IOException {
     List<Get> gets = new ArrayList<>(MULTIGET_ROWS);
     for (int i = 0; i < MULTIGET_ROWS; i++) {
-      gets.add(ServedTable.get(client.random.nextInt(rows)));
+      gets.add(StandaloneTable.get(client.random.nextInt(rows)));
     }
     int cells = 0;
     for (Result result : client.table.get(gets)) {
@@ -163,12 +163,12 @@ public class MixedLoadBenchmark extends PinnedJvm {
   }
 
   private int put(Client client) throws IOException {
-    client.table.put(ServedTable.put(client.random.nextInt(rows), client.random));
-    return ServedTable.FIELD_COUNT;
+    client.table.put(StandaloneTable.put(client.random.nextInt(rows), client.random));
+    return StandaloneTable.FIELD_COUNT;
   }
 
   private static int cells(Result result) {
-    if (result.size() != ServedTable.FIELD_COUNT) {
+    if (result.size() != StandaloneTable.FIELD_COUNT) {
       throw new IllegalStateException(result.size() + " cells in " + result);
     }
     return result.size();

@@ -48,8 +48,8 @@ import org.openjdk.jmh.annotations.TearDown;
 /**
  * The block look-ups of one get in one store file, all of them hits, in microseconds and in bytes
  * of heap allocated: the bloom filter's chunk, the leaf block of the index, the data block.
- * CompositeBucketCache on the fork, with an off-heap first tier, is held against stock's
- * CombinedBlockCache, an on-heap LRU cache before a bucket cache; the second tier's engine is the
+ * CompositeBucketCache on the fork, with an off-heap L1, is compared with stock's
+ * CombinedBlockCache, an on-heap LRU cache before a bucket cache; L2's engine is the
  * same on both sides. What the composite cache is for, a heap free of cached blocks, does not show
  * in this figure: what it costs a get does.
  *
@@ -71,7 +71,7 @@ public class CompositeBucketCacheBenchmark extends PinnedJvm {
   private static final int META_CHUNK_BYTES = 4 * 1024;
   private static final int FIRST_TIER_MEGABYTES = 64;
 
-  /** The engine of the second tier, as <code>hbase.bucketcache.ioengine</code> names it. */
+  /** The engine of L2, as <code>hbase.bucketcache.ioengine</code> names it. */
   @Param({ "offheap", "file", "mmap" })
   public String engine;
 
@@ -105,7 +105,7 @@ public class CompositeBucketCacheBenchmark extends PinnedJvm {
   @Setup(Level.Trial)
   public void fill() throws IOException, InterruptedException {
     place = new Engine(engine);
-    int secondTierMegabytes = 2 * megabytes + 64;
+    int l2Megabytes = 2 * megabytes + 64;
     Configuration conf = HBaseConfiguration.create();
     conf.setInt(HFileBlockIndex.MAX_CHUNK_SIZE_KEY, META_CHUNK_BYTES);
     conf.setInt(BloomFilterFactory.IO_STOREFILE_BLOOM_BLOCK_SIZE, META_CHUNK_BYTES);
@@ -113,14 +113,14 @@ public class CompositeBucketCacheBenchmark extends PinnedJvm {
     conf.setInt(BlockCacheFactory.BUCKET_CACHE_WRITER_QUEUE_KEY, 1 << 16);
     if (hasCompositeBucketCache()) {
       conf.setBoolean("hbase.bucketcache.composite.enabled", true);
-      // All data would end up in the first tier, which has the room for it.
+      // All data would end up in L1, which has the room for it.
       conf.set("hbase.bucketcache.composite.promotion", "none");
       conf.setInt("hbase.bucketcache.l1.size", FIRST_TIER_MEGABYTES);
       conf.set("hbase.bucketcache.l2.ioengine", place.setting());
-      conf.setInt("hbase.bucketcache.l2.size", secondTierMegabytes);
+      conf.setInt("hbase.bucketcache.l2.size", l2Megabytes);
     } else {
       conf.set(HConstants.BUCKET_CACHE_IOENGINE_KEY, place.setting());
-      conf.setInt(HConstants.BUCKET_CACHE_SIZE_KEY, secondTierMegabytes);
+      conf.setInt(HConstants.BUCKET_CACHE_SIZE_KEY, l2Megabytes);
     }
     cache = (CombinedBlockCache) BlockCacheFactory.createBlockCache(conf);
     blocks = new StoreFileBlocks(conf, size, (long) megabytes << 20);

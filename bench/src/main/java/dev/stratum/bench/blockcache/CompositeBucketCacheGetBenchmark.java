@@ -54,15 +54,15 @@ import site.ycsb.generator.ZipfianGenerator;
  *   -Djmh.params=deviceMicros=100
  * </pre>
  *
- * CompositeBucketCache on the fork is held against CombinedBlockCache on stock. Both have the same
- * memory: the first level is 32 MB, an eighth of the data, off the heap on the fork and on the heap
+ * CompositeBucketCache on the fork is compared with CombinedBlockCache on stock. Both have the same
+ * memory: L1 is 32 MB, an eighth of the data, off the heap on the fork and on the heap
  * on stock, where it holds index and bloom (less than 1 MB) and cannot hold data; the heap is the
  * same. Both have the same file as second level, with all the data in it, in the page cache.
  * <p>
- * Rows are asked for by YCSB's zipfian generator with its constant of 0.99 (Cooper et al., SoCC
+ * Rows are requested by YCSB's zipfian generator with its constant of 0.99 (Cooper et al., SoCC
  * 2010) over the rows, hot rows lying anywhere in the table. YCSB's own scrambled generator draws
  * from 10^10 items whatever the number of rows, so that over half of its draws are uniform here;
- * this one is not flattened, and the eighth of the blocks that is asked for most takes 64 % of the
+ * this one is not flattened, and the most requested eighth of the blocks takes 64 % of the
  * gets. Not in the headline set, for which it takes too long. See HBASE-23296.
  */
 @State(Scope.Benchmark)
@@ -72,16 +72,16 @@ import site.ycsb.generator.ZipfianGenerator;
 @Warmup(iterations = 4, time = 2)
 @Measurement(iterations = 5, time = 1)
 public class CompositeBucketCacheGetBenchmark extends PinnedJvm {
-  private static final int DATA_TO_FIRST_TIER = 8;
-  /** The part of the data that is asked for if it is to fit: half of the first tier. */
-  private static final int DATA_TO_FITTING = 2 * DATA_TO_FIRST_TIER;
+  private static final int DATA_TO_L1 = 8;
+  /** The part of the data that is requested if it is to fit: half of L1. */
+  private static final int DATA_TO_FITTING = 2 * DATA_TO_L1;
   /** A power of two, and long enough that a thread does not see a pattern. */
   private static final int TRACE_LENGTH = 1 << 20;
   private static final int WARM_UP_GETS = 250_000;
 
   /**
-   * Which rows are asked for: <code>zipfian</code>, <code>uniform</code>, or <code>fits</code>,
-   * uniformly those of blocks that fit into the first tier together.
+   * Which rows are requested: <code>zipfian</code>, <code>uniform</code>, or <code>fits</code>,
+   * uniformly those of blocks that fit into L1 together.
    */
   @Param({ "zipfian", "uniform", "fits" })
   public String keys;
@@ -91,7 +91,7 @@ public class CompositeBucketCacheGetBenchmark extends PinnedJvm {
   public String promotion;
 
   /**
-   * How long each read of the second tier's file waits in addition, in microseconds. An SSD takes
+   * How long each read of the L2 file waits in addition, in microseconds. An SSD takes
    * about 100.
    */
   @Param("0")
@@ -101,7 +101,7 @@ public class CompositeBucketCacheGetBenchmark extends PinnedJvm {
   int megabytes = 256;
 
   private Engine place;
-  private SlowedReads slowedReads;
+  private DelayedReads delayedReads;
   RowServer server;
   private int[] trace;
 
@@ -119,24 +119,24 @@ public class CompositeBucketCacheGetBenchmark extends PinnedJvm {
   @Setup(Level.Trial)
   public void fill() throws Exception {
     place = new Engine("file");
-    int firstTierMegabytes = megabytes / DATA_TO_FIRST_TIER;
-    int secondTierMegabytes = 2 * megabytes + 64;
+    int l1Megabytes = megabytes / DATA_TO_L1;
+    int l2Megabytes = 2 * megabytes + 64;
     Configuration conf = HBaseConfiguration.create();
     conf.setInt(BlockCacheFactory.BUCKET_CACHE_WRITER_QUEUE_KEY, 1 << 16);
     if (CompositeBucketCacheBenchmark.hasCompositeBucketCache()) {
       conf.setBoolean("hbase.bucketcache.composite.enabled", true);
       conf.set("hbase.bucketcache.composite.promotion", promotion);
-      conf.setInt("hbase.bucketcache.l1.size", firstTierMegabytes);
+      conf.setInt("hbase.bucketcache.l1.size", l1Megabytes);
       // The built-in sizes ask for a tier of 29 MB at least.
       conf.set("hbase.bucketcache.l1.bucket.sizes", "5120,34816,132096");
       conf.set("hbase.bucketcache.l2.ioengine", place.setting());
-      conf.setInt("hbase.bucketcache.l2.size", secondTierMegabytes);
+      conf.setInt("hbase.bucketcache.l2.size", l2Megabytes);
       conf.setFloat(HConstants.HFILE_BLOCK_CACHE_SIZE_KEY, 0);
     } else {
       conf.set(HConstants.BUCKET_CACHE_IOENGINE_KEY, place.setting());
-      conf.setInt(HConstants.BUCKET_CACHE_SIZE_KEY, secondTierMegabytes);
+      conf.setInt(HConstants.BUCKET_CACHE_SIZE_KEY, l2Megabytes);
       conf.setFloat(HConstants.HFILE_BLOCK_CACHE_SIZE_KEY,
-        (float) firstTierMegabytes * (1 << 20) / Runtime.getRuntime().maxMemory());
+        (float) l1Megabytes * (1 << 20) / Runtime.getRuntime().maxMemory());
     }
     server = new RowServer(conf, (long) megabytes << 20);
     trace = trace(server.rows());
@@ -144,7 +144,7 @@ public class CompositeBucketCacheGetBenchmark extends PinnedJvm {
     for (int i = 0; i < WARM_UP_GETS; i++) {
       get(cursor);
     }
-    slowedReads = new SlowedReads(deviceMicros);
+    delayedReads = new DelayedReads(deviceMicros);
   }
 
   private int[] trace(int rows) {
@@ -167,8 +167,8 @@ public class CompositeBucketCacheGetBenchmark extends PinnedJvm {
 
   @TearDown(Level.Trial)
   public void close() throws IOException {
-    if (slowedReads != null) {
-      slowedReads.close();
+    if (delayedReads != null) {
+      delayedReads.close();
     }
     if (server != null) {
       server.close();

@@ -48,22 +48,22 @@ import site.ycsb.generator.ZipfianGenerator;
 
 /**
  * One look-up of a data block by each of two threads, in microseconds and in bytes of heap
- * allocated, where the second tier is a file in the page cache and holds all the data, eight times
- * what the first tier has room for. CompositeBucketCache on the fork, with hot data in its off-heap
- * first tier, is held against stock's CombinedBlockCache, whose first level is for meta blocks
+ * allocated, where L2 is a file in the page cache and holds all the data, eight times
+ * what L1 has room for. CompositeBucketCache on the fork, with hot data in its off-heap
+ * L1, is compared with stock's CombinedBlockCache, whose L1 is for meta blocks
  * only.
  *
  * <pre>
  * mvn -pl bench jmh:run -Djmh.include=CompositeBucketCacheHotDataBenchmark
  * </pre>
  *
- * Data are 512 MB in some 16,000 blocks, of which an eighth finds room in the first tier: the most
- * frequent eighth of that many under zipfian keys is asked for 80 times in 100, which no choice of
+ * Data are 512 MB in some 16,000 blocks, of which an eighth finds room in L1: the most
+ * frequent eighth of that many under zipfian keys is requested 80 times in 100, which no choice of
  * blocks that stays the same can exceed. 400,000 look-ups come before the warm-up, 24 for each
  * block, so that the policy has chosen by then.
  * <p>
  * The page cache is the hardest case for the fork: a read from a device costs many times what a
- * copy from the page cache does. Blocks are asked for by YCSB's zipfian generator with its constant
+ * copy from the page cache does. Blocks are requested by YCSB's zipfian generator with its constant
  * of 0.99 (Cooper et al., SoCC 2010), hot blocks lying anywhere in the file, or all equally often.
  * The look-up itself has the shape of <code>HFileReaderImpl.getCachedBlock</code>, as in
  * {@link BucketCacheBenchmark}. The warm-up is a long one: until the compiler has got to the
@@ -78,12 +78,12 @@ import site.ycsb.generator.ZipfianGenerator;
 @Measurement(iterations = 4, time = 1)
 public class CompositeBucketCacheHotDataBenchmark extends PinnedJvm {
   private static final int BLOCK_BYTES = 32 * 1024;
-  private static final int DATA_TO_FIRST_TIER = 8;
+  private static final int DATA_TO_L1 = 8;
   /** A power of two, and long enough that a thread does not see a pattern. */
   private static final int TRACE_LENGTH = 1 << 20;
   private static final int WARM_UP_LOOK_UPS = 400_000;
 
-  /** How blocks are asked for: <code>zipfian</code> or <code>uniform</code>. */
+  /** How blocks are requested: <code>zipfian</code> or <code>uniform</code>. */
   @Param({ "zipfian", "uniform" })
   public String keys;
 
@@ -92,7 +92,7 @@ public class CompositeBucketCacheHotDataBenchmark extends PinnedJvm {
   public String promotion;
 
   /**
-   * How long each read of the second tier's file waits in addition, in microseconds. An SSD takes
+   * How long each read of the L2 file waits in addition, in microseconds. An SSD takes
    * about 100.
    */
   @Param("0")
@@ -102,7 +102,7 @@ public class CompositeBucketCacheHotDataBenchmark extends PinnedJvm {
   int megabytes = 512;
 
   private Engine place;
-  private SlowedReads slowedReads;
+  private DelayedReads delayedReads;
   private StoreFileBlocks blocks;
   CombinedBlockCache cache;
   private StoreFileBlocks.Location[] trace;
@@ -121,20 +121,20 @@ public class CompositeBucketCacheHotDataBenchmark extends PinnedJvm {
   @Setup(Level.Trial)
   public void fill() throws IOException, InterruptedException {
     place = new Engine("file");
-    int secondTierMegabytes = 2 * megabytes + 64;
+    int l2Megabytes = 2 * megabytes + 64;
     Configuration conf = HBaseConfiguration.create();
     conf.setInt(BlockCacheFactory.BUCKET_CACHE_WRITER_QUEUE_KEY, 1 << 16);
     if (CompositeBucketCacheBenchmark.hasCompositeBucketCache()) {
       conf.setBoolean("hbase.bucketcache.composite.enabled", true);
       conf.set("hbase.bucketcache.composite.promotion", promotion);
-      conf.setInt("hbase.bucketcache.l1.size", firstTierMegabytes());
+      conf.setInt("hbase.bucketcache.l1.size", l1Megabytes());
       // The built-in sizes ask for a tier of 29 MB at least.
       conf.set("hbase.bucketcache.l1.bucket.sizes", "5120,34816,132096");
       conf.set("hbase.bucketcache.l2.ioengine", place.setting());
-      conf.setInt("hbase.bucketcache.l2.size", secondTierMegabytes);
+      conf.setInt("hbase.bucketcache.l2.size", l2Megabytes);
     } else {
       conf.set(HConstants.BUCKET_CACHE_IOENGINE_KEY, place.setting());
-      conf.setInt(HConstants.BUCKET_CACHE_SIZE_KEY, secondTierMegabytes);
+      conf.setInt(HConstants.BUCKET_CACHE_SIZE_KEY, l2Megabytes);
     }
     cache = (CombinedBlockCache) BlockCacheFactory.createBlockCache(conf);
     blocks = new StoreFileBlocks(conf, BLOCK_BYTES, (long) megabytes << 20);
@@ -147,15 +147,15 @@ public class CompositeBucketCacheHotDataBenchmark extends PinnedJvm {
     for (int i = 0; i < WARM_UP_LOOK_UPS; i++) {
       get(cursor);
     }
-    slowedReads = new SlowedReads(deviceMicros);
+    delayedReads = new DelayedReads(deviceMicros);
   }
 
   /**
    * So much that data gets room for an eighth of its blocks: of the tier a twentieth is kept free,
    * a block takes a place that is 5 % larger than it is, and index and bloom blocks take 2 MB.
    */
-  private int firstTierMegabytes() {
-    return 2 + megabytes / DATA_TO_FIRST_TIER * 6 / 5;
+  private int l1Megabytes() {
+    return 2 + megabytes / DATA_TO_L1 * 6 / 5;
   }
 
   private StoreFileBlocks.Location[] trace(List<StoreFileBlocks.Location> data) {
@@ -172,7 +172,7 @@ public class CompositeBucketCacheHotDataBenchmark extends PinnedJvm {
 
   @TearDown(Level.Trial)
   public void close() throws IOException {
-    slowedReads.close();
+    delayedReads.close();
     cache.shutdown();
     place.close();
     blocks.close();

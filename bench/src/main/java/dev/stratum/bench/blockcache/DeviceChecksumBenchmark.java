@@ -43,7 +43,7 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 
 /**
- * One look-up of a random data block in the second tier, which is a device and has it, in
+ * One look-up of a random data block in L2, which is a device and has it, in
  * microseconds and in bytes of heap allocated. On the fork each block's checksum is checked, or is
  * not (<code>checksum</code>); stock, which has none, reads the same blocks on both lines. So the
  * fork's two lines say what the sum costs, and each ratio what the tier costs against stock.
@@ -61,7 +61,7 @@ import org.openjdk.jmh.annotations.TearDown;
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
 public class DeviceChecksumBenchmark extends PinnedJvm {
-  /** The engine of the second tier, as <code>hbase.bucketcache.ioengine</code> names it. */
+  /** The engine of L2, as <code>hbase.bucketcache.ioengine</code> names it. */
   @Param({ "file", "mmap", "pmem" })
   public String engine;
 
@@ -86,7 +86,7 @@ public class DeviceChecksumBenchmark extends PinnedJvm {
   @Setup(Level.Trial)
   public void fill() throws IOException, InterruptedException {
     place = new Engine(engine);
-    int secondTierMegabytes = 2 * megabytes + 64;
+    int l2Megabytes = 2 * megabytes + 64;
     Configuration conf = HBaseConfiguration.create();
     // One queue that takes all the blocks of the file, read faster than they are written.
     conf.setInt(BlockCacheFactory.BUCKET_CACHE_WRITER_QUEUE_KEY, 1 << 16);
@@ -95,11 +95,11 @@ public class DeviceChecksumBenchmark extends PinnedJvm {
       conf.set("hbase.bucketcache.composite.promotion", "none");
       conf.setInt("hbase.bucketcache.l1.size", 64);
       conf.set("hbase.bucketcache.l2.ioengine", place.setting());
-      conf.setInt("hbase.bucketcache.l2.size", secondTierMegabytes);
+      conf.setInt("hbase.bucketcache.l2.size", l2Megabytes);
       conf.setBoolean("hbase.bucketcache.l2.checksum.enabled", checksum);
     } else {
       conf.set(HConstants.BUCKET_CACHE_IOENGINE_KEY, place.setting());
-      conf.setInt(HConstants.BUCKET_CACHE_SIZE_KEY, secondTierMegabytes);
+      conf.setInt(HConstants.BUCKET_CACHE_SIZE_KEY, l2Megabytes);
     }
     cache = (CombinedBlockCache) BlockCacheFactory.createBlockCache(conf);
     second = cache.getSecondLevelCache();

@@ -236,7 +236,7 @@ public final class RowServer implements Closeable {
   }
 
   private int serve(int rows, Request request) throws IOException {
-    ServedGet call = new ServedGet(user, address);
+    GetRpcCall call = new GetRpcCall(user, address);
     HBaseRpcController controller = new HBaseRpcControllerImpl();
     RpcServer.setCurrentCall(call);
     try {
@@ -249,7 +249,7 @@ public final class RowServer implements Closeable {
     return encode(rows, controller, call);
   }
 
-  private int encode(int rows, HBaseRpcController controller, ServedGet call) throws IOException {
+  private int encode(int rows, HBaseRpcController controller, GetRpcCall call) throws IOException {
     ByteBufferListOutputStream out = new ByteBufferListOutputStream(allocator);
     try {
       Codec.Encoder encoder = codec.getEncoder(out);
@@ -294,7 +294,7 @@ public final class RowServer implements Closeable {
     return MultiRequest.newBuilder().addRegionAction(actions).build();
   }
 
-  /** As {@link #multiget}, for who wants to do the three parts of it one by one. */
+  /** As {@link #multiget}, to do its three parts one by one. */
   public Multi multi(int[] rows) {
     return new Multi(rows.length, request(rows));
   }
@@ -303,7 +303,7 @@ public final class RowServer implements Closeable {
   public final class Multi {
     private final int rows;
     private final MultiRequest request;
-    private final ServedGet call = new ServedGet(user, address);
+    private final GetRpcCall call = new GetRpcCall(user, address);
     private final HBaseRpcController controller = new HBaseRpcControllerImpl();
 
     private Multi(int rows, MultiRequest request) {

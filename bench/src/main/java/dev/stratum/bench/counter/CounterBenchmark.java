@@ -42,7 +42,7 @@ import org.openjdk.jmh.annotations.Warmup;
 
 /**
  * One update of a counter by each of several clients, as a client sees it, in microseconds; HDFS,
- * ZooKeeper, master and RegionServer are in this JVM. The ways to update: an increment of one
+ * ZooKeeper, master and RegionServer are in this JVM. The update methods: an increment of one
  * column or of five, a batch of ten, and what people do without increments: read and write without
  * a lock, which loses updates, and check-and-put until it succeeds.
  *
@@ -67,7 +67,7 @@ public class CounterBenchmark extends PinnedJvm {
   /** How a counter is updated. */
   @Param({ "INCREMENT", "INCREMENT_FIVE_COLUMNS", "INCREMENT_BATCH", "READ_MODIFY_WRITE",
     "CHECK_AND_PUT" })
-  public CounterWay way;
+  public UpdateMethod way;
 
   /** How many counters there are. */
   @Param({ "1", "10", "1000", "12000" })
@@ -126,7 +126,7 @@ public class CounterBenchmark extends PinnedJvm {
     before = server.stored();
   }
 
-  /** Says how many of the updates are in the table: all, unless the way loses some. */
+  /** Says how many of the updates are in the table: all, unless the method loses some. */
   @TearDown(Level.Trial)
   public void close() throws IOException {
     if (server == null) {
@@ -136,7 +136,7 @@ public class CounterBenchmark extends PinnedJvm {
       long stored = server.stored() - before;
       long lost = updates.sum() - stored;
       System.out.println(updates.sum() + " updates, " + stored + " stored, " + lost + " lost");
-      if (lost != 0 && !way.loses()) {
+      if (lost != 0 && !way.mayLoseUpdates()) {
         throw new IllegalStateException(lost + " updates were lost");
       }
     } finally {

@@ -29,7 +29,7 @@ import org.apache.hadoop.hbase.client.Row;
 import org.apache.hadoop.hbase.client.Table;
 import org.apache.hadoop.hbase.util.Bytes;
 
-/** Who updates counters, in any of the ways. For one thread. */
+/** A client that updates counters by any {@link UpdateMethod}. For one thread. */
 final class CounterClient implements Closeable {
   private static final byte[][] COLUMNS = new byte[5][];
 
@@ -55,8 +55,8 @@ final class CounterClient implements Closeable {
   }
 
   /** Returns something that depends on the answer. */
-  long update(CounterWay way) throws IOException {
-    switch (way) {
+  long update(UpdateMethod method) throws IOException {
+    switch (method) {
       case INCREMENT:
         return table.increment(increment(1)).size();
       case INCREMENT_FIVE_COLUMNS:
@@ -84,11 +84,11 @@ final class CounterClient implements Closeable {
   }
 
   private long batch() throws IOException {
-    List<Row> batch = new ArrayList<>(CounterWay.BATCH);
-    for (int i = 0; i < CounterWay.BATCH; i++) {
+    List<Row> batch = new ArrayList<>(UpdateMethod.BATCH);
+    for (int i = 0; i < UpdateMethod.BATCH; i++) {
       batch.add(increment(1));
     }
-    Object[] results = new Object[CounterWay.BATCH];
+    Object[] results = new Object[UpdateMethod.BATCH];
     try {
       table.batch(batch, results);
     } catch (InterruptedException e) {

@@ -33,7 +33,7 @@ import org.apache.hadoop.hbase.client.Durability;
 /** Clients that update counters for a given time, and what came of it. */
 final class CounterLoad {
   /** The longest operation that is told from longer ones. */
-  private static final long LONGEST_NANOS = TimeUnit.MINUTES.toNanos(2);
+  private static final long MAX_NANOS = TimeUnit.MINUTES.toNanos(2);
   private static final int DIGITS = 3;
 
   private final CounterServer server;
@@ -58,12 +58,12 @@ final class CounterLoad {
   /**
    * Runs that many clients for all intervals, and before that a quarter as long to warm up.
    * @param millis how long an interval is
-   * @throws IOException if a client failed, or updates were lost in a way that loses none
+   * @throws IOException if a client failed, or updates were lost by a method that loses none
    */
-  CounterPoint run(CounterWay way, int clients, int intervals, long millis)
+  CounterPoint run(UpdateMethod method, int clients, int intervals, long millis)
     throws IOException, InterruptedException {
     long before = server.stored();
-    Recorder recorder = new Recorder(LONGEST_NANOS, DIGITS);
+    Recorder recorder = new Recorder(MAX_NANOS, DIGITS);
     LongAdder acknowledged = new LongAdder();
     ExecutorService threads = Executors.newFixedThreadPool(clients);
     List<Histogram> nanos = new ArrayList<>();
@@ -78,9 +78,9 @@ final class CounterLoad {
           try (CounterClient client =
             new CounterClient(server.table(), draw, Durability.SYNC_WAL)) {
             for (long begun = System.nanoTime(); begun < end; begun = System.nanoTime()) {
-              client.update(way);
-              acknowledged.add(way.updates());
-              recorder.recordValue(Math.min(LONGEST_NANOS, System.nanoTime() - begun));
+              client.update(method);
+              acknowledged.add(method.updates());
+              recorder.recordValue(Math.min(MAX_NANOS, System.nanoTime() - begun));
             }
           }
           return null;
@@ -103,10 +103,10 @@ final class CounterLoad {
       threads.shutdownNow();
     }
     long lost = acknowledged.sum() - (server.stored() - before);
-    if (lost != 0 && !way.loses()) {
-      throw new IOException(lost + " updates were lost by " + way.text());
+    if (lost != 0 && !method.mayLoseUpdates()) {
+      throw new IOException(lost + " updates were lost by " + method.text());
     }
-    return new CounterPoint(side, title, way, clients, nanos, seconds,
+    return new CounterPoint(side, title, method, clients, nanos, seconds,
       100.0 * lost / Math.max(1, acknowledged.sum()));
   }
 

@@ -20,8 +20,9 @@ package dev.stratum.bench.counter;
 import java.util.ArrayList;
 import java.util.List;
 import org.HdrHistogram.Histogram;
+import org.apache.hbase.thirdparty.com.google.gson.annotations.SerializedName;
 
-/** What a number of clients reached in one way, on one side, in so many equal times in a row. */
+/** The result of a number of clients with one update method on one side, in equal intervals. */
 final class CounterPoint {
   private static final double MICROS = 1e3;
 
@@ -43,7 +44,8 @@ final class CounterPoint {
   final String side;
   /** How rows were drawn, and what else there is to say of them. */
   final String keys;
-  final CounterWay way;
+  @SerializedName("way")
+  final UpdateMethod method;
   final int clients;
   /** How long an interval is. */
   final double seconds;
@@ -57,11 +59,11 @@ final class CounterPoint {
    * @param nanos   what each operation took, for each interval
    * @param seconds how long an interval was
    */
-  CounterPoint(String side, String keys, CounterWay way, int clients, List<Histogram> nanos,
+  CounterPoint(String side, String keys, UpdateMethod method, int clients, List<Histogram> nanos,
     double seconds, double lostPercent) {
     this.side = side;
     this.keys = keys;
-    this.way = way;
+    this.method = method;
     this.clients = clients;
     this.seconds = seconds;
     this.lostPercent = lostPercent;
@@ -75,6 +77,6 @@ final class CounterPoint {
   }
 
   private double rate(Histogram nanos, double during) {
-    return nanos.getTotalCount() * way.updates() / during;
+    return nanos.getTotalCount() * method.updates() / during;
   }
 }

@@ -83,7 +83,7 @@ final class CounterServer implements Closeable {
    * wait for each other, and takes no time from what is measured then.
    */
   void warmUp(long millis) throws IOException, InterruptedException {
-    new CounterLoad(this, "", "", "uniform", WARM_ROWS).run(CounterWay.INCREMENT, WARM_CLIENTS, 1,
+    new CounterLoad(this, "", "", "uniform", WARM_ROWS).run(UpdateMethod.INCREMENT, WARM_CLIENTS, 1,
       millis);
   }
 

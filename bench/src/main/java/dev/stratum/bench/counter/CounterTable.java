@@ -22,7 +22,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 
-/** One side's lines of the table of all ways to update a counter, one after the other. */
+/** One side's lines of the table of all update methods, one after the other. */
 final class CounterTable {
   /** Into so many parts the time of a line is divided, for what changes over time. */
   static final int INTERVALS = 10;
@@ -33,7 +33,7 @@ final class CounterTable {
   private final CounterLoad load;
   private final int[] clients;
   private final long intervalMillis;
-  private final List<CounterWay> ways = new ArrayList<>();
+  private final List<UpdateMethod> methods = new ArrayList<>();
   private final List<CounterPoint> points = new ArrayList<>();
 
   /**
@@ -49,28 +49,28 @@ final class CounterTable {
     this.load = new CounterLoad(server, side, title, keys, ROWS);
     this.clients = clients;
     this.intervalMillis = intervalMillis;
-    for (CounterWay way : CounterWay.values()) {
-      if (way != CounterWay.GET_NOTHING) {
-        ways.add(way);
+    for (UpdateMethod method : UpdateMethod.values()) {
+      if (method != UpdateMethod.GET_NOTHING) {
+        methods.add(method);
       }
     }
   }
 
   /** How many lines there are. */
   int size() {
-    return ways.size() * clients.length;
+    return methods.size() * clients.length;
   }
 
   /**
-   * Has all ways compiled, by all numbers of clients: without, lines of either side had a third of
-   * their throughput for seconds.
+   * Runs all methods and numbers of clients until they are compiled. Without this, lines of either
+   * side had a third of their throughput for seconds.
    * @throws Exception if a client failed, or updates were lost that should not be
    */
   void warmUp() throws Exception {
-    for (CounterWay way : ways) {
+    for (UpdateMethod method : methods) {
       CompilerWarmUp.untilQuiet(WARM_UPS, () -> {
         for (int count : clients) {
-          load.run(way, count, 1, WARM_UP_MILLIS);
+          load.run(method, count, 1, WARM_UP_MILLIS);
         }
       });
     }
@@ -82,9 +82,9 @@ final class CounterTable {
    * @throws IOException if a client failed, or updates were lost that should not be
    */
   List<CounterPoint> measureNext() throws IOException, InterruptedException {
-    CounterWay way = ways.get(points.size() / clients.length);
+    UpdateMethod method = methods.get(points.size() / clients.length);
     int count = clients[points.size() % clients.length];
-    points.add(load.run(way, count, INTERVALS, intervalMillis));
+    points.add(load.run(method, count, INTERVALS, intervalMillis));
     return points;
   }
 }

@@ -39,7 +39,7 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * Every way to update a counter, by 1 to 128 clients, over 12,000 rows: updates per second, and p50
+ * Every {@link UpdateMethod}, by 1 to 128 clients, over 12,000 rows: updates per second, and p50
  * and p99 over time. The shape is that of the comparisons of Increment with reading and writing
  * that are made with YCSB, whose generator draws the rows. All of a side and kind of keys is done
  * in one JVM with one server, a line of the table in each iteration, so that the whole is a matter
@@ -61,7 +61,7 @@ import org.openjdk.jmh.annotations.Warmup;
 @Warmup(iterations = 0)
 @Measurement(iterations = CounterTableBenchmark.LINES)
 public class CounterTableBenchmark extends PinnedJvm {
-  /** Five ways by five numbers of clients. */
+  /** Five methods by five numbers of clients. */
   static final int LINES = 25;
   private static final int[] CLIENTS = { 1, 4, 16, 64, 128 };
 
@@ -69,7 +69,7 @@ public class CounterTableBenchmark extends PinnedJvm {
   @Param({ "zipfian", "uniform" })
   public String keys;
 
-  /** How long each number of clients is measured in each way. */
+  /** How long each number of clients is measured with each method. */
   @Param("2")
   public double seconds;
 
@@ -82,7 +82,7 @@ public class CounterTableBenchmark extends PinnedJvm {
 
   private CounterServer server;
   private CounterTable table;
-  private CounterPage page;
+  private CounterReport page;
   private String name;
 
   @Setup(Level.Trial)
@@ -90,7 +90,7 @@ public class CounterTableBenchmark extends PinnedJvm {
     server = new CounterServer(HBaseConfiguration.create(), scope);
     // The plugin gives a folder below target/jmh, which it empties before each run.
     Path target = Path.of(System.getProperty("java.io.tmpdir")).toAbsolutePath().getParent();
-    page = new CounterPage(target.resolveSibling("counters"));
+    page = new CounterReport(target.resolveSibling("counters"));
     String side = VersionInfo.getVersion().contains("stratum") ? "fork" : "stock";
     name = side + "-" + keys + (scope.equals("row") ? "" : "-" + scope);
     table = new CounterTable(server, side, keys, scope, CLIENTS,

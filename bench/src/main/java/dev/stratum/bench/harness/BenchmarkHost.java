@@ -79,7 +79,8 @@ import org.openjdk.jmh.runner.options.VerboseMode;
  * benchmark, with the given parameter values; answers its score. Optional are <code>warmup</code>
  * and <code>measurement</code> (<code>{"iterations":n,"millis":n}</code>) instead of the
  * benchmark's own, and <code>turns</code>
- * (<code>{"directory":…,"side":…,"other":…,"first":…}</code>), see {@link Turns};</li>
+ * (<code>{"directory":…,"side":…,"other":…,"first":…}</code>), see
+ * {@link AlternatingIterations};</li>
  * <li><code>{"do":"write"}</code>: writes the result file, JMH's own JSON, with one entry per
  * benchmark, however many JVMs it was run in.</li>
  * </ul>
@@ -256,7 +257,7 @@ public final class BenchmarkHost {
         .measurementTime(TimeValue.milliseconds(measurement.get("millis").getAsLong()));
     }
     Collection<RunResult> runs = request.has("turns")
-      ? runInTurns(options, request.getAsJsonObject("turns"))
+      ? runAlternating(options, request.getAsJsonObject("turns"))
       : new Runner(options.build(), log).run();
     if (runs.size() != 1) {
       throw new IllegalStateException(id + " gave " + runs.size() + " results instead of one");
@@ -271,17 +272,19 @@ public final class BenchmarkHost {
     return score;
   }
 
-  private Collection<RunResult> runInTurns(ChainedOptionsBuilder options, JsonObject turns)
+  private Collection<RunResult> runAlternating(ChainedOptionsBuilder options, JsonObject turns)
     throws RunnerException {
     Path directory = Path.of(turns.get("directory").getAsString());
     String side = turns.get("side").getAsString();
     try {
       Files.createDirectories(directory);
       try {
-        return new Runner(options.addProfiler(Turns.class, Turns.line(directory, side,
-          turns.get("other").getAsString(), turns.get("first").getAsString())).build(), log).run();
+        String argument = AlternatingIterations.argument(directory, side,
+          turns.get("other").getAsString(), turns.get("first").getAsString());
+        return new Runner(options.addProfiler(AlternatingIterations.class, argument).build(), log)
+          .run();
       } finally {
-        Turns.end(directory, side);
+        AlternatingIterations.markEnded(directory, side);
       }
     } catch (IOException e) {
       throw new UncheckedIOException(e);

@@ -39,7 +39,7 @@ public final class CompilerWarmUp {
   private static final long QUIET_MILLIS = 150;
   /** So many in a row, as a method is compiled again some time after it was found to be hot. */
   private static final int QUIET_WINDOWS = 2;
-  private static final int MOST_WINDOWS = 25;
+  private static final int MAX_WINDOWS = 25;
 
   /** What is repeated, or done between two windows. */
   public interface Operation {
@@ -70,7 +70,7 @@ public final class CompilerWarmUp {
     throws Exception {
     ExecutorService workers = Executors.newFixedThreadPool(threads);
     try {
-      untilQuiet(MOST_WINDOWS, () -> {
+      untilQuiet(MAX_WINDOWS, () -> {
         repeatFor(WINDOW_MILLIS, workers, threads, operation);
         between.run();
       });

@@ -30,7 +30,7 @@ import org.openjdk.jmh.results.Result;
 import org.openjdk.jmh.results.ScalarResult;
 
 /**
- * The processor time that an operation costs, in microseconds: that of all threads of the measured
+ * The CPU time that an operation costs, in microseconds: that of all threads of the measured
  * JVM, so those of servers, collectors and compilers in it as well, divided by the operations of
  * the iteration. On a machine that others use it stays nearly what it is, while the time that
  * passes does not; and where threads wait for a device or for each other, it tells work from

@@ -21,7 +21,7 @@ import static net.bytebuddy.matcher.ElementMatchers.named;
 
 import dev.stratum.bench.PinnedJvm;
 import dev.stratum.bench.blockcache.RowServer;
-import dev.stratum.bench.blockcache.SlowedReads;
+import dev.stratum.bench.blockcache.DelayedReads;
 import dev.stratum.bench.harness.CompilerWarmUp;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -75,11 +75,11 @@ import org.openjdk.jmh.infra.BenchmarkParams;
  *     -Djmh.params=threads=2,deviceMicros=100,dense=true,segments=single,joined
  * </pre>
  *
- * <code>hbase.regionserver.parallel.get.enabled</code> on the fork is held against stock, which has
- * no such thing. Rows are asked for uniformly, or side by side if <code>dense</code>, 10 cells of
- * 100 bytes each, 21 to a block of 32 KB, all of them cached: in memory, or, if reads are slowed,
- * in a file that is in the page cache. The batch of 50 is that of the throughput article behind
- * HBASE-23063.
+ * <code>hbase.regionserver.parallel.get.enabled</code> on the fork is compared with stock, which
+ * has no such thing. Rows are requested uniformly, or side by side if <code>dense</code>, 10 cells
+ * of 100 bytes each, 21 to a block of 32 KB, all of them cached: in memory, or, if reads are
+ * delayed, in a file that is in the page cache. The batch of 50 is that of the throughput article
+ * behind HBASE-23063.
  */
 @State(Scope.Benchmark)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
@@ -115,7 +115,7 @@ public class ParallelMultigetBenchmark extends PinnedJvm {
   public boolean dense;
 
   /**
-   * Whether the fork has the blocks in segments on a file, under a first tier without data, instead
+   * Whether the fork has the blocks in segments on a file, under an L1 without data, instead
    * of a bucket cache: <code>joined</code> if it reads blocks that lie side by side at once, as it
    * does, <code>single</code> if it is kept from that, <code>none</code> for a bucket cache.
    * Nothing to stock.
@@ -127,16 +127,16 @@ public class ParallelMultigetBenchmark extends PinnedJvm {
   int megabytes = 64;
 
   private Path bucketFile;
-  private SlowedReads slowedReads;
+  private DelayedReads delayedReads;
   private RowServer server;
 
   @Setup(Level.Trial)
   public void fillAndWarmUp(BenchmarkParams params) throws Exception {
     fill();
-    slowedReads.pause();
+    delayedReads.pause();
     CompilerWarmUp.run(params.getThreads(), () -> multiget(batch), () -> {
     });
-    slowedReads.resume();
+    delayedReads.resume();
   }
 
   void fill() throws Exception {
@@ -161,7 +161,7 @@ public class ParallelMultigetBenchmark extends PinnedJvm {
     conf.setBoolean("hbase.regionserver.parallel.get.enabled", parallel);
     conf.setInt("hbase.regionserver.parallel.get.threads", threads);
     server = new RowServer(conf, (long) megabytes << 20);
-    slowedReads = new SlowedReads(deviceMicros);
+    delayedReads = new DelayedReads(deviceMicros);
   }
 
   /** Leaves a read of several blocks without the memory that it needs. */
@@ -174,8 +174,8 @@ public class ParallelMultigetBenchmark extends PinnedJvm {
 
   @TearDown(Level.Trial)
   public void close() throws IOException {
-    if (slowedReads != null) {
-      slowedReads.close();
+    if (delayedReads != null) {
+      delayedReads.close();
     }
     if (server != null) {
       server.close();

@@ -48,8 +48,8 @@ import org.openjdk.jmh.annotations.Warmup;
 
 /**
  * One get of a row through the RegionServer by one thread, in microseconds, while files that are
- * not cached are warmed all the time: from the parsed request to the encoded response, without a
- * client and without a connection. What is asked for is cached; what is measured is how much
+ * not cached are prefetched all the time: from the parsed request to the encoded response, without
+ * a client and without a connection. The requested rows are cached; what is measured is how much
  * prefetch slows it down, the 99th percentile above all.
  *
  * <pre>
@@ -57,8 +57,8 @@ import org.openjdk.jmh.annotations.Warmup;
  * </pre>
  *
  * Standalone mode in the measured JVM on local files, rows in YCSB's shape (Cooper et al., SoCC
- * 2010), asked for uniformly; an on-heap cache for index and bloom and a bucket cache on a file for
- * data, all of it in the page cache. Four files of 64 MB are opened, warmed by the four prefetch
+ * 2010), requested uniformly; an on-heap cache for index and bloom and a bucket cache on a file for
+ * data, all of it in the page cache. Four files of 64 MB are opened, prefetched by the four
  * threads of the defaults, closed, evicted and opened again. See HBASE-23355.
  */
 @State(Scope.Benchmark)
@@ -71,16 +71,16 @@ public class GetWhileWarmingBenchmark extends PinnedJvm {
   private static final int WARM_UP_GETS = 100_000;
 
   /**
-   * <code>none</code>: nothing is warmed; otherwise <code>hbase.rs.prefetch.limit.mb.per.sec</code>
+   * <code>none</code>: no prefetch; otherwise <code>hbase.rs.prefetch.limit.mb.per.sec</code>
    * on the fork, 0 for no limit. Stock knows no limit.
    */
   @Param({ "none", "50", "0" })
   public String limit;
 
-  /** The bytes of data that is asked for, in MB. */
+  /** Bytes of the requested data, in MB. */
   int megabytes = 128;
 
-  /** The size of a file that is warmed, in MB. */
+  /** The size of a file that is prefetched, in MB. */
   int fileMegabytes = 64;
 
   private Path bucketFile;
@@ -88,7 +88,7 @@ public class GetWhileWarmingBenchmark extends PinnedJvm {
   private RowServer server;
   private Thread warming;
   private volatile boolean stopped;
-  private final LongAdder warmed = new LongAdder();
+  private final LongAdder prefetched = new LongAdder();
   private long began;
 
   @Setup(Level.Trial)
@@ -129,7 +129,7 @@ public class GetWhileWarmingBenchmark extends PinnedJvm {
             Thread.sleep(1);
           }
           if (!stopped) {
-            warmed.add(reader.length());
+            prefetched.add(reader.length());
           }
         }
         for (HFile.Reader reader : readers) {
@@ -141,16 +141,16 @@ public class GetWhileWarmingBenchmark extends PinnedJvm {
     }
   }
 
-  /** Returns how many MB have been warmed. */
-  double warmedMegabytes() {
-    return warmed.sum() / (double) (1 << 20);
+  /** Returns how many MB have been prefetched. */
+  double prefetchedMegabytes() {
+    return prefetched.sum() / (double) (1 << 20);
   }
 
   @TearDown(Level.Trial)
   public void close() throws Exception {
     if (warming != null) {
       System.out.printf("Warmed at %.1f MB/s%n",
-        warmedMegabytes() / ((System.nanoTime() - began) / 1e9));
+        prefetchedMegabytes() / ((System.nanoTime() - began) / 1e9));
       stopped = true;
       warming.join();
     }

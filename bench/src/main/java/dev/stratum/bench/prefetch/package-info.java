@@ -16,6 +16,6 @@
  * limitations under the License.
  */
 /**
- * Warm-up: what it costs those who read meanwhile, and how soon it is over.
+ * Prefetch: what it costs concurrent reads, and how long it takes.
  */
 package dev.stratum.bench.prefetch;

@@ -30,7 +30,7 @@ import org.openjdk.jmh.annotations.State;
  * mvn -pl bench jmh:run -Djmh.include=RequestConsolidationBenchmark -Djmh.turns=iteration
  * </pre>
  *
- * <code>hbase.client.netty.flush.consolidation.enabled</code> on the fork is held against stock,
+ * <code>hbase.client.netty.flush.consolidation.enabled</code> on the fork is compared with stock,
  * which has no such thing.
  */
 @State(Scope.Benchmark)

@@ -39,7 +39,7 @@ final class DeviceTier implements Closeable {
   private static final int WRITER_THREADS = 3;
   private static final int WRITER_QUEUE = 64;
   /** What BucketCache's largest blocks take by default; buckets have the size of four of them. */
-  private static final int LARGEST_BUCKET_ITEM = 513 * 1024;
+  private static final int MAX_BUCKET_ITEM = 513 * 1024;
   private static final int BUCKET_UNIT = 256;
 
   private final Path file;
@@ -139,7 +139,7 @@ final class DeviceTier implements Closeable {
     static BlockCache open(DeviceTier tier) throws IOException {
       int item = (tier.largestBlock / BUCKET_UNIT + 1) * BUCKET_UNIT;
       return new BucketCache("file:" + tier.file, tier.capacity, item,
-        new int[] { item, LARGEST_BUCKET_ITEM }, WRITER_THREADS, WRITER_QUEUE,
+        new int[] { item, MAX_BUCKET_ITEM }, WRITER_THREADS, WRITER_QUEUE,
         tier.index().toString(), BucketCache.DEFAULT_ERROR_TOLERATION_DURATION, tier.conf);
     }
   }

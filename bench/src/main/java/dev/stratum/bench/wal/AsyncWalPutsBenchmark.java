@@ -58,7 +58,7 @@ import org.openjdk.jmh.infra.BenchmarkParams;
  *   -Djmh.params=durability=SYNC_WAL,batch=1,syncsInFlight=1
  * </pre>
  *
- * <code>hbase.wal.async.sync.interval.ms</code> on the fork is held against stock, which has no
+ * <code>hbase.wal.async.sync.interval.ms</code> on the fork is compared with stock, which has no
  * such thing and syncs <code>ASYNC_WAL</code> writes when it happens to. A put has one cell with a
  * value of 100 bytes; rows are random. The region is flushed and the WAL rolled before each
  * iteration.
@@ -103,7 +103,7 @@ public class AsyncWalPutsBenchmark extends PinnedJvm {
   /**
    * A thread that writes. They wait here for the one that starts anew: for what JMH has one thread
    * do before an iteration, it has the others spin, which takes the processors from that one and
-   * counts as processor time of the operations.
+   * counts as CPU time of the operations.
    */
   @State(Scope.Thread)
   public static class Handler {

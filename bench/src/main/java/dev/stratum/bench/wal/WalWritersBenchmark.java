@@ -54,7 +54,7 @@ import org.openjdk.jmh.annotations.Warmup;
 
 /**
  * Puts by so many handlers that each wait for theirs, in microseconds a put, all of them together;
- * and where the processor time goes: in per cent of that of the measured JVM, which has HDFS in it,
+ * and where the CPU time goes: in per cent of that of the measured JVM, which has HDFS in it,
  * and how many puts a sync takes along. For what <code>SYNC_WAL</code> waits for, see the guide of
  * bounded-async-wal.
  *
@@ -115,7 +115,7 @@ public class WalWritersBenchmark extends PinnedJvm {
     });
     AtomicInteger number = new AtomicInteger();
     handlers = Executors.newFixedThreadPool(writers,
-      task -> new Thread(task, ProcessorShares.HANDLER + number.incrementAndGet()));
+      task -> new Thread(task, CpuShares.HANDLER + number.incrementAndGet()));
   }
 
   @Setup(Level.Iteration)
@@ -133,11 +133,11 @@ public class WalWritersBenchmark extends PinnedJvm {
     }
   }
 
-  /** Where the processor time of an iteration went, in per cent of it, and puts by sync. */
+  /** Where the CPU time of an iteration went, in per cent of it, and puts by sync. */
   @State(Scope.Thread)
   @AuxCounters(AuxCounters.Type.EVENTS)
   public static class Profile {
-    private final ProcessorShares shares = new ProcessorShares();
+    private final CpuShares shares = new CpuShares();
     private long puts;
     private long syncs;
 
@@ -153,24 +153,24 @@ public class WalWritersBenchmark extends PinnedJvm {
       return syncs == 0 ? 0 : (double) puts / syncs;
     }
 
-    /** Those who write: the region, and waiting for the WAL. */
+    /** Writing threads: the region, and waiting for the WAL. */
     public double handlers() {
-      return shares.percent(ProcessorShares.Part.HANDLERS);
+      return shares.percent(CpuShares.Part.HANDLERS);
     }
 
     /** The WAL's threads, with what they do of HDFS's client in FSHLog. */
     public double wal() {
-      return shares.percent(ProcessorShares.Part.WAL);
+      return shares.percent(CpuShares.Part.WAL);
     }
 
     /** The threads that send packets and take acknowledgements. */
     public double hdfsClient() {
-      return shares.percent(ProcessorShares.Part.HDFS_CLIENT);
+      return shares.percent(CpuShares.Part.HDFS_CLIENT);
     }
 
     /** The two DataNodes. */
     public double dataNodes() {
-      return shares.percent(ProcessorShares.Part.DATA_NODES);
+      return shares.percent(CpuShares.Part.DATA_NODES);
     }
   }
 

@@ -174,7 +174,7 @@ final class CaseComparison {
     aims.add(new Aim("throughput at least " + least, throughput().ratio().median() >= least));
     if (result.has("p99Aim")) {
       double most = result.get("p99Aim").getAsDouble();
-      // A closed loop's latency is its throughput once more, where processors are what is short.
+      // A closed loop's latency is its throughput once more, if it is CPU-bound.
       Pair atFixedRate = latency(true, "p99");
       Pair p99 = atFixedRate == null ? latency(false, "p99") : atFixedRate;
       aims.add(new Aim("p99 at most " + most + (atFixedRate == null ? "" : " at a fixed rate"),

@@ -53,14 +53,14 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonPrimitive;
  * <ul>
  * <li><code>start</code> with <code>conf</code>;</li>
  * <li><code>load</code> with a case's <code>properties</code>: makes the table and fills it;</li>
- * <li><code>settle</code> with <code>table</code>: flushes it and asks for a major compaction;</li>
+ * <li><code>compact</code> with <code>table</code>: requests a major compaction;</li>
  * <li><code>scan</code> with <code>table</code>: reads all of it, answers the number of rows;</li>
- * <li><code>empty</code> and <code>drop</code> with <code>table</code>;</li>
+ * <li><code>truncate</code> and <code>drop</code> with <code>table</code>;</li>
  * <li><code>run</code> with <code>properties</code>, <code>seconds</code> and <code>rate</code>:
  * begins a {@link LoadRun};</li>
  * <li><code>result</code>: of that run, and what this JVM has used meanwhile, or nothing if it has
  * not ended yet;</li>
- * <li><code>slow</code>: what {@link Operations#slow} tells of that run;</li>
+ * <li><code>slowOperations</code>: {@link Operations#slow} of that run;</li>
  * <li><code>counters</code>: what this JVM has used;</li>
  * <li><code>profile</code>, and <code>flameGraph</code> with <code>title</code> and
  * <code>file</code>: what was sampled between the two.</li>
@@ -85,7 +85,7 @@ final class ClientProcess implements Conversation.Answers {
   private final Map<String, Long> records = new HashMap<>();
   private Configuration conf;
   private Connection connection;
-  /** For what the master does. */
+  /** For requests to the master. */
   private Connection master;
   private FlameGraph flameGraph;
   private Operations operations;
@@ -113,8 +113,8 @@ final class ClientProcess implements Conversation.Answers {
         return null;
       case "scan":
         return new JsonPrimitive(scan(table(request)));
-      case "empty":
-        empty(table(request));
+      case "truncate":
+        truncate(table(request));
         return null;
       case "drop":
         drop(table(request));
@@ -125,7 +125,7 @@ final class ClientProcess implements Conversation.Answers {
         return null;
       case "result":
         return running.isDone() ? running.get() : null;
-      case "slow":
+      case "slowOperations":
         JsonArray slow = new JsonArray();
         operations.slow().forEach(operation -> slow.add(operation.json()));
         return slow;
@@ -156,11 +156,11 @@ final class ClientProcess implements Conversation.Answers {
   private void start(JsonObject keys) throws IOException {
     conf = BaseProcess.configuration(keys);
     connection = ConnectionFactory.createConnection(conf);
-    Configuration asksOften = new Configuration(conf);
-    asksOften.setInt(HConstants.HBASE_CLIENT_PAUSE, ADMIN_PAUSE_MILLIS);
-    asksOften.setInt(HConstants.HBASE_CLIENT_RETRIES_NUMBER, ADMIN_RETRIES);
-    asksOften.setInt("hbase.client.sync.wait.timeout.msec", ADMIN_TIMEOUT_MILLIS);
-    master = ConnectionFactory.createConnection(asksOften);
+    Configuration adminConf = new Configuration(conf);
+    adminConf.setInt(HConstants.HBASE_CLIENT_PAUSE, ADMIN_PAUSE_MILLIS);
+    adminConf.setInt(HConstants.HBASE_CLIENT_RETRIES_NUMBER, ADMIN_RETRIES);
+    adminConf.setInt("hbase.client.sync.wait.timeout.msec", ADMIN_TIMEOUT_MILLIS);
+    master = ConnectionFactory.createConnection(adminConf);
     try (Admin admin = master.getAdmin()) {
       admin.balancerSwitch(false, true);
     }
@@ -186,7 +186,7 @@ final class ClientProcess implements Conversation.Answers {
     inserts.setProperty("batch", Integer.toString(LOADING_BATCH));
     // All of it is flushed before anything is measured.
     inserts.setProperty("durability", "SKIP_WAL");
-    ServedWorkload workload = ServedWorkload.create(inserts);
+    ExtendedCoreWorkload workload = ExtendedCoreWorkload.create(inserts);
     AtomicLong left = new AtomicLong(rows);
     AtomicReference<Exception> failure = new AtomicReference<>();
     List<Thread> threads = new ArrayList<>();
@@ -250,7 +250,7 @@ final class ClientProcess implements Conversation.Answers {
     return rows;
   }
 
-  private void empty(TableName name) throws IOException {
+  private void truncate(TableName name) throws IOException {
     try (Admin admin = master.getAdmin()) {
       admin.disableTable(name);
       admin.truncateTable(name, true);
@@ -270,10 +270,10 @@ final class ClientProcess implements Conversation.Answers {
 
   /** A thread with its own binding. */
   private static final class Client implements LoadRun.Worker {
-    private final ServedWorkload workload;
+    private final ExtendedCoreWorkload workload;
     private final HBaseBinding binding;
 
-    Client(ServedWorkload workload, HBaseBinding binding) {
+    Client(ExtendedCoreWorkload workload, HBaseBinding binding) {
       this.workload = workload;
       this.binding = binding;
     }
@@ -301,7 +301,7 @@ final class ClientProcess implements Conversation.Answers {
     }
     String table = properties.getProperty("table");
     properties.setProperty("recordcount", Long.toString(records.get(table)));
-    ServedWorkload workload = ServedWorkload.create(properties);
+    ExtendedCoreWorkload workload = ExtendedCoreWorkload.create(properties);
     List<Client> clients = new ArrayList<>();
     int threads = Integer.parseInt(properties.getProperty("threads"));
     for (int i = 0; i < threads; i++) {

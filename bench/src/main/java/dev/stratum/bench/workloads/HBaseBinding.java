@@ -76,7 +76,7 @@ final class HBaseBinding extends DB {
     return rows;
   }
 
-  /** The rows that were asked for and not there. */
+  /** The rows that were requested and not found. */
   long missing() {
     return missing;
   }

@@ -33,7 +33,7 @@ import org.apache.hadoop.fs.Path;
  * short circuit, which needs no native library.
  */
 final class HdfsReads implements Closeable {
-  /** Who may read the DataNode's files past it. */
+  /** The user that may read the DataNode's files directly. */
   static final String LOCAL_READER_KEY = "dfs.block.local-path-access.user";
   private static final Path FILE = new Path("/random-reads");
   private static final int READ_BYTES = 16 * 1024;

@@ -47,8 +47,8 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
  * (Tene's coordinated omission). Used once.
  */
 final class LoadRun {
-  private static final long LOWEST_NANOS = 1000;
-  private static final long HIGHEST_NANOS = TimeUnit.MINUTES.toNanos(2);
+  private static final long MIN_NANOS = 1000;
+  private static final long MAX_NANOS = TimeUnit.MINUTES.toNanos(2);
   private static final int DIGITS = 3;
   private static final int PERCENTILE_TICKS = 4;
   /** Enough for a curve, however long the run is. */
@@ -90,7 +90,7 @@ final class LoadRun {
   }
 
   private static Histogram histogram() {
-    return new Histogram(LOWEST_NANOS, HIGHEST_NANOS, DIGITS);
+    return new Histogram(MIN_NANOS, MAX_NANOS, DIGITS);
   }
 
   /**
@@ -152,8 +152,8 @@ final class LoadRun {
         worker.perform(operation);
         client.end();
         long now = System.nanoTime();
-        recorders.computeIfAbsent(operation, key -> new Recorder(LOWEST_NANOS, HIGHEST_NANOS,
-          DIGITS)).recordValue(Math.min(HIGHEST_NANOS, now - due));
+        recorders.computeIfAbsent(operation, key -> new Recorder(MIN_NANOS, MAX_NANOS,
+          DIGITS)).recordValue(Math.min(MAX_NANOS, now - due));
         if (now - end <= 0) {
           inTime.increment();
         }

@@ -17,7 +17,7 @@
  */
 package dev.stratum.bench.workloads;
 
-import dev.stratum.bench.blockcache.SlowedReads;
+import dev.stratum.bench.blockcache.DelayedReads;
 import dev.stratum.processes.Conversation;
 import dev.stratum.processes.ServerCalls;
 import java.io.IOException;
@@ -50,14 +50,14 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonPrimitive;
  * <code>handlers</code> it has;</li>
  * <li><code>counters</code>: what the JVM has used and what the block cache was asked;</li>
  * <li><code>calls</code>: see {@link ServerCalls};</li>
- * <li><code>quiet</code>: answers when nothing is flushed or compacted any more;</li>
+ * <li><code>awaitIdle</code>: answers when no flush or compaction runs any more;</li>
  * <li><code>storeFiles</code> with <code>table</code>: the most that a store of it has;</li>
  * <li><code>calibrate</code> with <code>micros</code>: answers how many ns to ask for, to sleep
  * that long;</li>
- * <li><code>slow</code> with <code>micros</code> and <code>nanos</code>, the answer of
- * <code>calibrate</code>: from now on each read of the second tier's file waits that long first;
- * <code>micros</code> of 0 end it. Answers what the waits before were: <code>count</code> and
- * <code>micros</code> in the mean;</li>
+ * <li><code>delayReads</code> with <code>micros</code> and <code>nanos</code>, the answer of
+ * <code>calibrate</code>: from now on each read of the L2 file is delayed by that;
+ * <code>micros</code> of 0 ends it. Answers the delays until now: <code>count</code> and mean
+ * <code>micros</code>;</li>
  * <li><code>profile</code>, and <code>flameGraph</code> with <code>title</code> and
  * <code>file</code>: what was sampled between the two.</li>
  * </ul>
@@ -70,14 +70,14 @@ final class RegionServerProcess implements Conversation.Answers {
   private static final Pattern GENERAL_HANDLER =
     Pattern.compile("RpcServer\\.default\\..*\\.handler=");
   private static final long ONLINE_SECONDS = 300;
-  private static final long QUIET_SECONDS = 300;
+  private static final long IDLE_TIMEOUT_SECONDS = 300;
   private static final long POLL_MILLIS = 50;
   /** Longer than it takes from a flush's end to the compaction that follows it. */
-  private static final long QUIET_MILLIS = 500;
+  private static final long IDLE_MILLIS = 500;
 
   private HRegionServer server;
-  private SlowedReads slowedReads;
-  private boolean isSlow;
+  private DelayedReads delayedReads;
+  private boolean isDelayed;
   private FlameGraph flameGraph;
 
   private RegionServerProcess() {
@@ -97,18 +97,18 @@ final class RegionServerProcess implements Conversation.Answers {
         return counters();
       case "calls":
         return new JsonPrimitive(ServerCalls.describe(server.getRpcServer().getScheduler()));
-      case "quiet":
-        awaitQuiet();
+      case "awaitIdle":
+        awaitIdle();
         return null;
       case "flush":
         flush(request.get("table").getAsString());
         return null;
       case "storeFiles":
         return new JsonPrimitive(storeFiles(request.get("table").getAsString()));
-      case "slow":
-        return slow(request.get("micros").getAsInt(), request.get("nanos").getAsLong());
+      case "delayReads":
+        return delayReads(request.get("micros").getAsInt(), request.get("nanos").getAsLong());
       case "calibrate":
-        return new JsonPrimitive(SlowedReads.calibrate(request.get("micros").getAsInt()));
+        return new JsonPrimitive(DelayedReads.calibrate(request.get("micros").getAsInt()));
       case "profile":
         flameGraph = new FlameGraph();
         return null;
@@ -122,7 +122,7 @@ final class RegionServerProcess implements Conversation.Answers {
 
   private JsonObject start(Configuration conf) throws Exception {
     // The JVM forgets all that it has compiled when the class of reads is changed: before any.
-    slowedReads = new SlowedReads(1, 0);
+    delayedReads = new DelayedReads(1, 0);
     JVMClusterUtil.RegionServerThread thread =
       JVMClusterUtil.createRegionServerThread(conf, HRegionServer.class, 0);
     server = thread.getRegionServer();
@@ -180,15 +180,16 @@ final class RegionServerProcess implements Conversation.Answers {
     return counters;
   }
 
-  private void awaitQuiet() throws InterruptedException, SuiteException {
-    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(QUIET_SECONDS);
-    long quietSince = System.nanoTime();
-    while (System.nanoTime() - quietSince < TimeUnit.MILLISECONDS.toNanos(QUIET_MILLIS)) {
+  private void awaitIdle() throws InterruptedException, SuiteException {
+    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(IDLE_TIMEOUT_SECONDS);
+    long idleSince = System.nanoTime();
+    while (System.nanoTime() - idleSince < TimeUnit.MILLISECONDS.toNanos(IDLE_MILLIS)) {
       if (isBusy()) {
-        quietSince = System.nanoTime();
+        idleSince = System.nanoTime();
       }
       if (System.nanoTime() > end) {
-        throw new SuiteException("Flushes and compactions went on for " + QUIET_SECONDS + " s.");
+        throw new SuiteException(
+          "Flushes and compactions went on for " + IDLE_TIMEOUT_SECONDS + " s.");
       }
       Thread.sleep(POLL_MILLIS);
     }
@@ -223,16 +224,16 @@ final class RegionServerProcess implements Conversation.Answers {
         region -> ((HRegion) region).getCompactionState() != CompactionState.NONE);
   }
 
-  private JsonObject slow(int micros, long nanos) {
+  private JsonObject delayReads(int micros, long nanos) {
     JsonObject answer = new JsonObject();
-    if (isSlow) {
-      answer.addProperty("count", slowedReads.count());
-      answer.addProperty("micros", slowedReads.count() == 0 ? 0 : slowedReads.meanMicros());
-      slowedReads.pause();
+    if (isDelayed) {
+      answer.addProperty("count", delayedReads.count());
+      answer.addProperty("micros", delayedReads.count() == 0 ? 0 : delayedReads.meanMicros());
+      delayedReads.pause();
     }
-    isSlow = micros > 0;
-    if (isSlow) {
-      slowedReads.resume(micros, nanos);
+    isDelayed = micros > 0;
+    if (isDelayed) {
+      delayedReads.resume(micros, nanos);
     }
     return answer;
   }

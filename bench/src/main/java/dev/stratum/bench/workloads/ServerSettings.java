@@ -55,7 +55,7 @@ final class ServerSettings {
     options.add("-XX:+UseG1GC");
     // A read through HBase and HDFS is deeper than the 64 frames that a sample has by default.
     options.add("-XX:FlightRecorderOptions=stackdepth=256");
-    // SlowedReads changes a class of the JVM that it is in.
+    // DelayedReads changes a class of the JVM that it is in.
     options.add("-Djdk.attach.allowAttachSelf=true");
     // What HBase needs on this JDK is said once, where the JMH benchmarks have it.
     for (String argument : PinnedJvm.class.getAnnotation(Fork.class).jvmArgs()) {
@@ -109,7 +109,7 @@ final class ServerSettings {
     keys.put("hbase.regionserver.periodicmemstoreflusher.rangeofdelayseconds", "1");
     keys.put("hbase.hregion.majorcompaction", "0");
     keys.put("hbase.hregion.max.filesize", Long.toString(100L << 30));
-    // Blocks come in bursts while a table is warmed, and none is to be refused.
+    // Blocks come in bursts while a table is cached, and none is to be refused.
     keys.put("hbase.bucketcache.writer.queuelength", "512");
     return keys;
   }
@@ -124,7 +124,7 @@ final class ServerSettings {
     return keys;
   }
 
-  /** The fork: the same two sizes, the first tier outside the heap, and its features. */
+  /** The fork: the same two sizes, L1 outside the heap, and its features. */
   Map<String, String> fork(Path cacheFile) {
     Map<String, String> keys = new LinkedHashMap<>();
     keys.put("hfile.block.cache.size", "0");
@@ -140,7 +140,7 @@ final class ServerSettings {
     // For a device; of what comes from memory only as many serve as there are processors.
     keys.put("hbase.regionserver.parallel.get.threads", "16");
     keys.put("hbase.regionserver.increment.coalesce.enabled", "true");
-    // Many clients, many counters, and processors are what is short.
+    // Many clients and counters, CPU-bound.
     keys.put("hbase.regionserver.increment.coalesce.scope", "region");
     keys.put("hbase.wal.async.sync.interval.ms", "100");
     keys.put("hbase.server.netty.flush.consolidation.enabled", "true");

@@ -34,7 +34,7 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
  * resources: <code>title</code> and <code>source</code>; <code>cases</code>, the names in order;
  * <code>quick</code>, those of the quick form; properties of all cases, and
  * <code>NAME.property</code> of one. A case with <code>micros=0,100</code> is two, the second with
- * each read of the second tier's file slowed by 100 us. A case with
+ * each read of the L2 file slowed by 100 us. A case with
  * <code>handlers.too=128</code> is there once more, on servers with so many handlers.
  */
 final class WorkloadCase {
@@ -134,7 +134,7 @@ final class WorkloadCase {
     return quick;
   }
 
-  /** How long each read of the second tier's file is to wait, in microseconds. */
+  /** How long each read of the L2 file is to wait, in microseconds. */
   int micros() {
     return micros;
   }
@@ -192,7 +192,7 @@ final class WorkloadCase {
   }
 
   /** Runs shorter than this say nothing, as what the case waits for is too seldom; 0: none. */
-  double leastSeconds() {
+  double minSeconds() {
     return Double.parseDouble(properties.getProperty("seconds.least", "0"));
   }
 

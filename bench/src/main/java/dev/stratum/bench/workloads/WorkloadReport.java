@@ -17,9 +17,11 @@
  */
 package dev.stratum.bench.workloads;
 
-import static dev.stratum.bench.harness.HtmlPage.escape;
+import static dev.stratum.bench.report.HtmlPage.escape;
 
-import dev.stratum.bench.harness.HtmlPage;
+import dev.stratum.bench.report.HtmlPage;
+import dev.stratum.bench.report.HtmlTable;
+import dev.stratum.bench.report.LineChart;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -29,6 +31,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.TreeSet;
 import java.util.function.ToDoubleFunction;
+import java.util.stream.Collectors;
 import java.util.zip.DataFormatException;
 import org.HdrHistogram.Histogram;
 import org.HdrHistogram.HistogramIterationValue;
@@ -42,61 +45,9 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
 final class WorkloadReport {
   private static final List<String> SIDES = List.of("stock", "fork");
   private static final int TICKS = 8;
+  /** Columns of the summary that a phone leaves out. */
+  private static final List<Integer> WIDE_COLUMNS = List.of(1, 2, 4, 5, 6, 7, 10);
   private static final List<String> LATENCIES = List.of("mean", "p50", "p95", "p99", "p999", "max");
-
-  private static final String STYLE = """
-      :root { color-scheme: light dark; --ink: #1c2329; --soft: #5c6670; --line: #d8dde2;
-        --page: #ffffff; --fork: #0b6e99; --stock: #b5651d; --better: #17803d; --worse: #b42318; }
-      @media (prefers-color-scheme: dark) { :root { --ink: #e6e9ec; --soft: #9aa5b1;
-        --line: #39424b; --page: #14191e; --fork: #4fb3dd; --stock: #e09a55; --better: #4cc277;
-        --worse: #f27a6f; } }
-      * { box-sizing: border-box; }
-      body { margin: 0; background: var(--page); color: var(--ink);
-        font: 16px/1.5 system-ui, sans-serif; }
-      main { max-width: 80rem; margin: 0 auto; padding: 1.5rem 1rem 4rem; }
-      h1 { font-size: 1.5rem; line-height: 1.25; margin: 0 0 .5rem; overflow-wrap: anywhere; }
-      h2 { font-size: 1.25rem; margin: 3rem 0 .25rem; }
-      h3 { font-size: 1.05rem; margin: 2rem 0 .25rem; scroll-margin-top: 1rem; }
-      p { margin: 0 0 1rem; max-width: 48rem; }
-      a { color: var(--fork); }
-      .meta { color: var(--soft); }
-      code, pre { font: .85rem/1.45 ui-monospace, monospace; overflow-wrap: anywhere; }
-      pre { white-space: pre-wrap; margin: 0 0 1rem; }
-      .scroll { overflow-x: auto; margin-bottom: 1rem; }
-      table { border-collapse: collapse; font-size: .85rem; font-variant-numeric: tabular-nums; }
-      .summary { width: 100%; }
-      .tables { display: flex; flex-wrap: wrap; gap: 0 2.5rem; align-items: flex-start; }
-      .tables .scroll { max-width: 100%; }
-      th, td { text-align: right; padding: .35rem .5rem; border-bottom: 1px solid var(--line);
-        white-space: nowrap; }
-      th { color: var(--soft); font-weight: 600; vertical-align: bottom; }
-      th:first-child, td:first-child, .text { text-align: left; }
-      td.text { white-space: normal; }
-      td b { font-weight: 600; }
-      .ahead { color: var(--better); } .behind, .failed, .missed { color: var(--worse); }
-      .met { color: var(--better); }
-      .charts { display: grid; gap: 1rem 1.5rem; margin: .5rem 0 1rem;
-        grid-template-columns: repeat(auto-fit, minmax(min(100%, 17.5rem), 1fr)); }
-      figure { margin: 0; }
-      figcaption { font-size: .85rem; font-weight: 600; }
-      svg { width: 100%; height: auto; display: block; }
-      svg text { font: 12px system-ui, sans-serif; fill: var(--soft); text-anchor: middle; }
-      svg text.end { text-anchor: end; }
-      .grid { stroke: var(--line); }
-      polyline { fill: none; stroke-width: 1.8; stroke-linejoin: round; }
-      polyline.fork { stroke: var(--fork); } polyline.stock { stroke: var(--stock); }
-      circle.fork { fill: var(--fork); } circle.stock { fill: var(--stock); }
-      .key span::before { content: ""; display: inline-block; width: 1.1rem; height: .2rem;
-        margin-right: .35rem; vertical-align: middle; background: currentColor; }
-      .key span { margin-right: 1rem; font-weight: 600; }
-      .key .fork, td.fork { color: var(--fork); } .key .stock, td.stock { color: var(--stock); }
-      details { margin: .5rem 0; } summary { cursor: pointer; }
-      @media (max-width: 46rem) {
-        .summary .wide { display: none; }
-        .summary th, .summary td { padding: .35rem .25rem; }
-        .summary td:first-child { white-space: normal; overflow-wrap: anywhere; }
-      }
-      """;
 
   private final JsonObject results;
   private final SummaryTable table;
@@ -111,7 +62,7 @@ final class WorkloadReport {
   String html() {
     html.setLength(0);
     String title = "HBase " + text("fork") + " against " + text("stock");
-    html.append(HtmlPage.begin("Workloads: " + title, STYLE)).append("""
+    html.append(HtmlPage.begin("Workloads: " + title)).append("""
         <h1>Workloads: %s</h1>
         <p class="meta">%s<br>%s</p>
         <pre>%s</pre>
@@ -155,44 +106,51 @@ final class WorkloadReport {
       .append(" missed.</p>\n<p class=\"meta\">Figures are medians of the rounds. The ratio is the"
         + " fork's throughput to stock's in the same round, with the lowest and the highest beside"
         + " it; ahead or behind is what is so in every round and by 3 % or more in the median. The"
-        + " ratio of p99 is better below 1.</p>\n<div class=\"scroll\" tabindex=\"0\""
-        + " role=\"region\" aria-label=\"Summary\"><table class=\"summary\">\n<tr>");
-    List<Integer> wide = List.of(1, 2, 4, 5, 6, 7, 10);
+        + " ratio of p99 is better below 1.</p>\n").append(summaryTable());
+  }
+
+  private String summaryTable() {
+    HtmlTable summary = new HtmlTable("Summary", "summary");
     int verdictAt = SummaryTable.HEAD.indexOf("verdict");
     for (int i = 0; i < SummaryTable.HEAD.size(); i++) {
-      html.append("<th class=\"").append(i >= verdictAt ? "text " : "").append(wide.contains(i)
-        ? "wide" : "").append("\">").append(SummaryTable.HEAD.get(i)).append("</th>");
+      summary.heading(SummaryTable.HEAD.get(i), style("", i, i >= verdictAt));
     }
-    html.append("</tr>\n");
     for (int n = 0; n < table.cases().size(); n++) {
       CaseComparison one = table.cases().get(n);
       List<String> cells = SummaryTable.cells(one);
-      html.append("<tr><td><a href=\"#case").append(n).append("\">").append(escape(cells.get(0)))
-        .append("</a></td>");
+      summary.row()
+        .markup("<a href=\"#case" + n + "\">" + escape(cells.get(0)) + "</a>", "");
       for (int i = 1; i <= verdictAt; i++) {
-        String verdict = i == 3 || i == verdictAt ? one.verdict() + " " : "";
-        html.append("<td class=\"").append(verdict).append(i == verdictAt ? "text " : "")
-          .append(wide.contains(i) ? "wide" : "").append("\">").append(i == 3 ? "<b>" : "")
-          .append(escape(cells.get(i))).append(i == 3 ? "</b>" : "").append("</td>");
+        boolean isRatio = i == SummaryTable.HEAD.indexOf("ratio");
+        String style =
+          style(isRatio || i == verdictAt ? one.verdict().toString() : "", i, i == verdictAt);
+        String cell = escape(cells.get(i));
+        summary.markup(isRatio ? "<b>" + cell + "</b>" : cell, style);
       }
-      html.append("<td class=\"text wide\">");
-      aims(one);
-      html.append("</td></tr>\n");
+      summary.markup(one.failure() != null ? escape(one.failure()) : aims(one), "text wide");
     }
-    html.append("</table></div>\n");
+    return summary.html();
   }
 
-  private void aims(CaseComparison one) {
-    if (one.failure() != null) {
-      html.append(escape(one.failure()));
-      return;
+  /** The classes of a column's cells. */
+  private static String style(String verdict, int column, boolean isText) {
+    List<String> classes = new ArrayList<>();
+    if (!verdict.isEmpty()) {
+      classes.add(verdict);
     }
-    String between = "";
-    for (CaseComparison.Aim aim : one.aims()) {
-      html.append(between).append(escape(aim.text())).append(": <span class=\"")
-        .append(aim.met() ? "met\">met" : "missed\">missed").append("</span>");
-      between = "<br>";
+    if (isText) {
+      classes.add("text");
     }
+    if (WIDE_COLUMNS.contains(column)) {
+      classes.add("wide");
+    }
+    return String.join(" ", classes);
+  }
+
+  private static String aims(CaseComparison one) {
+    return one.aims().stream().map(aim -> escape(aim.text()) + ": <span class=\""
+      + (aim.met() ? "met\">met" : "missed\">missed") + "</span>")
+      .collect(Collectors.joining("<br>"));
   }
 
   private void workload(int index, JsonObject result) {
@@ -218,9 +176,8 @@ final class WorkloadReport {
       html.append("Measured again as compilers were at work: ").append(one.discarded())
         .append(" times, both sides.<br>");
     }
-    aims(one);
-    html.append("</p>\n<p class=\"key\"><span class=\"stock\">stock</span>"
-      + "<span class=\"fork\">fork</span></p>\n<div class=\"charts\">\n");
+    html.append(one.failure() != null ? escape(one.failure()) : aims(one)).append("</p>\n")
+      .append(HtmlPage.legend()).append("<div class=\"charts\">\n");
     overTime(one, "Throughput, operations per second", "throughput", false);
     overTime(one, "p99 in each slice of time, us", "p99", true);
     percentiles(one, false, "Latency by percentile, us");
@@ -252,8 +209,8 @@ final class WorkloadReport {
   }
 
   private void overTime(CaseComparison one, String title, String figure, boolean isLogarithmic) {
-    double least = Double.MAX_VALUE;
-    double most = 0;
+    double min = Double.MAX_VALUE;
+    double max = 0;
     double seconds = 0;
     for (String side : SIDES) {
       for (JsonObject run : one.runs(side, false)) {
@@ -261,15 +218,15 @@ final class WorkloadReport {
           (run.get("round").getAsInt() + 1) * run.get("seconds").getAsDouble());
         for (JsonElement point : run.getAsJsonArray("series")) {
           double value = point.getAsJsonObject().get(figure).getAsDouble();
-          most = Math.max(most, value);
-          least = value > 0 ? Math.min(least, value) : least;
+          max = Math.max(max, value);
+          min = value > 0 ? Math.min(min, value) : min;
         }
       }
     }
     LineChart chart = new LineChart(title, LineChart.Axis.linear("seconds, round after round",
-      seconds), isLogarithmic && most > 0
-        ? LineChart.Axis.logarithmic("us", least, most)
-        : LineChart.Axis.linear("", most));
+      seconds), isLogarithmic && max > 0
+        ? LineChart.Axis.logarithmic("us", min, max)
+        : LineChart.Axis.linear("", max));
     for (String side : SIDES) {
       for (JsonObject run : one.runs(side, false)) {
         double begin = run.get("round").getAsInt() * run.get("seconds").getAsDouble();
@@ -289,9 +246,9 @@ final class WorkloadReport {
 
   private void percentiles(CaseComparison one, boolean atFixedRate, String title) {
     List<List<double[]>> curves = new ArrayList<>();
-    double least = Double.MAX_VALUE;
-    double most = 0;
-    double furthest = 99.9;
+    double min = Double.MAX_VALUE;
+    double max = 0;
+    double maxPercentile = 99.9;
     for (String side : SIDES) {
       Histogram all = null;
       for (JsonObject run : one.runs(side, atFixedRate)) {
@@ -309,19 +266,19 @@ final class WorkloadReport {
           if (percentile < 100 && percentile <= 99.999) {
             double micros = Math.max(0.1, value.getValueIteratedTo() / 1000.0);
             curve.add(new double[] { percentile, micros });
-            least = Math.min(least, micros);
-            most = Math.max(most, micros);
-            furthest = Math.max(furthest, percentile);
+            min = Math.min(min, micros);
+            max = Math.max(max, micros);
+            maxPercentile = Math.max(maxPercentile, percentile);
           }
         }
       }
       curves.add(curve);
     }
-    if (most == 0) {
+    if (max == 0) {
       return;
     }
-    LineChart chart = new LineChart(title, LineChart.Axis.nines("percentile", furthest),
-      LineChart.Axis.logarithmic("us", least, most));
+    LineChart chart = new LineChart(title, LineChart.Axis.nines("percentile", maxPercentile),
+      LineChart.Axis.logarithmic("us", min, max));
     for (int i = 0; i < SIDES.size(); i++) {
       chart.add(SIDES.get(i), curves.get(i), false);
     }
@@ -343,29 +300,21 @@ final class WorkloadReport {
       one.runs(side, atFixedRate)
         .forEach(run -> operations.addAll(run.getAsJsonObject("operations").keySet()));
     }
-    html.append("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Latencies\">")
-      .append("<table>\n<tr><th>")
-      .append(atFixedRate ? "at a fixed rate, us" : "closed loop, us")
-      .append("</th><th class=\"text\">side</th><th>per second</th>");
-    LATENCIES.forEach(
-      name -> html.append("<th>").append(name.equals("p999") ? "p99.9" : name).append("</th>"));
-    html.append("</tr>\n");
+    HtmlTable latencies = new HtmlTable("Latencies", "")
+      .heading(atFixedRate ? "at a fixed rate, us" : "closed loop, us").heading("side", "text")
+      .heading("per second");
+    LATENCIES.forEach(name -> latencies.heading(name.equals("p999") ? "p99.9" : name));
     for (String operation : operations) {
       for (String side : SIDES) {
-        html.append("<tr><td>").append(operation).append("</td><td class=\"text ").append(side)
-          .append("\">").append(side).append("</td><td>")
-          .append(median(one.runs(side, atFixedRate), run -> latency(run, operation, "count")
-            / run.get("seconds").getAsDouble()))
-          .append("</td>");
+        List<JsonObject> runs = one.runs(side, atFixedRate);
+        latencies.row().cell(operation).cell(side, "text " + side).cell(median(runs,
+          run -> latency(run, operation, "count") / run.get("seconds").getAsDouble()));
         for (String name : LATENCIES) {
-          html.append("<td>").append(
-            median(one.runs(side, atFixedRate), run -> latency(run, operation, name)))
-            .append("</td>");
+          latencies.cell(median(runs, run -> latency(run, operation, name)));
         }
-        html.append("</tr>\n");
       }
     }
-    html.append("</table></div>\n");
+    html.append(latencies.html());
   }
 
   private static double latency(JsonObject run, String operation, String name) {
@@ -382,29 +331,32 @@ final class WorkloadReport {
   }
 
   private void resources(CaseComparison one) {
-    html.append("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Resources\">")
-      .append("<table>\n<tr><th>in a round of the closed loop</th>");
-    SIDES.forEach(side -> html.append("<th>").append(side).append("</th>"));
-    html.append("</tr>\n");
-    resource(one, "rows a second",
+    HtmlTable resources =
+      new HtmlTable("Resources", "").heading("in a round of the closed loop");
+    SIDES.forEach(resources::heading);
+    resource(resources, one, "rows a second",
       run -> run.get("rows").getAsDouble() / run.get("seconds").getAsDouble());
     for (String process : List.of("regionserver", "client", "base")) {
       String name = process.equals("regionserver")
         ? "RegionServer"
         : process.equals("client") ? "clients" : "HDFS and master";
-      resource(one, name + ": collections", run -> counter(run, process, "gcCount"));
-      resource(one, name + ": ms of them", run -> counter(run, process, "gcMillis"));
-      resource(one, name + ": CPU seconds", run -> counter(run, process, "cpuMillis") / 1000);
+      resource(resources, one, name + ": collections",
+        run -> counter(run, process, "gcCount"));
+      resource(resources, one, name + ": ms of them",
+        run -> counter(run, process, "gcMillis"));
+      resource(resources, one, name + ": CPU seconds",
+        run -> counter(run, process, "cpuMillis") / 1000);
     }
-    resource(one, "block cache: hits in the first tier, %",
+    resource(resources, one, "block cache: hits in L1, %",
       run -> 100 * counter(run, "regionserver", "l1Hits")
         / (counter(run, "regionserver", "l1Hits") + counter(run, "regionserver", "l2Hits")));
-    resource(one, "block cache: misses", run -> counter(run, "regionserver", "cacheMisses"));
-    resource(one, "waits of slowed reads, us in the mean",
+    resource(resources, one, "block cache: misses",
+      run -> counter(run, "regionserver", "cacheMisses"));
+    resource(resources, one, "waits of slowed reads, us in the mean",
       run -> run.has("slowed") && run.getAsJsonObject("slowed").has("micros")
         ? run.getAsJsonObject("slowed").get("micros").getAsDouble()
         : Double.NaN);
-    html.append("</table></div>\n");
+    html.append(resources.html());
   }
 
   private static double counter(JsonObject run, String process, String name) {
@@ -412,12 +364,13 @@ final class WorkloadReport {
     return counters.has(name) ? counters.get(name).getAsDouble() : Double.NaN;
   }
 
-  private void resource(CaseComparison one, String name, ToDoubleFunction<JsonObject> figure) {
+  private static void resource(HtmlTable table, CaseComparison one, String name,
+    ToDoubleFunction<JsonObject> figure) {
     List<String> cells = new ArrayList<>();
     SIDES.forEach(side -> cells.add(median(one.runs(side, false), figure)));
     if (cells.stream().anyMatch(cell -> !cell.isEmpty())) {
-      html.append("<tr><td>").append(name).append("</td><td>")
-        .append(String.join("</td><td>", cells)).append("</td></tr>\n");
+      table.row().cell(name);
+      cells.forEach(table::cell);
     }
   }
 

@@ -19,10 +19,13 @@
  * End-to-end workloads: the cases that people judge HBase by, run on real servers of this fork and
  * of the published version on the same machine in the same run.
  * <p>
- * {@link dev.stratum.bench.workloads.WorkloadSuite} is the conductor. Each side is a {@link
- * dev.stratum.bench.workloads.Side} of three JVMs: HDFS, ZooKeeper and master in one, the
- * RegionServer in the second, whose heap, collections and processor time are what is measured, and
- * the clients in the third. Cases are the property files beside this package's name in the
+ * {@link dev.stratum.bench.workloads.WorkloadSuite} is the main class. It runs the cases of a
+ * {@link dev.stratum.bench.workloads.SuitePlan} by a {@link
+ * dev.stratum.bench.workloads.CaseRunner} on a {@link dev.stratum.bench.workloads.ClusterPair}, and
+ * a {@link dev.stratum.bench.workloads.ResultRecorder} writes the results. Each side is a {@link
+ * dev.stratum.bench.workloads.ClusterUnderTest} of three JVMs: HDFS, ZooKeeper and master in one,
+ * the RegionServer in the second, whose heap, collections and CPU time are measured,
+ * and the clients in the third. Cases are the property files beside this package's name in the
  * resources; docs/workloads.md says how to run them and how to read the report.
  */
 package dev.stratum.bench.workloads;

@@ -50,7 +50,7 @@ public class TestMixedLoadBenchmark {
     MixedLoadBenchmark.Client client = new MixedLoadBenchmark.Client();
     client.open(benchmark);
     for (int i = 0; i < OPERATIONS; i++) {
-      assertEquals(ServedTable.FIELD_COUNT, benchmark.operation(client));
+      assertEquals(StandaloneTable.FIELD_COUNT, benchmark.operation(client));
     }
     client.close();
   }

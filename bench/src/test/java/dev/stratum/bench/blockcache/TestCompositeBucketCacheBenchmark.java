@@ -66,7 +66,7 @@ public class TestCompositeBucketCacheBenchmark {
   }
 
   @Test
-  public void metaBlocksAreHitInTheFirstTierAndDataInTheSecond() {
+  public void testMetaBlocksAreHitInL1AndDataInL2() {
     long first = benchmark.cache.getFirstLevelCache().getStats().getHitCount();
     long second = benchmark.cache.getSecondLevelCache().getStats().getHitCount();
     for (int i = 0; i < 100; i++) {

@@ -43,7 +43,7 @@ public class TestCompositeBucketCacheGetBenchmark {
   }
 
   @Test
-  public void getsAreServedFromTheCacheAndHotRowsFromTheForksFirstTier() throws Exception {
+  public void testGetsAreServedFromTheCacheAndHotRowsFromL1OfTheFork() throws Exception {
     benchmark.keys = "zipfian";
     benchmark.promotion = "frequency";
     benchmark.megabytes = 32;
@@ -65,6 +65,6 @@ public class TestCompositeBucketCacheGetBenchmark {
     assertTrue("data blocks " + (first + second), first + second >= GETS);
     double share = (double) first / (first + second);
     boolean fork = VersionInfo.getVersion().contains("stratum");
-    assertTrue("share of the first tier " + share, fork ? share > 0.3 : share == 0);
+    assertTrue("share of L1 " + share, fork ? share > 0.3 : share == 0);
   }
 }

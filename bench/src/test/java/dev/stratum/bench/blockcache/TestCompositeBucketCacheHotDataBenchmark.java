@@ -38,15 +38,15 @@ public class TestCompositeBucketCacheHotDataBenchmark {
   }
 
   @Test
-  public void hotDataIsServedFromTheForksFirstTier() throws Exception {
+  public void testHotDataIsServedFromL1OfTheFork() throws Exception {
     fill("zipfian", "frequency");
     boolean fork = VersionInfo.getVersion().contains("stratum");
     double share = shareOfFirst();
-    assertTrue("share of the first tier " + share, fork ? share > 0.5 : share == 0);
+    assertTrue("share of L1 " + share, fork ? share > 0.5 : share == 0);
   }
 
   @Test
-  public void withoutPromotionAllDataIsServedFromTheSecondTier() throws Exception {
+  public void testWithoutPromotionAllDataIsServedFromL2() throws Exception {
     fill("uniform", "none");
     assertEquals(0, shareOfFirst(), 0);
   }

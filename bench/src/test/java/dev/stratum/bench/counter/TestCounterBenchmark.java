@@ -46,7 +46,7 @@ public class TestCounterBenchmark {
     benchmark.rows = 3;
     benchmark.warmUps = 0;
     benchmark.durability = Durability.SYNC_WAL;
-    benchmark.way = CounterWay.INCREMENT;
+    benchmark.way = UpdateMethod.INCREMENT;
     benchmark.keys = "zipfian";
     benchmark.scope = "region";
     benchmark.open();
@@ -59,21 +59,21 @@ public class TestCounterBenchmark {
     long expected = benchmark.server().stored();
     CounterBenchmark.Client client = new CounterBenchmark.Client();
     client.open(benchmark);
-    for (CounterWay way : CounterWay.values()) {
-      benchmark.way = way;
+    for (UpdateMethod method : UpdateMethod.values()) {
+      benchmark.way = method;
       for (int i = 0; i < UPDATES; i++) {
         benchmark.one(client);
       }
-      expected += UPDATES * way.updates();
-      assertEquals(way.toString(), expected, benchmark.server().stored());
+      expected += UPDATES * method.updates();
+      assertEquals(method.toString(), expected, benchmark.server().stored());
     }
     client.close();
     // What the measurement below adds is not this benchmark's.
-    benchmark.way = CounterWay.READ_MODIFY_WRITE;
+    benchmark.way = UpdateMethod.READ_MODIFY_WRITE;
 
     CounterTable lines = new CounterTable(benchmark.server(), "fork", "uniform", "region",
       new int[] { 1, 3 }, 20);
-    assertEquals(2 * (CounterWay.values().length - 1), lines.size());
+    assertEquals(2 * (UpdateMethod.values().length - 1), lines.size());
     List<CounterPoint> points = List.of();
     for (int i = 0; i < lines.size(); i++) {
       points = lines.measureNext();
@@ -81,13 +81,13 @@ public class TestCounterBenchmark {
     assertEquals(lines.size(), points.size());
     for (CounterPoint point : points) {
       assertEquals(10, point.intervals.size());
-      assertTrue(point.way + " " + point.all.p99, point.all.p99 >= point.all.p50);
+      assertTrue(point.method + " " + point.all.p99, point.all.p99 >= point.all.p50);
     }
     Path folder = Files.createTempDirectory("counters");
     try {
-      CounterPage page = new CounterPage(folder);
-      page.write("fork-uniform", points);
-      page.write("stock-zipfian", points.subList(0, 3));
+      CounterReport report = new CounterReport(folder);
+      report.write("fork-uniform", points);
+      report.write("stock-zipfian", points.subList(0, 3));
       String html = Files.readString(folder.resolve("counters.html"));
       assertTrue(html, html.contains("<polyline class=\"fork p99\" points=\""));
       assertTrue(html, !html.contains("NaN") && !html.contains("Infinity"));

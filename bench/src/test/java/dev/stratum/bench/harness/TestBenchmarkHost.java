@@ -129,7 +129,7 @@ public class TestBenchmarkHost {
     Path turns = folder.newFolder("turns").toPath();
     String run = run("{'engine':'offheap','size':'32768'}", 2).replaceAll("}$",
       ",'turns':{'directory':'" + turns + "','side':'fork','other':'stock','first':'fork'}}");
-    Turns.end(turns, "stock");
+    AlternatingIterations.markEnded(turns, "stock");
     assertTrue(ask(run).getAsJsonObject("ok").get("score").getAsDouble() > 0);
     assertEquals("stock", Files.readString(turns.resolve("turn")));
     assertTrue(Files.exists(turns.resolve("fork.ended")));

@@ -72,9 +72,9 @@ public class TestWalWritersBenchmark {
 
   @Test
   public void threadsOfHdfsAreToldFromThoseOfTheWal() {
-    assertEquals(ProcessorShares.Part.WAL,
-      ProcessorShares.part("AsyncFSWAL-0-hdfs://localhost:1/hbase-prefix:bench"));
-    assertEquals(ProcessorShares.Part.HDFS_CLIENT, ProcessorShares.part("AsyncFSWAL-1-1"));
-    assertEquals(ProcessorShares.Part.OTHERS, ProcessorShares.part("main"));
+    assertEquals(CpuShares.Part.WAL,
+      CpuShares.part("AsyncFSWAL-0-hdfs://localhost:1/hbase-prefix:bench"));
+    assertEquals(CpuShares.Part.HDFS_CLIENT, CpuShares.part("AsyncFSWAL-1-1"));
+    assertEquals(CpuShares.Part.OTHERS, CpuShares.part("main"));
   }
 }

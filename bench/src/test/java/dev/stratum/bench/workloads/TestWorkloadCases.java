@@ -64,7 +64,7 @@ public class TestWorkloadCases {
       }
       json.entrySet().forEach(e -> properties.setProperty(e.getKey(), e.getValue().getAsString()));
       properties.setProperty("recordcount", "1000");
-      assertNotNull(one.fullName(), ServedWorkload.create(properties).choose());
+      assertNotNull(one.fullName(), ExtendedCoreWorkload.create(properties).choose());
     }
   }
 
@@ -91,7 +91,7 @@ public class TestWorkloadCases {
   }
 
   @Test
-  public void slowedReadsAreCasesWithAimsOfTheirOwn() throws Exception {
+  public void delayedReadsAreCasesWithAimsOfTheirOwn() throws Exception {
     List<WorkloadCase> cases = chosen("get-zipfian", false).stream()
       .filter(one -> !one.fullName().contains("multi")).collect(Collectors.toList());
     assertEquals(List.of("throughput/get-zipfian", "throughput/get-zipfian-100us",

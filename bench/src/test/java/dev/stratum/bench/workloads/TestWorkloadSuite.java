@@ -133,7 +133,7 @@ public class TestWorkloadSuite {
       assertTrue(run.toString(),
         run.getAsJsonObject("regionserver").get("cacheHits").getAsLong() > 0);
       assertTrue(run.toString(), run.getAsJsonObject("client").has("compileMillis"));
-      // So little data fits into the fork's first tier, which is not slowed.
+      // So little data fits into the fork's L1, which is not delayed.
       assertTrue(run.toString(), run.get("side").getAsString().equals("fork")
         || run.getAsJsonObject("slowed").get("micros").getAsDouble() > 0);
     }

@@ -35,7 +35,7 @@ import org.apache.hadoop.hbase.ServerName;
  * nothing, and looks at nothing of a request but its number, so that what is allocated is the
  * client's.
  */
-final class CannedServer implements Closeable {
+final class StubServer implements Closeable {
   private static final int CALL_ID_TAG = 1 << 3;
   private static final int CELL_BLOCK_META_TAG = 3 << 3 | 2;
   private static final int LENGTH_TAG = 1 << 3;
@@ -52,7 +52,7 @@ final class CannedServer implements Closeable {
   private volatile IOException failure;
 
   /** @param cellBlock to answer with; may be empty */
-  CannedServer(byte[] cellBlock) throws IOException {
+  StubServer(byte[] cellBlock) throws IOException {
     this.cellBlock = cellBlock;
     response = ByteBuffer.allocateDirect(cellBlock.length + 64);
     listener = ServerSocketChannel.open()

@@ -60,7 +60,7 @@ import org.apache.hadoop.metrics2.lib.DefaultMetricsSystem;
  * lead to flushes, compactions and blocks cached on write. May be used by several threads, which
  * each bring a {@link Table} of their own.
  */
-final class ServedTable implements Closeable {
+final class StandaloneTable implements Closeable {
   private static final TableName NAME = TableName.valueOf("usertable");
   private static final byte[] FAMILY = Bytes.toBytes("family");
   /** The number of cells in a row. */
@@ -93,7 +93,7 @@ final class ServedTable implements Closeable {
    * @param rows      of the table
    * @param blockSize of data blocks, in bytes
    */
-  ServedTable(Configuration conf, boolean onHdfs, int rows, int blockSize) throws Exception {
+  StandaloneTable(Configuration conf, boolean onHdfs, int rows, int blockSize) throws Exception {
     this.folder = Files.createTempDirectory("stratum-bench");
     this.conf = conf;
     this.rows = rows;

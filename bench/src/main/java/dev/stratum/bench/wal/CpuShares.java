@@ -26,14 +26,14 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Whose threads take the processor time of this JVM while a WAL is written to, told apart by their
- * names. Not thread-safe.
+ * CPU time of this JVM's threads by component while a WAL is written to; the thread's name tells
+ * the component. Not thread-safe.
  */
-final class ProcessorShares {
-  /** The name of a thread that writes begins with this. */
+final class CpuShares {
+  /** Prefix of the names of writing threads. */
   static final String HANDLER = "handler-";
 
-  /** Who may take it. */
+  /** The components. */
   enum Part {
     HANDLERS,
     WAL,

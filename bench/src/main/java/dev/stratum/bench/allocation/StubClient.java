@@ -38,7 +38,7 @@ import org.apache.hbase.thirdparty.com.google.protobuf.Message;
  * A client that says the same every time, allocates nothing, and does not look at the answers, so
  * that what is allocated is the server's.
  */
-final class CannedClient implements Closeable {
+final class StubClient implements Closeable {
   private static final byte SIMPLE_AUTHENTICATION = 80;
   private static final int CALL_ID = 1;
 
@@ -51,7 +51,7 @@ final class CannedClient implements Closeable {
    * @param cellBlock   to send along with each request; may be empty
    * @param maxResponse in bytes
    */
-  CannedClient(InetSocketAddress address, byte[] cellBlock, int maxResponse) throws IOException {
+  StubClient(InetSocketAddress address, byte[] cellBlock, int maxResponse) throws IOException {
     socket = SocketChannel.open(address).setOption(StandardSocketOptions.TCP_NODELAY, true);
     ConnectionHeader connection = ConnectionHeader.newBuilder().setServiceName(Pings.NAME)
       .setUserInfo(UserInformation.newBuilder().setEffectiveUser("benchmark"))

@@ -25,7 +25,7 @@ import org.junit.Before;
 import org.junit.Rule;
 import org.junit.Test;
 
-public class TestSlowedReads {
+public class TestDelayedReads {
   private static final int LOOK_UPS = 500;
   private static final int MICROS = 2000;
 
@@ -52,10 +52,10 @@ public class TestSlowedReads {
 
   @Test
   public void eachReadOfTheFileWaitsAndNoOther() throws Exception {
-    long before = secondTierHits();
-    try (SlowedReads slowed = new SlowedReads(MICROS)) {
+    long before = l2Hits();
+    try (DelayedReads slowed = new DelayedReads(MICROS)) {
       lookUp();
-      assertEquals("one for each hit in the second tier", secondTierHits() - before,
+      assertEquals("one for each hit in L2", l2Hits() - before,
         slowed.count());
       assertTrue("some were slowed", slowed.count() > 0);
       // A busy machine wakes a thread up late, but none wakes up too early.
@@ -76,7 +76,7 @@ public class TestSlowedReads {
 
   @Test
   public void nothingWaitsIfNotAskedTo() throws Exception {
-    try (SlowedReads slowed = new SlowedReads(0)) {
+    try (DelayedReads slowed = new DelayedReads(0)) {
       lookUp();
       assertEquals(0, slowed.count());
     }
@@ -88,7 +88,7 @@ public class TestSlowedReads {
     }
   }
 
-  private long secondTierHits() {
+  private long l2Hits() {
     return benchmark.cache.getSecondLevelCache().getStats().getHitCount();
   }
 }

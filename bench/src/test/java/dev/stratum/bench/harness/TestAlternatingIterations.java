@@ -30,7 +30,7 @@ import org.junit.Rule;
 import org.junit.Test;
 import org.junit.rules.TemporaryFolder;
 
-public class TestTurns {
+public class TestAlternatingIterations {
   @Rule
   public final TemporaryFolder folder = new TemporaryFolder();
 
@@ -38,7 +38,8 @@ public class TestTurns {
 
   private CompletableFuture<Void> start(String side, String other, int count) {
     Path directory = folder.getRoot().toPath();
-    Turns turns = new Turns(Turns.line(directory, side, other, "stock"));
+    AlternatingIterations turns = new AlternatingIterations(
+      AlternatingIterations.argument(directory, side, other, "stock"));
     return CompletableFuture.runAsync(() -> {
       for (int i = 0; i < count; i++) {
         turns.beforeIteration(null, null);
@@ -46,7 +47,7 @@ public class TestTurns {
         turns.afterIteration(null, null, null);
       }
       try {
-        Turns.end(directory, side);
+        AlternatingIterations.markEnded(directory, side);
       } catch (IOException e) {
         throw new IllegalStateException(e);
       }
@@ -67,7 +68,7 @@ public class TestTurns {
     CompletableFuture<Void> fork = start("fork", "stock", 2);
     Thread.sleep(50);
     assertEquals(List.of(), iterations);
-    Turns.end(folder.getRoot().toPath(), "stock");
+    AlternatingIterations.markEnded(folder.getRoot().toPath(), "stock");
     fork.get(30, TimeUnit.SECONDS);
     assertEquals(List.of("fork", "fork"), iterations);
   }

@@ -31,16 +31,16 @@ import org.openjdk.jmh.results.IterationResult;
 import org.openjdk.jmh.results.Result;
 
 /**
- * Two measured JVMs, one of each side, that live side by side and take turns iteration by
- * iteration. A machine that others use too is faster in one minute than in the next, by more than
- * what is to be told apart; of two seconds that follow each other that is seldom so. While one side
- * has its turn, which its set-up is part of, the other sleeps before its own next iteration.
+ * Alternates the iterations of two measured JVMs, one of the fork and one of stock, which are alive
+ * at the same time. The speed of a shared machine drifts over minutes by more than the difference
+ * between the sides; two consecutive iterations see nearly the same speed. While one JVM runs an
+ * iteration or its set-up, the other sleeps before its own next iteration.
  * <p>
- * Both look at files of one directory: <code>turn</code> has the name of the side whose turn it is,
- * and once there is a <code>SIDE.ended</code> the other side waits for that one no more. Used by
- * one thread.
+ * Both JVMs poll files in one directory: <code>turn</code> holds the name of the side that may run,
+ * and once <code>SIDE.ended</code> exists the other side no longer waits for that one. Used by one
+ * thread.
  */
-public final class Turns implements InternalProfiler {
+public final class AlternatingIterations implements InternalProfiler {
   private static final long POLL_MILLIS = 5;
 
   private final Path turn;
@@ -51,12 +51,12 @@ public final class Turns implements InternalProfiler {
 
   /**
    * JMH makes one in the measured JVM.
-   * @param line what {@link #line} returned
+   * @param argument what {@link #argument} returned
    */
-  public Turns(String line) {
-    String[] parts = line.split(";");
+  public AlternatingIterations(String argument) {
+    String[] parts = argument.split(";");
     if (parts.length != 4) {
-      throw new IllegalArgumentException(line + " is not DIRECTORY;SIDE;OTHER;FIRST");
+      throw new IllegalArgumentException(argument + " is not DIRECTORY;SIDE;OTHER;FIRST");
     }
     turn = Path.of(parts[0], "turn");
     otherEnded = ended(Path.of(parts[0]), parts[2]);
@@ -66,18 +66,18 @@ public final class Turns implements InternalProfiler {
   }
 
   /**
-   * What to tell JMH of a side's JVM.
-   * @param directory of this pair of JVMs and no other; empty in the beginning
+   * Returns the profiler's argument for the JVM of a side.
+   * @param directory used by this pair of JVMs only; empty in the beginning
    * @param side      the name of this side
    * @param other     the name of the other one
-   * @param first     that of the two which has the first turn
+   * @param first     the side that runs first
    */
-  static String line(Path directory, String side, String other, String first) {
+  static String argument(Path directory, String side, String other, String first) {
     return String.join(";", directory.toString(), side, other, first);
   }
 
-  /** Says that a side's JVM has ended, well or badly, so that the other goes on without it. */
-  static void end(Path directory, String side) throws IOException {
+  /** Marks a side's JVM as ended, with or without an error, so that the other continues alone. */
+  static void markEnded(Path directory, String side) throws IOException {
     Files.writeString(ended(directory, side), "");
   }
 
@@ -87,7 +87,7 @@ public final class Turns implements InternalProfiler {
 
   @Override
   public String getDescription() {
-    return "Takes turns with a JVM of the other side";
+    return "Alternates iterations with a JVM of the other side";
   }
 
   @Override

@@ -31,12 +31,12 @@ import site.ycsb.workloads.CoreWorkload;
  * <ul>
  * <li><code>multigetproportion</code>, and <code>multiget.rows</code> of each (50);</li>
  * <li><code>incrementproportion</code>; with <code>counter=true</code> a read-modify-write is one
- * of a counter, too, to be held against an increment;</li>
+ * of a counter, too, to be compared with an increment;</li>
  * <li><code>batch</code>: an insert operation is that many inserts (1).</li>
  * </ul>
  * May be used by several threads, each with a {@link HBaseBinding} of its own.
  */
-final class ServedWorkload extends CoreWorkload {
+final class ExtendedCoreWorkload extends CoreWorkload {
   private static final String MULTIGET = "MULTIGET";
   private static final String INCREMENT = "INCREMENT";
 
@@ -45,15 +45,15 @@ final class ServedWorkload extends CoreWorkload {
   private boolean counter;
 
   /** @throws WorkloadException if a property is missing or cannot be understood */
-  static ServedWorkload create(Properties properties) throws WorkloadException {
+  static ExtendedCoreWorkload create(Properties properties) throws WorkloadException {
     // The core workload looks for them in its constructor.
     Measurements.setProperties(properties);
-    ServedWorkload workload = new ServedWorkload();
+    ExtendedCoreWorkload workload = new ExtendedCoreWorkload();
     workload.init(properties);
     return workload;
   }
 
-  private ServedWorkload() {
+  private ExtendedCoreWorkload() {
   }
 
   @Override

@@ -43,32 +43,33 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonNull;
 import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
 
 /**
- * One side of the comparison, with all of its processes: base (HDFS, ZooKeeper, master),
- * RegionServer and clients. Requests by one thread at a time; {@link #close} by any.
+ * The cluster of one side of the comparison, fork or stock, with all of its processes: base (HDFS,
+ * ZooKeeper, master), RegionServer and clients. Requests by one thread at a time; {@link #close} by
+ * any.
  */
-final class Side implements Closeable {
-  private static final int MOST_PASSES = 8;
+final class ClusterUnderTest implements Closeable {
+  private static final int MAX_PASSES = 8;
   /** A pass over a table that is all cached still misses blocks of hbase:meta now and then. */
   private static final long MISSES_OF_OTHERS = 5;
 
-  /** Compilers that are at work for no more of a window, in a row of so many, have done most. */
-  private static final double QUIET = 0.2;
-  private static final int QUIET_WINDOWS = 2;
-  private static final int PAUSE_MILLIS = 400;
+  /** The warm-up ends after so many consecutive windows with compilation below this share. */
+  private static final double MAX_COMPILATION = 0.2;
+  private static final int COMPILED_WINDOWS = 2;
+  private static final int COMPILER_PAUSE_MILLIS = 400;
 
   /** Between two questions whether a run has ended. */
   private static final int POLL_MILLIS = 50;
   /** After the machine stood still. */
   private static final Duration GRACE = Duration.ofSeconds(5);
   /** For a server that may not answer. */
-  private static final int SECONDS_TO_TELL = 10;
+  private static final int CALLS_TIMEOUT_SECONDS = 10;
 
   private final String name;
   private final Map<String, String> keys;
   private final Map<String, ChildProcess> children = new LinkedHashMap<>();
   private final Path evidence;
   private final HangWatch watch =
-    new HangWatch(HangWatch.LIMIT, GRACE, this::slow, this::collect);
+    new HangWatch(HangWatch.LIMIT, GRACE, this::slowOperations, this::collectEvidence);
   private String version;
   private String cache;
   private int handlers;
@@ -80,7 +81,7 @@ final class Side implements Closeable {
    * @param folder where everything is kept
    * @param logs   where the processes' standard error goes, and what is found when one hangs
    */
-  Side(String name, String classPath, Map<String, String> keys, ServerSettings settings,
+  ClusterUnderTest(String name, String classPath, Map<String, String> keys, ServerSettings settings,
     Path folder, Path logs) throws IOException {
     this.name = name;
     this.keys = new LinkedHashMap<>(keys);
@@ -184,12 +185,12 @@ final class Side implements Closeable {
     JsonObject request = request("load");
     request.add("properties", properties);
     ask("client", request, progress);
-    quiet();
+    awaitIdle();
     if (rows > 0) {
-      settle(workload.table());
+      compactToOneFile(workload.table());
     }
     if (workload.isWarm()) {
-      warm(workload.table(), rows);
+      cacheTable(workload.table(), rows);
     }
   }
 
@@ -197,30 +198,30 @@ final class Side implements Closeable {
    * Sees to it that each store has one file, as a second one would cost every read of this side: a
    * compaction leaves out what is flushed, or compacted by another, at the time.
    */
-  private void settle(String table) throws SuiteException {
+  private void compactToOneFile(String table) throws SuiteException {
     JsonObject flush = request("flush");
     flush.addProperty("table", table);
     JsonObject compact = request("compact");
     compact.addProperty("table", table);
     JsonObject storeFiles = request("storeFiles");
     storeFiles.addProperty("table", table);
-    for (int pass = 0; pass < MOST_PASSES; pass++) {
+    for (int pass = 0; pass < MAX_PASSES; pass++) {
       ask("regionserver", flush);
       ask("client", compact);
-      quiet();
+      awaitIdle();
       if (ask("regionserver", storeFiles).getAsInt() == 1) {
         return;
       }
     }
     throw new SuiteException(table + " has stores of several files on the " + name
-      + " side after " + MOST_PASSES + " major compactions.");
+      + " side after " + MAX_PASSES + " major compactions.");
   }
 
   /** Reads the table until the cache has all of it. */
-  private void warm(String table, int rows) throws SuiteException {
+  private void cacheTable(String table, int rows) throws SuiteException {
     JsonObject scan = request("scan");
     scan.addProperty("table", table);
-    for (int pass = 0; pass < MOST_PASSES; pass++) {
+    for (int pass = 0; pass < MAX_PASSES; pass++) {
       JsonObject before = counters("regionserver");
       long seen = ask("client", scan).getAsLong();
       if (seen != rows) {
@@ -237,15 +238,15 @@ final class Side implements Closeable {
   }
 
   /** Waits until the RegionServer flushes and compacts no more. */
-  void quiet() throws SuiteException {
-    ask("regionserver", request("quiet"));
+  void awaitIdle() throws SuiteException {
+    ask("regionserver", request("awaitIdle"));
   }
 
-  void empty(String table) throws SuiteException {
-    JsonObject request = request("empty");
+  void truncate(String table) throws SuiteException {
+    JsonObject request = request("truncate");
     request.addProperty("table", table);
     ask("client", request);
-    quiet();
+    awaitIdle();
   }
 
   void drop(String table) throws SuiteException {
@@ -262,12 +263,12 @@ final class Side implements Closeable {
   }
 
   /**
-   * Slows reads of the second tier's file from now on; 0 us for reads as they are.
+   * Delays reads of the L2 file from now on; 0 us ends the delay.
    * @param nanos what {@link #calibrate} said, on whichever side
-   * @return how many reads waited since the last call, and how long in the mean
+   * @return the number of delayed reads since the last call, and their mean delay
    */
-  JsonObject slow(int micros, long nanos) throws SuiteException {
-    JsonObject request = request("slow");
+  JsonObject delayReads(int micros, long nanos) throws SuiteException {
+    JsonObject request = request("delayReads");
     request.addProperty("micros", micros);
     request.addProperty("nanos", nanos);
     return ask("regionserver", request).getAsJsonObject();
@@ -299,14 +300,14 @@ final class Side implements Closeable {
     JsonObject server = counters("regionserver");
     JsonObject base = counters("base");
     ask("client", request);
-    JsonObject result = watchedResult(workload);
+    JsonObject result = awaitResult(workload);
     result.add("regionserver", JvmCounters.difference(server, counters("regionserver")));
     result.add("base", JvmCounters.difference(base, counters("base")));
     return result;
   }
 
   /** Waits for the end of the run that the clients have begun. */
-  private JsonObject watchedResult(WorkloadCase workload) throws SuiteException {
+  private JsonObject awaitResult(WorkloadCase workload) throws SuiteException {
     List<JsonElement> result = new ArrayList<>();
     try {
       watch.run(() -> {
@@ -331,10 +332,10 @@ final class Side implements Closeable {
   }
 
   /** The clients' operations that take long. */
-  private List<Operation> slow() {
+  private List<Operation> slowOperations() {
     List<Operation> slow = new ArrayList<>();
     try {
-      ask("client", request("slow")).getAsJsonArray()
+      ask("client", request("slowOperations")).getAsJsonArray()
         .forEach(operation -> slow.add(Operation.of(operation.getAsJsonObject())));
     } catch (SuiteException e) {
       // They have ended, which the run fails of.
@@ -343,7 +344,8 @@ final class Side implements Closeable {
   }
 
   /** Writes the calls that the RegionServer has, and the threads of all processes. */
-  private List<Path> collect(List<Operation> hanging) throws IOException, InterruptedException {
+  private List<Path> collectEvidence(List<Operation> hanging)
+    throws IOException, InterruptedException {
     Files.createDirectories(evidence);
     List<Path> written = new ArrayList<>();
     written.add(Files.write(evidence.resolve("operations.txt"),
@@ -368,7 +370,7 @@ final class Side implements Closeable {
     thread.setDaemon(true);
     thread.start();
     try {
-      return answer.get(SECONDS_TO_TELL, TimeUnit.SECONDS);
+      return answer.get(CALLS_TIMEOUT_SECONDS, TimeUnit.SECONDS);
     } catch (TimeoutException | ExecutionException e) {
       return "The RegionServer did not tell: " + e + "\n";
     }
@@ -384,9 +386,9 @@ final class Side implements Closeable {
   void warmUp(WorkloadCase workload, double seconds, double window) throws SuiteException {
     int processors = Runtime.getRuntime().availableProcessors();
     if (workload.threads() > processors) {
-      untilCompiled(workload, processors, seconds / 2, window, 0);
+      runUntilCompiled(workload, processors, seconds / 2, window, 0);
     }
-    untilCompiled(workload, workload.threads(), seconds / 2, window, 0);
+    runUntilCompiled(workload, workload.threads(), seconds / 2, window, 0);
   }
 
   /**
@@ -395,21 +397,21 @@ final class Side implements Closeable {
    */
   void warmUp(WorkloadCase workload, double seconds, double window, double rate)
     throws SuiteException {
-    untilCompiled(workload, workload.threads(), seconds / 2, window, rate);
+    runUntilCompiled(workload, workload.threads(), seconds / 2, window, rate);
   }
 
-  private void untilCompiled(WorkloadCase workload, int threads, double seconds, double window,
+  private void runUntilCompiled(WorkloadCase workload, int threads, double seconds, double window,
     double rate) throws SuiteException {
     long end = System.nanoTime() + (long) (seconds * TimeUnit.SECONDS.toNanos(1));
-    int quiet = 0;
+    int compiledWindows = 0;
     double left = seconds;
-    while (left > 0 && quiet < QUIET_WINDOWS) {
+    while (left > 0 && compiledWindows < COMPILED_WINDOWS) {
       long before = compileMillis();
       run(workload, threads, Math.min(window, left), rate);
-      if (compileMillis() - before <= QUIET * window * 1000) {
-        quiet++;
+      if (compileMillis() - before <= MAX_COMPILATION * window * 1000) {
+        compiledWindows++;
       } else {
-        quiet = 0;
+        compiledWindows = 0;
         awaitCompilers(end);
       }
       left = (end - System.nanoTime()) / (double) TimeUnit.SECONDS.toNanos(1);
@@ -425,9 +427,9 @@ final class Side implements Closeable {
     long now = compileMillis();
     do {
       before = now;
-      LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(PAUSE_MILLIS));
+      LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(COMPILER_PAUSE_MILLIS));
       now = compileMillis();
-    } while (now - before > QUIET * PAUSE_MILLIS && end - System.nanoTime() > 0);
+    } while (now - before > MAX_COMPILATION * COMPILER_PAUSE_MILLIS && end - System.nanoTime() > 0);
   }
 
   /** Of the clients' and the RegionServer's compilers together. */
@@ -447,10 +449,10 @@ final class Side implements Closeable {
     ask(child, request("profile"));
   }
 
-  void flameGraph(String child, String title, Path svg) throws SuiteException {
+  void flameGraph(String child, String title, Path html) throws SuiteException {
     JsonObject request = request("flameGraph");
     request.addProperty("title", title);
-    request.addProperty("file", svg.toString());
+    request.addProperty("file", html.toString());
     ask(child, request);
   }
 

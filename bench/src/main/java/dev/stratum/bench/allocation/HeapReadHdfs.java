@@ -27,7 +27,7 @@ import org.apache.hadoop.hdfs.DistributedFileSystem;
  * HDFS, read through streams that know no byte buffers, as those of an HDFS before 3.3 are for
  * reads by position. Its streams are thread-safe as far as HDFS's own are.
  */
-public final class ArraysOnlyHdfs extends DistributedFileSystem {
+public final class HeapReadHdfs extends DistributedFileSystem {
   @Override
   public FSDataInputStream open(Path path, int bufferSize) throws IOException {
     return new FSDataInputStream(new ArrayStream(super.open(path, bufferSize)));

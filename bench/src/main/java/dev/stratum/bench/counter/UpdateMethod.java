@@ -17,26 +17,26 @@
  */
 package dev.stratum.bench.counter;
 
-/** How a counter is updated. */
-public enum CounterWay {
+/** The operation that updates a counter. */
+public enum UpdateMethod {
   /** One column. */
   INCREMENT("increment"),
   /** Five columns of a row at once; the first is the counter. */
   INCREMENT_FIVE_COLUMNS("increment of five columns"),
-  /** Ten increments of rows drawn one by one, in one request. */
+  /** Ten increments of independently drawn rows in one request. */
   INCREMENT_BATCH("batch of ten increments"),
-  /** A get and a put, with nothing that keeps others out between them. */
+  /** A get and a put without a lock, so that concurrent updates are lost. */
   READ_MODIFY_WRITE("get, then put"),
-  /** A get and a check-and-put, again until the value is still the one that was read. */
+  /** A get and a check-and-put, repeated until the value read is still current. */
   CHECK_AND_PUT("get, then check-and-put until it takes"),
-  /** No update: a get of a column that no row has, which shows what an RPC alone costs. */
+  /** No update: a get of a column that no row has, which is the cost of the RPC alone. */
   GET_NOTHING("get of nothing");
 
   static final int BATCH = 10;
 
   private final String text;
 
-  CounterWay(String text) {
+  UpdateMethod(String text) {
     this.text = text;
   }
 
@@ -49,7 +49,7 @@ public enum CounterWay {
     return this == GET_NOTHING ? 0 : this == INCREMENT_BATCH ? BATCH : 1;
   }
 
-  boolean loses() {
+  boolean mayLoseUpdates() {
     return this == READ_MODIFY_WRITE;
   }
 }

@@ -34,23 +34,22 @@ import net.bytebuddy.dynamic.loading.ClassReloadingStrategy;
 import org.apache.hadoop.hbase.io.hfile.bucket.FileIOEngine;
 
 /**
- * While this is open, each read of a bucket cache's file takes longer, in this fork's jars and in
- * the published ones alike: the method of <code>FileIOEngine</code> that reads is given a wait at
- * its beginning by an agent that this JVM loads into itself. In the page cache a read costs only
- * the copy; with the wait it costs about what a device makes it cost. So does each read of the
- * fork's segments.
+ * Injects a latency into each read of a bucket cache's file and of the fork's segments while it is
+ * open, with this fork's jars and with the published ones: an agent that this JVM loads into itself
+ * adds a sleep at the beginning of the method of <code>FileIOEngine</code> that reads. A read from
+ * the page cache costs only the copy; with the sleep it costs about what one from a device costs.
  * <p>
- * The thread sleeps, as it does while a device reads, and leaves its core to others. A sleep takes
- * longer than it was asked to, by the timer's slack and the time to wake up (about 65 us with
- * Linux's defaults), so what to ask for is found out by trying. How long the waits really were is
- * measured, and printed at the end. One at a time in a JVM.
+ * The thread sleeps, as it does while a device reads, and releases its core. A sleep takes longer
+ * than its argument, by the timer's slack and the wake-up (about 65 us with Linux's defaults), so
+ * the argument is calibrated. The actual latency is measured and printed at the end. One instance
+ * at a time in a JVM.
  */
-public final class SlowedReads implements Closeable {
+public final class DelayedReads implements Closeable {
   private static final int TRIALS = 300;
   private static final int ROUNDS = 4;
   private static final LongAdder COUNT = new LongAdder();
   private static final LongAdder NANOS = new LongAdder();
-  /** What reads segments, null on stock. */
+  /** The class that reads segments; null on stock. */
   private static final Class<?> SEGMENTS = segments();
   private static volatile long parkNanos;
 
@@ -58,14 +57,14 @@ public final class SlowedReads implements Closeable {
   private long park;
   private final ClassReloadingStrategy agent;
 
-  /** What is put in front of the read. */
+  /** The advice that runs before the read. */
   static final class Wait {
     private Wait() {
     }
 
     @Advice.OnMethodEnter
     static void enter() {
-      SlowedReads.await();
+      DelayedReads.await();
     }
   }
 
@@ -74,16 +73,16 @@ public final class SlowedReads implements Closeable {
    *               reads as they are
    * @throws IllegalStateException if this machine cannot sleep for so short a time
    */
-  public SlowedReads(int micros) {
+  public DelayedReads(int micros) {
     this(micros, micros == 0 ? 0 : calibrateOrFail(micros));
   }
 
   /**
-   * With a sleep that was found out before, so that two JVMs have the same.
+   * With a calibrated sleep, so that two JVMs use the same.
    * @param micros as in the other constructor
-   * @param park   what {@link #calibrate} said
+   * @param park   the result of {@link #calibrate}
    */
-  public SlowedReads(int micros, long park) {
+  public DelayedReads(int micros, long park) {
     this.micros = micros;
     this.park = park;
     if (micros == 0) {
@@ -91,12 +90,12 @@ public final class SlowedReads implements Closeable {
       return;
     }
     parkNanos = park;
-    countAnew();
+    resetCounts();
     ByteBuddyAgent.install();
     agent = ClassReloadingStrategy.fromInstalledAgent();
-    slow(FileIOEngine.class, readMethod(), 1);
+    delay(FileIOEngine.class, readMethod(), 1);
     if (SEGMENTS != null) {
-      slow(SEGMENTS, "read", 2);
+      delay(SEGMENTS, "read", 2);
     }
   }
 
@@ -108,13 +107,13 @@ public final class SlowedReads implements Closeable {
     }
   }
 
-  private void slow(Class<?> device, String method, int arguments) {
+  private void delay(Class<?> device, String method, int arguments) {
     new ByteBuddy().redefine(device)
       .visit(Advice.to(Wait.class).on(named(method).and(takesArguments(arguments)))).make()
       .load(device.getClassLoader(), agent);
   }
 
-  /** What reads from the file: on the fork <code>read</code> may have it read for another one. */
+  /** The method that reads the file: on the fork <code>read</code> may share a read. */
   private static String readMethod() {
     return Stream.of(FileIOEngine.class.getDeclaredMethods()).map(Method::getName)
       .filter("readAlone"::equals).findFirst().orElse("read");
@@ -124,7 +123,7 @@ public final class SlowedReads implements Closeable {
     long[] found = find(TimeUnit.MICROSECONDS.toNanos(micros));
     if (found[0] == 1 && found[1] > TimeUnit.MICROSECONDS.toNanos(micros) * 5 / 4) {
       throw new IllegalStateException("The shortest sleep takes " + found[1] / 1000
-        + " us here, so reads cannot be slowed by " + micros + " us: choose a larger value");
+        + " us here, so reads cannot be delayed by " + micros + " us: choose a larger value");
     }
     return found[0];
   }
@@ -165,17 +164,17 @@ public final class SlowedReads implements Closeable {
   /**
    * Has reads wait for another time from now on. Those that waited before are forgotten.
    * @param newMicros as in the constructors, more than 0
-   * @param newPark   what {@link #calibrate} said of it
+   * @param newPark   the result of {@link #calibrate} for it
    */
   public void resume(int newMicros, long newPark) {
     micros = newMicros;
     park = newPark;
-    countAnew();
+    resetCounts();
     resume();
   }
 
   /** Forgets how many reads have waited so far, and how long. */
-  public static void countAnew() {
+  public static void resetCounts() {
     COUNT.reset();
     NANOS.reset();
   }
@@ -209,7 +208,7 @@ public final class SlowedReads implements Closeable {
       if (SEGMENTS != null) {
         agent.reset(SEGMENTS);
       }
-      System.out.printf("# reads of the second tier that waited: %d, for %.1f us in the mean%n",
+      System.out.printf("# delayed reads of L2: %d, by %.1f us in the mean%n",
         count(), meanMicros());
     }
   }

@@ -35,10 +35,10 @@ import org.apache.hbase.thirdparty.com.google.protobuf.Descriptors.MethodDescrip
 import org.apache.hbase.thirdparty.com.google.protobuf.Message;
 
 /**
- * The call that a RegionServer's handler has at hand while it serves one get of a client that takes
- * cell blocks, without a connection behind it. One get, one thread.
+ * The RPC call of one get by a client that supports cell blocks, without a connection. For one get
+ * and one thread.
  */
-final class ServedGet implements RpcCall {
+final class GetRpcCall implements RpcCall {
   private static final VersionInfo CLIENT = ProtobufUtil.getVersionInfo();
   private static final RequestHeader HEADER = RequestHeader.getDefaultInstance();
 
@@ -51,7 +51,7 @@ final class ServedGet implements RpcCall {
   private long blockBytesScanned;
   private long responseExceptionSize;
 
-  ServedGet(User user, InetAddress address) {
+  GetRpcCall(User user, InetAddress address) {
     this.user = user;
     this.address = address;
     this.receiveTime = System.currentTimeMillis();

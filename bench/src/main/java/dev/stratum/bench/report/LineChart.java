@@ -15,20 +15,24 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package dev.stratum.bench.workloads;
+package dev.stratum.bench.report;
 
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.DoubleFunction;
 import java.util.function.DoubleUnaryOperator;
+import java.util.stream.IntStream;
 
 /**
- * Lines of stock and fork over one another, as SVG that is part of a page: colours are the page's
- * style sheet's, and a point says its value when one points at it. Drawn small, so that a phone
- * shows it in its own size. Not thread-safe.
+ * A line chart of stock and fork as SVG inside an {@link HtmlPage}, whose style sheet has the
+ * colours, those of a dark page included. A marked point shows its value in a tooltip. Small enough
+ * for a phone's screen. Not thread-safe.
+ * <p>
+ * A chart library such as XChart draws with AWT: it needs fonts on the machine, fixes the colours,
+ * and has no axis of nines for percentiles.
  */
-final class LineChart {
+public final class LineChart {
   private static final int WIDTH = 400;
   private static final int HEIGHT = 230;
   private static final int LEFT = 52;
@@ -43,19 +47,19 @@ final class LineChart {
 
   /**
    * An axis.
-   * @param label     what it is and its unit
-   * @param transform to a scale on which distances are even
-   * @param ticks     values to write at it; the first and the last may lie outside
-   * @param text      how to write one
-   * @param low       its first value
-   * @param high      its last value
+   * @param label     quantity and unit; drawn below the x-axis only
+   * @param transform from values to an even scale
+   * @param ticks     values with a label; the first and the last may lie outside
+   * @param text      format of a tick's label
+   * @param low       first value
+   * @param high      last value
    */
-  record Axis(String label, DoubleUnaryOperator transform, List<Double> ticks,
+  public record Axis(String label, DoubleUnaryOperator transform, List<Double> ticks,
     DoubleFunction<String> text, double low, double high) {
 
-    /** From 0 to a round number that <code>most</code> is below. */
-    static Axis linear(String label, double most) {
-      double end = most <= 0 ? 1 : most;
+    /** From 0 to a round number of at least <code>max</code>. */
+    public static Axis linear(String label, double max) {
+      double end = max <= 0 ? 1 : max;
       double step = Math.pow(10, Math.floor(Math.log10(end)));
       for (double factor : new double[] { 0.2, 0.25, 0.5, 1, 2 }) {
         if (end / (step * factor) <= 5) {
@@ -72,9 +76,9 @@ final class LineChart {
     }
 
     /** Powers of ten around both values, which are above 0. */
-    static Axis logarithmic(String label, double least, double most) {
-      double low = Math.floor(Math.log10(least));
-      double high = Math.max(low + 1, Math.ceil(Math.log10(most)));
+    public static Axis logarithmic(String label, double min, double max) {
+      double low = Math.floor(Math.log10(min));
+      double high = Math.max(low + 1, Math.ceil(Math.log10(max)));
       List<Double> ticks = new ArrayList<>();
       for (double power = low; power <= high; power++) {
         ticks.add(Math.pow(10, power));
@@ -84,16 +88,23 @@ final class LineChart {
     }
 
     /** Percentiles by their nines: 90 is as far from 99 as 99 is from 99.9. */
-    static Axis nines(String label, double most) {
+    public static Axis nines(String label, double max) {
       List<Double> ticks = new ArrayList<>();
       for (double tick : new double[] { 0, 50, 90, 99, 99.9, 99.99, 99.999 }) {
-        if (ticks.size() < 5 || ticks.get(ticks.size() - 1) < most) {
+        if (ticks.size() < 5 || ticks.get(ticks.size() - 1) < max) {
           ticks.add(tick);
         }
       }
       return new Axis(label, value -> -Math.log10(1 - value / 100), ticks,
         value -> value % 1 == 0 ? String.valueOf((int) value) : String.valueOf(value), 0,
         ticks.get(ticks.size() - 1));
+    }
+
+    /** Names at equal distances; a point's x is the index of its name, from 0 on. */
+    public static Axis names(String label, List<String> names) {
+      List<Double> ticks = IntStream.range(0, names.size()).asDoubleStream().boxed().toList();
+      return new Axis(label, value -> value, ticks, value -> names.get((int) value), -0.5,
+        names.size() - 0.5);
     }
 
     private static String number(double value) {
@@ -116,35 +127,41 @@ final class LineChart {
     }
   }
 
-  LineChart(String title, Axis x, Axis y) {
-    this.title = title;
+  /** @param title is escaped here */
+  public LineChart(String title, Axis x, Axis y) {
+    this.title = HtmlPage.escape(title);
     this.x = x;
     this.y = y;
   }
 
   /**
    * Adds a line.
-   * @param side   <code>stock</code> or <code>fork</code>, the style sheet's class
-   * @param points x and y of each
-   * @param isDotted if each point is to be marked
+   * @param style    classes of the style sheet: <code>stock</code> or <code>fork</code>, and
+   *                 <code>p99</code> for a dashed line
+   * @param points   x and y of each
+   * @param isMarked if each point has a mark with a tooltip
    */
-  void add(String side, List<double[]> points, boolean isDotted) {
+  public void add(String style, List<double[]> points, boolean isMarked) {
     if (points.isEmpty()) {
       return;
     }
-    lines.append("<polyline class=\"").append(side).append("\" points=\"");
+    lines.append("<polyline class=\"").append(style).append("\" points=\"");
     for (double[] point : points) {
       lines.append(at(left(point[0]))).append(',').append(at(top(point[1]))).append(' ');
     }
     lines.setCharAt(lines.length() - 1, '"');
     lines.append("/>");
-    for (double[] point : isDotted ? points : List.<double[]> of()) {
-      lines.append("<circle class=\"").append(side).append("\" r=\"2\" cx=\"")
+    for (double[] point : isMarked ? points : List.<double[]> of()) {
+      lines.append("<circle class=\"").append(style).append("\" r=\"2\" cx=\"")
         .append(at(left(point[0]))).append("\" cy=\"").append(at(top(point[1])))
-        .append("\"><title>").append(side).append(": ").append(SummaryTable.number(point[1]))
+        .append("\"><title>").append(style).append(": ").append(tooltip(point[1]))
         .append("</title></circle>");
     }
     lines.append('\n');
+  }
+
+  private static String tooltip(double value) {
+    return String.format(Locale.ROOT, value < 100 ? "%,.1f" : "%,.0f", value);
   }
 
   private double left(double value) {
@@ -159,7 +176,8 @@ final class LineChart {
     return String.format(Locale.ROOT, "%.1f", place);
   }
 
-  String svg() {
+  /** The figure, with its caption. */
+  public String svg() {
     StringBuilder svg = new StringBuilder();
     svg.append(String.format(Locale.ROOT,
       "<figure><figcaption>%s</figcaption><svg viewBox=\"0 0 %d %d\" role=\"img\""

@@ -22,10 +22,10 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * How long the suite will take still: what is planned of each kind of work, at the pace that this
- * kind had so far. Not thread-safe.
+ * Estimates the time that the suite still takes: the planned amount of each kind of work, at the
+ * pace of that kind so far. Not thread-safe.
  */
-final class TimeToGo {
+final class EtaEstimator {
   private static final class Work {
     private double left;
     private double done;
@@ -44,8 +44,9 @@ final class TimeToGo {
   private final Map<String, Work> works = new HashMap<>();
 
   /**
-   * @param amount of that kind's own unit
-   * @param guess  how many seconds one unit takes, until some has been done
+   * Adds work to the plan.
+   * @param amount in the unit of that kind
+   * @param guess  seconds for one unit, used until some of it has been done
    */
   void plan(String kind, double amount, double guess) {
     works.computeIfAbsent(kind, key -> new Work(guess)).left += amount;
@@ -58,8 +59,8 @@ final class TimeToGo {
     work.seconds += seconds;
   }
 
-  /** All that is planned is not done after all; how long such work took is kept. */
-  void forget() {
+  /** Drops all planned work and keeps the measured paces. */
+  void dropPlan() {
     works.values().forEach(work -> work.left = 0);
   }
 

@@ -1,0 +1,37 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package dev.stratum.bench.report;
+
+import static org.junit.Assert.assertEquals;
+
+import org.junit.Test;
+
+public class TestHtmlTable {
+  @Test
+  public void testCellsAreEscapedAndMarkupIsNot() {
+    String html = new HtmlTable("a \"table\"", "summary").heading("case").heading("ratio", "wide")
+      .row().cell("<a>").markup("<b>1</b>", "ahead wide").html();
+    assertEquals("""
+        <div class="scroll" tabindex="0" role="region" aria-label="a &quot;table&quot;">\
+        <table class="summary">
+        <tr><th>case</th><th class="wide">ratio</th></tr>
+        <tr><td>&lt;a&gt;</td><td class="ahead wide"><b>1</b></td></tr>
+        </table></div>
+        """, html);
+  }
+}
