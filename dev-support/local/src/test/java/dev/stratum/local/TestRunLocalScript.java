@@ -53,6 +53,7 @@ public class TestRunLocalScript {
     root = temporary.newFolder("a check out").toPath();
     tools = temporary.newFolder("tools").toPath();
     write("pom.xml", "");
+    write("dev-support/module-parent/pom.xml", "");
     write("patches/series", "");
     for (String module : List.of("hbase-common", "hbase-client", "hbase-server",
       "dev-support/fork-maven-plugin", "dev-support/local")) {
@@ -97,8 +98,9 @@ public class TestRunLocalScript {
     assertEquals(0, run());
     assertEquals(1, mavenCalls());
     int calls = 1;
-    for (String changed : List.of("pom.xml", "patches/series", "hbase-common/pom.xml",
-      "hbase-server/src/main/java/A.java", "dev-support/fork-maven-plugin/src/main/java/A.java",
+    for (String changed : List.of("pom.xml", "dev-support/module-parent/pom.xml", "patches/series",
+      "hbase-common/pom.xml", "hbase-server/src/main/java/A.java",
+      "dev-support/fork-maven-plugin/src/main/java/A.java",
       "dev-support/local/src/main/java/A.java")) {
       age(JAR);
       Files.setLastModifiedTime(root.resolve(changed), FileTime.fromMillis(1_700_000_200_000L));
