@@ -29,7 +29,8 @@ import org.eclipse.jgit.util.QuotedString;
 
 /**
  * Reads the {@code diff --git} sections of a patch. Strict: what it does not know is an error that
- * names the line, and the lines of a hunk must be as many as its header says.
+ * names the line, and the lines of a hunk must be as many as its header says. JGit's {@code Patch}
+ * skips what it does not know, and its errors name an offset in bytes.
  */
 final class DiffParser {
   private static final Pattern HUNK =

@@ -98,7 +98,7 @@ final class ModuleSources {
     SortedMap<String, byte[]> tree = base.readTree();
     Set<String> pristine = Set.copyOf(tree.keySet());
     for (PatchFile patch : series.patches()) {
-      PatchApplier.apply(patch, base.name(), tree);
+      patch.apply(base.name(), tree);
     }
     Files.deleteIfExists(fingerprint);
     Layout layout = new Layout(tree, pristine, identity, checksum);

@@ -29,6 +29,12 @@ import org.eclipse.jgit.lib.ObjectInserter;
  * old lines must stand at the stated line, and nothing is searched for. A zero-context hunk that
  * only inserts has no old lines to compare, so the blob id of the {@code index} line is what
  * proves that it lands where its author put it.
+ * <p>
+ * JGit's {@code PatchApplier} (6.10) does not do that. It ignores the {@code index} line, so it
+ * inserts into any file that is long enough; it refuses a hunk without context that only deletes,
+ * and lines that end in a carriage return; a hunk past the end of the file is an
+ * {@code IndexOutOfBoundsException}; and its errors name the hunk's header, but neither the line of
+ * the patch nor what to do.
  */
 final class PatchApplier {
 
@@ -39,19 +45,10 @@ final class PatchApplier {
   }
 
   /**
-   * Applies those edits of {@code patch} whose module is {@code module}.
-   * @param module the module's folder, {@code null} for all
-   * @param tree   content by path; changed in place
+   * Applies one edit.
+   * @param patch the patch's name for messages
+   * @param tree  content by path; changed in place
    */
-  static void apply(PatchFile patch, String module, Map<String, byte[]> tree) {
-    for (FileEdit edit : patch.edits()) {
-      if (module == null || Modules.of(edit.path()).equals(module)) {
-        apply(patch.shown(), edit, tree);
-      }
-    }
-  }
-
-  /** Applies one edit; {@code patch} is the patch's name for messages. */
   static void apply(String patch, FileEdit edit, Map<String, byte[]> tree) {
     byte[] before = null;
     if (edit.kind() == FileEdit.Kind.ADD) {

@@ -22,6 +22,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 
 /**
  * One patch of the series: a header and the edits of base files. Immutable.
@@ -57,6 +58,19 @@ record PatchFile(String name, PatchHeader header, List<FileEdit> edits, byte[] c
     String shown = FOLDER + name;
     return new PatchFile(name, PatchHeader.parse(shown, header.toString()),
       new DiffParser(shown, false).parse(lines, at), content);
+  }
+
+  /**
+   * Applies those edits whose module is {@code module}.
+   * @param module the module's folder, {@code null} for all
+   * @param tree   content by path; changed in place
+   */
+  void apply(String module, Map<String, byte[]> tree) {
+    for (FileEdit edit : edits) {
+      if (module == null || Modules.of(edit.path()).equals(module)) {
+        PatchApplier.apply(shown(), edit, tree);
+      }
+    }
   }
 
   /** Returns the name without {@code .patch}. */

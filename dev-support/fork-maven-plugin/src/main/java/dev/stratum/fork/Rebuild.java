@@ -145,7 +145,7 @@ final class Rebuild {
   private static void verify(SortedMap<String, byte[]> base, List<PatchFile> patches,
     SortedMap<String, byte[]> sources, SortedMap<String, byte[]> tip) {
     SortedMap<String, byte[]> tree = new TreeMap<>(base);
-    patches.forEach(patch -> PatchApplier.apply(patch, null, tree));
+    patches.forEach(patch -> patch.apply(null, tree));
     tree.putAll(sources);
     Set<String> different = new TreeSet<>(tip.keySet());
     different.addAll(tree.keySet());

@@ -52,7 +52,7 @@ public class TestPatchApplier {
 
   private String apply(String diff) {
     byte[] patch = Repo.bytes(Repo.header("x", "", "") + "\n" + diff);
-    PatchApplier.apply(PatchFile.parse("p.patch", patch), null, tree);
+    PatchFile.parse("p.patch", patch).apply(null, tree);
     return tree.containsKey(PATH) ? text(PATH) : null;
   }
 

@@ -98,7 +98,7 @@ public class TestRebase {
       .contains("@@ -7 +7 @@\n-a 5\n+five\n"));
     assertEquals("class Own { }\n", Repo.text(plan.sources()).get(OWN));
     SortedMap<String, byte[]> patched = new TreeMap<>(newBase);
-    plan.patches().forEach(patch -> PatchApplier.apply(patch, null, patched));
+    plan.patches().forEach(patch -> patch.apply(null, patched));
     assertEquals(Repo.text(newBase).get(Repo.A).replace("a 5", "five").replace("a 15", "fifteen"),
       Repo.text(patched).get(Repo.A));
   }
