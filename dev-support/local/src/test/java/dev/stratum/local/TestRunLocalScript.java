@@ -79,7 +79,7 @@ public class TestRunLocalScript {
   }
 
   @Test
-  public void buildsWhatIsMissingThenStartsTheProgram() throws Exception {
+  public void testBuildsWhatIsMissingThenStartsTheProgram() throws Exception {
     assertEquals(0, run("--once", "--l1-mb", "100", "-Da=b c"));
     assertEquals(1, mavenCalls());
     assertTrue(output, output.contains("Stratum: Apache HBase - Server"));
@@ -93,7 +93,7 @@ public class TestRunLocalScript {
   }
 
   @Test
-  public void buildsAgainOnlyWhenSomethingItIsMadeOfIsNewer() throws Exception {
+  public void testBuildsAgainOnlyWhenSomethingItIsMadeOfIsNewer() throws Exception {
     assertEquals(0, run());
     assertEquals(0, run());
     assertEquals(1, mavenCalls());
@@ -115,7 +115,7 @@ public class TestRunLocalScript {
   }
 
   @Test
-  public void buildsAgainWhenAJarOfTheClassPathIsGone() throws Exception {
+  public void testBuildsAgainWhenAJarOfTheClassPathIsGone() throws Exception {
     assertEquals(0, run());
     Files.writeString(root.resolve(ARGS), "-cp \"pom.xml:/no/such/repository/a.jar\"\n");
     assertEquals(0, run());
@@ -123,7 +123,7 @@ public class TestRunLocalScript {
   }
 
   @Test
-  public void failedBuildEndsTheRunWithItsErrorsAndTheLog() throws Exception {
+  public void testFailedBuildEndsTheRunWithItsErrorsAndTheLog() throws Exception {
     assertEquals(1, run("BREAK=1"));
     assertTrue(output, output.contains("[ERROR] it broke"));
     assertTrue(output, output.contains("run-local: the build failed; its log is "
@@ -132,7 +132,7 @@ public class TestRunLocalScript {
   }
 
   @Test
-  public void wrongArgumentsGiveAUsageLineBeforeAnythingIsBuilt() throws Exception {
+  public void testWrongArgumentsGiveAUsageLineBeforeAnythingIsBuilt() throws Exception {
     for (String[] wrong : new String[][] { { "--rows" }, { "--rows", "x" }, { "--l1-mb", "-5" },
       { "--l2-mb", "10000000000" }, { "--twice" }, { "-Dkey" }, { "usertable" } }) {
       assertEquals(String.join(" ", wrong), 2, run(wrong));
@@ -142,14 +142,14 @@ public class TestRunLocalScript {
   }
 
   @Test
-  public void helpIsGivenWithoutBuilding() throws Exception {
+  public void testHelpIsGivenWithoutBuilding() throws Exception {
     assertEquals(0, run("--help"));
     assertTrue(output, output.startsWith("usage: dev-support/run-local.sh [--once]"));
     assertFalse(Files.exists(calls()));
   }
 
   @Test
-  public void olderJavaIsRefused() throws Exception {
+  public void testOlderJavaIsRefused() throws Exception {
     assertEquals(1, run("JAVA_VERSION=11"));
     assertTrue(output, output.contains("is version 11; JDK 17 is needed"));
   }

@@ -95,7 +95,7 @@ public class TestChaos {
   }
 
   @Test
-  public void nothingIsLostOrWrongOrLeftBehind() throws Exception {
+  public void testNothingIsLostOrWrongOrLeftBehind() throws Exception {
     cluster.say("-Dchaos.seed=%d", seed);
     Map<Cluster.Server, Map<String, String>> keys = new HashMap<>();
     for (Cluster.Server server : cluster.servers()) {

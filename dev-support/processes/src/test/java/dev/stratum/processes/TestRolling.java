@@ -65,7 +65,7 @@ public class TestRolling {
   private Cluster cluster;
 
   @Test
-  public void stockToForkAndBackLosesNothing() throws Exception {
+  public void testStockToForkAndBackLosesNothing() throws Exception {
     Map<Cluster.Server, Map<String, String>> plain = new HashMap<>();
     cluster.servers().forEach(server -> plain.put(server, Settings.plainCache(server.cache)));
     cluster.start(Jars.STOCK, plain, false);

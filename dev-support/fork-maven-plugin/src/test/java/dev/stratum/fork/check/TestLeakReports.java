@@ -60,7 +60,7 @@ public class TestLeakReports {
   }
 
   @Test
-  public void leakedBufferIsReportedWithItsTestAndItsCreation() throws Exception {
+  public void testLeakedBufferIsReportedWithItsTestAndItsCreation() throws Exception {
     List<String> leaks = leaks(BEGIN + LEAK + BUFFER + BEGIN + BEGIN + LEAK + BUFFER);
     assertEquals(2, leaks.size());
     assertTrue(leaks.get(0), leaks.get(0).startsWith("org.x.TestY leaked"));
@@ -68,23 +68,23 @@ public class TestLeakReports {
   }
 
   @Test
-  public void reportWithoutACreationIsReportedToo() throws Exception {
+  public void testReportWithoutACreationIsReportedToo() throws Exception {
     assertEquals(1, leaks(BEGIN + "ERROR LEAK: RefCnt.release() was not called").size());
   }
 
   @Test
-  public void whatIsExpectedOfAllIsPassedOver() throws Exception {
+  public void testWhatIsExpectedOfAllIsPassedOver() throws Exception {
     assertEquals(List.of(), leaks(BEGIN + LEAK + ENTRY + BUFFER + BEGIN));
   }
 
   @Test
-  public void logsWithoutReportAndAModuleWithoutTestsPass() throws Exception {
+  public void testLogsWithoutReportAndAModuleWithoutTestsPass() throws Exception {
     assertEquals(List.of(), leaks(BEGIN + BEGIN));
     assertEquals(List.of(), LeakReports.in(folder.getRoot().toPath().resolve("none"), list()));
   }
 
   @Test
-  public void whatIsExpectedOfATestIsNotOfOthers() throws Exception {
+  public void testWhatIsExpectedOfATestIsNotOfOthers() throws Exception {
     Path reports = folder.getRoot().toPath();
     for (String test : List.of("TestY", "TestZ")) {
       Files.writeString(reports.resolve("org.x." + test + "-output.txt"), BEGIN + LEAK + BUFFER);
@@ -96,7 +96,7 @@ public class TestLeakReports {
   }
 
   @Test
-  public void lineWithoutAReasonStopsTheBuild() throws Exception {
+  public void testLineWithoutAReasonStopsTheBuild() throws Exception {
     for (String line : List.of("TestY | ByteBuff.wrap", "TestY | ByteBuff.wrap |", "TestY")) {
       ForkException e = assertThrows(ForkException.class,
         () -> LeakReports.in(folder.getRoot().toPath(), list(line)));

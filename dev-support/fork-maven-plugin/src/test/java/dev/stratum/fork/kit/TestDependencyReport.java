@@ -48,7 +48,7 @@ public class TestDependencyReport {
   }
 
   @Test
-  public void listsEachComponentUnderItsLicence() throws IOException {
+  public void testListsEachComponentUnderItsLicence() throws IOException {
     String report = report(TWO, MIT, WORDS);
     assertTrue(report, report.endsWith("\n\nCDDL or GPL2 w/ CPE\n"
       + "  javax.annotation:annotation-api:1.3.2\n\nEPL-2.0 OR MIT\n  a:b:1\n\nMIT\n"
@@ -56,19 +56,19 @@ public class TestDependencyReport {
   }
 
   @Test
-  public void isTheSameInWhateverOrder() throws IOException {
+  public void testIsTheSameInWhateverOrder() throws IOException {
     assertEquals(report(TWO, MIT, WORDS), report(WORDS, MIT, TWO));
   }
 
   @Test
-  public void componentWithoutALicenceIsNamed() {
+  public void testComponentWithoutALicenceIsNamed() {
     ForkException e = assertThrows(ForkException.class,
       () -> report(MIT, component("org.example", "free", "2", "")));
     assertTrue(e.getMessage(), e.getMessage().startsWith("org.example:free:2 comes without"));
   }
 
   @Test
-  public void whatIsNoBillIsRefused() {
+  public void testWhatIsNoBillIsRefused() {
     assertThrows(ForkException.class, () -> report("<component>"));
   }
 }
