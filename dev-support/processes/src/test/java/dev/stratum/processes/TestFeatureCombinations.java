@@ -92,7 +92,7 @@ public class TestFeatureCombinations {
   }
 
   private void tryOut(ChildProcess client) throws Exception {
-    long nanos = Math.max(CheckedLoad.CYCLE_NANOS, TimeUnit.SECONDS.toNanos(SECONDS));
+    long nanos = Math.max(LoadPhases.CYCLE_NANOS, TimeUnit.SECONDS.toNanos(SECONDS));
     long end = System.nanoTime() + nanos;
     LoadClients.run(client);
     do {
