@@ -64,7 +64,8 @@ version=$("$java" -version 2>&1 | sed -n 's/.* version "\([0-9]*\).*/\1/p')
 # The build writes stratum-local.jar last, whatever else it found up to date.
 stale() {
   [ -f "$local/stratum-local.jar" ] || return 0
-  [ -n "$(find pom.xml patches hbase-*/pom.xml hbase-*/src/main \
+  [ -n "$(find pom.xml dev-support/module-parent/pom.xml \
+      patches hbase-*/pom.xml hbase-*/src/main \
       dev-support/fork-maven-plugin/pom.xml dev-support/fork-maven-plugin/src/main \
       dev-support/local/pom.xml dev-support/local/src/main \
       -newer "$local/stratum-local.jar" 2> /dev/null | head -n 1)" ] && return 0

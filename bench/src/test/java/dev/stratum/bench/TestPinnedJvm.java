@@ -37,7 +37,7 @@ public class TestPinnedJvm {
   private static final Pattern OPENED = Pattern.compile("--add-(?:opens|exports)[ =](\\S+)");
 
   @Test
-  public void itOpensWhatTheTestsOpen() {
+  public void testItOpensWhatTheTestsOpen() {
     String pinned = String.join(" ", PinnedJvm.class.getAnnotation(Fork.class).jvmArgs());
     assertEquals(opened(System.getProperty("test.jvm.opens")), opened(pinned));
   }
@@ -52,7 +52,7 @@ public class TestPinnedJvm {
   }
 
   @Test
-  public void everyBenchmarkRunsInIt() throws Exception {
+  public void testEveryBenchmarkRunsInIt() throws Exception {
     OutputFormat quiet = OutputFormatFactory.createFormatInstance(System.out, VerboseMode.SILENT);
     for (BenchmarkListEntry entry : BenchmarkList.defaultList().getAll(quiet, List.of())) {
       assertTrue(entry.getUserClassQName(),
@@ -62,7 +62,7 @@ public class TestPinnedJvm {
 
   /** These tests run once per side: this one shows that the sides are what they are meant to. */
   @Test
-  public void theJarsAreThoseOfTheSideUnderTest() {
+  public void testTheJarsAreThoseOfTheSideUnderTest() {
     assertEquals(System.getProperty("expected.version"), VersionInfo.getVersion());
   }
 }

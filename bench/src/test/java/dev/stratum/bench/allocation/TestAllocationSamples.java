@@ -35,7 +35,7 @@ public class TestAllocationSamples {
   private static volatile byte[] last;
 
   @Test
-  public void whatAThreadAllocatedBeforeCountsForNobody() throws Exception {
+  public void testWhatAThreadAllocatedBeforeCountsForNobody() throws Exception {
     for (int i = 0; i < 256; i++) {
       last = new byte[MEGABYTE];
     }
@@ -49,7 +49,7 @@ public class TestAllocationSamples {
   }
 
   @Test
-  public void whatIsNoPacketHasNoShare() throws Exception {
+  public void testWhatIsNoPacketHasNoShare() throws Exception {
     double share = packetShare(() -> {
       for (int i = 0; i < 16_384; i++) {
         last = new byte[PACKET];

@@ -44,7 +44,7 @@ public class TestCacheWritesBenchmark {
   }
 
   @Test
-  public void flushCachesABlockForEachOperation() throws Exception {
+  public void testFlushCachesABlockForEachOperation() throws Exception {
     CacheWritesBenchmark.Flush state = small(new CacheWritesBenchmark.Flush());
     state.fill();
     for (int i = 0; i < WRITES; i++) {
@@ -55,7 +55,7 @@ public class TestCacheWritesBenchmark {
   }
 
   @Test
-  public void compactionCachesABlockForEachOperation() throws Exception {
+  public void testCompactionCachesABlockForEachOperation() throws Exception {
     CacheWritesBenchmark.Compaction state = small(new CacheWritesBenchmark.Compaction());
     state.fill();
     for (int i = 0; i < WRITES; i++) {
@@ -66,7 +66,7 @@ public class TestCacheWritesBenchmark {
   }
 
   @Test
-  public void insertedBlocksAreCachedAndTheOldOnesEvicted() throws Exception {
+  public void testInsertedBlocksAreCachedAndTheOldOnesEvicted() throws Exception {
     CacheWritesBenchmark.Insertion state = small(new CacheWritesBenchmark.Insertion());
     state.persistent = true;
     state.fill();

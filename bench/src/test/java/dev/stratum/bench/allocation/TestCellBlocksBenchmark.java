@@ -36,7 +36,7 @@ public class TestCellBlocksBenchmark {
   private final CellBlocksBenchmark benchmark = new CellBlocksBenchmark();
 
   @Test
-  public void serverAnswersWithTheCells() throws Exception {
+  public void testServerAnswersWithTheCells() throws Exception {
     CellBlocksBenchmark.Answering server = new CellBlocksBenchmark.Answering();
     server.size = SIZE;
     server.start();
@@ -48,7 +48,7 @@ public class TestCellBlocksBenchmark {
   }
 
   @Test
-  public void serverTakesTheCellsAndAnswersWithNone() throws Exception {
+  public void testServerTakesTheCellsAndAnswersWithNone() throws Exception {
     CellBlocksBenchmark.Taking server = new CellBlocksBenchmark.Taking();
     server.size = SIZE;
     server.start();
@@ -60,7 +60,7 @@ public class TestCellBlocksBenchmark {
   }
 
   @Test
-  public void clientsSendTheCells() throws Exception {
+  public void testClientsSendTheCells() throws Exception {
     for (String name : CLIENTS) {
       CellBlocksBenchmark.Sending client = new CellBlocksBenchmark.Sending();
       client.size = SIZE;
@@ -74,7 +74,7 @@ public class TestCellBlocksBenchmark {
   }
 
   @Test
-  public void clientsGetTheCells() throws Exception {
+  public void testClientsGetTheCells() throws Exception {
     List<Cell> expected = Pings.cells(SIZE);
     for (String name : CLIENTS) {
       CellBlocksBenchmark.Receiving client = new CellBlocksBenchmark.Receiving();

@@ -36,12 +36,12 @@ public class TestHdfsBlocksBenchmark {
   private final HdfsBlocksBenchmark benchmark = new HdfsBlocksBenchmark();
 
   @Test
-  public void blocksReadIntoByteBuffersAreOfTheSizeAskedFor() throws IOException {
+  public void testBlocksReadIntoByteBuffersAreOfTheSizeAskedFor() throws IOException {
     read(true);
   }
 
   @Test
-  public void blocksReadIntoArraysAreOfTheSizeAskedFor() throws IOException {
+  public void testBlocksReadIntoArraysAreOfTheSizeAskedFor() throws IOException {
     read(false);
   }
 
@@ -67,7 +67,7 @@ public class TestHdfsBlocksBenchmark {
   }
 
   @Test
-  public void blocksAreWrittenToHdfs() throws IOException {
+  public void testBlocksAreWrittenToHdfs() throws IOException {
     HdfsBlocksBenchmark.Flushing written = new HdfsBlocksBenchmark.Flushing();
     written.size = SIZE;
     written.megabytes = 1;

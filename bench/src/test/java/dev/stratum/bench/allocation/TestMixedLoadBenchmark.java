@@ -39,7 +39,7 @@ public class TestMixedLoadBenchmark {
   }
 
   @Test
-  public void tableOnHdfsIsServed() throws Exception {
+  public void testTableOnHdfsIsServed() throws Exception {
     benchmark.files = "hdfs";
     benchmark.cache = "fresh";
     benchmark.operation = "get";
@@ -56,7 +56,7 @@ public class TestMixedLoadBenchmark {
   }
 
   @Test
-  public void restartedServerReadsWhatTheOneBeforeHadCached() throws Exception {
+  public void testRestartedServerReadsWhatTheOneBeforeHadCached() throws Exception {
     benchmark.files = "local";
     benchmark.cache = "restarted";
     benchmark.operation = "mixed";

@@ -56,7 +56,7 @@ public class TestStoreFileReadsBenchmark {
   }
 
   @Test
-  public void blocksAreOfTheSizeAskedFor() throws Exception {
+  public void testBlocksAreOfTheSizeAskedFor() throws Exception {
     benchmark.open();
     for (int i = 0; i < 100; i++) {
       assertOfSize(benchmark.pread());

@@ -59,7 +59,7 @@ public class TestBucketCacheBenchmark {
   }
 
   @Test
-  public void hitsGiveDataBlocksOfTheSizeAskedFor() {
+  public void testHitsGiveDataBlocksOfTheSizeAskedFor() {
     int full = 0;
     for (int i = 0; i < 100; i++) {
       int sizeWithHeader = benchmark.hit();
@@ -71,7 +71,7 @@ public class TestBucketCacheBenchmark {
   }
 
   @Test
-  public void missesGiveNothing() {
+  public void testMissesGiveNothing() {
     for (int i = 0; i < 100; i++) {
       assertNull(benchmark.miss());
     }

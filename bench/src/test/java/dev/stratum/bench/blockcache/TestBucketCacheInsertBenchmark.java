@@ -47,7 +47,7 @@ public class TestBucketCacheInsertBenchmark {
 
   /** Closing it fails if a block was dropped. */
   @Test
-  public void everyBlockIsInsertedAndPaidForByEvictions() throws Exception {
+  public void testEveryBlockIsInsertedAndPaidForByEvictions() throws Exception {
     benchmark.fill();
     try {
       long before = benchmark.insert();

@@ -59,7 +59,7 @@ public class TestCompositeBucketCacheBenchmark {
   }
 
   @Test
-  public void theCacheIsTheOneOfTheSideUnderTest() {
+  public void testTheCacheIsTheOneOfTheSideUnderTest() {
     boolean fork = VersionInfo.getVersion().contains("stratum");
     assertEquals(fork ? "CompositeBucketCache" : "CombinedBlockCache",
       benchmark.cache.getClass().getSimpleName());
@@ -78,7 +78,7 @@ public class TestCompositeBucketCacheBenchmark {
   }
 
   @Test
-  public void thereAreSeveralMetaBlocksToChooseFrom() {
+  public void testThereAreSeveralMetaBlocksToChooseFrom() {
     assertTrue(benchmark.order.stream().map(lookup -> lookup.index).distinct().count() > 1);
     assertTrue(benchmark.order.stream().map(lookup -> lookup.bloom).distinct().count() > 1);
   }

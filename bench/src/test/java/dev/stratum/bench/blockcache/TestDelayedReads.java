@@ -51,7 +51,7 @@ public class TestDelayedReads {
   }
 
   @Test
-  public void eachReadOfTheFileWaitsAndNoOther() throws Exception {
+  public void testEachReadOfTheFileWaitsAndNoOther() throws Exception {
     long before = l2Hits();
     try (DelayedReads slowed = new DelayedReads(MICROS)) {
       lookUp();
@@ -75,7 +75,7 @@ public class TestDelayedReads {
   }
 
   @Test
-  public void nothingWaitsIfNotAskedTo() throws Exception {
+  public void testNothingWaitsIfNotAskedTo() throws Exception {
     try (DelayedReads slowed = new DelayedReads(0)) {
       lookUp();
       assertEquals(0, slowed.count());

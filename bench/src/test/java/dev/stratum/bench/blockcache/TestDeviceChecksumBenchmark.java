@@ -59,7 +59,7 @@ public class TestDeviceChecksumBenchmark {
   }
 
   @Test
-  public void readsGiveDataBlocksOfTheSizeAskedFor() {
+  public void testReadsGiveDataBlocksOfTheSizeAskedFor() {
     int full = 0;
     for (int i = 0; i < 100; i++) {
       int sizeWithHeader = benchmark.read();

@@ -43,7 +43,7 @@ public class TestInBlockSeekBenchmark {
   }
 
   @Test
-  public void eachRowIsFound() throws Exception {
+  public void testEachRowIsFound() throws Exception {
     for (int i = 0; i < 1000; i++) {
       assertTrue(benchmark.seek());
     }

@@ -47,7 +47,7 @@ public class TestPooledFileReadsBenchmark {
   }
 
   @Test
-  public void freshBlocksAreOfTheSizeAskedFor() throws Exception {
+  public void testFreshBlocksAreOfTheSizeAskedFor() throws Exception {
     PooledFileReadsBenchmark.Fresh blocks = new PooledFileReadsBenchmark.Fresh();
     set(blocks);
     blocks.engine = "file";
@@ -59,7 +59,7 @@ public class TestPooledFileReadsBenchmark {
   }
 
   @Test
-  public void recoveredBlocksAreOfTheSizeAskedFor() throws Exception {
+  public void testRecoveredBlocksAreOfTheSizeAskedFor() throws Exception {
     PooledFileReadsBenchmark.Recovered blocks = new PooledFileReadsBenchmark.Recovered();
     set(blocks);
     blocks.fill();

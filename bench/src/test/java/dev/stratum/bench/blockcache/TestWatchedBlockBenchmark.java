@@ -42,7 +42,7 @@ public class TestWatchedBlockBenchmark {
   }
 
   @Test
-  public void hitsGiveADataBlock() {
+  public void testHitsGiveADataBlock() {
     for (int i = 0; i < 100; i++) {
       int sizeWithHeader = benchmark.hit();
       assertTrue("size " + sizeWithHeader, sizeWithHeader >= 32768 && sizeWithHeader < 33100);

@@ -54,7 +54,7 @@ public class TestCounterBenchmark {
 
   /** One client loses no update in any way; then all ways are measured, and a page is made. */
   @Test
-  public void eachWayCountsAndIsMeasured() throws Exception {
+  public void testEachWayCountsAndIsMeasured() throws Exception {
     open();
     long expected = benchmark.server().stored();
     CounterBenchmark.Client client = new CounterBenchmark.Client();

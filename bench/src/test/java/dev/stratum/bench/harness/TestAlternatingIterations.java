@@ -55,7 +55,7 @@ public class TestAlternatingIterations {
   }
 
   @Test
-  public void oneIterationOfEachSideAndTheRestOfTheLongerOne() throws Exception {
+  public void testOneIterationOfEachSideAndTheRestOfTheLongerOne() throws Exception {
     CompletableFuture<Void> fork = start("fork", "stock", 4);
     CompletableFuture<Void> stock = start("stock", "fork", 6);
     CompletableFuture.allOf(fork, stock).get(30, TimeUnit.SECONDS);
@@ -64,7 +64,7 @@ public class TestAlternatingIterations {
   }
 
   @Test
-  public void aSideThatNeverBeganIsNotWaitedForOnceItHasEnded() throws Exception {
+  public void testASideThatNeverBeganIsNotWaitedForOnceItHasEnded() throws Exception {
     CompletableFuture<Void> fork = start("fork", "stock", 2);
     Thread.sleep(50);
     assertEquals(List.of(), iterations);

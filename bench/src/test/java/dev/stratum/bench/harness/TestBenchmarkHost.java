@@ -87,7 +87,7 @@ public class TestBenchmarkHost {
   }
 
   @Test
-  public void itListsBenchmarksWithWhatTheyAsk() throws IOException {
+  public void testItListsBenchmarksWithWhatTheyAsk() throws IOException {
     for (JsonElement element : ask("{'do':'list'}").getAsJsonArray("ok")) {
       JsonObject entry = element.getAsJsonObject();
       if (entry.get("benchmark").getAsString().equals(HIT)) {
@@ -103,7 +103,7 @@ public class TestBenchmarkHost {
   }
 
   @Test
-  public void everyRunIsOneMoreJvmOfTheSameResult() throws IOException {
+  public void testEveryRunIsOneMoreJvmOfTheSameResult() throws IOException {
     String run = run("{'engine':'offheap','size':'32768'}", 2);
     assertEquals("us/op", ask(run).getAsJsonObject("ok").get("unit").getAsString());
     assertTrue(ask(run).getAsJsonObject("ok").get("score").getAsDouble() > 0);
@@ -125,7 +125,7 @@ public class TestBenchmarkHost {
   }
 
   @Test
-  public void takesTurnsWithAJvmOfTheOtherSideUntilThatHasEnded() throws IOException {
+  public void testTakesTurnsWithAJvmOfTheOtherSideUntilThatHasEnded() throws IOException {
     Path turns = folder.newFolder("turns").toPath();
     String run = run("{'engine':'offheap','size':'32768'}", 2).replaceAll("}$",
       ",'turns':{'directory':'" + turns + "','side':'fork','other':'stock','first':'fork'}}");
@@ -136,7 +136,7 @@ public class TestBenchmarkHost {
   }
 
   @Test
-  public void whatABenchmarkThrewIsTheAnswerAndTheHostGoesOn() throws IOException {
+  public void testWhatABenchmarkThrewIsTheAnswerAndTheHostGoesOn() throws IOException {
     String error =
       ask(run("{'engine':'unknown','size':'32768'}", 1)).get("error").getAsString();
     assertTrue(error, error.contains("Don't understand io engine name"));
@@ -145,7 +145,7 @@ public class TestBenchmarkHost {
   }
 
   @Test
-  public void theEndOfItsInputEndsTheHostAndTheJvmItMeasuresIn() throws Exception {
+  public void testTheEndOfItsInputEndsTheHostAndTheJvmItMeasuresIn() throws Exception {
     request(run("{'engine':'offheap','size':'32768'}", 1000));
     long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
     while (process.descendants().findAny().isEmpty()) {

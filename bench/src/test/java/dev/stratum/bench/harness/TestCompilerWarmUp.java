@@ -33,19 +33,19 @@ public class TestCompilerWarmUp {
   private final AtomicInteger windows = new AtomicInteger();
 
   @Test
-  public void aSideThatIsNeverQuietIsNotRepeatedForEver() throws Exception {
+  public void testASideThatIsNeverQuietIsNotRepeatedForEver() throws Exception {
     CompilerWarmUp.untilQuiet(1, windows::incrementAndGet);
     assertEquals(1, windows.get());
   }
 
   @Test
-  public void itEndsWhenThereIsNothingToCompile() throws Exception {
+  public void testItEndsWhenThereIsNothingToCompile() throws Exception {
     CompilerWarmUp.untilQuiet(1000, windows::incrementAndGet);
     assertTrue(windows + " windows", windows.get() >= 2 && windows.get() < 1000);
   }
 
   @Test
-  public void moreThreadsThanProcessorsTakePartInTheEnd() throws Exception {
+  public void testMoreThreadsThanProcessorsTakePartInTheEnd() throws Exception {
     int threads = Runtime.getRuntime().availableProcessors() + 3;
     Set<Thread> all = ConcurrentHashMap.newKeySet();
     AtomicInteger most = new AtomicInteger();
@@ -57,7 +57,7 @@ public class TestCompilerWarmUp {
   }
 
   @Test
-  public void whatFailsIsToldOf() {
+  public void testWhatFailsIsToldOf() {
     IllegalStateException failure = new IllegalStateException();
     ExecutionException told =
       assertThrows(ExecutionException.class, () -> CompilerWarmUp.run(1, () -> {

@@ -44,7 +44,7 @@ public class TestParallelMultigetBenchmark {
 
   /** The server that it asks refuses a multi that does not find all of its rows. */
   @Test
-  public void allRowsOfABatchAreAnswered() throws Exception {
+  public void testAllRowsOfABatchAreAnswered() throws Exception {
     benchmark.batch = 50;
     benchmark.threads = 2;
     benchmark.parallel = true;

@@ -40,7 +40,7 @@ public class TestGetWhileWarmingBenchmark {
   }
 
   @Test
-  public void getsAreServedFromTheCacheWhileFilesAreWarmedAgainAndAgain() throws Exception {
+  public void testGetsAreServedFromTheCacheWhileFilesAreWarmedAgainAndAgain() throws Exception {
     benchmark.limit = "0";
     benchmark.megabytes = 8;
     benchmark.fileMegabytes = 1;

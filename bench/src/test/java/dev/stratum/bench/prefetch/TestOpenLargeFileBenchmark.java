@@ -57,7 +57,7 @@ public class TestOpenLargeFileBenchmark {
   }
 
   @Test
-  public void ofAFileAboveTheLimitTheForkCachesIndexAndBloomOnly() throws Exception {
+  public void testOfAFileAboveTheLimitTheForkCachesIndexAndBloomOnly() throws Exception {
     benchmark.limit = 8;
     long blocks = blocksCached();
     boolean fork = VersionInfo.getVersion().contains("stratum");
@@ -65,7 +65,7 @@ public class TestOpenLargeFileBenchmark {
   }
 
   @Test
-  public void aFileUpToTheLimitIsCachedWholly() throws Exception {
+  public void testAFileUpToTheLimitIsCachedWholly() throws Exception {
     benchmark.limit = 32;
     long blocks = blocksCached();
     assertTrue(blocks + " blocks", blocks >= DATA_BLOCKS / 2);

@@ -61,13 +61,13 @@ public class TestScanWhileWarmingBenchmark {
   }
 
   @Test
-  public void scansFindAllInTheCacheOnTheHeap() throws Exception {
+  public void testScansFindAllInTheCacheOnTheHeap() throws Exception {
     benchmark.cache = "heap";
     assertScansOfCachedFiles();
   }
 
   @Test
-  public void scansFindAllInTheBucketCache() throws Exception {
+  public void testScansFindAllInTheBucketCache() throws Exception {
     benchmark.cache = "bucket";
     assertScansOfCachedFiles();
   }

@@ -42,7 +42,7 @@ abstract class SharedConnectionGetsTest {
   }
 
   @Test
-  public void getsARow() throws Exception {
+  public void testGetsARow() throws Exception {
     benchmark.open();
     assertEquals(100, benchmark.one().value().length);
     assertEquals(100, benchmark.sixteen().value().length);

@@ -29,7 +29,7 @@ public class TestSegmentCacheBenchmarks {
   public final TemporaryFiles files = new TemporaryFiles();
 
   @Test
-  public void everyLookupIsHit() throws Exception {
+  public void testEveryLookupIsHit() throws Exception {
     SegmentCacheReadBenchmark benchmark = new SegmentCacheReadBenchmark();
     benchmark.size = 32768;
     benchmark.megabytes = 33;
@@ -45,7 +45,7 @@ public class TestSegmentCacheBenchmarks {
 
   /** Closing it fails if a block was dropped. */
   @Test
-  public void everyBlockIsInsertedAndPaidForByEvictions() throws Exception {
+  public void testEveryBlockIsInsertedAndPaidForByEvictions() throws Exception {
     SegmentCacheInsertBenchmark benchmark = new SegmentCacheInsertBenchmark();
     benchmark.blocks = 100_000;
     benchmark.fill();
@@ -65,7 +65,7 @@ public class TestSegmentCacheBenchmarks {
 
   /** What share stock leaves empty is for the benchmark to tell. */
   @Test
-  public void aTierThatIsFullHoldsBlocksInMostOfItsSpace() throws Exception {
+  public void testATierThatIsFullHoldsBlocksInMostOfItsSpace() throws Exception {
     SegmentCacheSpaceBenchmark benchmark = new SegmentCacheSpaceBenchmark();
     benchmark.megabytes = 512;
     benchmark.fill();
@@ -100,7 +100,7 @@ public class TestSegmentCacheBenchmarks {
 
   /** Stock has nothing after a kill but what it happened to have persisted before. */
   @Test
-  public void allBlocksAreThereAfterShutdownAndAfterKill() throws Exception {
+  public void testAllBlocksAreThereAfterShutdownAndAfterKill() throws Exception {
     SegmentCacheRestartBenchmark benchmark = new SegmentCacheRestartBenchmark();
     benchmark.blocks = 100_000;
     benchmark.fill();

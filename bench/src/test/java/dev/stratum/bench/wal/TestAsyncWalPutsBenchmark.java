@@ -57,12 +57,12 @@ public class TestAsyncWalPutsBenchmark {
   }
 
   @Test
-  public void putsArriveWithAsyncFsWal() throws Exception {
+  public void testPutsArriveWithAsyncFsWal() throws Exception {
     putsArrive("asyncfs", Durability.ASYNC_WAL);
   }
 
   @Test
-  public void putsArriveWithFsHLog() throws Exception {
+  public void testPutsArriveWithFsHLog() throws Exception {
     putsArrive("filesystem", Durability.SYNC_WAL);
   }
 }

@@ -61,17 +61,17 @@ public class TestWalWritersBenchmark {
   }
 
   @Test
-  public void tellsWhereTheTimeOfAsyncFsWalGoes() throws Exception {
+  public void testTellsWhereTheTimeOfAsyncFsWalGoes() throws Exception {
     tellsWhereTheTimeGoes("asyncfs");
   }
 
   @Test
-  public void tellsWhereTheTimeOfFsHLogGoes() throws Exception {
+  public void testTellsWhereTheTimeOfFsHLogGoes() throws Exception {
     tellsWhereTheTimeGoes("filesystem");
   }
 
   @Test
-  public void threadsOfHdfsAreToldFromThoseOfTheWal() {
+  public void testThreadsOfHdfsAreToldFromThoseOfTheWal() {
     assertEquals(CpuShares.Part.WAL,
       CpuShares.part("AsyncFSWAL-0-hdfs://localhost:1/hbase-prefix:bench"));
     assertEquals(CpuShares.Part.HDFS_CLIENT, CpuShares.part("AsyncFSWAL-1-1"));

@@ -51,7 +51,7 @@ public class TestCaseComparison {
   }
 
   @Test
-  public void ratiosAreThoseOfTheRoundsAndTheirMedian() {
+  public void testRatiosAreThoseOfTheRoundsAndTheirMedian() {
     CaseComparison.Pair pair =
       new CaseComparison(result(100, 110, 200, 300, 10, 9)).throughput();
     assertEquals(100, pair.stock().median(), 0);
@@ -62,7 +62,7 @@ public class TestCaseComparison {
   }
 
   @Test
-  public void aheadAndBehindAreWhatAllRoundsSay() {
+  public void testAheadAndBehindAreWhatAllRoundsSay() {
     assertEquals(CaseComparison.Verdict.AHEAD, verdict(100, 110, 100, 104));
     assertEquals(CaseComparison.Verdict.LEVEL, verdict(100, 150, 100, 99));
     assertEquals(CaseComparison.Verdict.LEVEL, verdict(100, 101, 100, 102));
@@ -73,7 +73,7 @@ public class TestCaseComparison {
   }
 
   @Test
-  public void aCaseWithoutRoundsOnBothSidesHasFailed() {
+  public void testACaseWithoutRoundsOnBothSidesHasFailed() {
     assertEquals(CaseComparison.Verdict.FAILED, verdict(100));
     JsonObject failed = result(100, 100);
     failed.addProperty("failure", "the server has ended");
@@ -82,7 +82,7 @@ public class TestCaseComparison {
   }
 
   @Test
-  public void anAimOfLatencyIsHeldAgainstTheFixedRateWhereThereIsOne() {
+  public void testAnAimOfLatencyIsHeldAgainstTheFixedRateWhereThereIsOne() {
     JsonObject result = result(100, 125, 100, 125);
     result.addProperty("p99Aim", 0.5);
     for (String side : new String[] { "stock", "fork" }) {
@@ -98,7 +98,7 @@ public class TestCaseComparison {
   }
 
   @Test
-  public void aimsAreHeldAgainstTheMedians() {
+  public void testAimsAreHeldAgainstTheMedians() {
     JsonObject result = result(100, 125, 100, 125);
     result.addProperty("throughputAim", 1.5);
     result.addProperty("p99Aim", 0.8);

@@ -66,7 +66,7 @@ public class TestLoadRun {
   }
 
   @Test
-  public void atAFixedRateOperationsThatAStallHeldUpCountFromWhenTheyWereDue() throws Exception {
+  public void testStalledOperationsAtAFixedRateCountFromTheirDueTime() throws Exception {
     // Twenty operations are due within the 200 ms, of which the first takes 400.
     JsonObject all =
       run(List.of(new StallsOnce(400)), 0.2, 100).run().getAsJsonObject("all");
@@ -76,7 +76,7 @@ public class TestLoadRun {
   }
 
   @Test
-  public void latenciesAreKeptByKindOfOperationAndInSlices() throws Exception {
+  public void testLatenciesAreKeptByKindOfOperationAndInSlices() throws Exception {
     JsonObject result = run(List.of(new StallsOnce(0)), 0.2, 100).run();
     JsonObject operations = result.getAsJsonObject("operations");
     assertEquals(10, operations.getAsJsonObject("READ").get("count").getAsInt());
@@ -85,14 +85,14 @@ public class TestLoadRun {
   }
 
   @Test
-  public void severalThreadsShareTheRate() throws Exception {
+  public void testSeveralThreadsShareTheRate() throws Exception {
     JsonObject result =
       run(Collections.nCopies(4, new StallsOnce(0)), 0.2, 200).run();
     assertEquals(40, result.getAsJsonObject("all").get("count").getAsInt());
   }
 
   @Test
-  public void anOperationThatHangsIsToldWhileItIsUnderWay() throws Exception {
+  public void testAnOperationThatHangsIsToldWhileItIsUnderWay() throws Exception {
     Operations operations = new Operations(Duration.ofMillis(50));
     CountDownLatch release = new CountDownLatch(1);
     LoadRun.Worker held = new LoadRun.Worker() {
@@ -130,7 +130,7 @@ public class TestLoadRun {
   }
 
   @Test
-  public void aFailedOperationFailsTheRun() {
+  public void testAFailedOperationFailsTheRun() {
     LoadRun.Worker failing = new LoadRun.Worker() {
       @Override
       public String choose() {

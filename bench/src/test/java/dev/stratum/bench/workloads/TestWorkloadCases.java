@@ -53,7 +53,7 @@ public class TestWorkloadCases {
   }
 
   @Test
-  public void everyCaseIsSomethingThatYcsbCanRun() throws Exception {
+  public void testEveryCaseIsSomethingThatYcsbCanRun() throws Exception {
     List<WorkloadCase> cases = chosen(null, false);
     assertEquals(cases.size(), new HashSet<>(names(cases)).size());
     for (WorkloadCase one : cases) {
@@ -69,7 +69,7 @@ public class TestWorkloadCases {
   }
 
   @Test
-  public void apsaraDbHasItsSixteenCases() throws Exception {
+  public void testApsaraDbHasItsSixteenCases() throws Exception {
     List<String> expected = new ArrayList<>(List.of("nr1", "nr2", "yr1", "yr2"));
     IntStream.rangeClosed(1, 6).forEach(i -> expected.addAll(List.of("sw" + i, "rw" + i)));
     List<String> names = names(chosen("^apsaradb/\\w+$", false));
@@ -80,7 +80,7 @@ public class TestWorkloadCases {
   }
 
   @Test
-  public void aCaseTakesItsOwnPropertiesAndNoneOfTheOthers() throws Exception {
+  public void testACaseTakesItsOwnPropertiesAndNoneOfTheOthers() throws Exception {
     WorkloadCase sw3 = chosen("/sw3$", false).get(0);
     assertEquals("2", sw3.get("batch", null));
     assertEquals("ASYNC_WAL", sw3.get("durability", null));
@@ -91,7 +91,7 @@ public class TestWorkloadCases {
   }
 
   @Test
-  public void delayedReadsAreCasesWithAimsOfTheirOwn() throws Exception {
+  public void testDelayedReadsAreCasesWithAimsOfTheirOwn() throws Exception {
     List<WorkloadCase> cases = chosen("get-zipfian", false).stream()
       .filter(one -> !one.fullName().contains("multi")).collect(Collectors.toList());
     assertEquals(List.of("throughput/get-zipfian", "throughput/get-zipfian-100us",
@@ -103,7 +103,7 @@ public class TestWorkloadCases {
   }
 
   @Test
-  public void otherHandlersAreCasesThatComeLast() throws Exception {
+  public void testOtherHandlersAreCasesThatComeLast() throws Exception {
     List<WorkloadCase> cases = chosen(null, false);
     List<String> names = names(cases);
     assertEquals(List.of("throughput/get-zipfian-128handlers",
@@ -122,7 +122,7 @@ public class TestWorkloadCases {
   }
 
   @Test
-  public void eachKindOfOperationHasACaseWithMoreThreadsThanHandlers() throws Exception {
+  public void testEachKindOfOperationHasACaseWithMoreThreadsThanHandlers() throws Exception {
     for (String kind : List.of("readproportion", "multigetproportion", "incrementproportion",
       "SYNC_WAL", "ASYNC_WAL")) {
       boolean isWrite = kind.endsWith("_WAL");
@@ -134,14 +134,14 @@ public class TestWorkloadCases {
   }
 
   @Test
-  public void theQuickFormHasCasesOfEveryDocument() throws Exception {
+  public void testTheQuickFormHasCasesOfEveryDocument() throws Exception {
     HashSet<String> groups = new HashSet<>();
     chosen(null, true).forEach(one -> groups.add(one.group()));
     assertEquals(new HashSet<>(WorkloadCase.GROUPS), groups);
   }
 
   @Test
-  public void anExpressionThatNoNameHasIsRefused() {
+  public void testAnExpressionThatNoNameHasIsRefused() {
     SuiteException thrown = assertThrows(SuiteException.class, () -> chosen("nothing", false));
     assertTrue(thrown.getMessage(), thrown.getMessage().startsWith("workloads=nothing"));
     thrown = assertThrows(SuiteException.class, () -> chosen("sw[", false));
@@ -149,7 +149,7 @@ public class TestWorkloadCases {
   }
 
   @Test
-  public void aSizeThatCannotBeIsRefusedByName() {
+  public void testASizeThatCannotBeIsRefusedByName() {
     for (String wrong : List.of("l1.mb=much", "seconds=0", "second=3")) {
       Properties arguments = new Properties();
       arguments.setProperty(wrong.substring(0, wrong.indexOf('=')),

@@ -115,7 +115,7 @@ public class TestWorkloadReport {
   }
 
   @Test
-  public void itIsOnePageThatLoadsNothing() throws Exception {
+  public void testItIsOnePageThatLoadsNothing() throws Exception {
     String html = new WorkloadReport(results()).html();
     assertFalse(html.contains("<script"));
     assertFalse(html.contains("<link"));
@@ -128,7 +128,7 @@ public class TestWorkloadReport {
   }
 
   @Test
-  public void everyCaseHasItsLineItsChartsAndItsAims() throws Exception {
+  public void testEveryCaseHasItsLineItsChartsAndItsAims() throws Exception {
     String html = new WorkloadReport(results()).html();
     for (String name : new String[] { "one", "two", "three" }) {
       assertEquals(2, count(html, ">group/" + name + "<"));
@@ -144,7 +144,7 @@ public class TestWorkloadReport {
   }
 
   @Test
-  public void theSummaryHasALineForEachRunAndNoCurves() throws Exception {
+  public void testTheSummaryHasALineForEachRunAndNoCurves() throws Exception {
     String summary = ResultSummary.json(results());
     JsonObject read = JsonParser.parseString(summary).getAsJsonObject();
     assertEquals("1.0-fork", read.get("fork").getAsString());
@@ -155,7 +155,7 @@ public class TestWorkloadReport {
   }
 
   @Test
-  public void theTableHasALineForEachCase() throws Exception {
+  public void testTheTableHasALineForEachCase() throws Exception {
     SummaryTable table = new SummaryTable(results());
     assertEquals(4, table.text().split("\n").length);
     assertEquals(5, table.markdown().split("\n").length);

@@ -72,7 +72,7 @@ public class TestWorkloadSuite {
   }
 
   @Test
-  public void casesRunOnBothSidesThoughServersAreLostAndNothingIsLeft() throws Exception {
+  public void testCasesRunOnBothSidesThoughServersAreLostAndNothingIsLeft() throws Exception {
     Path directory = folder.getRoot().toPath();
     Properties arguments = arguments(directory);
     arguments.setProperty("include", CASE + "|" + OTHER_HANDLERS);
@@ -142,7 +142,7 @@ public class TestWorkloadSuite {
   }
 
   @Test
-  public void aHeldHandlerEndsTheRunWithItsCallAndTheOneBehindItAsEvidence() throws Exception {
+  public void testAHeldHandlerEndsTheRunWithItsCallAndTheOneBehindItAsEvidence() throws Exception {
     Path directory = folder.getRoot().toPath();
     Properties arguments = arguments(directory);
     arguments.setProperty("include", "throughput/get-zipfian$");

@@ -124,7 +124,7 @@ public class TestArchive {
   }
 
   @Test
-  public void isWhatItsSumsSayAndNothingElse() throws IOException {
+  public void testIsWhatItsSumsSayAndNothingElse() throws IOException {
     Set<String> summed = new TreeSet<>();
     for (String line : Files.readAllLines(kit.resolve("SHA256SUMS"))) {
       String name = line.substring(66);
@@ -154,13 +154,13 @@ public class TestArchive {
   }
 
   @Test
-  public void jarsSayTheVersionOfTheForkWhichIsNewerThanItsBase() {
+  public void testJarsSayTheVersionOfTheForkWhichIsNewerThanItsBase() {
     assertEquals(VERSION, VersionInfo.getVersion());
     assertTrue(VersionInfo.compareVersion(VERSION, BASE) > 0);
   }
 
   @Test
-  public void billOfMaterialsHasTheJarsAndWhatTheyNeedWithLicences() throws IOException {
+  public void testBillOfMaterialsHasTheJarsAndWhatTheyNeedWithLicences() throws IOException {
     JsonObject bom =
       JsonParser.parseString(Files.readString(kit.resolve("bom.json"))).getAsJsonObject();
     assertEquals("CycloneDX", bom.get("bomFormat").getAsString());
@@ -186,7 +186,7 @@ public class TestArchive {
   }
 
   @Test
-  public void installsOverThePublishedJarsAndRollsBack() throws Exception {
+  public void testInstallsOverThePublishedJarsAndRollsBack() throws Exception {
     Map<String, String> before = Dropin.listing(lib);
     assertEquals(dropin.output(), 0, run("check"));
     assertSays("HBase " + BASE + " in " + lib);
@@ -204,7 +204,7 @@ public class TestArchive {
   }
 
   @Test
-  public void settingsThatTheServerWouldRefuseStopTheInstall() throws Exception {
+  public void testSettingsThatTheServerWouldRefuseStopTheInstall() throws Exception {
     Map<String, String> before = Dropin.listing(lib);
     site("hbase.bucketcache.composite.enabled", "true", "hbase.bucketcache.l1.size", "200",
       "hbase.bucketcache.l2.ioengine", "tape:/dev/st0", "hbase.bucketcache.l2.size", "1024",
@@ -217,7 +217,7 @@ public class TestArchive {
   }
 
   @Test
-  public void tiersAreHeldAgainstTheServersDirectMemory() throws Exception {
+  public void testTiersAreHeldAgainstTheServersDirectMemory() throws Exception {
     site("hbase.bucketcache.composite.enabled", "true", "hbase.bucketcache.l1.size", "300",
       "hbase.bucketcache.l2.ioengine", "file:" + home.resolve("l2"), "hbase.bucketcache.l2.size",
       "1024");
@@ -242,7 +242,7 @@ public class TestArchive {
   }
 
   @Test
-  public void runningServerIsHeldAgainstWhatLiesInLib() throws Exception {
+  public void testRunningServerIsHeldAgainstWhatLiesInLib() throws Exception {
     ServerInfo.register();
     server("Hadoop:service=HBase,name=Info");
     assertEquals(dropin.output(), 1, run("verify"));
@@ -259,7 +259,7 @@ public class TestArchive {
   }
 
   @Test
-  public void serverThatWasNotRestartedIsTold() throws Exception {
+  public void testServerThatWasNotRestartedIsTold() throws Exception {
     server("Hadoop:service=HBase,name=NoSuchBean");
     assertEquals(dropin.output(), 0, run("verify"));
     assertSays("http://localhost:16030 runs no Stratum, as " + lib + " has none");
@@ -269,7 +269,7 @@ public class TestArchive {
   }
 
   @Test
-  public void serverThatDoesNotAnswerIsTold() throws Exception {
+  public void testServerThatDoesNotAnswerIsTold() throws Exception {
     Dropin.tool(tools, "curl", "echo 'curl: (7) Failed to connect' >&2; exit 7");
     assertEquals(dropin.output(), 1, run("verify"));
     assertSays("Failed to connect");

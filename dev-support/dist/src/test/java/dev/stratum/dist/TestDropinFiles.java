@@ -134,7 +134,7 @@ public class TestDropinFiles {
   }
 
   @Test
-  public void installsAndRollsBackAsOftenAsAskedTo() throws Exception {
+  public void testInstallsAndRollsBackAsOftenAsAskedTo() throws Exception {
     for (int i = 0; i < 2; i++) {
       assertEquals(dropin.output(), 0, install());
       assertInstalled(VERSION);
@@ -218,29 +218,29 @@ public class TestDropinFiles {
   }
 
   @Test
-  public void installThatIsKilledAnywhereIsCompletedByTheNext() throws Exception {
+  public void testInstallThatIsKilledAnywhereIsCompletedByTheNext() throws Exception {
     int points = killAnywhere(this::rollback, this::install, this::install, true);
     assertTrue("points: " + points, points >= 12);
   }
 
   @Test
-  public void installThatIsKilledAnywhereIsUndoneByRollback() throws Exception {
+  public void testInstallThatIsKilledAnywhereIsUndoneByRollback() throws Exception {
     killAnywhere(() -> 0, this::install, this::rollback, false);
   }
 
   @Test
-  public void rollbackThatIsKilledAnywhereIsCompletedByTheNext() throws Exception {
+  public void testRollbackThatIsKilledAnywhereIsCompletedByTheNext() throws Exception {
     int points = killAnywhere(this::install, this::rollback, this::rollback, false);
     assertTrue("points: " + points, points >= 6);
   }
 
   @Test
-  public void installWhoseDiskFailsAnywhereLeavesAllOrNothing() throws Exception {
+  public void testInstallWhoseDiskFailsAnywhereLeavesAllOrNothing() throws Exception {
     endsAnywhere("fail");
   }
 
   @Test
-  public void installThatIsTerminatedAnywhereLeavesAllOrNothing() throws Exception {
+  public void testInstallThatIsTerminatedAnywhereLeavesAllOrNothing() throws Exception {
     endsAnywhere("term");
   }
 
@@ -267,14 +267,14 @@ public class TestDropinFiles {
   }
 
   @Test
-  public void folderThatCannotBeWrittenIsNamed() throws Exception {
+  public void testFolderThatCannotBeWrittenIsNamed() throws Exception {
     Dropin.tool(tools, "mkdir", "echo \"mkdir: Read-only file system\" >&2; exit 1");
     assertRefused(install(), lib.toString(), "make " + lib + " writable");
     assertEquals(before, Dropin.listing(lib));
   }
 
   @Test
-  public void anotherBaseIsRefused() throws Exception {
+  public void testAnotherBaseIsRefused() throws Exception {
     Files.move(jar("server"), lib.resolve("hbase-server-0.9.jar"));
     before = Dropin.listing(lib);
     for (String command : List.of("install", "rollback", "check")) {
@@ -285,14 +285,14 @@ public class TestDropinFiles {
   }
 
   @Test
-  public void jarsPutThereByHandAreRefused() throws Exception {
+  public void testJarsPutThereByHandAreRefused() throws Exception {
     Files.move(jar("client"), lib.resolve("hbase-client-" + VERSION + ".jar"));
     assertRefused(install(), "hbase-client-" + VERSION + ".jar was put there by hand",
       "put hbase-client-" + BASE + ".jar of the original HBase in its place");
   }
 
   @Test
-  public void missingJarsAndFoldersAreNamed() throws Exception {
+  public void testMissingJarsAndFoldersAreNamed() throws Exception {
     Files.delete(jar("common"));
     assertRefused(install(), jar("common") + " is missing");
     assertRefused(dropin.run("install", home.resolve("conf").toString()), "has no folder lib");
@@ -300,14 +300,14 @@ public class TestDropinFiles {
   }
 
   @Test
-  public void damagedKitIsRefused() throws Exception {
+  public void testDamagedKitIsRefused() throws Exception {
     Files.writeString(kit.resolve("jars/hbase-client-" + VERSION + ".jar"), "cut");
     assertRefused(install(), "hbase-client-" + VERSION + ".jar is not what SHA256SUMS says");
     assertEquals(before, Dropin.listing(lib));
   }
 
   @Test
-  public void linkedFolderAndLinksToAJarStayAsTheyAre() throws Exception {
+  public void testLinkedFolderAndLinksToAJarStayAsTheyAre() throws Exception {
     Path elsewhere = folder.getRoot().toPath().resolve("lib elsewhere");
     Files.move(lib, elsewhere);
     Files.createSymbolicLink(lib, elsewhere);
@@ -322,7 +322,7 @@ public class TestDropinFiles {
   }
 
   @Test
-  public void jarThatIsALinkIsOneAgainAfterwards() throws Exception {
+  public void testJarThatIsALinkIsOneAgainAfterwards() throws Exception {
     Path target = folder.getRoot().toPath().resolve("kept elsewhere.jar");
     Files.move(jar("server"), target);
     Files.createSymbolicLink(jar("server"), target);
@@ -335,7 +335,7 @@ public class TestDropinFiles {
   }
 
   @Test
-  public void whereThereAreNoHardLinksTheOriginalIsCopied() throws Exception {
+  public void testWhereThereAreNoHardLinksTheOriginalIsCopied() throws Exception {
     Dropin.tool(tools, "ln", "exit 1");
     assertEquals(dropin.output(), 0, install());
     assertInstalled(VERSION);
@@ -344,13 +344,13 @@ public class TestDropinFiles {
   }
 
   @Test
-  public void linkToAnotherJarIsRefused() throws Exception {
+  public void testLinkToAnotherJarIsRefused() throws Exception {
     Files.createSymbolicLink(lib.resolve("hbase-server.jar"), Path.of("hbase-http-1.0.jar"));
     assertRefused(install(), "hbase-server.jar points to another file");
   }
 
   @Test
-  public void jarsOfAnotherKitAreReplacedAndTheOriginalKept() throws Exception {
+  public void testJarsOfAnotherKitAreReplacedAndTheOriginalKept() throws Exception {
     Path newer = kit("a newer kit", "1.0-stratum-2");
     assertEquals(dropin.output(), 0, install());
     dropin = new Dropin(newer.resolve("dropin"), tools);
@@ -362,7 +362,7 @@ public class TestDropinFiles {
   }
 
   @Test
-  public void hbaseInstalledAnewOverTheForkIsNotTouched() throws Exception {
+  public void testHbaseInstalledAnewOverTheForkIsNotTouched() throws Exception {
     assertEquals(dropin.output(), 0, install());
     for (String module : Dropin.MODULES) {
       Files.writeString(jar(module), "new " + module);
@@ -379,7 +379,7 @@ public class TestDropinFiles {
   }
 
   @Test
-  public void withoutOriginalsRollbackSaysWhatToPutBack() throws Exception {
+  public void testWithoutOriginalsRollbackSaysWhatToPutBack() throws Exception {
     assertEquals(dropin.output(), 0, install());
     for (String module : Dropin.MODULES) {
       Files.delete(stock(module));
@@ -388,7 +388,7 @@ public class TestDropinFiles {
   }
 
   @Test
-  public void secondAtTheSameTimeIsRefused() throws Exception {
+  public void testSecondAtTheSameTimeIsRefused() throws Exception {
     Path lock = Files.createDirectory(lib.resolve(".dropin.lock"));
     Files.writeString(lock.resolve("pid"), String.valueOf(ProcessHandle.current().pid()));
     assertRefused(install(), "process " + ProcessHandle.current().pid() + " works on " + lib);
@@ -396,7 +396,7 @@ public class TestDropinFiles {
   }
 
   @Test
-  public void wrongArgumentsGiveTheUsage() throws Exception {
+  public void testWrongArgumentsGiveTheUsage() throws Exception {
     for (String[] wrong : new String[][] { { "remove", "x" }, { "install" }, { "check", "a", "b" },
       { "rollback", "--no-settings", "x" } }) {
       assertRefused(dropin.run(wrong), "usage: dropin check HBASE_HOME");
@@ -409,7 +409,7 @@ public class TestDropinFiles {
   }
 
   @Test
-  public void checkTellsAnInterruptedInstall() throws Exception {
+  public void testCheckTellsAnInterruptedInstall() throws Exception {
     Dropin.tool(tools, "java", "[ \"$1\" = -version ] || echo 'memory some';",
       "echo 'openjdk version \"17.0.1\"' >&2");
     Path java = folder.newFolder("jdk", "bin").toPath();
@@ -436,7 +436,7 @@ public class TestDropinFiles {
   }
 
   @Test
-  public void javaTooOldIsNamed() throws Exception {
+  public void testJavaTooOldIsNamed() throws Exception {
     Path java = folder.newFolder("jdk", "bin").toPath();
     Dropin.tool(java, "java", "echo 'java version \"1.7.0_80\"' >&2");
     dropin.with("JAVA_HOME", java.getParent().toString());

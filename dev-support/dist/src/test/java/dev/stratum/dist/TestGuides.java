@@ -187,7 +187,7 @@ public class TestGuides {
   }
 
   @Test
-  public void configurationNamesEachKeyOfTheClasses() throws Exception {
+  public void testConfigurationNamesEachKeyOfTheClasses() throws Exception {
     Set<String> documented = documentedKeys();
     Set<String> missing = new TreeSet<>();
     int keys = 0;
@@ -215,7 +215,7 @@ public class TestGuides {
   }
 
   @Test
-  public void configurationNamesNoKeyThatNothingReads() throws Exception {
+  public void testConfigurationNamesNoKeyThatNothingReads() throws Exception {
     Set<String> read = new TreeSet<>();
     List<String> prefixes = new ArrayList<>();
     List<String> names = new ArrayList<>();
@@ -278,7 +278,7 @@ public class TestGuides {
   }
 
   @Test
-  public void metricsAreThoseThatAreRegistered() throws Exception {
+  public void testMetricsAreThoseThatAreRegistered() throws Exception {
     int registries = 0;
     for (Class<?> type : OURS) {
       for (Field field : type.getDeclaredFields()) {
@@ -311,7 +311,7 @@ public class TestGuides {
   }
 
   @Test
-  public void attributesAreThoseOfTheBeans() throws Exception {
+  public void testAttributesAreThoseOfTheBeans() throws Exception {
     Set<String> attributes = new TreeSet<>();
     for (Method method : ServerInfoMXBean.class.getMethods()) {
       attributes.add(method.getName().substring("get".length()));
@@ -320,7 +320,7 @@ public class TestGuides {
   }
 
   @Test
-  public void linksWithinTheRepositoryLeadSomewhere() throws Exception {
+  public void testLinksWithinTheRepositoryLeadSomewhere() throws Exception {
     List<Path> pages = new ArrayList<>(List.of(ROOT.resolve("README.md"),
       ROOT.resolve("CHANGELOG.md"), ROOT.resolve("CONTRIBUTING.md"),
       ROOT.resolve("patches/README.md")));

@@ -44,7 +44,7 @@ public class TestJavadoc {
   public final TemporaryFolder folder = new TemporaryFolder();
 
   @Test
-  public void hasNoErrorsAndNoWarnings() throws Exception {
+  public void testHasNoErrorsAndNoWarnings() throws Exception {
     List<Path> sources = new ArrayList<>();
     for (String module : Dropin.MODULES) {
       Path root = Path.of(System.getProperty("stratum.root"), "hbase-" + module, "src/main/java");

@@ -27,7 +27,7 @@ import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
 /** A running digest over named pieces of content. Not thread-safe. */
-final class Digests {
+public final class Digests {
   private final MessageDigest digest;
 
   private Digests(String algorithm) {
@@ -38,16 +38,16 @@ final class Digests {
     }
   }
 
-  static Digests sha256() {
+  public static Digests sha256() {
     return new Digests("SHA-256");
   }
 
-  static Digests sha512() {
+  public static Digests sha512() {
     return new Digests("SHA-512");
   }
 
   /** Returns the SHA-256 of a file in hexadecimal. */
-  static String sha256(Path file) throws IOException {
+  public static String sha256(Path file) throws IOException {
     Digests digests = sha256();
     byte[] buffer = new byte[1 << 16];
     try (InputStream in = Files.newInputStream(file)) {
@@ -59,25 +59,25 @@ final class Digests {
   }
 
   /** Returns the SHA-256 of {@code content} in hexadecimal. */
-  static String sha256(byte[] content) {
+  public static String sha256(byte[] content) {
     Digests digests = sha256();
     digests.digest.update(content);
     return digests.hex();
   }
 
   /** Adds one piece; name and length are digested too, so that pieces cannot run together. */
-  Digests add(String name, byte[] content) {
+  public Digests add(String name, byte[] content) {
     digest.update((name + "\0" + content.length + "\0").getBytes(StandardCharsets.UTF_8));
     digest.update(content);
     return this;
   }
 
-  Digests add(String name, String content) {
+  public Digests add(String name, String content) {
     return add(name, content.getBytes(StandardCharsets.UTF_8));
   }
 
   /** Returns the digest in hexadecimal and begins a new one. */
-  String hex() {
+  public String hex() {
     return HexFormat.of().formatHex(digest.digest());
   }
 }

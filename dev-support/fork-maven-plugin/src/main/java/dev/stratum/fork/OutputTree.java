@@ -32,10 +32,10 @@ import java.util.stream.Stream;
  * A generated folder. Writing a new state touches only the files whose content differs, so that
  * the time stamps of the others still tell the compiler that nothing changed.
  */
-final class OutputTree {
+public final class OutputTree {
   private final Path folder;
 
-  OutputTree(Path folder) {
+  public OutputTree(Path folder) {
     this.folder = folder;
   }
 
@@ -44,7 +44,7 @@ final class OutputTree {
    * @param content bytes by path relative to the folder
    * @return what was written and what was deleted
    */
-  Changes write(Map<String, byte[]> content) throws IOException {
+  public Changes write(Map<String, byte[]> content) throws IOException {
     Map<String, Path> stale = new TreeMap<>();
     for (Path file : files()) {
       stale.put(name(file), file);
@@ -66,7 +66,7 @@ final class OutputTree {
   }
 
   /** Returns a digest of the names, sizes and times of the files, to notice changes by hand. */
-  String listing() throws IOException {
+  public String listing() throws IOException {
     Digests digests = Digests.sha256();
     for (Path file : files()) {
       digests.add(name(file),
@@ -76,17 +76,17 @@ final class OutputTree {
   }
 
   /** Returns whether the folder has a file of that relative path. */
-  boolean has(String path) {
+  public boolean has(String path) {
     return Files.isRegularFile(folder.resolve(path));
   }
 
   /** Returns all files in the order of their paths. */
-  List<Path> files() throws IOException {
+  public List<Path> files() throws IOException {
     return files(folder);
   }
 
   /** Returns all files below {@code folder} in the order of their paths; none if it is missing. */
-  static List<Path> files(Path folder) throws IOException {
+  public static List<Path> files(Path folder) throws IOException {
     if (!Files.isDirectory(folder)) {
       return List.of();
     }
@@ -100,7 +100,7 @@ final class OutputTree {
   }
 
   /** Returns a relative path with slashes, whatever the platform's separator. */
-  static String slashed(Path path) {
+  public static String slashed(Path path) {
     return path.toString().replace('\\', '/');
   }
 
@@ -109,6 +109,6 @@ final class OutputTree {
    * @param written the paths written
    * @param deleted the paths deleted
    */
-  record Changes(List<String> written, List<String> deleted) {
+  public record Changes(List<String> written, List<String> deleted) {
   }
 }

@@ -19,6 +19,13 @@ package dev.stratum.fork;
 
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
+import dev.stratum.fork.git.Export;
+import dev.stratum.fork.git.ForkTree;
+import dev.stratum.fork.git.GitStore;
+import dev.stratum.fork.git.MailPatch;
+import dev.stratum.fork.goal.RebuildMojo;
+import dev.stratum.fork.series.ForkHistory;
+import dev.stratum.fork.series.Series;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -35,19 +42,19 @@ import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
 
 /** A small repository and base for tests, with the goals' work on them in one call each. */
-final class Repo {
-  static final Instant TIME = Instant.parse("2025-11-04T00:00:00Z");
-  static final String JAVA = "hbase-server/src/main/java/org/x/";
-  static final String TESTS = "hbase-server/src/test/java/org/x/";
-  static final String RESOURCES = "hbase-server/src/main/resources/";
-  static final String A = JAVA + "A.java";
-  static final String B = JAVA + "B.java";
+public final class Repo {
+  public static final Instant TIME = Instant.parse("2025-11-04T00:00:00Z");
+  public static final String JAVA = "hbase-server/src/main/java/org/x/";
+  public static final String TESTS = "hbase-server/src/test/java/org/x/";
+  public static final String RESOURCES = "hbase-server/src/main/resources/";
+  public static final String A = JAVA + "A.java";
+  public static final String B = JAVA + "B.java";
 
-  final Path root;
-  final Path tree;
-  final SortedMap<String, byte[]> base = new TreeMap<>();
+  public final Path root;
+  public final Path tree;
+  public final SortedMap<String, byte[]> base = new TreeMap<>();
 
-  Repo(Path root) throws IOException {
+  public Repo(Path root) throws IOException {
     this.root = root;
     tree = root.resolve("target/forktree");
     base(A, numbered("a", 30));
@@ -57,7 +64,7 @@ final class Repo {
   }
 
   /** Returns {@code count} lines {@code <word> <number>}. */
-  static String numbered(String word, int count) {
+  public static String numbered(String word, int count) {
     StringBuilder text = new StringBuilder();
     for (int i = 1; i <= count; i++) {
       text.append(word).append(' ').append(i).append('\n');
@@ -65,38 +72,38 @@ final class Repo {
     return text.toString();
   }
 
-  void base(String path, String content) {
+  public void base(String path, String content) {
     base.put(path, bytes(content));
   }
 
-  static byte[] bytes(String text) {
+  public static byte[] bytes(String text) {
     return text.getBytes(ISO_8859_1);
   }
 
-  void write(String path, String content) throws IOException {
+  public void write(String path, String content) throws IOException {
     write(root.resolve(path), content);
   }
 
-  static void write(Path file, String content) throws IOException {
+  public static void write(Path file, String content) throws IOException {
     Files.createDirectories(file.getParent());
     Files.write(file, bytes(content));
   }
 
-  String read(String path) throws IOException {
+  public String read(String path) throws IOException {
     return new String(Files.readAllBytes(root.resolve(path)), ISO_8859_1);
   }
 
-  boolean exists(String path) {
+  public boolean exists(String path) {
     return Files.exists(root.resolve(path));
   }
 
   /** Writes a file of the work tree. */
-  void edit(String path, String content) throws IOException {
+  public void edit(String path, String content) throws IOException {
     write(tree.resolve(path), content);
   }
 
   /** Replaces text in a file of the work tree. */
-  void edit(String path, String old, String replacement) throws IOException {
+  public void edit(String path, String old, String replacement) throws IOException {
     String text = new String(Files.readAllBytes(tree.resolve(path)), ISO_8859_1);
     if (!text.contains(old)) {
       throw new AssertionError(path + " has no '" + old + "'");
@@ -105,19 +112,19 @@ final class Repo {
   }
 
   /** Renames a file of the work tree. */
-  void move(String from, String to) throws IOException {
+  public void move(String from, String to) throws IOException {
     Files.createDirectories(tree.resolve(to).getParent());
     Files.move(tree.resolve(from), tree.resolve(to));
   }
 
   /** Commits everything in the work tree. */
-  void commit(String... message) throws Exception {
+  public void commit(String... message) throws Exception {
     git(tree, "add", "-A");
     git(tree, "commit", "-q", "--allow-empty", "-m", String.join("\n", message));
   }
 
   /** Runs the real git and returns what it prints. */
-  static String git(Path folder, String... args) throws Exception {
+  public static String git(Path folder, String... args) throws Exception {
     List<String> command = new ArrayList<>(List.of("git", "-c", "user.name=Tester", "-c",
       "user.email=tester@localhost", "-c", "core.autocrlf=false", "-c", "commit.gpgsign=false"));
     command.addAll(Arrays.asList(args));
@@ -134,16 +141,16 @@ final class Repo {
     return output;
   }
 
-  Series series() throws IOException {
+  public Series series() throws IOException {
     return Series.read(root);
   }
 
-  ForkHistory history() throws IOException {
+  public ForkHistory history() throws IOException {
     return ForkHistory.of(base, series(), root);
   }
 
   /** Does what fork:checkout does. */
-  void checkout() throws IOException {
+  public void checkout() throws IOException {
     try (ForkTree forkTree = ForkTree.open(tree, TIME)) {
       forkTree.refuseToLoseWork("first");
       forkTree.checkout(
@@ -152,14 +159,14 @@ final class Repo {
   }
 
   /** Does what fork:rebuild does. */
-  List<String> rebuild() throws IOException {
+  public List<String> rebuild() throws IOException {
     try (ForkTree forkTree = ForkTree.open(tree, TIME)) {
       return RebuildMojo.rebuild(forkTree, root);
     }
   }
 
   /** Does what fork:export does, for all patches; content by file name. */
-  Map<String, byte[]> export() throws IOException {
+  public Map<String, byte[]> export() throws IOException {
     try (GitStore store = GitStore.inMemory(TIME)) {
       Map<String, byte[]> files = new TreeMap<>();
       for (Export.Exported one : exporter(store, series()).all()) {
@@ -169,25 +176,25 @@ final class Repo {
     }
   }
 
-  Export exporter(GitStore store, Series series) throws IOException {
+  public Export exporter(GitStore store, Series series) throws IOException {
     MailPatch mail = new MailPatch(store, "Tester <tester@localhost>", TIME, "stratum 1");
     ForkHistory history = ForkHistory.of(base, series, root);
     return new Export(store, series, history, mail, "2.6.4-hadoop3");
   }
 
   /** Adds a patch file to patches/ and the series, with every header key. */
-  void patch(String name, String needs, String adds, String diff) throws IOException {
+  public void patch(String name, String needs, String adds, String diff) throws IOException {
     write("patches/" + name, header(name, needs, adds) + "\n" + diff);
     write("patches/series", read("patches/series") + name + "\n");
   }
 
-  static String header(String subject, String needs, String adds) {
+  public static String header(String subject, String needs, String adds) {
     return "Subject: " + subject + "\nJIRA: -\nReason: because\nUpstream: none\nNeeds: " + needs
       + "\nAdds: " + adds + "\n";
   }
 
   /** Returns every file of patches/ and of the modules' source folders by path. */
-  SortedMap<String, String> snapshot() throws IOException {
+  public SortedMap<String, String> snapshot() throws IOException {
     SortedMap<String, String> files = new TreeMap<>();
     for (String folder : List.of("patches", "hbase-common", "hbase-client", "hbase-server")) {
       for (Path file : OutputTree.files(root.resolve(folder))) {
@@ -199,7 +206,7 @@ final class Repo {
   }
 
   /** Writes a tree of files to a folder and makes it a git repository with one commit. */
-  static void plant(Path folder, SortedMap<String, byte[]> files) throws Exception {
+  public static void plant(Path folder, SortedMap<String, byte[]> files) throws Exception {
     for (Map.Entry<String, byte[]> file : files.entrySet()) {
       Path target = folder.resolve(file.getKey());
       Files.createDirectories(target.getParent());
@@ -211,7 +218,7 @@ final class Repo {
   }
 
   /** Reads the files of a work tree. */
-  static SortedMap<String, String> harvest(Path folder) throws IOException {
+  public static SortedMap<String, String> harvest(Path folder) throws IOException {
     SortedMap<String, String> files = new TreeMap<>();
     for (Path file : OutputTree.files(folder)) {
       String path = OutputTree.slashed(folder.relativize(file));
@@ -222,14 +229,14 @@ final class Repo {
     return files;
   }
 
-  static SortedMap<String, String> text(SortedMap<String, byte[]> files) {
+  public static SortedMap<String, String> text(SortedMap<String, byte[]> files) {
     SortedMap<String, String> texts = new TreeMap<>();
     files.forEach((path, content) -> texts.put(path, new String(content, ISO_8859_1)));
     return texts;
   }
 
   /** Writes a jar with these entries. */
-  static Path jar(Path file, Map<String, byte[]> entries) throws IOException {
+  public static Path jar(Path file, Map<String, byte[]> entries) throws IOException {
     ByteArrayOutputStream out = new ByteArrayOutputStream();
     try (ZipOutputStream zip = new ZipOutputStream(out)) {
       for (Map.Entry<String, byte[]> entry : entries.entrySet()) {

@@ -32,7 +32,7 @@ import org.junit.Test;
 
 public class TestComparison {
   @Test
-  public void aRowHoldsBothSidesAndTheRatioOfEachRound() throws IOException {
+  public void testARowHoldsBothSidesAndTheRatioOfEachRound() throws IOException {
     Comparison.Row hit = Samples.comparison().rows().get(0);
     assertEquals(Samples.HIT, hit.trial());
     assertArrayEquals(new double[] { 29.507831 / 10.689910, 21.226974 / 23.507959 },
@@ -42,7 +42,7 @@ public class TestComparison {
   }
 
   @Test
-  public void whatOnlyTheForkRanHasNoRatio() throws IOException {
+  public void testWhatOnlyTheForkRanHasNoRatio() throws IOException {
     Comparison.Row miss = Samples.comparison().rows().get(1);
     assertEquals(Samples.MISS, miss.trial());
     assertNull(miss.stock());
@@ -52,7 +52,7 @@ public class TestComparison {
   }
 
   @Test
-  public void everyQuantileIsARowAndOnlyTheScoreHasAllocation() throws IOException {
+  public void testEveryQuantileIsARowAndOnlyTheScoreHasAllocation() throws IOException {
     List<Comparison.Row> rows = Samples.comparison().rows();
     assertEquals(List.of("BucketCacheInsertBenchmark.insert",
       "BucketCacheInsertBenchmark.insert:p50", "BucketCacheInsertBenchmark.insert:p99",
@@ -64,13 +64,13 @@ public class TestComparison {
   }
 
   @Test
-  public void theVerdictCountsScoresOnly() throws IOException {
+  public void testTheVerdictCountsScoresOnly() throws IOException {
     assertEquals("0 better, 0 worse, 2 with no difference shown",
       Samples.comparison().verdict());
   }
 
   @Test
-  public void aFigureWhoseUnitDoesNotSayWhatIsBetterHasNoRatio() {
+  public void testAFigureWhoseUnitDoesNotSayWhatIsBetterHasNoRatio() {
     Trial.Key trial = new Trial.Key("a.B.c", "Throughput", Map.of());
     ResultFile.Measured measured = new ResultFile.Measured(
       List.of(new ResultFile.Figure("", "ops/s", false, new Sample(new double[] { 2 })),
@@ -83,7 +83,7 @@ public class TestComparison {
   }
 
   @Test
-  public void aSideThatFailedInALaterRoundHasNoRatioAndCostsTheOthersNothing() {
+  public void testASideThatFailedInALaterRoundHasNoRatioAndCostsTheOthersNothing() {
     Trial.Key failed = new Trial.Key("a.B.failed", "Throughput", Map.of());
     Trial.Key good = new Trial.Key("a.B.good", "Throughput", Map.of());
     Map<Trial.Key, ResultFile.Measured> fork = new LinkedHashMap<>();
@@ -101,7 +101,7 @@ public class TestComparison {
   }
 
   @Test
-  public void withoutStockThereIsNothingToCompare() throws IOException {
+  public void testWithoutStockThereIsNothingToCompare() throws IOException {
     assertTrue(Samples.comparison().hasStock());
     assertFalse(Samples.forkAlone().hasStock());
   }

@@ -31,7 +31,7 @@ public class TestCountdown {
   }
 
   @Test
-  public void whatATrialTookStandsForWhatItWillTake() {
+  public void testWhatATrialTookStandsForWhatItWillTake() {
     Countdown countdown = new Countdown();
     countdown.add(SHORT, 1000, 2);
     countdown.add(LONG, 9000, 4);
@@ -44,7 +44,7 @@ public class TestCountdown {
   }
 
   @Test
-  public void whatIsGivenUpTakesNoTime() {
+  public void testWhatIsGivenUpTakesNoTime() {
     Countdown countdown = new Countdown();
     countdown.add(SHORT, 1000, 2);
     countdown.add(LONG, 9000, 4);

@@ -23,7 +23,7 @@ import org.junit.Test;
 
 public class TestFigures {
   @Test
-  public void figuresHaveThreeDigitsThatMeanSomething() {
+  public void testFiguresHaveThreeDigitsThatMeanSomething() {
     assertEquals("0.00123", Figures.of(0.001234));
     assertEquals("0.123", Figures.of(0.1234));
     assertEquals("1.23", Figures.of(1.234));
@@ -36,14 +36,14 @@ public class TestFigures {
   }
 
   @Test
-  public void aRatioBeyondAThousandIsOnlySaidToBe() {
+  public void testARatioBeyondAThousandIsOnlySaidToBe() {
     assertEquals("999.00", Figures.ratio(999));
     assertEquals(">999", Figures.ratio(1000));
     assertEquals(">999", Figures.ratio(Double.POSITIVE_INFINITY));
   }
 
   @Test
-  public void timesAreMinutesAndSeconds() {
+  public void testTimesAreMinutesAndSeconds() {
     assertEquals("0:00", Figures.time(400));
     assertEquals("1:01", Figures.time(60_900));
     assertEquals("61:40", Figures.time(3_700_000));

@@ -32,21 +32,21 @@ public class TestHtmlReport {
   }
 
   @Test
-  public void thePageLoadsNothing() throws IOException {
+  public void testThePageLoadsNothing() throws IOException {
     String html = html(Samples.comparison());
     assertFalse(html, Pattern.compile("<(script|link|img|iframe)|url\\(|@import|https?:")
       .matcher(html).find());
   }
 
   @Test
-  public void textIsEscaped() throws IOException {
+  public void testTextIsEscaped() throws IOException {
     String html = html(Samples.comparison());
     assertTrue(html.contains("<h1>fork &lt;1&gt; against stock</h1>"));
     assertTrue(html.contains("<code>mvn 'a&amp;b'</code>"));
   }
 
   @Test
-  public void everyRatioHasADotAndATickPerRound() throws IOException {
+  public void testEveryRatioHasADotAndATickPerRound() throws IOException {
     String html = html(Samples.comparison());
     assertEquals(5, count(html, "class=\"dot\""));
     assertEquals(5, count(html, "class=\"bar\""));
@@ -54,7 +54,7 @@ public class TestHtmlReport {
   }
 
   @Test
-  public void everyElementThatIsOpenedIsClosed() throws IOException {
+  public void testEveryElementThatIsOpenedIsClosed() throws IOException {
     for (Comparison comparison : new Comparison[] { Samples.comparison(), Samples.forkAlone() }) {
       String html = html(comparison);
       for (String tag : new String[] { "div", "i", "span", "small", "table", "tr", "td", "p" }) {
@@ -64,14 +64,14 @@ public class TestHtmlReport {
   }
 
   @Test
-  public void withoutStockThereIsNoPlotOfRatios() throws IOException {
+  public void testWithoutStockThereIsNoPlotOfRatios() throws IOException {
     String html = html(Samples.forkAlone());
     assertFalse(html.contains("How many times better"));
     assertTrue(html.contains("Bytes of heap allocated per operation"));
   }
 
   @Test
-  public void theAxisHasOneInItsMiddleAndEqualFactorsAtEqualDistances() {
+  public void testTheAxisHasOneInItsMiddleAndEqualFactorsAtEqualDistances() {
     HtmlReport.Axis axis = new HtmlReport.Axis(4);
     assertEquals(0, axis.place(0.25), 1e-9);
     assertEquals(0.25, axis.place(0.5), 1e-9);

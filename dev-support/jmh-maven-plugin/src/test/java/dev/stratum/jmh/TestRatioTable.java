@@ -26,7 +26,7 @@ import org.junit.Test;
 
 public class TestRatioTable {
   @Test
-  public void columnsAreAligned() throws IOException {
+  public void testColumnsAreAligned() throws IOException {
     List<String> lines = new RatioTable(Samples.comparison()).lines();
     assertEquals(2 + 6, lines.size());
     int unit = lines.get(0).indexOf("unit");
@@ -38,26 +38,26 @@ public class TestRatioTable {
   }
 
   @Test
-  public void aRowShowsBothSidesRatioIntervalAndAllocation() throws IOException {
+  public void testARowShowsBothSidesRatioIntervalAndAllocation() throws IOException {
     String hit = new RatioTable(Samples.comparison()).lines().get(2);
     assertEquals("BucketCacheBenchmark.hit engine=file size=8192 us/op 25.4 ±999% 17.1 ±999% 1.58"
       + " 0.00 to >999 9,134 9,118", hit.replaceAll(" +", " "));
   }
 
   @Test
-  public void whatOnlyTheForkRanSaysSo() throws IOException {
+  public void testWhatOnlyTheForkRanSaysSo() throws IOException {
     String miss = new RatioTable(Samples.comparison()).lines().get(3);
     assertTrue(miss, miss.contains("fork only"));
   }
 
   @Test
-  public void withoutStockThereAreNoColumnsForIt() throws IOException {
+  public void testWithoutStockThereAreNoColumnsForIt() throws IOException {
     assertEquals("benchmark parameters unit fork B/op",
       new RatioTable(Samples.forkAlone()).lines().get(0).replaceAll(" +", " "));
   }
 
   @Test
-  public void anIntervalThatLeavesOutOneIsMarked() {
+  public void testAnIntervalThatLeavesOutOneIsMarked() {
     assertEquals("1.50 to 2.50 +",
       RatioTable.interval(new Sample.Ratio(2, 1.5, 2.5, new double[] { 2 })));
     assertEquals("0.40 to 0.60 -",
@@ -69,7 +69,7 @@ public class TestRatioTable {
   }
 
   @Test
-  public void markdownHasTheSameCells() throws IOException {
+  public void testMarkdownHasTheSameCells() throws IOException {
     List<String> lines = new RatioTable(Samples.comparison()).markdown().lines().toList();
     assertEquals("| benchmark | parameters | unit | stock | fork | ratio | 99 % interval |"
       + " B/op stock | B/op fork |", lines.get(0));

@@ -31,13 +31,13 @@ import org.junit.Test;
 /** The expected figures were computed from the samples by hand. */
 public class TestResultFile {
   @Test
-  public void trialsAreToldApartByNameModeAndParameters() throws IOException {
+  public void testTrialsAreToldApartByNameModeAndParameters() throws IOException {
     assertEquals(Set.of(Samples.HIT, Samples.MISS, Samples.INSERT), Samples.read("fork").keySet());
     assertEquals(Set.of(Samples.HIT, Samples.INSERT), Samples.read("stock").keySet());
   }
 
   @Test
-  public void anAverageIsTheMeanOfEachJvm() throws IOException {
+  public void testAnAverageIsTheMeanOfEachJvm() throws IOException {
     List<ResultFile.Figure> figures = Samples.read("stock").get(Samples.HIT).figures();
     assertEquals(1, figures.size());
     assertEquals("us/op", figures.get(0).unit());
@@ -47,13 +47,13 @@ public class TestResultFile {
   }
 
   @Test
-  public void allocationIsReadPerJvm() throws IOException {
+  public void testAllocationIsReadPerJvm() throws IOException {
     assertArrayEquals(new double[] { 112.066928, 112.316509 },
       Samples.read("fork").get(Samples.MISS).allocation().perJvm(), 1e-6);
   }
 
   @Test
-  public void sampledTimesGiveMeanQuantilesAndTheWorst() throws IOException {
+  public void testSampledTimesGiveMeanQuantilesAndTheWorst() throws IOException {
     List<ResultFile.Figure> figures = Samples.read("fork").get(Samples.INSERT).figures();
     assertEquals(List.of("", "p50", "p99", "max"),
       figures.stream().map(ResultFile.Figure::name).toList());
@@ -65,7 +65,7 @@ public class TestResultFile {
   }
 
   @Test
-  public void aFileThatIsNotThereIsAnError() {
+  public void testAFileThatIsNotThereIsAnError() {
     assertThrows(NoSuchFileException.class, () -> ResultFile.read(Path.of("no-such.json")));
   }
 }

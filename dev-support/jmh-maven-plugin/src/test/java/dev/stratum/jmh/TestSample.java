@@ -30,14 +30,14 @@ public class TestSample {
   }
 
   @Test
-  public void theErrorIsHalfOfStudentsInterval() {
+  public void testTheErrorIsHalfOfStudentsInterval() {
     // Mean 3, standard deviation 1.5811, t(4, 99.5 %) = 4.6041.
     assertEquals(3, of(1, 2, 3, 4, 5).mean(), 1e-9);
     assertEquals(4.6041 * 1.58114 / Math.sqrt(5), of(1, 2, 3, 4, 5).error(), 1e-4);
   }
 
   @Test
-  public void oneJvmHasNoError() {
+  public void testOneJvmHasNoError() {
     assertTrue(Double.isNaN(of(7).error()));
     Sample.Ratio ratio = Sample.ratio(of(8), of(4), true);
     assertEquals(2, ratio.value(), 1e-9);
@@ -46,7 +46,7 @@ public class TestSample {
   }
 
   @Test
-  public void lessTimeIsBetter() {
+  public void testLessTimeIsBetter() {
     Sample.Ratio ratio = Sample.ratio(of(2, 4, 8), of(1, 2, 4), true);
     assertArrayEquals(new double[] { 2, 2, 2 }, ratio.rounds(), 1e-9);
     assertEquals(2, ratio.value(), 1e-9);
@@ -54,21 +54,21 @@ public class TestSample {
   }
 
   @Test
-  public void moreOperationsAreBetter() {
+  public void testMoreOperationsAreBetter() {
     Sample.Ratio ratio = Sample.ratio(of(2, 4, 8), of(1, 2, 4), false);
     assertEquals(0.5, ratio.value(), 1e-9);
     assertEquals(Sample.Verdict.WORSE, ratio.verdict());
   }
 
   @Test
-  public void aMachineThatSlowsDownForBothSidesDoesNotWidenTheInterval() {
+  public void testAMachineThatSlowsDownForBothSidesDoesNotWidenTheInterval() {
     Sample.Ratio ratio = Sample.ratio(of(10, 20, 40), of(9.9, 20.2, 39.9), true);
     assertTrue(ratio.low() > 0.9 && ratio.high() < 1.1);
     assertEquals(Sample.Verdict.NOT_SHOWN, ratio.verdict());
   }
 
   @Test
-  public void theIntervalIsThatOfTheLogarithms() {
+  public void testTheIntervalIsThatOfTheLogarithms() {
     Sample.Ratio ratio = Sample.ratio(of(1, 1), of(Math.E, Math.exp(3)), false);
     assertEquals(Math.exp(2), ratio.value(), 1e-9);
     // Two logarithms, 1 and 3: mean 2, standard error 1, t(1, 99.5 %) = 63.657.
@@ -77,7 +77,7 @@ public class TestSample {
   }
 
   @Test
-  public void sidesOfDifferentLengthAreRefused() {
+  public void testSidesOfDifferentLengthAreRefused() {
     assertEquals("stock was measured in 1 JVMs and the fork in 2",
       assertThrows(IllegalArgumentException.class, () -> Sample.ratio(of(1), of(1, 2), true))
         .getMessage());

@@ -50,63 +50,63 @@ public class TestSelection {
   }
 
   @Test
-  public void withoutAnExpressionTheHeadlineSetIsChosen() {
+  public void testWithoutAnExpressionTheHeadlineSetIsChosen() {
     assertEquals(List.of("Cache.hit engine=file size=8", "Cache.hit engine=file size=64",
       "Cache.hit engine=mmap size=8", "Wal.append"), chosen(null, null));
   }
 
   @Test
-  public void anExpressionChoosesAllCombinationsOfWhatItIsFoundIn() {
+  public void testAnExpressionChoosesAllCombinationsOfWhatItIsFoundIn() {
     assertEquals(9 + 2, chosen("Cache", null).size());
     assertEquals(List.of("Cache.miss engine=offheap", "Cache.miss engine=file"),
       chosen("miss$", null));
   }
 
   @Test
-  public void parametersReplaceTheBenchmarksOwnValues() {
+  public void testParametersReplaceTheBenchmarksOwnValues() {
     assertEquals(List.of("Cache.hit engine=pmem size=8", "Cache.hit engine=pmem size=128"),
       chosen("hit", "engine=pmem,size=8,128"));
   }
 
   @Test
-  public void aBenchmarkWithoutTheParameterKeepsItsOwn() {
+  public void testABenchmarkWithoutTheParameterKeepsItsOwn() {
     assertEquals(
       List.of("Cache.hit engine=file size=32", "Cache.miss engine=file"),
       chosen("Cache", "size=32,engine=file"));
   }
 
   @Test
-  public void parametersNarrowTheHeadlineSet() {
+  public void testParametersNarrowTheHeadlineSet() {
     assertEquals(List.of("Cache.hit engine=file size=8", "Cache.hit engine=mmap size=8",
       "Wal.append"), chosen(null, "size=8"));
   }
 
   @Test
-  public void aForkOnlyBenchmarkSaysSo() {
+  public void testAForkOnlyBenchmarkSaysSo() {
     assertEquals(List.of(true),
       selection.choose("append", null).stream().map(Trial::forkOnly).toList());
   }
 
   @Test
-  public void anExpressionThatMatchesNothingIsOneSentence() {
+  public void testAnExpressionThatMatchesNothingIsOneSentence() {
     assertRefused("jmh.include=Nothing matches none of the 3 benchmarks: -Djmh.list prints their"
       + " names", "Nothing", null);
   }
 
   @Test
-  public void aBrokenExpressionIsOneSentence() {
+  public void testABrokenExpressionIsOneSentence() {
     assertRefused("jmh.include=( is not a regular expression (Unclosed group): correct it", "(",
       null);
   }
 
   @Test
-  public void aParameterThatNoChosenBenchmarkHasIsOneSentence() {
+  public void testAParameterThatNoChosenBenchmarkHasIsOneSentence() {
     assertRefused("jmh.params=threads=4 sets 'threads', which none of the chosen benchmarks has:"
       + " use one of [engine, size]", "Cache", "threads=4");
   }
 
   @Test
-  public void parametersThatLeaveNothingOfTheHeadlineSetAreOneSentence() {
+  public void testParametersThatLeaveNothingOfTheHeadlineSetAreOneSentence() {
     Selection cacheOnly = new Selection(BenchmarkEntry
       .parse(JsonParser.parseString(LISTING).getAsJsonArray()).subList(0, 2));
     assertEquals("jmh.params=engine=pmem leaves nothing of the headline set: add"
@@ -116,7 +116,7 @@ public class TestSelection {
   }
 
   @Test
-  public void whatIsNoListOfParametersIsOneSentence() {
+  public void testWhatIsNoListOfParametersIsOneSentence() {
     for (String text : List.of("file", "=file", "engine=", "engine=file,,size=8", "")) {
       assertRefused("jmh.params=" + text + " is not a list of parameters: write"
         + " NAME=VALUE[,VALUE…][,NAME=VALUE…]", "Cache", text);
@@ -124,7 +124,7 @@ public class TestSelection {
   }
 
   @Test
-  public void aValueMayHoldAnEqualsSign() {
+  public void testAValueMayHoldAnEqualsSign() {
     assertEquals(Map.of("flag", List.of("a=b")), Selection.parseParams("jmh.params", "flag=a=b"));
   }
 }

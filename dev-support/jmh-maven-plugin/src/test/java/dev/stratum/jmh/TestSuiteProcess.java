@@ -71,14 +71,14 @@ public class TestSuiteProcess {
   }
 
   @Test
-  public void theSuiteReadsItsArgumentsAndSaysHowItWent() throws Exception {
+  public void testTheSuiteReadsItsArgumentsAndSaysHowItWent() throws Exception {
     try (SuiteProcess process = start("code", "3")) {
       assertEquals(3, process.await());
     }
   }
 
   @Test
-  public void closingEndsTheSuiteAndWhatItHasStarted() throws Exception {
+  public void testClosingEndsTheSuiteAndWhatItHasStarted() throws Exception {
     Path ready = folder.getRoot().toPath().resolve("ready");
     List<ProcessHandle> processes;
     try (SuiteProcess process = start("ready", ready.toString())) {

@@ -28,7 +28,7 @@ import org.junit.Test;
 
 public class TestSummary {
   @Test
-  public void itHoldsEveryJvmsFigureInFourDigits() throws IOException {
+  public void testItHoldsEveryJvmsFigureInFourDigits() throws IOException {
     JsonObject summary = JsonParser
       .parseString(Summary.json(Samples.comparison(), "2-fork", "2", "mvn jmh:run", "today"))
       .getAsJsonObject();
@@ -45,7 +45,7 @@ public class TestSummary {
   }
 
   @Test
-  public void aResultIsALine() throws IOException {
+  public void testAResultIsALine() throws IOException {
     String json = Summary.json(Samples.comparison(), "2-fork", "2", "mvn jmh:run", "today");
     assertEquals(6, json.lines().filter(line -> line.startsWith("    {\"benchmark\":")).count());
   }

@@ -32,7 +32,7 @@ public class TestTimeLimit {
   }
 
   @Test
-  public void aRoundBeginsOnlyIfItEndsInTime() {
+  public void testARoundBeginsOnlyIfItEndsInTime() {
     TimeLimit limit = new TimeLimit(10_000);
     limit.took(SHORT, 1000);
     limit.took(LONG, 4000);
@@ -43,14 +43,14 @@ public class TestTimeLimit {
   }
 
   @Test
-  public void theFirstRoundOfATrialBeginsWhileThereIsTime() {
+  public void testTheFirstRoundOfATrialBeginsWhileThereIsTime() {
     TimeLimit limit = new TimeLimit(10_000);
     assertTrue(limit.leaves(LONG, 9999));
     assertFalse(limit.leaves(LONG, 10_000));
   }
 
   @Test
-  public void withoutALimitEverythingBegins() {
+  public void testWithoutALimitEverythingBegins() {
     TimeLimit limit = new TimeLimit(Long.MAX_VALUE);
     limit.took(LONG, 4000);
     assertTrue(limit.leaves(LONG, Long.MAX_VALUE - 5000));

@@ -23,12 +23,12 @@ import org.junit.Test;
 
 public class TestCacheTiers {
   @Test
-  public void ratioIsADashWithoutRequests() {
+  public void testRatioIsADashWithoutRequests() {
     assertEquals("-", CacheTiers.ratio(0, 0));
   }
 
   @Test
-  public void ratioIsRoundedDownSoThatOneMissIsNeverHidden() {
+  public void testRatioIsRoundedDownSoThatOneMissIsNeverHidden() {
     assertEquals("99.99 %", CacheTiers.ratio(999_999, 1));
     assertEquals("100.00 %", CacheTiers.ratio(999_999, 0));
     assertEquals("0.00 %", CacheTiers.ratio(0, 5));
@@ -36,7 +36,7 @@ public class TestCacheTiers {
   }
 
   @Test
-  public void engineIsNamedWithoutPathsAndSizes() {
+  public void testEngineIsNamedWithoutPathsAndSizes() {
     assertEquals("FileIOEngine",
       CacheTiers.engineName("ioengine=FileIOEngine, paths=[/a b/l2.cache], capacity=1,024"));
     assertEquals("ByteBufferIOEngine",

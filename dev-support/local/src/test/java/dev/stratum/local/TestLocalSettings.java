@@ -36,7 +36,7 @@ public class TestLocalSettings {
   }
 
   @Test
-  public void twoTiersOfBucketCacheAreTheDefault() {
+  public void testTwoTiersOfBucketCacheAreTheDefault() {
     Configuration conf = create(Map.of());
     assertTrue(conf.getBoolean("hbase.bucketcache.composite.enabled", false));
     assertEquals(0f, conf.getFloat("hfile.block.cache.size", 1f), 0f);
@@ -47,7 +47,7 @@ public class TestLocalSettings {
   }
 
   @Test
-  public void withoutTheCompositeTheSizesGoToHeapAndBucketCache() {
+  public void testWithoutTheCompositeTheSizesGoToHeapAndBucketCache() {
     Configuration conf = create(Map.of("hbase.bucketcache.composite.enabled", "false"));
     double heapMb = Runtime.getRuntime().maxMemory() / 1048576.0;
     assertEquals(64, conf.getFloat("hfile.block.cache.size", 0f) * heapMb, 0.1);
@@ -57,7 +57,7 @@ public class TestLocalSettings {
   }
 
   @Test
-  public void givenKeysWin() {
+  public void testGivenKeysWin() {
     Configuration conf = create(
       Map.of("hbase.bucketcache.l1.size", "77", "hbase.zookeeper.property.clientPort", "12345"));
     assertEquals(77, conf.getInt("hbase.bucketcache.l1.size", 0));
@@ -66,7 +66,7 @@ public class TestLocalSettings {
   }
 
   @Test
-  public void everyFolderIsInTheOneFolder() {
+  public void testEveryFolderIsInTheOneFolder() {
     Configuration conf = create(Map.of());
     for (String key : Set.of("hbase.rootdir", "hbase.tmp.dir", "hadoop.tmp.dir",
       "hbase.zookeeper.property.dataDir")) {
@@ -76,7 +76,7 @@ public class TestLocalSettings {
   }
 
   @Test
-  public void standardPortsAreCheckedUnlessTheyAreChosenFreely() {
+  public void testStandardPortsAreCheckedUnlessTheyAreChosenFreely() {
     assertEquals(Map.of("hbase.zookeeper.property.clientPort", 2181, "hbase.master.port", 16000,
       "hbase.master.info.port", 16010, "hbase.regionserver.port", 16020,
       "hbase.regionserver.info.port", 16030), LocalSettings.fixedPorts(create(Map.of())));
@@ -86,7 +86,7 @@ public class TestLocalSettings {
   }
 
   @Test
-  public void portThatIsSwitchedOffIsNotChecked() {
+  public void testPortThatIsSwitchedOffIsNotChecked() {
     assertFalse(LocalSettings.fixedPorts(create(Map.of("hbase.master.info.port", "-1")))
       .containsKey("hbase.master.info.port"));
   }

@@ -42,7 +42,7 @@ public class TestMetricsGuide {
   public final TemporaryFolder folder = new TemporaryFolder();
 
   @Test
-  public void namesTheMetricsOfTheTiersAndNoOthers() throws Exception {
+  public void testNamesTheMetricsOfTheTiersAndNoOthers() throws Exception {
     Configuration conf = HBaseConfiguration.create();
     conf.setBoolean("hbase.bucketcache.composite.enabled", true);
     conf.set("hbase.bucketcache.l1.size", "32");
@@ -57,7 +57,7 @@ public class TestMetricsGuide {
   }
 
   @Test
-  public void namesTheMetricsOfATierOfSegments() throws Exception {
+  public void testNamesTheMetricsOfATierOfSegments() throws Exception {
     Configuration conf = HBaseConfiguration.create();
     conf.setBoolean("hbase.bucketcache.composite.enabled", true);
     conf.set("hbase.bucketcache.l1.size", "32");

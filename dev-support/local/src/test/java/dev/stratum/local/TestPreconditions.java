@@ -35,7 +35,7 @@ public class TestPreconditions {
   public final TemporaryFolder temporary = new TemporaryFolder();
 
   @Test
-  public void portInUseIsNamedWithItsKeyAndTheRemedy() throws Exception {
+  public void testPortInUseIsNamedWithItsKeyAndTheRemedy() throws Exception {
     try (ServerSocket loopback = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
       ServerSocket everywhere = new ServerSocket(0)) {
       for (ServerSocket listener : List.of(loopback, everywhere)) {
@@ -49,7 +49,7 @@ public class TestPreconditions {
   }
 
   @Test
-  public void freePortIsAccepted() throws Exception {
+  public void testFreePortIsAccepted() throws Exception {
     int port;
     try (ServerSocket listener = new ServerSocket(0)) {
       port = listener.getLocalPort();
@@ -58,7 +58,7 @@ public class TestPreconditions {
   }
 
   @Test
-  public void tooLittleMemoryIsSaidWithItsParts() throws Exception {
+  public void testTooLittleMemoryIsSaidWithItsParts() throws Exception {
     Preconditions.checkMemory(1024, 768, 2092);
     RunLocalException refused =
       assertThrows(RunLocalException.class, () -> Preconditions.checkMemory(1024, 768, 2091));
@@ -68,14 +68,14 @@ public class TestPreconditions {
   }
 
   @Test
-  public void availableMemoryOfLinuxIsReadInMegabytes() {
+  public void testAvailableMemoryOfLinuxIsReadInMegabytes() {
     assertEquals(2048, Preconditions.availableMb(List.of("MemTotal:       16384000 kB",
       "MemFree:          100000 kB", "MemAvailable:    2097152 kB")).getAsLong());
     assertFalse(Preconditions.availableMb(List.of("MemTotal: 1 kB")).isPresent());
   }
 
   @Test
-  public void tooLittleDiskIsSaidWithTheFolder() throws Exception {
+  public void testTooLittleDiskIsSaidWithTheFolder() throws Exception {
     Preconditions.enoughDisk(temporary.getRoot().toPath(), 0);
     RunLocalException refused = assertThrows(RunLocalException.class,
       () -> Preconditions.enoughDisk(temporary.getRoot().toPath(), Long.MAX_VALUE));

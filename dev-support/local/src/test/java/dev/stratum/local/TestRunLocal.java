@@ -69,7 +69,7 @@ public class TestRunLocal {
   }
 
   @Test
-  public void servesFromBothTiersStopsRecoversAndReusesItsData() throws Exception {
+  public void testServesFromBothTiersStopsRecoversAndReusesItsData() throws Exception {
     start("--rows", "5000");
     awaitOutput("serving; Ctrl-C stops");
     assertTrue(output(), output().contains("loaded 5,000 rows of 10 x 100 B into usertable"));
@@ -99,7 +99,7 @@ public class TestRunLocal {
   }
 
   @Test
-  public void settingThatTheServerRefusesEndsTheRunWithItsSentence() throws Exception {
+  public void testSettingThatTheServerRefusesEndsTheRunWithItsSentence() throws Exception {
     start("--once", "-Dhbase.bucketcache.l2.ioengine=floppy:/a");
     assertEquals(RunLocal.FAILED, awaitEnd());
     assertTrue(output(), output().contains(
@@ -108,7 +108,7 @@ public class TestRunLocal {
   }
 
   @Test
-  public void portInUseEndsTheRunWithASentence() throws Exception {
+  public void testPortInUseEndsTheRunWithASentence() throws Exception {
     try (ServerSocket taken = new ServerSocket(zooKeeperPort)) {
       start("--once");
       assertEquals(RunLocal.FAILED, awaitEnd());

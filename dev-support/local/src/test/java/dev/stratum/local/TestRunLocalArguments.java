@@ -40,7 +40,7 @@ public class TestRunLocalArguments {
   public final TemporaryFolder temporary = new TemporaryFolder();
 
   @Test
-  public void wrongArgumentGivesTheReasonAndAUsageLineAndTouchesNothing() {
+  public void testWrongArgumentGivesTheReasonAndAUsageLineAndTouchesNothing() {
     refused("'x' is not an int", "--rows", "x");
     refused("0 is less than 1", "--rows", "0");
     refused("-1 is less than 1", "--rows", "-1");

@@ -53,6 +53,7 @@ public class TestRunLocalScript {
     root = temporary.newFolder("a check out").toPath();
     tools = temporary.newFolder("tools").toPath();
     write("pom.xml", "");
+    write("dev-support/module-parent/pom.xml", "");
     write("patches/series", "");
     for (String module : List.of("hbase-common", "hbase-client", "hbase-server",
       "dev-support/fork-maven-plugin", "dev-support/local")) {
@@ -78,7 +79,7 @@ public class TestRunLocalScript {
   }
 
   @Test
-  public void buildsWhatIsMissingThenStartsTheProgram() throws Exception {
+  public void testBuildsWhatIsMissingThenStartsTheProgram() throws Exception {
     assertEquals(0, run("--once", "--l1-mb", "100", "-Da=b c"));
     assertEquals(1, mavenCalls());
     assertTrue(output, output.contains("Stratum: Apache HBase - Server"));
@@ -92,13 +93,14 @@ public class TestRunLocalScript {
   }
 
   @Test
-  public void buildsAgainOnlyWhenSomethingItIsMadeOfIsNewer() throws Exception {
+  public void testBuildsAgainOnlyWhenSomethingItIsMadeOfIsNewer() throws Exception {
     assertEquals(0, run());
     assertEquals(0, run());
     assertEquals(1, mavenCalls());
     int calls = 1;
-    for (String changed : List.of("pom.xml", "patches/series", "hbase-common/pom.xml",
-      "hbase-server/src/main/java/A.java", "dev-support/fork-maven-plugin/src/main/java/A.java",
+    for (String changed : List.of("pom.xml", "dev-support/module-parent/pom.xml", "patches/series",
+      "hbase-common/pom.xml", "hbase-server/src/main/java/A.java",
+      "dev-support/fork-maven-plugin/src/main/java/A.java",
       "dev-support/local/src/main/java/A.java")) {
       age(JAR);
       Files.setLastModifiedTime(root.resolve(changed), FileTime.fromMillis(1_700_000_200_000L));
@@ -113,7 +115,7 @@ public class TestRunLocalScript {
   }
 
   @Test
-  public void buildsAgainWhenAJarOfTheClassPathIsGone() throws Exception {
+  public void testBuildsAgainWhenAJarOfTheClassPathIsGone() throws Exception {
     assertEquals(0, run());
     Files.writeString(root.resolve(ARGS), "-cp \"pom.xml:/no/such/repository/a.jar\"\n");
     assertEquals(0, run());
@@ -121,7 +123,7 @@ public class TestRunLocalScript {
   }
 
   @Test
-  public void failedBuildEndsTheRunWithItsErrorsAndTheLog() throws Exception {
+  public void testFailedBuildEndsTheRunWithItsErrorsAndTheLog() throws Exception {
     assertEquals(1, run("BREAK=1"));
     assertTrue(output, output.contains("[ERROR] it broke"));
     assertTrue(output, output.contains("run-local: the build failed; its log is "
@@ -130,7 +132,7 @@ public class TestRunLocalScript {
   }
 
   @Test
-  public void wrongArgumentsGiveAUsageLineBeforeAnythingIsBuilt() throws Exception {
+  public void testWrongArgumentsGiveAUsageLineBeforeAnythingIsBuilt() throws Exception {
     for (String[] wrong : new String[][] { { "--rows" }, { "--rows", "x" }, { "--l1-mb", "-5" },
       { "--l2-mb", "10000000000" }, { "--twice" }, { "-Dkey" }, { "usertable" } }) {
       assertEquals(String.join(" ", wrong), 2, run(wrong));
@@ -140,14 +142,14 @@ public class TestRunLocalScript {
   }
 
   @Test
-  public void helpIsGivenWithoutBuilding() throws Exception {
+  public void testHelpIsGivenWithoutBuilding() throws Exception {
     assertEquals(0, run("--help"));
     assertTrue(output, output.startsWith("usage: dev-support/run-local.sh [--once]"));
     assertFalse(Files.exists(calls()));
   }
 
   @Test
-  public void olderJavaIsRefused() throws Exception {
+  public void testOlderJavaIsRefused() throws Exception {
     assertEquals(1, run("JAVA_VERSION=11"));
     assertTrue(output, output.contains("is version 11; JDK 17 is needed"));
   }

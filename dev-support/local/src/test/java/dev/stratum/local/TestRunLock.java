@@ -31,7 +31,7 @@ public class TestRunLock {
   public final TemporaryFolder temporary = new TemporaryFolder();
 
   @Test
-  public void secondRunIsRefusedWithTheProcessOfTheFirst() throws Exception {
+  public void testSecondRunIsRefusedWithTheProcessOfTheFirst() throws Exception {
     Path folder = temporary.getRoot().toPath();
     try (RunLock first = RunLock.acquire(folder)) {
       RunLocalException refused =
@@ -43,7 +43,7 @@ public class TestRunLock {
   }
 
   @Test
-  public void fileThatAKilledRunLeftBehindIsNoLock() throws Exception {
+  public void testFileThatAKilledRunLeftBehindIsNoLock() throws Exception {
     Path folder = temporary.getRoot().toPath();
     Files.writeString(folder.resolve("lock"), "123456789");
     RunLock.acquire(folder).close();

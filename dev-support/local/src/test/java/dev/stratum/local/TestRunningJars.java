@@ -30,7 +30,7 @@ public class TestRunningJars {
   private static final String VERSION = "2.6.4-hadoop3-stratum-1";
 
   @Test
-  public void jarOfThisVersionOrTheReactorsClassesAreOurs() {
+  public void testJarOfThisVersionOrTheReactorsClassesAreOurs() {
     assertTrue(RunningJars.isOurs(
       Path.of("/r/hbase-server/target/hbase-server-" + VERSION + ".jar"), "hbase-server", VERSION));
     assertTrue(
@@ -42,12 +42,12 @@ public class TestRunningJars {
   }
 
   @Test
-  public void classesOfThisTestAreOurs() throws Exception {
+  public void testClassesOfThisTestAreOurs() throws Exception {
     assertEquals(VersionInfo.getVersion(), RunningJars.check(Path.of("/")));
   }
 
   @Test
-  public void jarsOfAnotherCheckoutAreRefused() {
+  public void testJarsOfAnotherCheckoutAreRefused() {
     RunLocalException refused =
       assertThrows(RunLocalException.class, () -> RunningJars.check(Path.of("/no/such/checkout")));
     assertTrue(refused.getMessage(),

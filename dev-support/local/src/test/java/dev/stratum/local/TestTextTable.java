@@ -24,14 +24,14 @@ import org.junit.Test;
 
 public class TestTextTable {
   @Test
-  public void columnsAreAsWideAsTheirWidestCellAndFiguresEndTogether() {
+  public void testColumnsAreAsWideAsTheirWidestCellAndFiguresEndTogether() {
     TextTable table = new TextTable("tier", "hits").row("L1", "7").row("L2 file", "12,345");
     assertEquals(String.format("  tier       hits%n" + "  L1            7%n"
       + "  L2 file  12,345%n"), table.toString());
   }
 
   @Test
-  public void rowWithAMissingCellIsRefused() {
+  public void testRowWithAMissingCellIsRefused() {
     TextTable table = new TextTable("tier", "hits");
     assertThrows(IllegalArgumentException.class, () -> table.row("L1"));
   }

@@ -17,6 +17,11 @@
  */
 package dev.stratum.processes;
 
+import static dev.stratum.processes.CheckedRows.LETTERS;
+import static dev.stratum.processes.CheckedRows.VALUE;
+import static dev.stratum.processes.CheckedRows.VERSION;
+import static dev.stratum.processes.CheckedRows.versionOf;
+
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -28,8 +33,6 @@ import java.util.Queue;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.client.CheckAndMutate;
 import org.apache.hadoop.hbase.client.Connection;
@@ -51,12 +54,7 @@ import org.apache.hadoop.hbase.util.Bytes;
  * ASYNC_WAL to rows that are written once; and increments of counters that all threads share. What
  * a write was, if it failed, is not known, and both outcomes are taken from then on. Versions are
  * given by the client, so that a request that comes late cannot hide a newer one.
- * <p>
- * The load of all clients has three phases, over and over. Bursts: all threads begin an operation
- * at the same moments, so that more calls arrive at once than a server has handlers, every second
- * time on rows of one region. A storm: all threads send the same operation, on rows of one region,
- * without a pause. Light traffic, for longer than an operation may take: what a burst or a storm
- * has left waiting is not helped by the next one.
+ * {@link LoadPhases} says when it sends what, {@link CheckedRows} what its rows are.
  * <p>
  * {@link #run} by one thread at a time; {@link #pause}, {@link #operations}, {@link #wrong} and
  * {@link #failures} by any; all else while it does not run.
@@ -68,24 +66,11 @@ final class CheckedLoad {
   /** Between them are the rows' first letters, so every thread has rows in each region. */
   static final byte[][] SPLITS = Bytes.toByteArrays(new String[] { "3", "6", "9", "b", "d" });
 
-  private static final byte[] VALUE = Bytes.toBytes("v");
-  private static final byte[] VERSION = Bytes.toBytes("n");
-  private static final int LETTERS = 16;
   private static final int BATCH = 8;
   private static final int MULTIGET = 20;
   private static final int SCAN = 15;
   private static final int FILL_BATCH = 200;
   private static final int MOST_TOLD = 10;
-  /** From one operation to the next at least; leaves room on the machine for the servers. */
-  private static final long TICK_NANOS = TimeUnit.MILLISECONDS.toNanos(150);
-  private static final int BURSTS = 8;
-  private static final int STORM = 8;
-  private static final int LIGHT = 36;
-  /** Between two operations of a thread in light traffic. */
-  private static final int LIGHT_TICKS = 12;
-  private static final int CYCLE = BURSTS + STORM + LIGHT;
-  /** Until all phases have been. */
-  static final long CYCLE_NANOS = CYCLE * TICK_NANOS;
   /** A get, a multiget, a put, an increment and a put with ASYNC_WAL, see {@link #perform}. */
   private static final int[] STORMS = { 0, 25, 41, 80, 92 };
   /** Prime to the number of letters, so that each is in turn. */
@@ -95,10 +80,7 @@ final class CheckedLoad {
   private final String name;
   private final Operations.Client watched;
   private final SplittableRandom random;
-  /** Version of each row as acknowledged; 0 or less if it is deleted. */
-  private final long[] acknowledged;
-  /** What else a row may be, after writes that have failed. */
-  private final Map<Integer, Set<Long>> possible = new HashMap<>();
+  private final CheckedRows own;
   private final List<long[]> asyncWrites = new ArrayList<>();
   private final long[] incremented = new long[COUNTERS];
   private final long[] lastSeen = new long[COUNTERS];
@@ -119,9 +101,9 @@ final class CheckedLoad {
     this.connection = connection;
     this.name = name;
     this.watched = operations.client(name);
-    this.lightTick = Math.floorMod(name.hashCode(), LIGHT_TICKS);
+    this.lightTick = Math.floorMod(name.hashCode(), LoadPhases.LIGHT_TICKS);
     this.random = new SplittableRandom(seed);
-    this.acknowledged = new long[rows];
+    this.own = new CheckedRows(name, rows);
   }
 
   long operations() {
@@ -153,14 +135,16 @@ final class CheckedLoad {
 
   void fill() throws IOException {
     try (Table table = connection.getTable(TABLE)) {
-      for (int from = 0; from < acknowledged.length; from += FILL_BATCH) {
+      for (int from = 0; from < own.count(); from += FILL_BATCH) {
         List<Put> puts = new ArrayList<>();
-        int to = Math.min(acknowledged.length, from + FILL_BATCH);
+        int to = Math.min(own.count(), from + FILL_BATCH);
         for (int row = from; row < to; row++) {
-          puts.add(put(row, 1));
+          puts.add(own.put(row, 1));
         }
         table.put(puts);
-        Arrays.fill(acknowledged, from, to, 1);
+        for (int row = from; row < to; row++) {
+          own.acknowledge(row, 1);
+        }
       }
     }
     version = 1;
@@ -170,13 +154,11 @@ final class CheckedLoad {
     paused = false;
     try (Table table = connection.getTable(TABLE)) {
       while (!paused) {
-        if (!isStorm()) {
-          LockSupport.parkNanos(TICK_NANOS - System.nanoTime() % TICK_NANOS);
-        }
-        long tick = tick() % CYCLE;
-        if (isStorm()) {
-          perform(table, STORMS[(int) (tick() / CYCLE % STORMS.length)]);
-        } else if (tick < BURSTS || (tick + lightTick) % LIGHT_TICKS == 0) {
+        LoadPhases.await();
+        long tick = LoadPhases.tick();
+        if (LoadPhases.isStorm()) {
+          perform(table, STORMS[(int) (LoadPhases.cycle(tick) % STORMS.length)]);
+        } else if (LoadPhases.isDue(tick, lightTick)) {
           perform(table, random.nextInt(100));
         } else {
           continue;
@@ -187,15 +169,6 @@ final class CheckedLoad {
       e.printStackTrace();
       tell(failures, "a thread of the load has ended: " + e);
     }
-  }
-
-  private static long tick() {
-    return System.nanoTime() / TICK_NANOS;
-  }
-
-  private static boolean isStorm() {
-    long tick = tick() % CYCLE;
-    return tick >= BURSTS && tick < BURSTS + STORM;
   }
 
   private void perform(Table table, int choice) {
@@ -225,15 +198,15 @@ final class CheckedLoad {
   }
 
   private int randomRow() {
-    int row = random.nextInt(acknowledged.length);
-    long tick = tick();
-    boolean isStorm = isStorm();
+    int row = random.nextInt(own.count());
+    long tick = LoadPhases.tick();
+    boolean isStorm = LoadPhases.isStorm();
     if (!isStorm && tick % 2 == 0) {
       return row;
     }
-    long turn = isStorm ? tick / CYCLE : tick;
+    long turn = isStorm ? LoadPhases.cycle(tick) : tick;
     int sameLetter = row - row % LETTERS + (int) (turn * LETTER_STEP % LETTERS);
-    return sameLetter < acknowledged.length ? sameLetter : sameLetter - LETTERS;
+    return sameLetter < own.count() ? sameLetter : sameLetter - LETTERS;
   }
 
   private <T, E extends Exception> T send(Object what, Request<T, E> request)
@@ -246,10 +219,6 @@ final class CheckedLoad {
     }
   }
 
-  private byte[] key(int row) {
-    return Bytes.toBytes(String.format("%x-%s-%05d", row % LETTERS, name, row));
-  }
-
   private byte[] asyncKey(int number) {
     return Bytes.toBytes(String.format("%x-%s-async-%07d", number % LETTERS, name, number));
   }
@@ -258,36 +227,23 @@ final class CheckedLoad {
     return Bytes.toBytes(String.format("%x-counter", counter * 5));
   }
 
-  private byte[] value(int row, long ofVersion) {
-    SplittableRandom bytes =
-      new SplittableRandom(ofVersion * 1_000_003 + row * 31L + name.hashCode());
-    byte[] value = new byte[40 + bytes.nextInt(1200)];
-    bytes.nextBytes(value);
-    return value;
-  }
-
-  private Put put(int row, long ofVersion) {
-    return new Put(key(row), ofVersion).addColumn(FAMILY, VALUE, value(row, ofVersion))
-      .addColumn(FAMILY, VERSION, Bytes.toBytes(ofVersion));
-  }
-
   private void write(List<Integer> rows, Table table) {
     long written = ++version;
     try {
       if (rows.size() == 1) {
-        put(put(rows.get(0), written), table);
+        put(own.put(rows.get(0), written), table);
       } else {
         List<Row> puts = new ArrayList<>();
-        rows.forEach(row -> puts.add(put(row, written)));
+        rows.forEach(row -> puts.add(own.put(row, written)));
         Object[] results = new Object[puts.size()];
         send(puts, () -> {
           table.batch(puts, results);
           return null;
         });
       }
-      rows.forEach(row -> acknowledge(row, written));
+      rows.forEach(row -> own.acknowledge(row, written));
     } catch (IOException | InterruptedException e) {
-      rows.forEach(row -> mayBe(row, written));
+      rows.forEach(row -> own.mayBe(row, written));
       tell(failures, "put: " + e);
     }
   }
@@ -307,54 +263,57 @@ final class CheckedLoad {
   private void delete(Table table) {
     int row = randomRow();
     long deleted = ++version;
-    Delete delete = new Delete(key(row), deleted);
+    Delete delete = new Delete(own.key(row), deleted);
     try {
       send(delete, () -> {
         table.delete(delete);
         return null;
       });
-      acknowledge(row, -deleted);
+      own.acknowledge(row, -deleted);
     } catch (IOException e) {
-      mayBe(row, -deleted);
+      own.mayBe(row, -deleted);
       tell(failures, "delete: " + e);
     }
   }
 
   private void checkAndPut(Table table) {
     int row = randomRow();
-    if (possible.containsKey(row)) {
+    if (own.isUncertain(row)) {
       write(List.of(row), table);
       return;
     }
     long written = ++version;
-    CheckAndMutate.Builder builder = CheckAndMutate.newBuilder(key(row));
-    if (acknowledged[row] > 0) {
-      builder.ifEquals(FAMILY, VERSION, Bytes.toBytes(acknowledged[row]));
+    CheckAndMutate.Builder builder = CheckAndMutate.newBuilder(own.key(row));
+    if (own.acknowledged(row) > 0) {
+      builder.ifEquals(FAMILY, VERSION, Bytes.toBytes(own.acknowledged(row)));
     } else {
       builder.ifNotExists(FAMILY, VERSION);
     }
     try {
-      CheckAndMutate check = builder.build(put(row, written));
+      CheckAndMutate check = builder.build(own.put(row, written));
       boolean done = send(check, () -> table.checkAndMutate(check)).isSuccess();
       if (done) {
-        acknowledge(row, written);
+        own.acknowledge(row, written);
       } else {
         // As the client says once it has sent the request again that had been done: then the new
         // version is there. Else the row was not what it had to be.
-        long found = versionOf(get(key(row), table));
+        long found = versionOf(get(own.key(row), table));
         if (found != written) {
-          tell(wrong, "checkAndMutate of " + describe(row) + " was refused, and found " + found);
+          tell(wrong,
+            "checkAndMutate of " + own.describe(row) + " was refused, and found " + found);
         }
-        acknowledge(row, written);
+        own.acknowledge(row, written);
       }
     } catch (IOException e) {
-      mayBe(row, written);
+      own.mayBe(row, written);
       tell(failures, "checkAndMutate: " + e);
     }
   }
 
   private void increment(Table table) {
-    int counter = isStorm() ? (int) (tick() / CYCLE % COUNTERS) : random.nextInt(COUNTERS);
+    int counter = LoadPhases.isStorm()
+      ? (int) (LoadPhases.cycle(LoadPhases.tick()) % COUNTERS)
+      : random.nextInt(COUNTERS);
     long delta = 1 + random.nextInt(3);
     Increment increment =
       new Increment(counterKey(counter)).addColumn(FAMILY, VERSION, delta);
@@ -377,7 +336,7 @@ final class CheckedLoad {
     int number = asyncWrites.size();
     long sent = System.nanoTime();
     try {
-      put(new Put(asyncKey(number)).addColumn(FAMILY, VALUE, value(number, 0))
+      put(new Put(asyncKey(number)).addColumn(FAMILY, VALUE, own.value(number, 0))
         .setDurability(Durability.ASYNC_WAL), table);
       asyncWrites.add(new long[] { sent, System.nanoTime() });
     } catch (IOException e) {
@@ -388,7 +347,7 @@ final class CheckedLoad {
   private void get(Table table) {
     int row = randomRow();
     try {
-      check(row, get(key(row), table), "get");
+      check(row, get(own.key(row), table), "get");
     } catch (IOException e) {
       tell(failures, "get: " + e);
     }
@@ -399,7 +358,7 @@ final class CheckedLoad {
     int[] rows = new int[MULTIGET];
     for (int i = 0; i < MULTIGET; i++) {
       rows[i] = randomRow();
-      gets.add(new Get(key(rows[i])));
+      gets.add(new Get(own.key(rows[i])));
     }
     try {
       Result[] results = get(gets, table);
@@ -428,19 +387,19 @@ final class CheckedLoad {
   private long scan(Table table, int first, int end) throws IOException {
     Map<Integer, Result> found = new HashMap<>();
     // ':' comes after the digits.
-    byte[] stop = end < acknowledged.length
-      ? key(end)
+    byte[] stop = end < own.count()
+      ? own.key(end)
       : Bytes.toBytes(String.format("%x-%s-:", first % LETTERS, name));
-    Scan scan = new Scan().withStartRow(key(first)).withStopRow(stop);
+    Scan scan = new Scan().withStartRow(own.key(first)).withStopRow(stop);
     for (Result result : send(scan, () -> results(table, scan))) {
       String key = Bytes.toString(result.getRow());
       int row = Integer.parseInt(key.substring(key.lastIndexOf('-') + 1));
       if (found.put(row, result) != null) {
-        tell(wrong, "a scan gave " + describe(row) + " twice");
+        tell(wrong, "a scan gave " + own.describe(row) + " twice");
       }
     }
     long count = found.size();
-    for (int row = first; row < Math.min(end, acknowledged.length); row += LETTERS) {
+    for (int row = first; row < Math.min(end, own.count()); row += LETTERS) {
       Result result = found.remove(row);
       check(row, result == null ? Result.EMPTY_RESULT : result, "scan");
     }
@@ -458,38 +417,13 @@ final class CheckedLoad {
     return results;
   }
 
-  private static long versionOf(Result result) {
-    byte[] found = result.getValue(FAMILY, VERSION);
-    return found == null ? 0 : Bytes.toLong(found);
-  }
-
   private void check(int row, Result result, String what) {
     long found = versionOf(result);
-    boolean known = isVersion(acknowledged[row], found)
-      || possible.getOrDefault(row, Set.of()).stream().anyMatch(may -> isVersion(may, found));
-    if (!known) {
-      tell(wrong, what + " of " + describe(row) + " gave version " + found);
-    } else if (found > 0 && !Arrays.equals(result.getValue(FAMILY, VALUE), value(row, found))) {
-      tell(wrong, what + " of " + describe(row) + " gave another value");
+    if (!own.mayHave(row, found)) {
+      tell(wrong, what + " of " + own.describe(row) + " gave version " + found);
+    } else if (found > 0 && !Arrays.equals(result.getValue(FAMILY, VALUE), own.value(row, found))) {
+      tell(wrong, what + " of " + own.describe(row) + " gave another value");
     }
-  }
-
-  private static boolean isVersion(long expected, long found) {
-    return found == Math.max(0, expected);
-  }
-
-  private void acknowledge(int row, long written) {
-    acknowledged[row] = written;
-    possible.remove(row);
-  }
-
-  private void mayBe(int row, long written) {
-    possible.computeIfAbsent(row, r -> new HashSet<>()).add(written);
-  }
-
-  private String describe(int row) {
-    return Bytes.toString(key(row)) + " at version " + acknowledged[row]
-      + (possible.containsKey(row) ? " or one of " + possible.get(row) : "");
   }
 
   private static void tell(Queue<String> list, String sentence) {
@@ -503,7 +437,7 @@ final class CheckedLoad {
     long count = 0;
     try (Table table = connection.getTable(TABLE)) {
       for (int letter = 0; letter < LETTERS; letter++) {
-        count += scan(table, letter, acknowledged.length);
+        count += scan(table, letter, own.count());
       }
     }
     return count;
@@ -531,7 +465,7 @@ final class CheckedLoad {
               tell(wrong, "lost: " + Bytes.toString(asyncKey(number)) + ", acknowledged at "
                 + times[1] + ", in none of " + periods);
             }
-          } else if (!Arrays.equals(results[i].getValue(FAMILY, VALUE), value(number, 0))) {
+          } else if (!Arrays.equals(results[i].getValue(FAMILY, VALUE), own.value(number, 0))) {
             tell(wrong, "another value in " + Bytes.toString(asyncKey(number)));
           }
         }

@@ -29,21 +29,15 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.stream.Collectors;
-import org.apache.commons.io.FileUtils;
 import org.apache.commons.io.IOUtils;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HBaseConfiguration;
@@ -58,7 +52,6 @@ import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
 import org.apache.hadoop.hbase.zookeeper.ZKUtil;
 import org.apache.hadoop.hbase.zookeeper.ZKWatcher;
 import org.apache.hadoop.hbase.zookeeper.ZNodePaths;
-import org.apache.hbase.thirdparty.com.google.gson.JsonArray;
 import org.apache.hbase.thirdparty.com.google.gson.JsonElement;
 import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
 
@@ -69,7 +62,6 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
  */
 final class Cluster implements Closeable {
   private static final long PATIENCE_NANOS = TimeUnit.MINUTES.toNanos(5);
-  private static final int PARALLEL = 8;
   /** A client that has retried for some time waits up to 4 s before it does so again. */
   private static final Duration GRACE = Duration.ofSeconds(5);
   /** For a server that may not answer. */
@@ -77,16 +69,10 @@ final class Cluster implements Closeable {
   /** A server without a region of the table has fewer. */
   private static final int BLOCKS_OF_SYSTEM_TABLES = 20;
 
-  private final Path folder;
-  private final String label;
-  private final long begin = System.nanoTime();
-  private final Map<String, String> shared = Settings.shared();
-  private final Map<ChildProcess, String> children = new ConcurrentHashMap<>();
+  private final ClusterProcesses processes;
+  private final LoadClients load;
   private final List<Server> servers = new ArrayList<>();
-  private final List<ChildProcess> clients = new CopyOnWriteArrayList<>();
-  private final HangWatch watch =
-    new HangWatch(HangWatch.LIMIT, GRACE, this::slow, this::collect);
-  private int started;
+  private final HangWatch watch;
   private ChildProcess dataNode;
   private ChildProcess master;
   private Connection connection;
@@ -129,24 +115,21 @@ final class Cluster implements Closeable {
 
   /** @param label of its folder and of the lines it prints */
   Cluster(String label, int servers) throws IOException {
-    this.label = label;
-    this.folder = Path.of(System.getProperty("stratum.processes"), label);
-    FileUtils.deleteDirectory(folder.toFile());
-    Files.createDirectories(folder);
+    processes = new ClusterProcesses(label);
+    load = new LoadClients(processes);
+    watch = new HangWatch(HangWatch.LIMIT, GRACE, load::slow, this::collect);
     // A master waits for as many as this, and no longer.
     for (String bound : new String[] { "mintostart", "maxtostart" }) {
-      shared.put("hbase.master.wait.on.regionservers." + bound, Integer.toString(servers));
+      setForAll("hbase.master.wait.on.regionservers." + bound, Integer.toString(servers));
     }
     for (int i = 0; i < servers; i++) {
-      this.servers.add(new Server(i, folder));
+      this.servers.add(new Server(i, processes.folder()));
     }
   }
 
   /** Says how far it is. */
   void say(String format, Object... arguments) {
-    System.out.printf("[%s %4d s] %s%n", label,
-      TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - begin),
-      String.format(format, arguments));
+    processes.say(format, arguments);
   }
 
   List<Server> servers() {
@@ -162,8 +145,9 @@ final class Cluster implements Closeable {
     return admin;
   }
 
-  List<ChildProcess> clients() {
-    return clients;
+  /** The clients, none to begin with. */
+  LoadClients load() {
+    return load;
   }
 
   /** What explains that operations wait is to be told here. */
@@ -177,7 +161,7 @@ final class Cluster implements Closeable {
 
   /** Sets a key for all processes. To be called before they are started. */
   void setForAll(String key, String value) {
-    shared.put(key, value);
+    processes.shared().put(key, value);
   }
 
   /**
@@ -186,23 +170,23 @@ final class Cluster implements Closeable {
    */
   void start(Jars jars, Map<Server, Map<String, String>> keys, boolean isPrefetched)
     throws Exception {
-    ChildProcess storage = launch("storage", StorageProcess.class, Jars.STOCK, 384);
-    master = launch("master", MasterProcess.class, jars, 384);
+    ChildProcess storage = processes.launch("storage", StorageProcess.class, Jars.STOCK, 384);
+    master = processes.launch("master", MasterProcess.class, jars, 384);
     for (Server server : servers) {
       server.process = launchServer(server, jars);
     }
-    ask(storage, start(site("storage", Map.of()))).getAsJsonObject().entrySet()
-      .forEach(key -> shared.put(key.getKey(), key.getValue().getAsString()));
-    Path site = site("shared", Map.of());
+    storage.ask(processes.start("storage", Map.of())).getAsJsonObject().entrySet()
+      .forEach(key -> setForAll(key.getKey(), key.getValue().getAsString()));
+    Path site = processes.site("shared", Map.of());
     List<Callable<?>> starts = new ArrayList<>();
-    starts.add(() -> ask(master, start(site)));
+    starts.add(() -> master.ask(ClusterProcesses.start(site)));
     for (Server server : servers) {
       starts.add(() -> {
         start(server, jars, keys.get(server));
         return null;
       });
     }
-    inParallel(starts);
+    ClusterProcesses.inParallel(starts);
     Configuration conf = HBaseConfiguration.create();
     conf.addResource(new org.apache.hadoop.fs.Path(site.toString()));
     connection = ConnectionFactory.createConnection(conf);
@@ -218,119 +202,22 @@ final class Cluster implements Closeable {
 
   /** Starts one more DataNode, in a process of its own. */
   void startDataNode() throws Exception {
-    dataNode = launch("datanode", DataNodeProcess.class, Jars.STOCK, 128);
-    ask(dataNode, start(site("shared", Map.of())));
-  }
-
-  private static void inParallel(List<Callable<?>> tasks) throws Exception {
-    ExecutorService threads = Executors.newFixedThreadPool(PARALLEL);
-    try {
-      List<Future<?>> done = new ArrayList<>();
-      tasks.forEach(task -> done.add(threads.submit(task)));
-      for (Future<?> task : done) {
-        task.get();
-      }
-    } finally {
-      threads.shutdownNow();
-    }
-  }
-
-  /** Starts one more client for each of these builds, which fills its rows. */
-  void startClients(List<Jars> builds, int threads, int rows, long seed) throws Exception {
-    List<Callable<?>> starts = new ArrayList<>();
-    for (int i = 0; i < builds.size(); i++) {
-      Jars jars = builds.get(i);
-      long seedOfOne = seed + i * (long) threads;
-      String name = "client" + (clients.size() + i);
-      starts.add(() -> clients.add(startClient(name, jars, Map.of(), threads, rows, seedOfOne)));
-    }
-    inParallel(starts);
-    say("clients on %s have written %d rows",
-      builds.stream().map(Jars::version).collect(Collectors.joining(", ")),
-      builds.size() * threads * rows);
-  }
-
-  /** Starts one more client, with keys of its own. */
-  ChildProcess startClient(Map<String, String> keys, int threads, int rows, long seed)
-    throws Exception {
-    ChildProcess client =
-      startClient("client" + clients.size(), Jars.FORK, keys, threads, rows, seed);
-    clients.add(client);
-    return client;
-  }
-
-  private ChildProcess startClient(String name, Jars jars, Map<String, String> keys, int threads,
-    int rows, long seed) throws Exception {
-    ChildProcess client = launch(name, ClientProcess.class, jars, 192);
-    JsonObject start = start(site(name, keys));
-    start.addProperty("name", name);
-    start.addProperty("threads", threads);
-    start.addProperty("rows", rows);
-    start.addProperty("seed", seed);
-    assertEquals(jars.version(), ask(client, start).getAsString());
-    return client;
-  }
-
-  private synchronized ChildProcess launch(String name, Class<?> main, Jars jars, int heapMb)
-    throws IOException {
-    List<String> options = new ArrayList<>();
-    options.add("-Xmx" + heapMb + "m");
-    options.add("-XX:MaxDirectMemorySize=256m");
-    // Nobody measures them, there are many of them, and they live for seconds.
-    options.add("-XX:+UseSerialGC");
-    options.add("-XX:TieredStopAtLevel=1");
-    // A third of what it takes to start one; javac's classes need no proof.
-    options.add("-XX:+UnlockDiagnosticVMOptions");
-    options.add("-XX:-BytecodeVerificationRemote");
-    options.add("-XX:+ExitOnOutOfMemoryError");
-    options.add("-Dlog4j2.configurationFile=stratum-processes-log4j2.xml");
-    options.add("-Dstratum.log.level=INFO");
-    // All buffers: a leak that needs two rare things at once is not to be missed.
-    options.add("-Dorg.apache.hbase.thirdparty.io.netty.leakDetection.level=paranoid");
-    options.addAll(List.of(System.getProperty("test.jvm.opens").trim().split("\\s+")));
-    String unique = name + "-" + started++;
-    Path own = Files.createDirectories(folder.resolve(unique));
-    ChildProcess child = new ChildProcess(label + "'s " + name, main, jars.classPath(), options,
-      own, folder.resolve(unique + ".log"));
-    children.put(child, unique);
-    return child;
+    dataNode = processes.launch("datanode", DataNodeProcess.class, Jars.STOCK, 128);
+    dataNode.ask(processes.start("shared", Map.of()));
   }
 
   private ChildProcess launchServer(Server server, Jars jars) throws IOException {
-    return launch("server" + server.number, RegionServerProcess.class, jars, 384);
-  }
-
-  private Path site(String name, Map<String, String> keys) throws IOException {
-    Path site = folder.resolve(name + ".xml");
-    Map<String, String> all = new LinkedHashMap<>(shared);
-    all.putAll(keys);
-    SiteFile.write(site, all);
-    return site;
-  }
-
-  private static JsonObject start(Path site) {
-    JsonObject request = request("start");
-    request.addProperty("site", site.toString());
-    return request;
-  }
-
-  static JsonObject request(String what) {
-    JsonObject request = new JsonObject();
-    request.addProperty("do", what);
-    return request;
-  }
-
-  static JsonElement ask(ChildProcess child, JsonObject request) throws ProcessException {
-    return child.ask(request);
+    return processes.launch("server" + server.number, RegionServerProcess.class, jars, 384);
   }
 
   JsonElement ask(Server server, String what) throws ProcessException {
-    return ask(server.process, request(what));
+    return server.process.ask(ClusterProcesses.request(what));
   }
 
   private void start(Server server, Jars jars, Map<String, String> keys) throws Exception {
     tell(server, keys);
-    JsonObject answer = ask(server.process, start(server.site)).getAsJsonObject();
+    JsonObject answer =
+      server.process.ask(ClusterProcesses.start(server.site)).getAsJsonObject();
     assertEquals(jars.version(), answer.get("version").getAsString());
     server.name = ServerName.valueOf(answer.get("name").getAsString());
   }
@@ -338,7 +225,7 @@ final class Cluster implements Closeable {
   /** Writes a server's settings, which it reads when it starts or is told to. */
   private void tell(Server server, Map<String, String> keys) throws IOException {
     server.keys = Map.copyOf(keys);
-    site("server" + server.number, keys);
+    processes.site("server" + server.number, keys);
   }
 
   /** Changes a server's settings while it runs. */
@@ -361,7 +248,7 @@ final class Cluster implements Closeable {
       blocks = blocks(server);
       ask(server, "stop");
     }
-    end(server.process);
+    processes.end(server.process);
     server.process = next;
     start(server, jars, keys);
     if (keeps) {
@@ -439,13 +326,14 @@ final class Cluster implements Closeable {
 
   /** Ends the master, and starts one on these jars. */
   void swapMaster(Jars jars) throws Exception {
-    ChildProcess next = launch("master", MasterProcess.class, jars, 384);
+    ChildProcess next = processes.launch("master", MasterProcess.class, jars, 384);
     // One of another version moves system tables.
     try (HangWatch.Excuse excuse = watch.excuse("another master")) {
-      ask(master, request("stop"));
-      end(master);
+      master.ask(ClusterProcesses.request("stop"));
+      processes.end(master);
       master = next;
-      assertEquals(jars.version(), ask(master, start(site("shared", Map.of()))).getAsString());
+      assertEquals(jars.version(),
+        master.ask(processes.start("shared", Map.of())).getAsString());
       awaitServed();
     }
     say("the master runs %s", jars.version());
@@ -457,7 +345,7 @@ final class Cluster implements Closeable {
    */
   LossPeriod kill(Server server) throws Exception {
     long from = ask(server, "window").getAsLong();
-    end(server.process);
+    processes.end(server.process);
     LossPeriod period = new LossPeriod(from, System.nanoTime());
     try (ZKWatcher watcher = new ZKWatcher(connection.getConfiguration(), "test", null)) {
       ZKUtil.deleteNodeFailSilent(watcher, ZNodePaths
@@ -477,16 +365,11 @@ final class Cluster implements Closeable {
     ChildProcess next = launchServer(server, Jars.FORK);
     try (HangWatch.Excuse excuse = watch.excuse(server + " is restarted")) {
       ask(server, "stop");
-      end(server.process);
+      processes.end(server.process);
       server.process = next;
       start(server, Jars.FORK, keys);
       awaitServed();
     }
-  }
-
-  private void end(ChildProcess child) {
-    children.remove(child);
-    child.close();
   }
 
   /** Something that a test waits for. */
@@ -515,96 +398,10 @@ final class Cluster implements Closeable {
     }
   }
 
-  /** Waits until each thread of the load has done so many operations more. */
-  void awaitOperations(int more) throws Exception {
-    for (ChildProcess client : clients) {
-      awaitOperations(client, more);
-    }
-  }
-
-  static void awaitOperations(ChildProcess client, int more) throws Exception {
-    long goal = progress(client).get("least").getAsLong() + more;
-    await("the load goes on", () -> progress(client).get("least").getAsLong() >= goal);
-  }
-
-  static JsonObject progress(ChildProcess client) throws ProcessException {
-    return ask(client, request("progress")).getAsJsonObject();
-  }
-
-  void runLoad() throws ProcessException {
-    for (ChildProcess client : clients) {
-      runLoad(client);
-    }
-  }
-
-  static void runLoad(ChildProcess client) throws ProcessException {
-    ask(client, request("run"));
-  }
-
-  void pauseLoad() throws Exception {
-    for (ChildProcess client : clients) {
-      ask(client, request("pause"));
-    }
-    for (ChildProcess client : clients) {
-      await("no operation is under way", () -> progress(client).get("running").getAsInt() == 0);
-    }
-  }
-
-  /** Has a client look for all that was acknowledged, and returns what it has found. */
-  JsonObject verify(ChildProcess client, JsonArray losses) throws Exception {
-    JsonObject request = request("verify");
-    request.add("losses", losses);
-    ask(client, request);
-    JsonElement[] verified = new JsonElement[1];
-    await("all is verified", () -> {
-      verified[0] = ask(client, request("verified"));
-      return !verified[0].isJsonNull();
-    });
-    return verified[0].getAsJsonObject();
-  }
-
-  /**
-   * Has all clients look for all that was acknowledged, and fails if an operation has failed, a
-   * read was wrong, or a write is missing.
-   */
-  void assertNothingLostOrFailed() throws Exception {
-    long[] incremented = new long[CheckedLoad.COUNTERS];
-    long[] counters = new long[CheckedLoad.COUNTERS];
-    for (ChildProcess client : clients) {
-      JsonObject verified = verify(client, new JsonArray());
-      say("%s operations, verified %s", progress(client).get("operations"), verified);
-      assertNothingWrong(client);
-      assertEquals("lost", 0, verified.get("lostAsync").getAsLong());
-      for (int i = 0; i < incremented.length; i++) {
-        incremented[i] += verified.getAsJsonArray("incremented").get(i).getAsLong();
-        counters[i] = verified.getAsJsonArray("counters").get(i).getAsLong();
-      }
-    }
-    for (int i = 0; i < incremented.length; i++) {
-      assertEquals("counter " + i, incremented[i], counters[i]);
-    }
-  }
-
-  /** Fails if an operation has failed or a read was wrong. */
-  static void assertNothingWrong(ChildProcess client) throws ProcessException {
-    JsonObject progress = progress(client);
-    assertEquals(new JsonArray(), progress.get("wrong"));
-    assertEquals(new JsonArray(), progress.get("failures"));
-  }
-
-  private List<Operation> slow() throws ProcessException {
-    List<Operation> slow = new ArrayList<>();
-    for (ChildProcess client : clients) {
-      ask(client, request("slow")).getAsJsonArray()
-        .forEach(operation -> slow.add(Operation.of(operation.getAsJsonObject())));
-    }
-    return slow;
-  }
-
   /** Writes the calls that the servers have, and the threads of all processes. */
   List<Path> collect(List<Operation> hanging) throws Exception {
     List<Path> written = new CopyOnWriteArrayList<>();
-    Path evidence = Files.createDirectories(folder.resolve("hang"));
+    Path evidence = Files.createDirectories(processes.folder().resolve("hang"));
     Path operations = evidence.resolve("operations.txt");
     Files.write(operations,
       hanging.stream().map(watch::describe).collect(Collectors.toList()));
@@ -614,10 +411,10 @@ final class Cluster implements Closeable {
       tasks.add(() -> written.add(calls(server, evidence.resolve("calls-of-server"
         + server.number + ".txt"))));
     }
-    children.forEach((child, name) -> tasks.add(() -> written.add(ThreadDump
+    processes.running().forEach((child, name) -> tasks.add(() -> written.add(ThreadDump
       .write(child.handle().pid(), evidence.resolve("threads-of-" + name + ".txt")))));
     try {
-      inParallel(tasks);
+      ClusterProcesses.inParallel(tasks);
     } catch (ExecutionException e) {
       // Such as one that has just been killed; what the others tell is worth as much.
       say("not all evidence could be collected: %s", e.getCause());
@@ -643,13 +440,7 @@ final class Cluster implements Closeable {
 
   /** Where a process of the cluster listens that other machines could reach. */
   List<String> reachable() throws IOException {
-    List<String> reachable = new ArrayList<>();
-    for (ChildProcess child : children.keySet()) {
-      for (String socket : ListeningSockets.beyondLoopback(child.handle().pid())) {
-        reachable.add(child.command().get(child.command().size() - 1) + " at " + socket);
-      }
-    }
-    return reachable;
+    return processes.reachable();
   }
 
   /** The first lines of the servers' logs that tell of a leak. */
@@ -658,7 +449,7 @@ final class Cluster implements Closeable {
       ask(server, "collect");
     }
     List<String> leaks = new ArrayList<>();
-    try (DirectoryStream<Path> logs = Files.newDirectoryStream(folder, "server*.log")) {
+    try (DirectoryStream<Path> logs = Files.newDirectoryStream(processes.folder(), "server*.log")) {
       for (Path log : logs) {
         for (String line : Files.readAllLines(log, StandardCharsets.ISO_8859_1)) {
           if (line.contains("LEAK:")) {
@@ -672,7 +463,7 @@ final class Cluster implements Closeable {
 
   @Override
   public void close() {
-    children.keySet().forEach(this::end);
+    processes.close();
     IOUtils.closeQuietly(connection);
     LoopbackHdfs.removeAbandoned();
   }

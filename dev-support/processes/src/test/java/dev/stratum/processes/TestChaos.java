@@ -95,7 +95,7 @@ public class TestChaos {
   }
 
   @Test
-  public void nothingIsLostOrWrongOrLeftBehind() throws Exception {
+  public void testNothingIsLostOrWrongOrLeftBehind() throws Exception {
     cluster.say("-Dchaos.seed=%d", seed);
     Map<Cluster.Server, Map<String, String>> keys = new HashMap<>();
     for (Cluster.Server server : cluster.servers()) {
@@ -110,7 +110,7 @@ public class TestChaos {
     cluster.setForAll("hbase.rs.evictblocksonclose", "true");
     cluster.start(Jars.FORK, keys, true);
     cluster.startDataNode();
-    cluster.startClients(List.of(Jars.FORK), THREADS, ROWS, seed);
+    cluster.load().start(List.of(Jars.FORK), THREADS, ROWS, seed);
     assertEquals("sockets that others can reach", List.of(), cluster.reachable());
     cluster.watch().run(this::disturbAndVerify);
     List<String> leaks = cluster.leaks();
@@ -120,7 +120,7 @@ public class TestChaos {
   }
 
   private void disturbAndVerify() throws Exception {
-    cluster.runLoad();
+    cluster.load().run();
     Map<String, Disturbance> all = new HashMap<>(harmless());
     all.put("kill -9 of a RegionServer", () -> explained("kill -9", this::kill));
     long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(SECONDS);
@@ -135,7 +135,7 @@ public class TestChaos {
     }
     each(harmless());
     calm();
-    cluster.pauseLoad();
+    cluster.load().pause();
     awaitNoMoreHeldThan(before);
     awaitNoOrphans(recovered);
     verify();
@@ -169,7 +169,7 @@ public class TestChaos {
         things.get(name).happen();
         return true;
       });
-      cluster.awaitOperations(OPERATIONS);
+      cluster.load().awaitOperations(OPERATIONS);
       assertNothingWrong();
     }
   }
@@ -219,7 +219,7 @@ public class TestChaos {
     Cluster.Server server = any();
     CacheDevice device = device(server);
     device.remove();
-    cluster.awaitOperations(OPERATIONS);
+    cluster.load().awaitOperations(OPERATIONS);
     device.mend();
   }
 
@@ -272,7 +272,7 @@ public class TestChaos {
     }
     helpers.clear();
     cluster.awaitServed();
-    cluster.awaitOperations(5 * OPERATIONS);
+    cluster.load().awaitOperations(5 * OPERATIONS);
   }
 
   private Map<Cluster.Server, JsonObject> held() throws Exception {
@@ -320,15 +320,15 @@ public class TestChaos {
   }
 
   private void assertNothingWrong() throws ProcessException {
-    for (ChildProcess client : cluster.clients()) {
-      assertEquals(new JsonArray(), Cluster.progress(client).get("wrong"));
+    for (ChildProcess client : cluster.load().all()) {
+      assertEquals(new JsonArray(), LoadClients.progress(client).get("wrong"));
     }
   }
 
   private void verify() throws Exception {
-    for (ChildProcess client : cluster.clients()) {
-      JsonObject verified = cluster.verify(client, losses);
-      JsonObject progress = Cluster.progress(client);
+    for (ChildProcess client : cluster.load().all()) {
+      JsonObject verified = cluster.load().verify(client, losses);
+      JsonObject progress = LoadClients.progress(client);
       cluster.say("%s operations, failures %s, wrong %s, verified %s", progress.get("operations"),
         progress.get("failures"), progress.get("wrong"), verified);
       for (int i = 0; i < CheckedLoad.COUNTERS; i++) {

@@ -65,7 +65,7 @@ public class TestChildProcess {
   }
 
   @Test
-  public void childEndsWithTheProcessThatStartedItEvenIfThatIsKilled() throws Exception {
+  public void testChildEndsWithTheProcessThatStartedItEvenIfThatIsKilled() throws Exception {
     ProcessHandle grandchild;
     try (ChildProcess child = launch("child", folder.getRoot().toPath())) {
       grandchild = ProcessHandle.of(child.ask(request("start")).getAsLong()).orElseThrow();
@@ -81,7 +81,7 @@ public class TestChildProcess {
   }
 
   @Test
-  public void errorIsOneSentenceAndTheEndOfTheProcessIsAnError() throws Exception {
+  public void testErrorIsOneSentenceAndTheEndOfTheProcessIsAnError() throws Exception {
     ChildProcess child = launch("child", folder.getRoot().toPath());
     try {
       ProcessException said =

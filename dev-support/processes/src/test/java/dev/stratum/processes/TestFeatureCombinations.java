@@ -70,7 +70,7 @@ public class TestFeatureCombinations {
     for (Feature.Configuration one : all) {
       boolean isConsolidated = one.has(Feature.CLIENT_FLUSHES);
       if (!clients.containsKey(isConsolidated)) {
-        clients.put(isConsolidated, cluster.startClient(
+        clients.put(isConsolidated, cluster.load().start(
           Map.of("hbase.client.netty.flush.consolidation.enabled", "" + isConsolidated), THREADS,
           ROWS, (long) clients.size() * THREADS));
       }
@@ -84,23 +84,23 @@ public class TestFeatureCombinations {
         }
         tryOut(clients.get(one.has(Feature.CLIENT_FLUSHES)));
         if (SECONDS > 0) {
-          cluster.assertNothingLostOrFailed();
+          cluster.load().assertNothingLostOrFailed();
         }
       }
-      cluster.assertNothingLostOrFailed();
+      cluster.load().assertNothingLostOrFailed();
     });
   }
 
   private void tryOut(ChildProcess client) throws Exception {
-    long nanos = Math.max(CheckedLoad.CYCLE_NANOS, TimeUnit.SECONDS.toNanos(SECONDS));
+    long nanos = Math.max(LoadPhases.CYCLE_NANOS, TimeUnit.SECONDS.toNanos(SECONDS));
     long end = System.nanoTime() + nanos;
-    Cluster.runLoad(client);
+    LoadClients.run(client);
     do {
-      Cluster.awaitOperations(client, OPERATIONS);
+      LoadClients.awaitOperations(client, OPERATIONS);
       // From memory, from files, and from files that were just written.
       cluster.flush();
-      Cluster.assertNothingWrong(client);
+      LoadClients.assertNothingWrong(client);
     } while (System.nanoTime() - end < 0);
-    cluster.pauseLoad();
+    cluster.load().pause();
   }
 }

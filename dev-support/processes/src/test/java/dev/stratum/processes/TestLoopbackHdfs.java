@@ -57,7 +57,7 @@ public class TestLoopbackHdfs {
   }
 
   @Test
-  public void foldersOfProcessesThatWereKilledAreRemovedAndNoOthers() throws Exception {
+  public void testFoldersOfProcessesThatWereKilledAreRemovedAndNoOthers() throws Exception {
     Path parent = folder.newFolder("memory").toPath();
     Path own = make(parent);
     JsonObject request = new JsonObject();

@@ -65,17 +65,17 @@ public class TestRolling {
   private Cluster cluster;
 
   @Test
-  public void stockToForkAndBackLosesNothing() throws Exception {
+  public void testStockToForkAndBackLosesNothing() throws Exception {
     Map<Cluster.Server, Map<String, String>> plain = new HashMap<>();
     cluster.servers().forEach(server -> plain.put(server, Settings.plainCache(server.cache)));
     cluster.start(Jars.STOCK, plain, false);
-    cluster.startClients(List.of(Jars.STOCK, Jars.FORK), THREADS, ROWS, 1);
+    cluster.load().start(List.of(Jars.STOCK, Jars.FORK), THREADS, ROWS, 1);
     assertEquals("sockets that others can reach", List.of(), cluster.reachable());
     cluster.watch().run(() -> rollUnderLoad(plain));
   }
 
   private void rollUnderLoad(Map<Cluster.Server, Map<String, String>> plain) throws Exception {
-    cluster.runLoad();
+    cluster.load().run();
     settle();
     if (ROUNDS == 0) {
       oneThereAndBack(plain);
@@ -85,8 +85,8 @@ public class TestRolling {
       up(plain);
       down(plain);
     }
-    cluster.pauseLoad();
-    cluster.assertNothingLostOrFailed();
+    cluster.load().pause();
+    cluster.load().assertNothingLostOrFailed();
   }
 
   private void oneThereAndBack(Map<Cluster.Server, Map<String, String>> plain) throws Exception {
@@ -148,9 +148,9 @@ public class TestRolling {
   /** Lets the load go on for a while, with files for the caches to have blocks of. */
   private void settle() throws Exception {
     cluster.flush();
-    cluster.awaitOperations(OPERATIONS);
-    for (ChildProcess client : cluster.clients()) {
-      Cluster.assertNothingWrong(client);
+    cluster.load().awaitOperations(OPERATIONS);
+    for (ChildProcess client : cluster.load().all()) {
+      LoadClients.assertNothingWrong(client);
     }
   }
 }

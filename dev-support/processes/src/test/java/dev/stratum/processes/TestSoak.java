@@ -76,13 +76,13 @@ public class TestSoak {
     // A server remembers the nonce of each increment, for half an hour by default.
     keys.put("hbase.server.hashNonce.gracePeriod", Integer.toString(NONCE_MILLIS));
     cluster.start(Jars.FORK, Map.of(server, keys), true);
-    cluster.startClient(Map.of("hbase.client.netty.flush.consolidation.enabled", "true"), THREADS,
+    cluster.load().start(Map.of("hbase.client.netty.flush.consolidation.enabled", "true"), THREADS,
       ROWS, 1);
     // So that there are files to read from the beginning.
     cluster.flush();
     cluster.watch().run(() -> soak(server));
     // Not watched: all that was written in the whole time is read at once.
-    cluster.assertNothingLostOrFailed();
+    cluster.load().assertNothingLostOrFailed();
     List<String> growing = new ArrayList<>();
     samples.forEach((soaked, values) -> {
       double[] array = values.stream().mapToDouble(Double::doubleValue).toArray();
@@ -98,7 +98,7 @@ public class TestSoak {
 
   private void soak(Cluster.Server server) throws Exception {
     long begin = System.nanoTime();
-    cluster.runLoad();
+    cluster.load().run();
     try {
       while (System.nanoTime() - begin < TimeUnit.SECONDS.toNanos(SECONDS)) {
         TimeUnit.MILLISECONDS.sleep(TimeUnit.SECONDS.toMillis(SECONDS) / SAMPLES);
@@ -108,12 +108,12 @@ public class TestSoak {
           samples.computeIfAbsent(soaked, one -> new ArrayList<>())
             .add(sizes.get(soaked.name()).getAsDouble() / soaked.scale);
         }
-        Cluster.assertNothingWrong(cluster.clients().get(0));
+        LoadClients.assertNothingWrong(cluster.load().all().get(0));
       }
     } finally {
       write();
     }
-    cluster.pauseLoad();
+    cluster.load().pause();
   }
 
   /** Also of a run that fails. */

@@ -1,0 +1,100 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package dev.stratum.fork.base;
+
+import dev.stratum.fork.ForkException;
+import dev.stratum.fork.series.Modules;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Enumeration;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipFile;
+
+/**
+ * One published module of the base.
+ * @param name    the artifact, such as {@code hbase-server}
+ * @param jar     the published classes
+ * @param sources the published sources
+ */
+public record BaseModule(String name, Path jar, Path sources) {
+
+  /**
+   * Reads the module's files in upstream's layout: Java and package.html below
+   * {@code src/main/java}, all else below {@code src/main/resources}. The sources artifact is flat
+   * and comes first; the published jar adds the resources that only it has.
+   * @return content by repository path
+   */
+  public SortedMap<String, byte[]> readTree() throws IOException {
+    SortedMap<String, byte[]> tree = new TreeMap<>();
+    addEntries(sources, tree);
+    addEntries(jar, tree);
+    return tree;
+  }
+
+  private void addEntries(Path file, SortedMap<String, byte[]> tree) throws IOException {
+    try (ZipFile zip = new ZipFile(file.toFile())) {
+      for (Enumeration<? extends ZipEntry> all = zip.entries(); all.hasMoreElements();) {
+        ZipEntry entry = all.nextElement();
+        if (isContent(entry)) {
+          boolean java = entry.getName().endsWith(".java")
+            || entry.getName().endsWith("/package.html");
+          String folder = java ? Modules.JAVA : Modules.RESOURCES;
+          String path = name + "/" + folder + entry.getName();
+          if (!tree.containsKey(path)) {
+            try (InputStream in = zip.getInputStream(entry)) {
+              tree.put(path, in.readAllBytes());
+            }
+          }
+        }
+      }
+    }
+  }
+
+  private static boolean isContent(ZipEntry entry) {
+    String path = entry.getName();
+    return !entry.isDirectory() && !path.endsWith(".class") && !path.startsWith("META-INF/maven/")
+      && !path.equals("META-INF/MANIFEST.MF");
+  }
+
+  /** Returns the entries of the published jar, folders and Maven's own files left out. */
+  public Set<String> published() throws IOException {
+    return entries(jar);
+  }
+
+  /** Returns the entries of a jar, folders and Maven's own files left out. */
+  public static Set<String> entries(Path jar) throws IOException {
+    if (!Files.isRegularFile(jar)) {
+      throw new ForkException("%s does not exist; run mvn package first.", jar);
+    }
+    Set<String> names = new TreeSet<>();
+    try (ZipFile zip = new ZipFile(jar.toFile())) {
+      zip.stream().filter(entry -> !entry.isDirectory())
+        .map(ZipEntry::getName)
+        .filter(path -> !path.startsWith("META-INF/maven/")
+          && !path.equals("META-INF/MANIFEST.MF"))
+        .forEach(names::add);
+    }
+    return names;
+  }
+}

@@ -1,0 +1,126 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package dev.stratum.fork.check;
+
+import dev.stratum.fork.ForkException;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/**
+ * What Netty's leak detector has reported in the logs of a module's tests: buffers that became
+ * garbage without having been released.
+ * <p>
+ * A report says where the buffer was created. What is expected of a test is in a list, one in a
+ * line: the simple name of the test class or <code>*</code>, a part of a frame of the creation, and
+ * the reason, with <code>|</code> between.
+ */
+public final class LeakReports {
+  private static final String REPORT = "LEAK: ";
+  private static final String CREATED = "Created at:";
+  /** Where the detector and the counter themselves are in the trace of every creation. */
+  private static final int FRAMES_LOOKED_AT = 4;
+  private static final Pattern LOG_LINE = Pattern.compile("\\d{4}-\\d\\d-\\d\\d[ T].*");
+
+  /** A leak that is no defect of what is tested. */
+  private static final class Expected {
+    private final String test;
+    private final String frame;
+
+    private Expected(String line, Path list) {
+      String[] parts = line.split("\\|", -1);
+      if (parts.length != 3 || Stream.of(parts).anyMatch(String::isBlank)) {
+        throw new ForkException("In %s is \"%s\"; write \"test | frame | reason\".", list, line);
+      }
+      this.test = parts[0].trim();
+      this.frame = parts[1].trim();
+    }
+
+    private boolean covers(String name, List<String> frames) {
+      return (test.equals("*") || name.substring(name.lastIndexOf('.') + 1).equals(test))
+        && frames.stream().anyMatch(creation -> creation.contains(frame));
+    }
+  }
+
+  private LeakReports() {
+  }
+
+  /**
+   * @param folder of surefire's reports; need not exist
+   * @param list   of what is expected
+   * @return one sentence for each report, with the test's name and where the buffer was created
+   * @throws IOException if a log or the list cannot be read
+   */
+  public static List<String> in(Path folder, Path list) throws IOException {
+    if (!Files.isDirectory(folder)) {
+      return List.of();
+    }
+    List<Expected> expected = Files.readAllLines(list).stream()
+      .filter(line -> !line.isBlank() && !line.startsWith("#"))
+      .map(line -> new Expected(line, list)).collect(Collectors.toList());
+    List<Path> logs;
+    try (Stream<Path> files = Files.list(folder)) {
+      logs = files.filter(file -> file.getFileName().toString().endsWith("-output.txt")).sorted()
+        .collect(Collectors.toList());
+    }
+    List<String> leaks = new ArrayList<>();
+    for (Path log : logs) {
+      String test = log.getFileName().toString().replace("-output.txt", "");
+      for (List<String> created : reports(log)) {
+        if (expected.stream().noneMatch(leak -> leak.covers(test, created))) {
+          leaks.add(test + " leaked what was created at " + String.join(" < ", created));
+        }
+      }
+    }
+    return leaks;
+  }
+
+  /** The first frames of where each reported buffer was created. */
+  private static List<List<String>> reports(Path log) throws IOException {
+    List<List<String>> reports = new ArrayList<>();
+    // A test may have printed what is no UTF-8.
+    try (BufferedReader lines = Files.newBufferedReader(log, StandardCharsets.ISO_8859_1)) {
+      List<String> frames = null;
+      boolean creation = false;
+      for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+        if (line.contains(REPORT)) {
+          frames = new ArrayList<>();
+          reports.add(frames);
+          creation = false;
+        } else if (LOG_LINE.matcher(line).matches()) {
+          frames = null;
+        } else if (frames != null && line.startsWith(CREATED)) {
+          creation = true;
+        } else if (frames != null && creation && frames.size() < FRAMES_LOOKED_AT) {
+          frames.add(line.trim());
+        }
+      }
+    } catch (UncheckedIOException e) {
+      throw e.getCause();
+    }
+    return reports;
+  }
+}

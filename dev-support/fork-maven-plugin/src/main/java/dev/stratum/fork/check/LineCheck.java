@@ -1,0 +1,331 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package dev.stratum.fork.check;
+
+import dev.stratum.fork.ForkException;
+import dev.stratum.fork.diff.ContentMerge;
+import dev.stratum.fork.diff.ContextApplier;
+import dev.stratum.fork.diff.DiffParser;
+import dev.stratum.fork.diff.FileChange;
+import dev.stratum.fork.diff.FileEdit;
+import dev.stratum.fork.diff.PatchApplier;
+import dev.stratum.fork.diff.TreeMerge;
+import dev.stratum.fork.git.DiffWriter;
+import dev.stratum.fork.git.GitStore;
+import dev.stratum.fork.series.ForkHistory;
+import dev.stratum.fork.series.Modules;
+import dev.stratum.fork.series.PatchFile;
+import dev.stratum.fork.series.Series;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import org.eclipse.jgit.diff.DiffEntry;
+
+/**
+ * Tells how the patches fare on another line of HBase, each on the line's files with the patches
+ * before it. A patch in conflict counts as applied for those after it, with its own lines where the
+ * sides disagree, so that each is told its own conflicts and none that it inherits.
+ */
+public final class LineCheck {
+
+  /** How one patch fares. */
+  public enum Kind {
+    /** Its lines of context are there, as {@code git am} wants them, if at other line numbers. */
+    APPLIES("applies"),
+    /** It merges three ways, as with {@code git am -3}. */
+    CHANGES("applies with changes"),
+    /** A variant for the line is kept. */
+    VARIANT("variant kept"),
+    /** The line has all of the edits, or the patch's header says that it has it in its way. */
+    UPSTREAM("already upstream"),
+    /** It edits only what is not published for this line: a module, or generated classes. */
+    UNKNOWN("not published"),
+    CONFLICTS("conflicts");
+
+    private final String shown;
+
+    Kind(String shown) {
+      this.shown = shown;
+    }
+
+    @Override
+    public String toString() {
+      return shown;
+    }
+  }
+
+  /**
+   * What became of one patch.
+   * @param details each place in conflict, as {@code path:line} of the line's file
+   */
+  public record Outcome(PatchFile patch, Kind kind, List<String> details) {
+  }
+
+  private final GitStore store;
+  private final ForkHistory history;
+  private final String version;
+  private final SortedMap<String, byte[]> line;
+  private final Set<String> modules;
+  private final Map<String, List<FileChange>> variants = new HashMap<>();
+
+  /**
+   * @param store    where to keep objects
+   * @param history  the patches on the base
+   * @param version  the line's version
+   * @param line     the line's files
+   * @param modules  the modules that {@code line} has
+   * @param variants patches for this line, each of the line's own files, by the name of the patch
+   *                 of the series that it takes the place of
+   * @throws ForkException if a variant is not one of the line's own files
+   */
+  public LineCheck(GitStore store, ForkHistory history, String version,
+    SortedMap<String, byte[]> line, Set<String> modules, Map<String, byte[]> variants) {
+    this.store = store;
+    this.history = history;
+    this.version = version;
+    this.line = line;
+    this.modules = modules;
+    variants.forEach((name, content) -> this.variants.put(name, changes(name, content)));
+  }
+
+  /**
+   * Returns what a variant changes in the line's files: in those that are published, which stay as
+   * they are whatever becomes of the patches before it, so that its line numbers do too.
+   */
+  private List<FileChange> changes(String name, byte[] content) {
+    String shown = PatchFile.FOLDER + "lines/" + version + '/' + name;
+    SortedMap<String, byte[]> after = new TreeMap<>(line);
+    try {
+      for (FileEdit edit : new DiffParser(shown, false).parseBelowHead(content)) {
+        PatchApplier.apply(shown, edit, after);
+      }
+    } catch (ForkException e) {
+      throw new ForkException("%s is not made against what is published of %s (%s); make it with "
+        + "git diff -U0 against those files.", shown, version, e.getMessage());
+    }
+    return FileChange.between(line, after, Map.of());
+  }
+
+  /** Tries all patches. */
+  public List<Outcome> outcomes() throws IOException {
+    SortedMap<String, byte[]> tree = new TreeMap<>(line);
+    List<Outcome> outcomes = new ArrayList<>();
+    for (ForkHistory.Step step : history.steps()) {
+      if (step.patch().header().isIn(version)) {
+        outcomes.add(new Outcome(step.patch(), Kind.UPSTREAM, List.of()));
+      } else if (variants.containsKey(step.patch().name())) {
+        outcomes.add(applyVariant(step.patch(), tree));
+      } else {
+        outcomes.add(apply(step, tree));
+      }
+    }
+    return outcomes;
+  }
+
+  private Outcome applyVariant(PatchFile patch, SortedMap<String, byte[]> tree) {
+    SortedMap<String, byte[]> next = new TreeMap<>(tree);
+    List<TreeMerge.Conflict> conflicts =
+      new TreeMerge(next, "line", "variant").apply(variants.get(patch.name()));
+    if (!conflicts.isEmpty()) {
+      return new Outcome(patch, Kind.CONFLICTS, conflicts.stream()
+        .map(conflict -> conflict.path() + " of the variant that is kept").toList());
+    }
+    tree.putAll(next);
+    tree.keySet().retainAll(next.keySet());
+    return new Outcome(patch, Kind.VARIANT, List.of());
+  }
+
+  private Outcome apply(ForkHistory.Step step, SortedMap<String, byte[]> tree)
+    throws IOException {
+    Set<Kind> kinds = new TreeSet<>();
+    List<String> details = new ArrayList<>();
+    int edits = 0;
+    for (FileChange change : step.changes()) {
+      edits += change.oldPath() == null ? 0 : 1;
+      if (modules.contains(Modules.of(change.path()))) {
+        Kind kind = apply(change, tree, details);
+        if (change.oldPath() != null || kind == Kind.CONFLICTS) {
+          kinds.add(kind);
+        }
+      }
+    }
+    Kind kind;
+    if (kinds.contains(Kind.CONFLICTS)) {
+      kind = Kind.CONFLICTS;
+    } else if (kinds.contains(Kind.CHANGES)) {
+      kind = Kind.CHANGES;
+    } else if (kinds.contains(Kind.APPLIES) || edits == 0) {
+      kind = Kind.APPLIES;
+    } else {
+      kind = kinds.contains(Kind.UPSTREAM) ? Kind.UPSTREAM : Kind.UNKNOWN;
+    }
+    return new Outcome(step.patch(), kind, details);
+  }
+
+  private Kind apply(FileChange change, SortedMap<String, byte[]> tree, List<String> details)
+    throws IOException {
+    byte[] ours = change.oldPath() == null ? null : tree.get(change.oldPath());
+    if (ours == null && change.oldPath() != null && isGenerated(change.oldPath())) {
+      return Kind.UNKNOWN;
+    }
+    if (ours != null && change.after() != null && fits(change, ours)) {
+      tree.remove(change.oldPath());
+      tree.put(change.newPath(), ContentMerge.preferTheirs(change.before(), ours, change.after()));
+      return Kind.APPLIES;
+    }
+    List<TreeMerge.Conflict> conflicts = new TreeMerge(tree, "line", "patch")
+      .apply(List.of(change));
+    if (conflicts.isEmpty()) {
+      boolean there = ours != null && change.newPath() != null
+        && Arrays.equals(ours, tree.get(change.newPath()));
+      return there ? Kind.UPSTREAM : Kind.CHANGES;
+    }
+    String reason = conflicts.get(0).reason();
+    if (ours == null || change.after() == null) {
+      details.add(change.path() + " (" + reason + ")");
+      if (ours == null && change.oldPath() != null) {
+        tree.remove(change.newPath());
+      }
+      return Kind.CONFLICTS;
+    }
+    for (int number : ContentMerge.conflicts(change.before(), ours, change.after())) {
+      details.add(change.path() + ":" + number);
+    }
+    tree.put(change.newPath(), ContentMerge.preferTheirs(change.before(), ours, change.after()));
+    return Kind.CONFLICTS;
+  }
+
+  /** The sources of some lines lack what is made from templates and pages. */
+  private static boolean isGenerated(String path) {
+    return path.contains("/hbase/tmpl/") || path.contains("/hbase/generated/");
+  }
+
+  /** Returns whether the change applies to {@code ours} as a patch with lines of context. */
+  private boolean fits(FileChange change, byte[] ours) throws IOException {
+    DiffWriter diffs = new DiffWriter(store, DiffWriter.CONTEXT);
+    List<DiffEntry> entries = diffs.entries(
+      store.writeTree(new TreeMap<>(Map.of(change.oldPath(), change.before()))),
+      store.writeTree(new TreeMap<>(Map.of(change.newPath(), change.after()))), rename -> true);
+    SortedMap<String, byte[]> tree = new TreeMap<>(Map.of(change.oldPath(), ours));
+    for (DiffEntry entry : entries) {
+      if (ContextApplier.apply("", diffs.section(entry), tree) != null) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /**
+   * Compiles the patches that apply, all together, and if that fails the halves of them one after
+   * the other, down to the patches that do not compile. Those are left out, as is what needs
+   * something that was left out.
+   * @param outcomes of {@link #outcomes()}
+   * @param check    what compiles
+   * @return what to say of a patch, by its name
+   */
+  public Map<String, String> compile(List<Outcome> outcomes, StateCheck check) throws IOException {
+    Compilation compilation = new Compilation(check);
+    compilation.compile(outcomes.stream()
+      .filter(outcome -> !outcome.patch().header().isIn(version)).toList());
+    return compilation.said;
+  }
+
+  /** What was compiled as yet and what was left out. */
+  private final class Compilation {
+    private final Series series =
+      new Series(history.steps().stream().map(ForkHistory.Step::patch).toList());
+    private final StateCheck check;
+    private final Map<String, String> said = new HashMap<>();
+    private Set<PatchFile> left = new LinkedHashSet<>();
+    private SortedMap<String, byte[]> tree = new TreeMap<>(line);
+
+    Compilation(StateCheck check) {
+      this.check = check;
+    }
+
+    void compile(List<Outcome> part) throws IOException {
+      Set<PatchFile> leftNow = new LinkedHashSet<>(left);
+      SortedMap<String, byte[]> next = new TreeMap<>(tree);
+      List<PatchFile> taken = new ArrayList<>();
+      for (Outcome outcome : part) {
+        PatchFile patch = outcome.patch();
+        Set<PatchFile> missing = new LinkedHashSet<>(series.closure(patch));
+        missing.retainAll(leftNow);
+        if (outcome.kind() == Kind.CONFLICTS) {
+          leftNow.add(patch);
+        } else if (!missing.isEmpty()) {
+          leftNow.add(patch);
+          said.put(patch.name(), "waits for "
+            + missing.stream().map(PatchFile::stem).collect(Collectors.joining(", ")));
+        } else if (!take(outcome, next)) {
+          leftNow.add(patch);
+          said.put(patch.name(), "overlaps what was left out");
+        } else {
+          taken.add(patch);
+        }
+      }
+      if (taken.isEmpty()) {
+        left = leftNow;
+        return;
+      }
+      List<String> errors = check.check(next, List.of()).errors();
+      if (errors.isEmpty()) {
+        taken.forEach(patch -> said.put(patch.name(), "compiles"));
+        tree = next;
+        left = leftNow;
+      } else if (taken.size() == 1) {
+        said.put(taken.get(0).name(), "does not compile: " + errors.get(0));
+        left = leftNow;
+        left.add(taken.get(0));
+      } else {
+        int half = part.indexOf(part.stream()
+          .filter(outcome -> outcome.patch().equals(taken.get(taken.size() / 2))).findFirst()
+          .orElseThrow());
+        compile(part.subList(0, half));
+        compile(part.subList(half, part.size()));
+      }
+    }
+
+    private boolean take(Outcome outcome, SortedMap<String, byte[]> next) {
+      PatchFile patch = outcome.patch();
+      SortedMap<String, byte[]> after = new TreeMap<>(next);
+      List<FileChange> changes =
+        outcome.kind() == Kind.VARIANT ? variants.get(patch.name()) : step(patch).changes();
+      boolean taken = new TreeMerge(after, "line", patch.stem()).apply(changes).isEmpty();
+      if (taken) {
+        next.clear();
+        next.putAll(after);
+      }
+      return taken;
+    }
+  }
+
+  private ForkHistory.Step step(PatchFile patch) {
+    return history.steps().stream().filter(step -> step.patch().equals(patch)).findFirst()
+      .orElseThrow();
+  }
+}

@@ -1,0 +1,160 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package dev.stratum.fork.goal;
+
+import dev.stratum.fork.ForkException;
+import dev.stratum.fork.check.StateCheck;
+import dev.stratum.fork.check.StateCompiler;
+import dev.stratum.fork.check.TestProcess;
+import dev.stratum.fork.git.Export;
+import dev.stratum.fork.git.GitStore;
+import dev.stratum.fork.git.MailPatch;
+import dev.stratum.fork.series.ForkHistory;
+import dev.stratum.fork.series.Modules;
+import dev.stratum.fork.series.PatchFile;
+import dev.stratum.fork.series.Series;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.SortedMap;
+import org.apache.maven.plugins.annotations.Mojo;
+import org.apache.maven.plugins.annotations.Parameter;
+
+/**
+ * Checks that a committer can take the patches one by one. Every state of the series, and every
+ * patch on the base with nothing but its {@code Needs:}, is compiled with the files that its
+ * patches add, tests too; on request a patch's own tests are run in both. Only what the patches
+ * change is compiled, against the published jars. What did not change since the last run is not
+ * looked at again. The table is in {@code target/check-series/report.md}.
+ */
+@Mojo(name = "check-series", aggregator = true, threadSafe = true)
+public final class CheckSeriesMojo extends AbstractSeriesMojo {
+  private static final int HEAD = 20;
+
+  /** Whether to run each patch's own tests too. */
+  @Parameter(property = "fork.tests", defaultValue = "false")
+  private boolean runTests;
+
+  /** The patches to check, by JIRA key or file name, with commas between them; all if not given. */
+  @Parameter(property = "fork.jira")
+  private List<String> jira;
+
+  /** What else the JVM of a test is given, as surefire gives it. */
+  @Parameter(property = "test.jvm.opens")
+  private String opens;
+
+  /** The heap of a test's JVM. */
+  @Parameter(property = "test.heap", defaultValue = "2g")
+  private String heap;
+
+  @Override
+  void run() throws IOException {
+    Series series = Series.read(root());
+    SortedMap<String, byte[]> base = baseTree();
+    ForkHistory history = ForkHistory.of(base, series, root());
+    List<Path> classPath = classPath(baseVersion());
+    Path folder = root().resolve("target").resolve("check-series");
+    List<String> rows = new ArrayList<>();
+    List<String> findings = new ArrayList<>();
+    Set<PatchFile> chosen = new HashSet<>(series.patches());
+    if (jira != null && !jira.isEmpty()) {
+      chosen.clear();
+      for (String name : jira) {
+        chosen.addAll(series.named(name));
+      }
+    }
+    try (GitStore store = GitStore.inMemory(time());
+      StateCheck check = new StateCheck(base, folder, classPath, StateCompiler.RELEASE,
+        tests(classPath, folder))) {
+      MailPatch mail = new MailPatch(store, GitStore.AUTHOR + " <" + GitStore.MAIL + ">", time(),
+        forkVersion());
+      Export export = new Export(store, series, history, mail, baseVersion());
+      for (ForkHistory.Step step : history.steps()) {
+        PatchFile patch = step.patch();
+        if (chosen.contains(patch)) {
+          List<String> names = ownTests(patch);
+          StateCheck.Verdict inOrder = check.check(step.after(), names);
+          StateCheck.Verdict alone = check.check(export.alone(patch), names);
+          rows.add("| " + patch.stem() + " | " + inOrder.shown() + " | " + alone.shown() + " |");
+          getLog().info(String.format("%-40s in order %s, alone after its needs %s", patch.stem(),
+            inOrder.shown(), alone.shown()));
+          tell(patch, "in order", inOrder, findings);
+          tell(patch, "alone after its needs", alone, findings);
+        }
+      }
+      getLog().info(check.compiled() + " states compiled and " + check.ran()
+        + " test classes run; the rest was known");
+    }
+    List<String> report = new ArrayList<>(List.of("| patch | in series order | alone after its "
+      + "needs |", "|---|---|---|"));
+    report.addAll(rows);
+    Files.createDirectories(folder);
+    Files.writeString(folder.resolve("report.md"), String.join("\n", report) + "\n");
+    if (!findings.isEmpty()) {
+      findings.stream().limit(HEAD).forEach(getLog()::error);
+      throw new ForkException("%d states are not as they should be: name what is missing under "
+        + "'Needs:', give files to the patch that they belong to under 'Adds:', or correct the "
+        + "code; the first is %s", findings.size(), findings.get(0));
+    }
+  }
+
+  private void tell(PatchFile patch, String how, StateCheck.Verdict verdict,
+    List<String> findings) {
+    if (!verdict.errors().isEmpty()) {
+      findings.add(patch.stem() + " " + how + ": " + String.join("\n  ", verdict.errors()));
+    }
+    verdict.failures().forEach((test, failure) -> findings
+      .add(patch.stem() + " " + how + ": " + test + ": " + failure));
+  }
+
+  /** Returns the test classes that a patch adds. */
+  static List<String> ownTests(PatchFile patch) {
+    return patch.header().adds().stream()
+      .filter(path -> path.contains(StateCompiler.TESTS)
+        && path.matches(".*/Test[^/]*\\.java"))
+      .map(path -> path.substring(path.indexOf(StateCompiler.TESTS)
+        + StateCompiler.TESTS.length(), path.length() - ".java".length()).replace('/', '.'))
+      .sorted().toList();
+  }
+
+  private TestProcess tests(List<Path> classPath, Path folder) throws IOException {
+    if (!runTests) {
+      return null;
+    }
+    List<Path> behind = new ArrayList<>();
+    for (String module : Modules.ALL) {
+      Path resources = root().resolve(module).resolve("src/test/resources");
+      if (Files.isDirectory(resources)) {
+        behind.add(resources);
+      }
+    }
+    behind.addAll(classPath);
+    List<String> options = new ArrayList<>(List.of("-Xmx" + heap, "-XX:MaxDirectMemorySize=1g",
+      "-ea", "-XX:+IgnoreUnrecognizedVMOptions", "-Djava.awt.headless=true",
+      "-Djava.net.preferIPv4Stack=true", "-Djava.security.egd=file:/dev/./urandom"));
+    if (opens != null) {
+      options.addAll(Arrays.stream(opens.split("\\s+")).filter(word -> !word.isEmpty()).toList());
+    }
+    return new TestProcess(behind, options, folder.resolve("tests"));
+  }
+}

@@ -1,0 +1,146 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package dev.stratum.fork.goal;
+
+import dev.stratum.fork.Digests;
+import dev.stratum.fork.ForkException;
+import dev.stratum.fork.OutputTree;
+import dev.stratum.fork.git.Export;
+import dev.stratum.fork.git.GitStore;
+import dev.stratum.fork.git.MailPatch;
+import dev.stratum.fork.kit.DependencyReport;
+import dev.stratum.fork.series.ForkHistory;
+import dev.stratum.fork.series.Modules;
+import dev.stratum.fork.series.Series;
+import java.io.File;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.jar.Attributes;
+import java.util.jar.JarFile;
+import java.util.jar.Manifest;
+import org.apache.maven.plugins.annotations.LifecyclePhase;
+import org.apache.maven.plugins.annotations.Mojo;
+import org.apache.maven.plugins.annotations.Parameter;
+
+/**
+ * Lays out what is given to operators: the three jars, the patches as they are kept here and as
+ * they would go to JIRA, guides, licence, the program that installs, and the checksums of it all.
+ */
+@Mojo(name = "kit", defaultPhase = LifecyclePhase.PREPARE_PACKAGE, threadSafe = true)
+public final class KitMojo extends AbstractSeriesMojo {
+
+  /** What the jars were built from, one line each; dropin compares a running server with it. */
+  static final String BUILD = "BUILD";
+  static final String SUMS = "SHA256SUMS";
+  /** The bill of materials that the report of dependencies is made from, and stands for. */
+  private static final String BILL = "bom.xml";
+
+  /** Of the checkout's root. */
+  private static final List<String> TOP =
+    List.of("LICENSE", "NOTICE", "README.md", "CHANGELOG.md", "CONTRIBUTING.md");
+
+  /** Where the kit is laid out. */
+  @Parameter(defaultValue = "${project.build.directory}/kit", required = true)
+  private File folder;
+
+  /** The files that only the kit has, such as dropin. */
+  @Parameter(defaultValue = "${project.basedir}/src/main/kit", required = true)
+  private File programs;
+
+  /** A bill of materials, if there is one, in JSON, and in XML for the report of dependencies. */
+  @Parameter(defaultValue = "${project.build.directory}/sbom")
+  private File materials;
+
+  @Override
+  void run() throws IOException {
+    Map<String, byte[]> kit = new TreeMap<>();
+    StringBuilder build = new StringBuilder();
+    build.append("base ").append(baseVersion()).append('\n');
+    build.append("version ").append(forkVersion()).append('\n');
+    for (String module : Modules.ALL) {
+      String name = module + "-" + forkVersion() + ".jar";
+      Path jar = root().resolve(module).resolve("target").resolve(name);
+      if (!Files.isRegularFile(jar)) {
+        throw new ForkException("%s is missing; run mvn install -DskipTests first.",
+          root().relativize(jar));
+      }
+      kit.put("jars/" + name, Files.readAllBytes(jar));
+      build.append(module).append(' ').append(identity(jar)).append('\n');
+    }
+    kit.put(BUILD, build.toString().getBytes(StandardCharsets.UTF_8));
+    for (String name : TOP) {
+      kit.put(name, Files.readAllBytes(root().resolve(name)));
+    }
+    add(kit, root().resolve("docs"), "docs/");
+    add(kit, root().resolve("patches"), "patches/");
+    add(kit, programs.toPath(), "");
+    if (materials.isDirectory()) {
+      add(kit, materials.toPath(), "");
+    }
+    byte[] bill = kit.remove(BILL);
+    if (bill != null) {
+      kit.put(DependencyReport.NAME, DependencyReport.of(bill).getBytes(StandardCharsets.UTF_8));
+    }
+    export(kit);
+    StringBuilder sums = new StringBuilder();
+    for (Map.Entry<String, byte[]> file : kit.entrySet()) {
+      sums.append(Digests.sha256(file.getValue())).append("  ").append(file.getKey()).append('\n');
+    }
+    kit.put(SUMS, sums.toString().getBytes(StandardCharsets.UTF_8));
+    new OutputTree(folder.toPath()).write(kit);
+    getLog().info(kit.size() + " files in " + root().relativize(folder.toPath()));
+  }
+
+  /** Returns version and source checksum, in the words of ServerInfo. */
+  private static String identity(Path jar) throws IOException {
+    try (JarFile file = new JarFile(jar.toFile())) {
+      Manifest manifest = file.getManifest();
+      Attributes main = manifest == null ? new Attributes() : manifest.getMainAttributes();
+      String version = main.getValue(Attributes.Name.IMPLEMENTATION_VERSION);
+      String checksum = main.getValue("Source-Checksum");
+      if (version == null || checksum == null) {
+        throw new ForkException("%s does not say what it was built from; run mvn clean install "
+          + "-DskipTests.", jar.getFileName());
+      }
+      return version + " " + checksum;
+    }
+  }
+
+  private static void add(Map<String, byte[]> kit, Path from, String to) throws IOException {
+    for (Path file : OutputTree.files(from)) {
+      kit.put(to + OutputTree.slashed(from.relativize(file)), Files.readAllBytes(file));
+    }
+  }
+
+  private void export(Map<String, byte[]> kit) throws IOException {
+    Series series = Series.read(root());
+    ForkHistory history = ForkHistory.of(baseTree(), series, root());
+    try (GitStore store = GitStore.inMemory(time())) {
+      MailPatch mail = new MailPatch(store, GitStore.AUTHOR + " <" + GitStore.MAIL + ">", time(),
+        forkVersion());
+      for (Export.Exported one : new Export(store, series, history, mail, baseVersion()).all()) {
+        kit.put("patches/jira/" + one.fileName(), one.content());
+      }
+    }
+  }
+}

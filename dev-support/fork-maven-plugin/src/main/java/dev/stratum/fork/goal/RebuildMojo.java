@@ -1,0 +1,66 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package dev.stratum.fork.goal;
+
+import dev.stratum.fork.ForkException;
+import dev.stratum.fork.git.ForkTree;
+import dev.stratum.fork.git.Rebuild;
+import dev.stratum.fork.series.PatchFile;
+import dev.stratum.fork.series.Series;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.apache.maven.plugins.annotations.Mojo;
+import org.eclipse.jgit.lib.ObjectId;
+
+/** Writes the commits of {@code target/forktree} back to patches/ and the source folders. */
+@Mojo(name = "rebuild", aggregator = true, threadSafe = true)
+public final class RebuildMojo extends AbstractSeriesMojo {
+
+  @Override
+  void run() throws IOException {
+    if (!Files.isDirectory(forkTree().resolve(".git"))) {
+      throw new ForkException("%s does not exist; run fork:checkout first.", forkTree());
+    }
+    try (ForkTree tree = ForkTree.open(forkTree(), time())) {
+      List<String> actions = rebuild(tree, root());
+      actions.forEach(action -> getLog().info(action));
+      getLog().info(Series.read(root()).patches().size() + " patches; "
+        + (actions.isEmpty() ? "nothing" : actions.size() + " files") + " changed");
+    }
+  }
+
+  /** Writes the tree's commits back; returns a line for each file changed in the repository. */
+  public static List<String> rebuild(ForkTree tree, Path root) throws IOException {
+    List<String> changes = tree.uncommitted();
+    if (!changes.isEmpty()) {
+      throw new ForkException("%s has changes that were never committed (%s); commit them first.",
+        tree.folder(), String.join(", ", changes));
+    }
+    ObjectId base = tree.base();
+    if (base == null || tree.head() == null) {
+      throw new ForkException("%s was not made by fork:checkout; delete it and run fork:checkout.",
+        tree.folder());
+    }
+    Path series = root.resolve(PatchFile.FOLDER + Series.FILE);
+    Rebuild.Plan plan = new Rebuild(tree.store()).plan(base, tree.head(),
+      Files.exists(series) ? Files.readAllBytes(series) : null);
+    return tree.writeBack(plan, root);
+  }
+}

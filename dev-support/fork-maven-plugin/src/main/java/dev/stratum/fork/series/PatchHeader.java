@@ -1,0 +1,184 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package dev.stratum.fork.series;
+
+import dev.stratum.fork.ForkException;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * The block of {@code Key: value} lines at the head of a patch. A value may go on in lines that
+ * begin with a space. The text is kept as it was written, so that a header survives a round trip
+ * through a commit message byte for byte. Immutable.
+ */
+public final class PatchHeader {
+  static final String SUBJECT = "Subject";
+  static final String JIRA = "JIRA";
+  static final String REASON = "Reason";
+  static final String UPSTREAM = "Upstream";
+  static final String NEEDS = "Needs";
+  static final String ADDS = "Adds";
+  /** Every key, each of which a patch has exactly once. */
+  static final List<String> KEYS = List.of(SUBJECT, JIRA, REASON, UPSTREAM, NEEDS, ADDS);
+
+  private static final Pattern KEY = Pattern.compile("([A-Za-z][A-Za-z-]*):(.*)", Pattern.DOTALL);
+  private static final Pattern VERSIONS =
+    Pattern.compile("in (\\d[^ ,]*(?:(?:,? and|,) \\d[^ ,]*)*)");
+  private static final Pattern ISSUE = Pattern.compile("HBASE-[0-9]+");
+
+  /** The raw lines of each key, in the order in which they were written. */
+  private final Map<String, String> raw;
+
+  private PatchHeader(Map<String, String> raw) {
+    this.raw = raw;
+  }
+
+  /**
+   * Reads a header.
+   * @param name what the header belongs to, for messages, such as {@code patches/x.patch}
+   * @param text the lines up to the first empty line or {@code diff --git}
+   */
+  static PatchHeader parse(String name, String text) {
+    Map<String, String> raw = parseKeys(name, text);
+    for (String key : KEYS) {
+      if (!raw.containsKey(key)) {
+        throw new ForkException("%s has no '%s:' line in its header; add one (keys: %s).", name,
+          key, String.join(", ", KEYS));
+      }
+    }
+    PatchHeader header = new PatchHeader(raw);
+    if (header.subject().isEmpty()) {
+      throw new ForkException("%s has an empty 'Subject:'; say in a few words what it does.",
+        name);
+    }
+    return header;
+  }
+
+  private static Map<String, String> parseKeys(String name, String text) {
+    Map<String, String> raw = new LinkedHashMap<>();
+    String last = null;
+    int number = 0;
+    for (String line : text.split("\n")) {
+      number++;
+      if (line.isBlank()) {
+        continue;
+      }
+      if (line.startsWith(" ") && last != null) {
+        raw.merge(last, "\n" + line, String::concat);
+        continue;
+      }
+      Matcher matcher = KEY.matcher(line);
+      if (!matcher.matches() || !KEYS.contains(matcher.group(1))) {
+        throw new ForkException("%s line %d is no header line: '%s'; a header has one "
+          + "'Key: value' line each for %s, then an empty line.", name, number, line,
+          String.join(", ", KEYS));
+      }
+      last = matcher.group(1);
+      if (raw.put(last, line) != null) {
+        throw new ForkException("%s has '%s:' twice in its header; keep one.", name, last);
+      }
+    }
+    return raw;
+  }
+
+  /** Returns a header of these values; {@code values} has every key of {@link #KEYS}. */
+  static PatchHeader of(Map<String, String> values) {
+    Map<String, String> raw = new LinkedHashMap<>();
+    for (String key : KEYS) {
+      raw.put(key, (key + ": " + values.get(key)).stripTrailing());
+    }
+    return new PatchHeader(raw);
+  }
+
+  private String value(String key) {
+    String text = raw.get(key);
+    return text.substring(text.indexOf(':') + 1).replaceAll("\\s+", " ").trim();
+  }
+
+  private List<String> words(String key) {
+    List<String> words = new ArrayList<>();
+    for (String word : value(key).split("[ ,]+")) {
+      if (!word.isEmpty() && !word.equals("-") && !word.equals("none")) {
+        words.add(word);
+      }
+    }
+    return words;
+  }
+
+  /** Returns the one line that says what the patch does. */
+  public String subject() {
+    return value(SUBJECT);
+  }
+
+  /** Returns the JIRA key such as HBASE-23296, or {@code null} for a patch without one. */
+  public String jira() {
+    Matcher matcher = ISSUE.matcher(value(JIRA));
+    return matcher.find() ? matcher.group() : null;
+  }
+
+  /** Returns why the patch exists and whether it goes upstream. */
+  public String reason() {
+    return value(REASON);
+  }
+
+  /**
+   * Returns whether {@code Upstream:} says that an HBase version has the patch, as in
+   * {@code in 2.6.6 and 3.0.0 (PR 7995)}. For which Hadoop the version is has no say.
+   */
+  public boolean isIn(String version) {
+    Matcher matcher = VERSIONS.matcher(value(UPSTREAM));
+    return matcher.lookingAt() && List.of(matcher.group(1).split(",? and |, "))
+      .contains(version.replaceFirst("-hadoop\\d+$", ""));
+  }
+
+  /** Returns the names of the earlier patches that this one builds on. */
+  public List<String> needs() {
+    return words(NEEDS);
+  }
+
+  /** Returns the repository paths of the source files that belong to the patch. */
+  public List<String> adds() {
+    return words(ADDS);
+  }
+
+  /** Returns this header with other files added; the same header if they are the same. */
+  public PatchHeader withAdds(List<String> paths) {
+    if (paths.equals(adds())) {
+      return this;
+    }
+    Map<String, String> changed = new LinkedHashMap<>(raw);
+    StringBuilder line = new StringBuilder("Adds:");
+    String joined = String.join(" ", paths);
+    if (joined.length() <= 90) {
+      line.append(joined.isEmpty() ? "" : " " + joined);
+    } else {
+      paths.forEach(path -> line.append("\n ").append(path));
+    }
+    changed.put(ADDS, line.toString());
+    return new PatchHeader(changed);
+  }
+
+  /** Returns the header's lines, each with its newline, as they stand in a patch file. */
+  public String text() {
+    return String.join("\n", raw.values()) + "\n";
+  }
+}

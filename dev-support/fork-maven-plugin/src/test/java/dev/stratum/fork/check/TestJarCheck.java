@@ -1,0 +1,129 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package dev.stratum.fork.check;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertThrows;
+import static org.junit.Assert.assertTrue;
+
+import dev.stratum.fork.ForkException;
+import dev.stratum.fork.OutputTree;
+import dev.stratum.fork.Repo;
+import dev.stratum.fork.base.BaseModule;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import javax.tools.JavaCompiler;
+import javax.tools.ToolProvider;
+import org.junit.Before;
+import org.junit.Rule;
+import org.junit.Test;
+import org.junit.rules.TemporaryFolder;
+
+/** The built jar against the published one. */
+public class TestJarCheck {
+  private static final String POINT = "package org.x;\npublic class Point<T> {\n"
+    + "  protected int at(T where) throws java.io.IOException { return 1; }\n"
+    + "  Runnable later() { return new Runnable() { public void run() { } }; }\n"
+    + "  static class Inner { }\n}\n";
+
+  @Rule
+  public final TemporaryFolder folder = new TemporaryFolder();
+  private Repo repo;
+  private final Map<String, String> sources = new TreeMap<>();
+  private BaseModule base;
+
+  @Before
+  public void setUp() throws Exception {
+    repo = new Repo(folder.getRoot().toPath());
+    sources.put("org/x/Point.java", POINT);
+    Map<String, byte[]> entries = new TreeMap<>();
+    sources.forEach((path, text) -> entries.put(path, Repo.bytes(text)));
+    base = new BaseModule("hbase-server", jar("base.jar", sources),
+      Repo.jar(repo.root.resolve("base-sources.jar"), entries));
+  }
+
+  private Path jar(String name, Map<String, String> files) throws Exception {
+    Path source = Files.createTempDirectory(repo.root, "src");
+    Path output = Files.createTempDirectory(repo.root, "out");
+    JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
+    List<String> args = new ArrayList<>(List.of("-proc:none", "-d", output.toString()));
+    for (Map.Entry<String, String> file : files.entrySet()) {
+      Repo.write(source.resolve(file.getKey()), file.getValue());
+      args.add(source.resolve(file.getKey()).toString());
+    }
+    assertEquals(0, compiler.run(null, null, null, args.toArray(new String[0])));
+    Map<String, byte[]> entries = new TreeMap<>();
+    for (Path file : OutputTree.files(output)) {
+      entries.put(OutputTree.slashed(output.relativize(file)), Files.readAllBytes(file));
+    }
+    entries.put("conf.xml", Repo.bytes("<a/>\n"));
+    return Repo.jar(repo.root.resolve(name), entries);
+  }
+
+  private String refused() {
+    return assertThrows(ForkException.class, this::check).getMessage();
+  }
+
+  private int check() throws Exception {
+    return new JarCheck(base, repo.series()).check(jar("built.jar", sources));
+  }
+
+  @Test
+  public void testSameClassesAndMembers() throws Exception {
+    assertEquals(3, check());
+  }
+
+  @Test
+  public void testOwnClassesMayBeAdded() throws Exception {
+    sources.put("org/x/Own.java", "package org.x;\nclass Own { }\n");
+    assertEquals(3, check());
+  }
+
+  @Test
+  public void testLostClass() throws Exception {
+    sources.put("org/x/Point.java", POINT.replace("static class Inner { }", ""));
+    assertEquals("built.jar lacks 1 entries of the published base.jar: org/x/Point$Inner.class; "
+      + "run mvn clean, and see whether a patch removes them.", refused());
+  }
+
+  @Test
+  public void testChangedMemberOfAClassThatNoPatchTouches() throws Exception {
+    for (String change : List.of("protected int at(T where)", "public int at(T where) throws "
+      + "java.io.IOException", "protected long at(T where) throws java.io.IOException",
+      "protected int at(Object where) throws java.io.IOException")) {
+      sources.put("org/x/Point.java",
+        POINT.replace("protected int at(T where) throws java.io.IOException", change));
+      assertTrue(change, refused().contains("1 classes that differ from the published base.jar "
+        + "although no patch touches their source: org/x/Point.class"));
+    }
+  }
+
+  @Test
+  public void testClassThatAPatchTouchesMayChange() throws Exception {
+    String path = "hbase-server/src/main/java/org/x/Point.java";
+    repo.patch("p.patch", "", "", "diff --git a/" + path + " b/" + path + "\n--- a/" + path
+      + "\n+++ b/" + path + "\n@@ -1 +1 @@\n-a\n+b\n");
+    sources.put("org/x/Point.java", POINT.replace("static class Inner",
+      "int added; static class Inner"));
+    assertEquals(0, check());
+  }
+}

@@ -1,0 +1,200 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package dev.stratum.fork.git;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertThrows;
+import static org.junit.Assert.assertTrue;
+
+import dev.stratum.fork.ForkException;
+import dev.stratum.fork.Repo;
+import dev.stratum.fork.series.Modules;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import org.junit.Before;
+import org.junit.Rule;
+import org.junit.Test;
+import org.junit.rules.TemporaryFolder;
+
+/** Moving the series to another base, with conflicts resolved by the real git. */
+public class TestRebase {
+  private static final Set<String> ALL = Set.copyOf(Modules.ALL);
+  private static final String OWN = Repo.JAVA + "Own.java";
+
+  @Rule
+  public final TemporaryFolder folder = new TemporaryFolder();
+  private Repo repo;
+  private Path tree;
+  private final SortedMap<String, byte[]> newBase = new TreeMap<>();
+
+  @Before
+  public void setUp() throws Exception {
+    repo = new Repo(folder.getRoot().toPath());
+    repo.checkout();
+    repo.edit(Repo.A, "a 5\n", "five\n");
+    repo.edit(OWN, "class Own { }\n");
+    repo.commit("First");
+    repo.edit(Repo.A, "a 15\n", "fifteen\n");
+    repo.commit("Second");
+    repo.edit(Repo.B, "b 5\n", "five\n");
+    repo.commit("Third");
+    repo.rebuild();
+    tree = folder.getRoot().toPath().resolve("target/rebase/tree");
+    newBase.putAll(repo.base);
+  }
+
+  private void newBase(String path, String old, String now) {
+    String text = Repo.text(newBase).get(path);
+    assertTrue(text.contains(old));
+    newBase.put(path, Repo.bytes(text.replace(old, now)));
+  }
+
+  private Rebase.Report run() throws Exception {
+    return run(ALL);
+  }
+
+  private Rebase.Report run(Set<String> modules) throws Exception {
+    try (Rebase rebase = new Rebase(tree, "2.7", Repo.TIME)) {
+      return rebase.run(newBase, modules, repo.history());
+    }
+  }
+
+  private Rebuild.Plan plan() throws Exception {
+    try (Rebase rebase = new Rebase(tree, "2.7", Repo.TIME)) {
+      return rebase.plan(Repo.bytes(repo.read("patches/series")));
+    }
+  }
+
+  private static List<String> lines(Rebase.Report report) {
+    return report.outcomes().stream().map(Object::toString).toList();
+  }
+
+  private static final List<String> CLEAN = List.of("clean    patches/STRATUM-first.patch",
+    "clean    patches/STRATUM-second.patch", "clean    patches/STRATUM-third.patch");
+
+  @Test
+  public void testCleanRebaseGivesPatchesForTheNewBase() throws Exception {
+    newBase(Repo.A, "a 1\n", "new\nlines\na 1\n");
+    newBase(Repo.B, "b 30\n", "");
+    assertEquals(CLEAN, lines(run()));
+    Rebuild.Plan plan = plan();
+    assertTrue(new String(plan.files().get("patches/STRATUM-first.patch"))
+      .contains("@@ -7 +7 @@\n-a 5\n+five\n"));
+    assertEquals("class Own { }\n", Repo.text(plan.sources()).get(OWN));
+    SortedMap<String, byte[]> patched = new TreeMap<>(newBase);
+    plan.patches().forEach(patch -> patch.apply(null, patched));
+    assertEquals(Repo.text(newBase).get(Repo.A).replace("a 5", "five").replace("a 15", "fifteen"),
+      Repo.text(patched).get(Repo.A));
+  }
+
+  @Test
+  public void testSameBaseGivesTheSamePatches() throws Exception {
+    assertEquals(CLEAN, lines(run()));
+    SortedMap<String, String> files = Repo.text(plan().files());
+    SortedMap<String, String> here = repo.snapshot();
+    assertEquals(here, files);
+  }
+
+  @Test
+  public void testConflictIsLeftForGitAndTheRestIsReported() throws Exception {
+    newBase(Repo.A, "a 15\n", "xv\n");
+    Rebase.Report report = run();
+    assertEquals(List.of(CLEAN.get(0), "conflict patches/STRATUM-second.patch: " + Repo.A
+      + " is changed in the same lines", CLEAN.get(2)), lines(report));
+    assertEquals("STRATUM-second.patch", report.waiting().name());
+    assertEquals("UU " + Repo.A + "\n", Repo.git(tree, "status", "--short"));
+    assertTrue(Repo.harvest(tree).get(Repo.A)
+      .contains("<<<<<<< 2.7\nxv\n=======\nfifteen\n>>>>>>> STRATUM-second\n"));
+    String message = assertThrows(ForkException.class, this::run).getMessage();
+    assertTrue(message, message.contains("still has an unfinished patch (" + Repo.A + ")"));
+
+    Repo.write(tree.resolve(Repo.A), Repo.text(newBase).get(Repo.A).replace("a 5", "five")
+      .replace("xv\n", "XV\n"));
+    Repo.git(tree, "add", "-A");
+    Repo.git(tree, "commit", "-q", "--no-edit");
+    assertEquals(List.of("done     patches/STRATUM-first.patch",
+      "done     patches/STRATUM-second.patch", CLEAN.get(2)), lines(run()));
+    Rebuild.Plan plan = plan();
+    assertEquals(3, plan.patches().size());
+    assertTrue(new String(plan.patches().get(1).content())
+      .contains("@@ -15 +15 @@\n-xv\n+XV\n"));
+  }
+
+  @Test
+  public void testConflictMarkersLeftInACommitAreRefused() throws Exception {
+    newBase(Repo.A, "a 15\n", "xv\n");
+    run();
+    Repo.git(tree, "add", "-A");
+    Repo.git(tree, "commit", "-q", "--no-edit");
+    String message = assertThrows(ForkException.class, this::run).getMessage();
+    assertTrue(message, message.contains(Repo.A) && message.contains("'<<<<<<<'"));
+  }
+
+  @Test
+  public void testPatchDroppedInTheWorkTreeStaysDropped() throws Exception {
+    newBase(Repo.A, "a 15\n", "xv\n");
+    run();
+    Repo.git(tree, "cherry-pick", "--abort");
+    assertEquals(List.of("done     patches/STRATUM-first.patch",
+      "dropped  patches/STRATUM-second.patch", CLEAN.get(2)), lines(run()));
+    assertEquals(2, plan().patches().size());
+  }
+
+  @Test
+  public void testPatchThatTheNewBaseHasIsEmpty() throws Exception {
+    newBase(Repo.B, "b 5\n", "five\n");
+    assertEquals(List.of(CLEAN.get(0), CLEAN.get(1), "empty    patches/STRATUM-third.patch"),
+      lines(run()));
+    assertEquals(2, plan().patches().size());
+  }
+
+  @Test
+  public void testFileGoneOrAlreadyThere() throws Exception {
+    newBase.remove(Repo.B);
+    newBase.put(OWN, Repo.bytes("class Own { int upstream; }\n"));
+    assertEquals(List.of(
+      "conflict patches/STRATUM-first.patch: " + OWN + " exists already", CLEAN.get(1),
+      "conflict patches/STRATUM-third.patch: " + Repo.B + " does not exist"), lines(run()));
+    assertFalse(Repo.git(tree, "status", "--short").isEmpty());
+  }
+
+  @Test
+  public void testMissingModuleIsLeftOut() throws Exception {
+    newBase.keySet().removeIf(path -> path.startsWith("hbase-client/"));
+    repo.edit("hbase-client/src/main/java/org/x/C.java", "c 5\n", "five\n");
+    repo.commit("Client");
+    repo.rebuild();
+    assertEquals("empty    patches/STRATUM-client.patch",
+      lines(run(Set.of("hbase-common", "hbase-server"))).get(3));
+  }
+
+  @Test
+  public void testOtherTargetIsRefusedWhileOneIsUnfinished() throws Exception {
+    run();
+    String message = assertThrows(ForkException.class, () -> {
+      try (Rebase rebase = new Rebase(tree, "3.0", Repo.TIME)) {
+        rebase.run(newBase, ALL, repo.history());
+      }
+    }).getMessage();
+    assertTrue(message, message.contains("holds a rebase to 2.7; finish it, or delete the folder"));
+  }
+}

@@ -1,0 +1,168 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package dev.stratum.fork.series;
+
+import static org.junit.Assert.assertArrayEquals;
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertThrows;
+import static org.junit.Assert.assertTrue;
+
+import dev.stratum.fork.ForkException;
+import dev.stratum.fork.Repo;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.util.List;
+import org.junit.Before;
+import org.junit.Rule;
+import org.junit.Test;
+import org.junit.rules.TemporaryFolder;
+
+/** Reading patches/, and the sentence for everything that is wrong there. */
+public class TestSeries {
+  private static final String OWN = Repo.JAVA + "Own.java";
+
+  @Rule
+  public final TemporaryFolder folder = new TemporaryFolder();
+  private Repo repo;
+
+  @Before
+  public void setUp() throws Exception {
+    repo = new Repo(folder.getRoot().toPath());
+  }
+
+  private void assertRefused(String... parts) {
+    String message = assertThrows(ForkException.class, repo::series).getMessage();
+    for (String part : parts) {
+      assertTrue(message + " has " + part, message.contains(part));
+    }
+    assertTrue(message, message.endsWith("."));
+  }
+
+  private static String edit(String path) {
+    return "diff --git a/" + path + " b/" + path + "\n--- a/" + path + "\n+++ b/" + path
+      + "\n@@ -1 +1 @@\n-a\n+b\n";
+  }
+
+  @Test
+  public void testNoSeriesFileIsAnEmptySeries() throws Exception {
+    Files.delete(repo.root.resolve("patches/series"));
+    assertEquals(List.of(), repo.series().patches());
+  }
+
+  @Test
+  public void testHeaderValuesMayGoOnInIndentedLines() throws Exception {
+    repo.write(OWN, "x");
+    repo.write(Repo.TESTS + "TestOwn.java", "x");
+    String header = "Subject: Do it\nJIRA: HBASE-1 and follow-ups\nReason: first\n second\n"
+      + "Upstream: none\nNeeds: none\nAdds:\n " + OWN + "\n " + Repo.TESTS + "TestOwn.java\n";
+    repo.write("patches/a.patch", header + "\n");
+    repo.write("patches/series", "a.patch\n");
+    PatchHeader parsed = repo.series().patches().get(0).header();
+    assertEquals("Do it", parsed.subject());
+    assertEquals("HBASE-1", parsed.jira());
+    assertEquals("first second", parsed.reason());
+    assertEquals(List.of(), parsed.needs());
+    assertEquals(List.of(OWN, Repo.TESTS + "TestOwn.java"), parsed.adds());
+    assertEquals(header, parsed.text());
+  }
+
+  @Test
+  public void testPatchMissingOrNotNamed() throws Exception {
+    repo.write("patches/series", "gone.patch # a comment\n");
+    assertRefused("patches/series names gone.patch", "add the file or remove the line");
+    repo.write("patches/series", "");
+    repo.write("patches/extra.patch", Repo.header("x", "", ""));
+    assertRefused("patches/extra.patch is not in patches/series");
+    repo.write("patches/series", "extra.patch\nextra.patch\n");
+    assertRefused("names extra.patch twice");
+  }
+
+  @Test
+  public void testHeaderKeys() throws Exception {
+    repo.write("patches/series", "p.patch\n");
+    repo.write("patches/p.patch", "Subject: x\nJIRA: -\nReason: r\nUpstream: -\nNeeds:\n");
+    assertRefused("patches/p.patch has no 'Adds:' line");
+    repo.write("patches/p.patch", Repo.header("x", "", "").replace("Needs:", "Need:"));
+    assertRefused("patches/p.patch line 5 is no header line: 'Need: '");
+    repo.write("patches/p.patch", Repo.header("x", "", "") + "JIRA: HBASE-1\n");
+    assertRefused("patches/p.patch has 'JIRA:' twice");
+    repo.write("patches/p.patch", Repo.header("", "", ""));
+    assertRefused("patches/p.patch has an empty 'Subject:'");
+  }
+
+  @Test
+  public void testAddedFileThatDoesNotExist() throws Exception {
+    repo.patch("p.patch", "", OWN, "");
+    assertRefused("patches/p.patch", OWN, "no such file");
+  }
+
+  @Test
+  public void testAddedFileOfTwoPatches() throws Exception {
+    repo.write(OWN, "x");
+    repo.patch("p.patch", "", OWN, "");
+    repo.patch("q.patch", "", OWN, "");
+    assertRefused("patches/q.patch", OWN, "patches/p.patch", "first patch that adds it");
+  }
+
+  @Test
+  public void testUnknownModule() throws Exception {
+    repo.patch("p.patch", "", "", edit("hbase-shell/src/main/java/A.java"));
+    assertRefused("patches/p.patch line 8", "hbase-shell/src/main/java/A.java",
+      "none of the modules hbase-common, hbase-client, hbase-server");
+    repo.write("patches/p.patch", Repo.header("x", "", "pom.xml"));
+    assertRefused("patches/p.patch 'Adds:' names pom.xml", "none of the modules");
+    repo.write("patches/p.patch", Repo.header("x", "", "") + "\n" + edit("hbase-server/pom.xml"));
+    assertRefused("hbase-server/pom.xml, which is not below hbase-server/src/");
+  }
+
+  @Test
+  public void testRenameIntoAnotherModule() throws Exception {
+    String to = "hbase-client/src/main/java/org/x/A.java";
+    repo.patch("p.patch", "", "", "diff --git a/" + Repo.A + " b/" + to
+      + "\nsimilarity index 100%\nrename from " + Repo.A + "\nrename to " + to + "\n");
+    assertRefused("patches/p.patch line 8 renames " + Repo.A, "source file of hbase-client");
+  }
+
+  @Test
+  public void testNeedIsANameOrAnIssueOfAnEarlierPatch() throws Exception {
+    repo.write("patches/HBASE-1-a.patch", Repo.header("x", "", "").replace("JIRA: -",
+      "JIRA: HBASE-1"));
+    repo.write("patches/series", "HBASE-1-a.patch\n");
+    repo.patch("b.patch", "HBASE-1", "", "");
+    repo.patch("c.patch", "b.patch, HBASE-1-a", "", "");
+    Series series = repo.series();
+    assertEquals(List.of("HBASE-1-a.patch", "b.patch"), series.needed(series.patches().get(2))
+      .stream().map(PatchFile::name).toList());
+    repo.patch("d.patch", "e", "", "");
+    repo.patch("e.patch", "", "", "");
+    assertRefused("patches/d.patch needs e", "no earlier patch");
+  }
+
+  @Test
+  public void testSeriesFileKeepsCommentsWithTheLineBelow() {
+    byte[] old = Repo.bytes("# head\n\n# about a\na.patch\n# about b\nb.patch # why\n# end\n");
+    assertArrayEquals(old, SeriesFile.rewrite(old, List.of("a.patch", "b.patch")));
+    assertEquals("# head\n\n# about b\nb.patch # why\nc.patch\n# about a\na.patch\n# end\n",
+      new String(SeriesFile.rewrite(old, List.of("b.patch", "c.patch", "a.patch")),
+        StandardCharsets.UTF_8));
+    assertEquals("# head\n\n# about b\nb.patch # why\n# end\n",
+      new String(SeriesFile.rewrite(old, List.of("b.patch")), StandardCharsets.UTF_8));
+    assertEquals("a.patch\n",
+      new String(SeriesFile.rewrite(null, List.of("a.patch")), StandardCharsets.UTF_8));
+  }
+}
