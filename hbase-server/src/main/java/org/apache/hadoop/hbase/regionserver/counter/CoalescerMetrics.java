@@ -36,7 +36,7 @@ final class CoalescerMetrics {
 
   private final Histogram groupSize;
   private final Counter merged;
-  private final Counter carried;
+  private final Counter queued;
   private final Counter single;
   private final Counter irregular;
   private final Counter hooked;
@@ -49,7 +49,7 @@ final class CoalescerMetrics {
   private CoalescerMetrics(MetricRegistry registry) {
     groupSize = registry.histogram("GroupSize");
     merged = registry.counter("MergedIncrementCount");
-    carried = registry.counter("QueuedIncrementCount");
+    queued = registry.counter("QueuedIncrementCount");
     single = registry.counter("SingleIncrementCount");
     irregular = registry.counter("UnmergeableIncrementCount");
     hooked = registry.counter("CoprocessorIncrementCount");
@@ -64,11 +64,11 @@ final class CoalescerMetrics {
     return new CoalescerMetrics(MetricRegistries.global().create(INFO));
   }
 
-  /** @param withoutHandler how many of the group waited without a handler */
+  /** @param withoutHandler how many members waited without a handler */
   void group(int size, int withoutHandler) {
     groupSize.update(size);
     merged.increment(size);
-    carried.increment(withoutHandler);
+    queued.increment(withoutHandler);
   }
 
   /** Returns how many groups there were, of one increment or more. */
@@ -76,7 +76,7 @@ final class CoalescerMetrics {
     return groupSize.getCount();
   }
 
-  /** Returns how many increments found nobody at their row. */
+  /** Returns how many increments were applied with no other of their row in flight. */
   long singles() {
     return single.getCount();
   }
@@ -109,7 +109,7 @@ final class CoalescerMetrics {
     failedGroup.increment();
   }
 
-  /** A call whose turn has come, and which the scheduler does not take. */
+  /** Counts a call that had waited and that the scheduler does not accept. */
   void refused() {
     refused.increment();
   }

@@ -38,14 +38,14 @@ import org.apache.hadoop.hbase.util.Bytes;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * What increments have to have in common to be done as one: region, row (unless rows are done
- * together), columns, time range, durability and attributes, time to live and priority among them.
- * Immutable.
+ * The properties that increments must have in common to be merged: region, row (unless the rows of
+ * a region are merged), columns, time range, durability, and attributes with time to live and
+ * priority among them. Immutable.
  */
 @InterfaceAudience.Private
 final class CounterKey {
 
-  /** What Mutation calls, for itself, the attribute that says whether results are wanted. */
+  /** Mutation's attribute of whether results are returned. */
   private static final String RETURN_RESULTS = "_rr_";
 
   private static final byte PUT = KeyValue.Type.Put.getCode();
@@ -57,7 +57,7 @@ final class CounterKey {
   /** Null if the row does not matter. */
   private final byte[] row;
   private final Increment first;
-  /** Family and qualifier in turns, sorted. */
+  /** Families and qualifiers alternately, sorted. */
   private final byte[][] columns;
   private final Map<String, byte[]> attributes;
   private final int hash;
@@ -77,10 +77,9 @@ final class CounterKey {
   }
 
   /**
-   * @param together whether increments of different rows are done as one, too
-   * @return null if the increment can't be merged with any: it has a column twice, a cell with
-   *         tags, with a time of its own, or one that is not eight bytes wide, or its family keeps
-   *         versions, each of which is to be one increment's
+   * @param together whether increments of different rows are merged
+   * @return null if the increment cannot be merged: it has a column twice, a cell with tags, with a
+   *         timestamp, or with a value that is not eight bytes long, or its family keeps versions
    */
   static CounterKey of(HRegion region, Increment increment, boolean together) {
     for (byte[] family : increment.getFamilyCellMap().keySet()) {
@@ -119,12 +118,12 @@ final class CounterKey {
     return region;
   }
 
-  /** Returns whether increments of different rows have it. */
+  /** Returns whether increments of different rows may have this key. */
   boolean together() {
     return row == null;
   }
 
-  /** Returns a key with all that this one has, and a row. */
+  /** Returns this key with a row. */
   CounterKey of(byte[] one) {
     return new CounterKey(region, one, first, columns, attributes);
   }
@@ -142,7 +141,7 @@ final class CounterKey {
     return cells;
   }
 
-  /** Returns what an increment with a key adds to each column, in the order of a result. */
+  /** Returns the amounts of an increment that has a key, in the order of a result. */
   static long[] amounts(Increment increment) {
     List<Cell> cells = cells(increment);
     long[] amounts = new long[cells.size()];

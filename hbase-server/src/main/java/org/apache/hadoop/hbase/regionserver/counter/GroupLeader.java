@@ -63,19 +63,19 @@ final class GroupLeader {
     this.pass = pass;
   }
 
-  /** Runs all calls of a chain that are left, each inside the one before, and does the sum. */
+  /** Runs the remaining calls of a chain, each nested in the one before, and applies the sum. */
   void run(NestedCalls chain, CounterKey key, HRegion region) {
     RpcCall own = RpcServer.getCurrentCall().orElse(null);
     for (IncrementCall next = chain.next(); next != null; next = chain.next()) {
       try {
-        // A duplicate may have to wait for one of this chain: not here.
+        // A duplicate would have to wait for a member of this chain.
         if (nonces.tryStart(next)) {
           next.run(chain);
         } else {
           next.dispatchInTime();
         }
       } catch (RuntimeException | Error e) {
-        // Its client gets no answer, as from a handler that fails so.
+        // Its client gets no response, as when a handler fails so.
         LOG.error("An increment of {} failed", key, e);
       } finally {
         RpcServer.setCurrentCall(own);
@@ -87,10 +87,10 @@ final class GroupLeader {
   }
 
   /**
-   * Does the sum of this increment and of all that wait behind it, and passes the turn on.
+   * Applies the sum of this increment and of all that wait behind it, and passes the leadership on.
    * <p>
-   * Invariant: whoever is taken out of the queue is told how it ends before the turn is passed on,
-   * whatever is thrown; that it failed if the edit may be in the WAL, else to go on by itself.
+   * Invariant: each increment that was taken out of the queue is completed before the leadership is
+   * passed on, whatever is thrown: failed if the edit may be in the WAL, else applied alone.
    */
   void lead(CounterKey key, IncrementQueue queue, HRegion region, PendingIncrement leader) {
     List<PendingIncrement> waiting = Collections.emptyList();
@@ -107,8 +107,8 @@ final class GroupLeader {
       try {
         releaseLeft(waiting, chain);
       } finally {
-        // After those who are done have been woken: where threads wait for processors, the sooner
-        // these answer, the more of their clients' next increments are in the next group.
+        // After the members have been unparked: where threads wait for processors, the sooner the
+        // members respond, the more of their clients' next increments are in the next group.
         leader.release();
         pass.accept(key, queue);
       }
@@ -118,7 +118,7 @@ final class GroupLeader {
     }
   }
 
-  /** Has those go on by themselves who were taken for a group that was not even tried. */
+  /** Releases members of a group that was not even tried, to be applied alone. */
   private static void releaseLeft(List<PendingIncrement> taken, NestedCalls chain) {
     for (PendingIncrement left : taken) {
       if (left.state() != State.TAKEN) {
@@ -138,7 +138,7 @@ final class GroupLeader {
     }
   }
 
-  /** Does the sum of a chain's members, and tells all of them how it ended. */
+  /** Applies the sum of a chain's members, and completes all of them. */
   private void runGroup(NestedCalls chain, CounterKey key, HRegion region) {
     List<PendingIncrement> members = chain.members();
     if (members.isEmpty()) {
@@ -166,12 +166,12 @@ final class GroupLeader {
         metrics.failedGroup();
       }
     } catch (RuntimeException | Error e) {
-      // All have been told already.
+      // All members are complete already.
       LOG.error("A group of increments of {} is not counted", key, e);
     }
   }
 
-  /** Removes those whose row is held, and has them go on with those of their row alone. */
+  /** Removes the members whose row is locked; they wait in the queue of their row. */
   private static void setApart(HRegion region, List<PendingIncrement> members,
     PendingIncrement leader) {
     members.removeIf(member -> {
@@ -189,14 +189,14 @@ final class GroupLeader {
   }
 
   /**
-   * Whether somebody has the row's lock or waits for it. That is never a group of all rows, whose
-   * turn is the caller's. Who holds it is not to keep the other rows waiting.
+   * Returns whether a row is locked, or waited for. The holder is never a group of all rows, since
+   * the caller leads those, and it must not delay the other rows.
    */
   static boolean isLocked(HRegion region, byte[] row) {
     return region.getLockedRows().containsKey(new HashedBytes(row));
   }
 
-  /** The region has counted one write for each row, and one increment; here are the others. */
+  /** Counts what the region has not: it has counted one write for each row, and one increment. */
   private void count(HRegion region, IncrementGroup group) {
     metrics.group(group.size(), group.calls());
     int others = group.size() - group.rows();

@@ -27,9 +27,9 @@ import org.apache.hadoop.hbase.wal.WALKeyImpl;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * The nonces of increments that go to the WAL as one edit. A WAL key has room for one nonce, which
- * is the first's; those of the others are an extended attribute of the key, sixteen bytes each, so
- * that a server that replays the edit knows all of them. A stock server leaves the attribute alone.
+ * The nonces of increments that are written to the WAL as one edit. A WAL key has one nonce, which
+ * is that of the first member; the others are in an extended attribute of the key, sixteen bytes
+ * each, so that a server that replays the edit has all of them. A stock server ignores it.
  * <p>
  * An instance belongs to the thread that writes the edit, from {@link #begin} to {@link #end}.
  */
@@ -51,7 +51,7 @@ public final class GroupNonces {
     this.others = others;
   }
 
-  /** Returns what the next edit of this thread is to carry, until {@link #end}. */
+  /** Returns the nonces for the next edit of this thread, until {@link #end}. */
   static GroupNonces begin(List<PendingIncrement> group) {
     NonceKey first = null;
     ByteBuffer others = ByteBuffer.allocate(group.size() * PAIR);
@@ -77,17 +77,14 @@ public final class GroupNonces {
     CURRENT.remove();
   }
 
-  /**
-   * Whether the edit may have reached the WAL. What fails before that has changed nothing; what
-   * fails after it may have.
-   */
+  /** Returns whether the edit may have reached the WAL. A failure before that changed nothing. */
   boolean appended() {
     return appended;
   }
 
   /**
    * Called when an edit is about to be appended.
-   * @param own the nonce that the edit would carry
+   * @param own the nonce of the edit without this class
    * @return the nonce for the WAL key
    */
   public static NonceKey of(NonceKey own) {
@@ -99,7 +96,7 @@ public final class GroupNonces {
     return current.first == null ? own : current.first;
   }
 
-  /** Adds to the key of the edit what has no room in its own nonce. */
+  /** Adds the nonces of all members but the first to the key of the edit. */
   public static void addTo(WALKeyImpl key) {
     GroupNonces current = CURRENT.get();
     if (current != null && current.others.length > 0) {

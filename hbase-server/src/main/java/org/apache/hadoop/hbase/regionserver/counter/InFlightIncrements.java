@@ -22,25 +22,25 @@ import org.apache.yetus.audience.InterfaceAudience;
 import org.apache.hbase.thirdparty.com.google.protobuf.ByteString;
 
 /**
- * Where increments that may have to wait for each other meet: those of a row, or of a region, take
- * the same lane. One that finds its lane empty has nobody to wait for, and need not even be read to
- * know that. Others of the same lane may be of another row, which costs them that they are read.
- * Thread-safe; nobody waits for a lane.
+ * The increments in flight, in lanes: all of a row, or of a region, are in one lane. An increment
+ * that finds its lane empty has none to wait for, which is known without reading it. Increments of
+ * different rows may share a lane by chance; then the later one is read to find out. Thread-safe;
+ * no thread waits for a lane.
  */
 @InterfaceAudience.Private
 final class InFlightIncrements {
 
-  /** A few increments that are under way at a time seldom meet by chance; these take 100 KB. */
+  /** Lanes for which increments of different rows seldom share one; they take 100 KB. */
   private static final int BITS = 12;
 
-  /** How many are under way, from when a request has been read to its answer. */
+  /** The increments of a lane in flight, from the parsing of their requests to the responses. */
   static final class Lane {
-    private int underWay;
+    private int inFlight;
     private IncrementCall first;
 
-    /** @return whether nobody is under way */
+    /** @return whether the lane was empty */
     synchronized boolean enter(IncrementCall call) {
-      if (underWay++ > 0) {
+      if (inFlight++ > 0) {
         return false;
       }
       first = call;
@@ -48,19 +48,19 @@ final class InFlightIncrements {
     }
 
     synchronized void leave(IncrementCall call) {
-      underWay--;
+      inFlight--;
       if (first == call) {
         first = null;
       }
     }
 
-    /** Returns the call of a place that found the lane empty and is still under way, or null. */
+    /** Returns the call of a place that found the lane empty and is still in flight, or null. */
     synchronized IncrementCall first(int place) {
       return first != null && first.place() == place ? first : null;
     }
 
-    private synchronized int underWay() {
-      return underWay;
+    private synchronized int inFlight() {
+      return inFlight;
     }
   }
 
@@ -72,23 +72,23 @@ final class InFlightIncrements {
     }
   }
 
-  /** @param place of a row or region; others may have the same */
+  /** @param place hash of a row or region */
   Lane at(int place) {
     // Fibonacci hashing: the upper bits depend on all of them.
     return lanes[place * 0x9E3779B9 >>> Integer.SIZE - BITS];
   }
 
-  /** Returns how many increments are under way. */
-  int underWay() {
+  /** Returns how many increments are in flight. */
+  int inFlight() {
     int all = 0;
     for (Lane lane : lanes) {
-      all += lane.underWay();
+      all += lane.inFlight();
     }
     return all;
   }
 
   /**
-   * Returns the same for the same bytes in either form.
+   * Returns the hash of a row or region, equal for both types of its bytes.
    * @param row null if the row does not matter
    */
   static int place(ByteString region, ByteString row) {

@@ -29,15 +29,16 @@ import org.apache.yetus.audience.InterfaceAudience;
 import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MutationProto;
 
 /**
- * An increment whose call no handler has begun yet. One that finds nobody of its row under way goes
- * to a handler, unread; those that come meanwhile, and are read, give it the turn that they wait
- * for. Any other waits for its turn without a thread; then either a handler is given the call,
- * which leads, or the thread that leads already runs it, inside of its own.
+ * The increment of a call that no handler has begun yet. If no increment of its row is in flight,
+ * the call is dispatched without its increment being read; the first one that arrives meanwhile
+ * makes it the leader of a queue. Any other call waits in a queue without a thread, until it is
+ * dispatched as the leader or the thread that leads runs it nested in its own call. Thread-safe
+ * where a method says so by synchronizing; the rest is for the thread that has the call.
  */
 @InterfaceAudience.Private
 public final class IncrementCall extends PendingIncrement implements ObservedCallRunner.Watcher {
 
-  /** The one that the thread runs, and has not come to the increment of. */
+  /** The call that the thread runs and whose increment it has not reached yet. */
   private static final ThreadLocal<IncrementCall> BEGUN = new ThreadLocal<>();
 
   private final IncrementCoalescer coalescer;
@@ -45,21 +46,24 @@ public final class IncrementCall extends PendingIncrement implements ObservedCal
   private CallRunner runner;
   private RpcScheduler scheduler;
   private int place;
-  /** Where it is under way, until it is over. */
+  /** Its lane, until it has ended. */
   private InFlightIncrements.Lane lane;
-  /** Whether it found nobody there. */
+  /** Whether it found its lane empty. */
   private boolean lone;
-  /** Whether it is being done by itself. */
+  /** Whether it is being applied outside of any queue. */
   private boolean alone;
-  /** Whether it has no more to do with turns. */
+  /** Whether it cannot lead any more. */
   private boolean over;
-  /** Null if it was not read, or is not to be merged; a lone one has that of who waits for it. */
+  /**
+   * Null if it was not read, or is not to be merged. The key of a lone call is that of the
+   * increment that waits for it.
+   */
   private CounterKey key;
-  /** What it was given, if anything. */
-  private IncrementQueue turn;
-  /** Whether it has the turn still, and nobody can take it. */
+  /** The queue that it leads, or null. */
+  private IncrementQueue queue;
+  /** Whether it leads for certain: no thread that joins can take over. */
   private boolean holds;
-  /** What runs it, if anything. */
+  /** The chain that runs it, or null. */
   private NestedCalls chain;
   private IncrementCall outer;
 
@@ -79,7 +83,7 @@ public final class IncrementCall extends PendingIncrement implements ObservedCal
     return request;
   }
 
-  /** @return whether it is alone there */
+  /** @return whether the lane was empty */
   boolean enter(InFlightIncrements lanes, int place) {
     this.place = place;
     lane = lanes.at(place);
@@ -94,7 +98,7 @@ public final class IncrementCall extends PendingIncrement implements ObservedCal
     }
   }
 
-  /** Returns the call that found nobody of its row under way and is not over yet, or null. */
+  /** Returns the call in flight that found the lane of this one empty, or null. */
   IncrementCall ahead() {
     return lane.first(place);
   }
@@ -113,36 +117,38 @@ public final class IncrementCall extends PendingIncrement implements ObservedCal
     this.key = key;
   }
 
-  /** Returns the increment of a request, if this thread is about to do it and it has been read. */
+  /** Returns the increment of a request, if this thread is about to apply it and it was read. */
   static Increment read(MutationProto mutation) {
     IncrementCall begun = BEGUN.get();
     return begun != null && begun.request.mutation() == mutation ? begun.increment() : null;
   }
 
   /**
-   * Gives a lone one the turn of who comes next, who is going to wait for it.
-   * @param unbegun whether that one would wait until a handler begins this one, too
-   * @return the turn of that key, whoever has it; null if it is not to wait for this one
+   * Makes a lone call the leader of the queue in which the next increment is going to wait.
+   * @param next    the key of that increment
+   * @param unbegun whether that increment may also wait until a handler begins this call
+   * @return the queue of that key, whichever increment leads it; null if the next increment is not
+   *         to wait for this call
    */
-  synchronized IncrementQueue turnOf(CounterKey next, boolean unbegun,
-    ConcurrentMap<CounterKey, IncrementQueue> turns) {
-    if (over || turn != null || !alone && !unbegun) {
+  synchronized IncrementQueue queueOf(CounterKey next, boolean unbegun,
+    ConcurrentMap<CounterKey, IncrementQueue> queues) {
+    if (over || queue != null || !alone && !unbegun) {
       return null;
     }
     IncrementQueue own = alone ? new IncrementQueue() : new IncrementQueue(this);
-    IncrementQueue others = turns.putIfAbsent(next, own);
+    IncrementQueue others = queues.putIfAbsent(next, own);
     if (others != null) {
       return others;
     }
     key = next;
-    turn = own;
+    queue = own;
     holds = alone;
     return own;
   }
 
-  /** Notes that a lone one is done by itself; returns false if somebody waits for it already. */
+  /** Marks a lone call as applied alone. Returns false if an increment waits for it already. */
   synchronized boolean leaveGroup() {
-    alone = turn == null;
+    alone = queue == null;
     return alone;
   }
 
@@ -150,17 +156,17 @@ public final class IncrementCall extends PendingIncrement implements ObservedCal
     return key;
   }
 
-  /** Returns the turn, for itself alone from now on, or null if it has none or another took it. */
+  /** Returns the queue that it leads from now on for certain, or null if it leads none. */
   synchronized IncrementQueue hold() {
-    holds = holds || turn != null && turn.begin(this);
-    return holds ? turn : null;
+    holds = holds || queue != null && queue.begin(this);
+    return holds ? queue : null;
   }
 
   NestedCalls chain() {
     return chain;
   }
 
-  /** Returns the call of which this thread has come to the increment, once for each, or null. */
+  /** Returns the call whose increment this thread has reached, once for each call, or null. */
   static IncrementCall claim() {
     IncrementCall begun = BEGUN.get();
     if (begun != null) {
@@ -169,12 +175,12 @@ public final class IncrementCall extends PendingIncrement implements ObservedCal
     return begun;
   }
 
-  /** Gives it to a handler; returns false if there are too many calls already. */
+  /** Dispatches the call to a handler. Returns false if there are too many calls already. */
   boolean dispatch() {
     return scheduler.dispatch(runner);
   }
 
-  /** Gives it to a handler, as soon as the scheduler takes it. */
+  /** Dispatches the call to a handler, again and again until the scheduler accepts it. */
   void dispatchInTime() {
     boolean taken = false;
     try {
@@ -186,12 +192,12 @@ public final class IncrementCall extends PendingIncrement implements ObservedCal
     }
   }
 
-  /** Answers that there are too many calls; passes on what turn it has. */
+  /** Answers that there are too many calls, and passes the leadership on. */
   void drop() {
     runner.drop();
   }
 
-  /** Gives it to a handler with a turn that it has to pass on. */
+  /** Dispatches the call as the leader of a queue. */
   boolean dispatch(IncrementQueue own) {
     give(own);
     return dispatch();
@@ -199,7 +205,7 @@ public final class IncrementCall extends PendingIncrement implements ObservedCal
 
   private void give(IncrementQueue own) {
     synchronized (this) {
-      turn = own;
+      queue = own;
     }
     setState(State.LEADS);
   }
@@ -210,17 +216,17 @@ public final class IncrementCall extends PendingIncrement implements ObservedCal
     dispatchInTime();
   }
 
-  /** Returns what has to be passed on now, or null. */
+  /** Returns the queue whose leadership is to be passed on now, or null. */
   @Override
   synchronized IncrementQueue release() {
     IncrementQueue own = hold();
-    turn = null;
+    queue = null;
     holds = false;
     over = true;
     return own;
   }
 
-  /** Runs the call in this thread, which runs another one. */
+  /** Runs the call nested in another one that this thread runs. */
   void run(NestedCalls within) {
     boolean run = false;
     chain = within;

@@ -127,7 +127,7 @@ public final class IncrementCoalescer {
     settings = changed;
   }
 
-  /** Takes the keys from a changed configuration; keeps what it has if a value is no good. */
+  /** Applies a changed configuration, or keeps the former one if a value is invalid. */
   public void onConfigurationChange(Configuration conf) {
     try {
       configure(conf);
@@ -137,8 +137,8 @@ public final class IncrementCoalescer {
   }
 
   /**
-   * Does an increment, in a group or by itself.
-   * @return what {@link HRegion#increment(Increment, long, long)} would return
+   * Applies an increment, in a group or alone.
+   * @return as {@link HRegion#increment(Increment, long, long)}
    * @throws IOException as that does
    */
   public Result increment(HRegion region, Increment increment, long nonceGroup, long nonce)
@@ -151,7 +151,7 @@ public final class IncrementCoalescer {
       return region.increment(increment, nonceGroup, nonce);
     }
     if (call == null || call.key() == null && !call.isLone()) {
-      return inTurn(region, increment, nonceGroup, nonce);
+      return inQueue(region, increment, nonceGroup, nonce);
     }
     return call.isLone() ? lone(call, region, increment) : begun(call, region, increment);
   }
@@ -165,13 +165,13 @@ public final class IncrementCoalescer {
     return read == null ? ProtobufUtil.toIncrement(mutation, cells) : read;
   }
 
-  /** A handler's own call that found nobody of its row under way. */
+  /** Applies the increment of a handler's own call that found none of its row in flight. */
   private Result lone(IncrementCall call, HRegion region, Increment increment)
     throws IOException {
     if (settings.mergesRegion() && GroupLeader.isLocked(region, increment.getRow())) {
-      // Those of other rows are not to wait for it.
+      // Increments of other rows must not wait for it.
       pass(call);
-      return inTurn(region, increment, call.nonceGroup(), call.nonce());
+      return inQueue(region, increment, call.nonceGroup(), call.nonce());
     }
     if (call.leaveGroup()) {
       metrics.single();
@@ -181,7 +181,7 @@ public final class IncrementCoalescer {
         call.read(increment, own);
         return begun(call, region, increment);
       }
-      // Who waits for it would have to wait for the row, whatever else they have in common.
+      // An increment that waits for this one would otherwise wait for the row lock.
       call.hold();
       if (own != null) {
         metrics.single();
@@ -190,24 +190,24 @@ public final class IncrementCoalescer {
     return alone(region, increment, call.nonceGroup(), call.nonce(), true, () -> pass(call));
   }
 
-  /** A handler's own call that was given a turn, which a thread may have taken since. */
+  /** Applies the increment of a handler's own call that led a queue, if no thread leads it now. */
   private Result begun(IncrementCall call, HRegion region, Increment increment)
     throws IOException {
     if (call.key().region() == region && call.hold() != null) {
       if (!call.key().together() || !GroupLeader.isLocked(region, increment.getRow())) {
-        return withTurn(call, region, increment);
+        return withQueue(call, region, increment);
       }
       pass(call);
     }
-    return inTurn(region, increment, call.nonceGroup(), call.nonce());
+    return inQueue(region, increment, call.nonceGroup(), call.nonce());
   }
 
   /**
-   * An increment that is merged with no other. If the same one is going on, which has its nonce but
-   * not the row yet, the lock of the row is given up, and the turn with it, and it is waited for
-   * without any.
-   * @param mayWait whether nobody waits for this thread when it has passed the turn on
-   * @param pass    does that
+   * Applies an increment that is merged with no other. If an operation with its nonce is in flight
+   * that does not have the row lock yet, the thread releases the lock and the leadership, and waits
+   * for that operation without them.
+   * @param mayWait whether no other call waits for this thread once it has passed the leadership on
+   * @param pass    passes the leadership on
    */
   private Result alone(HRegion region, Increment increment, long nonceGroup, long nonce,
     boolean mayWait, Runnable pass) throws IOException {
@@ -215,7 +215,7 @@ public final class IncrementCoalescer {
     try {
       return region.increment(increment, nonceGroup, nonce);
     } catch (InterruptedIOException e) {
-      if (!own.timedOut()) {
+      if (!own.isDuplicate()) {
         throw e;
       }
     } finally {
@@ -223,7 +223,7 @@ public final class IncrementCoalescer {
       pass.run();
     }
     if (!mayWait) {
-      throw new RegionTooBusyException("The same increment is going on already.");
+      throw new RegionTooBusyException("An increment with the same nonce is in flight.");
     }
     CounterKey key = eligibility.key(region, increment, settings.mergesRegion());
     return key == null || !eligibility.isPermitted(region, increment)
@@ -231,14 +231,14 @@ public final class IncrementCoalescer {
       : queued(key, region, increment, nonceGroup, nonce);
   }
 
-  /** Does an increment whose thread may wait, with others if there are any. */
-  private Result inTurn(HRegion region, Increment increment, long nonceGroup, long nonce)
+  /** Applies an increment whose thread may wait, merged with others if there are any. */
+  private Result inQueue(HRegion region, Increment increment, long nonceGroup, long nonce)
     throws IOException {
     CounterKey found = eligibility.key(region, increment, settings.mergesRegion());
     if (found == null) {
       return region.increment(increment, nonceGroup, nonce);
     }
-    // Calls that come meanwhile are to know of it.
+    // So that calls that arrive meanwhile find it.
     int place = InFlightIncrements.place(region.getRegionInfo().getRegionName(),
       found.together() ? null : increment.getRow());
     InFlightIncrements.Lane lane = inFlight.at(place);
@@ -246,22 +246,22 @@ public final class IncrementCoalescer {
     try {
       IncrementCall ahead = lane.first(place);
       if (ahead != null) {
-        ahead.turnOf(found, false, queues);
+        ahead.queueOf(found, false, queues);
       }
-      return inTurn(found, region, increment, nonceGroup, nonce);
+      return inQueue(found, region, increment, nonceGroup, nonce);
     } finally {
       lane.leave(null);
     }
   }
 
-  /** Does an increment that can be merged, and is known to its lane. */
-  private Result inTurn(CounterKey found, HRegion region, Increment increment, long nonceGroup,
+  /** Applies an increment that can be merged and is in its lane. */
+  private Result inQueue(CounterKey found, HRegion region, Increment increment, long nonceGroup,
     long nonce) throws IOException {
     IncrementQueue own = new IncrementQueue();
     IncrementQueue queue = queues.putIfAbsent(found, own);
     if (queue == null && found.together() && GroupLeader.isLocked(region, increment.getRow())) {
       pass(found, own);
-      return inTurn(found.of(increment.getRow()), region, increment, nonceGroup, nonce);
+      return inQueue(found.of(increment.getRow()), region, increment, nonceGroup, nonce);
     }
     if (queue == null) {
       metrics.single();
@@ -274,9 +274,9 @@ public final class IncrementCoalescer {
   }
 
   /**
-   * Does an increment in its turn. A duplicate of one that is going on waits for that here: not in
-   * the queue, where others would wait for it, nor in the region, where it would keep the row from
-   * the one that it waits for.
+   * Applies an increment from the queue. A duplicate of an increment in flight waits for it here:
+   * not in the queue, where others would wait for it, nor in the region, where it would have the
+   * lock of the row that the other one needs.
    */
   private Result queued(CounterKey key, HRegion region, Increment increment, long nonceGroup,
     long nonce) throws IOException {
@@ -291,7 +291,7 @@ public final class IncrementCoalescer {
       () -> span(region));
   }
 
-  /** Returns whether {@link #dispatch} has anything to do. */
+  /** Returns whether increments are merged. */
   public boolean isEnabled() {
     return settings.isEnabled();
   }
@@ -301,15 +301,14 @@ public final class IncrementCoalescer {
     RequestInterceptors.of(rpcServer).add(new IncrementDispatch(regionServer, this));
   }
 
-  /** Called when a request has been read. */
+  /** Returns the call of a request that was parsed. */
   public IncrementCall call(IncrementRequest request) {
     return new IncrementCall(this, request);
   }
 
   /**
-   * Gives a call to the scheduler, unless it would only wait for others: then it does so without a
-   * handler, until it can be done.
-   * @return false if the scheduler does not take it
+   * Dispatches a call, unless it would only wait for others: then it waits without a handler.
+   * @return false if the scheduler does not accept it
    */
   public boolean dispatch(IncrementCall call, CallRunner runner, RpcScheduler scheduler) {
     call.runBy(runner, scheduler);
@@ -323,7 +322,7 @@ public final class IncrementCoalescer {
     return taken;
   }
 
-  /** Returns false if its increment is not to be merged. */
+  /** Reads the increment of a call. Returns false if it is not to be merged. */
   private boolean read(IncrementCall call) {
     IncrementRequest request = call.request();
     try {
@@ -336,20 +335,20 @@ public final class IncrementCoalescer {
       call.read(increment, key);
       return key != null;
     } catch (IOException | RuntimeException e) {
-      // The handler says what is wrong with it.
+      // The handler reports it.
       return false;
     }
   }
 
-  /** Has a call wait for who is under way, or gives it to the scheduler. */
+  /** Has a call wait for the increment in flight, or dispatches it. */
   private boolean join(IncrementCall call) {
     CounterKey key = call.key();
     while (true) {
       IncrementQueue queue = queues.get(key);
       IncrementCall ahead = queue == null ? call.ahead() : null;
       if (ahead != null) {
-        // What is more urgent does not wait in the queue of what is less.
-        queue = ahead.turnOf(key, ahead.request().priority() == call.request().priority(), queues);
+        // A call does not wait in the queue of one with another priority.
+        queue = ahead.queueOf(key, ahead.request().priority() == call.request().priority(), queues);
       }
       if (queue == null) {
         IncrementQueue own = new IncrementQueue(call);
@@ -364,12 +363,12 @@ public final class IncrementCoalescer {
       if (queue.join(call)) {
         return true;
       }
-      // Over, and about to be removed by its last thread, which this one is not to wait for.
+      // Over, and about to be removed by its last thread; this thread does not wait for that.
       queues.remove(key, queue);
     }
   }
 
-  /** Called when a call has been answered, or dropped. */
+  /** Called when a call has been answered or dropped. */
   void over(IncrementCall call) {
     try {
       nonces.end(call, call.state() == State.DONE);
@@ -383,9 +382,8 @@ public final class IncrementCoalescer {
   }
 
   /**
-   * Called when the scheduler does not take a call that has been accepted before. Those who wait
-   * behind it go on waiting: it is given to the scheduler again, for as long as it might wait for a
-   * row.
+   * Called when the scheduler does not accept a call that was accepted before. Increments behind it
+   * go on waiting: it is dispatched again, for as long as it might wait for a row.
    */
   void refused(IncrementCall call) {
     metrics.refused();
@@ -399,8 +397,8 @@ public final class IncrementCoalescer {
     }
   }
 
-  /** A handler's own call, which has the turn: alone, or with all that wait behind it. */
-  private Result withTurn(IncrementCall call, HRegion region, Increment increment)
+  /** Applies the increment of a handler's own call that leads, with all that wait behind it. */
+  private Result withQueue(IncrementCall call, HRegion region, Increment increment)
     throws IOException {
     try {
       IncrementQueue queue = call.hold();
@@ -412,7 +410,7 @@ public final class IncrementCoalescer {
         return region.increment(increment, call.nonceGroup(), call.nonce());
       }
       if (!nonces.tryStart(call)) {
-        // The one that is going on may need the turn.
+        // The duplicate in flight may need the leadership.
         pass(call);
         return queued(call.key(), region, increment, call.nonceGroup(), call.nonce());
       }
@@ -425,7 +423,7 @@ public final class IncrementCoalescer {
     }
   }
 
-  /** A call that is run by the thread that leads, inside another one. */
+  /** Applies the increment of a call that the thread that leads runs nested in another one. */
   private Result inChain(IncrementCall call, HRegion region, Increment increment)
     throws IOException {
     if (call.key().region() != region || !eligibility.isPermitted(region, increment)) {
@@ -445,9 +443,8 @@ public final class IncrementCoalescer {
   }
 
   /**
-   * Does the increment of a call that is run inside another one by itself. All that are around it
-   * wait meanwhile: it does not wait for a row that somebody holds, and nor does any when one of
-   * them has.
+   * Applies the increment of a nested call alone. The calls around it wait meanwhile, so it does
+   * not wait for a row that is locked, and neither does any later one once one of them has waited.
    */
   private Result aloneInChain(IncrementCall call, HRegion region, Increment increment)
     throws IOException {
@@ -455,7 +452,7 @@ public final class IncrementCoalescer {
       call.chain().isLate(settings.rowWaitMs())
         || GroupLeader.isLocked(region, increment.getRow())
     ) {
-      throw new RegionTooBusyException("Somebody holds the row of the increment.");
+      throw new RegionTooBusyException("The row of the increment is locked.");
     }
     return alone(region, increment, call.nonceGroup(), call.nonce(), false, NOTHING);
   }
@@ -481,7 +478,7 @@ public final class IncrementCoalescer {
         IncrementQueue own = new IncrementQueue();
         queue = queues.putIfAbsent(key, own);
         if (queue == null) {
-          // The turn was over before this one had joined.
+          // The queue was over before this increment had joined.
           pending.setState(State.LEADS);
           queue = own;
           break;
@@ -492,7 +489,7 @@ public final class IncrementCoalescer {
       }
       return conclude(key, region, pending, increment);
     } finally {
-      // If something was thrown on the way.
+      // In case something was thrown.
       nonces.end(pending, pending.state() == State.DONE);
     }
   }
@@ -504,7 +501,7 @@ public final class IncrementCoalescer {
       .orElse(wait);
   }
 
-  /** What comes of an increment for which somebody has done what there was to do. */
+  /** Returns the result of an increment that its leader has completed or released. */
   private Result conclude(CounterKey key, HRegion region, PendingIncrement pending,
     Increment increment) throws IOException {
     switch (pending.state()) {
@@ -522,7 +519,7 @@ public final class IncrementCoalescer {
         nonces.end(pending, false);
         throw pending.failure();
       default:
-        // Gone from the queue, or the group came to nothing: the region does it, or says why not.
+        // It left the queue, or its group was not applied: the region applies it, or says why not.
         nonces.end(pending, false);
         metrics.alone();
         boolean carried = pending instanceof IncrementCall
@@ -533,17 +530,17 @@ public final class IncrementCoalescer {
     }
   }
 
-  /** Returns how many rows have an increment going on or waiting. */
+  /** Returns how many rows have an increment in flight. */
   int rows() {
     return queues.size();
   }
 
-  /** Returns how many increments have come and are not over yet. */
-  int underWay() {
-    return inFlight.underWay();
+  /** Returns how many increments are in flight. */
+  int inFlight() {
+    return inFlight.inFlight();
   }
 
-  /** Returns how many increments wait for their turn. */
+  /** Returns how many increments wait in queues. */
   int waiting() {
     return queues.values().stream().mapToInt(IncrementQueue::waiting).sum();
   }

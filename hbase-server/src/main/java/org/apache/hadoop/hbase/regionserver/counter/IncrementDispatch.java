@@ -40,7 +40,7 @@ import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MutationPr
 /**
  * Shows increments to the {@link IncrementCoalescer} before they are dispatched, so that an
  * increment that would only wait for another one does not occupy a handler. All other calls are
- * left alone. Thread-safe; called by the threads that read requests.
+ * dispatched as usual. Thread-safe; called by the threads that read requests.
  */
 @InterfaceAudience.Private
 final class IncrementDispatch implements RequestInterceptor {
@@ -119,7 +119,7 @@ final class IncrementDispatch implements RequestInterceptor {
     @Override
     public Increment increment() throws IOException {
       if (cells != null && !(cells instanceof ReplayableCellScanner)) {
-        throw new IOException("Its cells can be read once only");
+        throw new IOException("The cells of the request can be read once only");
       }
       return ProtobufUtil.toIncrement(mutation(),
         cells == null ? null : ((ReplayableCellScanner) cells).cellScanner());

@@ -37,7 +37,7 @@ import org.apache.yetus.audience.InterfaceAudience;
 @InterfaceAudience.Private
 final class IncrementGroup {
 
-  /** What all increments of a row add to each column, and what came of it. */
+  /** The sums of a row, and the result of applying them. */
   private static final class Row {
     private final long[] sum;
     private Result result;
@@ -49,13 +49,13 @@ final class IncrementGroup {
 
   private final CounterKey key;
   private final List<PendingIncrement> members;
-  /** In the order in which whoever locks several rows of a region locks them. */
+  /** In the order in which rows of a region are locked. */
   private final Map<byte[], Row> rows = new TreeMap<>(Bytes.BYTES_COMPARATOR);
-  /** What those of the same row that come later add to each column. */
+  /** What later increments of the same row add to each column. */
   private final long[][] later;
   private boolean appended;
 
-  /** @param members in their order, which is that of the values they get */
+  /** @param members in the order of the values that they get */
   IncrementGroup(CounterKey key, List<PendingIncrement> members) {
     this.key = key;
     this.members = members;
@@ -79,7 +79,7 @@ final class IncrementGroup {
     return rows.size();
   }
 
-  /** Returns how many of its increments are run by the thread that leads, for others. */
+  /** Returns how many members are nested calls. */
   int calls() {
     int calls = 0;
     for (PendingIncrement member : members) {
@@ -90,7 +90,7 @@ final class IncrementGroup {
     return calls;
   }
 
-  /** Does all of it in the region, or fails. */
+  /** Applies the sums of all rows in the region. */
   void run(HRegion region) throws IOException {
     GroupNonces nonces = GroupNonces.begin(members);
     try {
@@ -122,15 +122,12 @@ final class IncrementGroup {
     }
   }
 
-  /**
-   * Whether the edit may have reached the WAL. What fails before that has changed nothing; what
-   * fails after it may have.
-   */
+  /** Returns whether the edit may have reached the WAL. A failure before that changed nothing. */
   boolean appended() {
     return appended;
   }
 
-  /** Tells all members that they are done. */
+  /** Completes all members. */
   void done() {
     for (int i = 0; i < later.length; i++) {
       PendingIncrement member = members.get(i);
@@ -139,8 +136,8 @@ final class IncrementGroup {
   }
 
   /**
-   * Tells those who have not been told yet that they failed, if the edit may have reached the WAL,
-   * and otherwise that they go on by themselves.
+   * Completes the members that are not complete yet: they have failed if the edit may have reached
+   * the WAL, and are applied alone otherwise.
    */
   static void failed(List<PendingIncrement> members, boolean appended, Throwable failure) {
     for (PendingIncrement member : members) {

@@ -31,18 +31,15 @@ import org.apache.hadoop.hbase.security.access.AccessController;
 import org.apache.hadoop.hbase.wal.WALEdit;
 import org.apache.yetus.audience.InterfaceAudience;
 
-/**
- * What the coprocessors of a region have to do with its increments. One that has none of the hooks
- * below, like a mere endpoint, has nothing to do with them.
- */
+/** Which coprocessors of a region observe its increments. An endpoint alone observes none. */
 @InterfaceAudience.Private
 enum IncrementHooks {
 
-  /** Nothing. */
+  /** None. */
   NONE,
-  /** AccessController asks who it is before each, and nothing else does anything. */
+  /** AccessController checks the caller of each increment; no other coprocessor observes them. */
   PERMISSIONS,
-  /** One sees each of them, so that each has to be done by itself. */
+  /** A coprocessor observes each increment, so that none can be merged. */
   EACH;
 
   private static final Set<String> HOOKS = Collections.unmodifiableSet(new HashSet<>(
@@ -51,7 +48,7 @@ enum IncrementHooks {
       "postBatchMutateIndispensably", "preWALAppend", "preStoreScannerOpen",
       "postStartRegionOperation", "postCloseRegionOperation")));
 
-  /** What AccessController calls the attribute by which it asks itself to look at the cells. */
+  /** The attribute by which AccessController has itself check the cells. */
   private static final String CELLS_DECIDE = "check_covering_perm";
 
   private static final ClassValue<Boolean> HAS_HOOKS = new ClassValue<Boolean>() {
@@ -86,10 +83,9 @@ enum IncrementHooks {
   }
 
   /**
-   * Asks, by the thread that serves the caller, what {@link #PERMISSIONS} stands for.
-   * @return false if that is not settled by the table, its families and columns, but by the cells
-   *         in the row, which only the region can tell
-   * @throws IOException if the caller may not
+   * Checks the permissions for {@link #PERMISSIONS}, in the thread that serves the caller.
+   * @return false if they depend on the cells in the row, which only the region can check
+   * @throws IOException if the caller has no permission
    */
   static boolean permit(RegionCoprocessorHost host, Increment increment) throws IOException {
     host.preIncrement(increment, new WALEdit());

@@ -27,25 +27,25 @@ import org.apache.hbase.thirdparty.com.google.protobuf.ByteString;
 import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MutationProto;
 
 /**
- * What a call asks for, of which no more is read than is needed to know whether it has to wait.
- * Not thread-safe: for the thread that has read the request.
+ * The request of an increment, of which no more is read than is needed to decide whether it waits.
+ * Not thread-safe: for the thread that has parsed the request.
  */
 @InterfaceAudience.Private
 public interface IncrementRequest {
 
   ByteString regionName();
 
-  /** Returns what the handler is given too, by which it is known to be this request. */
+  /** Returns the mutation that the handler gets, which identifies the request. */
   MutationProto mutation();
 
   long nonceGroup();
 
-  /** Returns the call's, which the scheduler goes by. */
+  /** Returns the call's priority for the scheduler. */
   int priority();
 
-  /** Returns null if it is not here. */
+  /** Returns null if the region is not online here. */
   HRegion region();
 
-  /** Reads it, or says what is wrong with it. */
+  /** Reads the increment. */
   Increment increment() throws IOException;
 }

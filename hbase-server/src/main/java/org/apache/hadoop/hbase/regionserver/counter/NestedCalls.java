@@ -25,10 +25,10 @@ import org.apache.hadoop.hbase.ipc.ResponseBatch;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * The increments of a group while it is formed by the thread that leads: those that wait in threads
- * of their own, and the calls that this thread has to bring to where they would wait. Each of them
- * is run inside the one before, so that all are at that point when the sum is done, and each
- * finishes as itself, in the name of its own user.
+ * The increments of a group while the thread that leads forms it: increments that wait in threads
+ * of their own, and calls that this thread runs as far as to where they would wait. Each call is
+ * nested in the one before, so that all have reached that point when the sum is applied, and each
+ * finishes with its own user. For the thread that leads.
  */
 @InterfaceAudience.Private
 final class NestedCalls {
@@ -55,17 +55,17 @@ final class NestedCalls {
     }
   }
 
-  /** Returns the next call to run, or null if there is none, or the sum is done. */
+  /** Returns the next call to run, or null if there is none. */
   IncrementCall next() {
     return calls.poll();
   }
 
-  /** Called inside a call that is where it would wait. */
+  /** Called inside a call that has reached the point where it would wait. */
   void add(IncrementCall call) {
     members.add(call);
   }
 
-  /** Called when a call that was added fails, before its client is told. */
+  /** Called when a call that was added fails, before its response is sent. */
   void remove(IncrementCall call) {
     if (!ended) {
       members.remove(call);
@@ -73,9 +73,9 @@ final class NestedCalls {
   }
 
   /**
-   * Called inside a call that is about to be done by itself, while those around it wait for that:
-   * sends the answers that are ready.
-   * @return whether the chain has taken as long already as one of them may wait for its row
+   * Called inside a call that is about to be applied alone, while the calls around it wait: sends
+   * the responses that are ready.
+   * @return whether the chain has taken as long already as a call may wait for its row
    */
   boolean isLate(long rowWaitMs) {
     responses.flush();
@@ -97,7 +97,7 @@ final class NestedCalls {
     error = e;
   }
 
-  /** Returns what was thrown while the sum was done and no caller can be told, or null. */
+  /** Returns what was thrown while the sum was applied and no caller can get, or null. */
   Error error() {
     return error;
   }

@@ -21,9 +21,9 @@ import org.apache.hadoop.hbase.Stoppable;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * Who must not wait for an operation with the same nonce, since that may wait for this thread: one
- * that gives {@link #INSTANCE} to the nonce manager, and one that is in a region with its increment
- * and has the lock of the row.
+ * Keeps threads from waiting for an operation with the same nonce that may wait for them: a thread
+ * that passes {@link #INSTANCE} to the nonce manager, and one that applies its own increment in a
+ * region and has the lock of the row.
  */
 @InterfaceAudience.Private
 public final class NonceDeadlockGuard implements Stoppable {
@@ -32,14 +32,14 @@ public final class NonceDeadlockGuard implements Stoppable {
 
   private static final ThreadLocal<InRegion> IN_REGION = ThreadLocal.withInitial(InRegion::new);
 
-  /** A thread that does an increment of its own in a region. */
+  /** A thread that applies its own increment in a region. */
   static final class InRegion {
     private boolean inside;
-    private boolean gaveUp;
+    private boolean interrupted;
 
-    /** Returns whether it came to nothing because the same operation was going on. */
-    boolean timedOut() {
-      return gaveUp;
+    /** Returns whether it was not applied because an operation with its nonce is in flight. */
+    boolean isDuplicate() {
+      return interrupted;
     }
 
     void end() {
@@ -50,20 +50,23 @@ public final class NonceDeadlockGuard implements Stoppable {
   private NonceDeadlockGuard() {
   }
 
-  /** Called before this thread does an increment of its own in a region. */
+  /** Called before this thread applies its own increment in a region. */
   static InRegion begin() {
     InRegion own = IN_REGION.get();
     own.inside = true;
-    own.gaveUp = false;
+    own.interrupted = false;
     return own;
   }
 
-  /** Called when an operation has to wait for another one. */
+  /**
+   * Called before an operation waits for another one with the same nonce.
+   * @throws InterruptedException if it must not
+   */
   public static void check(Stoppable waiting) throws InterruptedException {
     InRegion own = IN_REGION.get();
     if (own.inside || waiting == INSTANCE) {
-      own.gaveUp = true;
-      throw new InterruptedException("The same operation is going on.");
+      own.interrupted = true;
+      throw new InterruptedException("An operation with the same nonce is in flight.");
     }
   }
 

@@ -31,25 +31,25 @@ import org.apache.hadoop.hbase.util.Bytes;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * An increment that waits for its turn. Its own thread and the one that leads its group share it:
- * the state changes from {@link State#WAITING} under the lock of its {@link IncrementQueue}, and
- * what the leader writes before it changes the state again is seen by who reads the state.
+ * An increment that waits in an {@link IncrementQueue}. Its thread and the thread that leads its
+ * group share it. Invariant: the state changes from {@link State#WAITING} under the lock of the
+ * queue, and a thread that reads the state sees what the leader wrote before it set it.
  */
 @InterfaceAudience.Private
 class PendingIncrement {
 
   enum State {
-    /** In the queue; its thread may still go. */
+    /** In the queue; its thread may leave. */
     WAITING,
     /** Its thread is the next to lead. */
     LEADS,
-    /** In the group of another thread, which will say how it ends. */
+    /** In the group of another thread, which completes it. */
     TAKEN,
-    /** Somebody else holds its row: its thread goes on with those of that row. */
+    /** Its row is locked: it waits in the queue of that row. */
     APART,
-    /** The group is done. */
+    /** The group was applied. */
     DONE,
-    /** The group failed before it changed anything: its thread goes on by itself. */
+    /** The group failed before it changed anything: the increment is applied alone. */
     ALONE,
     /** The group failed, and may have changed the row. */
     FAILED
@@ -68,7 +68,7 @@ class PendingIncrement {
 
   /**
    * @param increment null if it has not been read yet
-   * @param thread    null if it has none yet
+   * @param thread    null if no thread has it yet
    */
   PendingIncrement(Increment increment, long nonceGroup, long nonce, Thread thread) {
     this.increment = increment;
@@ -89,7 +89,7 @@ class PendingIncrement {
     return nonce;
   }
 
-  /** Returns what it adds to each column, in the order of a result. For the thread that leads. */
+  /** Returns the amount for each column, in the order of a result. For the thread that leads. */
   long[] amounts() {
     if (amounts == null) {
       amounts = CounterKey.amounts(increment);
@@ -110,29 +110,29 @@ class PendingIncrement {
     this.thread = thread;
   }
 
-  /** Wakes its thread, unless that is this one. */
+  /** Unparks its thread, unless that is the calling one. */
   void unpark() {
     if (thread != Thread.currentThread()) {
       LockSupport.unpark(thread);
     }
   }
 
-  /** Tells it that it leads. */
-  void wake(IncrementQueue turn) {
+  /** Has it lead a queue. */
+  void wake(IncrementQueue queue) {
     LockSupport.unpark(thread);
   }
 
-  /** Returns a turn that it has to pass on whatever becomes of it, once, or null. */
+  /** Returns the queue whose leadership it has to pass on however it ends, once, or null. */
   IncrementQueue release() {
     return null;
   }
 
-  /** Notes that its nonce is taken. For the thread that does the increment. */
+  /** Records that its nonce was started. For the thread that applies the increment. */
   void start() {
     started = true;
   }
 
-  /** Returns whether its nonce is taken, and notes that it is no more. */
+  /** Returns whether its nonce was started and not ended, and records that it is ended. */
   boolean stop() {
     boolean was = started;
     started = false;
@@ -149,7 +149,7 @@ class PendingIncrement {
 
   /**
    * @param result of the group
-   * @param later  what the increments after this one add to each column
+   * @param later  what the later increments of the group add to each column
    */
   void done(Result result, long[] later) {
     this.result = result;
@@ -171,7 +171,7 @@ class PendingIncrement {
     return result.rawCells()[0].getSequenceId();
   }
 
-  /** Returns what this increment alone would have returned in its place in the group. */
+  /** Returns the result of this increment at its position in the group. */
   Result result() {
     if (!increment.isReturnResults()) {
       return Result.EMPTY_RESULT;

@@ -27,9 +27,9 @@ import org.apache.hbase.thirdparty.com.google.common.util.concurrent.ThreadFacto
 
 /**
  * Calls that were accepted, have waited without a handler, and find the call queue full when they
- * are to go to one. Each is given to the scheduler again every few milliseconds, until that takes
- * it or the call has waited for as long as it may; then it is dropped, and whatever it has to pass
- * on is passed on. One thread, which ends when there is nothing to do for it. Thread-safe.
+ * are dispatched. Each is dispatched again every 10 ms, until the scheduler accepts it or it has
+ * waited for the maximum time; then it is dropped, and its leadership is passed on. One thread,
+ * which ends after 10 s without such a call. Thread-safe.
  */
 @InterfaceAudience.Private
 final class RefusedCalls {
@@ -47,7 +47,7 @@ final class RefusedCalls {
     thread.allowCoreThreadTimeOut(true);
   }
 
-  /** @param limitMs how long it may wait from now on, in milliseconds */
+  /** @param limitMs maximum time to wait from now on, in milliseconds */
   void add(IncrementCall call, long limitMs) {
     again(call, System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(limitMs));
   }
@@ -69,7 +69,7 @@ final class RefusedCalls {
     try {
       taken = call.dispatch();
     } catch (RuntimeException e) {
-      LOG.warn("The scheduler does not take a call", e);
+      LOG.warn("Cannot dispatch a call", e);
     }
     if (!taken && System.nanoTime() - deadline >= 0) {
       call.drop();

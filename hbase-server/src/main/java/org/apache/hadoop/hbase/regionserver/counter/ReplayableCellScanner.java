@@ -26,8 +26,8 @@ import org.apache.hadoop.hbase.CellScanner;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * The cells of a request, read once, for who looks at them before the handler does. Not
- * thread-safe; each {@link #cellScanner()} is for itself.
+ * The cells of a request, read once, so that they can be looked at before the handler reads them.
+ * Not thread-safe; each {@link #cellScanner()} is independent.
  */
 @InterfaceAudience.Private
 final class ReplayableCellScanner implements CellScanner, CellScannable {

@@ -265,7 +265,7 @@ public class TestIncrementCalls extends TestIncrementCoalescer {
     for (int i = 1; i <= 3; i++) {
       assertEquals(i, value(send(plus(1), i).get()));
       // It is answered a moment before it is over.
-      Waiter.waitFor(conf, 60_000, 1, () -> coalescer.underWay() == 0);
+      Waiter.waitFor(conf, 60_000, 1, () -> coalescer.inFlight() == 0);
     }
     assertEquals(0, read.get());
     assertEquals(0, coalescer.rows());
@@ -328,7 +328,7 @@ public class TestIncrementCalls extends TestIncrementCoalescer {
       assertEquals(begun ? 10 : 120, value(second.get()));
       assertEquals(begun ? 110 : 220, value(third.get()));
       assertEquals(2, edits() - before);
-      Waiter.waitFor(conf, 60_000, 1, () -> coalescer.underWay() == 0);
+      Waiter.waitFor(conf, 60_000, 1, () -> coalescer.inFlight() == 0);
     }
   }
 
@@ -512,7 +512,7 @@ public class TestIncrementCalls extends TestIncrementCoalescer {
       int waits = waiting > 32 ? 5 : 3;
       assertTrue(waiting + " took " + tookMs + " ms", tookMs < (waits + 2) * waitMs);
       lock.release();
-      Waiter.waitFor(conf, 60_000, 1, () -> coalescer.underWay() == 0);
+      Waiter.waitFor(conf, 60_000, 1, () -> coalescer.inFlight() == 0);
     }
     assertEquals(0, edits());
     // All may be tried again.

@@ -215,7 +215,7 @@ public class TestIncrementCoalescer {
     wals.close();
     util.cleanupTestDir();
     assertEquals("rows that never ended", 0, coalescer.rows());
-    Waiter.waitFor(conf, 60_000, 1, () -> coalescer.underWay() == 0);
+    Waiter.waitFor(conf, 60_000, 1, () -> coalescer.inFlight() == 0);
   }
 
   private static Increment plus(long amount) {
@@ -538,7 +538,7 @@ public class TestIncrementCoalescer {
       for (Future<Result> one : sent) {
         assertEquals(waiting + " wait", ++expected, value(one.get(60, TimeUnit.SECONDS)));
       }
-      Waiter.waitFor(conf, 60_000, 1, () -> coalescer.underWay() == 0);
+      Waiter.waitFor(conf, 60_000, 1, () -> coalescer.inFlight() == 0);
     }
     assertEquals(expected, stored());
   }

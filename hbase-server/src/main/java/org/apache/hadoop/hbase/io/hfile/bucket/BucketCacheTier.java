@@ -65,7 +65,7 @@ import org.apache.hbase.thirdparty.io.netty.util.IllegalReferenceCountException;
  * A tier on a device expects it to lie and to fail. What is read must have the sum of what was
  * written ({@link EntryChecksum}), else the block is evicted and the lookup is a miss. A block
  * whose read fails is evicted as well, one whose write fails is dropped, and a device that fails
- * several times in a row is left alone ({@link DeviceHealth}) until it works again
+ * several times in a row is bypassed ({@link DeviceHealth}) until it works again
  * ({@link DeviceProber}): no lookup and no insertion then waits for it or throws.
  */
 @InterfaceAudience.Private
@@ -286,7 +286,7 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
     }
   }
 
-  /** Takes a reference to an entry, unless its place has been given up. */
+  /** Takes a reference to an entry, unless its space was freed. */
   static boolean retainIfAlive(BucketEntry entry) {
     if (entry.refCnt() <= 0) {
       return false;
@@ -421,7 +421,7 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
     return new IOException(cause);
   }
 
-  /** Returns a number that changes when the device has been left alone for a while. */
+  /** Returns a number that changes when the device has been bypassed. */
   final int deviceTerm() {
     return health.term();
   }
@@ -546,7 +546,7 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
     return bucketSizes[bucketSizes.length - 1];
   }
 
-  /** Returns whether the device is in use, left alone for a while, or given up. */
+  /** Returns whether the device is in use, bypassed, or disabled. */
   DeviceHealth.State getDeviceState() {
     return health.state();
   }
@@ -556,22 +556,22 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
     return checksumFailures.sum();
   }
 
-  /** Returns how many reads, writes and syncs the device has failed, trials included. */
+  /** Returns how many reads, writes and syncs the device has failed, probes included. */
   public long getIoErrorCount() {
     return ioErrors.sum();
   }
 
-  /** Returns how many lookups were misses because the device was left alone. */
+  /** Returns how many lookups were misses because the device was bypassed. */
   public long getBypassedReadCount() {
     return bypassedReads.sum();
   }
 
-  /** Returns how many blocks were not taken because the device was left alone. */
+  /** Returns how many blocks were not taken because the device was bypassed. */
   public long getBypassedInsertCount() {
     return bypassedInserts.sum();
   }
 
-  /** Returns 0 while the device is in use, 1 while it is left alone, 2 if it is given up. */
+  /** Returns 0 while the device is in use, 1 while it is bypassed, 2 if it is disabled. */
   public long getDeviceStateNumber() {
     return health.state().ordinal();
   }
@@ -743,7 +743,7 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
   /**
    * Puts a block into the map without the superclass, which would count it for its region too: a
    * copy of a block that another tier has counted already.
-   * @return false if there is another under this key, and this one is to be given up
+   * @return false if there is another under this key, and this one is to be freed
    */
   final boolean putCopyIntoBackingMap(BlockCacheKey key, BucketEntry entry) {
     onInsert(key, entry);

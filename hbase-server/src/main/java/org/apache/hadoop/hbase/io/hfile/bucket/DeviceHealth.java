@@ -43,7 +43,7 @@ final class DeviceHealth {
     WORKING,
     /** Not accessed for the moment; what is on it may be used again. */
     BYPASSED,
-    /** Not accessed until it has proved to work; what is on it is given up. */
+    /** Not accessed until it has proved to work; its blocks are dropped. */
     DISABLED
   }
 

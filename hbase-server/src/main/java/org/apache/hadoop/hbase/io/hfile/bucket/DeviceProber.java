@@ -43,13 +43,13 @@ import org.slf4j.LoggerFactory;
  * long as that: tries whether it works again, gives up what is on it when the outage has lasted too
  * long, and takes it back, opened anew and empty.
  * <p>
- * A trial writes a block of random bytes to a place that the allocator gives, brings it to the
+ * A probe writes a block of random bytes to a place that the allocator gives, brings it to the
  * device, and reads it back. It goes the way of every block, so it meets what they would meet; but
  * what it reads may come from the page cache.
  * <p>
  * The tier's own allocator, map and counters live on through an outage. What was on the device is
  * evicted entry by entry, each under the lock that its readers hold, so that when this is done no
- * read from the old engine is under way. Readers of memory that is mapped may still hold blocks
+ * read from the old engine is in flight. Readers of memory that is mapped may still hold blocks
  * there; the engine is not opened anew before they have released the last of them, since a mapping
  * puts the parts of a file in any order, and a new one would let others write where they read.
  */
@@ -68,11 +68,11 @@ final class DeviceProber {
 
   private volatile boolean stopped;
   private Thread thread;
-  /** Why the last trial failed; only the thread uses it. */
+  /** Why the last probe failed; only the thread uses it. */
   private Throwable failure;
 
   /**
-   * @param retryMs how long to wait between two trials of a disabled device, in milliseconds; 0 to
+   * @param retryMs how long to wait between two probes of a disabled device, in milliseconds; 0 to
    *                leave it disabled for good
    */
   DeviceProber(BucketCacheTier tier, DeviceHealth health, long retryMs) {
@@ -83,7 +83,7 @@ final class DeviceProber {
   }
 
   /**
-   * Starts the trials of a device that has just been bypassed.
+   * Starts the probes of a device that has just been bypassed.
    * @param cause the failure that made it so
    */
   synchronized void start(Throwable cause) {
@@ -96,7 +96,7 @@ final class DeviceProber {
     thread.start();
   }
 
-  /** Ends the trials for good. Waits a little for one that is under way, and no longer. */
+  /** Ends the probes for good. Waits a little for one that is in flight, and no longer. */
   void stop() {
     Thread watching;
     synchronized (this) {
@@ -123,7 +123,7 @@ final class DeviceProber {
         }
         if (!stopped && works()) {
           health.works();
-          LOG.info("{} tier is used again, a trial of {} succeeded", tier.getName(),
+          LOG.info("{} tier is used again, a probe of {} succeeded", tier.getName(),
             tier.getIoEngine());
           return;
         }
@@ -212,7 +212,7 @@ final class DeviceProber {
         entry = write(block);
       }
       if (entry == null) {
-        return failed(new IOException("There is no place for a trial"));
+        return failed(new IOException("There is no place for a probe"));
       }
       engine.sync();
       Cacheable read = engine.read(entry);
@@ -221,7 +221,7 @@ final class DeviceProber {
         ByteBuff actual = ((HFileBlock) read).getBufferReadOnly();
         return expected.limit() == actual.limit()
           && ByteBuff.compareTo(expected, 0, expected.limit(), actual, 0, actual.limit()) == 0
-          || failed(new IOException("A trial has read other bytes than it wrote"));
+          || failed(new IOException("A probe has read other bytes than it wrote"));
       } finally {
         if (!engine.usesSharedMemory()) {
           read.release();
@@ -239,7 +239,7 @@ final class DeviceProber {
   private boolean failed(Throwable cause) {
     tier.countIoError();
     failure = cause;
-    LOG.debug("{} tier: trial of {} failed", tier.getName(), tier.getIoEngine(), cause);
+    LOG.debug("{} tier: probe of {} failed", tier.getName(), tier.getIoEngine(), cause);
     return false;
   }
 

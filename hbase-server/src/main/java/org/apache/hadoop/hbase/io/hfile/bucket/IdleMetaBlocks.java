@@ -30,9 +30,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Meta blocks in a {@link L1BucketCache} that nobody has asked for during a time that is
+ * Meta blocks in a {@link L1BucketCache} that were not accessed during a time that is
  * set: those of tables that were dropped and of regions that moved away and left their blocks
- * behind, or of data that is asked for once a day. While data blocks want for room that meta blocks
+ * behind, or of data that is accessed once a day. While data blocks lack space that meta blocks
  * have, these give way, and go to the victim cache as others do that find no place.
  * <p>
  * A thread of its own looks at all blocks {@value #PERIODS} times during that time, so that a block
@@ -55,7 +55,7 @@ final class IdleMetaBlocks {
   private final L1BucketCache cache;
   private final L1DataSpace guests;
   private final LongAdder evicted = new LongAdder();
-  /** What the cache's clock said at the ends of the last periods, in turns. */
+  /** What the cache's clock said at the ends of the last periods, alternately. */
   private final long[] clock = new long[PERIODS];
   private long periods;
   private long lookups;
@@ -65,7 +65,7 @@ final class IdleMetaBlocks {
 
   /**
    * @param cache  the tier that they are in
-   * @param guests the data blocks that may want their places
+   * @param copies the data blocks that may want their places
    */
   IdleMetaBlocks(L1BucketCache cache, L1DataSpace guests) {
     this.cache = cache;
@@ -73,7 +73,7 @@ final class IdleMetaBlocks {
   }
 
   /**
-   * Sets how long a block stays that nobody asks for. Does not wait: blocks that are on their way
+   * Sets the idle time after which a block is evicted. Does not wait: blocks that are on their way
    * out go on.
    * @param ms above 0; 0 for as long as no other meta block needs its place
    */
@@ -203,7 +203,7 @@ final class IdleMetaBlocks {
       long freed = 0;
       for (Map.Entry<BlockCacheKey, BucketEntry> block : idle.entrySet()) {
         BucketEntry entry = block.getValue();
-        // It may have been asked for meanwhile.
+        // It may have been accessed meanwhile.
         if (
           entry.getAccessCounter() < since
             && cache.evictBucketEntryIfNoRpcReferenced(block.getKey(), entry)
@@ -216,7 +216,7 @@ final class IdleMetaBlocks {
     }
   }
 
-  /** Returns how many blocks gave way. */
+  /** Returns how many idle blocks were evicted. */
   long getEvictedCount() {
     return evicted.sum();
   }

@@ -23,7 +23,7 @@ import org.apache.hadoop.hbase.nio.ByteBuff;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * An access to a file of the cache that is not given up because of an interrupt. A file channel is
+ * An access to a file of the cache that an interrupt does not end. A file channel is
  * closed when a thread is interrupted that uses it or is about to, under every thread that reads or
  * writes by it at that moment. Here a thread puts an interrupt off until it is done, so that it
  * closes nothing by beginning; and one whose channel was closed in the middle begins again at the

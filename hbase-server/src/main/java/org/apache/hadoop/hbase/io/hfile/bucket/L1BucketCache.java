@@ -52,7 +52,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A {@link BucketCache} as first level: what it has to give up for want of space, or cannot take in
+ * A {@link BucketCache} as L1: what it evicts for lack of space, or cannot take in
  * because too much waits to be written, goes to the victim cache.
  * <p>
  * A victim is copied before it is handed on. A block of a memory engine shares the reference count
@@ -62,11 +62,11 @@ import org.slf4j.LoggerFactory;
  * the evicting thread, which is never a reader, waits for it at most {@value #VICTIM_WAIT_MS} ms at
  * a time, and not at all while it does not get on.
  * <p>
- * Data blocks are guests, copies that a {@link PromotionPolicy} let in. The reader that found one
- * in the slower tier copies it to its place here by itself: no queue, no other thread, and no lock
+ * Data blocks in L1 are copies admitted by the {@link PromotionPolicy}. The reader that found one
+ * in L2 copies it to its place here by itself: no queue, no other thread, and no lock
  * but the allocator's, which is held for a moment at a time. Guests are not handed on, and go
- * before any meta block does. The policy hears of the end of each guest's stay exactly once: from
- * {@link #blockEvicted} if the guest got into the map, else from {@link #promote}.
+ * before any meta block does. The policy hears of the end of each copy's stay exactly once: from
+ * {@link #blockEvicted} if the copy got into the map, else from {@link #promote}.
  */
 @InterfaceAudience.Private
 public class L1BucketCache extends BucketCacheTier
@@ -77,7 +77,7 @@ public class L1BucketCache extends BucketCacheTier
 
   /**
    * How long {@link #hasRoomFor} says no after an eviction that was due to one bucket size being
-   * full while there was space elsewhere: which size that was is not worth knowing, but guests must
+   * full while there was space elsewhere: which size that was is not worth knowing, but copies must
    * not bring about evictions one after the other.
    */
   private static final long FRAGMENTED_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(10);
@@ -91,13 +91,13 @@ public class L1BucketCache extends BucketCacheTier
   private final int blockSize;
   /** Bytes taken by meta blocks in the map, the rest of their buckets' items included. */
   private final LongAdder metaPlaces;
-  /** What guests take of the engine, as the superclass counts it for its own insertions. */
+  /** What copies take of the engine, as the superclass counts it for its own insertions. */
   private final LongAdder guestBytes;
-  /** Writer threads that found no place for a meta block, nor a guest that could go. */
+  /** Writer threads that found no place for a meta block, nor a copy that could go. */
   private final Set<Thread> withoutPlace = ConcurrentHashMap.newKeySet();
 
   private volatile L1DataSpace guests;
-  /** Null as long as there are no guests. */
+  /** Null as long as there are no copies. */
   private volatile IdleMetaBlocks idleMeta;
   private long metaIdleMs;
   private volatile CacheTier victimCache;
@@ -204,7 +204,7 @@ public class L1BucketCache extends BucketCacheTier
       }
     }
     if (arrived && (!isCacheEnabled() || deviceTerm() != term)) {
-      // Shut down or given up meanwhile, and the map may have been cleared before.
+      // Shut down or disabled meanwhile, and the map may have been cleared before.
       evictPromoted(key, entry);
     }
     return arrived;
@@ -352,7 +352,7 @@ public class L1BucketCache extends BucketCacheTier
   }
 
   /**
-   * @param victimCache where meta blocks go that are evicted for want of space or find no place in
+   * @param victimCache where meta blocks go that are evicted for lack of space or find no place in
    *                    the writer queue; a {@link CacheTier}
    * @throws IllegalArgumentException if it is no tier, or there is one already
    */
@@ -619,7 +619,7 @@ public class L1BucketCache extends BucketCacheTier
     return dropped.sum();
   }
 
-  /** Returns how many meta blocks gave way to data because nobody had asked for them for long. */
+  /** Returns how many meta blocks were evicted for data because they were idle. */
   public long getIdleMetaEvictedCount() {
     IdleMetaBlocks blocks = idleMeta;
     return blocks == null ? 0 : blocks.getEvictedCount();

@@ -43,10 +43,10 @@ import org.apache.yetus.audience.InterfaceAudience;
  * by displacing one of their own, the room for data being taken to be what data has. Meanwhile a
  * thread of its own finds a bucket for them. Without more ado it clears one whose blocks have free
  * places in other buckets of their size. Else it counts what each bucket serves, and how often each
- * block was asked for in vain that wants such a place; it clears the bucket that serves least if as
+ * block was missed that wants such a place; it clears the bucket that serves least if as
  * many of those as fit would have served more, by a margin that is worth the copies. So buckets go
- * where they are of use, also from blocks that nobody asks for any more, and a scan gets none. When
- * the seconds are over, places may have come back, and it begins anew. Thread-safe.
+ * where they are of use, also from blocks that are not accessed any more, and a scan gets none.
+ * When the seconds are over, places may have come back, and it begins anew. Thread-safe.
  */
 @InterfaceAudience.Private
 final class L1DataSpace {
@@ -158,7 +158,7 @@ final class L1DataSpace {
     return census.evict(chosen.subList(0, Math.min(chosen.size(), most)));
   }
 
-  /** A data block in the tier was asked for. */
+  /** A data block in the tier was accessed. */
   void used(BucketEntry entry) {
     AtomicIntegerArray counts = hits;
     if (counts != null) {

@@ -36,7 +36,7 @@ final class L1Entry extends BucketEntry {
   private volatile SharedBlockView inPlace;
 
   /**
-   * @param accessCounter the higher, the later its turn to go for want of space comes
+   * @param accessCounter the higher, the later its turn to go for lack of space comes
    */
   L1Entry(long offset, int length, int onDiskSizeWithHeader, long accessCounter,
     boolean inMemory, Function<BucketEntry, ByteBuffAllocator.Recycler> createRecycler,

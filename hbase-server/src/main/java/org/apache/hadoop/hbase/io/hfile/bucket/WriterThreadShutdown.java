@@ -30,7 +30,7 @@ import org.slf4j.LoggerFactory;
 final class WriterThreadShutdown {
   private static final Logger LOG = LoggerFactory.getLogger(WriterThreadShutdown.class);
 
-  /** Enough for a write under way; a device that hangs does not keep a server from stopping. */
+  /** Enough for a write in flight; a device that hangs does not keep a server from stopping. */
   static final long MAX_WAIT_MS = 5_000;
 
   private WriterThreadShutdown() {

@@ -44,18 +44,18 @@ import org.slf4j.LoggerFactory;
  * <li>A lookup asks both tiers, whatever the key's type: the first one first, unless data is wanted
  * and none is promoted. A hit counts where it was found; a miss counts once, in the tier the key's
  * type would have it in.</li>
- * <li>A meta block that the first tier refuses (too large for its buckets, too many waiting to be
- * written) or evicts for want of space goes to the second instead of being dropped.</li>
- * <li>A meta block found in the second tier is copied back up if, and only if, the first has room
+ * <li>A meta block that L1 refuses (too large for its buckets, too many waiting to be
+ * written) or evicts for lack of space is inserted into L2 instead of being dropped.</li>
+ * <li>A meta block found in L2 is copied back up if, and only if, L1 has room
  * to spare. So coming back never evicts, which is what keeps two working sets that do not fit from
- * chasing each other; the second tier keeps its copy, so that leaving again costs no device write.
+ * chasing each other; L2 keeps its copy, so that leaving again costs no device write.
  * </li>
- * <li>A data block found in the second tier is copied into the first if a {@link PromotionPolicy}
+ * <li>A data block found in L2 is copied into L1 if a {@link PromotionPolicy}
  * finds it worth more than what it would displace there, and if its place is not needed for meta
  * blocks. It leaves again without being written anywhere.</li>
- * <li>A data block that a read has missed goes to the second tier if {@link ReadMissAdmission}
+ * <li>A data block that a read has missed goes to L2 if {@link ReadMissAdmission}
  * admits it; every other insertion is admitted.</li>
- * <li>A meta block in the first tier that nobody has asked for during some minutes goes to the
+ * <li>A meta block in L1 that was not accessed for some minutes is moved to the
  * second while data wants its place.</li>
  * <li>An eviction reaches both tiers, and {@link FileEvictionGuard} sees to the blocks that move at
  * that moment.</li>
@@ -80,13 +80,13 @@ public class CompositeBucketCache extends CombinedBlockCache {
   private final CompositeBucketCacheMetrics metrics;
   private final ReadLatencyHistogram firstReads;
   private final ReadLatencyHistogram secondReads;
-  /** Null if data blocks stay in the second tier. */
+  /** Null if data blocks stay in L2. */
   private volatile PromotionPolicy promotion;
 
   /**
    * @param first  where meta blocks live
    * @param second where data blocks live, and what the first has no place for
-   * @param guard  the guard that the first tier uses when it hands blocks to the second
+   * @param guard  the guard that L1 uses when it hands blocks to L2
    */
   public <T extends FirstLevelBlockCache & PromotionTier> CompositeBucketCache(T first,
     CacheTier second, FileEvictionGuard guard) {
@@ -115,7 +115,7 @@ public class CompositeBucketCache extends CombinedBlockCache {
     if (closed.compareAndSet(false, true)) {
       metrics.close();
     }
-    // The first tier before the second, which takes what the first still hands on.
+    // L1 before L2, which takes what L1 still hands on.
     super.shutdown();
   }
 
@@ -160,7 +160,7 @@ public class CompositeBucketCache extends CombinedBlockCache {
         block = lookUpInSecond(policy, key, caching, updateCacheMetrics);
       }
     } else {
-      // Without promotion, data is in the first tier only if it is none, whatever the key says.
+      // Without promotion, data is in L1 only if it is none, whatever the key says.
       block = lookUpInSecond(null, key, caching, updateCacheMetrics);
       if (block == null) {
         block = lookUpInFirst(null, key, caching, updateCacheMetrics);
@@ -234,16 +234,16 @@ public class CompositeBucketCache extends CombinedBlockCache {
   }
 
   /**
-   * Whether a copy that was just put into the first tier may stay. An eviction that was over before
-   * the stamp was taken has left nothing in the second tier.
+   * Whether a copy that was just put into L1 may stay. An eviction that was over before
+   * the stamp was taken has left nothing in L2.
    */
   private boolean isStillWanted(BlockCacheKey key, long stamp) {
     return guard.undisturbed(key.getHfileName(), stamp) && second.containsBlock(key);
   }
 
   /**
-   * Sets how much of the first tier data blocks may take.
-   * @param share of its capacity, 0 to 1; 0 if they are to stay in the second tier
+   * Sets how much of L1 data blocks may take.
+   * @param share of its capacity, 0 to 1; 0 if they are to stay in L2
    */
   void setPromotedShare(double share) {
     if (!closed.get()) {
@@ -252,7 +252,7 @@ public class CompositeBucketCache extends CombinedBlockCache {
   }
 
   /**
-   * Sets how long a meta block in the first tier may go unasked for before it gives way to data.
+   * Sets how long a meta block in L1 may be idle before it may be evicted for data.
    * @param ms above 0; 0 if it never does
    */
   void setMetaIdleMs(long ms) {
@@ -262,7 +262,7 @@ public class CompositeBucketCache extends CombinedBlockCache {
   }
 
   /**
-   * Sets which of the data blocks that reads have missed are inserted into the second tier.
+   * Sets which of the data blocks that reads have missed are inserted into L2.
    * @param secondMissOnly true for those that were missed before, false for all
    */
   void setSecondMissOnly(boolean secondMissOnly) {
@@ -279,7 +279,7 @@ public class CompositeBucketCache extends CombinedBlockCache {
     }
     long stamp = guard.moveStarts(hfileName);
     if (stamp == FileEvictionGuard.BUSY || !second.containsBlock(key)) {
-      // An eviction that was over before the stamp was taken has left nothing in the second tier.
+      // An eviction that was over before the stamp was taken has left nothing in L2.
       return;
     }
     if (!isMetaBlock(key.getBlockType())) {
@@ -288,7 +288,7 @@ public class CompositeBucketCache extends CombinedBlockCache {
     first.cacheBlock(key, block);
     if (!guard.undisturbed(hfileName, stamp)) {
       first.evictBlock(key);
-      // The first tier hands on what it has no place in the queue for.
+      // L1 hands on what it has no place in the queue for.
       second.evictBlock(key);
     } else if (second.containsBlock(key)) {
       returned.increment();
@@ -350,7 +350,7 @@ public class CompositeBucketCache extends CombinedBlockCache {
     return second.blockFitsIntoTheCache(block);
   }
 
-  /** Only the second tier knows which files it has whole; the first holds copies. */
+  /** Only L2 knows which files it has whole; L1 holds copies. */
   @Override
   public Optional<Boolean> shouldCacheFile(HFileInfo hFileInfo, Configuration conf) {
     return second.shouldCacheFile(hFileInfo, conf);
@@ -362,7 +362,7 @@ public class CompositeBucketCache extends CombinedBlockCache {
     return second.shouldCacheBlock(key, maxTimeStamp, conf);
   }
 
-  /** Tells the second tier, which checks that it holds as many data blocks as it is told of. */
+  /** Notifies L2, which checks that it holds as many data blocks as the file has. */
   @Override
   public void notifyFileCachingCompleted(Path fileName, int totalBlockCount, int dataBlockCount,
     long size) {
@@ -375,10 +375,10 @@ public class CompositeBucketCache extends CombinedBlockCache {
     return first.getRpcRefCount(key) + second.getRpcRefCount(key);
   }
 
-  /** Does nothing: the first tier's size is fixed, and none of it is heap to tune. */
+  /** Does nothing: L1's size is fixed, and none of it is heap to tune. */
   @Override
   public void setMaxSize(long size) {
-    LOG.debug("The first tier keeps its size; a request for {} bytes is ignored", size);
+    LOG.debug("L1 keeps its size; a request for {} bytes is ignored", size);
   }
 
   /** Each tier sees its own keys over the common ones. */
@@ -402,7 +402,7 @@ public class CompositeBucketCache extends CombinedBlockCache {
     return metrics;
   }
 
-  /** Returns how often a meta block was copied from the second tier back into the first. */
+  /** Returns how often a meta block was copied from L2 back into L1. */
   public long getReturnedBlockCount() {
     return returned.sum();
   }

@@ -132,7 +132,7 @@ public final class CompositeBucketCacheMetrics {
 
   /**
    * Publishes the gauges and begins to take samples; {@link #close} ends both.
-   * @param returned  how often a meta block came back into the first tier
+   * @param returned  how often a meta block came back into L1
    * @param admission what decides about blocks that reads have missed
    */
   CompositeBucketCacheMetrics(CacheTier first, CacheTier second, LongSupplier returned,

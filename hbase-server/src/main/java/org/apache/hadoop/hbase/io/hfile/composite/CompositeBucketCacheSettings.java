@@ -54,32 +54,32 @@ public final class CompositeBucketCacheSettings {
   public static final String ENABLED_KEY = "hbase.bucketcache.composite.enabled";
 
   /**
-   * Which data blocks of the second tier are copied into the first: frequency (those asked for more
+   * Which data blocks of L2 are copied into L1: frequency (those accessed more
    * often than what they displace) or none. Follows update_config. Default: frequency.
    */
   public static final String PROMOTION_KEY = "hbase.bucketcache.composite.promotion";
 
   /**
-   * The most that data blocks may take of the first tier, as a fraction of its capacity. Follows
+   * The most that data blocks may take of L1, as a fraction of its capacity. Follows
    * update_config. Default: 1, what meta blocks leave.
    */
   public static final String L1_DATA_MAX_KEY = "hbase.bucketcache.composite.l1.data.max";
 
   /**
-   * For how many ms nobody has to ask for a meta block in the first tier before it gives way to
+   * Idle time in ms after which a meta block in L1 may be evicted for
    * data that wants its place, from 1000 on; 0 for never. Follows update_config. Default: 300000.
    */
   public static final String L1_META_IDLE_KEY = "hbase.bucketcache.composite.l1.meta.idle.ms";
 
   /**
-   * Which data blocks that a read has missed are inserted into the second tier: all, or second-miss
+   * Which data blocks that a read has missed are inserted into L2: all, or second-miss
    * (those that were missed before, within about as many other missed blocks as the tier holds).
    * Prefetch, cache-on-write, meta blocks and families in memory are not filtered. Follows
    * update_config. Default: all.
    */
   public static final String L2_ADMISSION_KEY = "hbase.bucketcache.composite.l2.admission";
 
-  /** Gray and Putzolu's rule: what is asked for less often is not worth memory. */
+  /** Gray and Putzolu's rule: what is accessed less often is not worth memory. */
   private static final long DEFAULT_META_IDLE_MS = 300_000;
   private static final long MIN_META_IDLE_MS = 1000;
 
@@ -93,9 +93,9 @@ public final class CompositeBucketCacheSettings {
   public static final String L2_PREFIX = COMMON_PREFIX + "l2.";
 
   /**
-   * What a tier is built on: offheap, mmap:PATH or pmem:PATH, and for the second tier also
+   * What a tier is built on: offheap, mmap:PATH or pmem:PATH, and for L2 also
    * file:PATH, files:PATH,PATH or what a {@link DeviceTierEngine} begins with. Default: offheap for
-   * the first tier, none for the second.
+   * L1, none for L2.
    */
   public static final String IOENGINE = "ioengine";
 
@@ -112,7 +112,7 @@ public final class CompositeBucketCacheSettings {
   public static final String BUCKET_SIZES = "bucket.sizes";
 
   /**
-   * Where the second tier's map is kept over a restart; needs file:, files: or a
+   * Where L2's map is kept over a restart; needs file:, files: or a
    * {@link DeviceTierEngine}, which has a default of its own. Default: none.
    */
   public static final String PERSISTENT_PATH = "persistent.path";
@@ -120,7 +120,7 @@ public final class CompositeBucketCacheSettings {
   /** Whether blocks on a device carry checksums, checked on each read. Default: true. */
   public static final String CHECKSUM = "checksum.enabled";
 
-  /** ms between two trials of a disabled device, from 0 on; 0 for no trials. Default: 60000. */
+  /** ms between two probes of a disabled device, from 0 on; 0 for no probes. Default: 60000. */
   public static final String RETRY_INTERVAL = "retry.interval.ms";
 
   private static final long DEFAULT_RETRY_INTERVAL_MS = 60_000;
@@ -234,7 +234,7 @@ public final class CompositeBucketCacheSettings {
       return checksumEnabled;
     }
 
-    /** Returns the ms between two trials of a disabled device, 0 if there are to be none. */
+    /** Returns the ms between two probes of a disabled device, 0 if there are to be none. */
     public long getRetryIntervalMs() {
       return retryIntervalMs;
     }
@@ -285,7 +285,7 @@ public final class CompositeBucketCacheSettings {
     second = new Tier(conf, L2_PREFIX, null, engines);
     if (first.persistentPath != null) {
       throw bad(L1_PREFIX + PERSISTENT_PATH, first.persistentPath,
-        "asks for what the first tier cannot do; remove it, only the second tier is persisted");
+        "is not possible for L1; remove it, only L2 is persisted");
     }
     if (second.persistentPath != null && !second.isFile()) {
       throw bad(L2_PREFIX + PERSISTENT_PATH, second.persistentPath,
@@ -311,7 +311,7 @@ public final class CompositeBucketCacheSettings {
     return conf.getBoolean(ENABLED_KEY, false);
   }
 
-  /** Whether there is a composite whose second tier outlives a restart. */
+  /** Whether there is a composite whose L2 outlives a restart. */
   public static boolean isPersistent(Configuration conf) {
     return isEnabled(conf) && (value(conf, L2_PREFIX + PERSISTENT_PATH) != null
       || DeviceTierEngine.of(value(conf, L2_PREFIX + IOENGINE)) != null);
@@ -356,13 +356,13 @@ public final class CompositeBucketCacheSettings {
     return second;
   }
 
-  /** Returns the share of the first tier that data blocks may take, 0 to 1; 0 if none may. */
+  /** Returns the share of L1 that data blocks may take, 0 to 1; 0 if none may. */
   public double promotedShare() {
     return promotedShare;
   }
 
   /**
-   * Reads and checks the share of the first tier that data blocks may take.
+   * Reads and checks the share of L1 that data blocks may take.
    * @return 0 to 1; 0 if none may
    * @throws IllegalArgumentException if a setting cannot work; its message is for the operator
    */
@@ -388,13 +388,13 @@ public final class CompositeBucketCacheSettings {
     return NONE.equals(promotion) ? 0 : share;
   }
 
-  /** Returns how long a meta block may go unasked for before it gives way, in ms; 0: for ever. */
+  /** Returns the idle time after which a meta block may be evicted for data, in ms; 0: never. */
   public long metaIdleMs() {
     return metaIdleMs;
   }
 
   /**
-   * Reads and checks how long a meta block in the first tier may go unasked for.
+   * Reads and checks how long a meta block in L1 may be idle.
    * @return ms; 0 for as long as it likes
    * @throws IllegalArgumentException if the setting cannot work; its message is for the operator
    */
@@ -414,7 +414,7 @@ public final class CompositeBucketCacheSettings {
   }
 
   /**
-   * Reads and checks whether a block that a read has missed is inserted into the second tier only
+   * Reads and checks whether a block that a read has missed is inserted into L2 only
    * if it was missed before.
    * @throws IllegalArgumentException if the setting cannot work; its message is for the operator
    */

@@ -25,7 +25,7 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * Something else than a bucket cache to keep the second tier's blocks on devices: what
+ * Something else than a bucket cache to keep L2's blocks on devices: what
  * {@link CompositeBucketCacheFactory} builds when {@code hbase.bucketcache.l2.ioengine} begins with
  * the engine's {@link #prefix()}. It keeps its blocks over a restart whether or not
  * {@code hbase.bucketcache.l2.persistent.path} is set. Implementations are public, have a public

@@ -25,14 +25,14 @@ import org.apache.yetus.audience.InterfaceAudience;
  * <p>
  * Evicting a file walks the tiers one after the other. A copy on its way from a tier that is still
  * to be walked to one that was walked already would be found in neither and stay behind for good:
- * nothing asks for the blocks of a closed file again. So whoever evicts says so before the first
+ * the blocks of a closed file are not accessed again. So an eviction is announced before the first
  * tier and after the last ({@link #evictionStarts}, {@link #evictionEnds}), and whoever moves a
  * block takes a stamp before it reads the source ({@link #moveStarts}) and, once the copy is in the
  * target, asks whether an eviction came in between ({@link #undisturbed}); if one did, the mover
  * evicts its own copy.
  * <p>
  * Why that is enough: an eviction that starts after the mover's last question finds the copy in the
- * target by itself, one that started earlier is seen by it, and none is under way when the stamp is
+ * target by itself, one that started earlier is seen by it, and none is in flight when the stamp is
  * taken. Files share a fixed number of counters by hash, so an eviction may disturb the move of
  * another file's block; that costs one cached copy. No method blocks or allocates; all are
  * thread-safe.
@@ -40,7 +40,7 @@ import org.apache.yetus.audience.InterfaceAudience;
 @InterfaceAudience.Private
 public final class FileEvictionGuard {
 
-  /** What {@link #moveStarts} returns while an eviction is under way: the block is not to move. */
+  /** What {@link #moveStarts} returns while an eviction is in flight: the block is not to move. */
   public static final long BUSY = -1;
 
   private static final int STRIPES = 1 << 10;
@@ -48,7 +48,7 @@ public final class FileEvictionGuard {
   private final AtomicLongArray started = new AtomicLongArray(STRIPES);
   private final AtomicLongArray ended = new AtomicLongArray(STRIPES);
 
-  /** To be called before the first tier is told to evict blocks of this file. */
+  /** To be called before L1 is told to evict blocks of this file. */
   public void evictionStarts(String hfileName) {
     started.incrementAndGet(stripe(hfileName));
   }

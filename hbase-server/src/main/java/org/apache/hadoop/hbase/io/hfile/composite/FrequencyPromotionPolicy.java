@@ -27,11 +27,11 @@ import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * Promotes a block if it is asked for more often than the blocks that would have to make room for
+ * Promotes a block if it is accessed more often than the blocks that would have to make room for
  * it, taken together, by a margin that a copy is worth. So one pass over cold data promotes next to
  * nothing, and a large block has to be worth the many small ones that it displaces.
  * <p>
- * How often blocks are asked for is a {@link FrequencySketch}'s estimate, over cached and uncached
+ * How often blocks are accessed is a {@link FrequencySketch}'s estimate, over cached and uncached
  * blocks alike; a hit is an increment there and no more. The blocks that would make room are found
  * by {@link VictimSampler}, the least frequent of a few looked at. A candidate that ties with them
  * at more than {@value #WARM} is promoted once in {@value #TIES_PER_PROMOTION} times nevertheless:
@@ -40,13 +40,13 @@ import org.apache.yetus.audience.InterfaceAudience;
  * <p>
  * <b>Shortages.</b> Where places come in sizes, those of one size may all be taken while others are
  * not. A block of that size then has to displace one of its own size, whatever room there is, as
- * nothing else would give it a place; and how often such blocks are asked for in vain is counted
+ * nothing else would give it a place; and how often such blocks are missed is counted
  * (see {@link MissedHitCounter}) for the tier, which can turn places of one size into another's.
  * <p>
- * <b>Bursts.</b> Several rows of one block are often asked for one after the other. That says
- * nothing about the block's future, so a block asked for again within as many reads as about one
+ * <b>Bursts.</b> Several rows of one block are often accessed one after the other. That says
+ * nothing about the block's future, so a block accessed again within as many reads as about one
  * in {@value #BLOCKS_PER_RECENT} of the blocks that fit is counted, and considered, only each
- * {@value #REPEATS_PER_COUNT}th time; a block that is all anybody asks for gets in by that.
+ * {@value #REPEATS_PER_COUNT}th time; a block that is the only one accessed is promoted by that.
  * <p>
  * <b>How much of the past counts.</b> Where the same blocks stay hot, the longer the sketch
  * remembers the better; where they change, an old favourite is in the way. No fixed memory serves
@@ -55,11 +55,11 @@ import org.apache.yetus.audience.InterfaceAudience;
  * over. A promotion counts against that as {@link #PROMOTION_COST} of a hit, as it is a copy. With
  * a long memory goes a margin: where much is remembered, a candidate that is ahead by one is ahead
  * by chance; where little is, one is all that tells the new from the old. So where all blocks are
- * asked for equally often, few are promoted.
+ * accessed equally often, few are promoted.
  * <p>
  * Thread-safe. No lock is taken for a hit, nor, once the tier is full, for all but a few of the
  * blocks that are turned away, save that one in some hundreds of blocks is also looked up in the
- * miniatures. Beside the sketch, the policy takes about 30 bytes for each block in the fast tier.
+ * miniatures. Beside the sketch, the policy takes about 30 bytes for each block in L1.
  * <p>
  * After G. Einziger, R. Friedman and B. Manes, "TinyLFU: a highly efficient cache admission
  * policy"; G. Einziger, O. Eytan, R. Friedman and B. Manes, "Lightweight robust size aware cache
@@ -86,7 +86,7 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
   /** No candidate displaces more blocks than it has been counted, a tie excepted. */
   private static final int MAX_VICTIMS = 64;
 
-  /** One slot for so many blocks that fit remembers which block was asked for last. */
+  /** One slot for so many blocks that fit remembers which block was accessed last. */
   private static final int BLOCKS_PER_RECENT = 64;
   private static final int MAX_RECENT = 1 << 14;
   private static final int REPEAT_BITS = 3;
@@ -94,8 +94,8 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
 
   private final FrequencySketch sketch;
   /**
-   * Hashes of blocks asked for just now, each where its hash says until another takes the slot, and
-   * in the lowest bits how often it was asked for since it counted.
+   * Hashes of blocks accessed just now, each where its hash says until another takes the slot, and
+   * in the lowest bits how often it was accessed since it counted.
    */
   private final AtomicLongArray recent;
   private final VictimSampler hot;
@@ -121,13 +121,13 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
   private final LongAdder demoted = new LongAdder();
 
   /**
-   * @param usable           bytes of the fast tier that blocks can take, meta blocks included
+   * @param usable           bytes of L1 that blocks can take, meta blocks included
    * @param dataMax          the most of them that data blocks may take
    * @param averageBlockSize what a data block takes, in bytes, as far as is known beforehand
    * @param sketchBlocks     how many blocks to size the sketch for, at 8 bytes each: twice the
-   *                         blocks that fit into the fast tier is enough, however large the slow
+   *                         blocks that fit into L1 is enough, however large the slow
    *                         one (four times gains 0.3 hits per hundred at best, once loses 0.3)
-   * @param eviction         how blocks leave the fast tier
+   * @param eviction         how blocks leave L1
    * @param seed             of the random choices; any number
    * @throws IllegalArgumentException if the sketch cannot be of that size
    */
@@ -189,7 +189,7 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
     return true;
   }
 
-  /** Whether the block was asked for just now, so that asking again says little about it. */
+  /** Whether the block was accessed just now, so that asking again says little about it. */
   private boolean isRepeat(long hash) {
     int slot = (int) (hash >>> 24) & (recent.length() - 1);
     long last = recent.get(slot);

@@ -24,7 +24,7 @@ import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * Estimates how often each of very many blocks was asked for lately, in about eight bytes per block
+ * Estimates how often each of very many blocks was accessed lately, in about eight bytes per block
  * that it is sized for, whether the block is cached or not: a count-min sketch of four rows of
  * four-bit counters. It overestimates when other blocks share all four counters of a block, and
  * seldom by much; it never knows more than {@value #MAX_FREQUENCY}.

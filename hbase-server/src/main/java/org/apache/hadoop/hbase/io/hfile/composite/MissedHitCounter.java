@@ -22,13 +22,13 @@ import java.util.concurrent.atomic.AtomicLongArray;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * How often data blocks of one size were asked for while all places of that size were taken in the
- * fast tier, so that they were read from the slow one. It tells what more places of that size
+ * How often data blocks of one size were accessed while all places of that size were taken in the
+ * L1, so that they were read from L2. It tells what more places of that size
  * would be worth: the counts of the blocks that would fill them.
  * <p>
  * A table of {@value #SLOTS_PER_BLOCK} slots for each block that is of interest, 8 bytes each,
  * where a block that finds another in its slot takes one off the other's count, and the slot once
- * that is zero. So it holds those that are asked for most and tells no more than their true
+ * that is zero. So it holds those that are accessed most and tells no more than their true
  * counts; a caller keeps one-off requests away from it. Thread-safe without locks: a count that
  * races with another on the same slot may be lost.
  * <p>
@@ -62,7 +62,7 @@ final class MissedHitCounter {
     return size;
   }
 
-  /** Counts a request for a block that is not in the fast tier. */
+  /** Counts a request for a block that is not in L1. */
   void count(long hash) {
     int slot = (int) hash & (slots.length() - 1);
     long there = slots.get(slot);
@@ -78,7 +78,7 @@ final class MissedHitCounter {
     }
   }
 
-  /** Returns how often each block in the table was asked for, the highest count first. */
+  /** Returns how often each block in the table was accessed, the highest count first. */
   long[] counts() {
     long[] counts = new long[slots.length()];
     int blocks = 0;

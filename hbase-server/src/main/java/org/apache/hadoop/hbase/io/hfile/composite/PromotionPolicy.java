@@ -25,20 +25,20 @@ import org.apache.yetus.audience.InterfaceAudience;
  * room for them. It knows blocks by key and size only: what the tiers are, and how a block gets
  * from one to the other, is the caller's.
  * <p>
- * The slow tier keeps its copy, so that a wrong decision costs a copy or a slow read, never a
+ * L2 keeps its copy, so that a wrong decision costs a copy or a slow read, never a
  * block, and giving a place up writes nothing.
  * <p>
- * <b>What the caller does.</b> On a hit in the fast tier, {@link #onHit}. On a hit in the slow one,
+ * <b>What the caller does.</b> On a hit in L1, {@link #onHit}. On a hit in L2,
  * {@link #onSlowHit}; if that says yes, room has been made and is reserved, and the caller copies
- * the block. When the fast tier has lost a data block, for whatever reason (evicted at the
+ * the block. When L1 has lost a data block, for whatever reason (evicted at the
  * policy's or at anybody's wish, replaced, its file closed, never arrived because a queue was
  * full), {@link #onRemoved}, after the block can no longer be found there. While a key is known
  * here it is not promoted again, so the order "gone from the tier, then {@code onRemoved}" is all
  * that keeps the two in step.
  * <p>
  * Keys are compared with equals; a caller that finds blocks under several names (references,
- * links) passes the one under which the fast tier holds the block. Sizes are the bytes that a
- * block takes in the fast tier.
+ * links) passes the one under which L1 holds the block. Sizes are the bytes that a
+ * block takes in L1.
  * <p>
  * All methods are thread-safe and none waits for a lock that is held over a call to
  * {@link Eviction}. See HBASE-23296.
@@ -46,36 +46,36 @@ import org.apache.yetus.audience.InterfaceAudience;
 @InterfaceAudience.Private
 public interface PromotionPolicy {
 
-  /** How the policy has the fast tier give up a block. */
+  /** How the policy has L1 give up a block. */
   @InterfaceAudience.Private
   interface Eviction {
     /**
-     * Evicts a block from the fast tier, unless somebody reads it at this moment. If it goes,
+     * Evicts a block from L1, unless it is being read. If it is evicted,
      * {@link PromotionPolicy#onRemoved} is called for it before this method returns.
-     * @return whether the block went; if not, it stays where it is and may be asked for again
+     * @return whether it was evicted; if not, it stays where it is and may be accessed again
      */
     boolean evict(BlockCacheKey key);
   }
 
   /**
-   * A data block was found in the fast tier.
+   * A data block was found in L1.
    * @param size the bytes it takes there
    */
   void onHit(BlockCacheKey key, int size);
 
   /**
-   * A data block was found in the slow tier. If the answer is yes, the caller is to insert it into
-   * the fast tier, or to call {@link #onRemoved} if that did not work.
-   * @param size the bytes it would take in the fast tier
+   * A data block was found in L2. If the answer is yes, the caller is to insert it into
+   * L1, or to call {@link #onRemoved} if that did not work.
+   * @param size the bytes it would take in L1
    * @return whether to promote it
    */
   boolean onSlowHit(BlockCacheKey key, int size);
 
-  /** A data block is no longer in the fast tier. Does nothing for a key that is not known. */
+  /** A data block is no longer in L1. Does nothing for a key that is not known. */
   void onRemoved(BlockCacheKey key);
 
   /**
-   * The blocks that come before data take this much of the fast tier now. Data gets what they
+   * The blocks that come before data take this much of L1 now. Data gets what they
    * leave, up to its own limit; if it has more, it is evicted here and now.
    * @param metaBytes the bytes of index, bloom and other meta blocks, those just arriving included
    */
@@ -89,16 +89,16 @@ public interface PromotionPolicy {
   long makeRoom(long bytes);
 
   /**
-   * All places of one size are taken in the fast tier, though there may be space: from now on a
+   * All places of one size are taken in L1, though there may be space: from now on a
    * block of that size is promoted only if another of that size makes way, and requests for those
-   * that stay in the slow tier are counted. Does nothing if there is such a shortage already.
-   * @param size   the bytes that a block of that size takes in the fast tier
+   * that stay in L2 are counted. Does nothing if there is such a shortage already.
+   * @param size   the bytes that a block of that size takes in L1
    * @param blocks how many blocks {@link #missedHits} is to tell of, about
    */
   void bucketSizeExhausted(int size, int blocks);
 
   /**
-   * Returns how often the blocks of a size that has a shortage were found in the slow tier since
+   * Returns how often the blocks of a size that has a shortage were found in L2 since
    * it began, first requests for a block left out; the highest count first. No shortage, no counts.
    */
   long[] missedHits(int size);
@@ -112,18 +112,18 @@ public interface PromotionPolicy {
   /** Returns how often a block was promoted. */
   long getPromotedCount();
 
-  /** Returns how often a block found in the slow tier was not worth a promotion. */
+  /** Returns how often a block found in L2 was not worth a promotion. */
   long getRejectedCount();
 
-  /** Returns how many blocks were evicted from the fast tier for this policy's sake. */
+  /** Returns how many blocks were evicted from L1 for this policy's sake. */
   long getDemotedCount();
 
-  /** Returns the number of data blocks in the fast tier. */
+  /** Returns the number of data blocks in L1. */
   long getBlockCount();
 
-  /** Returns the bytes of data blocks in the fast tier, those on their way included. */
+  /** Returns the bytes of data blocks in L1, those on their way included. */
   long getUsedBytes();
 
-  /** Returns the bytes that data blocks may take in the fast tier now. */
+  /** Returns the bytes that data blocks may take in L1 now. */
   long getCapacity();
 }

@@ -24,7 +24,7 @@ import org.apache.yetus.audience.InterfaceAudience;
 /**
  * A fast tier that takes copies of data blocks of a slower one into the room that its own blocks
  * leave. The tier's own blocks come first: a copy goes when its place is needed, is not handed on
- * to anybody, and makes none of the tier's own go but those that nobody asks for. Thread-safe.
+ * to another tier, and evicts none of the tier's own but those that are idle. Thread-safe.
  */
 @InterfaceAudience.Private
 public interface PromotionTier extends CacheTier {
@@ -38,7 +38,7 @@ public interface PromotionTier extends CacheTier {
   PromotionPolicy setPromotedShare(double share);
 
   /**
-   * Sets how long one of the tier's own blocks may go unasked for before it gives way to copies
+   * Sets how long one of the tier's own blocks may be idle before it may be evicted for copies
    * that want its place.
    * @param ms above 0; 0 if it never does
    */

@@ -31,17 +31,17 @@ public final class TierHistory {
   /** What is counted. */
   @InterfaceAudience.Private
   public enum Count {
-    /** Lookups served by the first tier. */
+    /** Lookups served by L1. */
     FIRST_HITS,
-    /** Lookups served by the second tier. */
+    /** Lookups served by L2. */
     SECOND_HITS,
     /** Lookups that found the block in neither tier. */
     MISSES,
-    /** Data blocks let into the first tier. */
+    /** Data blocks promoted to L1. */
     PROMOTIONS,
-    /** Data blocks found in the second tier that were not let into the first. */
+    /** Data blocks found in L2 that were not admitted to L1. */
     REJECTED_PROMOTIONS,
-    /** Data blocks that left the first tier for others. */
+    /** Data blocks evicted from L1 for others. */
     DEMOTIONS
   }
 

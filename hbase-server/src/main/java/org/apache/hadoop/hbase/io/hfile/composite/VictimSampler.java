@@ -23,7 +23,7 @@ import org.apache.yetus.audience.InterfaceAudience;
 
 /**
  * The keys and sizes of the data blocks in a fast tier, with a cheap answer to "which of them is
- * seldom asked for?": the least frequent of a few that are looked at. There is no order to keep
+ * seldom accessed?": the least frequent of a few that are looked at. There is no order to keep
  * up, so a hit does not come here at all.
  * <p>
  * A hash table in parts; each part is three arrays with open addressing (linear probing, deletion
@@ -78,7 +78,7 @@ final class VictimSampler {
   private final LongAdder count = new LongAdder();
 
   /**
-   * @param sketch         tells how often blocks are asked for
+   * @param sketch         tells how often blocks are accessed
    * @param expectedBlocks about how many blocks there will be; only decides the number of parts
    * @param seed           of the random choice of blocks to look at
    */
@@ -136,7 +136,7 @@ final class VictimSampler {
   }
 
   /**
-   * Whether a candidate of this frequency is turned away at once: it is not asked for more often
+   * Whether a candidate of this frequency is rejected at once: it is not accessed more often
    * than the standing victim that it would meet, by more than the margin.
    * @param size of the victims, or {@link #ANY_SIZE}; without a victim of that size a candidate is
    *             turned away as well
@@ -164,11 +164,11 @@ final class VictimSampler {
 
   /**
    * Takes victims for a candidate: so many that they free the bytes, and only if together, and by
-   * more than the margin, they are asked for less often than the candidate. They are marked as
+   * more than the margin, they are accessed less often than the candidate. They are marked as
    * leaving; the caller evicts each, or calls {@link #stays} for it.
    * @param hash      the candidate's
    * @param frequency the candidate's, or Integer.MAX_VALUE if it is to win in any case
-   * @param margin    by how much more the candidate is to be asked for, at least 0
+   * @param margin    by how much more the candidate is to be accessed, at least 0
    * @param size      of the victims, or {@link #ANY_SIZE}
    * @param bytes     how much is to be freed
    * @param victims   where to put them; has room for as many as may be taken
@@ -207,7 +207,7 @@ final class VictimSampler {
   }
 
   /**
-   * Takes a victim for nobody in particular, marked as leaving.
+   * Takes a victim for no particular candidate, marked as leaving.
    * @param turn which part to look at; a caller that comes again raises it by one
    * @return null if that part has none
    */
