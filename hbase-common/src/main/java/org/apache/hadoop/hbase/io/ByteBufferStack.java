@@ -25,16 +25,16 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * The free buffers of a pool, the one that was released last to be taken first. What is copied into
- * a buffer that was in use a moment ago is copied into the processor's cache. Taking turns, as a
- * plain queue has its buffers do, a pool of 1920 buffers of 65 KB has every read go to memory that
- * no cache has held for long: of a block of 32 KB from the page cache, that is half of the time.
- * And a pool that was once large leaves alone what it does not need any more.
+ * The free buffers of a pool, in LIFO order. A recently used buffer is still in the processor's
+ * cache, so that a copy into it is fast. With a FIFO queue, a pool of 1920 buffers of 65 KB makes
+ * every read go to memory that has been evicted from all caches: for a block of 32 KB from the page
+ * cache, that is half of the time. A pool that was once large also stops touching the buffers that
+ * it no longer needs.
  * <p>
- * Thread-safe and without locks: a stack after R. K. Treiber, "Systems programming: coping with
- * parallelism" (1986). Each insertion makes a node of its own, as ConcurrentLinkedQueue does, so
- * that no node is ever mistaken for one that was there before. {@link #size} and {@link #iterator}
- * walk what is there at some moment, which takes time in proportion; for tests.
+ * Thread-safe and lock-free: a stack after R. K. Treiber, "Systems programming: coping with
+ * parallelism" (1986). Each insertion allocates a node of its own, as ConcurrentLinkedQueue does,
+ * which avoids the ABA problem. {@link #size} and {@link #iterator} traverse the buffers at some
+ * moment, in linear time; for tests.
  */
 @InterfaceAudience.Private
 final class ByteBufferStack extends AbstractQueue<ByteBuffer> {
@@ -51,7 +51,7 @@ final class ByteBufferStack extends AbstractQueue<ByteBuffer> {
   private final AtomicReference<Node> top = new AtomicReference<>();
 
   /**
-   * Puts a buffer on top.
+   * Pushes a buffer.
    * @return true
    * @throws NullPointerException if it is null
    */
@@ -67,7 +67,7 @@ final class ByteBufferStack extends AbstractQueue<ByteBuffer> {
     return true;
   }
 
-  /** Takes the buffer that was put there last; null if there is none. */
+  /** Pops the buffer that was pushed last; returns null if there is none. */
   @Override
   public ByteBuffer poll() {
     Node node;
@@ -100,7 +100,7 @@ final class ByteBufferStack extends AbstractQueue<ByteBuffer> {
     return size;
   }
 
-  /** From the top; nothing can be removed by it. */
+  /** Iterates from the top; does not support removal. */
   @Override
   public Iterator<ByteBuffer> iterator() {
     return new Iterator<ByteBuffer>() {

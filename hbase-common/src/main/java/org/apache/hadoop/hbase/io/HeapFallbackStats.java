@@ -26,9 +26,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * How often a {@link ByteBuffAllocator} had no buffer left for what it should have served, and how
- * much that has put on the heap. What is too small for the pool is no part of it. Says so in the
- * log, once a minute at most. Thread-safe; costs two additions for each allocation that it counts.
+ * Counts the allocations of a {@link ByteBuffAllocator} that used the heap because the pool was
+ * empty, and their bytes. Allocations too small for the pool are not counted. Logs a hint at most
+ * once a minute. Thread-safe; costs two additions for each counted allocation.
  */
 @InterfaceAudience.Private
 public final class HeapFallbackStats {
@@ -39,7 +39,7 @@ public final class HeapFallbackStats {
   private final LongSupplier nanoTime;
   private final LongAdder count = new LongAdder();
   private final LongAdder bytes = new LongAdder();
-  /** When the log may be told again; a difference of times, so that an overflow is of no matter. */
+  /** Time of the next hint; compared by difference, so that an overflow is harmless. */
   private final AtomicLong nextHint;
   private volatile long countAtHint;
   private volatile long bytesAtHint;
@@ -53,21 +53,21 @@ public final class HeapFallbackStats {
     this.nextHint = new AtomicLong(nanoTime.getAsLong());
   }
 
-  /** Returns how many allocations found the pool empty, since the start. */
+  /** Returns the number of allocations that found the pool empty since the start. */
   public long getCount() {
     return count.sum();
   }
 
-  /** Returns the bytes that these allocated on the heap, since the start. */
+  /** Returns the bytes that these allocated on the heap since the start. */
   public long getBytes() {
     return bytes.sum();
   }
 
   /**
    * Counts an allocation.
-   * @param size        the bytes that come from the heap
-   * @param bufferCount the buffers that the pool has at most
-   * @return whether that was said in the log
+   * @param size        the bytes allocated on the heap
+   * @param bufferCount the maximum number of buffers of the pool
+   * @return whether a hint was logged
    */
   boolean fellToHeap(int size, int bufferCount) {
     count.increment();
@@ -80,8 +80,8 @@ public final class HeapFallbackStats {
     long counted = count.sum();
     long summed = bytes.sum();
     LOG.warn(
-      "All {} buffers of the pool are in use: {} allocations of {} bytes in all went to the heap"
-        + " since this was said last. If that goes on, raise {}.",
+      "All {} buffers of the pool are in use: {} allocations of {} bytes in total used the heap"
+        + " since the last such message. If this persists, raise {}.",
       bufferCount, counted - countAtHint, summed - bytesAtHint,
       ByteBuffAllocator.MAX_BUFFER_COUNT_KEY);
     countAtHint = counted;

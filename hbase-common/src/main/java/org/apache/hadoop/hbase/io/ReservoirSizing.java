@@ -23,35 +23,35 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * Who takes buffers from the pool besides the handlers, for the default of
- * {@link ByteBuffAllocator#MAX_BUFFER_COUNT_KEY}. Stock counts the handlers alone. So that a pool
- * is as large as in stock where no feature is used that stock lacks, a thread counts only if one of
- * the keys of its feature is set.
+ * Counts the threads besides the handlers that take buffers from the pool, for the default of
+ * {@link ByteBuffAllocator#MAX_BUFFER_COUNT_KEY}. Upstream counts only the handlers. So that a pool
+ * has upstream's size unless a feature of this fork is used, a thread counts only if one of the
+ * keys of its feature is set.
  */
 @InterfaceAudience.Private
 final class ReservoirSizing {
-  /** The keys of the warm-up of files; any of them set is a warm-up that is meant to be used. */
+  /** The keys of prefetching; if any of them is set, prefetch threads are counted. */
   static final List<String> PREFETCH_KEYS = Arrays.asList("hbase.rs.prefetch.limit.mb.per.sec",
     "hbase.rs.prefetch.order", "hbase.rs.prefetch.writer.queue.max");
 
-  /** How many threads warm files, as PrefetchExecutor has it. */
+  /** The number of prefetch threads, as in PrefetchExecutor. */
   static final String PREFETCH_THREADS_KEY = "hbase.hfile.thread.prefetch";
 
   private static final int PREFETCH_THREADS_DEFAULT = 4;
 
-  /** Whether threads beside the handlers serve multigets, as MultigetSettings has it. */
+  /** Whether threads besides the handlers serve multigets, as in MultigetSettings. */
   static final String MULTIGET_KEY = "hbase.regionserver.parallel.get.enabled";
 
-  /** How many, by default as many as there are processors, as MultigetSettings has it. */
+  /** Their number, by default the number of processors, as in MultigetSettings. */
   static final String MULTIGET_THREADS_KEY = "hbase.regionserver.parallel.get.threads";
 
   private ReservoirSizing() {
   }
 
   /**
-   * Returns how many threads need buffers besides the handlers, each about 2 MB of them: what a
-   * prefetch thread has read waits in a queue of the cache, and keeps its buffers until it is
-   * written; what a thread reads for a multiget waits for the multiget's response.
+   * Returns the number of threads besides the handlers that need buffers, each about 2 MB of them:
+   * a block read by a prefetch thread waits in a queue of the cache, and keeps its buffers until it
+   * is written; a block read for a multiget is kept until the multiget's response is sent.
    */
   static int beyondHandlers(Configuration conf) {
     return prefetchThreads(conf) + multigetThreads(conf);
@@ -72,7 +72,7 @@ final class ReservoirSizing {
       return Math.max(0,
         conf.getInt(MULTIGET_THREADS_KEY, Runtime.getRuntime().availableProcessors()));
     } catch (NumberFormatException e) {
-      // The server does not start with it, and says why where it reads its settings.
+      // The server does not start with this value, and reports it when it reads its settings.
       return 0;
     }
   }

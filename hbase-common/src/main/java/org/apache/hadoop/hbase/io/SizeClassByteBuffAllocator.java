@@ -28,45 +28,46 @@ import org.apache.hadoop.hbase.nio.SingleByteBuff;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * A pool that serves small sizes too. The plain one has buffers of one size, 65 KB by default, and
- * leaves to the heap what would not fill a sixth of one: a block of 4 or 8 KB, or what a larger
- * block has beyond a multiple of the buffer's size. This one divides a buffer into pieces of equal
- * size, a third, a sixth, a twelfth or a twenty-fourth of it, and serves what is no larger than a
- * third from them, each from the smallest that it fits in. Only what is smaller than a forty-eighth
- * (1.4 KB), most requests for example, is left to the heap.
+ * A buffer pool with size classes for small allocations. The default pool has buffers of one size,
+ * 65 KB by default, and uses the heap for anything that would not fill a sixth of one: a block of 4
+ * or 8 KB, or the remainder of a larger block beyond a multiple of the buffer's size. This one
+ * divides a buffer into pieces of equal size, a third, a sixth, a twelfth or a twenty-fourth of it,
+ * and serves sizes up to a third of a buffer from them, each from the smallest class that fits.
+ * Only sizes below a forty-eighth (1.4 KB), such as most requests, use the heap.
  * <p>
- * The memory is bounded as before: a buffer that is divided counts as one in use,
+ * The memory is bounded as before: a divided buffer counts as one in use,
  * <code>hbase.server.allocator.max.buffer.count</code> limits both together, and a buffer whose
- * pieces have all come back is whole again and free for any use, but for one of each size.
+ * pieces have all been returned becomes whole again and free for any use, except for one of each
+ * size.
  * <p>
- * In use when {@value #ENABLED_KEY} is set and {@link ByteBuffAllocator#BYTEBUFF_ALLOCATOR_CLASS}
- * is not. Thread-safe. Taking a piece and returning it holds a lock of its size for as long as it
- * takes to move one reference; a buffer is taken or allocated outside it, as the JVM may try for
- * half a second when direct memory is short. One thread does that at a time, so that a buffer is
- * not divided for each of them; others wait for the pieces, but not for long.
+ * Used if {@value #ENABLED_KEY} is set and {@link ByteBuffAllocator#BYTEBUFF_ALLOCATOR_CLASS} is
+ * not. Thread-safe. Taking and returning a piece hold the lock of its size class while one
+ * reference is moved; a buffer is taken or allocated outside the lock, as the JVM may try for half
+ * a second when direct memory is short. One thread at a time does that, so that not every waiting
+ * thread divides a buffer; the others wait for the pieces for a limited time.
  */
 @InterfaceAudience.Private
 public class SizeClassByteBuffAllocator extends ByteBuffAllocator {
 
-  /** Whether the server's pool is one of these; <code>false</code> by default. */
+  /** Whether the server's pool has size classes; <code>false</code> by default. */
   public static final String ENABLED_KEY = "hbase.server.allocator.size.classes.enabled";
 
-  /** Into how many pieces a buffer is divided, from the smallest pieces on. */
+  /** Numbers of pieces per buffer, from the smallest pieces on. */
   private static final int[] PIECES_PER_BUFFER = { 24, 12, 6, 3 };
 
-  /** How many times the smallest size that is served goes into a buffer. */
+  /** How many times the minimum pooled size fits into a buffer. */
   private static final int MIN_PART_OF_BUFFER = 48;
 
-  /** How long a piece is waited for while another thread is at dividing a buffer. */
+  /** Maximum time to wait for a piece while another thread divides a buffer. */
   private static final long DIVISION_WAIT_MILLIS = 10;
 
   private final int minSize;
-  /** From which size on a whole buffer is used when there is no piece. */
+  /** Size from which on a whole buffer is used when there is no piece. */
   private final int minSizeOfBuffer;
   private final SizeClass[] classes = new SizeClass[PIECES_PER_BUFFER.length];
   private final LongAdder pieceBytes = new LongAdder();
 
-  /** With the parameters that {@link ByteBuffAllocator#create} gives. */
+  /** Has the parameters that {@link ByteBuffAllocator#create} passes. */
   public SizeClassByteBuffAllocator(boolean reservoirEnabled, int maxBufCount, int bufSize,
     int minSizeForReservoirUse) {
     super(reservoirEnabled, maxBufCount, bufSize, minSizeForReservoirUse);
@@ -78,7 +79,7 @@ public class SizeClassByteBuffAllocator extends ByteBuffAllocator {
   }
 
   /**
-   * Returns the class of the pool where none is named.
+   * Returns the class of the pool if none is configured.
    * @throws IllegalArgumentException if {@value #ENABLED_KEY} is neither true nor false
    */
   static Class<? extends ByteBuffAllocator> classFor(Configuration conf) {
@@ -98,7 +99,7 @@ public class SizeClassByteBuffAllocator extends ByteBuffAllocator {
     Piece piece = isReservoirEnabled() ? takePiece(tail) : null;
     if (piece == null) {
       if (isReservoirEnabled() && size >= minSize && size < minSizeOfBuffer) {
-        // What is larger will find that there is no whole buffer either, and be counted then.
+        // A larger size finds no whole buffer either, and is counted then.
         getExhaustion().fellToHeap(size, getTotalBufferCount());
       }
       return super.allocate(size);
@@ -121,7 +122,7 @@ public class SizeClassByteBuffAllocator extends ByteBuffAllocator {
     }
   }
 
-  /** Pieces count with what was asked for, and the buffers that they are made of do not. */
+  /** Counts pieces by the requested size; the buffers that they are part of are not counted. */
   @Override
   public long getPoolAllocationBytes() {
     return super.getPoolAllocationBytes() + pieceBytes.sum();
@@ -136,7 +137,7 @@ public class SizeClassByteBuffAllocator extends ByteBuffAllocator {
     super.clean();
   }
 
-  /** Returns a piece for {@code size} bytes, or null if they are to be had elsewhere. */
+  /** Returns a piece for {@code size} bytes, or null if another allocation must be used. */
   private Piece takePiece(int size) {
     if (size < minSize) {
       return null;
@@ -153,7 +154,7 @@ public class SizeClassByteBuffAllocator extends ByteBuffAllocator {
     return null;
   }
 
-  /** A part of a buffer, which goes back there when it is released. */
+  /** A part of a buffer, which is returned to it when it is released. */
   private static final class Piece implements Recycler {
     private final DividedBuffer owner;
     private final ByteBuffer bytes;
@@ -175,14 +176,14 @@ public class SizeClassByteBuffAllocator extends ByteBuffAllocator {
     }
   }
 
-  /** A buffer of the pool and its pieces. All of it is guarded by its size class. */
+  /** A buffer of the pool and its pieces. Guarded by its size class. */
   private static final class DividedBuffer {
     private final SizeClass sizeClass;
     private final ByteBuffer buffer;
-    /** The pieces that are free, at the front. */
+    /** The free pieces, at the front. */
     private final Piece[] free;
     private int freeCount;
-    /** Neighbours in the list of those that have free pieces. */
+    /** Neighbours in the list of buffers with free pieces. */
     private DividedBuffer previous;
     private DividedBuffer next;
 
@@ -203,9 +204,9 @@ public class SizeClassByteBuffAllocator extends ByteBuffAllocator {
   private final class SizeClass {
     private final int pieces;
     private final int pieceSize;
-    /** Those with free pieces; one without is known to its pieces alone. */
+    /** The first buffer with free pieces; a buffer without is referenced only by its pieces. */
     private DividedBuffer first;
-    /** Of the thread that takes a buffer to divide it. */
+    /** Held by the thread that takes a buffer to divide it. */
     private final ReentrantLock dividing = new ReentrantLock();
 
     SizeClass(int pieces) {
@@ -229,7 +230,10 @@ public class SizeClassByteBuffAllocator extends ByteBuffAllocator {
       }
     }
 
-    /** Returns false if another thread takes long, and this one is to get a buffer of its own. */
+    /**
+     * Returns false if another thread takes too long, so that this one should divide a buffer
+     * itself.
+     */
     private boolean awaitDivision() {
       if (dividing.tryLock()) {
         return true;
@@ -237,7 +241,7 @@ public class SizeClassByteBuffAllocator extends ByteBuffAllocator {
       try {
         return dividing.tryLock(DIVISION_WAIT_MILLIS, TimeUnit.MILLISECONDS);
       } catch (InterruptedException e) {
-        // For whoever waits for something that it does not get otherwise.
+        // Stays pending for a wait that this thread cannot skip.
         Thread.currentThread().interrupt();
         return false;
       }
@@ -280,7 +284,8 @@ public class SizeClassByteBuffAllocator extends ByteBuffAllocator {
       if (divided.freeCount == 1) {
         insert(divided);
       }
-      // The last one stays, so that a single block that comes and goes divides no buffer each time.
+      // The last one stays, so that a single block that is inserted and removed repeatedly does not
+      // divide a buffer each time.
       if (divided.freeCount == pieces && (divided.previous != null || divided.next != null)) {
         remove(divided);
         putbackBuffer(divided.buffer);

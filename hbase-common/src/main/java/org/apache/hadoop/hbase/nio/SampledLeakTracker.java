@@ -24,20 +24,23 @@ import org.apache.hbase.thirdparty.io.netty.util.ResourceLeakDetector;
 import org.apache.hbase.thirdparty.io.netty.util.ResourceLeakTracker;
 
 /**
- * Of something that the leak detector watches, records the first accesses and then one of many. A
- * record is a stack trace, which in a server takes some ten microseconds and more: nothing to a
- * buffer that is taken and given back, but the entry of a block that each get asks for would pay it
- * twice a get, for as long as it is cached, because the detector once chose to watch it.
+ * Samples the access records of an object that the leak detector tracks: records the first accesses
+ * and then one in many. A record is a stack trace, which in a server takes ten microseconds or
+ * more. That is negligible for a buffer that is taken and returned, but a cache entry read by every
+ * get would pay it twice per get, for as long as it is cached, if the detector happened to sample
+ * it.
  * <p>
- * Only at the detector's default level, {@link ResourceLeakDetector.Level#SIMPLE}: who raises it
- * wants every record. Thread-safe; a record more or less is no harm, so nothing is synchronized.
- * @param <T> what is watched
+ * Only at the detector's default level, {@link ResourceLeakDetector.Level#SIMPLE}: at a higher
+ * level every record is wanted. Thread-safe; the count is approximate, so nothing is synchronized.
+ * @param <T> the tracked type
  */
 @InterfaceAudience.Private
 final class SampledLeakTracker<T> implements ResourceLeakTracker<T> {
-  /** More than a block has between its reading and the end of the request that read it. */
+  /**
+   * More than the accesses of a block between its reading and the end of the request that read it.
+   */
   static final int FIRST = 16;
-  /** As many as the detector passes over, by default, when it chooses what to watch. */
+  /** Equal to the detector's default sampling interval. */
   static final int ONE_OF = 128;
 
   private final ResourceLeakTracker<T> tracker;
@@ -48,8 +51,8 @@ final class SampledLeakTracker<T> implements ResourceLeakTracker<T> {
   }
 
   /**
-   * Returns what to record accesses with.
-   * @param tracker the detector's, or null for what is not watched
+   * Returns the tracker with which to record accesses.
+   * @param tracker the detector's, or null for an untracked object
    * @return null for null
    */
   static <T> ResourceLeakTracker<T> of(ResourceLeakTracker<T> tracker) {

@@ -22,20 +22,21 @@ import io.opentelemetry.api.trace.Tracer;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * Says whether spans go anywhere, so that attributes need not be collected for spans that nobody
- * sees. Thread-safe.
+ * Determines whether spans are recorded, so that attributes need not be collected for spans that
+ * are discarded. Thread-safe.
  */
 @InterfaceAudience.Private
 public final class InstalledTracer {
-  /** What OpenTelemetry answers with while neither an SDK nor an agent is there: one object. */
+  /**
+   * The tracer that OpenTelemetry returns while neither an SDK nor an agent is installed: one
+   * object.
+   */
   private static final Tracer NONE = OpenTelemetry.noop().getTracer("");
 
   private InstalledTracer() {
   }
 
-  /**
-   * @return whether no tracer is installed; false in doubt, and from the moment on in which one is
-   */
+  /** @return whether no tracer is installed; false in doubt, and as soon as one is installed */
   public static boolean isAbsent() {
     return TraceUtil.getGlobalTracer() == NONE;
   }

@@ -36,18 +36,18 @@ import org.slf4j.LoggerFactory;
 import org.apache.hbase.thirdparty.com.google.common.util.concurrent.ThreadFactoryBuilder;
 
 /**
- * Makes the HDFS client use the buffers of its packets again. What is written through
- * <code>DFSOutputStream</code>, store files above all, goes through packets of 64 KB, each with a
- * buffer of its own that is garbage as soon as it is acknowledged. HDFS-7276 lets the client keep
- * them, <code>dfs.client.write.byte-array-manager.enabled</code>; HDFS leaves that off.
+ * Makes the HDFS client reuse the buffers of its packets. All data written through
+ * <code>DFSOutputStream</code>, mainly store files, is sent in packets of 64 KB, each with a buffer
+ * of its own that becomes garbage when it is acknowledged. HDFS-7276 allows the client to reuse
+ * them, <code>dfs.client.write.byte-array-manager.enabled</code>, which HDFS disables by default.
  * <p>
- * It is on here unless the operator says otherwise, and so that it cannot stall a writer, which is
- * what HDFS-7358 was about. HDFS counts the buffers that are in use, and from
- * <code>dfs.client.write.byte-array-manager.count-limit</code> on (2048 of a size) who asks for
- * another waits until one comes back. That may be never: a thread that splits a WAL keeps a half
- * full packet for each of its regions, and a file whose close fails keeps its last buffer for good.
- * So there is no limit unless the operator has set one. What the limit bounds as well, the buffers
- * that are kept for later use, is bounded by a look at them once a minute.
+ * It is enabled here unless the operator disables it, and configured so that it cannot stall a
+ * writer, the subject of HDFS-7358. HDFS counts the buffers in use; at
+ * <code>dfs.client.write.byte-array-manager.count-limit</code> (2048 per size), an allocation waits
+ * until a buffer is returned. That may never happen: a thread that splits a WAL keeps a half full
+ * packet for each of its regions, and a file whose close fails never returns its last buffer. So
+ * there is no limit unless the operator has set one. The number of free buffers, which the limit
+ * bounds as well, is trimmed once a minute instead.
  */
 @InterfaceAudience.Private
 public final class HdfsPacketPool {
@@ -59,26 +59,26 @@ public final class HdfsPacketPool {
 
   static final String CONTEXT_KEY = HdfsClientConfigKeys.DFS_CLIENT_CONTEXT;
 
-  /** What a value set here has for its source, so that it is not taken for the operator's. */
+  /** Source of a value set by this class, so that it is not mistaken for the operator's. */
   static final String SOURCE = "set by HBase, see docs/pooled-file-reads.md of Stratum";
 
   /**
-   * The client context of a server. Of a context that is used by others as well, the first of them
-   * decides whether it pools, and with which limit.
+   * The client context of a server. If several servers share a context, the first of them decides
+   * whether it pools, and with which limit.
    */
   static final String OWN_CONTEXT = "hbase";
 
   private static final String HDFS_DEFAULTS = "hdfs-default.xml";
 
-  /** At most this many bytes of free buffers stay, as with the limit of HDFS for 64 KB. */
+  /** Maximum number of bytes in free buffers, equal to HDFS's limit for 64 KB buffers. */
   private static final long MAX_FREE_BYTES = 128L << 20;
 
-  /** And at most this part of the heap. */
+  /** Maximum fraction of the heap in free buffers: 1 / this value. */
   private static final int MAX_FREE_PART_OF_HEAP = 64;
 
   private static final long TRIM_PERIOD_SECONDS = 60;
 
-  /** The smallest size that the HDFS client keeps, in bytes. */
+  /** Minimum buffer size that the HDFS client pools, in bytes. */
   private static final int MIN_LENGTH = 32;
 
   /** The managers that are trimmed already, so that servers of one process do not do it twice. */
@@ -89,14 +89,14 @@ public final class HdfsPacketPool {
   }
 
   /**
-   * Sets the client up to pool, in {@code conf} and in this process, unless the operator has
-   * switched pooling off. To be called before the first file system of HDFS is made from
-   * {@code conf}: the client context, which has the pool, is made once for each name and process,
-   * and the name is set here, too.
+   * Configures the client to pool, in {@code conf} and in this process, unless the operator has
+   * disabled pooling. Must be called before the first HDFS file system is created from
+   * {@code conf}: the client context, which has the pool, is created once per name and process, and
+   * the name is set here, too.
    */
   public static void configure(Configuration conf) {
     try {
-      // Only then do hdfs-default.xml and hdfs-site.xml take part in what conf says.
+      // Required for hdfs-default.xml and hdfs-site.xml to be loaded into conf.
       HdfsConfiguration.init();
       if (!isSetByOperator(conf, ENABLED_KEY)) {
         conf.set(ENABLED_KEY, "true", SOURCE);
@@ -105,7 +105,7 @@ public final class HdfsPacketPool {
         start(conf);
       }
     } catch (LinkageError e) {
-      LOG.warn("This HDFS client cannot pool the buffers of its packets", e);
+      LOG.warn("This HDFS client does not support pooling of packet buffers", e);
     }
   }
 
@@ -117,10 +117,10 @@ public final class HdfsPacketPool {
         conf.set(CONTEXT_KEY, OWN_CONTEXT, SOURCE);
       }
     }
-    // Made here at the latest, and so by this configuration, if it is not there yet.
+    // Creates the client context with this configuration, if it does not exist yet.
     ByteArrayManager manager = ClientContext.getFromConf(conf).getByteArrayManager();
     if (!isPooled(manager)) {
-      LOG.warn("{} has no effect, since this process has already made the HDFS client context '{}'"
+      LOG.warn("{} has no effect: this process has already created the HDFS client context '{}'"
         + " without a pool; set {} to another name", ENABLED_KEY, conf.get(CONTEXT_KEY),
         CONTEXT_KEY);
     } else if (unlimited) {
@@ -129,23 +129,23 @@ public final class HdfsPacketPool {
   }
 
   /**
-   * Returns whether {@code key} has a value in {@code conf} that comes neither from HDFS's own
-   * defaults nor from here.
+   * Returns whether {@code key} has a value in {@code conf} that is neither HDFS's default nor set
+   * by this class.
    */
   static boolean isSetByOperator(Configuration conf, String key) {
     if (conf.getRaw(key) == null) {
-      // Hadoop remembers the source of a value that has been unset.
+      // Hadoop remembers the source of a value that was unset.
       return false;
     }
     String[] sources = conf.getPropertySources(key);
-    // The first is where the value was born, the others what it was copied through.
+    // The first is the original source, the others are those it was copied through.
     return sources != null && sources.length > 0 && !SOURCE.equals(sources[0])
       && !sources[0].endsWith(HDFS_DEFAULTS);
   }
 
-  /** Returns whether {@code manager} keeps what is released to it. */
+  /** Returns whether {@code manager} pools released buffers. */
   static boolean isPooled(ByteArrayManager manager) {
-    // What does not pool says that it has 0 free buffers; what does has no answer for this size.
+    // A manager without a pool returns 0 free buffers; one with a pool rejects this size.
     return manager.release(new byte[0]) < 0;
   }
 
@@ -171,10 +171,10 @@ public final class HdfsPacketPool {
   }
 
   /**
-   * Leaves what is free in {@code manager} beyond {@code maxFreeBytes} to the garbage collector,
-   * small buffers first. Those taken here count as in use for good, which without a limit is of no
-   * consequence. Safe at any time: a writer that finds no free buffer makes one.
-   * @return the bytes given up
+   * Releases the free buffers in {@code manager} beyond {@code maxFreeBytes} to the garbage
+   * collector, small buffers first. Released buffers count as in use forever, which has no effect
+   * without a limit. Safe at any time: a writer that finds no free buffer allocates one.
+   * @return the number of released bytes
    */
   static long trim(ByteArrayManager manager, int largestLength, long maxFreeBytes) {
     long kept = 0;
@@ -183,7 +183,7 @@ public final class HdfsPacketPool {
       for (int length = largestLength; length >= MIN_LENGTH; length /= 2) {
         long keep = (maxFreeBytes - kept) / length;
         byte[] buffer = manager.newByteArray(length);
-        // The number of free buffers, this one included, which may have been made just now and
+        // The number of free buffers, including this one, which may just have been created and
         // stays; negative while this size is not pooled.
         int free = manager.release(buffer);
         for (; free > Math.max(keep, 1); free--) {
@@ -196,7 +196,7 @@ public final class HdfsPacketPool {
       Thread.currentThread().interrupt();
     }
     if (given > 0) {
-      LOG.debug("Gave up {} bytes of free packet buffers, kept {}", given, kept);
+      LOG.debug("Released {} bytes of free packet buffers, kept {}", given, kept);
     }
     return given;
   }

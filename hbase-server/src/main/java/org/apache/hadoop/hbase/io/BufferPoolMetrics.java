@@ -25,10 +25,10 @@ import org.apache.hadoop.hbase.metrics.MetricRegistryInfo;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * How often the server's pool of buffers had none left, as gauges in JMX under
+ * Counters of allocations that found the server's buffer pool empty, as gauges in JMX under
  * <code>Hadoop:service=HBase,name=RegionServer,sub=BufferPool</code>, and so at /jmx and
- * /prometheus. What the pool has and uses is among HBase's own metrics of a RegionServer. Where one
- * process has several servers, as a test cluster has, these are of the one that was started last.
+ * /prometheus. Size and use of the pool are among HBase's own RegionServer metrics. If one process
+ * has several servers, as a test cluster does, these are of the one that was started last.
  */
 @InterfaceAudience.Private
 public final class BufferPoolMetrics {
@@ -39,7 +39,7 @@ public final class BufferPoolMetrics {
   private BufferPoolMetrics() {
   }
 
-  /** Publishes the figures of {@code allocator}, if it has a pool. */
+  /** Publishes the metrics of {@code allocator}, if it has a pool. */
   public static void register(ByteBuffAllocator allocator) {
     if (allocator == null || !allocator.isReservoirEnabled()) {
       return;

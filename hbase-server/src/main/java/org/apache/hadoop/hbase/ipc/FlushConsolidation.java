@@ -32,16 +32,16 @@ import org.apache.hbase.thirdparty.io.netty.channel.ChannelPipeline;
 import org.apache.hbase.thirdparty.io.netty.channel.ChannelPromise;
 
 /**
- * Sends the responses of a connection that are ready at about the same time with one write to its
- * socket. Each write is a system call, which on a fast network costs more than all else that is
- * done for the response of a small get.
+ * Consolidates the flushes of a connection: responses that are ready at about the same time are
+ * sent with one write to its socket. Each write is a system call, which on a fast network costs
+ * more than all other work for the response of a small get.
  * <p>
- * When one goes out {@link ConsolidatedFlushes} says. Those of a connection that can take no more
- * are left to Netty, as ever.
+ * {@link ConsolidatedFlushes} decides when to flush. Unwritable connections are flushed by Netty as
+ * usual.
  * <p>
- * Thread-safe. How many responses there were, and how many writes, is in JMX under
- * <code>Hadoop:service=HBase,name=RegionServer,sub=Responses</code>; where one process has several
- * servers, as a test cluster has, of all of them together.
+ * Thread-safe. The numbers of responses and writes are in JMX under
+ * <code>Hadoop:service=HBase,name=RegionServer,sub=Responses</code>; if one process has several
+ * servers, as a test cluster does, they are totals.
  */
 @InterfaceAudience.Private
 final class FlushConsolidation {
@@ -51,14 +51,14 @@ final class FlushConsolidation {
     this.enabled = enabled;
   }
 
-  /** @throws IllegalArgumentException if a setting cannot work */
+  /** @throws IllegalArgumentException if a setting is invalid */
   static FlushConsolidation of(Configuration conf) {
     return new FlushConsolidation(FlushConsolidationSettings.of(conf).isEnabled());
   }
 
   /**
-   * Lets the responses of a connection be sent so, if that is asked for. To be called before the
-   * handlers are added that write responses, and after those that encrypt.
+   * Enables consolidation for a connection, if configured. Must be called before the handlers that
+   * write responses are added, and after those that encrypt.
    */
   void addTo(ChannelPipeline pipeline) {
     if (enabled) {
@@ -74,7 +74,7 @@ final class FlushConsolidation {
     return Counter.INSTANCE.flushes.sum();
   }
 
-  /** Of all connections. */
+  /** Counts the responses and writes of all connections. */
   @ChannelHandler.Sharable
   private static final class Counter extends ChannelOutboundHandlerAdapter {
     static final Counter INSTANCE = new Counter();

@@ -21,11 +21,11 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * Whether responses are sent together. Immutable.
+ * Whether flushes of responses are consolidated. Immutable.
  */
 @InterfaceAudience.Private
 public final class FlushConsolidationSettings {
-  /** Whether the responses of a connection that are ready together leave with one write. */
+  /** Whether the responses of a connection that are ready together are sent with one write. */
   public static final String ENABLED_KEY = "hbase.server.netty.flush.consolidation.enabled";
 
   private final boolean enabled;
@@ -35,8 +35,8 @@ public final class FlushConsolidationSettings {
   }
 
   /**
-   * @throws IllegalArgumentException if {@value #ENABLED_KEY} is neither true nor false, or the key
-   *                                  of clients is not, as a server is a client of others
+   * @throws IllegalArgumentException if {@value #ENABLED_KEY} is neither true nor false, or if the
+   *                                  key for clients is not, since a server is also a client
    */
   public static FlushConsolidationSettings of(Configuration conf) {
     RequestConsolidation.of(conf);

@@ -19,11 +19,14 @@ package org.apache.hadoop.hbase.ipc;
 
 import org.apache.yetus.audience.InterfaceAudience;
 
-/** A call that reports when a handler begins it and when it ends, whether it was run or dropped. */
+/**
+ * A call that notifies a watcher when a handler begins it and when it ends, whether it was run or
+ * dropped.
+ */
 @InterfaceAudience.Private
 public final class ObservedCallRunner extends CallRunner {
 
-  /** What the call reports to. */
+  /** Receives the notifications of a call. */
   public interface Watcher {
 
     /** Called by the thread that is about to run the call. */

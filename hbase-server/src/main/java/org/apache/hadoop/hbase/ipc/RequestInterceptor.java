@@ -24,26 +24,26 @@ import org.apache.yetus.audience.InterfaceAudience;
 import org.apache.hbase.thirdparty.com.google.protobuf.Message;
 
 /**
- * Looks at requests between their being read and their being dispatched. Implementations are
- * thread-safe and do not block: they are called by the threads that read requests, which serve many
- * connections. {@link RequestInterceptors} has those of a server.
+ * Intercepts requests after they are read and before they are dispatched. Implementations must be
+ * thread-safe and must not block: they are called by the threads that read requests, which serve
+ * many connections. Registered in {@link RequestInterceptors}.
  */
 @InterfaceAudience.Private
 public interface RequestInterceptor {
 
-  /** What became of a call. */
+  /** The outcome of an interception. */
   enum Outcome {
     /** The interceptor has not taken the call, which is dispatched as usual. */
     NOT_TAKEN,
-    /** The interceptor has taken the call, and has it answered. */
+    /** The interceptor has taken the call, and will respond to it. */
     ACCEPTED,
-    /** The interceptor has taken the call, and the server has too many. */
+    /** The interceptor has taken the call, but the server has too many calls. */
     REFUSED
   }
 
   /**
-   * Returns the cells of a request in a form in which they can be looked at before a handler reads
-   * them, or as they are.
+   * Returns the cells of a request in a form that can be inspected before a handler reads them, or
+   * the cells unchanged.
    * @param param the parsed request
    * @param cells not null
    */

@@ -26,8 +26,8 @@ import org.apache.yetus.audience.InterfaceAudience;
 import org.apache.hbase.thirdparty.com.google.protobuf.Message;
 
 /**
- * The interceptors of a server's requests, in the order in which they were added. A server without
- * any dispatches as HBase does. Thread-safe.
+ * The interceptors of a server's requests, in the order in which they were added. Without
+ * interceptors, requests are dispatched as in upstream. Thread-safe.
  */
 @InterfaceAudience.Private
 public final class RequestInterceptors {
@@ -38,7 +38,7 @@ public final class RequestInterceptors {
     return ((RpcServer) server).interceptors;
   }
 
-  /** Adds an interceptor, which sees the requests that are read from now on. */
+  /** Adds an interceptor, which is called for requests that are read from now on. */
   public void add(RequestInterceptor interceptor) {
     interceptors.add(interceptor);
   }
@@ -52,7 +52,10 @@ public final class RequestInterceptors {
     return result;
   }
 
-  /** Returns false if there are too many calls already. */
+  /**
+   * Dispatches a call to the interceptors and then to the scheduler. Returns false if there are too
+   * many calls.
+   */
   boolean dispatch(RpcServer server, ServerCall<?> call) {
     for (RequestInterceptor interceptor : interceptors) {
       RequestInterceptor.Outcome outcome = interceptor.dispatch(server, call);

@@ -27,9 +27,9 @@ import org.slf4j.LoggerFactory;
 import org.apache.hbase.thirdparty.io.netty.channel.Channel;
 
 /**
- * Responses that a thread has ready at about the same time: those of a connection go out together,
- * with one write to its socket, and wake its network thread once. Belongs to the thread that began
- * it.
+ * Collects the responses that a thread has ready at about the same time: those of a connection are
+ * sent together, with one write to its socket and one wakeup of its network thread. Used only by
+ * the thread that began it.
  */
 @InterfaceAudience.Private
 public final class ResponseBatch implements AutoCloseable {
@@ -38,20 +38,20 @@ public final class ResponseBatch implements AutoCloseable {
   private static final ThreadLocal<ResponseBatch> CURRENT = new ThreadLocal<>();
 
   private final ResponseBatch outer = CURRENT.get();
-  /** Those that have something to send; a few, mostly one. */
+  /** Channels with pending responses; a few, usually one. */
   private final List<Channel> channels = new ArrayList<>(1);
 
   private ResponseBatch() {
   }
 
-  /** Keeps this thread's responses back until the batch is closed. */
+  /** Holds back this thread's responses until the batch is closed. */
   public static ResponseBatch begin() {
     ResponseBatch batch = new ResponseBatch();
     CURRENT.set(batch);
     return batch;
   }
 
-  /** Sends a response, with those of the thread's batch if it has one. */
+  /** Sends a response; together with the thread's batch, if there is one. */
   static void send(Channel channel, RpcResponse response) {
     ResponseBatch batch = CURRENT.get();
     if (batch == null) {
@@ -64,19 +64,19 @@ public final class ResponseBatch implements AutoCloseable {
     }
   }
 
-  /** Sends what was kept so far. */
+  /** Sends the responses collected so far. */
   public void flush() {
     for (Channel channel : channels) {
       try {
         channel.flush();
       } catch (RuntimeException e) {
-        LOG.warn("The responses to {} are not sent", channel, e);
+        LOG.warn("Cannot send the responses to {}", channel, e);
       }
     }
     channels.clear();
   }
 
-  /** Sends what was kept. */
+  /** Sends the collected responses. */
   @Override
   public void close() {
     if (outer == null) {

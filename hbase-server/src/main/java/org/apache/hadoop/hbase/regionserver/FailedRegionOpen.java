@@ -30,40 +30,40 @@ import org.slf4j.LoggerFactory;
 import org.apache.hbase.thirdparty.com.google.common.util.concurrent.Uninterruptibles;
 
 /**
- * The stores of a region that were opened while another one of them could not be. Nobody has asked
- * for them yet, and each holds the readers of its files.
+ * Hands over the stores of a region that were opened while another one failed, so that they can be
+ * closed. They have no owner yet, and each holds the readers of its files.
  */
 @InterfaceAudience.Private
 final class FailedRegionOpen {
   private static final Logger LOG = LoggerFactory.getLogger(FailedRegionOpen.class);
 
-  /** How long those that are just being opened may take to notice that they need not be. */
+  /** Maximum time to wait for stores that are being opened, in seconds. */
   private static final long WAIT_SECONDS = 60;
 
   private FailedRegionOpen() {
   }
 
   /**
-   * Waits until no store is being opened any more, and hands over those that were. An interruption
-   * is put off.
-   * @param openers what opens stores; has been told to stop
-   * @param opened  what holds those that were opened
-   * @param taker   is given each of them, by the calling thread
+   * Waits until no store is being opened any more, and hands over the opened ones. An interrupt is
+   * deferred.
+   * @param openers opens the stores; was shut down by the caller
+   * @param opened  has the opened stores
+   * @param taker   receives each of them, in the calling thread
    */
   static void take(ExecutorService openers, CompletionService<HStore> opened,
     Consumer<HStore> taker) {
     if (
       !Uninterruptibles.awaitTerminationUninterruptibly(openers, WAIT_SECONDS, TimeUnit.SECONDS)
     ) {
-      LOG.warn("A store is still being opened {} s after its region has failed to open; the readers"
+      LOG.warn("A store is still being opened {} s after its region failed to open; the readers"
         + " of its files will stay open", WAIT_SECONDS);
     }
     for (Future<HStore> next = opened.poll(); next != null; next = opened.poll()) {
       try {
-        // Waits without a limit: what a completion service hands out is complete.
+        // Waits without a limit: a future returned by a completion service is complete.
         taker.accept(Uninterruptibles.getUninterruptibly(next));
       } catch (ExecutionException e) {
-        LOG.debug("Another store could not be opened either", e.getCause());
+        LOG.debug("Another store failed to open, too", e.getCause());
       }
     }
   }

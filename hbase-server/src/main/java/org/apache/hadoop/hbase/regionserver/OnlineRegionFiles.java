@@ -33,17 +33,21 @@ import org.apache.hadoop.hbase.mob.MobUtils;
 import org.apache.hadoop.hbase.util.ServerRegionReplicaUtil;
 import org.apache.yetus.audience.InterfaceAudience;
 
-/** The files that a server's regions read: the names under which blocks of them are cached. */
+/**
+ * The files that a server's regions read, by the names in the keys of their cached blocks.
+ */
 @InterfaceAudience.Private
 public final class OnlineRegionFiles implements OnlineFiles {
   private final Map<String, HRegion> onlineRegions;
 
-  /** @param onlineRegions by encoded name, as they change; safe for use by several threads */
+  /** @param onlineRegions by encoded name, a thread-safe live view */
   public OnlineRegionFiles(Map<String, HRegion> onlineRegions) {
     this.onlineRegions = onlineRegions;
   }
 
-  /** Builds a server's block cache. A composite one is told which files its regions read. */
+  /**
+   * Creates a server's block cache. Gives a composite cache access to the files of online regions.
+   */
   static BlockCache createBlockCache(Configuration conf, Map<String, HRegion> onlineRegions) {
     return CompositeBucketCacheSettings.isEnabled(conf)
       ? CompositeBucketCacheFactory.create(conf, new OnlineRegionFiles(onlineRegions))
@@ -60,7 +64,7 @@ public final class OnlineRegionFiles implements OnlineFiles {
     return of(onlineRegions.values());
   }
 
-  /** Looks at each of these regions once. */
+  /** Returns a snapshot of the files of these regions. */
   public static Snapshot of(Collection<HRegion> regions) {
     Names names = new Names();
     regions.forEach(names::add);
@@ -74,7 +78,7 @@ public final class OnlineRegionFiles implements OnlineFiles {
     private final Set<String> files = new HashSet<>();
 
     private void add(HRegion region) {
-      // A secondary replica reads the files of the primary's directory.
+      // A secondary replica reads the files in the primary's directory.
       regions
         .add(ServerRegionReplicaUtil.getRegionInfoForFs(region.getRegionInfo()).getEncodedName());
       TableDescriptor table = region.getTableDescriptor();
@@ -93,7 +97,7 @@ public final class OnlineRegionFiles implements OnlineFiles {
       }
     }
 
-    /** Adds the name of a file, and of what it refers to as a reference, as a link, or as both. */
+    /** Adds the name of a file, and the name it refers to as a reference, as a link, or as both. */
     private void addNames(String name) {
       files.add(name);
       if (HFileLink.isHFileLink(name)) {

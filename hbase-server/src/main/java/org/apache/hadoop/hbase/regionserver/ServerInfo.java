@@ -33,14 +33,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The classes of this process, for JMX. What the jars say of themselves is read once, when the
- * server starts: later the file of that name may be another. Immutable.
+ * The code versions of this process, for JMX. Jar manifests are read once, when the server starts:
+ * later, another file may have the same name. Immutable.
  */
 @InterfaceAudience.Private
 public final class ServerInfo implements ServerInfoMXBean {
   private static final Logger LOG = LoggerFactory.getLogger(ServerInfo.class);
 
-  /** What the fork's build writes into each jar beside its version. */
+  /** Manifest attribute that the fork's build adds to each jar beside its version. */
   private static final Attributes.Name CHECKSUM = new Attributes.Name("Source-Checksum");
 
   private static final class Registration {
@@ -60,10 +60,10 @@ public final class ServerInfo implements ServerInfoMXBean {
   ServerInfo() {
   }
 
-  /** Publishes the bean, once for each process, however many servers it has. Thread-safe. */
+  /** Publishes the bean, once per process, however many servers it has. Thread-safe. */
   public static void register() {
     if (Registration.BEAN == null) {
-      LOG.warn("Which version runs cannot be asked for in JMX");
+      LOG.warn("Cannot register the version information in JMX");
     }
   }
 
@@ -119,7 +119,10 @@ public final class ServerInfo implements ServerInfoMXBean {
     }
   }
 
-  /** Returns what the manifest of {@code jar} says; nothing if it is a folder or says nothing. */
+  /**
+   * Returns version and checksum from the manifest of {@code jar}; empty if it is a directory or
+   * has none.
+   */
   static String build(String jar) {
     if (!new File(jar).isFile()) {
       return "";
@@ -134,7 +137,7 @@ public final class ServerInfo implements ServerInfoMXBean {
       String checksum = main.getValue(CHECKSUM);
       return (version == null ? "" : version) + (checksum == null ? "" : " " + checksum);
     } catch (IOException e) {
-      LOG.warn("{} does not say what it is", jar, e);
+      LOG.warn("Cannot read the manifest of {}", jar, e);
       return "";
     }
   }

@@ -20,36 +20,36 @@ package org.apache.hadoop.hbase.regionserver;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * Which HBase a server runs, as JMX shows it: <code>Hadoop:service=HBase,name=Info</code>. What a
- * folder holds says nothing about a process that was started before the folder changed; this does.
+ * The versions that a server is running, in JMX: <code>Hadoop:service=HBase,name=Info</code>. The
+ * files on disk do not show them, since they may have changed after the process was started.
  */
 @InterfaceAudience.Private
 public interface ServerInfoMXBean {
 
-  /** Returns the version that hbase-common says, which is that of the whole. */
+  /** Returns the version of hbase-common, which is that of the whole server. */
   String getVersion();
 
-  /** Returns the commit of upstream that it is derived from. */
+  /** Returns the upstream commit from which it is derived. */
   String getRevision();
 
-  /** Returns the jar or folder that the classes of hbase-common come from. */
+  /** Returns the jar or directory from which the classes of hbase-common were loaded. */
   String getCommonJar();
 
-  /** Returns the jar or folder that the classes of hbase-client come from. */
+  /** Returns the jar or directory from which the classes of hbase-client were loaded. */
   String getClientJar();
 
-  /** Returns the jar or folder that the classes of hbase-server come from. */
+  /** Returns the jar or directory from which the classes of hbase-server were loaded. */
   String getServerJar();
 
   /**
-   * Returns the version that the jar of hbase-common had in its manifest when the server started
-   * and, after a blank, the checksum of the sources that it was built from; empty if it is no jar.
+   * Returns the version in the manifest of hbase-common's jar when the server started and, after a
+   * space, the checksum of the sources from which it was built; empty if it is not a jar.
    */
   String getCommonBuild();
 
-  /** Returns the same of hbase-client. */
+  /** Returns version and source checksum of hbase-client, as {@link #getCommonBuild} does. */
   String getClientBuild();
 
-  /** Returns the same of hbase-server. */
+  /** Returns version and source checksum of hbase-server, as {@link #getCommonBuild} does. */
   String getServerBuild();
 }

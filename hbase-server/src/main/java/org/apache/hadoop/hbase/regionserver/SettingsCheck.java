@@ -41,23 +41,23 @@ import org.apache.hadoop.hbase.util.DirectMemoryUtils;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * Says before a RegionServer starts which of its settings would stop the start, or would be passed
- * over. It asks the classes that read them, so it says what the server would say:
+ * Reports, before a RegionServer starts, which of its settings would prevent the start or would be
+ * ignored. It calls the classes that read them, so the messages are those of the server:
  *
  * <pre>
  * bin/hbase org.apache.hadoop.hbase.regionserver.SettingsCheck
  * </pre>
  *
- * A line that begins with <code>refused</code> is a setting that cannot work, one that begins with
- * <code>warning</code> is about settings that the server starts with. To be run as the server's
- * user, with the server's memory options: both matter to what can work. The exit code is 0 if
- * nothing is refused, 1 if something is.
+ * A line that begins with <code>refused</code> is an invalid setting, one that begins with
+ * <code>warning</code> is about settings with which the server starts. Must be run as the server's
+ * user, with the server's memory options: the validity of settings depends on both. The exit code
+ * is 0 if no setting is refused, 1 otherwise.
  * <p>
- * A class of hbase-server whose name ends in Settings takes part by having a public static method
+ * A class of hbase-server whose name ends in Settings participates if it has a public static method
  * <code>check(Configuration)</code> or <code>of(Configuration)</code> that throws
- * {@link IllegalArgumentException}; if it has <code>isEnabled(Configuration)</code> too, it is
- * asked only if that is true. If it has a public static method
- * <code>List&lt;String&gt; warnings(Configuration)</code>, its sentences are printed, too.
+ * {@link IllegalArgumentException}; if it also has <code>isEnabled(Configuration)</code>, it is
+ * called only if that returns true. If it has a public static method <code>List&lt;String&gt;
+ * warnings(Configuration)</code>, the returned sentences are printed, too.
  */
 @InterfaceAudience.Private
 public final class SettingsCheck {
@@ -82,7 +82,7 @@ public final class SettingsCheck {
     System.exit(refused.isEmpty() ? 0 : 1);
   }
 
-  /** Returns a sentence for each group of settings that cannot work, empty if all can. */
+  /** Returns one sentence per group of invalid settings, empty if all are valid. */
   static List<String> refused(Configuration conf) {
     List<String> refused = new ArrayList<>();
     ask(refused, () -> MemorySizeUtil.validateRegionServerHeapMemoryAllocation(conf));
@@ -99,7 +99,7 @@ public final class SettingsCheck {
     return refused;
   }
 
-  /** Returns the warnings about settings that a server starts with, one sentence each. */
+  /** Returns the warnings about settings with which a server starts, one sentence each. */
   static List<String> warnings(Configuration conf) {
     List<String> warnings = new ArrayList<>();
     for (String name : settingsClasses()) {
@@ -126,7 +126,7 @@ public final class SettingsCheck {
 
   private static String sentence(Throwable e) {
     String message = e.getMessage() == null ? "" : e.getMessage().trim().replaceAll("\\s+", " ");
-    // What is thrown for an operator to read says all; of anything else the type helps, too.
+    // The message of an exception for the operator suffices; for others, the type is added.
     return e instanceof IllegalArgumentException && !(e instanceof NumberFormatException)
       && !message.isEmpty() ? message : e.getClass().getSimpleName() + ": " + message;
   }
@@ -160,7 +160,7 @@ public final class SettingsCheck {
     }
   }
 
-  /** Returns the names of the classes of this jar, or folder, that end in Settings. */
+  /** Returns the names of the classes of this jar, or directory, that end in Settings. */
   static List<String> settingsClasses() {
     TreeSet<String> names = new TreeSet<>();
     try {
@@ -178,7 +178,7 @@ public final class SettingsCheck {
         }
       }
     } catch (IOException | URISyntaxException e) {
-      throw new IllegalStateException("The classes that read settings cannot be listed", e);
+      throw new IllegalStateException("Cannot list the settings classes", e);
     }
     return new ArrayList<>(names);
   }

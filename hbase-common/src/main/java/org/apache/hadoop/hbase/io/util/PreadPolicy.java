@@ -23,11 +23,11 @@ import org.apache.hadoop.hbase.nio.SingleByteBuff;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * Says when a positional read is to go through an array of its thread, although the stream could
- * fill the buffers themselves: when it would have to be asked once for each of several buffers.
- * HDFS sends a request to a DataNode for each positional read, which costs more than the copy, and
- * leaves 13 KB of garbage. A block of 128 KB lies in two or three of the pool's buffers, and a
- * block of 64 KB whose last cell is a large one in two. Thread-safe.
+ * Decides when a positional read uses a thread-local array although the stream could fill the
+ * buffers itself: when it would need one call for each of several buffers. HDFS sends a request to
+ * a DataNode for each positional read, which costs more than the copy, and creates 13 KB of
+ * garbage. A block of 128 KB spans two or three of the pool's buffers, and a block of 64 KB whose
+ * last cell is a large one spans two. Thread-safe.
  */
 @InterfaceAudience.Private
 final class PreadPolicy {
@@ -36,9 +36,9 @@ final class PreadPolicy {
   }
 
   /**
-   * @param buff   where to read to, from its position on
-   * @param length what to read, in bytes
-   * @return whether the bytes go to several buffers, and are not more than a thread's array holds
+   * @param buff   the destination, from its position on
+   * @param length the number of bytes to read
+   * @return whether the bytes span several buffers, and fit into a thread's array
    */
   static boolean needsArray(ByteBuff buff, int length) {
     if (buff instanceof SingleByteBuff || length > ThreadLocalScratch.MAX_KEPT) {

@@ -21,22 +21,24 @@ import java.util.Arrays;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * One array for each thread to read a block through, where what is read from or what is read into
- * does not take the other as it is: a stream that cannot fill a direct buffer, a decompressor, the
- * pieces of a block that lies in several buffers.
+ * A thread-local array through which a block is read if its source does not accept its destination
+ * directly: a stream that cannot fill a direct buffer, a decompressor, the pieces of a block that
+ * spans several buffers.
  * <p>
- * Thread-safe, since each thread has its own. Whoever asks for the array owns it until its thread
- * asks again, and so must not call what asks as well.
+ * Thread-safe, since each thread has its own. The caller owns the array until its thread calls
+ * again, so it must not call code that uses the array as well.
  */
 @InterfaceAudience.Private
 public final class ThreadLocalScratch {
-  /** What a thread keeps at most, in bytes; longer arrays are garbage after use. */
+  /** Maximum size of a kept array, in bytes; longer arrays are garbage after use. */
   static final int MAX_KEPT = 256 << 10;
 
-  /** What is shorter, in bytes, is new each time: a header is, and so is the block of a test. */
+  /** Minimum size of a kept array, in bytes; headers, and the blocks of tests, are shorter. */
   static final int MIN_KEPT = 256;
 
-  /** Blocks differ by a little in length, and the array is to be made once. */
+  /**
+   * Granularity of sizes: blocks differ slightly in length, and the array should be allocated once.
+   */
   private static final int STEP = 4 << 10;
 
   private static final ThreadLocal<byte[]> SCRATCH = new ThreadLocal<>();
@@ -45,8 +47,8 @@ public final class ThreadLocalScratch {
   }
 
   /**
-   * Returns an array of {@code length} bytes or more, with whatever is in it from its last use; of
-   * exactly that many if there are fewer than 256.
+   * Returns an array of {@code length} bytes or more, with arbitrary content; of exactly that
+   * length if it is less than 256.
    * @throws NegativeArraySizeException if {@code length} is negative
    */
   public static byte[] atLeast(int length) {

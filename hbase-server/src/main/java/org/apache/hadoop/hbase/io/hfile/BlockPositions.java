@@ -25,19 +25,19 @@ import org.apache.hadoop.io.WritableUtils;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * Where the blocks of an open file are, without reading any of them: the load-on-open section has
- * the root of the block index, the offsets of all bloom chunks and the meta index. Whatever is
- * below the root is told by the index blocks themselves, see {@link #below}. Between offset 0 and
- * the load-on-open section a file has nothing but the blocks found that way: data, leaf and
+ * The offsets of the blocks of an open file, found without reading any of them: the load-on-open
+ * section has the root of the block index, the offsets of all bloom chunks and the meta index. The
+ * entries below the root are in the index blocks themselves, see {@link #below}. Between offset 0
+ * and the load-on-open section a file has only the blocks found that way: data, leaf and
  * intermediate index, bloom chunks, meta blocks.
  * <p>
  * Immutable and thread-safe. It holds 12 bytes for each entry and no buffer of the file's, so it
- * may be used when the file has been closed.
+ * may be used after the file was closed.
  */
 @InterfaceAudience.Private
 public final class BlockPositions {
 
-  /** Some blocks of one kind, in the order of their offsets. */
+  /** Blocks of one kind, ordered by offset. */
   public static final class Blocks {
     private static final Blocks NONE = new Blocks(new long[0], new int[0]);
 
@@ -57,12 +57,12 @@ public final class BlockPositions {
       return offsets[i];
     }
 
-    /** Returns the size on disk, header and checksums included, in bytes. */
+    /** Returns the on-disk size, including header and checksums, in bytes. */
     public int size(int i) {
       return sizes[i];
     }
 
-    /** Returns the size of all together on disk, in bytes. */
+    /** Returns the total on-disk size in bytes. */
     public long size() {
       long sum = 0;
       for (int size : sizes) {
@@ -90,7 +90,7 @@ public final class BlockPositions {
 
   /**
    * @param reader of a file whose load-on-open section has been read
-   * @return null if the block index is encoded in a way that is not known here
+   * @return null if the encoding of the block index is unknown
    * @throws IOException if the bloom metadata cannot be parsed
    */
   public static BlockPositions of(HFile.Reader reader) throws IOException {
@@ -110,9 +110,10 @@ public final class BlockPositions {
   }
 
   /**
-   * Returns the entries of an index block that is not the root, data blocks if it is a leaf.
+   * Returns the entries of an index block that is not the root; these are data blocks if it is a
+   * leaf.
    * @param block unpacked; it is neither retained nor released
-   * @throws IOException if this is no such block
+   * @throws IOException if this is not such a block
    */
   public static Blocks below(HFileBlock block) throws IOException {
     BlockType type = block.getBlockType();
@@ -120,8 +121,8 @@ public final class BlockPositions {
       throw new IOException("Expected an index block below the root, but got " + block);
     }
     ByteBuff content = block.getBufferWithoutHeader();
-    // The number of entries, their positions behind what follows, the end of the last, and the
-    // entries: offset, size, key.
+    // The number of entries, their offsets relative to the end of this table, the end of the last,
+    // and the entries: offset, size, key.
     int count = content.getInt(0);
     int first = Integer.BYTES * (count + 2);
     long[] offsets = new long[count];
@@ -142,7 +143,7 @@ public final class BlockPositions {
     if (version != CompoundBloomFilterBase.VERSION) {
       throw new IOException("Bloom filter of an unknown version " + version);
     }
-    // Sizes of all chunks, hash count and type, keys that it has and could have.
+    // Total size of the chunks, hash count and type, number of keys and its maximum.
     skip(metadata, Long.BYTES + 2 * Integer.BYTES + 2 * Long.BYTES);
     int count = metadata.readInt();
     skip(metadata, WritableUtils.readVInt(metadata));
@@ -199,7 +200,7 @@ public final class BlockPositions {
     return meta;
   }
 
-  /** Returns where the load-on-open section begins: the size of all blocks together, in bytes. */
+  /** Returns the offset of the load-on-open section: the total size of all blocks, in bytes. */
   public long end() {
     return end;
   }

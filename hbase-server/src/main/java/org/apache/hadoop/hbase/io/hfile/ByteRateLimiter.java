@@ -26,16 +26,16 @@ import java.util.function.BooleanSupplier;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * Limits the bytes that several threads read or write together. A thread waits until what went
- * before has been paid by time, in the order of arrival, so that threads that transfer a block each
- * take turns. Time in which nothing was transferred is not saved, but for a short burst, which
- * makes up for waits that end late and for slow devices. Thread-safe.
+ * Limits the rate at which several threads together read or write bytes. A thread waits until the
+ * preceding transfers have been paid for by time, in FIFO order, so that threads that transfer a
+ * block each alternate. Idle time is not accumulated, except for a short burst, which compensates
+ * for waits that end late and for slow devices. Thread-safe.
  */
 @InterfaceAudience.Private
 public final class ByteRateLimiter {
   private static final double NANOS = TimeUnit.SECONDS.toNanos(1);
 
-  /** What a limiter knows of time. */
+  /** The clock of a limiter, and its timed wait. */
   @InterfaceAudience.Private
   public interface Clock {
     Clock SYSTEM = new Clock() {
@@ -53,32 +53,36 @@ public final class ByteRateLimiter {
     /** Returns the time, as {@link System#nanoTime()}. */
     long nanos();
 
-    /** Waits, and returns what is left, as {@link Condition#awaitNanos}. */
+    /** Waits, and returns the remaining time, as {@link Condition#awaitNanos}. */
     long await(Condition condition, long nanos) throws InterruptedException;
   }
 
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
-  /** The threads that wait, in the order of arrival. */
+  /** The waiting threads, in FIFO order. */
   private final Deque<Object> turns = new ArrayDeque<>();
   private final long burstMillis;
   private final Clock clock;
-  /** Written under the lock, as the next two. */
+  /** Written under the lock, as are the next two fields. */
   private volatile long bytesPerSecond;
-  /** Bytes that were let through and not paid yet; below 0 they may be transferred at once. */
+  /**
+   * Bytes that were transferred and not paid for yet; negative values may be transferred at once.
+   */
   private double owed;
   private long paidUntil;
 
   /**
-   * Without a limit until {@link #setLimit}.
-   * @param burstMillis how much may be transferred at once after a pause, in milliseconds of the
-   *                    limit
+   * Creates a limiter without a limit until {@link #setLimit}.
+   * @param burstMillis burst after a pause, in milliseconds of the limit
    */
   public ByteRateLimiter(long burstMillis) {
     this(burstMillis, Clock.SYSTEM);
   }
 
-  /** As the other, with another clock. */
+  /**
+   * Creates a limiter with another clock.
+   * @param burstMillis burst after a pause, in milliseconds of the limit
+   */
   public ByteRateLimiter(long burstMillis, Clock clock) {
     this.burstMillis = burstMillis;
     this.clock = clock;
@@ -86,7 +90,7 @@ public final class ByteRateLimiter {
   }
 
   /**
-   * Takes effect at once, also for threads that wait.
+   * Sets the limit. Takes effect at once, also for waiting threads.
    * @param newBytesPerSecond the limit; 0 for none
    */
   public void setLimit(long newBytesPerSecond) {
@@ -105,14 +109,14 @@ public final class ByteRateLimiter {
     return bytesPerSecond;
   }
 
-  /** Whether there is a limit. */
+  /** Returns whether there is a limit. */
   public boolean isLimited() {
     return bytesPerSecond > 0;
   }
 
   /**
    * Waits until this many bytes may be transferred.
-   * @throws InterruptedException if the thread is interrupted; nothing is owed then
+   * @throws InterruptedException if the thread is interrupted; nothing is charged then
    */
   public void acquire(long bytes) throws InterruptedException {
     acquire(bytes, () -> false);
@@ -120,8 +124,9 @@ public final class ByteRateLimiter {
 
   /**
    * Waits until this many bytes may be transferred.
-   * @param cancelled ends the wait; looked at when it begins and after each {@link #wake}
-   * @throws InterruptedException if cancelled, or the thread is interrupted; nothing is owed then
+   * @param cancelled ends the wait; checked at its start and after each {@link #wake}
+   * @throws InterruptedException if cancelled, or the thread is interrupted; nothing is charged
+   *                              then
    */
   public void acquire(long bytes, BooleanSupplier cancelled) throws InterruptedException {
     lock.lockInterruptibly();
@@ -137,7 +142,7 @@ public final class ByteRateLimiter {
           return;
         }
         if (turns.peekFirst() != turn) {
-          // Waits without a limit: threads ahead wait as long as the rate says, and each thread
+          // Waits without a limit: threads ahead wait as long as the rate requires, and each thread
           // that leaves, is cancelled or changes the rate signals.
           changed.await();
         } else if (owed > 0) {
@@ -154,7 +159,7 @@ public final class ByteRateLimiter {
     }
   }
 
-  /** Has all that wait look whether they have been cancelled. */
+  /** Makes all waiting threads check whether they have been cancelled. */
   public void wake() {
     lock.lock();
     try {

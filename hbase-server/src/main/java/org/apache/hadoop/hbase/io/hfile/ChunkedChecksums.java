@@ -27,10 +27,10 @@ import org.apache.hadoop.util.NativeCodeLoader;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * Verifies the checksums of a block where it lies, with the JDK's CRC, which takes direct buffers.
- * Hadoop's DataChecksum copies them to the heap first unless its native code is there, into an
- * array of the size of a chunk, 16 KB by default, that it makes for each block; and a block in
- * several buffers goes through an array of 256 bytes piece by piece.
+ * Verifies the checksums of a block in place, with the JDK's CRC, which accepts direct buffers.
+ * Hadoop's DataChecksum, unless its native code is available, first copies them to the heap, into
+ * an array of the size of a chunk, 16 KB by default, that it allocates for each block; a block in
+ * several buffers is copied piece by piece through an array of 256 bytes.
  * <p>
  * Stateless.
  */
@@ -39,7 +39,10 @@ final class ChunkedChecksums {
   private ChunkedChecksums() {
   }
 
-  /** Whether {@link #verify} knows this sum and Hadoop has nothing better for this data. */
+  /**
+   * Returns whether {@link #verify} supports this checksum and Hadoop has no faster way for this
+   * data.
+   */
   static boolean canVerify(DataChecksum checksum, ByteBuff data) {
     return canVerify(checksum.getChecksumType())
       && !(data instanceof SingleByteBuff && NativeCodeLoader.isNativeCodeLoaded());
@@ -51,11 +54,11 @@ final class ChunkedChecksums {
   }
 
   /**
-   * Compares the sum of each chunk with the one that is stored.
+   * Compares the computed checksum of each chunk with the stored one.
    * @param data      from its position, which is 0, to its limit; a duplicate, whose buffers are
-   *                  left in any position
+   *                  left at any position
    * @param checksums four bytes for each chunk, from its position
-   * @return false if a sum is not the one that is stored, or is missing
+   * @return false if a checksum differs from the stored one, or is missing
    */
   static boolean verify(DataChecksum checksum, ByteBuff data, ByteBuff checksums) {
     Checksum crc = checksum.getChecksumType() == DataChecksum.Type.CRC32

@@ -22,13 +22,15 @@ import java.util.function.LongSupplier;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * Decides whether one kind of access to a device is made at all. After a number of failures in a
- * row, each at another place, the breaker opens: no access is made until a probe succeeds. Failures
- * at one place are one failure, so that a damaged place does not take the whole device. Pauses
- * between probes double up to a limit, and a return that does not last does not shorten them.
+ * Decides whether one kind of access to a device is attempted. After a number of consecutive
+ * failures, each at a different place, the breaker opens: no access is attempted until a probe
+ * succeeds. Failures at one place count as one, so that a damaged place does not disable the whole
+ * device. Pauses between probes double up to a limit, and a recovery that does not last does not
+ * shorten them.
  * <p>
- * <b>Invariant.</b> An access takes {@link #term} before it begins; a failure counts only in the
- * term in which its access began, so that what failed before a return does not count after it.
+ * <b>Invariant.</b> An access reads {@link #term} before it begins; a failure counts only in the
+ * term in which its access began, so that failures of accesses begun before a recovery do not count
+ * after it.
  * <p>
  * Thread-safe. A success costs a volatile read.
  */
@@ -36,9 +38,9 @@ import org.apache.yetus.audience.InterfaceAudience;
 public final class CircuitBreaker {
   /** The pause before the first probe, in nanoseconds. */
   public static final long FIRST_PAUSE = TimeUnit.MILLISECONDS.toNanos(100);
-  /** The longest pause between two probes, in nanoseconds. */
+  /** The maximum pause between two probes, in nanoseconds. */
   public static final long MAX_PAUSE = TimeUnit.SECONDS.toNanos(10);
-  /** A return lasts if no failure opens the breaker for so many of the last pauses. */
+  /** A recovery lasts if no failure opens the breaker for this many of the last pauses. */
   private static final int LASTING_PAUSES = 10;
 
   private final LongSupplier clock;
@@ -52,25 +54,25 @@ public final class CircuitBreaker {
   private long closedAt;
 
   /**
-   * @param failuresInARow after how many failures at different places the breaker opens, from 1 on
-   * @param nanoClock      as {@link System#nanoTime()}
+   * @param failuresInARow number of failures at different places that open the breaker, at least 1
+   * @param nanoClock      equivalent to {@link System#nanoTime()}
    */
   public CircuitBreaker(int failuresInARow, LongSupplier nanoClock) {
     this.places = new long[failuresInARow];
     this.clock = nanoClock;
   }
 
-  /** Whether accesses are made. */
+  /** Returns whether accesses are attempted. */
   public boolean isClosed() {
     return closed;
   }
 
-  /** Returns the number of the present term, which a return ends. */
+  /** Returns the number of the current term, which ends with a recovery. */
   public int term() {
     return term;
   }
 
-  /** To be told of an access that succeeded. */
+  /** Records a successful access. */
   public void succeeded() {
     if (failures != 0) {
       synchronized (this) {
@@ -80,7 +82,7 @@ public final class CircuitBreaker {
   }
 
   /**
-   * To be told of an access that failed.
+   * Records a failed access.
    * @param termAtStart {@link #term} when the access began
    * @param place       where it failed; a place counts once until the next success
    * @return whether this failure opens the breaker
@@ -100,7 +102,7 @@ public final class CircuitBreaker {
   }
 
   /**
-   * Opens the breaker whatever has been counted.
+   * Opens the breaker regardless of the number of failures.
    * @return whether it was closed
    */
   public synchronized boolean open() {
@@ -121,13 +123,13 @@ public final class CircuitBreaker {
     return nextProbe - clock.getAsLong();
   }
 
-  /** A probe has failed: the next one comes after twice the pause. */
+  /** Records a failed probe: the next one is due after twice the pause. */
   public synchronized void probeFailed() {
     pause = Math.min(2 * pause, MAX_PAUSE);
     nextProbe = clock.getAsLong() + pause;
   }
 
-  /** A probe has succeeded: a new term begins. */
+  /** Records a successful probe: a new term begins. */
   public synchronized void close() {
     term++;
     failures = 0;

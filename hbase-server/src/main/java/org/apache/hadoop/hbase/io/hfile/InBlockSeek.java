@@ -31,26 +31,27 @@ import org.apache.hadoop.io.WritableUtils;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * Walks the cells of a data block that is not encoded, up to the row that is looked for. A seek has
- * to pass half of a block's cells, and of all but the last few no more than length and row matter:
- * they are not made a cell each, and the block is asked once whether it is still there, instead of
- * at each access. Thread-safe, as it has no state.
+ * Skips the cells of an unencoded data block up to the requested row. A seek skips on average half
+ * of a block's cells, and for all but the last few only length and row matter: no cell object is
+ * created for them, and the block's reference count is checked once instead of on each access.
+ * Thread-safe, as it has no state.
  */
 @InterfaceAudience.Private
 final class InBlockSeek {
-  /** Lengths of key and value, length of the row. */
+  /** Minimum size of a cell: lengths of key and value, length of the row. */
   private static final int MIN_CELL = Long.BYTES + Short.BYTES;
 
   private InBlockSeek() {
   }
 
   /**
-   * Tells how far a seek may go on before it has to look closely.
-   * @param block at a cell; is left there
-   * @param key   to be looked for
-   * @param pair  for use in here
-   * @return the bytes to the last cell from there on whose row and all before it are smaller than
-   *         that of the key; 0 if the first one's is not, or that is not to be told in here
+   * Returns how far a seek may skip before it must compare whole keys.
+   * @param block positioned at a cell; its position is unchanged
+   * @param key   the requested key
+   * @param pair  reusable pair for internal use
+   * @return the number of bytes to the last cell from the position on for which its row and all
+   *         rows before it are smaller than that of the key; 0 if the first row is not smaller, or
+   *         if it cannot be determined here
    */
   static int bytesToLastSmallerRow(ByteBuff block, Cell key, HFile.Reader reader,
     ObjectIntPair<ByteBuffer> pair) {
@@ -72,7 +73,7 @@ final class InBlockSeek {
       int keyLength = (int) (lengths >>> Integer.SIZE);
       int valueLength = (int) lengths;
       int rowLength = ByteBufferUtils.toShort(bytes, at + Long.BYTES);
-      // What cannot be is left to who says so.
+      // Invalid lengths are left to the caller, which reports them.
       if (
         rowLength < 0 || keyLength < rowLength + Short.BYTES || valueLength < 0
           || keyLength > end - at - Long.BYTES

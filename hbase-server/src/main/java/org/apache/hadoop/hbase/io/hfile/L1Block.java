@@ -21,7 +21,9 @@ import java.util.Optional;
 import java.util.function.Function;
 import org.apache.yetus.audience.InterfaceAudience;
 
-/** What a first-level cache can tell of a block that it holds. */
+/**
+ * Inspects blocks held by an L1 cache.
+ */
 @InterfaceAudience.Private
 final class L1Block {
 
@@ -29,13 +31,13 @@ final class L1Block {
   }
 
   /**
-   * Looks at a block without counting a hit or a miss and without asking a level behind this one.
-   * Thread-safe; nothing of the block may be kept but what the question returns.
+   * Inspects a block without counting a hit or a miss and without a lookup in the victim cache.
+   * Thread-safe; the function must not keep a reference to the block.
    * @return empty if the block is not in this cache
    */
   static <T> Optional<T> look(FirstLevelBlockCache cache, BlockCacheKey key,
     Function<HFileBlock, T> question) {
-    // As a repeated lookup, which is what keeps a cache from asking its victim cache.
+    // As a repeated lookup, which prevents a cache from querying its victim cache.
     Cacheable block = cache.getBlock(key, false, true, false);
     if (block == null) {
       return Optional.empty();

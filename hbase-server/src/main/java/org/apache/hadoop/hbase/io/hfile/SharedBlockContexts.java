@@ -24,35 +24,35 @@ import org.apache.hadoop.hbase.util.ChecksumType;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * The contexts of blocks, each made once for many of them.
+ * Caches the contexts of blocks, so that many blocks share one.
  * <p>
- * A cache does not keep the context of a block's file, so that a block that is made of what it
- * holds has one that says no more than its header does: whether there are checksums, of which type,
- * and over how many bytes each. Blocks whose headers agree share one. Blocks that are read from a
- * file share that of the file's reader, or one like it if their headers say otherwise; and what is
- * made of them for a cache shares another.
+ * A cache does not store the context of a block's file, so a block created from cached bytes has a
+ * context with only what its header contains: whether there are checksums, their type, and the
+ * bytes per checksum. Blocks with equal headers share one context. Blocks that are read from a file
+ * share that of the file's reader, or a derived one if their headers differ; the blocks created
+ * from them for a cache share another.
  * <p>
- * Thread-safe; two threads that race make two that are equal.
+ * Thread-safe; two threads that race create two equal contexts.
  */
 @InterfaceAudience.Private
 final class SharedBlockContexts {
   private static final int NO_CHECKSUM = ChecksumType.values().length;
 
-  /** The last one for each type of checksum, since all files of a server agree on the rest. */
+  /** The last context for each type of checksum, since all files of a server agree on the rest. */
   private static final AtomicReferenceArray<HFileContext> LAST =
     new AtomicReferenceArray<>(NO_CHECKSUM + 1);
 
-  /** How many files' contexts are remembered, a power of two. */
+  /** Number of files whose contexts are cached, a power of two. */
   private static final int FILES = 1024;
 
-  /** What was last made of a file's context, by its identity, for blocks that are read, */
+  /** The last context derived from a file's context, by its identity, for blocks that are read. */
   private static final AtomicReferenceArray<Derived> AS_READ = new AtomicReferenceArray<>(FILES);
 
-  /** and for those that are made of them for a cache. */
+  /** The last context derived from a file's context for the blocks put into a cache. */
   private static final AtomicReferenceArray<Derived> FOR_CACHE =
     new AtomicReferenceArray<>(FILES);
 
-  /** A context, and the one it was made of, which is not kept for its sake. */
+  /** A derived context, and a weak reference to its source. */
   private static final class Derived {
     private final WeakReference<HFileContext> source;
     private final HFileContext context;
@@ -62,7 +62,7 @@ final class SharedBlockContexts {
       this.context = context;
     }
 
-    /** Compares what can be set as well, which a reader does while it opens its file. */
+    /** Compares mutable attributes, too, which a reader changes while it opens its file. */
     boolean isOf(HFileContext other) {
       return source.get() == other && context.isIncludesMvcc() == other.isIncludesMvcc()
         && context.isIncludesTags() == other.isIncludesTags()
@@ -74,9 +74,9 @@ final class SharedBlockContexts {
   }
 
   /**
-   * Returns the context of a block from a cache, which is not to be changed.
+   * Returns the context of a block from a cache; it must not be modified.
    * @param usesHBaseChecksum whether the header has the fields on checksums
-   * @param block             begins with the header; its position does not matter and stays
+   * @param block             begins with the header; its position is ignored and unchanged
    */
   static HFileContext ofCachedBlock(boolean usesHBaseChecksum, ByteBuff block) {
     ChecksumType type = ChecksumType.NULL;
@@ -97,10 +97,10 @@ final class SharedBlockContexts {
   }
 
   /**
-   * Returns the context of a block that has been read from a file, which is not to be changed.
+   * Returns the context of a block that was read from a file; it must not be modified.
    * @param file              the context of the file's reader
    * @param usesHBaseChecksum whether the header has the fields on checksums
-   * @param block             begins with the header; its position does not matter and stays
+   * @param block             begins with the header; its position is ignored and unchanged
    */
   static HFileContext ofReadBlock(HFileContext file, boolean usesHBaseChecksum, ByteBuff block) {
     ChecksumType type = ChecksumType.NULL;
@@ -133,8 +133,8 @@ final class SharedBlockContexts {
   }
 
   /**
-   * Returns what {@link BlockCacheUtil#cloneContext} makes of the context of a block that was read,
-   * which is not to be changed.
+   * Returns the result of {@link BlockCacheUtil#cloneContext} for the context of a block that was
+   * read; it must not be modified.
    */
   static HFileContext forCache(HFileContext read) {
     int index = index(read);

@@ -22,22 +22,24 @@ import org.apache.hadoop.hbase.nio.ByteBuff;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * A block that lies in memory outside the heap, unpacked once and handed out many times: what its
- * header says and a view of its bytes. Each reader gets a block of its own over the one view, and
- * with it a reference count that all of them share; the caller takes the reader's reference.
+ * An off-heap block that is unpacked once and handed out many times: the content of its header and
+ * a view of its bytes. Each reader gets its own block over the one view, and with it a reference
+ * count that all of them share; the caller takes the reader's reference.
  * <p>
- * A block of its own, since a scanner tells by identity whether a block that it was given is the
+ * Each reader needs its own block because a scanner determines by identity whether a block is the
  * one that it holds already (<code>HFileReaderImpl.releaseIfNotCurBlock</code>): given the same
- * object twice, it would release it once. The view can be shared because nobody moves it: whoever
- * reads from a block reads from a duplicate, as the on-heap cache, which shares its blocks between
- * all readers, has always needed.
+ * object twice, it would release it once. The view can be shared because no reader moves its
+ * position: each reads from a duplicate, as the on-heap cache, which shares its blocks between all
+ * readers, has always required.
  * <p>
- * Immutable and thread-safe. Takes about 160 bytes of heap, the view's included.
+ * Immutable and thread-safe. Takes about 160 bytes of heap, including the view.
  */
 @InterfaceAudience.Private
 public final class SharedBlockView {
 
-  /** Nearly all blocks of a server say the same about checksums, which is all there is in it. */
+  /**
+   * Nearly all blocks of a server have equal checksum settings, the only content of the context.
+   */
   private static volatile HFileContext lastContext;
 
   private final BlockType type;
@@ -51,9 +53,7 @@ public final class SharedBlockView {
   private final ByteBuffAllocator allocator;
   private final ByteBuff view;
 
-  /**
-   * @param block as its deserializer made it, over the place that it lies in
-   */
+  /** @param block as its deserializer created it, over its location in memory */
   public SharedBlockView(HFileBlock block) {
     type = block.getBlockType();
     onDiskSizeWithoutHeader = block.getOnDiskSizeWithoutHeader();
@@ -67,14 +67,16 @@ public final class SharedBlockView {
     view = block.getBufferReadOnly();
   }
 
-  /** A block for one reader, who holds a reference already. */
+  /** Returns a block for one reader, which must hold a reference already. */
   public HFileBlock newBlock() {
     return new SharedMemHFileBlock(type, onDiskSizeWithoutHeader, uncompressedSizeWithoutHeader,
       prevBlockOffset, view, HFileBlock.DONT_FILL_HEADER, offset, nextBlockOnDiskSize,
       onDiskDataSizeWithHeader, context, allocator);
   }
 
-  /** The context of a deserialized block differs from another's in these three only. */
+  /**
+   * Returns a shared context: those of deserialized blocks differ only in these three attributes.
+   */
   private static HFileContext shared(HFileContext context) {
     HFileContext last = lastContext;
     if (

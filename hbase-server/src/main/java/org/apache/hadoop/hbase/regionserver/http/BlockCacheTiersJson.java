@@ -29,8 +29,8 @@ import org.apache.yetus.audience.InterfaceAudience;
 import org.apache.hbase.thirdparty.com.google.gson.stream.JsonWriter;
 
 /**
- * The tiers of the block cache as JSON. docs/metrics.md has the shape; fields may be added, those
- * that are there keep their names, units and meaning.
+ * The tiers of the block cache as JSON. The format is described in docs/metrics.md; fields may be
+ * added, existing ones keep their names, units and meaning.
  */
 @InterfaceAudience.Private
 final class BlockCacheTiersJson {
@@ -38,7 +38,7 @@ final class BlockCacheTiersJson {
   private BlockCacheTiersJson() {
   }
 
-  /** Returns what a server without tiers answers. */
+  /** Returns the response of a server without tiers. */
   static String withoutTiers() {
     return "{\"enabled\":false}";
   }
@@ -47,7 +47,7 @@ final class BlockCacheTiersJson {
     List<TableUse> tables) {
     StringWriter text = new StringWriter();
     try (JsonWriter json = new JsonWriter(text)) {
-      // Whoever shows it as a page by mistake shows text.
+      // A client that renders it as HTML by mistake shows text.
       json.setHtmlSafe(true);
       json.beginObject();
       json.name("enabled").value(true);

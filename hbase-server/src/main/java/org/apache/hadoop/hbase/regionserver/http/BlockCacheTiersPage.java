@@ -36,15 +36,15 @@ import org.apache.yetus.audience.InterfaceAudience;
 import org.apache.hbase.thirdparty.com.google.common.html.HtmlEscapers;
 
 /**
- * The tiers of the block cache as HTML, to be put between the header and the footer that the
- * RegionServer's pages share. It needs nothing but their style sheets: no script, no other server.
+ * The tiers of the block cache as HTML, between the header and the footer that the RegionServer's
+ * pages share. Needs only their style sheets: no script, no other server.
  */
 @InterfaceAudience.Private
 final class BlockCacheTiersPage {
 
-  /** How many tables are shown; the JSON has all. */
+  /** Maximum number of tables in the page; the JSON has all. */
   static final int TABLES = 20;
-  /** Samples in a point of a plot: half a minute. */
+  /** Number of samples per point of a plot: half a minute. */
   private static final int SAMPLES_PER_POINT = 30 / CompositeBucketCacheMetrics.SAMPLE_SECONDS;
   private static final String L1_COLOR = "#337ab7";
   private static final String ANY_COLOR = "#2e8b57";
@@ -91,7 +91,7 @@ final class BlockCacheTiersPage {
     this.samples = metrics.getHistory().getSamples();
   }
 
-  /** Returns what a server without tiers shows: how to get them. */
+  /** Returns the page of a server without tiers: how to configure them. */
   static String withoutTiers(String server) {
     return STYLE + top(server)
       + "<section>\n<p>The block cache of this RegionServer has no tiers to show. They are there "
@@ -231,7 +231,7 @@ final class BlockCacheTiersPage {
     double lookups = any + sample.get(TierHistory.Count.MISSES);
     long from = sample.getTime() - sample.getMillis();
     String when = clock(from) + NONE + clock(sample.getTime());
-    // Without lookups 0 by 0, which is no number and leaves a gap.
+    // Without lookups 0 / 0 = NaN, which leaves a gap.
     ratio.point(from, sample.getTime(), when, 100 * l1 / lookups, 100 * any / lookups);
     double seconds = Math.max(1, sample.getMillis()) / 1000.0;
     moves.point(from, sample.getTime(), when,
@@ -305,7 +305,7 @@ final class BlockCacheTiersPage {
         + "</p>\n</section>\n");
   }
 
-  /** What a tier of segments has beside what all tiers have. */
+  /** Appends the values that only a segment tier has. */
   private void appendSegments() {
     appendGroup("Segments");
     appendGauge("All", "SegmentCount");
@@ -423,7 +423,7 @@ final class BlockCacheTiersPage {
     html.append("</section>\n");
   }
 
-  /** Rounded down, so that 100 % is only said where nothing was missed. */
+  /** Rounds down, so that 100 % is shown only if there was no miss. */
   static String share(long part, long whole) {
     return whole == 0
       ? NONE
@@ -434,7 +434,7 @@ final class BlockCacheTiersPage {
     return String.format(Locale.ROOT, "%,d", count);
   }
 
-  /** Three digits and a decimal unit, for where there is little room. */
+  /** Formats a count with three digits and a decimal unit, for narrow columns. */
   static String rounded(long count) {
     if (count < 10_000) {
       return exact(count);

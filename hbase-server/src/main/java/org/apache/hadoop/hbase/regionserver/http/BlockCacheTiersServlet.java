@@ -34,9 +34,9 @@ import org.apache.yetus.audience.InterfaceAudience;
 
 /**
  * {@code /tiers} of a RegionServer: the tiers of its block cache, as a page or, with
- * {@code ?format=json}, as JSON. Open to whom the RegionServer's status page is open. A request
- * reads counters, and at most every ten seconds the names of the files that are open; it never
- * walks the cache.
+ * {@code ?format=json}, as JSON. Accessible to the users of the RegionServer's status page. A
+ * request reads counters, and at most every ten seconds the names of open files; it never scans the
+ * cache.
  */
 @InterfaceAudience.Private
 public class BlockCacheTiersServlet extends HttpServlet {
@@ -44,7 +44,7 @@ public class BlockCacheTiersServlet extends HttpServlet {
 
   static final String PATH = "/tiers";
 
-  /** How long the tables' use may be out of date. */
+  /** Maximum age of the cached use per table. */
   private static final long TABLES_STAND_NANOS = TimeUnit.SECONDS.toNanos(10);
 
   private transient CompositeBucketCacheMetrics tablesOf;
@@ -74,7 +74,7 @@ public class BlockCacheTiersServlet extends HttpServlet {
     }
     response.setContentType("text/html");
     response.setCharacterEncoding(StandardCharsets.UTF_8.name());
-    // The frame of every other page, so that this one changes with them.
+    // The header of all other pages, so that this one changes with them.
     request.getRequestDispatcher("/header.jsp?pageTitle="
       + URLEncoder.encode("HBase Region Server: " + server.getServerName().getHostname(), "UTF-8"))
       .include(request, response);
@@ -104,8 +104,8 @@ public class BlockCacheTiersServlet extends HttpServlet {
   }
 
   /**
-   * Returns what the Block Cache section of the status page says of this page: a link to it, or
-   * nothing if the cache has no tiers.
+   * Returns the content for the Block Cache section of the status page: a link to this page, or an
+   * empty string if the cache has no tiers.
    */
   public static String link(BlockCache cache) {
     return metricsOf(cache) == null

@@ -24,8 +24,8 @@ import java.util.function.DoubleFunction;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * Lines over the last hour, as an SVG image to be put into a page. It is as wide as its place and
- * needs no script; resting the pointer on it shows the values. Not thread-safe.
+ * A line plot of the last hour, as an SVG image to be embedded in a page. Scales to the available
+ * width and needs no script; hovering over it shows the values. Not thread-safe.
  */
 @InterfaceAudience.Private
 final class HourPlot {
@@ -59,9 +59,9 @@ final class HourPlot {
   }
 
   /**
-   * @param label  what is shown, for those who cannot see it
+   * @param label  description of the plot, for screen readers
    * @param now    the right end, in milliseconds
-   * @param format writes a value with its unit
+   * @param format formats a value with its unit
    */
   HourPlot(String label, long now, DoubleFunction<String> format) {
     this.label = label;
@@ -78,10 +78,10 @@ final class HourPlot {
 
   /**
    * Adds a point to each line.
-   * @param from   milliseconds, where what the values are about began
-   * @param to     milliseconds, where it ended
-   * @param when   the same in words
-   * @param values one for each line; NaN where there is none
+   * @param from   start of the period of the values, in milliseconds
+   * @param to     end of the period, in milliseconds
+   * @param when   the period as text
+   * @param values one per line; NaN where there is none
    */
   void point(long from, long to, String when, double... values) {
     if (to > now - HOUR_MS) {
@@ -89,7 +89,7 @@ final class HourPlot {
     }
   }
 
-  /** Returns the least of 1, 2 and 5 times a power of ten that is not below the value. */
+  /** Returns the minimum of 1, 2 and 5 times a power of ten that is not below the value. */
   static double niceCeiling(double value) {
     double power = Math.pow(10, Math.floor(Math.log10(value)));
     for (double factor : new double[] { 1, 2, 5 }) {
@@ -160,7 +160,7 @@ final class HourPlot {
       boolean gapAfter =
         i + 1 == points.size() || Double.isNaN(points.get(i + 1).values[line]);
       if (gapBefore && gapAfter) {
-        // A line of one point would not be seen.
+        // A line of one point would be invisible.
         alone.append(String.format(Locale.ROOT,
           "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"2.5\" fill=\"%s\"/>\n", x, y, colors.get(line)));
       } else {
@@ -169,7 +169,7 @@ final class HourPlot {
       gapBefore = false;
     }
     if (path.length() > 0) {
-      // Where lines lie on each other, the one below shows through.
+      // Where lines overlap, the one below shows through.
       svg.append(String.format(Locale.ROOT,
         "<path d=\"%s\" fill=\"none\" stroke=\"%s\" stroke-width=\"2\" "
           + "stroke-linejoin=\"round\"%s/>\n",
@@ -195,7 +195,7 @@ final class HourPlot {
     svg.append("</g>\n");
   }
 
-  /** Returns the names of the lines beside their colours. */
+  /** Returns the names of the lines with their colours. */
   String legend() {
     StringBuilder html = new StringBuilder("<p class=\"tiers-legend\">");
     for (int i = 0; i < names.size(); i++) {

@@ -31,13 +31,13 @@ import org.apache.yetus.audience.InterfaceAudience;
 import org.apache.hbase.thirdparty.com.google.common.html.HtmlEscapers;
 
 /**
- * What the RegionServer's status page tells, in its Block Cache section, of how far the warm-up of
- * the cache is. It needs no script.
+ * The progress of prefetching, in the Block Cache section of the RegionServer's status page. Needs
+ * no script.
  */
 @InterfaceAudience.Private
 public final class PrefetchSection {
 
-  /** How many tables are shown; the metrics have all. */
+  /** Maximum number of tables in the section; the metrics have all. */
   static final int TABLES = 20;
 
   private static final String STYLE = "<style>\n"
@@ -59,7 +59,7 @@ public final class PrefetchSection {
   private PrefetchSection() {
   }
 
-  /** Returns the section, or nothing if there has been nothing to warm since the start. */
+  /** Returns the section, or an empty string if no file was to be prefetched since the start. */
   public static String html() {
     PrefetchProgress progress = PrefetchScheduler.get().progress();
     return progress.isUsed() ? of(progress.snapshot()) : "";

@@ -29,7 +29,10 @@ import org.apache.hadoop.hbase.regionserver.HStoreFile;
 import org.apache.hadoop.hbase.regionserver.StoreFileInfo;
 import org.apache.yetus.audience.InterfaceAudience;
 
-/** How much of each tier of the block cache one table takes. Not thread-safe while it is summed. */
+/**
+ * The space that one table takes in each tier of the block cache. Not thread-safe while it is
+ * summed.
+ */
 @InterfaceAudience.Private
 final class TableUse {
 
@@ -43,9 +46,9 @@ final class TableUse {
   }
 
   /**
-   * Sums up what the tiers store of each file by table. Costs O(files).
-   * @param tableOfFile a file's table; the files that it does not have come under null
-   * @return the tables, the one that takes most of the first tier first
+   * Sums the blocks of each file in the tiers by table. Costs O(files).
+   * @param tableOfFile table by file; other files are summed under null
+   * @return the tables, ordered by their use of L1, highest first
    */
   static List<TableUse> of(CompositeBucketCacheMetrics metrics, Map<String, String> tableOfFile) {
     Map<String, TableUse> uses = new HashMap<>();
@@ -65,14 +68,14 @@ final class TableUse {
     return sorted;
   }
 
-  /** Returns the table of each file that a region serves, under the name that its blocks have. */
+  /** Returns the table of each file that a region serves, by the file name in its blocks' keys. */
   static Map<String, String> tablesOfFiles(Iterable<HRegion> regions) {
     Map<String, String> tables = new HashMap<>();
     for (HRegion region : regions) {
       String table = region.getRegionInfo().getTable().getNameAsString();
       for (HStore store : region.getStores()) {
         store.getStorefiles().forEach(file -> add(tables, file, table));
-        // Compacted, but not archived yet: still read by scanners that are older.
+        // Compacted, but not archived yet: still read by older scanners.
         store.getCompactedFiles().forEach(file -> add(tables, file, table));
       }
     }
@@ -83,7 +86,7 @@ final class TableUse {
     String name = file.getPath().getName();
     tables.put(name, table);
     if (StoreFileInfo.isReference(name)) {
-      // What was cached before the region was split has the name of the file referred to.
+      // Blocks cached before the region was split have the name of the referenced file.
       tables.putIfAbsent(StoreFileInfo.getReferredToRegionAndFile(name).getSecond(), table);
     }
   }

@@ -24,44 +24,47 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * How many threads the processors have room for. What the JVM does beside these threads comes
- * first, and what other processes do: what is left of the processors is divided by the part of
- * their time that the threads have a processor, which is all of it when they read from memory, and
- * little when they wait for a device. One thread has room as long as the processors are not full,
- * however little is left: it does what a handler would have to do. Looks at the clocks every
- * {@value #PERIOD_MILLIS} ms, on the thread that asks. Thread-safe.
+ * Computes how many threads the processors have room for. The load of the rest of the JVM and of
+ * other processes takes precedence: the remaining processor capacity is divided by the threads' CPU
+ * share, which is 1 when they read from memory, and small when they wait for a device. As long as
+ * the processors are not saturated, at least one thread has room: it does work that a handler would
+ * otherwise do. Samples the clocks every {@value #PERIOD_MILLIS} ms, in the calling thread.
+ * Thread-safe.
  */
 @InterfaceAudience.Private
 final class CpuHeadroom {
   static final int PERIOD_MILLIS = 100;
 
-  /** What the processors may be used by; to the last, whatever comes next would have to wait. */
+  /** Maximum utilization of the processors; beyond it, additional work would have to wait. */
   private static final double FULL = 0.9;
-  /** With less in use one thread has room, whatever is left; busy ones may look like 0.93. */
+  /**
+   * Utilization below which one thread has room in any case; saturated processors may show only
+   * 0.93.
+   */
   private static final double NOT_FULL = 0.85;
-  /** What the latest look counts for: a collection or a compilation is over at the next one. */
+  /** Weight of the latest sample: a collection or a compilation is over by the next one. */
   private static final double WEIGHT = 0.4;
-  /** So that threads that wait nearly all the time are not without limit. */
+  /** Minimum CPU share, so that the number of threads that mostly wait is limited. */
   private static final double MIN_SHARE = 0.005;
   private static final long PERIOD_NANOS = TimeUnit.MILLISECONDS.toNanos(PERIOD_MILLIS);
 
-  /** Clocks, in nanoseconds. */
+  /** Clocks and processor times, in nanoseconds. */
   interface Clocks {
     long now();
 
     /**
-     * Returns what part of the processors' time all processes have used since this was last asked,
-     * 0 to 1, or a negative number if that is not known.
+     * Returns the fraction of the processors' time that all processes have used since the last
+     * call, 0 to 1, or a negative number if it is not known.
      */
     double systemLoad();
 
-    /** Returns the processor time of the JVM, or a negative number if that is not known. */
+    /** Returns the processor time of the JVM, or a negative number if it is not known. */
     long processCpu();
 
-    /** Returns the processor time of the threads, or a negative number if that is not known. */
+    /** Returns the processor time of the threads, or a negative number if it is not known. */
     long threadsCpu();
 
-    /** Returns for how long the threads had something to do, all together. */
+    /** Returns the total time for which the threads had work. */
     long threadsBusy();
   }
 
@@ -75,11 +78,11 @@ final class CpuHeadroom {
   private long lastProcessCpu;
   private long lastThreadsCpu;
   private long lastThreadsBusy;
-  /** Processors in use by whatever else there is. */
+  /** Processors used by everything except the threads. */
   private double others;
-  /** Processors that the threads use. */
+  /** Processors used by the threads. */
   private double own;
-  /** The part of their time that the threads have a processor; all of it until more is known. */
+  /** CPU share: the fraction of the threads' busy time in which they run; 1 until measured. */
   private double share = 1;
 
   CpuHeadroom(int processors, Clocks clocks) {
@@ -93,7 +96,7 @@ final class CpuHeadroom {
     room = processors;
   }
 
-  /** The room that this JVM's processors have for some threads. */
+  /** Returns the headroom of this JVM's processors for some threads. */
   static CpuHeadroom of(HandoffThreadPool threads) {
     OperatingSystemMXBean bean = ManagementFactory.getOperatingSystemMXBean();
     com.sun.management.OperatingSystemMXBean system =
@@ -129,8 +132,8 @@ final class CpuHeadroom {
   }
 
   /**
-   * Returns how many threads may be at work at a time, those that are included.
-   * {@link Integer#MAX_VALUE} if the JVM does not say what it uses.
+   * Returns the number of threads that may work concurrently, including those that do already.
+   * {@link Integer#MAX_VALUE} if the JVM does not report its processor time.
    */
   int threads() {
     long now = clocks.now();
@@ -142,8 +145,9 @@ final class CpuHeadroom {
   }
 
   /**
-   * As {@link #threads} for threads that wait for a device: one for each processor, at least. So
-   * few are no burden when there is no room, and show how much room they need.
+   * Returns the number of threads that may work concurrently if they wait for a device:
+   * {@link #threads}, but at least one per processor. So few add little load when there is no room,
+   * and their CPU share can be measured.
    */
   int threadsThatWait() {
     return Math.max(processors, threads());
@@ -160,13 +164,13 @@ final class CpuHeadroom {
     double time = Math.max(1, now - lastTime);
     double cpu = Math.max(0, threadsCpu - lastThreadsCpu);
     double busy = Math.max(0, threadsBusy - lastThreadsBusy);
-    // NaN if the JVM could not find out, which is no load.
+    // NaN, which is treated as no load, if the JVM could not determine it.
     double everyone = clocks.systemLoad() * processors * time;
     double used = Math.max(processCpu - lastProcessCpu, everyone > 0 ? everyone : 0);
     double latestOthers = Math.max(0, used - cpu) / time;
     others += (latestOthers - others) * WEIGHT;
     own += (cpu / time - own) * WEIGHT;
-    // A hundredth of the time says something about what they do.
+    // A share is measured only if the threads were busy for a hundredth of the time.
     if (busy > time / 100) {
       double latestShare = Math.max(MIN_SHARE, Math.min(1, cpu / busy));
       share += (latestShare - share) * WEIGHT;

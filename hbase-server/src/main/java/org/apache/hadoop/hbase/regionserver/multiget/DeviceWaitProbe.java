@@ -21,21 +21,21 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * Which of the batches that the processors have no room for are looked at all the same, as they may
- * wait for a device: all for a while after one did, and else a few of them, since a look costs a
- * little and processors without room have none to give away. Thread-safe.
+ * Selects the batches that are sampled for device waits although the processors have no headroom:
+ * all of them for a while after a batch has waited, otherwise one in {@value #PROBE}, because
+ * sampling costs processor time that a saturated server does not have. Thread-safe.
  */
 @InterfaceAudience.Private
 final class DeviceWaitProbe {
-  /** How many batches one that has waited stands for. */
+  /** Number of batches that are sampled after one that has waited. */
   static final int LIKELY = 64;
-  /** One of so many batches is looked at when none has waited. */
+  /** One in this many batches is sampled when none has waited. */
   static final int PROBE = 8;
 
   private final AtomicInteger likely = new AtomicInteger();
   private final AtomicInteger turn = new AtomicInteger();
 
-  /** Whether the batch that comes now is to be looked at. */
+  /** Returns whether the next batch is sampled. */
   boolean isExpected() {
     int left = likely.get();
     if (left > 0 && likely.compareAndSet(left, left - 1)) {
@@ -44,7 +44,7 @@ final class DeviceWaitProbe {
     return turn.getAndIncrement() % PROBE == 0;
   }
 
-  /** To be told of a batch that waits. */
+  /** Records a batch that has waited. */
   void came() {
     likely.set(LIKELY);
   }

@@ -35,12 +35,12 @@ import org.apache.hadoop.hbase.shaded.protobuf.generated.HBaseProtos.VersionInfo
 import org.apache.hadoop.hbase.shaded.protobuf.generated.RPCProtos.RequestHeader;
 
 /**
- * A multi's call as one of its gets sees it: it is the same call, of the same user, but for the
- * sizes that add up while it is served. Those of a get are counted here, by the thread that serves
- * it, and added to the call's own by the handler when it comes to that get, so that neither needs a
- * lock and all that looks at the call's sizes sees what it would see without other threads.
+ * The call of a multi as seen by one of its gets: the same call, of the same user, except for the
+ * sizes that accumulate while it is served. Those of a get are counted here, by the thread that
+ * serves it, and added to the call's own by the handler when it processes that get. Neither side
+ * needs a lock, and code that reads the call's sizes sees the same values as without other threads.
  * <p>
- * Of one thread at a time, which has it as current call as long as it serves the get. It has no
+ * Used by one thread at a time, which has it as the current call while it serves the get. It has no
  * response, and does not end with the get.
  */
 @InterfaceAudience.Private
@@ -55,7 +55,7 @@ final class GetCall implements RpcCall {
     this.call = call;
   }
 
-  /** Has the counts begin anew, for the next get. */
+  /** Resets the counts for the next get. */
   void reset() {
     responseCellSize = 0;
     blockBytesScanned = 0;
@@ -233,7 +233,7 @@ final class GetCall implements RpcCall {
     return call.getClientVersionInfo();
   }
 
-  /** As without other threads, where a get that sets one replaces what the multi has set. */
+  /** As without other threads, a callback set by a get replaces the one set by the multi. */
   @Override
   public void setCallBack(RpcCallback callback) {
     call.setCallBack(callback);

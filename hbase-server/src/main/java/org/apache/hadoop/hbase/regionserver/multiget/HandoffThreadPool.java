@@ -33,20 +33,21 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Threads for work that is worth something only if it begins soon. One that sleeps is handed its
- * work directly, and the one that went to sleep last is taken first, since it wakes up soonest and
- * leaves the others to end; from an executor's queue they would wake one after the other, each
- * called by the one before. It may be woken up ahead, when work is expected. Thread-safe.
+ * A thread pool for work that is useful only if it starts soon. A sleeping thread is handed its
+ * work directly, and the thread that went to sleep last is used first, since it wakes up soonest
+ * and lets the others reach their keep-alive time. With an executor's queue, the threads would wake
+ * one after the other, each signalled by the previous one. A thread can be woken up in advance when
+ * work is expected. Thread-safe.
  */
 @InterfaceAudience.Private
 final class HandoffThreadPool {
   private static final Logger LOG = LoggerFactory.getLogger(HandoffThreadPool.class);
 
-  /** For how long no thread is started after one could not be, as a failure takes time as well. */
+  /** Pause after a thread could not be started, since a failed start takes time as well. */
   private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(1);
-  /** How often a thread that is about to be handed work looks whether it has come. */
+  /** Poll interval of a thread that is about to be handed work. */
   private static final long HANDOVER_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
-  /** Handed to a thread that is to look for work among what waits. */
+  /** Handed to a thread to make it poll the queue. */
   private static final Runnable LOOK = () -> {
   };
 
@@ -59,7 +60,7 @@ final class HandoffThreadPool {
   private final Set<Helper> alive = ConcurrentHashMap.newKeySet();
   private final AtomicInteger count = new AtomicInteger();
   private final LongAdder failures = new LongAdder();
-  /** Those of threads that have ended. */
+  /** Busy time of threads that have ended. */
   private final LongAdder endedBusyNanos = new LongAdder();
   private final LongAdder endedCpuNanos = new LongAdder();
   private volatile int most;
@@ -68,9 +69,9 @@ final class HandoffThreadPool {
   private volatile long retryTime;
 
   /**
-   * @param most           how many threads there may be; they are started when there is work
-   * @param keepAliveNanos how long a thread without work stays
-   * @param expectNanos    how long a thread stays awake for work that is expected
+   * @param most           maximum number of threads, which are started on demand
+   * @param keepAliveNanos idle time after which a thread ends
+   * @param expectNanos    how long a thread stays awake for expected work
    */
   HandoffThreadPool(ThreadFactory factory, int most, long keepAliveNanos, long expectNanos) {
     this.factory = factory;
@@ -79,13 +80,13 @@ final class HandoffThreadPool {
     this.expectNanos = expectNanos;
   }
 
-  /** Changes how many threads there may be. Those that are too many end after their work. */
+  /** Changes the maximum number of threads. Excess threads end after their work. */
   void setMax(int most) {
     this.most = most;
     wakeAll();
   }
 
-  /** Ends the threads, after the work that they have. */
+  /** Stops the threads after their current work. */
   void stop() {
     stopped = true;
     wakeAll();
@@ -98,10 +99,10 @@ final class HandoffThreadPool {
   }
 
   /**
-   * Has a thread do some work: at once, or after what it is at if all have something to do.
-   * @param work that throws nothing; if it does, that is logged
-   * @return false if no thread will do it, as these are stopped or the system has no more threads;
-   *         nor will one if this throws anything
+   * Executes work in a thread: immediately, or after its current work if all threads are busy.
+   * @param work must not throw; if it does, the exception is logged
+   * @return false if no thread will execute it, because the pool is stopped or the system has no
+   *         more threads; no thread will either if this method throws
    */
   boolean call(Runnable work) {
     if (stopped) {
@@ -114,7 +115,7 @@ final class HandoffThreadPool {
       return start(work);
     }
     waiting.add(work);
-    // Threads that have ended, or have gone to sleep, since they were looked for.
+    // Threads that have ended, or have become idle, since the check above.
     if ((stopped || count.get() < most) && waiting.remove(work)) {
       return start(work);
     }
@@ -123,7 +124,7 @@ final class HandoffThreadPool {
   }
 
   /**
-   * Wakes up the thread that would be handed work next, as some is expected.
+   * Wakes up the thread that would be handed the next work, in advance.
    * @return false if no thread sleeps
    */
   boolean expectWork() {
@@ -158,7 +159,7 @@ final class HandoffThreadPool {
       alive.add(helper);
       helper.thread.start();
     } catch (Throwable e) {
-      // An OutOfMemoryError, most likely: so the JVM says that the system refuses it a thread.
+      // Usually an OutOfMemoryError, by which the JVM reports that the system refuses a thread.
       count.decrementAndGet();
       if (helper != null) {
         alive.remove(helper);
@@ -175,27 +176,27 @@ final class HandoffThreadPool {
     retryTime = System.nanoTime() + RETRY_NANOS;
     if (!failing) {
       failing = true;
-      LOG.warn("No thread could be started to help with multigets, handlers do without; see {} "
+      LOG.warn("Cannot start a multiget thread; handlers serve the gets alone. Check {} "
         + "and the system's limits of processes and threads", MultigetSettings.THREADS_KEY, cause);
     }
   }
 
-  /** Whether there is work that no thread has begun. */
+  /** Returns whether there is work that no thread has started. */
   boolean hasWaiting() {
     return !waiting.isEmpty();
   }
 
-  /** Returns how many threads there are. */
+  /** Returns the number of threads. */
   int count() {
     return count.get();
   }
 
-  /** Returns how often a thread could not be started. */
+  /** Returns the number of failed attempts to start a thread. */
   long failures() {
     return failures.sum();
   }
 
-  /** Returns for how long the threads have been at work, all together, in nanoseconds. */
+  /** Returns the total busy time of the threads, in nanoseconds. */
   long busyNanos() {
     long now = System.nanoTime();
     long sum = endedBusyNanos.sum();
@@ -205,7 +206,7 @@ final class HandoffThreadPool {
     return sum;
   }
 
-  /** Returns the processor time that the threads have had, in nanoseconds; -1 if unknown. */
+  /** Returns the total processor time of the threads, in nanoseconds; -1 if unknown. */
   long cpuNanos() {
     if (!times.isThreadCpuTimeSupported() || !times.isThreadCpuTimeEnabled()) {
       return -1;
@@ -220,15 +221,15 @@ final class HandoffThreadPool {
 
   private final class Helper implements Runnable {
     private volatile Thread thread;
-    /** What it is to do next; null while it sleeps. */
+    /** The next work; null while the thread sleeps. */
     private volatile Runnable handed;
-    /** Until when it does not sleep. */
+    /** Time until which the thread stays awake. */
     private volatile long awakeUntil = System.nanoTime();
-    /** Whether it sleeps or is about to, so that it has to be woken up. */
+    /** Whether the thread sleeps or is about to, so that it must be woken up. */
     private volatile boolean asleep;
     private volatile boolean busy;
     private volatile long busySince;
-    /** Written by its thread only. */
+    /** Written only by its own thread. */
     private volatile long busyNanos;
 
     Helper(Runnable work) {
@@ -245,7 +246,7 @@ final class HandoffThreadPool {
         counted = false;
       } finally {
         if (counted) {
-          // There was no memory to say that its work has failed.
+          // There was no memory to log the failure of its work.
           count.decrementAndGet();
         }
         alive.remove(this);
@@ -256,21 +257,23 @@ final class HandoffThreadPool {
       }
     }
 
-    /** A failure is the work's: a thread that ended with it would be counted for good. */
+    /** Performs work and catches its failures: a thread that ended with one would stay counted. */
     private void perform(Runnable work) {
       busySince = System.nanoTime();
       busy = true;
       try {
         work.run();
       } catch (Throwable e) {
-        LOG.error("A thread has failed to help with a multiget; it goes on with the next", e);
+        LOG.error("A multiget task has failed; its thread continues with the next", e);
       } finally {
         busy = false;
         busyNanos = busyNanos + System.nanoTime() - busySince;
       }
     }
 
-    /** Returns null if this thread is to end, and is not counted any more. */
+    /**
+     * Returns the next work; null if this thread must end, in which case it is no longer counted.
+     */
     private Runnable next() {
       while (true) {
         Runnable work = waiting.poll();
@@ -282,7 +285,7 @@ final class HandoffThreadPool {
         }
         handed = null;
         if (becomeIdle()) {
-          // What came since, from a caller that has not seen this thread idle.
+          // Work queued by a caller that has not seen this thread idle.
           if (!waiting.isEmpty() && idle.remove(this)) {
             continue;
           }
@@ -300,7 +303,10 @@ final class HandoffThreadPool {
       }
     }
 
-    /** Returns false if there is no memory for it, so that this thread has to end. */
+    /**
+     * Adds this thread to the idle ones. Returns false if there is no memory for that, so that it
+     * must end.
+     */
     private boolean becomeIdle() {
       try {
         idle.addFirst(this);
@@ -322,7 +328,9 @@ final class HandoffThreadPool {
       }
     }
 
-    /** Returns null if nothing came for a long time, and nothing will come. */
+    /**
+     * Sleeps until work is handed over. Returns null after the keep-alive time, when none will be.
+     */
     private Runnable sleep() {
       long end = System.nanoTime() + keepAliveNanos;
       while (true) {
@@ -333,7 +341,7 @@ final class HandoffThreadPool {
         long now = System.nanoTime();
         boolean unwanted = stopped || count.get() > most;
         if (!unwanted && now - awakeUntil < 0) {
-          // Whoever has something to do comes first. Waits without a limit: until awakeUntil.
+          // Yields to threads with work. Waits without a limit: until awakeUntil.
           Thread.yield();
           continue;
         }
@@ -342,14 +350,15 @@ final class HandoffThreadPool {
           if (idle.remove(this)) {
             return unwanted ? LOOK : null;
           }
-          // Taken: it is about to be handed something.
+          // Removed from the idle threads by a caller that is about to hand over work.
           left = HANDOVER_NANOS;
         }
         asleep = true;
-        // After it has said so, as it is not woken up otherwise.
+        // Checked after asleep is set; before that, the thread is not woken up.
         if (handed == null && now - awakeUntil >= 0) {
           LockSupport.parkNanos(this, left);
-          // What the close of a region has left of its last get, which would keep it from sleeping.
+          // An interrupt by the close of a region during the last get, which would prevent
+          // sleeping.
           Thread.interrupted();
         }
         asleep = false;

@@ -24,7 +24,9 @@ import org.apache.hadoop.hbase.metrics.MetricRegistry;
 import org.apache.hadoop.hbase.metrics.MetricRegistryInfo;
 import org.apache.yetus.audience.InterfaceAudience;
 
-/** What a {@link MultigetPool} does, as metrics. docs/metrics.md says what each of them means. */
+/**
+ * Publishes the metrics of a {@link MultigetPool}, which are described in docs/metrics.md.
+ */
 @InterfaceAudience.Private
 final class MultigetMetrics {
 
@@ -34,7 +36,7 @@ final class MultigetMetrics {
   private MultigetMetrics() {
   }
 
-  /** Publishes the metrics of a pool, in place of those of one before. */
+  /** Publishes the metrics of a pool, and replaces those of a former one. */
   static void register(MultigetPool pool) {
     MetricRegistry registry = MetricRegistries.global().create(INFO);
     register(registry, "ParallelBatchCount", MultigetPool::getParallelBatchCount, pool);

@@ -46,33 +46,36 @@ import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MutationPr
 import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.RegionAction;
 
 /**
- * The threads that help handlers with the gets of a multi, and the decision which multis they help
- * with. One of a RegionServer. Thread-safe.
+ * The threads that serve gets of a multi in addition to its handler, and the decision which multis
+ * they serve. One per RegionServer. Thread-safe.
  * <p>
- * A thread that comes to help stays until no get of that multi is left to begin, or until another
- * multi waits for help. There are never more calls for help than twice the threads, nor than the
- * processors have room for ({@link CpuHeadroom}); a handler that finds that many does without,
- * which at saturation is what all do. A batch that waits for a device, as its first gets show
- * ({@link BatchReadCoalescer#haveWaited}), calls for help again and again, and has some even then.
+ * A thread that is handed a multi stays until no get of it is left to start, or until another multi
+ * waits for a thread. The number of pending handoffs is limited to twice the number of threads, and
+ * by the processors' headroom ({@link CpuHeadroom}); at that limit a handler serves its gets alone,
+ * as all handlers do at saturation. A device-bound batch, as determined by its first gets
+ * ({@link BatchReadCoalescer#haveWaited}), requests threads repeatedly, and gets some even then.
  */
 @InterfaceAudience.Private
 public final class MultigetPool {
   private static final Logger LOG = LoggerFactory.getLogger(MultigetPool.class);
 
-  /** How many gets there have to be for one more thread, if they do not wait for a device. */
+  /** Number of gets per additional thread, if they do not wait for a device. */
   private static final int GETS_PER_HELPER = 3;
   private static final long KEEP_ALIVE_NANOS = TimeUnit.SECONDS.toNanos(60);
-  /** For how long a thread is kept awake for a request: until a handler is awake, and has it. */
+  /**
+   * How long a thread stays awake for an expected request: until a handler is awake and has the
+   * request.
+   */
   private static final long EXPECT_NANOS = TimeUnit.MICROSECONDS.toNanos(150);
 
   private final ThreadFactory factory;
   private final Function<HandoffThreadPool, CpuHeadroom> rooms;
   private volatile MultigetSettings settings;
-  /** Null until it is needed, as is {@link #room}. */
+  /** Null until first used, as is {@link #room}. */
   private volatile HandoffThreadPool threads;
   private volatile CpuHeadroom room;
   private boolean stopped;
-  /** Calls for help that wait or are followed. */
+  /** Number of handoffs that are waiting or running. */
   private final AtomicInteger pendingHandoffs = new AtomicInteger();
   private final DeviceWaitProbe deviceWaits = new DeviceWaitProbe();
 
@@ -90,9 +93,7 @@ public final class MultigetPool {
   private final LongAdder waitedNanos = new LongAdder();
   private final LongAdder sparedReads = new LongAdder();
 
-  /**
-   * @throws IllegalArgumentException if a setting is wrong, in words for an operator
-   */
+  /** @throws IllegalArgumentException if a setting is invalid, with a message for the operator */
   public MultigetPool(Configuration conf) {
     this(conf, new ThreadFactoryBuilder().setNameFormat("Multiget-%d").setDaemon(true).build());
   }
@@ -109,7 +110,7 @@ public final class MultigetPool {
     apply(settings);
   }
 
-  /** Takes changed settings over; says so, and leaves all as it was, if one is wrong. */
+  /** Applies changed settings; if one is invalid, logs it and changes none. */
   public void onConfigurationChange(Configuration conf) {
     MultigetSettings before = settings;
     try {
@@ -139,7 +140,7 @@ public final class MultigetPool {
     }
   }
 
-  /** Ends the threads, after the gets that they are at. Handlers do without them from then on. */
+  /** Stops the threads after their current gets. Handlers then serve their gets alone. */
   public synchronized void shutdown() {
     stopped = true;
     if (threads != null) {
@@ -148,11 +149,11 @@ public final class MultigetPool {
   }
 
   /**
-   * Has the gets among some actions served by more than one thread, if that is worth it.
+   * Decides whether the gets among some actions are served by several threads.
    * @param actions of one region, which are not atomic
    * @param context of the current call; may be null
    * @param metrics may be null
-   * @return null if they are to be served one after the other, as without this; else to be closed
+   * @return the gets, which the caller must close; null if they must be served sequentially
    */
   public ParallelGets start(List<Action> actions, RpcCallContext context, HRegion region,
     MetricsRegionServer metrics, ParallelGets.RowReader reader) {
@@ -183,7 +184,7 @@ public final class MultigetPool {
       }
       return null;
     }
-    // In a longer one there is another chance for help.
+    // A longer run requests threads again with its next window.
     LongAdder alone = longestRun <= ParallelGets.WINDOW ? refusalCounter(current) : null;
     if (alone != null && !deviceWaits.isExpected()) {
       alone.increment();
@@ -193,7 +194,7 @@ public final class MultigetPool {
       Arrays.copyOf(gets, count), runEnds, alone);
   }
 
-  /** Returns what counts a batch that is not helped with now; null if one may be. */
+  /** Returns the counter of batches refused for the current reason; null if none is refused. */
   private LongAdder refusalCounter(MultigetSettings current) {
     int calls = pendingHandoffs.get();
     if (calls >= maxWaiting(current)) {
@@ -202,7 +203,10 @@ public final class MultigetPool {
     return calls >= room(current) ? cpuBoundBatches : null;
   }
 
-  /** Has a thread wake up with the handler of each multi of gets that this server dispatches. */
+  /**
+   * Registers an interceptor that wakes up a thread together with the handler of each multi of
+   * gets.
+   */
   public void intercept(RpcServerInterface server) {
     RequestInterceptors.of(server).add((rpcServer, call) -> {
       expect(call.getParam());
@@ -211,8 +215,8 @@ public final class MultigetPool {
   }
 
   /**
-   * Wakes up a sleeping thread if a request that a handler is about to get is a multi of gets. That
-   * takes as long as waking up a handler, and several gets.
+   * Wakes up a sleeping thread if the request that a handler is about to get is a multi of gets. A
+   * wakeup takes as long as that of a handler, and several gets.
    */
   void expect(Message request) {
     MultigetSettings current = settings;
@@ -231,12 +235,12 @@ public final class MultigetPool {
     }
   }
 
-  /** Whether an action is a get, and one that can be answered. */
+  /** Returns whether an action is a get that can be served here. */
   static boolean isServedHere(Action action) {
     return action.hasGet() && !action.getGet().getClosestRowBefore();
   }
 
-  /** Whether gets behind an action must not be begun before it is done. */
+  /** Returns whether gets after an action must not be started before it is done. */
   private static boolean hasToBeDoneBefore(Action action) {
     if (action.hasGet()) {
       return false;
@@ -252,13 +256,13 @@ public final class MultigetPool {
     return 2 * current.threads();
   }
 
-  /** Returns how many calls for help there may be for the processors' sake. */
+  /** Returns the maximum number of pending handoffs for which the processors have headroom. */
   private int room(MultigetSettings current) {
     CpuHeadroom known = room;
     return current.isHelpedWhenBusy() || known == null ? Integer.MAX_VALUE : known.threads();
   }
 
-  /** As {@link #room}, for gets that wait for a device. */
+  /** Returns the maximum number of pending handoffs for gets that wait for a device. */
   private int roomToWait(MultigetSettings current) {
     CpuHeadroom known = room;
     return current.isHelpedWhenBusy() || known == null
@@ -266,17 +270,17 @@ public final class MultigetPool {
       : known.threadsThatWait();
   }
 
-  /** Whether a thread is wanted elsewhere more. */
+  /** Returns whether other multis wait for a thread. */
   boolean othersWait() {
     return threads.hasWaiting();
   }
 
   /**
-   * Calls for help.
-   * @param helpers  how many threads were called and have not ended; is counted up here
-   * @param gets     that nobody has begun
-   * @param waiting  whether they wait for a device
-   * @return whether a thread was called
+   * Requests threads.
+   * @param helpers number of requested threads that have not ended; incremented here
+   * @param gets    number of gets that are not started
+   * @param waiting whether they wait for a device
+   * @return whether a thread was handed the multi
    */
   boolean enlist(ParallelGets multiget, AtomicInteger helpers, int gets, boolean waiting) {
     MultigetSettings current = settings;
@@ -307,7 +311,7 @@ public final class MultigetPool {
         }
       }
       if (!comes) {
-        // The server stops, or the system has no more threads.
+        // The server is stopping, or the system has no more threads.
         return any;
       }
       any = true;
@@ -315,7 +319,7 @@ public final class MultigetPool {
     return any;
   }
 
-  /** To be told of the end of a thread's help. */
+  /** Records the end of a handoff: gets served, and nanoseconds until the thread started. */
   void helped(long gets, long waited) {
     try {
       handoffs.increment();
@@ -325,116 +329,124 @@ public final class MultigetPool {
       }
       helperGets.add(gets);
     } finally {
-      // Last: who sees nobody enlisted sees all that they did.
+      // Last, so that a caller that sees no pending handoff sees all of their effects.
       pendingHandoffs.decrementAndGet();
     }
   }
 
-  /** Returns what the gets of a batch share. */
+  /** Returns a coalescer for the reads of a batch. */
   BatchReadCoalescer shareReads() {
     return new BatchReadCoalescer(sparedReads);
   }
 
-  /** To be told of a batch that waits for a device. */
+  /** Records a batch that waits for a device. */
   void waits() {
     deviceBatches.increment();
     deviceWaits.came();
   }
 
-  /** To be told when more gets of a batch may be begun. */
+  /** Records that more gets of a batch may be started. */
   void wave() {
     windowAdvances.increment();
   }
 
-  /** To be told of the end of an offered batch, and how many gets its handler has served. */
+  /** Records the end of an offered batch, with the number of gets served by its handler. */
   void served(long gets) {
     parallelBatches.increment();
     handlerGets.add(gets);
   }
 
-  /** Returns how many batches of gets were offered to more than one thread. */
+  /** Returns the number of batches of gets that were offered to more than one thread. */
   long getParallelBatchCount() {
     return parallelBatches.sum();
   }
 
-  /** Returns how many batches of two gets or more were too small to be offered. */
+  /** Returns the number of batches of two gets or more that were too small to be offered. */
   long getSmallBatchCount() {
     return smallBatches.sum();
   }
 
-  /** Returns how many batches were large enough, but all threads had enough to do. */
+  /** Returns the number of large enough batches that were refused because all threads were busy. */
   long getBusyBatchCount() {
     return busyBatches.sum();
   }
 
-  /** Returns how many batches were large enough, but the processors had no room for threads. */
+  /**
+   * Returns the number of large enough batches that were refused for lack of processor headroom.
+   */
   long getCpuBoundBatchCount() {
     return cpuBoundBatches.sum();
   }
 
-  /** Returns how many batches were found to wait for a device. */
+  /** Returns the number of batches that waited for a device. */
   long getDeviceBatchCount() {
     return deviceBatches.sum();
   }
 
-  /** Returns how often more gets of a parallel batch were let begin. */
+  /** Returns how often more gets of a parallel batch were allowed to start. */
   long getWindowAdvanceCount() {
     return windowAdvances.sum();
   }
 
-  /** Returns how many gets of parallel batches their handlers have served. */
+  /** Returns the number of gets of parallel batches served by their handlers. */
   long getHandlerGetCount() {
     return handlerGets.sum();
   }
 
-  /** Returns how many gets of parallel batches other threads have served. */
+  /** Returns the number of gets of parallel batches served by other threads. */
   long getHelperGetCount() {
     return helperGets.sum();
   }
 
-  /** Returns how often a thread was woken up ahead, for a request that a handler was to get. */
+  /** Returns how often a thread was woken up in advance for a request. */
   long getExpectedCount() {
     return expected.sum();
   }
 
-  /** Returns how often a thread came to help. */
+  /** Returns the number of handoffs to a thread. */
   long getHandoffCount() {
     return handoffs.sum();
   }
 
-  /** Returns how often a thread came to help when nothing was left to do. */
+  /** Returns the number of handoffs after which no get was left to serve. */
   long getSpuriousHandoffCount() {
     return spuriousHandoffs.sum();
   }
 
-  /** Returns how often a get took a block that another one of its batch had read from a file. */
+  /**
+   * Returns the number of gets that shared a block that another get of the batch had read from a
+   * file.
+   */
   long getSharedBlockCount() {
     return sparedReads.sum();
   }
 
-  /** Returns how long threads took until they came, all together, in microseconds. */
+  /** Returns the total time from a handoff until its thread started, in microseconds. */
   long getHandoffWaitMicros() {
     return TimeUnit.NANOSECONDS.toMicros(waitedNanos.sum());
   }
 
-  /** Returns how many calls for help wait or are being followed. */
+  /** Returns the number of handoffs that are waiting or running. */
   long getPendingHandoffCount() {
     return pendingHandoffs.get();
   }
 
-  /** Returns how many threads there are. */
+  /** Returns the number of threads. */
   long getThreadCount() {
     HandoffThreadPool known = threads;
     return known == null ? 0 : known.count();
   }
 
-  /** Returns how often the system refused a thread. */
+  /** Returns the number of failed attempts to start a thread. */
   long getFailedThreadCount() {
     HandoffThreadPool known = threads;
     return known == null ? 0 : known.failures();
   }
 
-  /** Returns how many threads the processors have room for, at most as many as there may be. */
+  /**
+   * Returns the number of threads for which the processors have headroom, at most the configured
+   * number.
+   */
   long getCpuHeadroomCount() {
     MultigetSettings current = settings;
     return current.isEnabled() ? Math.min(current.threads(), room(current)) : 0;

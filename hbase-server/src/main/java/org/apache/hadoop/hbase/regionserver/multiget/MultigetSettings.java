@@ -21,8 +21,8 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * Whether and by how many threads the gets of one multi are served. All of it may change while the
- * server runs. Immutable. See HBASE-23063.
+ * Whether and by how many threads the gets of one multi are served. All settings may change at
+ * runtime. Immutable. See HBASE-23063.
  */
 @InterfaceAudience.Private
 public final class MultigetSettings {
@@ -31,14 +31,14 @@ public final class MultigetSettings {
   public static final String ENABLED_KEY = "hbase.regionserver.parallel.get.enabled";
 
   /**
-   * How many threads there are, beside the handlers, for all multis together, from 1 on. By default
-   * as many as the machine has cores.
+   * Number of threads for all multis together, in addition to the handlers, at least 1. Default:
+   * the number of cores.
    */
   public static final String THREADS_KEY = "hbase.regionserver.parallel.get.threads";
 
   /**
-   * How many gets of a region a multi has to have, at least, for other threads to help with them,
-   * from 1 on.
+   * Minimum number of gets of a region in a multi for which additional threads are used, at least
+   * 1.
    */
   public static final String MIN_BATCH_KEY = "hbase.regionserver.parallel.get.min.batch";
 
@@ -46,15 +46,15 @@ public final class MultigetSettings {
   public static final int DEFAULT_MIN_BATCH = 10;
 
   /**
-   * How many threads may serve one multi at the same time, its handler among them, from 1 on. By
-   * default as many as there are.
+   * Maximum number of threads that serve one multi concurrently, including its handler, at least 1.
+   * Default: the number of threads.
    */
   public static final String MAX_TASKS_KEY =
     "hbase.regionserver.parallel.get.max.tasks.per.request";
 
   /**
-   * Whether threads come to help even if the processors have no room for them, that is, without
-   * regard to what the JVM does beside; <code>false</code> by default.
+   * Whether additional threads are used even if the processors have no headroom, that is,
+   * regardless of the JVM's other load; <code>false</code> by default.
    */
   public static final String WHEN_BUSY_KEY = "hbase.regionserver.parallel.get.when.busy";
 
@@ -75,9 +75,7 @@ public final class MultigetSettings {
     this.whenBusy = whenBusy;
   }
 
-  /**
-   * @throws IllegalArgumentException naming the key, its value and what to do
-   */
+  /** @throws IllegalArgumentException naming the key, its value and the remedy */
   public static MultigetSettings of(Configuration conf) {
     int threads = number(conf, THREADS_KEY, Runtime.getRuntime().availableProcessors());
     return new MultigetSettings(flag(conf, ENABLED_KEY), threads,
@@ -104,7 +102,7 @@ public final class MultigetSettings {
         return number;
       }
     } catch (NumberFormatException e) {
-      // Said below.
+      // Reported below.
     }
     throw new IllegalArgumentException(key + " is '" + value + "'; set it to a number from 1 to "
       + MAX + ", or remove it for the default of " + missing + ".");
@@ -114,22 +112,22 @@ public final class MultigetSettings {
     return enabled;
   }
 
-  /** Returns how many threads there are beside the handlers. */
+  /** Returns the number of threads in addition to the handlers. */
   public int threads() {
     return threads;
   }
 
-  /** Returns how many gets there have to be, at least. */
+  /** Returns the minimum number of gets. */
   public int minBatch() {
     return minBatch;
   }
 
-  /** Returns how many threads may serve one request at a time, its handler among them. */
+  /** Returns the maximum number of threads that serve one request, including its handler. */
   public int maxTasks() {
     return maxTasks;
   }
 
-  /** Returns whether threads come to help even if the processors have no room for them. */
+  /** Returns whether additional threads are used even if the processors have no headroom. */
   public boolean isHelpedWhenBusy() {
     return whenBusy;
   }

@@ -43,41 +43,42 @@ import org.apache.hadoop.hbase.shaded.protobuf.ProtobufUtil;
 import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.Action;
 
 /**
- * The gets that a multi has for one region, served by its handler and whichever threads of a
- * {@link MultigetPool} come to help.
+ * The gets that a multi has for one region, served by its handler and additional threads of a
+ * {@link MultigetPool}.
  * <p>
- * The handler goes through the actions in their order, as it does without help, and takes the
- * answer to each get when it comes to it ({@link #take}). If there is none yet it serves a get by
- * itself, the next that nobody has begun; only if all have been begun it waits for the one it
- * wants. So a request gets on whether a thread is free for it or not, and when none is, it is
- * served as without help.
+ * The handler processes the actions in order, as in a sequential multi, and takes the result of
+ * each get when it reaches it ({@link #take}). If there is no result yet, the handler serves the
+ * next get that is not started; only if all are started, it waits for the result. So a request
+ * makes progress whether or not a thread is free for it, and without any, it is served as in a
+ * sequential multi.
  * <p>
- * Gets are begun in order and not more than {@value #WINDOW} ahead of the handler, which is how
- * much is served in vain when the response is found too large. None is begun before the increments,
- * appends and service calls ahead of it are done; puts and deletes are done last in any case. What
- * a get adds to the call's sizes is added when its answer is taken, see {@link GetCall}, and an
- * exception is thrown then.
+ * Gets are started in order, at most {@value #WINDOW} ahead of the handler, which bounds the wasted
+ * work when the response is found too large. No get is started before the increments, appends and
+ * service calls ahead of it are done; puts and deletes are done last in any case. The sizes that a
+ * get adds to the call are added when its result is taken, see {@link GetCall}, and its exception
+ * is thrown then.
  * <p>
- * {@link #has}, {@link #take} and {@link #close} are for the handler. See HBASE-23063.
+ * {@link #has}, {@link #take} and {@link #close} must be called only by the handler. See
+ * HBASE-23063.
  */
 @InterfaceAudience.Private
 public final class ParallelGets implements AutoCloseable {
 
-  /** Serves a get in the thread that calls it, and keeps its scanner until the response is made. */
+  /** Serves a get in the calling thread, and keeps its scanner until the response is built. */
   public interface RowReader {
     Result read(Get get, RpcCallContext call) throws IOException;
   }
 
-  /** How many gets may be begun ahead of the one whose answer is taken. */
+  /** Maximum number of gets that are started ahead of the one whose result is taken. */
   static final int WINDOW = 64;
 
-  /** How long the handler waits for an answer before it goes to sleep. */
+  /** How long the handler spins for a result before it parks, in nanoseconds. */
   private static final long SPIN_NANOS = 20_000;
 
-  /** In place of an answer that has been taken. */
+  /** Replaces a result that has been taken. */
   private static final Object TAKEN = new Object();
 
-  /** What became of a get that was read, or failed to be. Handed over by {@link #answers}. */
+  /** The result or failure of a get. Published through {@link #answers}. */
   private static final class Answer {
     private Result result;
     private Throwable failure;
@@ -94,48 +95,48 @@ public final class ParallelGets implements AutoCloseable {
   private final MetricsRegionServer metrics;
   private final RowReader reader;
   private final List<Action> actions;
-  /** The actions that are gets, by their position. */
+  /** The positions of the gets among the actions. */
   private final int[] gets;
-  /** For each get, how many gets there are up to the next action that gets must not overtake. */
+  /** For each get, the number of gets before the next action that gets must not overtake. */
   private final int[] runEnds;
   /**
-   * An {@link Answer} for each get that was served, or what was thrown around the read: that needs
-   * no memory, of which there may be none. Each get that was begun has one, whatever is thrown.
+   * For each served get, an {@link Answer}, or what was thrown around the read: that needs no
+   * memory, of which there may be none. Each started get has one, whatever is thrown.
    */
   private final AtomicReferenceArray<Object> answers;
-  /** The get to be begun next. */
+  /** The next get to be started. */
   private final AtomicInteger next = new AtomicInteger();
-  /** The gets before it may be begun. */
+  /** Gets before this one may be started. */
   private volatile int limit;
-  /** Threads that are on their way here or at work. */
+  /** Number of threads that were requested and have not ended. */
   private final AtomicInteger helpers = new AtomicInteger();
   private final Thread handler = Thread.currentThread();
-  /** The get whose answer the handler sleeps for. */
+  /** The get for whose result the handler is parked. */
   private volatile int awaited = -1;
   private final Context trace = Context.current();
   private final BatchReadCoalescer reads;
-  /** Counts this batch unless it is helped with after all; null if it is offered at once. */
+  /** Counts this batch unless threads are used after all; null if it is offered at once. */
   private final LongAdder alone;
 
-  // Of the handler.
+  // Used by the handler.
   private final GetCall ownCall;
   private int cursor;
   private int ownGets;
-  /** Whether a get took longer than is worth waiting for awake. */
+  /** Whether a get took too long for spinning to be worthwhile. */
   private boolean slow;
   /** Whether the gets wait for a device. */
   private boolean waiting;
-  /** Whether threads may come or have come. */
+  /** Whether threads were requested. */
   private boolean offered;
 
   /**
    * @param call    the current call
    * @param metrics may be null
-   * @param gets    which of the actions are gets to be served here
-   * @param runEnds for each of these, the number of them up to the next that has to wait for
-   *                something else than gets, puts and deletes
-   * @param alone   counts the batch if it is served without help, there being no room for any
-   *                unless the gets wait for a device; null if there is
+   * @param gets    positions of the actions that are gets to be served here
+   * @param runEnds for each get, the number of gets before the next action that must wait for
+   *                anything other than gets, puts and deletes
+   * @param alone   counts the batch if no threads are used, because there is headroom only if the
+   *                gets wait for a device; null if there is headroom
    */
   ParallelGets(MultigetPool pool, RpcCall call, HRegion region, MetricsRegionServer metrics,
     RowReader reader, List<Action> actions, int[] gets, int[] runEnds, LongAdder alone) {
@@ -155,8 +156,8 @@ public final class ParallelGets implements AutoCloseable {
   }
 
   /**
-   * Whether the answer to this action is to be taken here, by a call of {@link #take} that comes
-   * next. To be asked in the order of the actions; some may be left out.
+   * Returns whether the result of this action must be taken by a call of {@link #take}, which must
+   * be the next call. Must be called in the order of the actions; some may be left out.
    */
   public boolean has(Action action) {
     if (!MultigetPool.isServedHere(action)) {
@@ -174,8 +175,9 @@ public final class ParallelGets implements AutoCloseable {
   }
 
   /**
-   * Returns the answer to the action that {@link #has} was asked for, when there is one.
-   * @throws IOException what the get has thrown, or since nobody waits for it any more
+   * Returns the result of the action that was passed to {@link #has}, waiting for it if necessary.
+   * @throws IOException the exception of the get, or because the caller no longer waits for the
+   *                     result
    */
   public Result take() throws IOException {
     int i = cursor++;
@@ -196,9 +198,9 @@ public final class ParallelGets implements AutoCloseable {
     return account((Answer) answer);
   }
 
-  /** Has the handler serve the next get that nobody has begun. Returns false if there is none. */
+  /** Serves the next get that is not started, in the handler. Returns false if there is none. */
   private boolean serveNext() {
-    // What may be thrown is thrown before a get is begun.
+    // Throws, if anything is thrown, before a get is started.
     reads.enter();
     try {
       int begun = begin();
@@ -213,10 +215,10 @@ public final class ParallelGets implements AutoCloseable {
     }
   }
 
-  /** Lets gets be begun from this one on, and has others come to help if there are enough. */
+  /** Allows gets from this one on to start, and requests threads if there are enough of them. */
   private void advance(int i) throws IOException {
     int target = Math.min(runEnds[i], i + WINDOW);
-    // By half a window at least, so that whoever comes to help finds something to do.
+    // By half a window at least, so that a requested thread finds gets to serve.
     if (target <= limit || limit - i > WINDOW / 2) {
       return;
     }
@@ -228,7 +230,7 @@ public final class ParallelGets implements AutoCloseable {
     offered |= pool.enlist(this, helpers, target - Math.max(i, next.get()), waiting);
   }
 
-  /** Has more threads come if gets wait for a device, which the first ones show. */
+  /** Requests more threads if gets wait for a device, as determined by the first ones. */
   private void callIfWaiting() {
     int begun = next.get();
     if (!waiting) {
@@ -253,7 +255,7 @@ public final class ParallelGets implements AutoCloseable {
     }
   }
 
-  /** Returns the number of a get for the calling thread to serve, or -1. */
+  /** Returns the index of a get for the calling thread to serve, or -1. */
   private int begin() {
     while (true) {
       int i = next.get();
@@ -266,7 +268,9 @@ public final class ParallelGets implements AutoCloseable {
     }
   }
 
-  /** Serves a get that the calling thread has begun, and answers it whatever is thrown. */
+  /**
+   * Serves a get that the calling thread has started, and publishes its result, whatever is thrown.
+   */
   private void serve(int i, GetCall as) {
     Object answer;
     try {
@@ -275,7 +279,7 @@ public final class ParallelGets implements AutoCloseable {
       answer = e;
     }
     answers.set(i, answer);
-    // After the answer, as the handler looks for it after it has said what it waits for.
+    // After the result is published: the handler checks for it after it has set awaited.
     if (awaited == i) {
       LockSupport.unpark(handler);
     }
@@ -309,10 +313,10 @@ public final class ParallelGets implements AutoCloseable {
     return answer;
   }
 
-  /** Waits for a get that another thread has begun. An interruption is put off. */
+  /** Waits for a get that another thread has started. An interrupt is deferred. */
   private void await(int i) {
-    // A get from memory is over before this thread would be asleep, and awake again. Where one is
-    // not, the next ones are not either.
+    // A get from memory takes less time than parking and waking up this thread. If one takes
+    // longer, the next ones do as well.
     if (!slow) {
       long start = System.nanoTime();
       while (System.nanoTime() - start < SPIN_NANOS) {
@@ -325,10 +329,10 @@ public final class ParallelGets implements AutoCloseable {
     boolean interrupted = false;
     awaited = i;
     while (answers.get(i) == null) {
-      // Waits without a limit: whoever has begun a get answers it, see serve, and until then it is
-      // at work in the region.
+      // Waits without a limit: the thread that has started a get publishes its result, see serve,
+      // and until then it is at work in the region.
       LockSupport.park(this);
-      // That of a region that is closed goes to the threads at work there.
+      // An interrupt by the close of a region is meant for threads working in that region.
       interrupted |= Thread.interrupted();
     }
     awaited = -1;
@@ -363,8 +367,8 @@ public final class ParallelGets implements AutoCloseable {
   }
 
   /**
-   * What another thread does to help.
-   * @param called when it was called, as {@link System#nanoTime}
+   * Returns the task of an additional thread.
+   * @param called time of the handoff, as {@link System#nanoTime}
    */
   Runnable helper(long called) {
     return () -> help(System.nanoTime() - called);
@@ -376,7 +380,7 @@ public final class ParallelGets implements AutoCloseable {
       GetCall as = new GetCall(call);
       reads.enter();
       for (int i = begin(); i >= 0; i = begin()) {
-        // What is left of a region that was closed under the get before.
+        // Left over from the close of a region during the preceding get.
         Thread.interrupted();
         serve(i, as);
         served++;
@@ -395,12 +399,12 @@ public final class ParallelGets implements AutoCloseable {
     }
   }
 
-  /** Lets no more gets be begun, and waits for those that were. */
+  /** Stops starting gets, and waits for those that were started. */
   @Override
   public void close() {
     int begun = Math.min(next.getAndSet(Integer.MAX_VALUE), gets.length);
-    // From the first: of those behind the cursor some were begun and not taken, for a caller that
-    // went away meanwhile.
+    // From the first: some of those behind the cursor were started and not taken, for a caller that
+    // disconnected meanwhile.
     for (int i = 0; i < begun; i++) {
       await(i);
     }

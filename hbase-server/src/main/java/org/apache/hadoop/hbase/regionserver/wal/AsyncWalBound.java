@@ -34,34 +34,34 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Bounds what one WAL has acknowledged without a sync, by time and by bytes. See HBASE-16689.
+ * Bounds the acknowledged and unsynced writes of one WAL, by time and by bytes. See HBASE-16689.
  * <p>
- * A write counts from the moment at which it may be acknowledged until the WAL says that a sync has
- * covered it, whoever asked for that sync. A thread of its own syncs the WAL when the oldest is
- * due; it waits for one sync before it starts the next. It is one thread for each WAL because a
- * sync waits for HDFS, and the WAL of one pipeline must not wait for that of another; the thread
- * starts with the first such write, and sleeps while there is none.
+ * A write counts from the moment at which it may be acknowledged until the WAL reports that a sync
+ * has covered it, whichever thread started that sync. A dedicated thread syncs the WAL when the
+ * oldest write is due; it waits for one sync before it starts the next. There is one thread per WAL
+ * because a sync waits for HDFS, and the WAL of one pipeline must not wait for that of another; the
+ * thread starts with the first such write, and sleeps while there is none.
  * <p>
- * A write that has no room within {@value AsyncWalSettings#MAX_UNSYNCED_KEY} waits where a SYNC_WAL
- * write waits for its sync, before it is in the memstore, as long as that would at most, and fails
- * as that would.
+ * A write that exceeds {@value AsyncWalSettings#MAX_UNSYNCED_KEY} waits where a SYNC_WAL write
+ * waits for its sync, before it is in the memstore, with the timeout of a sync, and fails as a
+ * timed-out sync does.
  * <p>
- * Thread-safe. A writer takes the lock a few times in an interval, if it is free, and else only to
- * wake the thread or to wait for room; it is held for the arithmetic only, never while the WAL
+ * Thread-safe. A writer takes the lock a few times per interval, if it is free, and otherwise only
+ * to wake the thread or to wait for room; the lock is held for arithmetic only, never while the WAL
  * works.
  */
 @InterfaceAudience.Private
 public final class AsyncWalBound {
   private static final Logger LOG = LoggerFactory.getLogger(AsyncWalBound.class);
 
-  /** Why a sync was started. */
+  /** The reason for a sync. */
   enum Cause {
     TIME,
     BYTES,
     PRESSURE
   }
 
-  /** Syncs a WAL up to the write of this number at least, and returns when that is done. */
+  /** Syncs a WAL at least up to the write with this txid, and returns when that is done. */
   interface Sync {
     void sync(long txid) throws IOException;
   }
@@ -71,7 +71,7 @@ public final class AsyncWalBound {
 
   private final AsyncWalMetrics metrics = AsyncWalMetrics.get();
   private final String name;
-  /** How old the oldest write is when a sync is started. */
+  /** Age of the oldest write at which a sync is started, in nanoseconds. */
   private final long dueNanos;
   private final long syncBytes;
   private final long maxUnsynced;
@@ -87,32 +87,32 @@ public final class AsyncWalBound {
   private final Condition room = lock.newCondition();
   // Guarded by the lock.
   private Thread syncer;
-  // Written under the lock, as all below, and read without it by writers. Whether the thread looks
-  // again by itself when what there is now is due.
+  // Written under the lock, as are all fields below, and read without it by writers. Whether the
+  // thread wakes up by itself when the current writes are due.
   private volatile boolean watching;
-  // Whether the thread was told that there is work since it looked last.
+  // Whether the thread was notified of work since its last check.
   private volatile boolean told;
   private volatile int blockedWriters;
   private volatile long maxWindow;
-  // When the sync was started that is on its way.
+  // Start of the sync in progress.
   private volatile long runningSince = NONE;
   private volatile boolean closed;
   private volatile Throwable lost;
   private final DroppedWrites dropped = new DroppedWrites();
 
   /**
-   * @param timeoutNanos how long a writer waits for room at most
-   * @param syncedTxid   up to which write all are synced
-   * @param clock        the time in nanoseconds, from anywhere, never going back
+   * @param timeoutNanos maximum time that a writer waits for room
+   * @param syncedTxid   supplies the txid up to which all writes are synced
+   * @param clock        monotonic time in nanoseconds, with an arbitrary origin
    */
   AsyncWalBound(AsyncWalSettings settings, String name, long timeoutNanos, LongSupplier syncedTxid,
     Sync sync, LongSupplier clock) {
     this.name = name;
-    // An eighth is for the thread to get a processor: under load that takes it some milliseconds.
+    // An eighth is reserved for scheduling the thread, which takes some milliseconds under load.
     this.dueNanos = settings.intervalNanos() / 8 * 7;
     this.syncBytes = settings.bytes();
     this.maxUnsynced = settings.maxUnsynced();
-    // With half of the room left a sync may end before anyone has to wait.
+    // With half of the room left a sync may end before any writer has to wait.
     this.pressureBytes = maxUnsynced == Long.MAX_VALUE ? Long.MAX_VALUE : maxUnsynced / 2 + 1;
     this.timeoutNanos = timeoutNanos;
     this.syncedTxid = syncedTxid;
@@ -122,7 +122,7 @@ public final class AsyncWalBound {
       clock.getAsLong());
   }
 
-  /** Returns the bound of {@code wal}, or null if its settings ask for none. */
+  /** Returns the bound of {@code wal}, or null if none is configured. */
   static AsyncWalBound create(Configuration conf, AbstractFSWAL<?> wal, long timeoutNanos) {
     AsyncWalSettings settings = AsyncWalSettings.of(conf);
     return settings.isEnabled()
@@ -132,12 +132,12 @@ public final class AsyncWalBound {
   }
 
   /**
-   * To be called when a write has been appended, has been synced if its durability says so, and is
-   * about to be applied and acknowledged. Waits for room if that is bounded.
-   * @param durability what the write is done with; USE_DEFAULT is taken for one without a sync
-   * @throws WALSyncTimeoutIOException if there was no room for as long as a sync may take
-   * @throws IOException               if the write must not be acknowledged, as the WAL is closed
-   *                                   or has dropped it
+   * Must be called when a write has been appended, has been synced if its durability requires it,
+   * and is about to be applied and acknowledged. Waits for room if that is bounded.
+   * @param durability the durability of the write; USE_DEFAULT is treated as not synced
+   * @throws WALSyncTimeoutIOException if there was no room within the timeout of a sync
+   * @throws IOException               if the write must not be acknowledged, because the WAL is
+   *                                   closed or has dropped it
    */
   public static void acknowledge(WAL wal, long txid, WALEdit edit, Durability durability)
     throws IOException {
@@ -146,8 +146,8 @@ public final class AsyncWalBound {
     if (bound == null) {
       return;
     }
-    // Up to where all is synced is not looked at here: AsyncFSWAL writes that again and again, and
-    // each look would fetch it from another processor.
+    // The synced txid is not read here: AsyncFSWAL writes it frequently, so each read would fetch
+    // the cache line from another processor.
     if (durability.ordinal() <= Durability.ASYNC_WAL.ordinal()) {
       bound.acknowledge(txid, edit.estimatedSerializedSizeOf());
     } else if (bound.hasLost() || bound.dropped.contains(txid)) {
@@ -165,8 +165,8 @@ public final class AsyncWalBound {
       markIfDue();
     }
     long bytes = writes.add(txid, size);
-    // A drop is noted and then the highest number looked at, here it is the other way round: so one
-    // of the two sees the other.
+    // A drop is recorded before the highest txid is read; here the order is reversed. So one of the
+    // two threads sees the other's write.
     check(txid);
     if (!watching || !told && (bytes >= syncBytes || bytes >= pressureBytes)) {
       wake();
@@ -233,7 +233,7 @@ public final class AsyncWalBound {
       for (long left = timeoutNanos; !hasRoom(txid); check(txid)) {
         if (left <= 0) {
           throw new WALSyncTimeoutIOException(
-            new TimeoutIOException("No room for an unsynced write of " + name + " after "
+            new TimeoutIOException("No room for an unsynced write to " + name + " after "
               + TimeUnit.NANOSECONDS.toMillis(timeoutNanos) + " ms: " + writes.bytes()
               + " bytes wait for a sync"));
         }
@@ -255,7 +255,7 @@ public final class AsyncWalBound {
     }
   }
 
-  /** To be called after each sync of the WAL, whoever asked for it. */
+  /** Must be called after each sync of the WAL, whichever thread started it. */
   void synced() {
     metrics.syncedByAnyone();
     if (watching) {
@@ -279,16 +279,16 @@ public final class AsyncWalBound {
   }
 
   /**
-   * To be called when the WAL drops a write, whose writer learns of it only if it waits for a sync.
-   * One that has yet to be acknowledged fails then. If one was acknowledged already, those after it
-   * must not survive without it: nothing may be appended or acknowledged any more, and the server
-   * has to go down.
+   * Must be called when the WAL drops a write, whose writer is notified only if it waits for a
+   * sync. A write that is not acknowledged yet then fails. If one was acknowledged already, later
+   * ones must not survive without it: nothing may be appended or acknowledged any more, and the
+   * server must abort.
    */
   void dropped(long txid, Throwable cause) {
     lock.lock();
     try {
       dropped.add(txid);
-      // All are dropped from the first on: so is the highest, if it is not before this one.
+      // All later writes are dropped, too: so is the highest, if it is not before this one.
       if (lost == null && txid <= writes.highestTxid()) {
         LOG.error("A write to {} was dropped after it was acknowledged", name, cause);
         lost = cause;
@@ -300,11 +300,11 @@ public final class AsyncWalBound {
   }
 
   /**
-   * To be called when the WAL is about to roll, by the thread that appends, between the last append
-   * to the old writer and the first to the new one. What was dropped remains so, whenever its
-   * writer asks; what is appended from now on is judged by itself.
+   * Must be called when the WAL is about to roll, by the appending thread, between the last append
+   * to the old writer and the first to the new one. Dropped writes remain dropped, whenever their
+   * writers check; later appends are not affected.
    * @param bound may be null
-   * @return whether the WAL may append again, as nothing was dropped that had been acknowledged
+   * @return whether the WAL may append again, because no acknowledged write was dropped
    */
   static boolean mayAppendAgain(AsyncWalBound bound) {
     if (bound == null) {
@@ -319,23 +319,23 @@ public final class AsyncWalBound {
     }
   }
 
-  /** Returns whether a write was dropped that had been acknowledged. */
+  /** Returns whether an acknowledged write was dropped. */
   boolean hasLost() {
     return lost != null;
   }
 
   /**
-   * Stops a roll after a write was dropped that had been acknowledged.
-   * @throws IOException if there was one
+   * Prevents a roll after an acknowledged write was dropped.
+   * @throws IOException if one was dropped
    */
   static void failIfLost(AsyncWalBound bound) throws IOException {
     if (bound != null && bound.hasLost()) {
       throw new IOException("An append to " + bound.name + " has failed after the write was "
-        + "acknowledged; the server has to stop and its WAL to be replayed", bound.lost);
+        + "acknowledged; the server must abort and its WAL must be replayed", bound.lost);
     }
   }
 
-  /** Returns why a sync is due now, or null if none is. */
+  /** Returns the reason for which a sync is due now, or null if none is due. */
   private Cause cause(long now) {
     return writes.isEmpty() ? null
       : writes.oldestAge(now) >= dueNanos ? Cause.TIME
@@ -358,13 +358,13 @@ public final class AsyncWalBound {
         } else if (syncAll(now, cause)) {
           failures = 0;
         } else {
-          // The WAL rolls, or the server goes down: to ask at once again would not help with it.
+          // The WAL is rolling, or the server is stopping: an immediate retry would not help.
           failures = Math.min(failures + 1, 10);
           pause(TimeUnit.MILLISECONDS.toNanos(1) << failures);
         }
       }
     } finally {
-      // Whatever has ended it, the next write starts another one.
+      // However this thread has ended, the next write starts another one.
       syncer = null;
       watching = false;
       lock.unlock();
@@ -377,7 +377,7 @@ public final class AsyncWalBound {
       return;
     }
     watching = false;
-    // A writer adds and then looks whether it is watched, here it is the other way round.
+    // A writer adds a write and then reads watching; here the order is reversed.
     if (writes.isEmpty()) {
       sleep(Long.MAX_VALUE);
     }
@@ -394,12 +394,12 @@ public final class AsyncWalBound {
     try {
       return due.awaitNanos(nanos);
     } catch (InterruptedException e) {
-      // Only closing it ends this thread.
+      // Only close() ends this thread.
       return nanos;
     }
   }
 
-  /** Syncs what there is, and returns whether that has worked. The lock is given up meanwhile. */
+  /** Syncs all writes, and returns whether that succeeded. Releases the lock meanwhile. */
   private boolean syncAll(long now, Cause cause) {
     writes.mark(now);
     long txid = writes.highestTxid();
@@ -412,8 +412,7 @@ public final class AsyncWalBound {
       sync.sync(txid);
       success = true;
     } catch (IOException | RuntimeException e) {
-      LOG.warn("Sync of {} has failed; what was not synced remains so, and is tried again", name,
-        e);
+      LOG.warn("Sync of {} has failed and is retried; its writes remain unsynced", name, e);
     } finally {
       runningSince = NONE;
       metrics.ended(clock.getAsLong() - start, success);
@@ -422,7 +421,7 @@ public final class AsyncWalBound {
     return success;
   }
 
-  /** Lets every writer that waits fail, and ends the thread. */
+  /** Makes all waiting writers fail, and ends the thread. */
   void close() {
     lock.lock();
     try {
@@ -430,7 +429,7 @@ public final class AsyncWalBound {
       due.signalAll();
       room.signalAll();
       if (syncer != null) {
-        // It may wait for a sync that nobody completes any more.
+        // It may wait for a sync that is never completed.
         syncer.interrupt();
       }
     } finally {
@@ -460,12 +459,15 @@ public final class AsyncWalBound {
     }
   }
 
-  /** Returns how many nanoseconds an acknowledged write has ever waited for its sync, or does. */
+  /**
+   * Returns the maximum time that an acknowledged write has waited, or is waiting, for its sync, in
+   * nanoseconds.
+   */
   long maxWindowNanos() {
     return Math.max(oldestNanos(), maxWindow);
   }
 
-  /** Returns how many nanoseconds the sync has taken so far that is on its way; 0 if none is. */
+  /** Returns the duration of the sync in progress in nanoseconds; 0 if there is none. */
   long runningSyncNanos() {
     long since = runningSince;
     return since == NONE ? 0 : Math.max(0, clock.getAsLong() - since);
@@ -475,7 +477,7 @@ public final class AsyncWalBound {
     return blockedWriters;
   }
 
-  /** Returns whether the WAL is closed and nothing that was acknowledged is unsynced. */
+  /** Returns whether the WAL is closed and no acknowledged write is unsynced. */
   boolean isSettled() {
     return closed && unsyncedBytes() == 0;
   }

@@ -34,9 +34,10 @@ import org.apache.hadoop.hbase.metrics.MetricRegistryInfo;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * What a crash of this process would lose now, and what is done against it, of all its WALs
- * together; in JMX under <code>Hadoop:service=HBase,name=RegionServer,sub=AsyncWAL</code>, and so
- * at /jmx and /prometheus. There is nothing before the first WAL with a bound. Thread-safe.
+ * Metrics of the writes that a crash of this process would lose, and of the syncs that bound them,
+ * for all of its WALs together; in JMX under
+ * <code>Hadoop:service=HBase,name=RegionServer,sub=AsyncWAL</code>, and so at /jmx and /prometheus.
+ * They are registered with the first WAL that has a bound. Thread-safe.
  */
 @InterfaceAudience.Private
 final class AsyncWalMetrics {
@@ -53,7 +54,7 @@ final class AsyncWalMetrics {
   private final LongAdder allSyncs = new LongAdder();
   private final LongAdder failed = new LongAdder();
   private final LongAdder blocked = new LongAdder();
-  // Of the WALs that are closed.
+  // Of closed WALs.
   private final AtomicLong maxWindowNanos = new AtomicLong();
   private final Histogram syncTime;
 
@@ -84,7 +85,7 @@ final class AsyncWalMetrics {
     registry.register(name, (Gauge<Long>) value::getAsLong);
   }
 
-  /** Rounds up, so that what is at risk is never told as less. */
+  /** Rounds up, so that the loss window is never underestimated. */
   static long millis(long nanos) {
     return TimeUnit.NANOSECONDS.toMillis(nanos + TimeUnit.MILLISECONDS.toNanos(1) - 1);
   }
@@ -98,7 +99,10 @@ final class AsyncWalMetrics {
     forgetSettled();
   }
 
-  /** A WAL that was closed with unsynced writes, as its server had to stop, is told of on. */
+  /**
+   * Removes settled WALs. A WAL closed with unsynced writes, because its server had to abort,
+   * stays.
+   */
   private void forgetSettled() {
     for (AsyncWalBound bound : bounds) {
       if (bound.isSettled()) {
@@ -108,7 +112,10 @@ final class AsyncWalMetrics {
     }
   }
 
-  /** Returns the bounds of the WALs that have writes that count, or had and are open, by name. */
+  /**
+   * Returns, by name, the bounds of WALs with counted writes, and of open WALs that had such
+   * writes.
+   */
   List<AsyncWalBound> open() {
     List<AsyncWalBound> open = new ArrayList<>(bounds);
     open.sort(Comparator.comparing(AsyncWalBound::name));
@@ -126,7 +133,7 @@ final class AsyncWalMetrics {
     }
   }
 
-  /** Counts a sync that a WAL has done, whoever asked for it. */
+  /** Counts a sync of a WAL, whichever thread started it. */
   void syncedByAnyone() {
     allSyncs.increment();
   }
@@ -143,7 +150,7 @@ final class AsyncWalMetrics {
     return bounds.stream().mapToLong(AsyncWalBound::oldestNanos).max().orElse(0);
   }
 
-  /** Returns how old an acknowledged write has ever become before it was synced, or is now. */
+  /** Returns the maximum age of an acknowledged write before its sync, or now, in nanoseconds. */
   long maxWindowNanos() {
     return Math.max(maxWindowNanos.get(),
       bounds.stream().mapToLong(AsyncWalBound::maxWindowNanos).max().orElse(0));
@@ -153,7 +160,7 @@ final class AsyncWalMetrics {
     return started[cause.ordinal()].sum();
   }
 
-  /** Returns how many syncs were done for writers that wait for them, flushes, full batches. */
+  /** Returns the number of syncs for waiting writers, flushes and full batches. */
   long otherSyncCount() {
     long own = 0;
     for (LongAdder count : started) {
@@ -174,17 +181,17 @@ final class AsyncWalMetrics {
     return bounds.stream().mapToLong(AsyncWalBound::blockedWriters).sum();
   }
 
-  /** Returns how long the sync of the bound has taken so far that has been on its way longest. */
+  /** Returns the duration of the bound's longest sync in progress, in nanoseconds. */
   long runningSyncNanos() {
     return bounds.stream().mapToLong(AsyncWalBound::runningSyncNanos).max().orElse(0);
   }
 
-  /** Returns how many milliseconds the longest sync of the bound took since this was asked last. */
+  /** Returns the duration of the bound's longest sync since the last call, in milliseconds. */
   long maxSyncMillis() {
     return syncTime.snapshot().getMax();
   }
 
-  /** Returns how many syncs of the bound have ended. */
+  /** Returns the number of the bound's finished syncs. */
   long endedCount() {
     return syncTime.getCount();
   }

@@ -30,8 +30,8 @@ import org.apache.hbase.thirdparty.com.google.common.html.HtmlEscapers;
 import org.apache.hbase.thirdparty.com.google.gson.stream.JsonWriter;
 
 /**
- * What a crash would lose now, WAL by WAL: a section of the RegionServer's status page, and JSON.
- * It is of all the WALs of this process.
+ * The writes that a crash would lose, per WAL of this process: a section of the RegionServer's
+ * status page, and JSON.
  */
 @InterfaceAudience.Private
 public final class AsyncWalSection {
@@ -48,13 +48,13 @@ public final class AsyncWalSection {
     + "  .asyncwal table td, .asyncwal table th { padding: .3em .25em; }\n"
     + "}\n</style>\n";
 
-  /** How late a sync may be, in intervals, before the page says so. */
+  /** Delay of a sync, in intervals, from which on the page highlights it. */
   private static final int LATE = 10;
 
   private AsyncWalSection() {
   }
 
-  /** Returns the section, or nothing if nothing bounds the WALs. */
+  /** Returns the section, or an empty string if no bound is configured. */
   public static String html(Configuration conf) {
     AsyncWalSettings settings = AsyncWalSettings.of(conf);
     if (!settings.isEnabled()) {
@@ -127,7 +127,7 @@ public final class AsyncWalSection {
   }
 
   /**
-   * Returns the same as JSON; docs/metrics.md has the shape.
+   * Returns the content as JSON, whose format is described in docs/metrics.md.
    * @param server the name of the server
    * @param time   in milliseconds since 1970
    */

@@ -26,8 +26,8 @@ import org.apache.hadoop.hbase.regionserver.HRegionServer;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * {@code /async-wal} of a RegionServer: what a crash would lose now, WAL by WAL, as JSON. Open to
- * whom the RegionServer's status page is open.
+ * {@code /async-wal} of a RegionServer: the writes that a crash would lose, per WAL, as JSON.
+ * Accessible to the users of the RegionServer's status page.
  */
 @InterfaceAudience.Private
 public class AsyncWalServlet extends HttpServlet {

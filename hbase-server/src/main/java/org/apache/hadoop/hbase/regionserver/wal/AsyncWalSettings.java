@@ -27,34 +27,34 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * How much of what was acknowledged without a sync may be lost, and which tables are written so.
- * Read when a server starts. Immutable. See HBASE-16689.
+ * Bounds of the acknowledged writes that may be lost, and the default durability of tables. Read
+ * when a server starts. Immutable. See HBASE-16689.
  */
 @InterfaceAudience.Private
 public final class AsyncWalSettings {
   private static final Logger LOG = LoggerFactory.getLogger(AsyncWalSettings.class);
 
   /**
-   * After how many milliseconds the oldest write that was acknowledged without a sync is synced;
-   * <code>0</code>, the default, for never.
+   * Age in milliseconds at which the oldest acknowledged and unsynced write is synced;
+   * <code>0</code>, the default, for no limit.
    */
   public static final String INTERVAL_KEY = "hbase.wal.async.sync.interval.ms";
 
   /**
-   * From how many bytes on, acknowledged and not synced, a WAL is synced; <code>0</code>, the
-   * default, for never.
+   * Number of acknowledged and unsynced bytes at which a WAL is synced; <code>0</code>, the
+   * default, for no limit.
    */
   public static final String BYTES_KEY = "hbase.wal.async.sync.bytes";
 
   /**
-   * How many bytes a WAL may have acknowledged and not synced, at most; a writer waits if its write
-   * would be more. <code>0</code>, the default, for any number.
+   * Maximum number of acknowledged and unsynced bytes of a WAL; a write that would exceed it waits.
+   * <code>0</code>, the default, for no limit.
    */
   public static final String MAX_UNSYNCED_KEY = "hbase.wal.async.max.unsynced.bytes";
 
   /**
-   * The durability of tables whose descriptor names none: SYNC_WAL, FSYNC_WAL or ASYNC_WAL. Without
-   * it, FSYNC_WAL if hbase.wal.hsync is set and SYNC_WAL if not.
+   * Durability of tables whose descriptor specifies none: SYNC_WAL, FSYNC_WAL or ASYNC_WAL. If not
+   * set, FSYNC_WAL if hbase.wal.hsync is set, otherwise SYNC_WAL.
    */
   public static final String DEFAULT_DURABILITY_KEY = "hbase.regionserver.default.durability";
 
@@ -70,9 +70,7 @@ public final class AsyncWalSettings {
     this.maxUnsynced = maxUnsynced;
   }
 
-  /**
-   * @throws IllegalArgumentException naming the key, its value and what to do
-   */
+  /** @throws IllegalArgumentException naming the key, its value and the remedy */
   public static AsyncWalSettings of(Configuration conf) {
     AsyncWalSettings settings =
       new AsyncWalSettings(number(conf, INTERVAL_KEY, MAX_INTERVAL_MS, "milliseconds"),
@@ -81,7 +79,7 @@ public final class AsyncWalSettings {
     if (settings.maxUnsynced > 0 && settings.maxUnsynced < settings.bytes) {
       throw new IllegalArgumentException(
         MAX_UNSYNCED_KEY + " is '" + settings.maxUnsynced + "', less than the '" + settings.bytes
-          + "' of " + BYTES_KEY + "; set it to as much at least, better to twice that.");
+          + "' of " + BYTES_KEY + "; set it to at least that, better to twice that.");
     }
     return settings;
   }
@@ -97,15 +95,15 @@ public final class AsyncWalSettings {
         return number;
       }
     } catch (NumberFormatException e) {
-      // Said below.
+      // Reported below.
     }
     throw new IllegalArgumentException(key + " is '" + value + "'; set it to a number of " + unit
       + " from 0 to " + most + ", or remove it.");
   }
 
   /**
-   * Stops the start of a server whose settings cannot work.
-   * @throws IllegalArgumentException naming the key, its value and what to do
+   * Validates the settings when a server starts.
+   * @throws IllegalArgumentException naming the key, its value and the remedy
    */
   public static void check(Configuration conf) {
     AsyncWalSettings settings = of(conf);
@@ -113,16 +111,16 @@ public final class AsyncWalSettings {
       defaultDurability(conf, Durability.SYNC_WAL) == Durability.ASYNC_WAL
         && settings.intervalMs == 0
     ) {
-      LOG.warn("{} is ASYNC_WAL and {} is not set: how old the acknowledged writes are that a "
+      LOG.warn("{} is ASYNC_WAL and {} is not set: the age of acknowledged writes that a "
         + "crash loses is not limited.", DEFAULT_DURABILITY_KEY, INTERVAL_KEY);
     }
   }
 
   /**
-   * Returns the durability of a table whose descriptor names none: the operator's word, or what
-   * HBase takes by itself ({@code otherwise}) where there is none. System tables and the master's
-   * store take HBase's always, as the cluster's own state hangs on them.
-   * @throws IllegalArgumentException naming the key, its value and what to do
+   * Returns the durability of a table whose descriptor specifies none: the configured one, or
+   * HBase's own default ({@code otherwise}). System tables and the master's store always have
+   * HBase's default, because the state of the cluster depends on them.
+   * @throws IllegalArgumentException naming the key, its value and the remedy
    */
   public static Durability defaultDurability(Configuration conf, TableName table,
     Durability otherwise) {
@@ -148,22 +146,27 @@ public final class AsyncWalSettings {
       + "'; set it to SYNC_WAL, FSYNC_WAL or ASYNC_WAL, or remove it.");
   }
 
-  /** Returns whether anything bounds what may be lost. */
+  /** Returns whether any bound is configured. */
   public boolean isEnabled() {
     return intervalMs > 0 || bytes > 0 || maxUnsynced > 0;
   }
 
-  /** Returns after how many nanoseconds a write is synced; {@link Long#MAX_VALUE} for never. */
+  /**
+   * Returns the age in nanoseconds at which a write is synced; {@link Long#MAX_VALUE} for never.
+   */
   long intervalNanos() {
     return intervalMs == 0 ? Long.MAX_VALUE : TimeUnit.MILLISECONDS.toNanos(intervalMs);
   }
 
-  /** Returns from how many bytes on a WAL is synced; {@link Long#MAX_VALUE} for never. */
+  /**
+   * Returns the number of unsynced bytes at which a WAL is synced; {@link Long#MAX_VALUE} for
+   * never.
+   */
   long bytes() {
     return bytes == 0 ? Long.MAX_VALUE : bytes;
   }
 
-  /** Returns how many bytes may be unsynced; {@link Long#MAX_VALUE} for any number. */
+  /** Returns the maximum number of unsynced bytes; {@link Long#MAX_VALUE} for no limit. */
   long maxUnsynced() {
     return maxUnsynced == 0 ? Long.MAX_VALUE : maxUnsynced;
   }

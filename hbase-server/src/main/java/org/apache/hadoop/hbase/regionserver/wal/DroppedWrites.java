@@ -21,30 +21,30 @@ import java.util.Arrays;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * The numbers of the writes that one WAL has dropped, as ranges. Once an append has failed the WAL
- * drops every write until it rolls, so that the writes that are dropped between two rolls are all
- * that were appended from the first of them to the last.
+ * The txids of the writes that one WAL has dropped, as ranges. Once an append has failed, the WAL
+ * drops every write until it rolls, so the writes dropped between two rolls are all that were
+ * appended from the first to the last of them.
  * <p>
- * A number that was ever added is contained for good, since each roll only ends a range and none is
- * taken away; and a number between two ranges is not, since the thread that appends ends a range
+ * A txid that was added is contained forever, since each roll only ends a range and none is
+ * removed; a txid between two ranges is not contained, since the appending thread ends a range
  * before the first append to the next writer.
  * <p>
- * {@link #contains} is for any thread at any time, all else for one thread at a time.
+ * {@link #contains} is thread-safe; all other methods require external synchronization.
  */
 @InterfaceAudience.Private
 final class DroppedWrites {
   /**
-   * As many ranges as are kept apart; of more the oldest two become one. Whoever has written what
-   * was in the WAL between these was told so that many failed rolls ago.
+   * Maximum number of ranges; beyond it the oldest two are merged. The writers of the writes
+   * between those were notified this many failed rolls ago.
    */
   static final int MAX_RANGES = 64;
 
-  /** First and last of each range, in order; replaced as a whole. */
+  /** First and last txid of each range, ordered; replaced as a whole. */
   private volatile long[] ranges = {};
-  /** Whether the last range goes on. */
+  /** Whether the last range may still grow. */
   private boolean open;
 
-  /** Adds the number of a write that was dropped, which is higher than all before. */
+  /** Adds the txid of a dropped write, which is higher than all before. */
   void add(long txid) {
     long[] next;
     if (open) {
@@ -64,14 +64,14 @@ final class DroppedWrites {
     ranges = next;
   }
 
-  /** To be called when the WAL drops no more: the next one that it drops begins another range. */
+  /** Ends the current range. Must be called when the WAL stops dropping writes. */
   void endRange() {
     open = false;
   }
 
   boolean contains(long txid) {
     long[] all = ranges;
-    // From the last on, as the writes that are asked for are the latest.
+    // From the last range on, since lookups are for recent writes.
     for (int i = all.length - 2; i >= 0 && txid <= all[i + 1]; i -= 2) {
       if (txid >= all[i]) {
         return true;

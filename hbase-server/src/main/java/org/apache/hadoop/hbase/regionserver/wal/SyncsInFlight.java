@@ -21,14 +21,14 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * How many syncs of an AsyncFSWAL are on their way to HDFS, and whether one more should be.
+ * Limits the number of syncs that an AsyncFSWAL has in flight to HDFS.
  * <p>
- * AsyncFSWAL sends what it has as soon as a writer waits for a sync, so with many writers each sync
- * takes a few of them along, and what a sync costs (a packet through each DataNode and its
- * acknowledgement) is paid once for those. With a limit the next one waits until one has ended and
- * takes along all who have come meanwhile. A full batch is sent in any case.
+ * AsyncFSWAL sends its buffered entries as soon as a writer waits for a sync. With many writers,
+ * each sync covers only a few of them, and the cost of a sync (a packet through each DataNode and
+ * its acknowledgement) is shared by those few. With a limit, the next sync waits until one has
+ * ended and covers all writers that have arrived meanwhile. A full batch is sent in any case.
  * <p>
- * Only the thread that consumes the WAL's entries may call this.
+ * Not thread-safe: called only by the thread that consumes the WAL's entries.
  */
 @InterfaceAudience.Private
 final class SyncsInFlight {
@@ -42,15 +42,16 @@ final class SyncsInFlight {
   }
 
   /**
-   * Returns whether a sync may be started; if not, {@link #ended} tells when to ask again.
-   * @param writer tells the files of the WAL apart; with a new one there is none on its way
+   * Returns whether a sync may be started; if not, the result of {@link #ended} shows when to try
+   * again.
+   * @param writer identifies the WAL file; a new one has no syncs in flight
    */
   boolean mayStart(long writer) {
     held = writer == this.writer && count >= max;
     return !held;
   }
 
-  /** To be called when a sync is started. */
+  /** Records the start of a sync. */
   void started(long writer) {
     if (writer != this.writer) {
       this.writer = writer;
@@ -60,7 +61,7 @@ final class SyncsInFlight {
   }
 
   /**
-   * To be called when a sync has ended or failed.
+   * Records the end or failure of a sync.
    * @return whether another one waits for that
    */
   boolean ended(long writer) {

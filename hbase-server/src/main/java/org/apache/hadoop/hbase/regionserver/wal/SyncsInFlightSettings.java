@@ -20,12 +20,14 @@ package org.apache.hadoop.hbase.regionserver.wal;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.yetus.audience.InterfaceAudience;
 
-/** How many syncs an AsyncFSWAL has on their way. Read when a WAL is opened. Immutable. */
+/**
+ * Limit of the syncs that an AsyncFSWAL has in flight. Read when a WAL is opened. Immutable.
+ */
 @InterfaceAudience.Private
 public final class SyncsInFlightSettings {
   /**
-   * How many syncs that writers wait for an AsyncFSWAL has on their way at most; <code>0</code>,
-   * the default, for any number.
+   * Maximum number of syncs in flight that an AsyncFSWAL starts for waiting writers;
+   * <code>0</code>, the default, for no limit.
    */
   public static final String MAX_KEY = "hbase.wal.async.max.syncs.in.flight";
 
@@ -35,16 +37,14 @@ public final class SyncsInFlightSettings {
     this.max = max;
   }
 
-  /**
-   * @throws IllegalArgumentException naming the key, its value and what to do
-   */
+  /** @throws IllegalArgumentException naming the key, its value and the remedy */
   public static SyncsInFlightSettings of(Configuration conf) {
     String value = conf.getTrimmed(MAX_KEY, "0");
     int number = -1;
     try {
       number = Integer.parseInt(value);
     } catch (NumberFormatException e) {
-      // Said below.
+      // Reported below.
     }
     if (number < 0) {
       throw new IllegalArgumentException(MAX_KEY + " is '" + value
@@ -53,7 +53,7 @@ public final class SyncsInFlightSettings {
     return new SyncsInFlightSettings(number);
   }
 
-  /** Returns how many there may be; {@link Integer#MAX_VALUE} for any number. */
+  /** Returns the maximum number; {@link Integer#MAX_VALUE} for no limit. */
   int max() {
     return max == 0 ? Integer.MAX_VALUE : max;
   }

@@ -23,25 +23,24 @@ import java.util.concurrent.atomic.AtomicLongArray;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * The writes of one WAL that were acknowledged and are not synced yet: how many bytes they are and
- * how old the oldest is. Nothing is kept of a single write. A writer raises two totals, and now and
- * then a mark is made of where they stand: once the WAL is synced up to the number of a mark, all
- * that was added before it is synced, and the oldest that is not came after it. So what is told is
- * never less than the truth, and more by what comes between two marks. Times are of
- * {@link System#nanoTime()}.
+ * Tracks the acknowledged and unsynced writes of one WAL: their bytes and the age of the oldest. No
+ * state is kept per write. A writer raises two totals, and from time to time a mark records their
+ * values: once the WAL is synced up to the txid of a mark, all writes added before it are synced,
+ * and the oldest unsynced write was added after it. The results are therefore never too low, and
+ * too high by at most the writes between two marks. Times are of {@link System#nanoTime()}.
  * <p>
- * {@link #add}, {@link #isLookDue}, {@link #isMarkDue}, {@link #bytes} and {@link #highestTxid}
- * may be called by any thread at any time; a lock there would make sixteen writers on two
- * processors wait for each other more than for the WAL, and even one line of memory that all of
- * them write to can be noticed. So the totals are kept in parts, unless the bytes are limited, when
- * each writer has to know them all. All other methods need one lock of the caller's.
+ * {@link #add}, {@link #isLookDue}, {@link #isMarkDue}, {@link #bytes} and {@link #highestTxid} are
+ * thread-safe and take no lock. With a lock, sixteen writers on two processors would wait for each
+ * other more than for the WAL, and even a single shared cache line is noticeable. The totals are
+ * therefore striped, unless the bytes are limited, in which case each writer must know the sum. All
+ * other methods require one common lock of the caller.
  */
 @InterfaceAudience.Private
 final class UnsyncedWrites {
-  /** So many marks fit into the interval and into the bytes after which a sync is due. */
+  /** Number of marks per interval and per number of bytes after which a sync is due. */
   private static final int PARTS = 16;
 
-  /** As many as are kept while nothing is synced; then there are no more until something is. */
+  /** Maximum number of marks; when reached, none is added until a sync. */
   static final int MAX_MARKS = 1024;
 
   private static final class Mark {
@@ -57,43 +56,43 @@ final class UnsyncedWrites {
   }
 
   /**
-   * About how many bytes are added to one part of the totals from one look at the time to the next,
-   * as a power of two. To read the clock costs as much as all else that is done for a write.
+   * Approximate number of bytes added to a stripe between two readings of the clock, as a power of
+   * two. Reading the clock costs as much as all other processing of a write.
    */
   private static final int LOOK_SHIFT = 10;
 
-  /** Parts of the totals, a power of two. */
+  /** Number of stripes of the totals, a power of two. */
   private static final int STRIPES = 16;
 
-  /** So many longs are on two lines of memory: processors fetch them in pairs. */
+  /** Number of longs in two cache lines: processors prefetch adjacent lines in pairs. */
   private static final int STRIDE = 16;
 
   private final long markNanos;
   private final long markBytes;
   private final boolean limitsBytes;
-  /** For each part the highest number and the bytes of all that were ever added. */
+  /** For each stripe: the highest txid, and the bytes ever added. */
   private final AtomicLongArray totals;
   private final int mask;
   private final Deque<Mark> marks = new ArrayDeque<>();
-  /** The last one up to which all is synced. */
+  /** The latest mark up to which all writes are synced. */
   private volatile Mark synced;
   private volatile long nextMarkNanos;
   private volatile long nextMarkBytes;
-  /** Whether all were synced and nothing was marked since. */
+  /** Whether all writes were synced and none was marked since. */
   private volatile boolean emptied = true;
 
   /**
-   * @param intervalNanos after how many nanoseconds a write is to be synced
-   * @param syncBytes     from how many bytes on writes are to be synced; {@link Long#MAX_VALUE}
-   *                      if that does not matter
-   * @param now           when there was none yet
+   * @param intervalNanos age at which a write must be synced, in nanoseconds
+   * @param syncBytes     number of unsynced bytes at which a sync is due; {@link Long#MAX_VALUE}
+   *                      for no limit
+   * @param now           current time, before the first write
    */
   UnsyncedWrites(long intervalNanos, long syncBytes, long now) {
     this.markNanos = intervalNanos / PARTS;
     this.markBytes = Math.max(1, syncBytes / PARTS);
     this.limitsBytes = syncBytes < Long.MAX_VALUE;
     this.mask = limitsBytes ? 0 : STRIPES - 1;
-    // The first stride keeps them away from what is in front of the array.
+    // The first stride separates the stripes from the memory before the array.
     this.totals = new AtomicLongArray((mask + 2) * STRIDE);
     this.synced = new Mark(now, 0, 0);
     this.nextMarkNanos = now;
@@ -101,9 +100,10 @@ final class UnsyncedWrites {
   }
 
   /**
-   * Returns whether a writer should look at the time, and then at {@link #isMarkDue}, before it
-   * adds a write. To look more seldom makes marks fewer, and so what is told older, never younger.
-   * @param size of the write in bytes
+   * Returns whether a writer should read the clock, and then call {@link #isMarkDue}, before it
+   * adds a write. Fewer readings cause fewer marks, and so a higher reported age, never a lower
+   * one.
+   * @param size size of the write in bytes
    */
   boolean isLookDue(long size) {
     long before = totals.get(part() + 1);
@@ -111,26 +111,26 @@ final class UnsyncedWrites {
       || limitsBytes && before >= nextMarkBytes;
   }
 
-  /** Where the calling thread's part of the totals begins. */
+  /** Returns the offset of the calling thread's stripe. */
   private int part() {
     return (((int) Thread.currentThread().getId() & mask) + 1) * STRIDE;
   }
 
-  /** Returns whether {@link #mark} should be called before a write of this time is added. */
+  /** Returns whether {@link #mark} should be called before a write is added at this time. */
   boolean isMarkDue(long now) {
     return emptied || now - nextMarkNanos >= 0 || limitsBytes && allBytes() >= nextMarkBytes;
   }
 
   /**
    * Adds a write, which must not have been acknowledged before.
-   * @param txid the WAL's number of the write; they may come in any order
+   * @param txid the WAL's txid of the write; may arrive in any order
    * @param size in bytes
-   * @return all bytes that were not synced when that was looked at last, with these; 0 if bytes do
-   *         not matter
+   * @return all unsynced bytes as of the last {@link #synced}, including these; 0 if bytes are not
+   *         limited
    */
   long add(long txid, long size) {
     int number = part();
-    // The number first: who sees the bytes knows the number.
+    // The txid first: a thread that sees the bytes also sees the txid.
     for (long highest = totals.get(number); highest < txid; highest = totals.get(number)) {
       if (totals.compareAndSet(number, highest, txid)) {
         break;
@@ -148,15 +148,18 @@ final class UnsyncedWrites {
     return all;
   }
 
-  /** Returns where the totals stand. The order of reading is what makes a mark true. */
+  /**
+   * Returns a mark of the current totals. Bytes are read before the txid, so that the mark is
+   * valid.
+   */
   private Mark read(long now) {
     long all = allBytes();
     return new Mark(now, all, highestTxid());
   }
 
   /**
-   * Separates what was added from what will be.
-   * @param now the time, taken before this is called
+   * Adds a mark that separates earlier from later writes.
+   * @param now the time, taken before this call
    */
   void mark(long now) {
     Mark mark = read(now);
@@ -166,7 +169,7 @@ final class UnsyncedWrites {
         marks.addLast(mark);
       }
     } else if (marks.isEmpty()) {
-      // None of a higher number has come since, so this says the same of later.
+      // No higher txid was added since, so the mark is valid with the later time.
       synced = mark;
     } else {
       marks.removeLast();
@@ -178,10 +181,10 @@ final class UnsyncedWrites {
   }
 
   /**
-   * Forgets what is synced.
-   * @param txid up to which write all are synced
-   * @param now  the time, taken before this is called
-   * @return whether there was any
+   * Removes synced writes.
+   * @param txid txid up to which all writes are synced
+   * @param now  the time, taken before this call
+   * @return whether any write was removed
    */
   boolean synced(long txid, long now) {
     Mark before = synced;
@@ -198,24 +201,24 @@ final class UnsyncedWrites {
     return before.txid < synced.txid;
   }
 
-  /** Returns whether all that were added were synced when that was looked at last. */
+  /** Returns whether all writes were synced as of the last {@link #synced}. */
   boolean isEmpty() {
     return highestTxid() <= synced.txid;
   }
 
-  /** Returns how many bytes were not synced when that was looked at last. */
+  /** Returns the number of unsynced bytes as of the last {@link #synced}. */
   long bytes() {
-    // This one first, as it grows: the other way round what is told might be less than the truth.
+    // Read first, because it grows: in the other order, the result might be too low.
     long forgotten = synced.bytes;
     return allBytes() - forgotten;
   }
 
-  /** Returns how many nanoseconds the oldest has waited until {@code now}; 0 if there is none. */
+  /** Returns the age of the oldest write at {@code now} in nanoseconds; 0 if there is none. */
   long oldestAge(long now) {
     return isEmpty() ? 0 : Math.max(0, now - synced.nanos);
   }
 
-  /** Returns the highest number that was ever added; 0 if there was none. */
+  /** Returns the highest txid ever added; 0 if there was none. */
   long highestTxid() {
     long highest = 0;
     for (int i = 0; i <= mask; i++) {

@@ -31,56 +31,57 @@ import org.apache.hadoop.hbase.io.hfile.Cacheable;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * What the gets of a batch read from a block cache's file: the first one that comes to a block
- * reads it, the others wait for that and take the same block. Each of them counts as a look-up that
- * hit; only the read, its buffer and the check of its checksum are spared.
+ * Coalesces the reads of a batch of gets from a block cache's file: the first get that needs a
+ * block reads it, the others wait for that read and share the block. Each of them counts as a cache
+ * hit; only the read, its buffer and the verification of its checksum are saved.
  * <p>
- * A block stays until the batch is over. That is no more than its gets hold without this, where
- * each has a copy of its own until the response is made.
+ * A block is retained until the end of the batch. The memory is no more than without coalescing,
+ * where each get holds its own copy until the response is built.
  * <p>
- * A get that comes to the block behind one that the batch has read is in rows side by side, as the
- * gets to come are likely to be: if the cache can, it reads the next blocks with it
- * ({@link NeighbourReader}).
+ * If a get needs the block that follows one the batch has read, the gets are on adjacent rows, and
+ * later gets of the batch probably are, too: if the cache supports it, the next blocks are read
+ * together with it ({@link NeighbourReader}).
  * <p>
- * It is counted how many reads have waited for a device. A read from the page cache is so short
- * that a thread which has to share its processor is seldom off it just then, so that this tells a
- * device from processors that are busy.
+ * Reads that have waited for a device are counted. A read from the page cache is so short that a
+ * thread is rarely preempted during it, so this count distinguishes a slow device from busy
+ * processors.
  * <p>
- * A thread takes part from {@link #enter} to {@link #leave}. Thread-safe, but for {@link #release}.
+ * A thread participates from {@link #enter} to {@link #leave}. Thread-safe, except for
+ * {@link #release}.
  */
 @InterfaceAudience.Private
 public final class BatchReadCoalescer {
 
   /**
-   * Reads a block from its place.
-   * @param <P> what says where a block is
+   * Reads a block at a place.
+   * @param <P> the type of places
    */
   public interface BlockReader<P> {
     Cacheable read(P place) throws IOException;
   }
 
   /**
-   * Reads blocks that lie one behind the other at once.
-   * @param <P> as for {@link BlockReader}
+   * Reads adjacent blocks at once.
+   * @param <P> the type of places
    */
   public interface NeighbourReader<P> extends BlockReader<P> {
-    /** Returns the place of the block that comes behind this one in its file, if there is one. */
+    /** Returns the place of the block that follows this one in its file, if there is one. */
     P next(P place, Cacheable block);
 
     /**
-     * Reads a block, and what of those behind it can be had with it.
-     * @param others gets these, each with one reference
+     * Reads a block, and as many of the following blocks as can be read with it.
+     * @param others receives these, each with one reference
      */
     Cacheable readWithNext(P place, BiConsumer<P, Cacheable> others) throws IOException;
   }
 
   private static final ThreadLocal<BatchReadCoalescer> CURRENT = new ThreadLocal<>();
 
-  /** More than a read of a block from the page cache takes, and less than one from a device. */
+  /** Longer than a read of a block from the page cache, and shorter than one from a device. */
   public static final long WAIT_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
-  /** One wait may be that of a thread that had no processor, or for a collection. */
+  /** A single wait may be due to preemption or a garbage collection. */
   private static final int MIN_WAITS = 2;
-  /** A batch waits for a device if at least one in so many of its gets does. */
+  /** A batch is device-bound if at least one in this many of its gets waits. */
   private static final int GETS_PER_WAIT = 4;
 
   private final LongAdder spared;
@@ -89,10 +90,10 @@ public final class BatchReadCoalescer {
   /** Each completed with null if the read has failed. */
   private final ConcurrentMap<Object, CompletableFuture<Cacheable>> blocks =
     new ConcurrentHashMap<>();
-  /** The places behind blocks that were read. */
+  /** The places following blocks that were read. */
   private final Set<Object> next = ConcurrentHashMap.newKeySet();
 
-  /** @param spared counts the reads that were not necessary */
+  /** @param spared counts the saved reads */
   public BatchReadCoalescer(LongAdder spared) {
     this(spared, System::nanoTime);
   }
@@ -103,7 +104,7 @@ public final class BatchReadCoalescer {
     this.clock = clock;
   }
 
-  /** Has what the calling thread reads shared, until it leaves. */
+  /** Coalesces the reads of the calling thread until {@link #leave}. */
   public void enter() {
     CURRENT.set(this);
   }
@@ -113,10 +114,9 @@ public final class BatchReadCoalescer {
   }
 
   /**
-   * Reads a block, unless another get of the same batch has read it or is about to.
-   * @param place  that stands for the same bytes as long as it is reachable, and is equal to itself
-   *               only
-   * @param reader that returns a block with one reference, for the caller
+   * Reads a block, unless another get of the same batch has read it or is reading it.
+   * @param place  stands for the same bytes as long as it is reachable, and is equal only to itself
+   * @param reader returns a block with one reference, for the caller
    * @return a block with one reference, for the caller
    */
   public static <P> Cacheable read(P place, BlockReader<P> reader) throws IOException {
@@ -130,16 +130,16 @@ public final class BatchReadCoalescer {
     try {
       others = blocks.putIfAbsent(place, own);
     } catch (Throwable e) {
-      // It may be there all the same, if there was no memory to count it.
+      // It may have been inserted nevertheless, if there was no memory to count it.
       own.complete(null);
       throw e;
     }
     if (others == null) {
       return lead(place, own, reader);
     }
-    // An interruption is put off until the block is there: the read may be another thread's.
-    // Waits without a limit: lead completes it whatever is thrown, and where its read hangs this
-    // one would too.
+    // An interrupt is deferred until the block is read: the read may be another thread's. Waits
+    // without a limit: lead completes it whatever is thrown, and where its read hangs this one
+    // would too.
     Cacheable block = others.join();
     if (block == null) {
       return reader.read(place);
@@ -159,7 +159,7 @@ public final class BatchReadCoalescer {
       if (clock.getAsLong() - start >= WAIT_NANOS) {
         waited();
       }
-      // The reference of the batch, before anybody else can have the block.
+      // The reference of the batch, before another thread can get the block.
       block.retain();
       return block;
     } finally {
@@ -180,7 +180,7 @@ public final class BatchReadCoalescer {
     }
   }
 
-  /** Takes a block that nobody has asked for yet, or leaves it to whoever reads it just now. */
+  /** Stores a block that no get has needed yet, or releases it if another get is reading it. */
   private <P> void take(P place, Cacheable block, NeighbourReader<P> reader) {
     CompletableFuture<Cacheable> own = null;
     try {
@@ -188,31 +188,31 @@ public final class BatchReadCoalescer {
       own = CompletableFuture.completedFuture(block);
       blocks.putIfAbsent(place, own);
     } finally {
-      // Not by what was returned: nothing may be, and it be there all the same.
+      // Checks the map, not the result of putIfAbsent, which may throw after the insertion.
       if (own == null || blocks.get(place) != own) {
         block.release();
       }
     }
   }
 
-  /** To be told of a read that has waited for a device, and was not made here. */
+  /** Records a read that has waited for a device and was not made by this class. */
   public void waited() {
     waits.incrementAndGet();
   }
 
   /**
-   * Whether the batch waits for a device.
-   * @param gets how many of its gets were begun so far
+   * Returns whether the batch is device-bound.
+   * @param gets the number of its gets that were started so far
    */
   public boolean haveWaited(int gets) {
     int count = waits.get();
     return count >= MIN_WAITS && count * GETS_PER_WAIT >= gets;
   }
 
-  /** Gives the blocks up. To be called when no thread takes part any more. */
+  /** Releases the blocks. Must be called when no thread participates any more. */
   public void release() {
     for (CompletableFuture<Cacheable> each : blocks.values()) {
-      // Waits without a limit: no read is under way any more, so that each is complete.
+      // Waits without a limit: no read is in progress any more, so that each is complete.
       Cacheable block = each.join();
       if (block != null) {
         block.release();

@@ -49,35 +49,35 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Brings the blocks of one open file into the block cache that are not in it: first index and bloom
+ * Prefetches the blocks of one open file that are not in the block cache: first index and bloom
  * blocks, then data, unless the file is above {@link PrefetchLimit}.
  * <p>
- * What is cached is never read. {@link BlockPositions} tells where each block is, so a block found
- * in the cache, or on its way into it, costs a look-up and nothing else, and a file of which all is
- * there costs no read and no open. Index and bloom blocks are read through the file's own reader;
- * a stream is opened only for data blocks that lie together.
+ * Cached blocks are never read. {@link BlockPositions} has the offset of each block, so a block
+ * that is cached, or in a writer queue of the cache, costs one lookup, and a fully cached file
+ * costs no read and no open. Index and bloom blocks are read through the file's own reader; a
+ * stream is opened only for adjacent data blocks.
  * <p>
- * The unit of scheduling is a phase: {@link #runPhase} does one and says whether another is left.
- * {@link #run} does all. One thread at a time may run it; {@link #cancel} and all that it tells of
- * its progress are for any thread. See HBASE-23355.
+ * The unit of scheduling is a phase: {@link #runPhase} performs one and returns whether another is
+ * left. {@link #run} performs all. Only one thread at a time may run it; {@link #cancel} and the
+ * methods that return its progress are thread-safe. See HBASE-23355.
  */
 @InterfaceAudience.Private
 public final class FilePrefetch implements Runnable {
   private static final Logger LOG = LoggerFactory.getLogger(FilePrefetch.class);
 
-  /** What is to be done next. */
+  /** The phase to be performed next. */
   public enum Phase {
     /** Index, bloom and other meta blocks. */
     META,
-    /** Data blocks, and a second look at all. */
+    /** Data blocks, and a second check of all blocks. */
     DATA,
-    /** Nothing, see {@link #outcome}. */
+    /** None, see {@link #outcome}. */
     DONE
   }
 
-  /** How it ended. */
+  /** The outcome of a prefetch. */
   public enum Outcome {
-    /** All that was to be cached is, or went into a writer queue. */
+    /** All blocks that were to be cached are cached or in a writer queue. */
     COMPLETE,
     /** The cache has no space for all of the data. */
     NO_SPACE,
@@ -87,7 +87,7 @@ public final class FilePrefetch implements Runnable {
     FAILED
   }
 
-  /** Up to which gap between two data blocks, in bytes, they are read from one stream. */
+  /** Maximum gap in bytes between two data blocks that are read from one stream. */
   private static final long STREAM_GAP = 1 << 20;
 
   private final Path path;
@@ -99,7 +99,9 @@ public final class FilePrefetch implements Runnable {
   private final BlockCache cache;
   private final BlockPositions positions;
   private final boolean whole;
-  /** The name under which blocks of the file that this refers to are cached, or null. */
+  /**
+   * The name under which blocks of the referenced file are cached; null if this is not a reference.
+   */
   private final String referredTo;
 
   private final LongAdder plannedBytes = new LongAdder();
@@ -112,10 +114,10 @@ public final class FilePrefetch implements Runnable {
   private volatile Outcome outcome;
   private volatile boolean cancelled;
   private volatile boolean reading;
-  /** When the read that is under way has begun. */
+  /** Start of the read in progress. */
   private volatile long readStart;
 
-  // Of the thread that runs it.
+  // Accessed by the thread that runs this prefetch.
   private HFile.Reader stream;
   private long endOfLastRead;
   private boolean checking;
@@ -142,12 +144,12 @@ public final class FilePrefetch implements Runnable {
   }
 
   /**
-   * Plans the warm-up of a file; reads nothing.
-   * @param reader    of a file whose load-on-open section has been read; to stay open until the
-   *                  warm-up is over or cancelled
+   * Plans the prefetch of a file; reads nothing.
+   * @param reader    of a file whose load-on-open section has been read; must stay open until the
+   *                  prefetch has ended or is cancelled
    * @param cacheConf with a block cache
    * @param conf      of the store
-   * @return null if only a walk through the whole file would tell where its blocks are
+   * @return null if the offsets of the blocks can only be found by a scan of the whole file
    */
   public static FilePrefetch of(HFile.Reader reader, CacheConfig cacheConf, Configuration conf) {
     try {
@@ -156,7 +158,7 @@ public final class FilePrefetch implements Runnable {
         return new FilePrefetch(reader, positions, cacheConf, conf);
       }
     } catch (IOException e) {
-      LOG.warn("Cannot tell where the blocks of {} are; all of it will be read to warm it",
+      LOG.warn("Cannot determine the block offsets of {}; prefetch will read the whole file",
         reader.getPath(), e);
     }
     return null;
@@ -170,7 +172,7 @@ public final class FilePrefetch implements Runnable {
     return HFileLink.isHFileLink(file) ? HFileLink.getReferencedHFileName(file) : file;
   }
 
-  /** Does all from the beginning, and tells {@link PrefetchExecutor} when it is over. */
+  /** Performs all phases from the beginning, and notifies {@link PrefetchExecutor} at the end. */
   @Override
   public void run() {
     phase = Phase.META;
@@ -185,8 +187,8 @@ public final class FilePrefetch implements Runnable {
   }
 
   /**
-   * Does the next phase.
-   * @return whether there is one more to do
+   * Performs the next phase.
+   * @return whether there is another one
    */
   public boolean runPhase() {
     Phase next = Phase.DONE;
@@ -204,18 +206,18 @@ public final class FilePrefetch implements Runnable {
       }
     } catch (InterruptedException | InterruptedIOException e) {
       end = Outcome.CANCELLED;
-      LOG.debug("Warm-up of {} was cancelled after {} bytes", path, prefetchedBytes);
+      LOG.debug("Prefetch of {} was cancelled after {} bytes", path, prefetchedBytes);
     } catch (IOException e) {
       // Probably because the region was closed.
       end = cancelled ? Outcome.CANCELLED : Outcome.FAILED;
-      LOG.debug("Warm-up of {} ended after {} bytes", path, prefetchedBytes, e);
+      LOG.debug("Prefetch of {} ended after {} bytes", path, prefetchedBytes, e);
     } catch (RuntimeException e) {
       // The cache wraps the interruption of its wait for the writers.
       end = cancelled || e.getCause() instanceof InterruptedException
         ? Outcome.CANCELLED
         : Outcome.FAILED;
       if (end == Outcome.FAILED) {
-        LOG.warn("Warm-up of {} ended after {} bytes", path, prefetchedBytes, e);
+        LOG.warn("Prefetch of {} ended after {} bytes", path, prefetchedBytes, e);
       }
     } finally {
       if (next == Phase.DONE) {
@@ -227,7 +229,10 @@ public final class FilePrefetch implements Runnable {
     return next != Phase.DONE;
   }
 
-  /** Whether data is to be looked at. That of a file known to be cached wholly is not. */
+  /**
+   * Returns whether data blocks must be checked. They need not if the file is known to be fully
+   * cached.
+   */
   private boolean wantsData() {
     if (!whole || positions.root().count() == 0) {
       return false;
@@ -250,7 +255,7 @@ public final class FilePrefetch implements Runnable {
   }
 
   /**
-   * @param levels how many levels of index blocks there are from these on; with 0 these are data
+   * @param levels the number of levels of index blocks from these on; with 0 these are data blocks
    */
   private void prefetchIndex(Blocks blocks, int levels) throws IOException, InterruptedException {
     if (levels == 1) {
@@ -278,14 +283,14 @@ public final class FilePrefetch implements Runnable {
         continue;
       }
       pace.beforeRead(this, size);
-      // Through the cache, so that a get that wants the block at this moment does not read it too.
+      // Through the cache, so that a concurrent get of the block does not read it again.
       readMeta(offset, size, type).release();
       takeBackIfCancelled(offset, type);
       countPrefetched(size);
     }
   }
 
-  /** Looks into an index block, which is cached unless it has been dropped since. */
+  /** Returns the blocks below an index block, which is cached unless it was evicted meanwhile. */
   private Blocks below(Blocks blocks, int i, BlockType type)
     throws IOException, InterruptedException {
     checkCancelled();
@@ -299,7 +304,7 @@ public final class FilePrefetch implements Runnable {
   }
 
   /**
-   * Shares a block that a cache which knows nothing of references has of the file referred to.
+   * Shares a cached block of the referenced file, for caches that do not resolve references.
    * @return whether there was one
    */
   private boolean takeOver(long offset, BlockType type) {
@@ -330,7 +335,7 @@ public final class FilePrefetch implements Runnable {
   private void prefetchData() throws IOException, InterruptedException {
     full = false;
     endOfLastRead = Long.MIN_VALUE / 2;
-    // Of the level that data goes to: a first level may have to evict all the time.
+    // Of the tier for data blocks: L1 may evict all the time.
     CacheStats stats = BucketCache.getBucketCacheFromCacheConfig(cacheConf)
       .map(BucketCache::getStats).orElseGet(cache::getStats);
     long evicted = stats.getEvictedCount();
@@ -340,9 +345,9 @@ public final class FilePrefetch implements Runnable {
       !full && !isKnownWhole() && evicted == stats.getEvictedCount()
         && refused != stats.getFailedInserts()
     ) {
-      // Blocks were refused by a full queue. If any were evicted instead, there is no room, and
-      // bringing some back would drive out others; or somebody wanted them to go. One that its
-      // writer could not write is not tried again: it is too large, or the device fails.
+      // Blocks were refused by a full queue. If any were evicted instead, there is no space, and
+      // caching some again would evict others, or they were evicted deliberately. A block that its
+      // writer could not write is not retried: it is too large, or the device fails.
       checking = true;
       prefetchMeta();
       if (prefetchDataOnce() > 0 && !full) {
@@ -351,7 +356,7 @@ public final class FilePrefetch implements Runnable {
     }
   }
 
-  /** Returns how many data blocks were not cached. */
+  /** Returns the number of data blocks that were not cached. */
   private int prefetchDataOnce() throws IOException, InterruptedException {
     dataBlocks = 0;
     return prefetchData(positions.root(), positions.indexLevels() - 1);
@@ -383,13 +388,13 @@ public final class FilePrefetch implements Runnable {
   private void readData(long offset, int size) throws IOException {
     HFileBlock block = readData(sourceOf(offset), offset, size);
     try {
-      // The block itself may still have found a place, as in stock.
+      // The block itself may still have been cached, as in upstream.
       full = !cacheConf.isInMemory() && !cache.blockFitsIntoTheCache(block).orElse(true);
     } finally {
       block.release();
     }
     if (full) {
-      LOG.warn("Warm-up of {} ends at offset {}: the cache has no space for {} bytes more", path,
+      LOG.warn("Prefetch of {} stops at offset {}: the cache has no space for {} more bytes", path,
         offset, size);
     }
     takeBackIfCancelled(offset, BlockType.DATA);
@@ -421,12 +426,12 @@ public final class FilePrefetch implements Runnable {
     reading = true;
   }
 
-  /** Returns for how long the read that is under way has been, in nanoseconds; 0 without one. */
+  /** Returns the duration of the read in progress in nanoseconds; 0 if there is none. */
   long readNanos() {
     return reading ? Math.max(0, System.nanoTime() - readStart) : 0;
   }
 
-  /** The file's own reader for single blocks, a stream once they lie together. */
+  /** Returns the file's own reader for single blocks, a stream for adjacent ones. */
   private HFile.Reader sourceOf(long offset) throws IOException {
     if (stream == null) {
       if (offset - endOfLastRead > STREAM_GAP) {
@@ -449,12 +454,15 @@ public final class FilePrefetch implements Runnable {
     try {
       stream.close(false);
     } catch (IOException e) {
-      LOG.warn("Cannot close the stream that {} was warmed from", path, e);
+      LOG.warn("Cannot close the prefetch stream of {}", path, e);
     }
     stream = null;
   }
 
-  /** Tells the cache that all was done. Returns whether it now has all data, or cannot tell. */
+  /**
+   * Notifies the cache that the prefetch is complete. Returns whether the cache has all data
+   * blocks, or cannot determine it.
+   */
   private boolean isKnownWhole() {
     cache.notifyFileCachingCompleted(path, metaBlocks + dataBlocks, dataBlocks, positions.end());
     return cache.getFullyCachedFiles().map(files -> files.containsKey(path.getName()))
@@ -463,14 +471,14 @@ public final class FilePrefetch implements Runnable {
 
   private void checkCancelled() throws InterruptedException {
     if (cancelled || Thread.interrupted()) {
-      throw new InterruptedException("Warm-up of " + path + " was cancelled");
+      throw new InterruptedException("Prefetch of " + path + " was cancelled");
     }
   }
 
   /**
-   * Evicts a block that it has inserted if it was cancelled meanwhile. Whoever closes a file first
-   * cancels its warm-up and then evicts its blocks: a block that came in between was evicted with
-   * the others, and one that came later is found here.
+   * Evicts a block inserted by this prefetch if it was cancelled meanwhile. Closing a file first
+   * cancels its prefetch and then evicts its blocks: a block inserted before the eviction was
+   * evicted with the others, and one inserted after it is found here.
    */
   private void takeBackIfCancelled(long offset, BlockType type) {
     if (cancelled || Thread.currentThread().isInterrupted()) {
@@ -490,7 +498,7 @@ public final class FilePrefetch implements Runnable {
     prefetchedBlocks.increment();
   }
 
-  /** Ends it before the next block. It cannot be run again. */
+  /** Stops the prefetch before the next block. It cannot be run again. */
   public void cancel() {
     cancelled = true;
   }
@@ -499,7 +507,7 @@ public final class FilePrefetch implements Runnable {
     return cancelled;
   }
 
-  /** Has each read wait for this from now on. */
+  /** Makes each read wait for this pace from now on. */
   public void setPace(PrefetchPace pace) {
     this.pace = pace;
   }
@@ -508,7 +516,7 @@ public final class FilePrefetch implements Runnable {
     return phase;
   }
 
-  /** Returns how it ended, or null if it has not. */
+  /** Returns the outcome, or null if the prefetch has not ended. */
   public Outcome outcome() {
     return outcome;
   }
@@ -522,27 +530,30 @@ public final class FilePrefetch implements Runnable {
     return length;
   }
 
-  /** Returns when the file was made, in milliseconds since 1970. */
+  /** Returns the creation time of the file, in milliseconds since 1970. */
   public long created() {
     return fileInfo.getHFileContext().getFileCreateTime();
   }
 
-  /** Returns the cache that it is warmed into. */
+  /** Returns the cache into which the file is prefetched. */
   public BlockCache blockCache() {
     return cache;
   }
 
-  /** Whether the other's blocks have the same keys as those of this one, in the same cache. */
+  /**
+   * Returns whether the other file's blocks have the same keys as those of this one, in the same
+   * cache.
+   */
   boolean hasBlocksOf(FilePrefetch other) {
     return cache == other.cache && path.getName().equals(other.path.getName());
   }
 
-  /** Whether data is to be warmed too. */
+  /** Returns whether data blocks are prefetched, too. */
   public boolean isWhole() {
     return whole;
   }
 
-  /** Returns the name of the table as its folder gives it, with a namespace other than default. */
+  /** Returns the name of the table as in its directory, with a namespace other than default. */
   public String table() {
     String name = folder(3);
     String namespace = folder(4);
@@ -569,14 +580,14 @@ public final class FilePrefetch implements Runnable {
   }
 
   /**
-   * Returns how many bytes are to be cached after it, whether they are already or not. Grows while
-   * an index of more than two levels is walked, if data is not to be warmed.
+   * Returns the number of bytes that should be cached at the end, including those cached already.
+   * If data is not prefetched, it grows while an index of more than two levels is read.
    */
   public long plannedBytes() {
     return plannedBytes.sum();
   }
 
-  /** Returns the bytes read, on disk, of blocks that were not cached. */
+  /** Returns the on-disk bytes of blocks that were read because they were not cached. */
   public long prefetchedBytes() {
     return prefetchedBytes.sum();
   }
@@ -585,7 +596,7 @@ public final class FilePrefetch implements Runnable {
     return prefetchedBlocks.sum();
   }
 
-  /** Returns the bytes, on disk, of blocks that were found cached or on their way there. */
+  /** Returns the on-disk bytes of blocks that were cached or in a writer queue already. */
   public long cachedBytes() {
     return cachedBytes.sum();
   }

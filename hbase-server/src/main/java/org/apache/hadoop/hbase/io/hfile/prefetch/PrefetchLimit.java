@@ -30,31 +30,31 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Up to which size a file is cached wholly, be it read for that when it is opened or cached as it
- * is written; of a larger one only index and bloom blocks are. See HBASE-23355.
+ * Maximum size of a file whose data blocks are cached, by a prefetch when it is opened or by
+ * cache-on-write; of a larger file only index and bloom blocks are cached. See HBASE-23355.
  */
 @InterfaceAudience.Private
 public final class PrefetchLimit {
   private static final Logger LOG = LoggerFactory.getLogger(PrefetchLimit.class);
 
   /**
-   * The size of the largest file that is cached wholly, in bytes from 0 on. May be set for a table
-   * or a column family too. By default there is no limit.
+   * Maximum size in bytes of a file that is fully cached, at least 0. May also be set per table or
+   * column family. By default there is no limit.
    */
   public static final String FULL_MAX_BYTES_KEY = "hbase.rs.prefetch.full.max.bytes";
 
-  /** No file is that large. */
+  /** Larger than any file. */
   public static final long NO_LIMIT = Long.MAX_VALUE;
 
-  /** Values complained of, so that it is done once and not for each file. */
+  /** Invalid values already logged, so that each is logged once and not per file. */
   private static final Set<String> REFUSED = ConcurrentHashMap.newKeySet();
 
   private PrefetchLimit() {
   }
 
   /**
-   * Returns the limit in bytes. A value that is none is named in the log and taken for no limit, so
-   * that a region opens whatever its table says.
+   * Returns the limit in bytes. An invalid value is logged and treated as no limit, so that a
+   * region opens whatever its table descriptor contains.
    * @param conf of the store
    */
   public static long of(Configuration conf) {
@@ -73,8 +73,8 @@ public final class PrefetchLimit {
   }
 
   /**
-   * Refuses a table whose descriptor, or that of a family of it, has a limit that is none.
-   * @throws IllegalArgumentException naming the value and what to do
+   * Refuses a table if its descriptor, or that of a family, has an invalid limit.
+   * @throws IllegalArgumentException naming the value and the remedy
    */
   public static void check(TableDescriptor table) {
     check(table.getValue(FULL_MAX_BYTES_KEY));
@@ -98,20 +98,20 @@ public final class PrefetchLimit {
         return limit;
       }
     } catch (NumberFormatException e) {
-      // Said below.
+      // Reported below.
     }
     throw new IllegalArgumentException(FULL_MAX_BYTES_KEY + " is '" + value
-      + "'; set it to a number of bytes from 0 on, or remove it to cache all files wholly.");
+      + "'; set it to a number of bytes, 0 or more, or remove it to cache all files fully.");
   }
 
   /**
-   * Has the writer of a compaction cache index and bloom blocks but no data, if the compaction is
-   * too large and its result would be cached otherwise, now or when it is opened. The files that go
-   * into it tell its size. What a flush will make is not known before it is written; its writer
-   * stops caching data where the file exceeds the limit.
+   * Makes the writer of a compaction cache index and bloom blocks but no data, if the compaction is
+   * too large and its result would otherwise be cached now or when it is opened. The size is that
+   * of the compacted files. The size of a flushed file is unknown before it is written; its writer
+   * stops caching data when the file exceeds the limit.
    * @param conf   of the store
-   * @param store  how blocks of the store are cached
-   * @param writer how blocks of this writer are cached, which may be changed
+   * @param store  the cache settings of the store
+   * @param writer the cache settings of this writer, which may be changed
    */
   public static void apply(Configuration conf, CacheConfig store, CacheConfig writer,
     CreateStoreFileWriterParams params) {

@@ -29,14 +29,16 @@ import org.apache.hadoop.hbase.metrics.MetricRegistry;
 import org.apache.hadoop.hbase.metrics.MetricRegistryInfo;
 import org.apache.yetus.audience.InterfaceAudience;
 
-/** {@link PrefetchProgress} as metrics. docs/metrics.md says what each of them means. */
+/**
+ * Publishes {@link PrefetchProgress} as metrics, which are described in docs/metrics.md.
+ */
 @InterfaceAudience.Private
 final class PrefetchMetrics {
 
   static final MetricRegistryInfo INFO = new MetricRegistryInfo("Prefetch",
     "Prefetch into the block cache", "RegionServer,sub=Prefetch", "regionserver", false);
 
-  /** Which counts are published, in all and for each table. */
+  /** The published counts, in total and per table. */
   private enum Count {
     QueuedFileCount(Counts::queuedFiles),
     QueuedBytes(Counts::queuedBytes),
@@ -60,7 +62,7 @@ final class PrefetchMetrics {
   private PrefetchMetrics() {
   }
 
-  /** Publishes the metrics, and those of each table when there is something to warm of it. */
+  /** Publishes the metrics, and those of each table once a file of it is to be prefetched. */
   static void register(PrefetchProgress progress) {
     MetricRegistry registry = MetricRegistries.global().create(INFO);
     for (Count count : Count.values()) {
@@ -82,7 +84,7 @@ final class PrefetchMetrics {
     registry.register(name, (Gauge<Long>) () -> value.applyAsLong(progress.snapshot()));
   }
 
-  /** The tables of which there are metrics. */
+  /** The tables that have metrics. */
   private static final class Tables {
     private final MetricRegistry registry;
     private final PrefetchProgress progress;
@@ -98,7 +100,7 @@ final class PrefetchMetrics {
         return;
       }
       int colon = table.indexOf(TableName.NAMESPACE_DELIM);
-      // As HBase names the metrics of a table.
+      // The prefix that HBase uses for metrics of a table.
       String prefix = "Namespace_" + (colon < 0 ? "default" : table.substring(0, colon))
         + "_table_" + table.substring(colon + 1) + "_metric_";
       for (Count count : Count.values()) {

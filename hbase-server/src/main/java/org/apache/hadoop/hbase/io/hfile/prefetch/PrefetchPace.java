@@ -19,19 +19,22 @@ package org.apache.hadoop.hbase.io.hfile.prefetch;
 
 import org.apache.yetus.audience.InterfaceAudience;
 
-/** Says when a warm-up may read its next block. Thread-safe: several files are warmed at once. */
+/**
+ * Decides when a prefetch may read its next block. Thread-safe: several files are prefetched
+ * concurrently.
+ */
 @InterfaceAudience.Private
 public interface PrefetchPace {
 
-  /** Reads as fast as it can. */
+  /** Reads without a limit. */
   PrefetchPace UNLIMITED = (file, bytes) -> {
   };
 
   /**
-   * Called before each read of the file system, and not for blocks that are found cached. May wait,
-   * but not past {@link FilePrefetch#isCancelled}.
-   * @param bytes that will be read, from 1 on
-   * @throws InterruptedException if the thread is interrupted, which ends the warm-up of the file
+   * Called before each read from the file system, but not for cached blocks. May wait, but not
+   * after {@link FilePrefetch#isCancelled} is true.
+   * @param bytes number of bytes to be read, at least 1
+   * @throws InterruptedException if the thread is interrupted, which ends the prefetch of the file
    */
   void beforeRead(FilePrefetch file, int bytes) throws InterruptedException;
 }

@@ -36,22 +36,22 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What warm-up has done since the start and has left to do, in all and for each table. While there
- * is work it says so once a minute in the log, and once more when all is done. Thread-safe.
+ * Progress of prefetching since the start, in total and per table. While there is work, it is
+ * logged once a minute, and once more at the end. Thread-safe.
  */
 @InterfaceAudience.Private
 public final class PrefetchProgress {
   private static final Logger LOG = LoggerFactory.getLogger(PrefetchProgress.class);
 
   static final long LOG_SECONDS = 60;
-  /** How long nothing must be left before work counts as done: regions open one by one. */
+  /** Time without work after which prefetching counts as finished: regions open one by one. */
   static final long SETTLE_SECONDS = 5;
-  /** Over how long the rate is taken. */
+  /** Period over which the rate is averaged. */
   private static final int RATE_SECONDS = 10;
   private static final long STAND_NANOS = TimeUnit.SECONDS.toNanos(1);
   private static final double NANOS = TimeUnit.SECONDS.toNanos(1);
 
-  /** What is counted of files, in all or of one table. */
+  /** Counts of files, in total or of one table. */
   public static final class Counts {
     private long queuedFiles;
     private long queuedBytes;
@@ -101,53 +101,58 @@ public final class PrefetchProgress {
       }
     }
 
-    /** Returns the files that are being warmed or wait for it. */
+    /** Returns the number of files being prefetched or waiting. */
     public long queuedFiles() {
       return queuedFiles;
     }
 
-    /** Returns the bytes of these that are not cached as far as is known. */
+    /** Returns the bytes of these files that are not cached, as far as known. */
     public long queuedBytes() {
       return queuedBytes;
     }
 
-    /** Returns the files that were warmed and of which at least a block was read for it. */
+    /** Returns the number of prefetched files of which at least one block was read. */
     public long prefetchedFiles() {
       return prefetchedFiles;
     }
 
-    /** Returns the bytes of blocks that were read, of files not done too. */
+    /** Returns the bytes of blocks that were read, including files in progress. */
     public long prefetchedBytes() {
       return prefetchedBytes;
     }
 
-    /** Returns the files of which all was cached already. */
+    /** Returns the number of files that were fully cached already. */
     public long cachedFiles() {
       return cachedFiles;
     }
 
-    /** Returns the bytes of blocks that were skipped as already cached. */
+    /** Returns the bytes of blocks that were skipped because they were cached. */
     public long cachedBytes() {
       return cachedBytes;
     }
 
-    /** Returns the files that were not warmed wholly for want of space in the cache. */
+    /**
+     * Returns the number of files that were not fully prefetched because the cache had no space.
+     */
     public long noSpaceFiles() {
       return noSpaceFiles;
     }
 
-    /** Returns the files that could not be read. */
+    /** Returns the number of files that could not be read. */
     public long failedFiles() {
       return failedFiles;
     }
 
-    /** Returns the files that were closed, or whose region was, before they were warm. */
+    /**
+     * Returns the number of files that were closed, or whose region was, before their prefetch
+     * ended.
+     */
     public long cancelledFiles() {
       return cancelledFiles;
     }
   }
 
-  /** All of it at one moment. */
+  /** A consistent snapshot of the progress. */
   public static final class Snapshot {
     private final Counts total = new Counts();
     private final Map<String, Counts> tables = new TreeMap<>();
@@ -170,12 +175,12 @@ public final class PrefetchProgress {
       return total;
     }
 
-    /** Returns the tables by name. */
+    /** Returns the counts per table, by name. */
     public Map<String, Counts> tables() {
       return Collections.unmodifiableMap(tables);
     }
 
-    /** Returns the bytes read in a second, over the last ten of them. */
+    /** Returns the bytes read per second, over the last ten seconds. */
     public long bytesPerSecond() {
       return bytesPerSecond;
     }
@@ -185,17 +190,24 @@ public final class PrefetchProgress {
       return limit;
     }
 
-    /** Returns how long reads have waited for the writers of the cache, in milliseconds. */
+    /**
+     * Returns the total time that reads have waited for the writers of the cache, in milliseconds.
+     */
     public long waitedMillis() {
       return waitedMillis;
     }
 
-    /** Returns how many files had a read that others with the same blocks waited no longer for. */
+    /**
+     * Returns the number of files with an overdue read, for which files with the same blocks no
+     * longer waited.
+     */
     public long overdueReads() {
       return overdueReads;
     }
 
-    /** Returns how many seconds are left at the present rate, 0 with no work, -1 if unknown. */
+    /**
+     * Returns the estimated remaining seconds at the current rate, 0 without work, -1 if unknown.
+     */
     public long secondsToGo() {
       if (total.queuedBytes == 0) {
         return 0;
@@ -227,21 +239,19 @@ public final class PrefetchProgress {
   private long logged;
   private Counts before;
 
-  /**
-   * @param limit tells the limit in bytes per second
-   */
+  /** @param limit supplies the limit in bytes per second */
   PrefetchProgress(ScheduledExecutorService clock, LongSupplier nanos, LongSupplier limit) {
     this.clock = clock;
     this.nanos = nanos;
     this.limit = limit;
   }
 
-  /** Whether there has been anything to warm since the start. */
+  /** Returns whether any file was to be prefetched since the start. */
   public boolean isUsed() {
     return used;
   }
 
-  /** Has it told the table of each file that is to be warmed. */
+  /** Sets the listener that receives the table of each file to be prefetched. */
   synchronized void onNewTable(Consumer<String> listener) {
     newTable = listener;
   }
@@ -288,14 +298,14 @@ public final class PrefetchProgress {
     try {
       tick();
     } catch (RuntimeException e) {
-      // The executor would call no more.
-      LOG.warn("Could not tell the progress of warm-up", e);
+      // Otherwise the executor would cancel the task.
+      LOG.warn("Cannot log the progress of prefetching", e);
     }
   }
 
   /**
-   * Takes a sample of the rate, and logs if it is time; called each second while there is work.
-   * @return what was logged for an operator, or null
+   * Samples the rate, and logs the progress if it is due; called each second while there is work.
+   * @return the logged line, or null
    */
   synchronized String tick() {
     long now = nanos.getAsLong();
@@ -317,7 +327,7 @@ public final class PrefetchProgress {
         LOG.info(line);
         return line;
       }
-      // A flush whose blocks are all cached, most of the time.
+      // Usually a flush whose blocks are all cached.
       LOG.debug(line);
     }
     return null;
@@ -355,7 +365,7 @@ public final class PrefetchProgress {
     return snapshot;
   }
 
-  /** Returns all of it, at most a second old. Costs O(files to warm) once a second. */
+  /** Returns a snapshot that is at most a second old. Costs O(files to prefetch) once a second. */
   public Snapshot snapshot() {
     Snapshot snapshot = last;
     if (snapshot == null || nanos.getAsLong() - snapshot.taken >= STAND_NANOS) {
@@ -365,20 +375,20 @@ public final class PrefetchProgress {
     return snapshot;
   }
 
-  /** Returns what is logged each minute. */
+  /** Returns the line that is logged each minute. */
   static String lineOfWork(Snapshot now) {
     return String.format(Locale.ROOT,
-      "Warm-up: %d files with %s to go at %s/s%s, %s; warmed %s, skipped %s as already cached",
+      "Prefetch: %d files with %s left at %s/s%s, %s; read %s, skipped %s as already cached",
       now.total.queuedFiles, bytes(now.total.queuedBytes), bytes(now.bytesPerSecond),
       now.limit == 0 ? "" : " (limit " + bytes(now.limit) + "/s)",
-      now.secondsToGo() < 0 ? "time to go unknown" : "about " + time(now.secondsToGo()),
+      now.secondsToGo() < 0 ? "time left unknown" : "about " + time(now.secondsToGo()),
       bytes(now.total.prefetchedBytes), bytes(now.total.cachedBytes));
   }
 
   private String lineOfEnd(Counts now) {
     return String.format(Locale.ROOT,
-      "Warm-up is over after %s: read %s of %d files, skipped %s as already cached, %d files "
-        + "were cached wholly, %d found no space, %d failed, %d were cancelled",
+      "Prefetch finished after %s: read %s of %d files, skipped %s as already cached, %d files "
+        + "were fully cached, %d found no space, %d failed, %d were cancelled",
       time(TimeUnit.NANOSECONDS.toSeconds(Math.max(0, idleSince - roundBegan))),
       bytes(now.prefetchedBytes - before.prefetchedBytes),
       now.prefetchedFiles - before.prefetchedFiles,
@@ -387,12 +397,12 @@ public final class PrefetchProgress {
       now.cancelledFiles - before.cancelledFiles);
   }
 
-  /** Returns a number of bytes in words for an operator. */
+  /** Formats a number of bytes for an operator. */
   public static String bytes(long bytes) {
     return TraditionalBinaryPrefix.long2String(bytes, "B", 1);
   }
 
-  /** Returns a time in seconds in words for an operator. */
+  /** Formats a time in seconds for an operator. */
   public static String time(long seconds) {
     if (seconds < 60) {
       return seconds + " s";

@@ -39,49 +39,50 @@ import org.slf4j.LoggerFactory;
 import org.apache.hbase.thirdparty.com.google.common.util.concurrent.ThreadFactoryBuilder;
 
 /**
- * Which file the threads of {@link PrefetchExecutor} warm next, and how fast they may read. There
- * is one of it in a process, as of that. Thread-safe.
+ * Schedules the files that the threads of {@link PrefetchExecutor} prefetch, and limits their read
+ * rate. There is one instance per process, as of {@link PrefetchExecutor}. Thread-safe.
  * <p>
- * A thread does one phase of one file and then whatever comes first. Under
- * {@link PrefetchSettings.Order#NEWEST} a thread that warms data looks before each read whether a
- * file has come whose index and bloom blocks are wanted, and does those in between: at that moment
- * it holds no block. Data is not put off for newer data once it is being read.
+ * A thread performs one phase of one file and then takes the file that is first in the order. Under
+ * {@link PrefetchSettings.Order#NEWEST} a thread that prefetches data checks before each read
+ * whether index and bloom blocks of another file are to be prefetched, and prefetches those first;
+ * it holds no block at that moment. Data that is being read is not postponed for newer data.
  * <p>
- * Files that have their blocks under the same keys of one cache are warmed one after the other, so
- * that the later ones find what the first has read: the two daughters of a split, links to one file
- * in several clones, a region and its replica. They wait no longer for a file of which one read has
- * been under way for {@value #OVERDUE_SECONDS} s: it may hang in HDFS, and is counted and logged.
+ * Files whose blocks have the same keys in one cache are prefetched one after the other, so that
+ * the later ones find the blocks read for the first: the two daughters of a split, links to one
+ * file in several clones, a region and its replica. They stop waiting for a file if one of its
+ * reads has been in progress for {@value #OVERDUE_SECONDS} s: it may hang in HDFS, and is counted
+ * and logged.
  */
 @InterfaceAudience.Private
 public final class PrefetchScheduler {
   private static final Logger LOG = LoggerFactory.getLogger(PrefetchScheduler.class);
 
-  /** How long a read that is under way may go on after it was cancelled, in milliseconds. */
+  /** How long a read in progress may continue after its cancellation, in milliseconds. */
   static final long GRACE_MILLIS = 50;
-  /** How often a full writer queue is looked at, in milliseconds. */
+  /** Poll interval while a writer queue is full, in milliseconds. */
   private static final long QUEUE_POLL_MILLIS = 5;
-  /** How long a read waits for the writers at most, in seconds: they may be stuck. */
+  /** Maximum time that a read waits for the writers, in seconds: they may be stuck. */
   static final long QUEUE_WAIT_SECONDS = 10;
   /**
-   * From when on a read holds up no other file, in seconds: HDFS waits as long for a DataNode that
-   * does not answer before it reads from another.
+   * Duration in seconds after which a read no longer blocks other files. HDFS waits as long for an
+   * unresponsive DataNode before it reads from another.
    */
   static final long OVERDUE_SECONDS = 60;
-  /** How often it is looked within that time whether a file is held up no longer. */
+  /** Number of checks, within that time, whether a file is still blocked. */
   private static final int LOOKS = 4;
 
   private static final PrefetchScheduler INSTANCE = new PrefetchScheduler();
-  /** What makes up for waits that end late, in milliseconds of the limit. */
+  /** Burst of the rate limit in milliseconds, to compensate for waits that end late. */
   private static final long BURST_MILLIS = 20;
 
   private final Object lock = new Object();
-  /** Files whose delay is over and that no thread works on; guarded by {@link #lock}. */
+  /** Files whose delay is over and that no thread is prefetching; guarded by {@link #lock}. */
   private PriorityQueue<ScheduledPrefetch> ready =
     new PriorityQueue<>(inOrder(PrefetchSettings.NONE));
-  /** What threads work on; guarded by {@link #lock}. */
+  /** Files that threads are prefetching; guarded by {@link #lock}. */
   private final List<ScheduledPrefetch> running = new ArrayList<>();
   private long turns;
-  /** Whether it will be looked again who is held up; guarded by {@link #lock}. */
+  /** Whether a check of blocked files is scheduled; guarded by {@link #lock}. */
   private boolean lookDue;
   private final long overdueNanos;
   private volatile PrefetchSettings settings = PrefetchSettings.NONE;
@@ -103,12 +104,12 @@ public final class PrefetchScheduler {
     progress = new PrefetchProgress(clock, System::nanoTime, rate::getLimit);
   }
 
-  /** Returns that of the process. */
+  /** Returns the instance of the process. */
   public static PrefetchScheduler get() {
     return INSTANCE;
   }
 
-  /** Returns what has been done and is left to do. */
+  /** Returns the progress of prefetching. */
   public PrefetchProgress progress() {
     return progress;
   }
@@ -118,8 +119,9 @@ public final class PrefetchScheduler {
   }
 
   /**
-   * Takes the settings over; they hold at once, for reads that wait too.
-   * @throws IllegalArgumentException if one is wrong, in words for an operator; none is changed
+   * Applies the settings; they take effect at once, also for waiting reads.
+   * @throws IllegalArgumentException if one is invalid, with a message for the operator; none is
+   *                                  changed
    */
   public void configure(Configuration conf) {
     PrefetchSettings next = PrefetchSettings.of(conf);
@@ -132,16 +134,16 @@ public final class PrefetchScheduler {
     rate.setLimit(next.bytesPerSecond());
   }
 
-  /** Takes changed settings over; says so, and leaves all as it was, if one is wrong. */
+  /** Applies changed settings; if one is invalid, logs it and changes none. */
   public void onConfigurationChange(Configuration conf) {
     PrefetchSettings before = settings;
     try {
       configure(conf);
       if (!before.toString().equals(settings.toString())) {
-        LOG.info("Warm-up goes on with {}", settings);
+        LOG.info("Prefetch settings changed to {}", settings);
       }
     } catch (IllegalArgumentException e) {
-      LOG.error("{} Until then warm-up goes on with {}.", e.getMessage(), before);
+      LOG.error("{} Until then prefetch keeps {}.", e.getMessage(), before);
     }
   }
 
@@ -150,16 +152,17 @@ public final class PrefetchScheduler {
     if (settings.order() == PrefetchSettings.Order.REQUEST) {
       return byTurn;
     }
-    // The phase of a file that is in the queue does not change.
+    // The phase of a queued file does not change.
     return Comparator.comparing((ScheduledPrefetch warmUp) -> warmUp.file().phase())
       .thenComparing(Comparator.comparingLong(ScheduledPrefetch::created).reversed())
       .thenComparing(byTurn);
   }
 
   /**
-   * Has a file warmed by the threads of a pool.
-   * @param delay until it takes part in the order, in milliseconds
-   * @return done when the file is; cancelling it ends the warm-up of this file only
+   * Schedules the prefetch of a file by the threads of a pool.
+   * @param delay time until the file is queued, in milliseconds
+   * @return completes with the prefetch of the file; cancelling it cancels the prefetch of this
+   *         file only
    */
   public Future<?> schedule(ScheduledExecutorService pool, FilePrefetch file, long delay) {
     ScheduledPrefetch warmUp = new ScheduledPrefetch(this, file, pool);
@@ -167,9 +170,9 @@ public final class PrefetchScheduler {
     progress.begun(warmUp);
     Runnable next = TraceUtil.tracedRunnable(() -> runNext(pool), "PrefetchExecutor.request");
     try {
-      // Under the lock, so that it does not run before its future knows its delay.
+      // Under the lock, so that it does not run before the delay of its future is set.
       synchronized (lock) {
-        // By the clock: while all threads are busy the order has to know who waits.
+        // By the clock: even while all threads are busy, the queue must contain all waiting files.
         warmUp.setDelay(clock.schedule(() -> {
           synchronized (lock) {
             warmUp.turn = turns++;
@@ -185,12 +188,12 @@ public final class PrefetchScheduler {
     return warmUp;
   }
 
-  /** Whether a future is of {@link #schedule}. */
+  /** Returns whether a future was returned by {@link #schedule}. */
   public static boolean isScheduled(Future<?> future) {
     return future instanceof ScheduledPrefetch;
   }
 
-  /** Does one phase of whatever comes first. */
+  /** Performs one phase of the next file. */
   private void runNext(ScheduledExecutorService pool) {
     ScheduledPrefetch next = take(FilePrefetch.Phase.DATA);
     if (next != null) {
@@ -199,8 +202,8 @@ public final class PrefetchScheduler {
   }
 
   /**
-   * Takes over what comes first of those whose blocks nobody is warming.
-   * @param last the last phase that is wanted
+   * Takes the next file whose blocks no other thread is prefetching.
+   * @param last the last acceptable phase
    * @return null if there is none
    */
   private ScheduledPrefetch take(FilePrefetch.Phase last) {
@@ -241,13 +244,16 @@ public final class PrefetchScheduler {
     if (!warmUp.overdue) {
       warmUp.overdue = true;
       progress.isReadOverdue();
-      LOG.warn("A read of {} has been under way for {} ms; files with the same blocks do not wait "
-        + "for it any more", warmUp.file().path(), TimeUnit.NANOSECONDS.toMillis(nanos));
+      LOG.warn("A read of {} has been in progress for {} ms; files with the same blocks no longer "
+        + "wait for it", warmUp.file().path(), TimeUnit.NANOSECONDS.toMillis(nanos));
     }
     return true;
   }
 
-  /** The thread meant for a file that is held up has gone, and a read that hangs wakes nobody. */
+  /**
+   * Schedules another check for a blocked file: the thread meant for it is gone, and a hanging read
+   * wakes no thread.
+   */
   private void lookAgainFor(ScheduledPrefetch warmUp) {
     if (!lookDue) {
       lookDue = true;
@@ -274,7 +280,7 @@ public final class PrefetchScheduler {
         any = !ready.isEmpty();
       }
       if (any) {
-        // Also for one that was held up: the thread meant for it has found nothing to do.
+        // Also for a file that was blocked: the thread meant for it found no work.
         execute(warmUp.pool(), () -> runNext(warmUp.pool()));
       }
     }
@@ -284,11 +290,11 @@ public final class PrefetchScheduler {
     try {
       pool.execute(runnable);
     } catch (RejectedExecutionException e) {
-      LOG.warn("No more files are warmed: the threads for it have been shut down");
+      LOG.warn("No more files are prefetched: the prefetch threads have been shut down");
     }
   }
 
-  /** Waits as the settings say. The thread holds no block and no lock. */
+  /** Waits as configured. The thread holds no block and no lock. */
   void beforeRead(ScheduledPrefetch warmUp, int bytes) throws InterruptedException {
     if (warmUp.file().phase() == FilePrefetch.Phase.DATA) {
       prefetchMetaOfOthers(warmUp);
@@ -304,13 +310,13 @@ public final class PrefetchScheduler {
         return;
       }
       warmUp.leave();
-      // That of a read which has ended nevertheless; it is not for the other file.
+      // An interrupt for a read that has ended nevertheless; it is not meant for the other file.
       boolean interrupted = Thread.interrupted();
       try {
         runPhase(other);
       } finally {
         if (!warmUp.enter() || interrupted) {
-          throw new InterruptedException("Warm-up was cancelled");
+          throw new InterruptedException("Prefetch was cancelled");
         }
       }
     }
@@ -352,7 +358,7 @@ public final class PrefetchScheduler {
     progress.ended(warmUp);
   }
 
-  /** Returns the files whose delay is over and that no thread works on, the next one first. */
+  /** Returns the files whose delay is over and that no thread is prefetching, in order. */
   List<FilePrefetch> waiting() {
     List<FilePrefetch> files = new ArrayList<>();
     synchronized (lock) {

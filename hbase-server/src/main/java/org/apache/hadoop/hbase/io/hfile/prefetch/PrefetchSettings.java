@@ -22,36 +22,36 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * How fast and in which order files are warmed. All of it may change while the server runs.
- * Immutable. See HBASE-23355.
+ * Rate and order of prefetching. All settings may change at runtime. Immutable. See HBASE-23355.
  */
 @InterfaceAudience.Private
 public final class PrefetchSettings {
 
   /**
-   * How much all prefetch threads together read from the file system, in MB per second from 0 on,
-   * fractions included. By default 0: as much as they can.
+   * Maximum read rate of all prefetch threads together, in MB per second, at least 0; fractions are
+   * allowed. Default: 0, no limit.
    */
   public static final String LIMIT_KEY = "hbase.rs.prefetch.limit.mb.per.sec";
 
-  /** Which file comes first: {@code request}, the default, or {@code newest}. */
+  /** The order of files: {@code request}, the default, or {@code newest}. */
   public static final String ORDER_KEY = "hbase.rs.prefetch.order";
 
   /**
-   * How full a writer queue of the block cache may be while more is read, as a part of its length
-   * from 0 to 1. By default 1: warm-up does not care, and what finds a queue full is dropped.
+   * Maximum fill level of a writer queue of the block cache at which prefetching continues to read,
+   * as a fraction of its length from 0 to 1. Default: 1: prefetching does not wait, and blocks that
+   * find a queue full are dropped.
    */
   public static final String QUEUE_MAX_KEY = "hbase.rs.prefetch.writer.queue.max";
 
-  /** What is warmed first. */
+  /** The order of prefetching. */
   public enum Order {
-    /** One file after the other as they were opened, as in stock. */
+    /** Files in the order in which they were opened, as in upstream. */
     REQUEST,
-    /** Index and bloom blocks of all files, then data; both of the newest file first. */
+    /** Index and bloom blocks of all files, then data; in both cases the newest file first. */
     NEWEST
   }
 
-  /** As stock. */
+  /** The behaviour of upstream. */
   static final PrefetchSettings NONE = new PrefetchSettings(0, Order.REQUEST, 1);
 
   private static final double MAX_LIMIT = 1e6;
@@ -67,9 +67,7 @@ public final class PrefetchSettings {
     this.queueMax = queueMax;
   }
 
-  /**
-   * @throws IllegalArgumentException naming the key, its value and what to do
-   */
+  /** @throws IllegalArgumentException naming the key, its value and the remedy */
   public static PrefetchSettings of(Configuration conf) {
     double limit = number(conf, LIMIT_KEY, 0, 0, MAX_LIMIT,
       "set it to MB per second from 0 to 1000000, 0 for no limit.");
@@ -92,7 +90,7 @@ public final class PrefetchSettings {
         return number;
       }
     } catch (NumberFormatException e) {
-      // Said below.
+      // Reported below.
     }
     throw new IllegalArgumentException(key + " is '" + value + "'; " + remedy);
   }
@@ -108,7 +106,7 @@ public final class PrefetchSettings {
       + "'; set it to 'newest' or, for the order in which files are opened, to 'request'.");
   }
 
-  /** Returns the limit of all threads together, 0 if there is none. */
+  /** Returns the limit of all threads together in bytes per second, 0 if there is none. */
   public long bytesPerSecond() {
     return bytesPerSecond;
   }
@@ -117,7 +115,7 @@ public final class PrefetchSettings {
     return order;
   }
 
-  /** Returns how full a writer queue may be, 1 if it does not matter. */
+  /** Returns the maximum fill level of a writer queue, 1 for no limit. */
   public double queueMax() {
     return queueMax;
   }

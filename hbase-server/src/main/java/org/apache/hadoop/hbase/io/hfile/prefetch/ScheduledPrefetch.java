@@ -28,9 +28,9 @@ import org.apache.hadoop.hbase.io.hfile.PrefetchExecutor;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * One file's place in the order of {@link PrefetchScheduler}, and what {@link PrefetchExecutor}
- * holds of it: done when the file is warm or will not be, and cancelled with the file, whichever
- * thread runs it. Thread-safe.
+ * A file in the queue of {@link PrefetchScheduler}, and the future that {@link PrefetchExecutor}
+ * holds. It completes when the prefetch of the file ends, and cancelling it cancels the prefetch,
+ * whichever thread runs it. Thread-safe.
  */
 @InterfaceAudience.Private
 final class ScheduledPrefetch implements ScheduledFuture<Void>, PrefetchPace {
@@ -41,9 +41,9 @@ final class ScheduledPrefetch implements ScheduledFuture<Void>, PrefetchPace {
   private final long created;
   private final CountDownLatch end = new CountDownLatch(1);
   private ScheduledFuture<?> delay;
-  /** The place among those whose delay is over; guarded by the queue's lock. */
+  /** Position among the files whose delay is over; guarded by the queue's lock. */
   long turn;
-  /** Whether a read of it was found to be overdue; guarded by the queue's lock. */
+  /** Whether one of its reads was found to be overdue; guarded by the queue's lock. */
   boolean overdue;
 
   private volatile boolean cancelled;
@@ -69,7 +69,7 @@ final class ScheduledPrefetch implements ScheduledFuture<Void>, PrefetchPace {
     return pool;
   }
 
-  /** Returns when the file was made, in milliseconds since 1970. */
+  /** Returns the creation time of the file, in milliseconds since 1970. */
   long created() {
     return created;
   }
@@ -79,7 +79,7 @@ final class ScheduledPrefetch implements ScheduledFuture<Void>, PrefetchPace {
     warmUps.beforeRead(this, bytes);
   }
 
-  /** Does the next phase in this thread. Returns whether another is left. */
+  /** Performs the next phase in this thread. Returns whether another is left. */
   boolean runPhase() {
     if (!enter()) {
       return false;
@@ -89,7 +89,7 @@ final class ScheduledPrefetch implements ScheduledFuture<Void>, PrefetchPace {
       more = file.runPhase();
     } finally {
       leave();
-      // An interruption that was meant for this file is not for the next.
+      // An interrupt that was meant for this file must not affect the next.
       Thread.interrupted();
       if (!more || cancelled) {
         more = false;
@@ -99,7 +99,7 @@ final class ScheduledPrefetch implements ScheduledFuture<Void>, PrefetchPace {
     return more;
   }
 
-  /** Makes this thread the one to be interrupted. Returns false if it was cancelled before. */
+  /** Sets this thread as the one to interrupt. Returns false if it was cancelled before. */
   synchronized boolean enter() {
     if (!cancelled) {
       runner = Thread.currentThread();
@@ -126,9 +126,9 @@ final class ScheduledPrefetch implements ScheduledFuture<Void>, PrefetchPace {
   }
 
   /**
-   * Ends it before the next block, now if it waits for its turn to read. A read that is under way
-   * gets {@link PrefetchScheduler#GRACE_MILLIS}: to interrupt it closes channels that others may
-   * share.
+   * Stops the prefetch before the next block; immediately if it waits to read. A read in progress
+   * may continue for {@link PrefetchScheduler#GRACE_MILLIS}: interrupting it closes channels that
+   * other readers may share.
    */
   @Override
   public boolean cancel(boolean mayInterrupt) {
@@ -149,7 +149,7 @@ final class ScheduledPrefetch implements ScheduledFuture<Void>, PrefetchPace {
     return true;
   }
 
-  /** Interrupts the thread that runs it, if one still does. */
+  /** Interrupts the thread that runs it, if any. */
   synchronized void interrupt() {
     if (runner != null) {
       runner.interrupt();
@@ -166,7 +166,7 @@ final class ScheduledPrefetch implements ScheduledFuture<Void>, PrefetchPace {
     return cancelled || end.getCount() == 0;
   }
 
-  /** Whether no thread reads for it any more. */
+  /** Waits for the end of the read in progress. Returns whether no thread reads for it any more. */
   boolean awaitEnd(long millis) throws InterruptedException {
     return end.await(millis, TimeUnit.MILLISECONDS);
   }
@@ -174,7 +174,7 @@ final class ScheduledPrefetch implements ScheduledFuture<Void>, PrefetchPace {
   @Override
   public Void get() throws InterruptedException {
     if (!cancelled) {
-      // Waits without a limit: as Future says. Who wants one calls the other method.
+      // Waits without a limit: as Future specifies. The other get() has a limit.
       end.await();
     }
     return result();
@@ -183,14 +183,14 @@ final class ScheduledPrefetch implements ScheduledFuture<Void>, PrefetchPace {
   @Override
   public Void get(long timeout, TimeUnit unit) throws InterruptedException, TimeoutException {
     if (!cancelled && !end.await(timeout, unit)) {
-      throw new TimeoutException("Warm-up of " + file.path() + " goes on");
+      throw new TimeoutException("Prefetch of " + file.path() + " has not ended");
     }
     return result();
   }
 
   private Void result() {
     if (cancelled) {
-      throw new CancellationException("Warm-up of " + file.path() + " was cancelled");
+      throw new CancellationException("Prefetch of " + file.path() + " was cancelled");
     }
     return null;
   }

@@ -24,20 +24,21 @@ import org.apache.yetus.audience.InterfaceAudience;
 import org.apache.hbase.thirdparty.com.google.common.hash.Hashing;
 
 /**
- * A file some of whose blocks are cached: its number in {@link SegmentIndex}, and what is stored of
- * it. It is live until it is dropped or has no more blocks; another one of the same name then gets
- * another number, so that what is left of the former in the index is nobody's. Made by
- * {@link CachedFiles}. Thread-safe.
+ * A file some of whose blocks are cached: its number in {@link SegmentIndex}, and counts of its
+ * stored blocks. A file is live until it is dropped or has no more blocks. A later file of the same
+ * name gets another number, so that index entries left over from the former file are unreachable.
+ * Created by {@link CachedFiles}. Thread-safe.
  */
 @InterfaceAudience.Private
 public final class CachedFile {
   static final int CATEGORIES = 4;
-  /** How many numbers {@link #counts} returns. */
+  /** The number of values that {@link #counts} returns. */
   static final int COUNTS = 2 * CATEGORIES + 1;
 
   /**
-   * What an entry may have more than its block has in its file: tag and alignment. Not counted for
-   * the region, whose cached bytes others divide by the bytes of its files.
+   * Maximum number of bytes that an entry has beyond its block's size in its file: trailer and
+   * alignment. Not counted in a region's cached bytes, which callers divide by the size of the
+   * region's files.
    */
   static final int ENTRY_OVERHEAD = EntryTrailer.SIZE + Location.UNIT;
 
@@ -47,7 +48,7 @@ public final class CachedFile {
   private final long hashHigh;
   private final long hashLow;
 
-  // All of these under the object's lock.
+  // All counts are guarded by this object's monitor.
   private final long[] blocks = new long[CATEGORIES];
   private final long[] bytes = new long[CATEGORIES];
   private long inMemoryBytes;
@@ -57,7 +58,7 @@ public final class CachedFile {
   private long droppedBlocks;
   private boolean forgotten;
 
-  // Written under the lock.
+  // Written with the monitor held.
   private volatile boolean live = true;
   private volatile String region;
   private volatile boolean insertedInto;
@@ -76,7 +77,7 @@ public final class CachedFile {
       .wrap(Hashing.murmur3_128().hashString(name, StandardCharsets.UTF_8).asBytes());
   }
 
-  /** Returns {@link #hashHigh} of a file of this name. */
+  /** Returns the {@link #hashHigh} of a file with this name. */
   static long hashHigh(String name) {
     return hash(name).getLong();
   }
@@ -86,7 +87,7 @@ public final class CachedFile {
     return name;
   }
 
-  /** Returns the file's number in the index, from 1 on. */
+  /** Returns the file's number in the index, 1 or more. */
   public int id() {
     return id;
   }
@@ -101,24 +102,29 @@ public final class CachedFile {
     return hashLow;
   }
 
-  /** A block of the file is inserted by this process; what it has may be all of a former one. */
+  /**
+   * Records that this process has inserted a block of the file. Until then all of its blocks may
+   * stem from a former process.
+   */
   void insertedInto() {
     if (!insertedInto) {
       insertedInto = true;
     }
   }
 
-  /** Whether this process has inserted a block of the file. */
+  /** Returns whether this process has inserted a block of the file. */
   boolean isInsertedInto() {
     return insertedInto;
   }
 
-  /** Whether blocks are found under the file's name. */
+  /** Returns whether blocks are looked up under the file's name. */
   public boolean isLive() {
     return live;
   }
 
-  /** Keeps the file, even without a block, until {@link #release}; false if it is not live. */
+  /**
+   * Keeps the file, even without a block, until {@link #release}. Returns false if it is not live.
+   */
   synchronized boolean pin() {
     if (live) {
       pins++;
@@ -126,7 +132,9 @@ public final class CachedFile {
     return live;
   }
 
-  /** To be called once for each file that {@link CachedFiles#acquire} returned. */
+  /**
+   * Releases the file. Must be called once for each file that {@link CachedFiles#acquire} returned.
+   */
   public void release() {
     synchronized (this) {
       pins--;
@@ -135,9 +143,9 @@ public final class CachedFile {
   }
 
   /**
-   * A block is about to be put into the index.
-   * @param location where it is
-   * @return false if it is not to be, because the file was dropped
+   * Counts a block that is about to be added to the index.
+   * @param location the block's location
+   * @return false if the file was dropped and the block must not be added
    */
   boolean onInsert(long offset, long location) {
     int category = Location.category(location);
@@ -156,7 +164,7 @@ public final class CachedFile {
     }
   }
 
-  /** A block was taken out of the index. */
+  /** Uncounts a block that was removed from the index. */
   void onRemove(long location) {
     synchronized (this) {
       uncount(location);
@@ -167,7 +175,10 @@ public final class CachedFile {
     forgetIfEmpty();
   }
 
-  /** What came was not put into the index after all, or something else was in its place. */
+  /**
+   * Reverts {@link #onInsert} for a block that was not added to the index or that replaced another
+   * entry.
+   */
   void undoInsert(long location) {
     synchronized (this) {
       uncount(location);
@@ -196,7 +207,10 @@ public final class CachedFile {
     }
   }
 
-  /** Has the file's blocks found no more; those in the index are to go. False if it was so. */
+  /**
+   * Drops the file: its blocks are no longer found, and those in the index are removed later.
+   * Returns false if it was dropped before.
+   */
   boolean drop() {
     synchronized (this) {
       if (!live) {
@@ -215,7 +229,7 @@ public final class CachedFile {
     return true;
   }
 
-  /** A file without blocks is forgotten, so that there are no more files than blocks. */
+  /** Forgets a file without blocks, so that there are never more files than blocks. */
   private void forgetIfEmpty() {
     synchronized (this) {
       if (forgotten || pins > 0 || blockCount() > 0) {
@@ -228,7 +242,7 @@ public final class CachedFile {
     files.forget(this);
   }
 
-  /** Says which region the file belongs to, null if that is not known. */
+  /** Sets the region that the file belongs to; null if it is not known. */
   synchronized void setRegion(String regionName) {
     if (live && regionName != null && !regionName.equals(region)) {
       long all = regionBytes();
@@ -247,9 +261,10 @@ public final class CachedFile {
   }
 
   /**
-   * Notes that all blocks of the file are there, until one of them goes.
-   * @param dataBlocks how many data blocks the file has; if there are not as many, nothing is noted
-   * @param size       the bytes of all its blocks, for those who ask
+   * Marks the file as fully cached until one of its blocks is removed.
+   * @param dataBlocks the number of data blocks of the file; if another number is stored, the file
+   *                   is not marked
+   * @param size       the total size of its blocks in bytes, reported to callers
    */
   synchronized boolean fullyCached(long dataBlocks, String regionName, long size) {
     if (!live || blocks[0] != dataBlocks) {
@@ -282,7 +297,7 @@ public final class CachedFile {
     return droppedBlocks;
   }
 
-  /** Returns the bytes that the blocks in the index take. */
+  /** Returns the bytes taken by the file's blocks in the index. */
   synchronized long byteCount() {
     long sum = 0;
     for (long count : bytes) {
@@ -296,7 +311,7 @@ public final class CachedFile {
     return blocks[0];
   }
 
-  /** Returns an offset that no block in the index is beyond. */
+  /** Returns an upper bound of the offsets of the file's blocks in the index. */
   synchronized long maxOffset() {
     return maxOffset;
   }
@@ -305,7 +320,7 @@ public final class CachedFile {
     return fullyCached;
   }
 
-  /** Takes over what a former process has counted. */
+  /** Restores the counts of a former process. */
   synchronized void restore(String regionName, long largest, long[] counts) {
     region = regionName;
     maxOffset = largest;
@@ -325,7 +340,10 @@ public final class CachedFile {
     }
   }
 
-  /** Returns blocks and bytes in turn, and the bytes in memory, for {@link #restore}. */
+  /**
+   * Returns block count and byte count of each category, alternating, then the bytes of in-memory
+   * blocks, as expected by {@link #restore}.
+   */
   synchronized long[] counts() {
     long[] counts = new long[COUNTS];
     counts[2 * CATEGORIES] = inMemoryBytes;

@@ -38,25 +38,25 @@ import org.apache.hadoop.hbase.util.Pair;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * The files whose blocks are cached, by name and by number, and what is stored in all. To drop a
- * file is to take its name out: nothing of it is found from then on, and what is left in the index
- * under its number is taken out when somebody comes by. A number is given to another file only when
- * nothing is left under it. Thread-safe; a look-up takes no lock.
+ * The files whose blocks are cached, by name and by number, and totals over all of them. Dropping a
+ * file removes its name: none of its blocks is found from then on, and the entries left in the
+ * index under its number are removed in the background. A number is reused only when no index entry
+ * has it. Thread-safe; a lookup takes no lock.
  */
 @InterfaceAudience.Private
 public final class CachedFiles {
-  /** A number rests while so many others were free after it. */
+  /** Number of freed numbers that are reused before a newly freed one. */
   private static final int RESTING_IDS = 1024;
 
   private static final int FORMAT = 2;
 
   private final ConcurrentMap<String, CachedFile> live = new ConcurrentHashMap<>();
-  /** Dropped files of which something is in the index, by name. The lists do not change. */
+  /** Dropped files with entries left in the index, by name. The lists are immutable. */
   private final ConcurrentMap<String, List<CachedFile>> dropped = new ConcurrentHashMap<>();
   private final ConcurrentMap<String, Pair<String, Long>> fullyCached = new ConcurrentHashMap<>();
   private final ConcurrentMap<String, Long> regionBytes = new ConcurrentHashMap<>();
 
-  /** By number; written under the lock. The array is replaced when it grows. */
+  /** Files by number; written with the monitor held. The array is replaced when it grows. */
   private volatile CachedFile[] byId = new CachedFile[64];
   private final Queue<Integer> freeIds = new ArrayDeque<>();
   private int nextId = 1;
@@ -71,7 +71,7 @@ public final class CachedFiles {
     this(SegmentIndex.MAX_FILE_ID);
   }
 
-  /** For tests that run out of numbers. */
+  /** Limits the numbers, for tests. */
   CachedFiles(int maxId) {
     this.maxId = maxId;
   }
@@ -90,9 +90,9 @@ public final class CachedFiles {
   }
 
   /**
-   * Returns the live file of this name for one who is about to put blocks of it into the index, and
-   * who releases it afterwards.
-   * @return null if there are no more numbers for files
+   * Returns the live file of this name for a caller that is about to add blocks of it to the index
+   * and releases the file afterwards.
+   * @return null if no number is free
    */
   public CachedFile acquire(String name) {
     while (true) {
@@ -106,7 +106,7 @@ public final class CachedFiles {
       if (file.pin()) {
         return file;
       }
-      // On its way out.
+      // The file is being forgotten.
       live.remove(name, file);
     }
   }
@@ -135,22 +135,22 @@ public final class CachedFiles {
     byId = files;
   }
 
-  /** Returns the file of this number, dropped ones included, null if the number is free. */
+  /** Returns the file with this number, including dropped files, or null if the number is free. */
   public CachedFile byId(int id) {
     CachedFile[] files = byId;
     return id > 0 && id < files.length ? files[id] : null;
   }
 
   /**
-   * Has no block be found under this name any more. O(1).
-   * @return the file that was dropped, null if nothing of it was cached
+   * Drops the file of this name, so that none of its blocks is found any more. O(1).
+   * @return the dropped file, null if no block of it was cached
    */
   public CachedFile drop(String name) {
     CachedFile file = live.get(name);
     if (file == null) {
       return null;
     }
-    // Known as dropped before it is, for those who look for what is left of it.
+    // Registered as dropped before it is dropped, for lookups of its remaining entries.
     dropped.compute(name, (n, others) -> {
       List<CachedFile> all = others == null ? new ArrayList<>(1) : new ArrayList<>(others);
       all.add(file);
@@ -172,12 +172,12 @@ public final class CachedFiles {
     });
   }
 
-  /** Returns the dropped files of this name of which something may be in the index. */
+  /** Returns the dropped files of this name that may have entries in the index. */
   List<CachedFile> dropped(String name) {
     return dropped.getOrDefault(name, Collections.emptyList());
   }
 
-  /** Called by a file that has no blocks and that nobody holds. */
+  /** Forgets a file. Called by a file without blocks that no thread has acquired. */
   void forget(CachedFile file) {
     live.remove(file.name(), file);
     notDropped(file);
@@ -198,7 +198,7 @@ public final class CachedFiles {
     inMemoryBytes.add(size);
   }
 
-  /** Returns what the blocks of in-memory families take, of live files, in bytes. */
+  /** Returns the bytes taken by blocks of in-memory families of live files. */
   long getInMemoryBytes() {
     return inMemoryBytes.sum();
   }
@@ -207,14 +207,14 @@ public final class CachedFiles {
     droppedBlocks.add(count);
   }
 
-  /** Returns all files that are dropped and of which something may be in the index. */
+  /** Returns all dropped files that may have entries in the index. */
   List<CachedFile> dropped() {
     List<CachedFile> all = new ArrayList<>();
     dropped.values().forEach(all::addAll);
     return all;
   }
 
-  /** Forgets all files, as if the object was new; for one that nobody else uses yet. */
+  /** Forgets all files. Only for an object that no other thread uses yet. */
   synchronized void clear() {
     live.clear();
     dropped.clear();
@@ -245,22 +245,25 @@ public final class CachedFiles {
     fullyCached.remove(name);
   }
 
-  /** Returns the region and the size of each file all of whose blocks are there, as they change. */
+  /** Returns region and size of each fully cached file, as a live view. */
   Map<String, Pair<String, Long>> getFullyCached() {
     return fullyCached;
   }
 
-  /** Returns the bytes cached of each region that is known, as they change. */
+  /** Returns the cached bytes of each known region, as a live view. */
   Map<String, Long> getRegionBytes() {
     return Collections.unmodifiableMap(regionBytes);
   }
 
-  /** Returns the live files, as they come and go. */
+  /** Returns the live files, as a live view. */
   Collection<CachedFile> live() {
     return Collections.unmodifiableCollection(live.values());
   }
 
-  /** Visits each file of which something is stored; one that comes or goes now may be missed. */
+  /**
+   * Visits each file with stored blocks. A file that is inserted or removed concurrently may be
+   * missed.
+   */
   void forEachFile(TierBlockCounts.FileVisitor visitor) {
     live.values().forEach(file -> visitor.visit(file.name(), file.blockCount(), file.byteCount()));
   }
@@ -275,22 +278,22 @@ public final class CachedFiles {
     return sum(blocks);
   }
 
-  /** Returns the number of blocks of live files that count as this. */
+  /** Returns the number of blocks of live files in this category. */
   long getBlockCount(BlockCategory category) {
     return blocks[numberOf(category)].sum();
   }
 
-  /** Returns what the blocks of live files take, in bytes. */
+  /** Returns the bytes taken by the blocks of live files. */
   long getByteCount() {
     return sum(bytes);
   }
 
-  /** Returns what the blocks of live files that count as this take, in bytes. */
+  /** Returns the bytes taken by the blocks of live files in this category. */
   long getByteCount(BlockCategory category) {
     return bytes[numberOf(category)].sum();
   }
 
-  /** Returns how many blocks of dropped files are still in the index. */
+  /** Returns the number of blocks of dropped files that are still in the index. */
   long getDroppedBlockCount() {
     return droppedBlocks.sum();
   }
@@ -301,7 +304,7 @@ public final class CachedFiles {
         return i;
       }
     }
-    throw new IllegalArgumentException("Nothing counts as " + category);
+    throw new IllegalArgumentException("No block is counted in category " + category);
   }
 
   private static long sum(LongAdder[] adders) {
@@ -313,8 +316,8 @@ public final class CachedFiles {
   }
 
   /**
-   * Writes all files, dropped ones too, while nobody changes anything.
-   * @throws IOException if the output does
+   * Writes all files, including dropped ones. No other thread may change them meanwhile.
+   * @throws IOException if writing fails
    */
   void writeTo(DataOutput out) throws IOException {
     List<CachedFile> all = new ArrayList<>();
@@ -341,12 +344,12 @@ public final class CachedFiles {
   }
 
   /**
-   * Reads what {@link #writeTo} has written, into an object without files that nobody else uses.
-   * @throws IOException if it is not that; the object is not to be used then
+   * Reads the output of {@link #writeTo} into an object without files that no other thread uses.
+   * @throws IOException if the input is invalid; the object must not be used then
    */
   synchronized void readFrom(DataInput in) throws IOException {
     if (in.readInt() != FORMAT) {
-      throw new IOException("Files of cached blocks in a format of another version");
+      throw new IOException("The list of cached files has another format version");
     }
     Map<Integer, CachedFile> all = new HashMap<>();
     int highest = 0;
@@ -354,7 +357,7 @@ public final class CachedFiles {
       CachedFile file = readFile(in);
       highest = Math.max(highest, file.id());
       if (all.put(file.id(), file) != null) {
-        throw new IOException("Two files of cached blocks have the number " + file.id());
+        throw new IOException("Two cached files have the number " + file.id());
       }
     }
     nextId = highest + 1;
@@ -372,7 +375,7 @@ public final class CachedFiles {
     int id = in.readInt();
     boolean isLive = in.readBoolean();
     if (id < 1 || id > maxId) {
-      throw new IOException("A file of cached blocks has the number " + id);
+      throw new IOException("A cached file has the invalid number " + id);
     }
     CachedFile file = new CachedFile(this, name, id);
     if (isLive) {

@@ -20,9 +20,9 @@ package org.apache.hadoop.hbase.io.hfile.segment;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * A file all of whose blocks were stored at a time; kept in the segment that was open then, so that
- * the next process knows, too. It is no more than a claim: who believes it counts the data blocks.
- * Immutable.
+ * A file all of whose blocks were stored at some time. It is recorded in the segment that was open
+ * then, so that the next process can restore it. The record is only a claim: a reader must verify
+ * the number of data blocks. Immutable.
  */
 @InterfaceAudience.Private
 final class CompleteFile {
@@ -31,8 +31,8 @@ final class CompleteFile {
   private final long size;
 
   /**
-   * @param dataBlocks how many data blocks the file has
-   * @param size       the bytes of all its blocks, as was said when they were there
+   * @param dataBlocks the number of data blocks of the file
+   * @param size       the total size of its blocks in bytes, as reported when the file was complete
    */
   CompleteFile(String name, int dataBlocks, long size) {
     this.name = name;

@@ -22,7 +22,7 @@ import java.nio.ByteBuffer;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * Counts each write to a device that succeeds, whoever makes it: pieces of segments, footers,
+ * Counts each successful write to a device, whatever it writes: pieces of segments, footers,
  * superblocks, probes.
  */
 @InterfaceAudience.Private

@@ -25,26 +25,29 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Decides what a failed access to a device of a {@link SegmentStore} costs. Each failed read or
- * write is reported here, by the reader, the writer, the cleaner or the recovery.
+ * Decides how a failed access to a device of a {@link SegmentStore} is handled. Readers, writers,
+ * cleaners and recoveries report each failed read or write here.
  * <p>
- * A failed read is a miss of the entry, a failed write costs the segment. Only failures in several
- * segments with no success between them are the device's: if they are writes it gets no new
- * segments and is read as before, if they are reads it is bypassed, as is one whose reads stall for
- * long. Both end with a probe that succeeds, in a place of its own: the places that have failed are
- * not asked again.
+ * A failed read is a cache miss of the entry; a failed write loses the segment. Only failures in
+ * several segments without a success in between count against the device: after failed writes the
+ * device gets no new segments and is read as before; after failed reads it is bypassed, as is a
+ * device whose reads stall for long. Both states end with a successful probe, which accesses other
+ * places than those that have failed.
  * <p>
- * <b>Invariants.</b> A device is probed and taken back by its own cleaner's thread only. A bypassed
- * device is taken back when no segment of it is taken ({@link SegmentTable#isQuiet}) and after the
- * directory has forgotten all of its segments and nobody is about to forget more; with a new
- * identity, so that what is on it is foreign. No lock is held during a probe, but for the change of
- * state at its end. Thread-safe.
+ * <b>Invariants.</b> A device is probed and taken back only by the thread of its own cleaner. A
+ * bypassed device is taken back when no segment of it is taken ({@link SegmentTable#isQuiet}) and
+ * after the directory has forgotten all of its segments and no thread is about to forget more; it
+ * gets a new identity, so that its former content is foreign. No lock is held during a probe,
+ * except for the change of state at its end. Thread-safe.
  */
 @InterfaceAudience.Private
 final class DeviceOutages {
   private static final Logger LOG = LoggerFactory.getLogger(DeviceOutages.class);
   private static final int PROBE_SIZE = 64 * 1024;
-  /** A bypassed device is probed in so many segments, more than half of which must work. */
+  /**
+   * Number of segments in which a bypassed device is probed; more than half of the probes must
+   * succeed.
+   */
   private static final int PROBED_SEGMENTS = 5;
 
   private final SegmentTable table;
@@ -63,8 +66,8 @@ final class DeviceOutages {
   }
 
   /**
-   * A read of a device has failed. Does not count once the store is stopped.
-   * @param term of {@link StoreDevice#reads} before the read
+   * Reports a failed read. Ignored once the store is stopped.
+   * @param term value of {@link StoreDevice#reads} before the read
    */
   void readFailed(StoreDevice device, int term, int segment, Exception cause) {
     metrics.readErrors.increment();
@@ -77,22 +80,24 @@ final class DeviceOutages {
     }
   }
 
-  /** As {@link #readFailed}, of a write; counts in any case. */
+  /**
+   * Reports a failed write. Unlike {@link #readFailed}, also counted after the store is stopped.
+   */
   void writeFailed(StoreDevice device, int term, int segment, Exception cause) {
     metrics.writeErrors.increment();
     LOG.debug("Write to {} failed", device, cause);
     if (device.writes().failed(term, segment)) {
       metrics.writeOutages.increment();
-      LOG.error("{} gets no new segments until a probe succeeds: several of them could not be "
-        + "written and none could; what is on it is read as before", device, cause);
+      LOG.error("{} gets no new segments until a probe succeeds: writes of several "
+        + "segments have failed and none has succeeded; its blocks are still read", device, cause);
       inserter.leave(device);
     }
   }
 
-  /** Bypasses a device one of whose reads has stalled for long. */
+  /** Bypasses a device on which a read has stalled for long. */
   void readStalled(StoreDevice device) {
     if (!monitor.isStopped() && device.isReadStalledForLong() && device.reads().open()) {
-      bypassed(device, "a read does not end", null);
+      bypassed(device, "a read has stalled", null);
     }
   }
 
@@ -104,8 +109,8 @@ final class DeviceOutages {
   }
 
   /**
-   * Forgets the blocks of a device that was bypassed, so that it is absent in every answer: in a
-   * thread of its own, as the device's cleaner may be in a read that does not end.
+   * Forgets the blocks of a bypassed device, so that every lookup of them is a miss. Runs in a
+   * thread of its own, because the device's cleaner may be blocked in a read that does not end.
    */
   private void forgetSoon(StoreDevice device) {
     device.setForgetting(true);
@@ -132,7 +137,7 @@ final class DeviceOutages {
     directory.forgetSegments(device.first(), device.end());
   }
 
-  /** Tests whether a device that is bypassed works again; if so, takes it back empty. */
+  /** Probes a bypassed device and, on success, takes it back empty. */
   void probe(StoreDevice device) {
     SegmentDevice opened = null;
     boolean taken = false;
@@ -146,7 +151,7 @@ final class DeviceOutages {
         }
       }
     } catch (IOException | RuntimeException e) {
-      LOG.debug("{} does not work yet", device, e);
+      LOG.debug("{} still fails", device, e);
     } finally {
       if (!taken) {
         device.reads().probeFailed();
@@ -165,7 +170,7 @@ final class DeviceOutages {
     }
   }
 
-  /** Probes segments of a device that nothing is in any more, each in another part of it. */
+  /** Probes unused segments of a device, each in a different part of it. */
   private boolean works(StoreDevice device, SegmentDevice opened) throws IOException {
     int parts = Math.min(PROBED_SEGMENTS, device.count());
     int working = 0;
@@ -176,7 +181,7 @@ final class DeviceOutages {
         working += works(opened, device.positionOf(
           device.first() + ThreadLocalRandom.current().nextInt(from, to))) ? 1 : 0;
       } catch (IOException | RuntimeException e) {
-        LOG.debug("A probe of {} has failed", device, e);
+        LOG.debug("Probe of {} failed", device, e);
       }
     }
     return 2 * working > parts;
@@ -194,7 +199,7 @@ final class DeviceOutages {
     return back.equals(ByteBuffer.wrap(bytes));
   }
 
-  /** Takes a device back, with nothing in it; the directory knows none of its segments. */
+  /** Takes a device back, empty; the directory has no blocks of its segments. */
   private void takeBack(StoreDevice device, SegmentDevice opened) throws IOException {
     Superblock superblock =
       Superblock.anew(table.devices().segmentSize(), device.superblock().epoch());
@@ -214,10 +219,10 @@ final class DeviceOutages {
     if (former != opened) {
       StoreDevices.close(former);
     }
-    LOG.info("{} works again and is taken back, empty", device);
+    LOG.info("{} has recovered and is in use again, empty", device);
   }
 
-  /** Tests whether a device can be written again that gets no new segments. */
+  /** Probes whether a device that gets no new segments can be written again. */
   void probeWrites(StoreDevice device) {
     int segment = table.takeForProbe(device);
     if (segment >= 0 && worksAt(device, segment)) {

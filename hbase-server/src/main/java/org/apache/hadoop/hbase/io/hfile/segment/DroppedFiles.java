@@ -29,17 +29,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The files that were dropped from a {@link SegmentStore}, as far as segments may have blocks of
- * them: each device keeps a {@link TombstoneLog} of all, and the recoveries bring none of them
- * back.
+ * The files that were dropped from a {@link SegmentStore}, as long as segments may have blocks of
+ * them. Each device keeps a {@link TombstoneLog} of all of them, and no recovery restores any of
+ * them.
  * <p>
- * <b>Invariant.</b> As long as a recovery is under way, a file is among the {@link #dead} from
- * before the directory drops it; so a block that a recovery inserts is either found dead by the
- * look after its insertion, or inserted before the drop, which takes it out.
+ * <b>Invariant.</b> While a recovery is running, a file is among the {@link #dead} before the
+ * directory drops it. A block that a recovery inserts is therefore either found dead by the check
+ * after its insertion, or inserted before the drop, which removes it.
  * <p>
- * A device that fails misses the tombstones of that time. Each recovery therefore goes by the logs
- * of all devices, but does not wait for one that does not answer. Thread-safe; no other lock is
- * taken with this object's monitor.
+ * A device does not record tombstones while it fails. Each recovery therefore reads the logs of all
+ * devices, but does not wait for a device that does not answer. Thread-safe; no other lock is taken
+ * with this object's monitor held.
  */
 @InterfaceAudience.Private
 final class DroppedFiles {
@@ -51,7 +51,10 @@ final class DroppedFiles {
   private final SegmentTable table;
   private final StoreMonitor monitor;
   private final SegmentStoreMetrics metrics;
-  /** By the hash of a name, the first sequence number of which nothing was dropped. */
+  /**
+   * By hash of the name: the first sequence number whose segments have no dropped block of the
+   * file.
+   */
   private final ConcurrentMap<Long, Long> dead = new ConcurrentHashMap<>();
   private final CountDownLatch unread;
   private int recoveries;
@@ -66,8 +69,8 @@ final class DroppedFiles {
   }
 
   /**
-   * A file is about to be dropped.
-   * @return for {@link #dropped}, which is to be called in any case
+   * Announces that a file is about to be dropped.
+   * @return the tombstone for {@link #dropped}, which must be called in any case
    */
   Tombstone dropping(String fileName) {
     Tombstone tombstone = new Tombstone(CachedFile.hashHigh(fileName));
@@ -79,7 +82,7 @@ final class DroppedFiles {
     return tombstone;
   }
 
-  /** The directory has dropped the file. */
+  /** Completes the tombstone of a file that the directory has dropped. */
   void dropped(Tombstone tombstone) {
     synchronized (this) {
       tombstone.complete(table.nextSequence(), ++lastNumber);
@@ -94,7 +97,7 @@ final class DroppedFiles {
     }
   }
 
-  /** Whether each device that can be written, and answers, has logged a tombstone. */
+  /** Returns whether each writable device that answers has logged a tombstone. */
   boolean isLogged(Tombstone tombstone) {
     for (StoreDevice device : table.devices().all()) {
       if (
@@ -107,9 +110,8 @@ final class DroppedFiles {
   }
 
   /**
-   * The recovery of a device begins: reads its log, and waits for those of the others, though not
-   * for long.
-   * @throws IOException if the device fails
+   * Begins the recovery of a device: reads its log, and waits for the logs of the other devices for
+   * a limited time.
    */
   void recovering(StoreDevice device) throws IOException {
     try {
@@ -121,7 +123,7 @@ final class DroppedFiles {
       unread.countDown();
       try {
         if (!unread.await(MAX_WAIT_MS, TimeUnit.MILLISECONDS)) {
-          LOG.info("{}: recovery goes on without the tombstones of a device that does not answer",
+          LOG.info("{}: continuing recovery without the tombstones of an unresponsive device",
             device);
         }
       } catch (InterruptedException e) {
@@ -130,13 +132,13 @@ final class DroppedFiles {
     }
   }
 
-  /** Whether what a segment of this sequence number has of a file was dropped. */
+  /** Returns whether the blocks of a file in a segment with this sequence number were dropped. */
   boolean isDead(long nameHash, long sequence) {
     Long first = dead.get(nameHash);
     return first != null && sequence < first;
   }
 
-  /** The recovery of a device has ended, however it did. */
+  /** Ends the recovery of a device, successful or not. */
   synchronized void recovered() {
     if (--recoveries == 0) {
       dead.clear();

@@ -24,8 +24,9 @@ import org.apache.hadoop.hbase.nio.ByteBuff;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * The last {@value #SIZE} bytes of an entry, which say whose bytes it holds and prove them. The
- * block lies at the beginning of the entry, so that the buffer it is read into needs but a limit.
+ * The last {@value #SIZE} bytes of an entry, which identify its block and verify its bytes. The
+ * block is at the beginning of the entry, so that a buffer into which the entry was read only needs
+ * a limit.
  *
  * <pre>
  *   0 magic            4      24 hash of the file's name, low    8
@@ -37,13 +38,13 @@ import org.apache.yetus.audience.InterfaceAudience;
  *                             60 CRC32C of the tag before this   4
  * </pre>
  *
- * The data is what {@code HFileBlock.serialize} writes. The name's hash (128 bits) and the offset
- * are the identity of a block: under one identity there is one content, since HFiles do not change
- * and their names are not used twice. So an entry that passes the check is right wherever it is
- * found and however it came there: overwritten, torn, misplaced and flipped bytes are all the same
- * to a reader, and need no lock against them.
+ * The data is the output of {@code HFileBlock.serialize}. The name's hash (128 bits) and the offset
+ * are the identity of a block: there is one content per identity, since HFiles do not change and
+ * their names are not reused. An entry that passes the check is therefore correct wherever it is
+ * found and however it was written there. Overwritten, torn, misplaced and flipped bytes are
+ * indistinguishable to a reader, and need no lock.
  * <p>
- * Not thread-safe; {@link #local} returns one for the thread.
+ * Not thread-safe; {@link #local} returns an instance for the calling thread.
  */
 @InterfaceAudience.Private
 final class EntryTrailer {
@@ -60,19 +61,19 @@ final class EntryTrailer {
   private final ByteBuffer buffer = ByteBuffer.wrap(bytes);
   private final Checksum sum = Crc32c.create();
 
-  /** Returns the one of the calling thread. */
+  /** Returns the instance of the calling thread. */
   static EntryTrailer local() {
     return LOCAL.get();
   }
 
-  /** Returns how many bytes an entry takes, a multiple of {@link Location#UNIT}. */
+  /** Returns the length of an entry in bytes, a multiple of {@link Location#UNIT}. */
   static int entryLength(int dataLength) {
     return (dataLength + SIZE + Location.UNIT - 1) & -Location.UNIT;
   }
 
   /**
    * Completes an entry whose data is in place.
-   * @param entry a slice of the segment that is the entry, no more and no less
+   * @param entry a slice of the segment with exactly the entry
    */
   void write(ByteBuffer entry, long sequence, long hashHigh, long hashLow, long blockOffset,
     int category, int dataLength, int onDiskSize) {
@@ -88,8 +89,7 @@ final class EntryTrailer {
   }
 
   /**
-   * Gives a copy of an entry that has been checked another place: all but the sequence stays.
-   * @param entry as for {@link #write}
+   * Updates the trailer of a verified copy for its new segment: everything but the sequence stays.
    */
   void rewrite(ByteBuffer entry, long sequence) {
     entry.position(entry.capacity() - SIZE);
@@ -102,10 +102,10 @@ final class EntryTrailer {
   }
 
   /**
-   * Loads the tag of an entry and checks it, but not the data.
+   * Loads the trailer of an entry and checks it, but not the data.
    * @param entry the entry, or its end
-   * @param end   where the entry ends in it
-   * @return whether this is a tag, and of this block
+   * @param end   the end of the entry in the buffer
+   * @return whether this is a trailer, and of this block
    */
   boolean load(ByteBuff entry, int end, long hashHigh, long hashLow, long blockOffset) {
     entry.get(end - SIZE, bytes, 0, SIZE);
@@ -136,7 +136,7 @@ final class EntryTrailer {
   /**
    * Checks an entry that was read for a block. Afterwards the buffer's position is 0.
    * @param entry the entry from 0 to its limit
-   * @return whether it is whole and the block's; then its limit is the end of the data
+   * @return whether the entry is intact and the block's; if so, its limit is the end of the data
    */
   boolean check(ByteBuff entry, long hashHigh, long hashLow, long blockOffset) {
     entry.rewind();
@@ -156,10 +156,7 @@ final class EntryTrailer {
     return (int) sum.getValue() == buffer.getInt(DATA_SUM);
   }
 
-  /**
-   * Checks an entry in a segment, knowing only that of its identity which the footer says.
-   * @param entry as for {@link #write}
-   */
+  /** Checks an entry in a segment, with only the part of its identity that the footer has. */
   boolean check(ByteBuffer entry, long blockOffset) {
     entry.clear();
     entry.position(entry.capacity() - SIZE);
@@ -175,8 +172,8 @@ final class EntryTrailer {
   }
 
   /**
-   * Loads a tag.
-   * @return whether it is one that was written into a segment of this sequence, for this offset
+   * Loads a trailer.
+   * @return whether it was written into a segment with this sequence number, for this offset
    */
   boolean isOf(ByteBuffer tag, long sequence, long blockOffset) {
     tag.clear();
@@ -188,7 +185,7 @@ final class EntryTrailer {
     return buffer.getInt(40);
   }
 
-  /** The block's size in its file with its header, in bytes. */
+  /** Returns the size of the block in its file including its header, in bytes. */
   int onDiskSize() {
     return buffer.getInt(44);
   }

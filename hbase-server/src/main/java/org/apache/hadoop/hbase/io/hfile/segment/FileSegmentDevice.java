@@ -31,11 +31,11 @@ import java.util.Objects;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * A file, made as large as it is to be, or a block device. A file is made, or grows, at a start
- * only, after its file system has shown that there is space; it is sparse until it is written. A
- * file channel is closed under everyone when a thread is interrupted that uses it; so an interrupt
- * is put off until an access is done, and an access whose channel was closed by another opens it
- * anew and starts over, if the path is still the same file.
+ * A regular file of fixed size, or a block device. A file is created or extended only at startup,
+ * after a check that its file system has enough space; it is sparse until it is written. The JDK
+ * closes a file channel for all of its users when a thread that uses it is interrupted. An
+ * interrupt is therefore deferred until an access is done, and an access whose channel was closed
+ * by another thread reopens it and starts over, if the path is still the same file.
  */
 @InterfaceAudience.Private
 final class FileSegmentDevice implements SegmentDevice {
@@ -54,38 +54,42 @@ final class FileSegmentDevice implements SegmentDevice {
   };
 
   private static final String DEVICES = "/dev/";
-  /** The one place below {@link #DEVICES} for files. */
+  /** The only directory below {@link #DEVICES} for regular files. */
   private static final String SHARED_MEMORY = "/dev/shm/";
 
   private final String path;
   private final long size;
   private final boolean isFile;
   private final boolean isMade;
-  /** The file system and the file on it, as they were when it was opened. */
+  /** The file system and the key of the file, as they were when the file was opened. */
   private final String fileSystem;
   private final Object fileKey;
   private volatile FileChannel channel;
   private volatile boolean closed;
 
   private interface Transfer {
-    /** @return how many bytes, negative at the end of the file */
+    /**
+     * Performs the access once.
+     * @return the number of bytes, negative at the end of the file
+     */
     int run(FileChannel channel, long position) throws IOException;
   }
 
   /**
-   * Opens it at a start.
-   * @param size bytes; a regular file gets this size, a block device must have as much
-   * @throws IOException if the file cannot be opened, cannot get this size, or has not got it
+   * Opens the device at startup.
+   * @param size bytes; a regular file gets this size, a block device must have at least this size
+   * @throws IOException if the file cannot be opened or cannot get this size, or the block device
+   *                     is smaller
    */
   FileSegmentDevice(String path, long size) throws IOException {
     this(path, size, true, null);
   }
 
   /**
-   * Opens it after a failure: nothing grows before {@link #restoreSize}, and a file is made only on
-   * the file system that it was on.
-   * @param former as it was opened before, null if it could not be
-   * @throws IOException if it is not there and cannot be made, or is on another file system
+   * Opens the device after a failure: a file is not extended before {@link #restoreSize}, and is
+   * created only on its former file system.
+   * @param former the device as it was opened before, null if it could not be opened
+   * @throws IOException if it does not exist and cannot be created, or is on another file system
    */
   FileSegmentDevice(String path, long size, FileSegmentDevice former) throws IOException {
     this(path, size, false, former);
@@ -114,7 +118,7 @@ final class FileSegmentDevice implements SegmentDevice {
           opened.setLength(size);
         }
       } else if (opened.getChannel().size() < size) {
-        throw new IOException(path + " has " + opened.getChannel().size() + " bytes, " + size
+        throw new IOException(path + " has " + opened.getChannel().size() + " bytes, but " + size
           + " are needed");
       }
       if (former != null) {
@@ -129,27 +133,30 @@ final class FileSegmentDevice implements SegmentDevice {
     this.channel = opened.getChannel();
   }
 
-  /** Checks, before anything is changed, that a regular file can be as large as it is to be. */
+  /** Checks, before anything is changed, that a regular file can get its size. */
   private void checkSpace(File file) throws IOException {
     if (!file.exists() && path.startsWith(DEVICES) && !path.startsWith(SHARED_MEMORY)) {
-      throw new IOException(path + " is no device; name one that is there, or a file elsewhere");
+      throw new IOException(path + " is not a device; use an existing device, or a file elsewhere");
     }
     long growth = size - file.length();
     if (growth > 0 && file.getAbsoluteFile().getParentFile().getUsableSpace() < growth) {
       throw new IOException(path + " cannot grow by " + growth + " bytes to " + size
-        + ": its file system has not got the space");
+        + ": its file system does not have enough space");
     }
   }
 
-  /** Checks that a file, or where it is to be made, is where the device was before. */
+  /**
+   * Checks that a file, or its directory if it does not exist, is on the device's former file
+   * system.
+   */
   private void checkFileSystem(File file, FileSegmentDevice former) throws IOException {
     if (former == null) {
-      throw new IOException(path + " is not there, and was not at the start");
+      throw new IOException(path + " does not exist, and did not at startup");
     }
     String now = fileSystemOf(file);
     if (!now.equals(former.fileSystem)) {
       throw new IOException(path + " was on " + former.fileSystem + " and is on " + now
-        + " now; mount that again, or restart the server if this is to be used");
+        + " now; mount the former one again, or restart the server to use this one");
     }
   }
 
@@ -185,7 +192,7 @@ final class FileSegmentDevice implements SegmentDevice {
         FileChannel open = channel;
         try {
           if (transfer.run(open, position + buffer.position() - start) < 0) {
-            throw new EOFException(path + " is shorter than it was made");
+            throw new EOFException(path + " is shorter than its initial size");
           }
         } catch (ClosedChannelException e) {
           interrupted |= Thread.interrupted();
@@ -208,8 +215,8 @@ final class FileSegmentDevice implements SegmentDevice {
     if (channel == former) {
       File file = new File(path);
       if (!file.exists() || !Objects.equals(fileKey, fileKeyOf(file))) {
-        // To make it anew, or to take another one, would be to write where nobody looks
-        throw new IOException(path + " is not the file any more that it was", cause);
+        // Creating it again or opening another file would write to a file that is never read.
+        throw new IOException(path + " was replaced by another file", cause);
       }
       channel = new RandomAccessFile(path, "rw").getChannel();
     }

@@ -31,14 +31,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Drops files, and frees in the background what dropped files have in the index. Its thread also
- * looks every ten seconds for files that no region reads, every second as long as blocks of a
- * former process are being recovered. A device that is about to reclaim a segment has it look at
- * once if regions were opened or closed since, so that dead blocks of a former process are evicted
+ * Drops files, and frees their index entries in the background. Its thread also looks for files
+ * that no region reads: every ten seconds, or every second while blocks of a former process are
+ * being recovered. Before a device reclaims a segment, it triggers an immediate scan if regions
+ * were opened or closed since the last one, so that dead blocks of a former process are evicted
  * before live ones.
  * <p>
- * Invariant: what a file has in the index is freed only after each device has logged its tombstone,
- * or has not done so for ten seconds. Thread-safe.
+ * Invariant: the index entries of a file are freed only after each device has logged its tombstone,
+ * or has failed to do so for ten seconds. Thread-safe.
  */
 @InterfaceAudience.Private
 final class FileSweeper {
@@ -49,7 +49,7 @@ final class FileSweeper {
   private static final long LOG_INTERVAL_NANOS = TimeUnit.MINUTES.toNanos(5);
   private static final long RECOVERY_INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(1);
   private static final long ORPHANS_INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(10);
-  /** How long a reclaim waits for what was dropped by a look. */
+  /** Maximum time that a reclaim waits until files dropped by a scan are freed. */
   private static final long MAX_FREEING_NANOS = TimeUnit.SECONDS.toNanos(1);
   private static final long MAX_STOP_MS = TimeUnit.SECONDS.toMillis(10);
 
@@ -58,10 +58,10 @@ final class FileSweeper {
   private final SegmentStore store;
   private final CachedFiles files;
   private final OrphanFiles orphans;
-  /** Null if files of no region are kept. */
+  /** Null if files that no region reads are kept. */
   private final OnlineFiles online;
   private final BlockingQueue<Sweep> dropped = new LinkedBlockingQueue<>();
-  /** How many dropped files have not been freed yet. */
+  /** Number of dropped files that have not been freed yet. */
   private final AtomicInteger unfreed = new AtomicInteger();
   private volatile boolean stopped;
   private Thread thread;
@@ -72,7 +72,7 @@ final class FileSweeper {
   /** A dropped file. */
   private static final class Sweep {
     private final CachedFile file;
-    /** Null if a former process has logged it. */
+    /** Null if a former process has logged the tombstone. */
     private final Tombstone tombstone;
     private final long start = System.nanoTime();
 
@@ -83,8 +83,8 @@ final class FileSweeper {
   }
 
   /**
-   * @param tierName      for logs and the thread
-   * @param online        null if files of no region are kept
+   * @param tierName name used in logs and thread names
+   * @param online   null if files that no region reads are kept
    */
   FileSweeper(String tierName, IndexedBlocks blocks, SegmentStore store, CachedFiles files,
     OrphanFiles orphans, OnlineFiles online) {
@@ -104,7 +104,7 @@ final class FileSweeper {
 
   /**
    * Starts the thread.
-   * @param report is run every five minutes
+   * @param report runs every five minutes
    */
   void start(Runnable report) {
     thread = new Thread(() -> run(report), name + "-SegmentSweeper");
@@ -113,9 +113,9 @@ final class FileSweeper {
   }
 
   /**
-   * Ends the thread, for which it waits for at most ten seconds. An interrupt ends the wait.
-   * @return whether there was an interrupt, which is left to the caller to restore: a channel that
-   *         is written with the flag set is closed
+   * Stops the thread and waits for its end for at most ten seconds. An interrupt ends the wait.
+   * @return whether the calling thread was interrupted. The caller must restore the flag: a channel
+   *         that is written with the flag set is closed
    */
   boolean stop() {
     stopped = true;
@@ -129,8 +129,9 @@ final class FileSweeper {
   }
 
   /**
-   * Drops a file: none of its blocks is found from now on, neither here nor after a restart.
-   * @return how many blocks it had
+   * Drops a file: none of its blocks is found from now on, neither by this process nor after a
+   * restart.
+   * @return the number of blocks it had
    */
   long drop(String hfileName) {
     Tombstone tombstone = store.dropped().dropping(hfileName);
@@ -147,15 +148,16 @@ final class FileSweeper {
     return file.droppedBlockCount();
   }
 
-  /** Whether what a file has left can be freed: the devices know that it was dropped. */
+  /** Returns whether the entries of a file can be freed: the devices have logged its tombstone. */
   private boolean isDue(Sweep sweep) {
     return sweep.tombstone == null || store.dropped().isLogged(sweep.tombstone)
       || System.nanoTime() - sweep.start > MAX_LOG_WAIT_NANOS;
   }
 
   /**
-   * Drops the files that no region reads any more, those of regions elsewhere when it is full.
-   * @return how many
+   * Drops files that no region reads; files of regions that are not online only if the tier is
+   * full.
+   * @return the number of dropped files
    */
   synchronized int dropOrphans(long nowNanos) {
     if (online == null) {
@@ -173,12 +175,12 @@ final class FileSweeper {
       count = due.size();
       if (count > 0) {
         store.metrics().orphanFiles.add(count);
-        LOG.info("{} tier: dropped {} files that no region reads, with {} blocks", name, count,
+        LOG.info("{} tier: dropped {} files that no region reads ({} blocks)", name, count,
           blockCount);
       }
     } catch (RuntimeException e) {
-      // Of a region that is being closed, for instance; the next look is soon.
-      LOG.warn("{} tier: files of no region could not be looked for", name, e);
+      // For instance because a region is being closed; the next scan follows soon.
+      LOG.warn("{} tier: scan for files that no region reads failed", name, e);
     }
     regionsAtLastLook = regions;
     orphansDropped = count > 0;
@@ -214,7 +216,7 @@ final class FileSweeper {
           if (isDue(sweep) && blocks.sweep(sweep.file)) {
             unfreed.decrementAndGet();
           } else {
-            // Another thread inserts a block of it, or a device logs it, and has soon done so.
+            // Another thread is inserting a block of it, or a device is logging it; both end soon.
             TimeUnit.MILLISECONDS.sleep(RETRY_MS);
             dropped.add(sweep);
           }
@@ -226,7 +228,7 @@ final class FileSweeper {
         }
       }
     } catch (InterruptedException e) {
-      LOG.debug("{} tier: the sweeper ends", name);
+      LOG.debug("{} tier: the sweeper stops", name);
     }
   }
 }

@@ -20,13 +20,13 @@ package org.apache.hadoop.hbase.io.hfile.segment;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * File number and block offset in one {@code long}, as a block, and mixed, as the key that
- * {@link IndexPartition} has for it. Each follows from the other, so a key is as good as the block,
- * and its bits are as good as those of a hash.
+ * File number and block offset in one {@code long}, in plain form, and in mixed form as the key of
+ * {@link IndexPartition}. Each form can be computed from the other, so a key identifies a block,
+ * and its bits are distributed like those of a hash.
  */
 @InterfaceAudience.Private
 final class IndexKey {
-  /** The largest number of a file; the smallest is 1, so that no key is 0. */
+  /** Maximum file number; the minimum is 1, so that no key is 0. */
   static final int MAX_FILE_ID = (1 << 24) - 1;
   static final long MAX_OFFSET = (1L << 40) - 1;
 
@@ -55,7 +55,10 @@ final class IndexKey {
     return block & MAX_OFFSET;
   }
 
-  /** Every bit of the result depends on every bit of the key, and the key follows from it. */
+  /**
+   * Mixes a key. Every bit of the result depends on every bit of the key; the mapping is
+   * invertible.
+   */
   static long mix(long key) {
     long x = (key ^ key >>> 30) * MULTIPLIER_1;
     x = (x ^ x >>> 27) * MULTIPLIER_2;
@@ -68,7 +71,7 @@ final class IndexKey {
     return x ^ x >>> 30 ^ x >>> 60;
   }
 
-  /** The inverse of an odd number among all long numbers, by Newton's method. */
+  /** Returns the multiplicative inverse modulo 2^64 of an odd number, by Newton's method. */
   private static long inverse(long odd) {
     long inverse = odd;
     for (int correctBits = 3; correctBits < Long.SIZE; correctBits *= 2) {

@@ -27,39 +27,40 @@ import org.apache.hadoop.hbase.unsafe.HBasePlatformDependent;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * A part of {@link SegmentIndex}: a hash table from keys to locations, outside the heap.
+ * A part of {@link SegmentIndex}: an off-heap hash table from keys to locations.
  * <p>
- * <b>Layout.</b> The table is a number of pages of {@link PagePool}, of {@value #BUCKETS_PER_PAGE}
- * buckets each. A bucket has {@value #BUCKET_SLOTS} keys and then their {@value #BUCKET_SLOTS}
- * locations, two cache lines in a row. A key has two buckets and is in one of them, so that a
- * look-up, whether it finds something or not, reads two buckets at most, however full the table is
- * (cuckoo hashing with buckets: Dietzfelbinger and Weidling 2007; a reader beside writers: Fan,
- * Andersen, Kaminsky, MemC3, NSDI 2013). If both are full, one of their keys moves to its other
- * bucket. A removed slot is simply empty: there are no tombstones, and churn does not wear the
- * table out. It grows by an eighth when it is {@value #MAX_FILLED_PERCENT} % full.
+ * <b>Layout.</b> The table consists of pages of {@link PagePool} with {@value #BUCKETS_PER_PAGE}
+ * buckets each. A bucket has {@value #BUCKET_SLOTS} keys followed by their {@value #BUCKET_SLOTS}
+ * locations, two adjacent cache lines. A key has two candidate buckets and is in one of them, so
+ * that a lookup, hit or miss, reads at most two buckets, however full the table is (cuckoo hashing
+ * with buckets: Dietzfelbinger and Weidling 2007; a reader concurrent with writers: Fan, Andersen,
+ * Kaminsky, MemC3, NSDI 2013). If both are full, one of their keys moves to its other bucket. A
+ * removed slot is simply empty: there are no tombstones, and churn does not degrade the table. It
+ * grows by an eighth when it is {@value #MAX_FILLED_PERCENT} % full.
  * <p>
  * <b>Reading.</b> {@link #get} takes no lock, writes nothing and allocates nothing. Writers hold
- * the partition's lock and see to it that a reader who saw something else than a moment of the
- * truth finds the partition's version changed, in which case he looks again:
+ * the partition's lock. They ensure that a reader that has not seen a consistent state finds the
+ * partition's version changed, in which case the reader retries:
  * <ul>
  * <li>a new key: location first, then key, into an empty slot: the reader finds all of it or
  * nothing;</li>
  * <li>another location under a key: one write;</li>
- * <li>a removal: version, then key. A slot can only be given to another key after that, so a
+ * <li>a removal: version, then key. A slot can only be reused for another key after that, so a
  * location that was read between two reads of the same key is that key's, or the version has
  * changed;</li>
  * <li>a key that moves to its other bucket: the copy, then the version, then the removal of the
- * original. A reader who looked into the target too early and into the source too late has read the
- * version before it changed;</li>
- * <li>a new table: the table, then the version; then the pages of the former one are given back,
- * and may hold anything. They stay readable ({@link PagePool}), and what was read from them is not
- * used.</li>
+ * original. A reader that checked the target too early and the source too late has read the version
+ * before it changed;</li>
+ * <li>a new table: the table, then the version; then the pages of the former one are returned, and
+ * may contain anything. They stay readable ({@link PagePool}), and values read from them are
+ * discarded.</li>
  * </ul>
- * A reader looks again only if a writer got on meanwhile, so the whole is lock-free for readers.
+ * A reader retries only if a writer made progress meanwhile, so reads are lock-free.
  * <p>
- * The methods say which of them need the lock, which is the object itself. What readers and writers
- * see of each other goes through {@link #read}, {@link #write}, {@link #version}, {@link #changed}
- * and the two about the table, which is where a test steps in; nothing else overrides them.
+ * The Javadoc of a method says whether it requires the lock, which is this object itself. Memory
+ * that readers and writers share is accessed only through {@link #read}, {@link #write},
+ * {@link #version}, {@link #changed} and the two methods for the table. Tests override these to
+ * interleave threads; production code overrides nothing.
  */
 @InterfaceAudience.Private
 class IndexPartition extends ReentrantLock {
@@ -72,10 +73,13 @@ class IndexPartition extends ReentrantLock {
   private static final int BUCKETS_PER_PAGE = PagePool.PAGE_BYTES / BUCKET_BYTES;
   private static final int SLOTS_PER_PAGE = BUCKETS_PER_PAGE * BUCKET_SLOTS;
   private static final int MAX_FILLED_PERCENT = 92;
-  /** Below this a table shrinks; far enough from what it is after it grew or shrank. */
+  /**
+   * A table shrinks below this; low enough that it does not shrink right after it grew, or grow
+   * right after it shrank.
+   */
   private static final int MIN_FILLED_PERCENT = 50;
   private static final int SHRUNK_PERCENT = 80;
-  /** How many buckets a search for an empty slot looks at; two moves away there are 146. */
+  /** Maximum number of buckets that a search for an empty slot visits; 146 are within two moves. */
   private static final int SEARCHED_BUCKETS = 512;
   private static final ThreadLocal<int[]> SEARCHED =
     ThreadLocal.withInitial(() -> new int[2 * SEARCHED_BUCKETS]);
@@ -85,7 +89,7 @@ class IndexPartition extends ReentrantLock {
   private static final Table NO_SLOTS = new Table(new long[0]);
   private static final int BYTES_BASE = HBasePlatformDependent.arrayBaseOffset(byte[].class);
 
-  /** The slots of a partition; the object never changes, what is in the pages does. */
+  /** The slots of a partition. The object is immutable, the content of its pages is not. */
   static final class Table {
     private final long[] pages;
     private final int buckets;
@@ -104,7 +108,10 @@ class IndexPartition extends ReentrantLock {
         + bucket % BUCKETS_PER_PAGE * BUCKET_BYTES;
     }
 
-    /** The half of the key that the bucket follows from is spread over all of them. */
+    /**
+     * Returns the first bucket of a key. The half of the key that it is computed from is spread
+     * over all buckets.
+     */
     int firstBucket(long key) {
       return (int) ((key >>> 32) * buckets >>> 32);
     }
@@ -122,14 +129,14 @@ class IndexPartition extends ReentrantLock {
   private final transient PagePool pool;
   private transient volatile Table currentTable = NO_SLOTS;
   private volatile int currentVersion;
-  /** Keys in the table; under the lock. */
+  /** Number of keys in the table; guarded by the lock. */
   private int count;
 
   IndexPartition(PagePool pool) {
     this.pool = pool;
   }
 
-  /** Finds a key for a reader, or {@link Location#ABSENT}. */
+  /** Returns the location of a key, {@link Location#ABSENT} if it is absent. Takes no lock. */
   long get(long key) {
     while (true) {
       int before = version();
@@ -159,7 +166,7 @@ class IndexPartition extends ReentrantLock {
     return Location.ABSENT;
   }
 
-  /** Returns the address of a key's slot, {@link #NOWHERE} if it has none; under the lock. */
+  /** Returns the address of a key's slot, {@link #NOWHERE} if absent. Requires the lock. */
   long find(long key) {
     Table current = currentTable;
     if (current.buckets == 0) {
@@ -178,10 +185,10 @@ class IndexPartition extends ReentrantLock {
     return NOWHERE;
   }
 
-  /** Adds a key that is not there; under the lock. */
+  /** Adds a key that is absent. Requires the lock. */
   boolean add(long key, long location) {
     if ((count + 1L) * 100 > (long) currentTable.slots() * MAX_FILLED_PERCENT) {
-      // If there is no memory, it may become fuller.
+      // If no memory is available, the table may become fuller.
       resize(larger(), true);
     }
     long slot = freeSlotFor(key);
@@ -202,14 +209,14 @@ class IndexPartition extends ReentrantLock {
     return pages + Math.max(1, pages >> 3);
   }
 
-  /** Empties a slot; under the lock. */
+  /** Empties a slot. Requires the lock. */
   void clear(long slot) {
     changed();
     write(slot, EMPTY);
     count--;
   }
 
-  /** Gives memory back if there is far too much; under the lock. */
+  /** Releases memory if the table is far too large. Requires the lock. */
   void shrink() {
     Table current = currentTable;
     if (count == 0) {
@@ -231,7 +238,7 @@ class IndexPartition extends ReentrantLock {
     pool.give(former.pages);
   }
 
-  /** Moves to a table of that many pages, or of more; false if there is no memory. */
+  /** Moves to a table of that many pages, or of more. Returns false if no memory is available. */
   private boolean resize(int pages, boolean grows) {
     for (int wanted = pages;; wanted += Math.max(1, wanted >> 3)) {
       long[] taken = grows ? pool.takeToGrow(wanted) : pool.take(wanted);
@@ -243,7 +250,7 @@ class IndexPartition extends ReentrantLock {
         install(next);
         return true;
       }
-      // Never seen, since a new table is far from full.
+      // Not observed in practice, since a new table is far from full.
       pool.give(taken);
     }
   }
@@ -272,7 +279,7 @@ class IndexPartition extends ReentrantLock {
     return currentTable.buckets == 0 ? NOWHERE : freeSlotFor(currentTable, key, true);
   }
 
-  /** Finds a slot for a key, or makes one by moving others. */
+  /** Returns an empty slot for a key; moves other keys if necessary. */
   private long freeSlotFor(Table where, long key, boolean readers) {
     int first = where.firstBucket(key);
     int second = where.secondBucket(key);
@@ -284,7 +291,7 @@ class IndexPartition extends ReentrantLock {
     if (inFirst == NOWHERE || inSecond == NOWHERE) {
       return inFirst == NOWHERE ? inSecond : inFirst;
     }
-    // The emptier one, nearly: the slots are filled from the first on.
+    // Approximately the emptier bucket: slots are filled in order from the first.
     return inFirst - where.address(first) <= inSecond - where.address(second)
       ? inFirst
       : inSecond;
@@ -292,7 +299,7 @@ class IndexPartition extends ReentrantLock {
 
   /**
    * Frees a slot in one of two full buckets.
-   * @return the freed slot, {@link #NOWHERE} if none could be
+   * @return the freed slot, {@link #NOWHERE} if none could be freed
    */
   private long moveAway(Table where, int first, int second, boolean readers) {
     long freed = moveOne(where, first, readers);
@@ -302,7 +309,7 @@ class IndexPartition extends ReentrantLock {
     return freed == NOWHERE ? moveSeveral(where, first, second, readers) : freed;
   }
 
-  /** Moves a key whose other bucket has an empty slot, as nearly always one of eight does. */
+  /** Moves a key whose other bucket has an empty slot; nearly always one of the eight keys has. */
   private long moveOne(Table where, int bucket, boolean readers) {
     long address = where.address(bucket);
     for (long slot = address; slot < address + LOCATIONS; slot += Long.BYTES) {
@@ -317,12 +324,13 @@ class IndexPartition extends ReentrantLock {
   }
 
   /**
-   * Searches, breadth first, for the shortest row of moves that frees a slot, and makes them, the
-   * last one first, so that no key is without a slot at any moment.
+   * Searches, breadth first, for the shortest sequence of moves that frees a slot. Performs the
+   * moves in reverse order, so that no key is without a slot at any moment.
    */
   private long moveSeveral(Table where, int first, int second, boolean readers) {
     int[] buckets = SEARCHED.get();
-    // From where one gets to a bucket, behind the buckets: position in the search * slots + slot.
+    // The predecessor of a bucket, stored behind the buckets: position in the search * slots +
+    // slot.
     int from = SEARCHED_BUCKETS;
     int known = 0;
     buckets[known++] = first;
@@ -345,7 +353,7 @@ class IndexPartition extends ReentrantLock {
       for (int i = 0; i < BUCKET_SLOTS && known < SEARCHED_BUCKETS; i++) {
         int next = where.otherBucket(HBasePlatformDependent.getLong(bucket + i * Long.BYTES),
           buckets[at]);
-        // A row that comes by the same bucket twice would move what is not there any more.
+        // A sequence that visits the same bucket twice would move a key that has moved already.
         if (!contains(buckets, known, next)) {
           buckets[known] = next;
           buckets[from + known++] = at * BUCKET_SLOTS + i;
@@ -373,7 +381,7 @@ class IndexPartition extends ReentrantLock {
     write(source, EMPTY);
   }
 
-  /** Returns blocks and locations in turn, and may remove them; under the lock. */
+  /** Returns blocks and locations, alternating, and optionally removes them. Requires the lock. */
   long[] collect(SegmentIndex.Filter filter, boolean remove) {
     long[] entries = new long[filter == SegmentIndex.ALL ? 2 * count : 32];
     int collected = 0;
@@ -402,39 +410,39 @@ class IndexPartition extends ReentrantLock {
     return collected == entries.length ? entries : Arrays.copyOf(entries, collected);
   }
 
-  /** Whether there is no key, for one who has no lock. */
+  /** Returns whether there is no key. Takes no lock. */
   boolean isEmpty() {
     return currentTable == NO_SLOTS;
   }
 
-  /** Returns the number of keys; under the lock. */
+  /** Returns the number of keys. Requires the lock. */
   int size() {
     return count;
   }
 
-  /** Returns the location in a slot; under the lock. */
+  /** Returns the location in a slot. Requires the lock. */
   static long location(long slot) {
     return HBasePlatformDependent.getLong(slot + LOCATIONS);
   }
 
-  /** Puts another location into a slot; under the lock. */
+  /** Replaces the location in a slot. Requires the lock. */
   void setLocation(long slot, long location) {
     write(slot + LOCATIONS, location);
   }
 
-  /** Removes all keys; under the lock. */
+  /** Removes all keys. Requires the lock. */
   void clear() {
     count = 0;
     shrink();
   }
 
-  /** Returns about what this takes of the heap, in bytes. */
+  /** Returns the approximate heap size in bytes. */
   long getHeapBytes() {
-    // The lock and the object; the table with its array.
+    // The lock and this object; the table with its array.
     return 112 + 40 + (long) currentTable.pages.length * Long.BYTES;
   }
 
-  /** Writes all as it is in memory, with its sum; under the lock. */
+  /** Writes the table as it is in memory, with a checksum. Requires the lock. */
   void writeTo(DataOutput out) throws IOException {
     long[] pages = currentTable.pages;
     out.writeInt(pages.length);
@@ -453,18 +461,18 @@ class IndexPartition extends ReentrantLock {
   }
 
   /**
-   * Reads what {@link #writeTo} has written; under the lock, and while there is no key.
-   * @throws IOException if it is not that; there still is no key then
+   * Reads the output of {@link #writeTo}. Requires the lock, and a table without keys.
+   * @throws IOException if the input is invalid; the table has no keys then
    */
   void readFrom(DataInput in) throws IOException {
     int pageCount = in.readInt();
     int keyCount = in.readInt();
     if (pageCount < 0 || keyCount < 0 || keyCount > (long) pageCount * SLOTS_PER_PAGE) {
-      throw new IOException("No partition of an index: " + pageCount + " pages, " + keyCount);
+      throw new IOException("Invalid index partition: " + pageCount + " pages, " + keyCount);
     }
     CRC32 sum = new CRC32();
     byte[] page = new byte[PagePool.PAGE_BYTES];
-    // A page at a time: a length that is not to be trusted is not to take all memory.
+    // One page at a time: an untrusted length must not allocate all memory.
     long[] pages = new long[Math.min(pageCount, 16)];
     int filled = 0;
     boolean whole = false;
@@ -489,7 +497,7 @@ class IndexPartition extends ReentrantLock {
         }
       }
       if (in.readInt() != (int) sum.getValue() || keys != keyCount) {
-        throw new IOException("A partition of an index does not have the sum it had");
+        throw new IOException("Checksum mismatch in an index partition");
       }
       whole = true;
     } finally {
@@ -504,12 +512,12 @@ class IndexPartition extends ReentrantLock {
     }
   }
 
-  /** Nothing that a reader does after it comes before it. */
+  /** Reads a value; later reads and writes are not reordered before this read. */
   long read(long address) {
     return HBasePlatformDependent.getLongVolatile(null, address);
   }
 
-  /** Not before what was written before it. */
+  /** Writes a value; earlier writes are not reordered after this write. */
   void write(long address, long value) {
     HBasePlatformDependent.putOrderedLong(null, address, value);
   }
@@ -518,7 +526,7 @@ class IndexPartition extends ReentrantLock {
     return currentVersion;
   }
 
-  /** Under the lock, so that nobody else writes it now. */
+  /** Increments the version. Requires the lock, so that there is one writer. */
   void changed() {
     currentVersion = currentVersion + 1;
   }

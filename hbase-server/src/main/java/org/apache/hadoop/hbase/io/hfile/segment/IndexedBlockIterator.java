@@ -29,7 +29,7 @@ import org.apache.hadoop.hbase.io.hfile.CachedBlock;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * Iterates over the blocks of live files, for the pages and the JSON of the RegionServer. It holds
+ * Iterates over the blocks of live files, for the web pages and the JSON of the RegionServer. Holds
  * the blocks of one partition of the index at a time. Blocks that are inserted or evicted meanwhile
  * may be missing. Not thread-safe.
  */
@@ -68,7 +68,7 @@ final class IndexedBlockIterator implements Iterator<CachedBlock> {
     return some.next();
   }
 
-  /** A block of the index, as far as it knows. */
+  /** A block, with the attributes that the index has. */
   private static final class StoredBlock implements CachedBlock {
     private final String hfileName;
     private final long offset;
@@ -101,7 +101,7 @@ final class IndexedBlockIterator implements Iterator<CachedBlock> {
       return Location.length(location);
     }
 
-    /** Not known. */
+    /** Returns 0: the time is not recorded. */
     @Override
     public long getCachedTime() {
       return 0;
@@ -134,7 +134,7 @@ final class IndexedBlockIterator implements Iterator<CachedBlock> {
     }
   }
 
-  /** One type of those that count as what the block does. */
+  /** Returns one block type of the block's category. */
   static BlockType typeOf(long location) {
     switch (Location.categoryOf(Location.category(location))) {
       case DATA:

@@ -26,20 +26,20 @@ import org.apache.hadoop.hbase.io.hfile.batch.BatchReadCoalescer;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * Reads blocks where the index says they are, once for all gets of a batch that want the same one.
- * Thread-safe. No lock is held while a device is read.
+ * Reads blocks at the locations in the index, once for all gets of a batch that need the same
+ * block. Thread-safe. No lock is held during device reads.
  */
 @InterfaceAudience.Private
 final class IndexedBlockReads
   implements BatchReadCoalescer.NeighbourReader<IndexedBlockReads.Place> {
-  /** Says to those who share reads that there is nothing to share. */
+  /** Signals to the other gets of a batch that there is no block to share. */
   private static final IOException NOT_THERE = new NotThere();
 
   private final SegmentIndex index;
   private final SegmentStore store;
   private volatile ByteBuffAllocator allocator = ByteBuffAllocator.HEAP;
 
-  /** Thrown in one thread only to be caught in it, and so without a trace. */
+  /** Thrown and caught in the same thread, hence without a stack trace. */
   private static final class NotThere extends IOException {
     private static final long serialVersionUID = 1L;
 
@@ -54,7 +54,7 @@ final class IndexedBlockReads
     this.store = store;
   }
 
-  /** Has blocks read into buffers of a pool, the first that has some. */
+  /** Sets the pool for buffers of blocks; the first call with a pool wins. */
   void useAllocator(ByteBuffAllocator pool) {
     if (!allocator.isReservoirEnabled()) {
       allocator = pool;
@@ -62,9 +62,9 @@ final class IndexedBlockReads
   }
 
   /**
-   * Reads a block, again if it was moved meanwhile.
-   * @param wanted whether the read counts for the block's being hot
-   * @return null if it is not there, or cannot be read
+   * Reads a block; retries if it was moved meanwhile.
+   * @param wanted whether the read counts as a request when hot blocks are determined
+   * @return null if the block is absent or cannot be read
    */
   Cacheable read(CachedFile file, long offset, boolean wanted) {
     long location = index.get(file.id(), offset);
@@ -80,15 +80,15 @@ final class IndexedBlockReads
       if (Location.isPresent(now) && Location.isSamePlace(now, location)) {
         return null;
       }
-      // Written again elsewhere since.
+      // The block was rewritten to another location meanwhile.
       location = now;
     }
     return null;
   }
 
   /**
-   * Where a block is, and equal for the same block: what is read is the same wherever it is, since
-   * blocks of a file do not change.
+   * The identity and location of a block. Equal for the same block at any location, because blocks
+   * of a file do not change.
    */
   static final class Place {
     private final CachedFile file;
@@ -113,7 +113,9 @@ final class IndexedBlockReads
     }
   }
 
-  /** Reads a block, once for all gets of a batch that want it; null if it cannot be had. */
+  /**
+   * Reads a block, once for all gets of a batch that need it. Returns null if it cannot be read.
+   */
   private Cacheable readOnce(Place place) {
     try {
       return BatchReadCoalescer.read(place, this);
@@ -145,7 +147,7 @@ final class IndexedBlockReads
       }));
   }
 
-  /** Equal to where the next block is looked for, which knows the location. */
+  /** Returns a place equal to that of the next block's lookup, without its location. */
   @Override
   public Place next(Place place, Cacheable block) {
     return new Place(place.file,

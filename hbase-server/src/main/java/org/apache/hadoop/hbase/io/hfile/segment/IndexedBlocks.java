@@ -22,15 +22,18 @@ import java.util.function.LongConsumer;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * What is stored and where: {@link SegmentIndex} and {@link CachedFiles} as one, which says what
- * comes to a file before it is in the index, and what goes after it is out of it. Each slot of the
- * index so is counted with its file exactly once, whoever takes it out. Thread-safe.
+ * Combines {@link SegmentIndex} and {@link CachedFiles}: a block is counted with its file before it
+ * is added to the index, and uncounted after it is removed. Each slot of the index is therefore
+ * counted with its file exactly once, whichever thread removes it. Thread-safe.
  */
 @InterfaceAudience.Private
 final class IndexedBlocks implements SegmentDirectory {
   private final CachedFiles files;
   private final SegmentIndex index;
-  /** Told of each place that holds no block any more, but those that the store took out itself. */
+  /**
+   * Notified of each location that no longer has a block, except for those that the store removed
+   * itself.
+   */
   private volatile BooleanSupplier freeingOrphans = () -> false;
   private volatile LongConsumer freed = location -> {
   };
@@ -40,12 +43,12 @@ final class IndexedBlocks implements SegmentDirectory {
     this.index = index;
   }
 
-  /** Says whom to tell of places that hold no block any more. */
+  /** Sets the consumer of locations that no longer have a block. */
   void onFreed(LongConsumer consumer) {
     freed = consumer;
   }
 
-  /** Says whom to ask whether blocks of files that no region reads are about to be removed. */
+  /** Sets the supplier for {@link #isFreeingOrphans}. */
   void onReclaim(BooleanSupplier freesOrphans) {
     freeingOrphans = freesOrphans;
   }
@@ -171,13 +174,15 @@ final class IndexedBlocks implements SegmentDirectory {
     }
   }
 
-  /** Returns where a block of a live file is, {@link Location#ABSENT} if it is not stored. */
+  /**
+   * Returns the location of a block of a live file, {@link Location#ABSENT} if it is not stored.
+   */
   long find(String fileName, long blockOffset) {
     CachedFile file = files.get(fileName);
     return file == null ? Location.ABSENT : index.get(file.id(), blockOffset);
   }
 
-  /** Forgets a block of a live file; false if it was not stored. */
+  /** Evicts a block of a live file. Returns false if it was not stored. */
   boolean evict(String fileName, long blockOffset) {
     CachedFile file = files.get(fileName);
     if (file == null) {
@@ -191,7 +196,7 @@ final class IndexedBlocks implements SegmentDirectory {
     return true;
   }
 
-  /** Forgets the blocks of a live file between two offsets, both included; returns how many. */
+  /** Evicts the blocks of a live file between two offsets, both inclusive. Returns their number. */
   int evictRange(String fileName, long from, long to) {
     CachedFile file = files.get(fileName);
     return file == null
@@ -206,16 +211,16 @@ final class IndexedBlocks implements SegmentDirectory {
   }
 
   /**
-   * Has no block of a file be found any more. O(1).
-   * @return the file, for {@link #sweep}; null if nothing of it was stored
+   * Drops a file, so that none of its blocks is found any more. O(1).
+   * @return the file, for {@link #sweep}; null if no block of it was stored
    */
   CachedFile drop(String fileName) {
     return files.drop(fileName);
   }
 
   /**
-   * Takes out of the index what is left there of a dropped file.
-   * @return whether nothing is; else somebody was about to insert a block of it
+   * Removes the remaining index entries of a dropped file.
+   * @return whether none is left; false if another thread is about to insert a block of it
    */
   boolean sweep(CachedFile file) {
     index.removeOf(file.id(), 0, file.maxOffset(),
@@ -223,7 +228,7 @@ final class IndexedBlocks implements SegmentDirectory {
     return file.blockCount() == 0;
   }
 
-  /** Forgets everything, as if the object was new; for one that nobody else uses yet. */
+  /** Removes all blocks and files. Only for an object that no other thread uses yet. */
   void clear() {
     index.clear();
     files.clear();

@@ -20,14 +20,14 @@ package org.apache.hadoop.hbase.io.hfile.segment;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * Why a block is inserted. When more waits to be written than the devices take, or than the write
- * budget lets them, the kinds are refused one after the other, in this order.
+ * The source of an inserted block. When the backlog exceeds what the devices accept or the write
+ * rate limit allows, insertions are refused by source, in this order.
  */
 @InterfaceAudience.Private
 enum InsertSource {
-  /** A block that a read did not find. */
+  /** A block that was read after a cache miss. */
   READ,
-  /** A block that a prefetch or warm-up has read. */
+  /** A block that was read by a prefetch. */
   PREFETCH,
   /** A block of a file that is being written (cache-on-write). */
   WRITE

@@ -23,18 +23,17 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * Admits insertions: how many full segments, and how many bytes, may wait to be written before an
- * insertion is refused or waits, by its {@link InsertSource}, so that only a thread that offered
- * to wait ever does. A device that stalls is left out: what waits for it is not waited for.
+ * Admits insertions. Limits, by {@link InsertSource}, how many full segments and how many bytes may
+ * wait to be written before an insertion is refused or waits; only a thread that accepts a wait
+ * ever waits. The backlog of a stalled device does not count.
  * <p>
  * <b>Invariants.</b> The count of waiting segments is the sum of {@link StoreDevice#waiting}; both
  * change together, under {@link StoreMonitor#lock}: {@link #enqueue} adds a segment, and
- * {@link #dequeued} takes it away whatever has become of it. The bytes in
- * {@link StoreDevice#backlog} are added when a place in a segment is reserved and taken away by the
- * device's writer alone, exactly once each. A thread that waits for {@link StoreMonitor#room}
- * counts itself among the waiters before it looks at the backlog, and the writer takes bytes away
- * before it looks at the waiters, so that no signal is lost; a stall is not signalled, hence the
- * limit of each wait. Thread-safe.
+ * {@link #dequeued} removes it whatever its outcome. The bytes in {@link StoreDevice#backlog} are
+ * added when space in a segment is reserved and subtracted by the device's writer alone, exactly
+ * once each. A thread that waits for {@link StoreMonitor#room} counts itself among the waiters
+ * before it reads the backlog, and the writer subtracts bytes before it reads the waiters, so that
+ * no signal is lost. A stall is not signalled, hence each wait has a limit. Thread-safe.
  */
 @InterfaceAudience.Private
 final class InsertionControl {
@@ -45,11 +44,11 @@ final class InsertionControl {
   private final ReentrantLock lock;
   private final Condition room;
   private final int bufferCount;
-  /** Bytes that may wait to be written before an insertion waits that offered to. */
+  /** Maximum backlog in bytes before an insertion that accepts a wait has to wait. */
   private final long smoothBacklog;
-  /** Segments that wait to be written; changed under the lock. */
+  /** Number of segments waiting to be written; changed under the lock. */
   private volatile int pending;
-  /** Threads that wait until something is written; changed under the lock. */
+  /** Number of threads waiting for progress of the writers; changed under the lock. */
   private volatile int waiters;
 
   InsertionControl(StoreDevices devices, StoreMonitor monitor, SegmentStoreSettings settings) {
@@ -58,17 +57,17 @@ final class InsertionControl {
     this.lock = monitor.lock;
     this.room = monitor.room;
     this.bufferCount = settings.bufferCount();
-    // Each device may have one that is nearly written, and one more is to be free to be opened.
+    // Each device may have one nearly written segment, and one more must be free to be opened.
     this.smoothBacklog =
       (long) settings.segmentSize() * Math.max(1, bufferCount - 1 - devices.all().size());
   }
 
-  /** Whether an insertion of this kind would not be refused, as far as is known now. */
+  /** Returns whether an insertion from this source would currently be accepted. */
   boolean hasRoom(InsertSource kind) {
     return !monitor.isStopped() && isPendingBelow(pendingLimit(kind));
   }
 
-  /** Whether fewer segments than this wait for devices that do not stall. */
+  /** Returns whether fewer than this many segments wait for devices that do not stall. */
   private boolean isPendingBelow(int limit) {
     if (pending < limit) {
       return true;
@@ -83,7 +82,7 @@ final class InsertionControl {
     return others && pending - stalled < limit;
   }
 
-  /** Whether there is a device that can be written and does not stall. */
+  /** Returns whether any device is writable and does not stall. */
   boolean isAnyGettingOn() {
     for (StoreDevice device : devices.all()) {
       if (device.isWritable() && !device.isStalled()) {
@@ -95,7 +94,7 @@ final class InsertionControl {
 
   /**
    * Waits for {@link #hasRoom}.
-   * @param nanos the longest wait
+   * @param nanos maximum time to wait
    * @return whether there is room
    */
   boolean awaitRoom(InsertSource kind, long nanos) throws InterruptedException {
@@ -114,7 +113,7 @@ final class InsertionControl {
     return hasRoom(kind);
   }
 
-  /** Returns how many segments may wait to be written for an insertion to be taken. */
+  /** Returns the number of waiting segments from which an insertion is refused. */
   private int pendingLimit(InsertSource kind) {
     switch (kind) {
       case READ:
@@ -126,20 +125,20 @@ final class InsertionControl {
     }
   }
 
-  /** Whether so much waits to be written that an insertion that can wait should. */
+  /** Returns whether the backlog is so large that an insertion that accepts a wait should wait. */
   boolean isBehind() {
     long backlog = 0;
     for (StoreDevice device : devices.all()) {
-      // The open segment counts, too. A device that stalls may do so for ever.
+      // The open segment counts, too. A stalled device may never recover.
       backlog += device.isWritable() && !device.isWriteStalled() ? device.backlog.get() : 0;
     }
     return backlog > smoothBacklog;
   }
 
   /**
-   * Has an insertion that offered to wait do so many times for a short time, one for each write to
-   * a device, instead of once for a long time for each segment.
-   * @return how much longer to wait, of the time that was offered
+   * Lets an insertion that accepts a wait do so many times briefly, once per write to a device,
+   * instead of once for long per segment.
+   * @return the remaining time of the accepted wait
    */
   long awaitProgress(long nanos) throws InterruptedException {
     if (nanos <= 0 || !isBehind()) {
@@ -151,7 +150,7 @@ final class InsertionControl {
       long end = System.nanoTime() + nanos;
       long left = nanos;
       while (left > 0 && !monitor.isStopped() && isBehind()) {
-        // A stall, after which the device does not count, is not signalled.
+        // A stall, after which the device no longer counts, is not signalled.
         room.awaitNanos(Math.min(left, MAX_PROGRESS_WAIT));
         left = end - System.nanoTime();
       }
@@ -162,7 +161,7 @@ final class InsertionControl {
     }
   }
 
-  /** Gives a full segment to the writer of its device. Called with the lock held. */
+  /** Enqueues a full segment for the writer of its device. Requires the lock. */
   void enqueue(SegmentBuffer full) {
     full.seal();
     pending++;
@@ -171,14 +170,14 @@ final class InsertionControl {
     device.toWrite.add(full);
   }
 
-  /** A segment waits no more, written or not. Called with the lock held. */
+  /** Uncounts a segment that no longer waits, written or not. Requires the lock. */
   void dequeued(StoreDevice device, long unwrittenBytes) {
     pending--;
     device.waiting--;
     device.backlog.addAndGet(-unwrittenBytes);
   }
 
-  /** So many bytes of entries wait no more to be written to a device. */
+  /** Subtracts bytes of entries from the backlog of a device. */
   void wrote(StoreDevice device, long bytes) {
     device.backlog.addAndGet(-bytes);
     if (waiters > 0) {
@@ -191,7 +190,7 @@ final class InsertionControl {
     }
   }
 
-  /** Segments that wait to be written. */
+  /** Returns the number of segments that wait to be written. */
   int pending() {
     return pending;
   }

@@ -22,7 +22,8 @@ import org.apache.hadoop.hbase.io.hfile.BlockType.BlockCategory;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * Where a block is, in one {@code long}: what {@link SegmentIndex} has for each block.
+ * The location of a block, in one {@code long}: the value that {@link SegmentIndex} has for each
+ * block.
  *
  * <pre>
  *   63  61 60    60 59    58 57    56 55          39 38           20 19             0
@@ -32,25 +33,26 @@ import org.apache.yetus.audience.InterfaceAudience;
  * </pre>
  *
  * Offset and length are in units of {@value #UNIT} bytes, so that a segment may have 64 MB and an
- * entry nearly 16 MB; there may be a million segments, 64 TB. The access count says how often the
- * block was asked for, up to {@value #MAX_ACCESS}; it is a hint and no part of the place.
+ * entry nearly 16 MB; there may be a million segments, 64 TB. The access count is the number of
+ * requests for the block, up to {@value #MAX_ACCESS}; it is a hint and does not identify the
+ * location.
  */
 @InterfaceAudience.Private
 public final class Location {
-  /** What places are aligned to, in bytes. */
+  /** Alignment of entries, in bytes. */
   public static final int UNIT = 128;
-  /** How many segments there may be. */
+  /** Maximum number of segments. */
   public static final int MAX_SEGMENTS = 1 << 20;
-  /** The largest segment, in bytes. */
+  /** Maximum size of a segment, in bytes. */
   public static final int MAX_SEGMENT_BYTES = (1 << 19) * UNIT;
-  /** The largest entry, in bytes. */
+  /** Maximum size of an entry, in bytes. */
   public static final int MAX_ENTRY_BYTES = ((1 << 17) - 1) * UNIT;
   public static final int MAX_ACCESS = 3;
-  /** In the kind of a block of an in-memory family, beside its category. */
+  /** Flag in the kind of a block of an in-memory family, added to its category. */
   public static final int IN_MEMORY = 4;
-  /** No block. No place has this value. */
+  /** No block. No location has this value. */
   public static final long ABSENT = -1;
-  /** A block that was not taken. No place has this value. */
+  /** A block that was not accepted. No location has this value. */
   public static final long REFUSED = -2;
 
   static final int MAX_KIND = IN_MEMORY | 3;
@@ -69,12 +71,12 @@ public final class Location {
 
   /**
    * Returns a location.
-   * @param segment  0 to {@link #MAX_SEGMENTS} - 1
-   * @param offset   where the entry begins in its segment, in bytes, a multiple of {@link #UNIT}
-   * @param length   what the entry takes, in bytes, a multiple of {@link #UNIT}, not 0
-   * @param access   0 to {@link #MAX_ACCESS}
-   * @param kind     as {@link #categoryOf} says, with {@link #IN_MEMORY} or without
-   * @throws IllegalArgumentException if there is no such place
+   * @param segment 0 to {@link #MAX_SEGMENTS} - 1
+   * @param offset  offset of the entry in its segment, in bytes, a multiple of {@link #UNIT}
+   * @param length  size of the entry, in bytes, a multiple of {@link #UNIT}, not 0
+   * @param access  0 to {@link #MAX_ACCESS}
+   * @param kind    a value of {@link #categoryOf}, with or without {@link #IN_MEMORY}
+   * @throws IllegalArgumentException if a value is out of range
    */
   public static long of(int segment, int offset, int length, int access, int kind) {
     if (
@@ -82,7 +84,7 @@ public final class Location {
         || length <= 0 || length > MAX_ENTRY_BYTES || ((offset | length) & (UNIT - 1)) != 0
         || (access & ~MAX_ACCESS) != 0 || (kind & ~MAX_KIND) != 0
     ) {
-      throw new IllegalArgumentException("No place: segment " + segment + ", offset " + offset
+      throw new IllegalArgumentException("Bad location: segment " + segment + ", offset " + offset
         + ", length " + length + ", access " + access + ", kind " + kind);
     }
     return segment | (long) (offset / UNIT) << OFFSET_SHIFT
@@ -95,52 +97,52 @@ public final class Location {
     return (int) location & (MAX_SEGMENTS - 1);
   }
 
-  /** Returns where the entry begins in its segment, in bytes. */
+  /** Returns the offset of the entry in its segment, in bytes. */
   public static int offset(long location) {
     return (int) (location >>> OFFSET_SHIFT & (1 << 19) - 1) * UNIT;
   }
 
-  /** Returns what the entry takes, in bytes. */
+  /** Returns the size of the entry, in bytes. */
   public static int length(long location) {
     return (int) (location >>> LENGTH_SHIFT & (1 << 17) - 1) * UNIT;
   }
 
-  /** Returns how often the block was asked for, at most {@link #MAX_ACCESS}. */
+  /** Returns the number of requests for the block, at most {@link #MAX_ACCESS}. */
   public static int access(long location) {
     return (int) (location >>> ACCESS_SHIFT) & MAX_ACCESS;
   }
 
-  /** Returns what {@link #of} was given as the kind. */
+  /** Returns the kind that was passed to {@link #of}. */
   public static int kind(long location) {
     return (int) (location >>> CATEGORY_SHIFT) & MAX_KIND;
   }
 
-  /** Whether the block is of an in-memory family. */
+  /** Returns whether the block is of an in-memory family. */
   public static boolean isInMemory(long location) {
     return (kind(location) & IN_MEMORY) != 0;
   }
 
-  /** Returns the number of what the block counts as. */
+  /** Returns the number of the block's category. */
   public static int category(long location) {
     return (int) (location >>> CATEGORY_SHIFT) & (CATEGORIES.length - 1);
   }
 
-  /** Returns the same place with another access count. */
+  /** Returns the location with another access count. */
   public static long withAccess(long location, int access) {
     return location & ~ACCESS_MASK | (long) access << ACCESS_SHIFT & ACCESS_MASK;
   }
 
-  /** Whether two locations are the same but for their access counts. */
+  /** Returns whether two locations are equal except for their access counts. */
   public static boolean isSamePlace(long a, long b) {
     return ((a ^ b) & ~ACCESS_MASK) == 0;
   }
 
-  /** Whether this is a location at all, and neither {@link #ABSENT} nor {@link #REFUSED}. */
+  /** Returns whether this is a location, and neither {@link #ABSENT} nor {@link #REFUSED}. */
   public static boolean isPresent(long location) {
     return location >= 0;
   }
 
-  /** Returns the number that stands for what a block of this type counts as; null is data. */
+  /** Returns the number of the category of this block type; null means data. */
   public static int categoryOf(BlockType type) {
     if (type == null) {
       return 0;
@@ -157,7 +159,7 @@ public final class Location {
     }
   }
 
-  /** Returns what a number of {@link #categoryOf} stands for: data, index, bloom or meta. */
+  /** Returns the category with this number of {@link #categoryOf}: data, index, bloom or meta. */
   public static BlockCategory categoryOf(int number) {
     return CATEGORIES[number];
   }

@@ -41,7 +41,7 @@ final class OrphanFiles {
   static final long COMMIT_NANOS = TimeUnit.MINUTES.toNanos(2);
 
   private final long graceNanos;
-  /** By name, when the file was first seen to be an orphan. */
+  /** By name: the time at which the file was first found to be an orphan. */
   private Map<String, Long> since = new HashMap<>();
 
   /** @param graceNanos how long files of a region that is not online are kept */
@@ -50,11 +50,11 @@ final class OrphanFiles {
   }
 
   /**
-   * Looks at all files.
+   * Scans all files.
    * @param files      live files
    * @param needsSpace whether files of regions that are not online are due
-   * @param nowNanos   by System.nanoTime()
-   * @return those to be dropped
+   * @param nowNanos   value of System.nanoTime()
+   * @return the files to be dropped
    */
   List<CachedFile> look(Iterable<CachedFile> files, OnlineFiles.Snapshot online, boolean needsSpace,
     long nowNanos) {
@@ -81,7 +81,7 @@ final class OrphanFiles {
     return due;
   }
 
-  /** Returns how many files the last look found that no region reads, and left. */
+  /** Returns the number of orphans that the last scan found and kept. */
   int count() {
     return since.size();
   }

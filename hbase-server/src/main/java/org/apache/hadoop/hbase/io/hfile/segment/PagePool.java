@@ -29,26 +29,27 @@ import org.apache.yetus.audience.InterfaceAudience;
 import org.apache.hbase.thirdparty.io.netty.util.internal.PlatformDependent;
 
 /**
- * Pages of memory outside the heap that are never anything else: a page that is given back is kept
- * for the next who takes one, and memory goes back to the system only when nobody refers to the
- * pool any more. So one who reads a page that was given back meanwhile reads something, if not what
- * he looked for; that is what lets {@link SegmentIndex} be read without a lock. The memory counts
- * as direct memory of the process.
+ * Pages of off-heap memory that are never used for anything else: a returned page is kept for the
+ * next caller, and the memory is freed only when the pool becomes unreachable. A thread that reads
+ * a page after it was returned therefore reads valid memory, though perhaps other content; this
+ * allows {@link SegmentIndex} to be read without a lock. The memory counts as direct memory of the
+ * process.
  * <p>
- * The pool grows in slabs of {@value #SLAB_PAGES} pages up to its budget. It takes no slab that
+ * The pool grows in slabs of {@value #SLAB_PAGES} pages up to its budget. It allocates no slab that
  * would leave less than a reserve of the process's direct memory to others, and so never waits for
  * direct memory: a caller gets pages or a refusal at once. Thread-safe.
  */
 @InterfaceAudience.Private
 final class PagePool {
-  /** Bytes of a page, and what its address is a multiple of. */
+  /** Size and alignment of a page, in bytes. */
   static final int PAGE_BYTES = 4096;
   private static final int SLAB_PAGES = 256;
-  /** Direct memory of a slab: its pages, and one more, since they are aligned. */
+  /** Direct memory of a slab in bytes: its pages, and one more for alignment. */
   static final int SLAB_BYTES = (SLAB_PAGES + 1) * PAGE_BYTES;
   /**
-   * Pages that {@link #takeToGrow} leaves when there are to be no more: a table shrinks by way of a
-   * smaller copy, so without them a full pool would get nothing back from tables that have emptied.
+   * Number of pages that {@link #takeToGrow} leaves when the pool cannot grow any more. A table
+   * shrinks by way of a smaller copy, so without them a full pool would get nothing back from
+   * emptied tables.
    */
   static final int SPARE_PAGES = 64;
   private static final long MIN_RESERVE_BYTES = 32 << 20;
@@ -57,17 +58,20 @@ final class PagePool {
   private final int maxSlabs;
   private final long reserve;
   private final LongSupplier directMemoryLeft;
-  /** Keeps the memory. */
+  /** Keeps the slabs reachable. */
   private final List<ByteBuffer> slabs = new ArrayList<>();
   private long[] free = new long[SLAB_PAGES];
   private int freePages;
 
-  /** Without a budget or a reserve. */
+  /** Creates a pool without a budget or a reserve. */
   PagePool() {
     this(Integer.MAX_VALUE);
   }
 
-  /** For tests that run out of memory, with so many times {@value #SLAB_PAGES} pages. */
+  /**
+   * Creates a pool of at most this many slabs of {@value #SLAB_PAGES} pages, for tests that run out
+   * of memory.
+   */
   PagePool(int maxSlabs) {
     this((long) maxSlabs * SLAB_BYTES, 0, () -> Long.MAX_VALUE);
   }
@@ -84,7 +88,7 @@ final class PagePool {
   }
 
   /**
-   * Makes a pool that leaves {@link #reserveBytes} to others.
+   * Creates a pool that leaves {@link #reserveBytes} to others.
    * @param maxBytes the budget in bytes, of which the pool uses whole slabs
    */
   static PagePool withReserve(long maxBytes) {
@@ -92,11 +96,11 @@ final class PagePool {
   }
 
   /**
-   * Returns how much direct memory is left to others, in bytes: 32 MB, or a 32nd of the process's
+   * Returns the direct memory that is left to others, in bytes: 32 MB, or a 32nd of the process's
    * limit if that is more. A component that cannot allocate fails a request, while an index that
-   * does not grow costs misses only. 32 MB is what the others take in one go when load rises:
-   * several chunks of 4 MB of Netty's arenas, and responses of 2 MB for some handlers. A server
-   * with a larger limit has more handlers and connections.
+   * does not grow only costs misses. 32 MB is what the other components allocate at once when load
+   * rises: several chunks of 4 MB of Netty's arenas, and responses of 2 MB for some handlers. A
+   * server with a larger limit has more handlers and connections.
    */
   static long reserveBytes() {
     return Math.max(MIN_RESERVE_BYTES, DirectMemoryUtils.getDirectMemorySize() / RESERVED_PART);
@@ -106,21 +110,24 @@ final class PagePool {
     return DirectMemoryUtils.getDirectMemorySize() - DirectMemoryUtils.getDirectMemoryUsage();
   }
 
-  /** Returns the bytes of whole slabs with no fewer than so many bytes in pages. */
+  /** Returns the size in bytes of the whole slabs that hold at least this many bytes of pages. */
   static long bytesOfSlabsFor(long bytesInPages) {
     long slabBytes = (long) SLAB_PAGES * PAGE_BYTES;
     return (bytesInPages + slabBytes - 1) / slabBytes * SLAB_BYTES;
   }
 
   /**
-   * Takes pages, all of whose bytes are 0.
-   * @return their addresses, or null if there is no memory for them
+   * Takes zeroed pages.
+   * @return their addresses, or null if no memory is available
    */
   synchronized long[] take(int pages) {
     return ensureFree(pages) ? poll(pages) : null;
   }
 
-  /** As {@link #take}, but leaves {@value #SPARE_PAGES} pages to tables that shrink. */
+  /**
+   * Takes zeroed pages as {@link #take} does, but leaves {@value #SPARE_PAGES} pages to tables that
+   * shrink.
+   */
   synchronized long[] takeToGrow(int pages) {
     return ensureFree(pages + SPARE_PAGES) ? poll(pages) : null;
   }
@@ -152,7 +159,7 @@ final class PagePool {
     try {
       slab = ByteBuffer.allocateDirect(SLAB_BYTES);
     } catch (OutOfMemoryError e) {
-      // Direct memory has a limit of its own; the heap need not be short.
+      // Direct memory has its own limit; the heap need not be exhausted.
       return false;
     }
     slabs.add(slab);
@@ -170,24 +177,24 @@ final class PagePool {
     }
   }
 
-  /** Gives pages back, which others may get at once. */
+  /** Returns pages to the pool, which may hand them out again at once. */
   synchronized void give(long[] pages) {
     ensureSpaceFor(freePages + pages.length);
     System.arraycopy(pages, 0, free, freePages, pages.length);
     freePages += pages.length;
   }
 
-  /** Returns all the memory of the pool, in bytes, that of pages which nobody has included. */
+  /** Returns the memory of the pool in bytes, including that of unused pages. */
   synchronized long getBytes() {
     return (long) slabs.size() * SLAB_BYTES;
   }
 
-  /** Returns the budget in bytes: what {@link #getBytes} can reach. */
+  /** Returns the budget in bytes, the maximum of {@link #getBytes}. */
   long getMaxBytes() {
     return (long) maxSlabs * SLAB_BYTES;
   }
 
-  /** Returns what the pool itself takes of the heap, in bytes. */
+  /** Returns the heap size of the pool, in bytes. */
   synchronized long getHeapBytes() {
     return (long) free.length * Long.BYTES + slabs.size() * 128L;
   }

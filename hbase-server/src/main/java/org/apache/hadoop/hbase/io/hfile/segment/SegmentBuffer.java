@@ -24,16 +24,16 @@ import org.apache.hadoop.hbase.nio.ByteBuff;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * A segment in memory, from when it is opened until it is on its device. Threads that insert take
- * a place each under a short lock, and copy side by side without it. Nobody reads an entry before
- * it is whole, since its place is not told before.
+ * A segment in memory, from its opening until it is on its device. Each inserting thread reserves
+ * space under a short lock, and the threads copy concurrently without it. No thread reads an
+ * incomplete entry, since its location is published only when it is complete.
  * <p>
- * The memory is used again for another segment once the segment is written and the last reader is
- * done, which a count of references tells. Thread-safe.
+ * The memory is reused for another segment once the segment is written and the last reader is done,
+ * which is tracked by a reference count. Thread-safe.
  */
 @InterfaceAudience.Private
 final class SegmentBuffer {
-  /** What {@link #reserve} returns when there is no room. */
+  /** Result of {@link #reserve} if there is no room. */
   static final long NO_ROOM = -1;
 
   private final int segment;
@@ -42,14 +42,14 @@ final class SegmentBuffer {
   private final Consumer<ByteBuffer> giveBack;
   private final SegmentFooter footer = new SegmentFooter();
   private final AtomicInteger references = new AtomicInteger(1);
-  /** Of the entries; only the device's thread changes and reads it. */
+  /** Bytes of entries written so far; accessed only by the device's thread. */
   private int written;
   private int copies;
   private boolean sealed;
 
   /**
    * @param memory   as large as the segment
-   * @param giveBack takes the memory when nobody uses it any more
+   * @param giveBack receives the memory when it is no longer used
    */
   SegmentBuffer(int segment, long sequence, ByteBuffer memory, Consumer<ByteBuffer> giveBack) {
     this.segment = segment;
@@ -67,9 +67,9 @@ final class SegmentBuffer {
   }
 
   /**
-   * Takes a place. Whoever gets one says {@link #copied} in any case.
+   * Reserves space for an entry. A caller that gets space must call {@link #copied} in any case.
    * @param onDiskSize as for {@link SegmentFooter#add}
-   * @return the entry's number in the upper half and its place in the lower one, or
+   * @return the number of the entry in the upper half and its offset in the lower half, or
    *         {@link #NO_ROOM}
    */
   synchronized long reserve(String fileName, long blockOffset, int length, int category,
@@ -87,8 +87,8 @@ final class SegmentBuffer {
   }
 
   /**
-   * Keeps that a file is complete.
-   * @return false if there is no room for that
+   * Records that a file is complete.
+   * @return false if there is no room for the record
    */
   synchronized boolean keep(CompleteFile file) {
     if (sealed || footer.dataEnd() + footer.sizeWith(file) > memory.capacity()) {
@@ -115,8 +115,8 @@ final class SegmentBuffer {
   }
 
   /**
-   * An entry is complete, and known.
-   * @param wanted false if it came to nothing
+   * Marks the copy of an entry as finished.
+   * @param wanted false to discard the entry
    */
   synchronized void copied(int number, boolean wanted) {
     if (!wanted) {
@@ -127,12 +127,12 @@ final class SegmentBuffer {
     }
   }
 
-  /** Gives no place any more. */
+  /** Seals the segment: no more space is reserved. */
   synchronized void seal() {
     sealed = true;
   }
 
-  /** Waits until the copies under way in a sealed segment are complete. */
+  /** Waits until the copies in progress in a sealed segment are finished. */
   synchronized void awaitCopies() throws InterruptedException {
     while (copies > 0) {
       // Waits without a limit: a copy is from memory to memory, and ends whatever is thrown.
@@ -140,14 +140,18 @@ final class SegmentBuffer {
     }
   }
 
-  /** Returns what is in it; to be used when it is sealed and {@link #awaitCopies} is over. */
+  /**
+   * Returns the footer. Valid only when the segment is sealed and {@link #awaitCopies} has
+   * returned.
+   */
   SegmentFooter footer() {
     return footer;
   }
 
   /**
-   * All up to a place was written, or is given up; as {@link #footer}.
-   * @return how many bytes of entries that are more than was known to be written
+   * Records that everything up to an offset was written, or failed. Requires a sealed segment whose
+   * copies have finished, as {@link #footer}.
+   * @return the number of bytes of entries that were not recorded before
    */
   int writtenTo(int place) {
     int more = Math.max(0, Math.min(place, footer.dataEnd()) - written);
@@ -155,14 +159,17 @@ final class SegmentBuffer {
     return more;
   }
 
-  /** Returns all of the memory; as {@link #footer}. */
+  /**
+   * Returns all of the memory. Requires a sealed segment whose copies have finished, as
+   * {@link #footer}.
+   */
   ByteBuffer memory() {
     return memory.duplicate();
   }
 
   /**
-   * Keeps the memory from being used for anything else.
-   * @return false if it is too late for that
+   * Retains the memory, so that it is not reused.
+   * @return false if it was released already
    */
   boolean retain() {
     int count = references.get();
@@ -181,7 +188,7 @@ final class SegmentBuffer {
     }
   }
 
-  /** Fills a buffer from its position to its limit; the caller has a reference. */
+  /** Fills a buffer from its position to its limit; the caller must hold a reference. */
   void read(ByteBuff to, int place) {
     ByteBuffer from = memory.duplicate();
     from.position(place);

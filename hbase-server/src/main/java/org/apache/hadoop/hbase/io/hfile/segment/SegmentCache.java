@@ -50,25 +50,24 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A cache tier on devices for hundreds of millions of blocks: what is stored lies in large segments
- * ({@link SegmentStore}), and a block costs its slot in an index outside the heap
- * ({@link SegmentIndex}) and nothing else.
+ * A cache tier on devices for hundreds of millions of blocks. Blocks are stored in large segments
+ * ({@link SegmentStore}); the only memory that a block needs is its slot in an off-heap index
+ * ({@link SegmentIndex}).
  * <p>
- * What differs from a bucket cache, for those who use it:
+ * Differences from a bucket cache, for callers:
  * <ul>
- * <li>A block can be read when {@link #cacheBlock} returns, and nothing of the caller's is kept: no
- * queue, no reference. A block that is read is a copy of its own, so an eviction never waits for a
- * reader.</li>
- * <li>A block that is there already is not replaced: blocks of a file do not change.</li>
- * <li>Evicting a file takes its name out; what it had on the devices is freed in the background.
- * </li>
- * <li>A restart keeps the blocks: by a snapshot after a stop in good order, and else by what the
- * segments themselves say, in the background. Nobody waits for either.</li>
- * <li>Only {@link HFileBlock}s are taken.</li>
+ * <li>A block can be read as soon as {@link #cacheBlock} returns, and the caller's block is not
+ * retained: there is no queue and no reference. A block that is read is a copy of its own, so an
+ * eviction never waits for a reader.</li>
+ * <li>A block that is stored already is not replaced: blocks of a file do not change.</li>
+ * <li>Evicting a file removes its name; its space on the devices is freed in the background.</li>
+ * <li>A restart keeps the blocks: by a snapshot after a clean stop, and otherwise by a recovery
+ * from the segments, in the background. No request waits for either.</li>
+ * <li>Only {@link HFileBlock}s are accepted.</li>
  * </ul>
  * Longer than 500 lines because of the two interfaces, most methods of which are a line here.
- * Thread-safe. A failing device or an entry that is not what was written is a miss; no lookup and
- * no insertion throws.
+ * Thread-safe. A failing device or a damaged entry causes a miss; no lookup and no insertion
+ * throws.
  */
 @InterfaceAudience.Private
 public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Reader {
@@ -83,7 +82,7 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
   private final IndexedBlocks blocks;
   private final SegmentStore store;
   private final SegmentStoreMetrics metrics;
-  /** Null if there is no place for it. */
+  /** Null if there is no path for it. */
   private final SegmentSnapshot snapshot;
   private final CacheStats stats = new Stats();
   private final SegmentCacheGauges gauges;
@@ -93,7 +92,7 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
   private volatile long waitNanos;
   private final IndexedBlockReads reads;
 
-  /** Counts as evicted what went because its segment was reclaimed. */
+  /** Counts the blocks of reclaimed segments as evicted. */
   private final class Stats extends CacheStats {
     Stats() {
       super("SegmentCache");
@@ -111,10 +110,10 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
   }
 
   /**
-   * @param tierName short name for logs and threads, as L2
-   * @param ioEngine the engine as it was configured, for an operator
+   * @param tierName short name for logs and threads, such as L2
+   * @param ioEngine the configured engine, for display to operators
    * @param settings checked settings
-   * @param conf     for what may be changed later
+   * @param conf     for settings that may be changed at runtime
    * @throws IOException if none of the devices can be used
    */
   public SegmentCache(String tierName, String ioEngine, SegmentCacheSettings settings,
@@ -123,8 +122,8 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
   }
 
   /**
-   * As the other.
-   * @param online        null if files of no region are kept
+   * @param online null if files that no region reads are kept
+   * @throws IOException if none of the devices can be used
    */
   public SegmentCache(String tierName, String ioEngine, SegmentCacheSettings settings,
     Configuration conf, OnlineFiles online) throws IOException {
@@ -160,8 +159,8 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
     sweeper.start(() -> gauges.log(name, engine));
     LOG.info("{} tier: {} MB in {} segments of {} MB on {}; {}", name, store.capacity() >> 20,
       store.segmentCount(), store.segmentSize() >> 20, engine,
-      restored ? files.getBlockCount() + " blocks in " + files.getFileCount() + " files are back"
-        : "looking for blocks in the segments");
+      restored ? files.getBlockCount() + " blocks in " + files.getFileCount() + " files restored"
+        : "recovering blocks from the segments");
   }
 
   private boolean restore() {
@@ -171,7 +170,7 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
     try {
       return snapshot.read(files, index, store);
     } catch (IOException | RuntimeException e) {
-      LOG.warn("{} tier: the snapshot of {} cannot be used; the segments are read instead", name,
+      LOG.warn("{} tier: cannot use the snapshot of {}; recovering from the segments", name,
         engine, e);
       return false;
     }
@@ -241,8 +240,8 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
   }
 
   /**
-   * Those who offer to wait are a prefetch, which reads the block by its file's path, and the
-   * writer of a file, which only says its name.
+   * Returns the source of an insertion. The callers that accept a wait are a prefetch, which has
+   * the path of the file, and the writer of a file, which has only its name.
    */
   private static InsertSource kindOf(BlockCacheKey key, boolean waits) {
     if (!waits) {
@@ -251,14 +250,17 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
     return key.getFilePath() == null ? InsertSource.WRITE : InsertSource.PREFETCH;
   }
 
-  /** What is recovered from segments is of no region until somebody comes with a path. */
+  /**
+   * Records the region of a file when a key with a path is seen: files recovered from segments have
+   * no known region.
+   */
   private static void noteRegion(CachedFile file, BlockCacheKey key) {
     if (file.getRegion() == null && key.getFilePath() != null) {
       file.setRegion(regionOf(key.getFilePath()));
     }
   }
 
-  /** A file is in the directory of its family, and that in the region's. */
+  /** Returns the region of a file: the parent of its family's directory. */
   private static String regionOf(Path path) {
     Path family = path.getParent();
     Path region = family == null ? null : family.getParent();
@@ -290,10 +292,13 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
     return block;
   }
 
-  /** The file that a reference or a link stands for, null if none or if nothing of it is stored. */
+  /**
+   * Returns the file that a reference or a link points to; null if none or if no block of it is
+   * stored.
+   */
   private CachedFile referredTo(BlockCacheKey key) {
     String hfileName = key.getHfileName();
-    // A look at the name spares nearly all keys the regular expression.
+    // A check of the name avoids the regular expression for nearly all keys.
     return hfileName.indexOf('.') < 0 || !StoreFileInfo.isReference(hfileName)
       ? null
       : files.get(StoreFileInfo.getReferredToRegionAndFile(hfileName).getSecond());
@@ -301,7 +306,7 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
 
   @Override
   public boolean evictBlock(BlockCacheKey key) {
-    // What a stop leaves is for the next process.
+    // After a stop, the stored blocks belong to the next process.
     return !closed.get() && blocks.evict(key.getHfileName(), key.getOffset());
   }
 
@@ -321,8 +326,8 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
   }
 
   /**
-   * Writes what is in memory to the devices, and a snapshot of the index beside them, and closes
-   * them.
+   * Writes the segments in memory to the devices, and a snapshot of the index beside them, and
+   * closes the devices.
    */
   @Override
   public void shutdown() {
@@ -335,7 +340,7 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
       try {
         snapshot.write(files, index, store);
       } catch (IOException | RuntimeException e) {
-        LOG.warn("{} tier: no snapshot of {} could be written; the next start reads the segments",
+        LOG.warn("{} tier: cannot write a snapshot of {}; the next start reads the segments",
           name, engine, e);
       }
     }
@@ -390,7 +395,7 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
     return files.getByteCount() - files.getByteCount(BlockCategory.DATA);
   }
 
-  /** Returns the blocks, of which no more are held at a time than a small part of the index has. */
+  /** Returns an iterator over the blocks, which holds only a small part of the index at a time. */
   @Override
   public Iterator<CachedBlock> iterator() {
     return new IndexedBlockIterator(index, files);
@@ -413,7 +418,7 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
     }
   }
 
-  /** Whether the block can be stored for which no other has to go. */
+  /** Returns whether the block can be stored without an eviction. */
   @Override
   public Optional<Boolean> blockFitsIntoTheCache(HFileBlock block) {
     return Optional.of(!closed.get() && fits(block));
@@ -443,7 +448,9 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
     return Optional.of(fileOf(key) != null);
   }
 
-  /** Returns the file under which a block is stored, the one it refers to if not its own. */
+  /**
+   * Returns the file under which a block is stored; for a reference or link, the file it points to.
+   */
   private CachedFile fileOf(BlockCacheKey key) {
     CachedFile file = files.get(key.getHfileName());
     if (file != null && isStored(file, key)) {
@@ -453,7 +460,7 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
     return file != null && isStored(file, key) ? file : null;
   }
 
-  /** Reads from the device, if not the block. */
+  /** Reads the size from the device, without the block. */
   @Override
   public Optional<Integer> getBlockSize(BlockCacheKey key) {
     CachedFile file = closed.get() ? null : fileOf(key);
@@ -477,7 +484,7 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
     return Optional.of(files.getRegionBytes());
   }
 
-  /** Refuses bad settings before it changes anything. */
+  /** Applies the new settings; invalid ones are refused before anything is changed. */
   @Override
   public void onConfigurationChange(Configuration conf) {
     long writeLimit = SegmentCacheSettings.writeLimit(conf);
@@ -523,7 +530,7 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
     }
   }
 
-  /** A reader has a copy and holds nothing. */
+  /** Returns 0: a reader has a copy and holds no reference. */
   @Override
   public int getRpcRefCount(BlockCacheKey key) {
     return 0;
@@ -549,17 +556,17 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
     gauges.forEach(visitor);
   }
 
-  /** Whether the blocks of the former process were known at once, by a snapshot. */
+  /** Returns whether the blocks of the former process were restored from a snapshot. */
   boolean isRestored() {
     return restored;
   }
 
-  /** Whether blocks of a former process may still be found in the segments. */
+  /** Returns whether the recovery of blocks of a former process is still running. */
   boolean isRecovering() {
     return !store.isRecovered();
   }
 
-  /** Returns how many segments wait to be written. */
+  /** Returns the number of segments that wait to be written. */
   int pending() {
     return store.pending();
   }

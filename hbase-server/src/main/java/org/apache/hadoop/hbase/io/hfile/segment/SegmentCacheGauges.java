@@ -26,7 +26,9 @@ import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What a {@link SegmentCache} tells operators: its gauges, and a line of its log. Thread-safe. */
+/**
+ * The gauges of a {@link SegmentCache}, and its periodic log line. Thread-safe.
+ */
 @InterfaceAudience.Private
 final class SegmentCacheGauges {
   private static final Logger LOG = LoggerFactory.getLogger(SegmentCacheGauges.class);
@@ -46,7 +48,7 @@ final class SegmentCacheGauges {
     this.stats = stats;
   }
 
-  /** Visits each gauge's name, without the prefix of the tier, and value. */
+  /** Visits the name of each gauge, without the prefix of the tier, and its value. */
   void forEach(BiConsumer<String, LongSupplier> gauges) {
     gauges.accept("Capacity", store::capacity);
     gauges.accept("Used", files::getByteCount);
@@ -67,7 +69,7 @@ final class SegmentCacheGauges {
     gauges.accept("IoErrorCount", () -> metrics.readErrors.sum() + metrics.writeErrors.sum());
     gauges.accept("UnreadableEntryCount", metrics.unreadableEntries::sum);
     gauges.accept("BypassedReadCount", metrics.bypassedReads::sum);
-    // As for one device: in use, or left alone; here by how many of them.
+    // For compatibility with single-device engines: 0 in use, 1 bypassed.
     gauges.accept("DeviceState", () -> store.bypassedDevices() == 0 ? 0 : 1);
     gauges.accept("BypassedDeviceCount", store::bypassedDevices);
     gauges.accept("ReadOnlyDeviceCount", store::readOnlyDevices);
@@ -117,7 +119,7 @@ final class SegmentCacheGauges {
     gauges.accept(type + "BlockSize", () -> files.getByteCount(category));
   }
 
-  /** Logs what the tier has done since its start. */
+  /** Logs the statistics of the tier since its start. */
   void log(String name, String engine) {
     LOG.info(
       "{} tier ({}): {} blocks of {} files, {} of {} MB, hits={}, misses={}, insertions={}, "

@@ -32,39 +32,39 @@ import org.apache.hadoop.hbase.util.DirectMemoryUtils;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * The settings of {@link SegmentCache}, read from a configuration and checked: what {@link #of}
- * returns can be built. Immutable. A setting that cannot work is refused with an
+ * The settings of {@link SegmentCache}, read from a configuration and checked: a result of
+ * {@link #of} can be used to build a cache. Immutable. An invalid setting is refused with an
  * {@link IllegalArgumentException} whose message is one sentence: the key, its value, the remedy.
  */
 @InterfaceAudience.Private
 public final class SegmentCacheSettings implements DeviceTierEngine.Settings {
-  /** What the engine's name begins with; one path or several, with commas between, follow. */
+  /** Prefix of the engine's name; one or more paths follow, separated by commas. */
   public static final String ENGINE = "segments:";
 
-  /** MB of a segment, from 1 to 64. Default: 16. */
+  /** Size of a segment in MB, from 1 to 64. Default: 16. */
   public static final String SEGMENT_MB_KEY = "hbase.segmentcache.segment.mb";
 
   /**
-   * How many segments are in memory: the one that is open, those that are written, and those that
-   * wait for it. From 3 on. Default: 4 and one for each path.
+   * Number of segments in memory: the open one, those being written, and those waiting to be
+   * written. At least 3. Default: 4 plus one for each path.
    */
   public static final String BUFFERS_KEY = "hbase.segmentcache.buffers";
 
   /**
-   * How much of a segment that is reclaimed may be written again, because it is asked for, as a
-   * fraction from 0 to 0.5. Follows update_config. Default: 0.25.
+   * Maximum fraction of a reclaimed segment that is rewritten because it is hot, from 0 to 0.5.
+   * Follows update_config. Default: 0.25.
    */
   public static final String REWRITE_SHARE_KEY = "hbase.segmentcache.rewrite.share";
 
   /**
-   * MB that may be written to the devices in a second, all together; 0 for no limit. Follows
+   * Maximum write rate of all devices together in MB per second; 0 for no limit. Follows
    * update_config. Default: 0.
    */
   public static final String WRITE_LIMIT_KEY = "hbase.bucketcache.l2.write.limit.mb.per.sec";
 
   /**
-   * After how many MB written a device is synced, so that the kernel does not collect dirty pages
-   * and write them at once, beside which reads are slow; 0 leaves it to the kernel. Default: 16.
+   * MB written after which a device is synced, so that the kernel does not accumulate dirty pages
+   * and flush them at once, which slows down reads; 0 leaves flushing to the kernel. Default: 16.
    */
   public static final String SYNC_MB_KEY = "hbase.segmentcache.sync.mb";
 
@@ -76,12 +76,12 @@ public final class SegmentCacheSettings implements DeviceTierEngine.Settings {
   public static final String EXPECTED_BLOCK_KB_KEY = "hbase.segmentcache.expected.block.kb";
 
   /**
-   * How many seconds the blocks of a region that is not online are kept when space is needed, from
-   * 0 on. They are of use if the region comes back. Default: 86400, a day.
+   * Seconds for which the blocks of a region that is not online are kept when space is needed, at
+   * least 0. They are used again if the region returns. Default: 86400, a day.
    */
   public static final String ORPHAN_GRACE_KEY = "hbase.segmentcache.orphan.grace.seconds";
 
-  /** Upstream's key for the part of a bucket cache that in-memory families may have. */
+  /** Upstream's key for the share of in-memory families in a bucket cache. */
   private static final String MEMORY_FACTOR = "hbase.bucketcache.memory.factor";
   private static final double DEFAULT_MEMORY_FACTOR = 0.25;
 
@@ -92,7 +92,7 @@ public final class SegmentCacheSettings implements DeviceTierEngine.Settings {
   private static final int BUFFERS_BESIDE_PATHS = 4;
   private static final double DEFAULT_REWRITE_SHARE = 0.25;
   private static final double MAX_REWRITE_SHARE = 0.5;
-  /** As for the devices of the other engines. */
+  /** Equal to the limit for the devices of the other engines. */
   private static final int FAILURES_IN_A_ROW = 3;
   private static final long MB = 1 << 20;
 
@@ -139,18 +139,18 @@ public final class SegmentCacheSettings implements DeviceTierEngine.Settings {
     File first = new File(paths.get(0));
     snapshot = snapshotPath != null
       ? new File(snapshotPath).toPath()
-      // Not beside a block device.
+      // No default path beside a block device.
       : first.exists() && !first.isFile() ? null : new File(first.getPath() + ".index").toPath();
   }
 
   /**
    * Reads and checks the settings.
-   * @param engine       as the key of that name says, with the paths
-   * @param sizeKey      the key of the capacity, for what is said of it
+   * @param engine       the value of the engine's key, with the paths
+   * @param sizeKey      the key of the capacity, for error messages
    * @param capacity     bytes of all paths together
-   * @param snapshotPath where to keep the index while no process has it; null for beside the first
-   *                     path
-   * @throws IllegalArgumentException if they cannot work; its message is for the operator
+   * @param snapshotPath where the index is saved while the server is stopped; null to save it
+   *                     beside the first path
+   * @throws IllegalArgumentException if the settings are invalid; its message is for the operator
    */
   public static SegmentCacheSettings of(String engine, String sizeKey, long capacity,
     String snapshotPath, Configuration conf) {
@@ -167,17 +167,20 @@ public final class SegmentCacheSettings implements DeviceTierEngine.Settings {
     return store;
   }
 
-  /** Returns for how many blocks the index is made. */
+  /** Returns the number of blocks for which the index is sized. */
   long expectedBlocks() {
     return expectedBlocks;
   }
 
-  /** Returns how long blocks of regions that are not online are kept when space is needed. */
+  /**
+   * Returns how long blocks of regions that are not online are kept when space is needed, in
+   * nanoseconds.
+   */
   long orphanGraceNanos() {
     return orphanGraceNanos;
   }
 
-  /** Returns the direct memory that the index may take, in bytes. */
+  /** Returns the maximum direct memory of the index, in bytes. */
   long maxIndexBytes() {
     return SegmentIndex.maxBytesFor(expectedBlocks);
   }
@@ -193,7 +196,10 @@ public final class SegmentCacheSettings implements DeviceTierEngine.Settings {
     demand.addLater("reserve of the index for others", PagePool.reserveBytes());
   }
 
-  /** Returns where to keep the index while no process has it; null if that is nowhere. */
+  /**
+   * Returns the path at which the index is saved while the server is stopped; null if it is not
+   * saved.
+   */
   Path snapshot() {
     return snapshot;
   }
@@ -203,7 +209,7 @@ public final class SegmentCacheSettings implements DeviceTierEngine.Settings {
       Location.MAX_ENTRY_BYTES >> 10);
   }
 
-  /** Returns how much of a segment may be written again when it is reclaimed, 0 to 0.5. */
+  /** Returns the fraction of a segment that may be rewritten when it is reclaimed, 0 to 0.5. */
   static double rewriteShare(Configuration conf) {
     String value = value(conf, REWRITE_SHARE_KEY);
     if (value == null) {
@@ -222,12 +228,12 @@ public final class SegmentCacheSettings implements DeviceTierEngine.Settings {
     return share;
   }
 
-  /** Returns how much of the tier blocks of in-memory families may have, as in a bucket cache. */
+  /** Returns the fraction of the tier for blocks of in-memory families, as in a bucket cache. */
   static double inMemoryShare(Configuration conf) {
     return conf.getDouble(MEMORY_FACTOR, DEFAULT_MEMORY_FACTOR);
   }
 
-  /** Returns how much may be written, in bytes per second, 0 for no limit. */
+  /** Returns the maximum write rate in bytes per second, 0 for no limit. */
   static long writeLimit(Configuration conf) {
     return number(conf, WRITE_LIMIT_KEY, 0, 0, Integer.MAX_VALUE) * MB;
   }
@@ -244,9 +250,9 @@ public final class SegmentCacheSettings implements DeviceTierEngine.Settings {
         return number;
       }
     } catch (NumberFormatException e) {
-      // As any other that is no such number.
+      // Reported below, like any other invalid number.
     }
-    throw bad(key, value, "is not a whole number from " + least
+    throw bad(key, value, "is not an integer from " + least
       + (largest == Integer.MAX_VALUE ? " on" : " to " + largest) + "; the default is "
       + defaultValue);
   }

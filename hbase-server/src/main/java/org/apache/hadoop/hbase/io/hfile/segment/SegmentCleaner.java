@@ -25,34 +25,35 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps clean segments ahead of the writer of one device, and has the device probed while it fails,
- * in a thread of its own, so that a device that does not answer holds up no other.
+ * Keeps clean segments available for the writer of one device, and runs the probes of the device
+ * while it fails. Each device has its own thread, so that an unresponsive device does not delay the
+ * others.
  * <p>
- * Segments that were never written come first, as long as the device has space for them; then
- * segments are reclaimed. To reclaim a segment is to read its footer, to write its hottest blocks
- * again, as long as they fit in a share of the segment, and to take the others out of the
- * directory. A block is hot if it was requested twice since it was inserted or last written again.
- * The insertion by a read counts as one request, an insertion by a prefetch or by cache-on-write as
- * none. A block that is written again must be requested once more to be hot again.
- * Blocks of in-memory families come before the hot ones, within a share of the tier.
+ * Segments that were never written are used first, as long as the device has space for them; then
+ * segments are reclaimed. To reclaim a segment, the cleaner reads its footer, rewrites its hottest
+ * blocks, as long as they fit in a share of the segment, and removes the others from the directory.
+ * A block is hot if it was requested twice since it was inserted or last rewritten. The insertion
+ * by a read counts as one request, an insertion by a prefetch or by cache-on-write as none. A
+ * rewritten block must be requested once more to be hot again. Blocks of in-memory families are
+ * rewritten before the hot ones, within a share of the tier.
  */
 @InterfaceAudience.Private
 final class SegmentCleaner implements Runnable {
   private static final Logger LOG = LoggerFactory.getLogger(SegmentCleaner.class);
 
-  /** From how many requests on a block is hot. */
+  /** Minimum number of requests for which a block is hot. */
   static final int HOT = 2;
 
-  /** How long reclaiming a segment may take beyond what it takes to read and copy. */
+  /** Maximum time to wait for room per reclaimed segment, beyond reading and copying. */
   private static final long WAIT_PER_SEGMENT = TimeUnit.MILLISECONDS.toNanos(100);
-  /** Where the log fails, for {@link DeviceOutages#writeFailed}. */
+  /** Segment number of a failed write to the log, for {@link DeviceOutages#writeFailed}. */
   private static final int NO_SEGMENT = -1;
-  /** Between two looks at what nobody signals. */
+  /** Interval between checks for conditions that are not signalled. */
   private static final long MAX_WAIT = TimeUnit.SECONDS.toNanos(1);
-  /** Between two questions whether there is space, after there was none. */
+  /** Interval between checks for space in the file system after there was none. */
   private static final long SPACE_PAUSE = TimeUnit.MINUTES.toNanos(1);
 
-  /** What there is to do for the device. */
+  /** The tasks of a cleaner. */
   private enum Work {
     LOG_TOMBSTONES,
     PROBE,
@@ -89,12 +90,15 @@ final class SegmentCleaner implements Runnable {
     this.rewriteShare = settings.rewriteShare();
   }
 
-  /** Sets how much of a segment is written again at most. */
+  /** Sets the maximum fraction of a segment that is rewritten. */
   void setRewriteShare(double share) {
     rewriteShare = share;
   }
 
-  /** Sets how much of the tier blocks of in-memory families may take and be kept as such. */
+  /**
+   * Sets the maximum fraction of the tier in which blocks of in-memory families are rewritten
+   * first.
+   */
   void setInMemoryShare(double share) {
     inMemoryShare = share;
   }
@@ -107,16 +111,16 @@ final class SegmentCleaner implements Runnable {
         try {
           perform(work);
         } catch (RuntimeException | Error e) {
-          LOG.error("Cannot {} a segment of {}; trying again", work, device, e);
+          LOG.error("Cannot {} a segment of {}; retrying", work, device, e);
           TimeUnit.SECONDS.sleep(1);
         }
       }
       if (device.isWritable() && device.hasTombstones()) {
-        // For the next process, of what was dropped at last.
+        // For the next process: the files that were dropped last.
         logTombstones();
       }
     } catch (InterruptedException e) {
-      // The store is stopped.
+      // The store was stopped.
       Thread.currentThread().interrupt();
     }
   }
@@ -144,8 +148,8 @@ final class SegmentCleaner implements Runnable {
   }
 
   /**
-   * Waits until the device needs its cleaner.
-   * @return null when the store is stopped
+   * Waits until there is a task for the device.
+   * @return the task, null when the store is stopped
    */
   private Work awaitWork() throws InterruptedException {
     monitor.lock.lockInterruptibly();
@@ -163,7 +167,7 @@ final class SegmentCleaner implements Runnable {
     }
   }
 
-  /** Returns what is to be done now, null if nothing is. */
+  /** Returns the task to perform now, null if there is none. */
   private Work work() {
     if (!device.isWorking()) {
       return device.reads().untilProbe() <= 0 ? Work.PROBE : null;
@@ -189,7 +193,9 @@ final class SegmentCleaner implements Runnable {
       && !device.sealed.isEmpty() ? Work.RECLAIM : null;
   }
 
-  /** Returns when to look again though nobody signals. */
+  /**
+   * Returns the time until the next check for conditions that are not signalled, in nanoseconds.
+   */
   private long untilWork() {
     long wait = MAX_WAIT;
     if (!device.isWorking()) {
@@ -203,7 +209,7 @@ final class SegmentCleaner implements Runnable {
     return Math.max(1, wait);
   }
 
-  /** Has the device keep which files were dropped. */
+  /** Writes pending tombstones to the device's log. */
   private void logTombstones() {
     int term = device.writes().term();
     try {
@@ -215,13 +221,13 @@ final class SegmentCleaner implements Runnable {
     }
   }
 
-  /** Makes segments clean that were never written, if there is space for them. */
+  /** Makes unwritten segments clean, if there is space for them. */
   private void prepare() {
     boolean prepared = false;
     try {
       prepared = table.prepare(device);
     } catch (IOException | RuntimeException e) {
-      LOG.debug("Cannot tell the space that is left for {}", device, e);
+      LOG.debug("Cannot determine the usable space of {}", device, e);
     }
     device.setNoSpace(!prepared);
     if (!prepared) {
@@ -239,7 +245,7 @@ final class SegmentCleaner implements Runnable {
     }
     int segment = table.takeVictim(device);
     if (segment < 0) {
-      // Those that could be have something done to them at this moment.
+      // All candidates are currently in use by other threads.
       TimeUnit.MILLISECONDS.sleep(1);
       return;
     }
@@ -256,7 +262,7 @@ final class SegmentCleaner implements Runnable {
         outages.readFailed(device, term, segment, e);
       }
       if (footer == null) {
-        // Its blocks can only be found by looking at them all
+        // Its blocks can only be found by a scan of the index.
         metrics.badSegments.increment();
         directory.forgetSegments(segment, segment + 1);
       } else {
@@ -308,9 +314,10 @@ final class SegmentCleaner implements Runnable {
   }
 
   /**
-   * Writes the blocks of in-memory families again, requested or not, as long as all of those take
-   * no more than their share of the tier.
-   * @param accesses of each entry; those that were written again are not here any more
+   * Rewrites the blocks of in-memory families, requested or not, as long as all of those take no
+   * more than their share of the tier.
+   * @param accesses access bits of the entries; set to {@link SegmentDirectory#NOT_HERE} for
+   *                 rewritten ones
    */
   private void rewriteInMemory(SegmentFooter footer, int segment, byte[] accesses, long end)
     throws InterruptedException {

@@ -23,8 +23,8 @@ import java.nio.ByteBuffer;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * Where segments are kept: a file, a block device, or what a test makes of them. Thread-safe; what
- * is read while it is written may be old, new or part of each. An interrupt does not end an access
+ * Storage for segments: a file, a block device, or a test double. Thread-safe; a read concurrent
+ * with a write may return old data, new data or a mix of both. An interrupt does not end an access
  * and stays pending.
  */
 @InterfaceAudience.Private
@@ -34,17 +34,18 @@ interface SegmentDevice extends Closeable {
   @InterfaceAudience.Private
   interface Opener {
     /**
-     * @param size what the device should have, in bytes
-     * @throws IOException if it cannot have that or cannot be written
+     * Opens a device.
+     * @param size the size that the device should have, in bytes
+     * @throws IOException if it cannot have that size or cannot be written
      */
     SegmentDevice open(String path, long size) throws IOException;
 
     /**
-     * Opens a device that was bypassed. What is found at the path is the device or it is not, and
-     * nothing of it grows before {@link #restoreSize}. A file that was removed is made anew, if the
-     * file system is the one that it was on.
-     * @param former the same device as it was opened before, null if it has never been
-     * @throws IOException if the device is not there, is on another file system than
+     * Reopens a device that was bypassed. Nothing is extended before {@link #restoreSize}, since
+     * the path may lead to another device. A file that was removed is created again, if its file
+     * system is the former one.
+     * @param former the device as it was opened before, null if it was never opened
+     * @throws IOException if the device does not exist, is on another file system than
      *                     {@code former}, or cannot be written
      */
     default SegmentDevice reopen(String path, long size, SegmentDevice former)
@@ -53,33 +54,33 @@ interface SegmentDevice extends Closeable {
     }
   }
 
-  /** Returns the number of bytes that can be used. */
+  /** Returns the usable size in bytes. */
   long size();
 
   /**
-   * Reads into a buffer from its position to its limit, where its position is afterwards.
-   * @throws IOException if not all of it can be had
+   * Reads into a buffer from its position to its limit, and moves its position to its limit.
+   * @throws IOException if not all bytes can be read
    */
   void read(ByteBuffer to, long position) throws IOException;
 
-  /** Writes from a buffer's position to its limit, where its position is afterwards. */
+  /** Writes a buffer from its position to its limit, and moves its position to its limit. */
   void write(ByteBuffer from, long position) throws IOException;
 
-  /** Brings to the device what was written. */
+  /** Forces written data to the device. */
   void sync() throws IOException;
 
-  /** Whether the device was made when it was opened: there was none. */
+  /** Returns whether the device did not exist and was created when it was opened. */
   default boolean isMade() {
     return false;
   }
 
-  /** Gives a file that was cut the size that it had. Called when it is known to be the same. */
+  /** Restores the size of a truncated file. Called when it is known to be the former file. */
   default void restoreSize() throws IOException {
   }
 
   /**
-   * Returns how many bytes can be written to places that were never written, at least.
-   * {@link Long#MAX_VALUE} if all places have their space.
+   * Returns the minimum number of bytes that can be written to locations never written before.
+   * {@link Long#MAX_VALUE} if the space of all locations is allocated.
    */
   long usableSpace() throws IOException;
 }

@@ -20,31 +20,34 @@ package org.apache.hadoop.hbase.io.hfile.segment;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * Where a {@link SegmentStore} says what became of its entries: the index and the dictionary of
- * files, with their counts, stand behind it. The store knows places; which of them is the one of a
- * block, only the directory knows.
+ * The interface through which a {@link SegmentStore} reports what happened to its entries;
+ * implemented by the index and the list of files. The store knows locations; only the directory
+ * knows which location is the current one of a block.
  * <p>
  * All methods are thread-safe, none of them reads or writes a device, and none of them calls the
- * store, except for {@link SegmentStore#freed} with the place of an entry that is replaced.
- * Entries that are taken out by anyone but the store ({@code evictBlock}, a sweep of dropped
- * files) are reported by {@link SegmentStore#freed} as well; what the store itself takes out by the
- * methods below is not.
+ * store, except for {@link SegmentStore#freed} with the location of a replaced entry. Entries that
+ * are removed by other callers than the store ({@code evictBlock}, a sweep of dropped files) are
+ * also reported to {@link SegmentStore#freed}; entries that the store itself removes by the methods
+ * below are not.
  */
 @InterfaceAudience.Private
 interface SegmentDirectory {
 
-  /** What {@link #accesses} and {@link #removed} return for a place that is no block's. */
+  /**
+   * Result of {@link #accesses} and {@link #removed} for a location that is not the block's current
+   * one.
+   */
   int NOT_HERE = -1;
 
   /**
-   * A block is readable at this place from now on. Called by the thread that inserts it.
-   * @return false if it is not wanted any more, since its file was dropped or the index is full
+   * Adds a block that is readable at this location from now on. Called by the inserting thread.
+   * @return false if it is not added, since its file was dropped or the index is full
    */
   boolean stored(CachedFile file, long blockOffset, long location);
 
   /**
-   * A block was found at this place, which a former process has written.
-   * @return false if there is no use for it: the block is known at another place, which is newer
+   * Adds a block that a former process has written at this location.
+   * @return false if it is not added, because the block is known at another, newer location
    */
   boolean recovered(String fileName, long blockOffset, long location);
 
@@ -52,58 +55,61 @@ interface SegmentDirectory {
   String regionOf(String fileName);
 
   /**
-   * A former process knew the region of a file, some of whose blocks it has written.
+   * Sets the region of a file as a former process has recorded it with the file's blocks.
    * @param region its encoded name
    */
   void regionRecovered(String fileName, String region);
 
-  /** A former process knew of a file that it was complete; its blocks were recovered before. */
+  /**
+   * Marks a file as complete that a former process has recorded as complete; its blocks were
+   * recovered before.
+   */
   void completeRecovered(CompleteFile file);
 
-  /** Whether all blocks of a file are known to be stored. */
+  /** Returns whether all blocks of a file are known to be stored. */
   boolean isComplete(String fileName);
 
   /**
    * Returns the access bits of a block.
-   * @return {@link #NOT_HERE} if this is not the block's place, as for files that were dropped
+   * @return {@link #NOT_HERE} if this is not the block's current location, as for dropped files
    */
   int accesses(String fileName, long blockOffset, long location);
 
   /**
-   * A block has been written again elsewhere.
-   * @param from where it was; if it is there no more, {@code to} is not taken
-   * @return whether {@code to} is the block's place now
+   * Moves a block that was rewritten.
+   * @param from its former location; if that is not its current one, {@code to} is not used
+   * @return whether {@code to} is the block's current location now
    */
   boolean moved(String fileName, long blockOffset, long from, long to);
 
   /**
-   * What is at this place is about to be overwritten, or is not what was written there. If it is
-   * the place of the block, be its file dropped or not, the block is forgotten.
-   * @return the block's access bits, {@link #NOT_HERE} if there was nothing to forget
+   * Removes the entry at a location that is about to be overwritten or is damaged. If it is the
+   * current location of the block, whether its file was dropped or not, the block is removed.
+   * @return the block's access bits, {@link #NOT_HERE} if nothing was removed
    */
   int removed(String fileName, long blockOffset, long location);
 
   /**
-   * Whether blocks of files that no region reads are about to be removed, so that a segment is free
-   * soon without an eviction of live blocks. Called before a segment is reclaimed. True for at most
-   * a second in a row, so that a reclaim may wait for it.
+   * Returns whether blocks of files that no region reads are about to be removed, so that a segment
+   * is free soon without an eviction of live blocks. Called before a segment is reclaimed. True for
+   * at most a second in a row, so that a reclaim may wait for it.
    */
   boolean isFreeingOrphans();
 
-  /** Returns the bytes of the blocks of in-memory families, about. */
+  /** Returns the approximate size of the blocks of in-memory families, in bytes. */
   long inMemoryBytes();
 
   /**
-   * Forgets every block in these segments, because what is in them cannot be told. Called by a
-   * background thread; may walk all of the index.
+   * Removes every block in these segments, because their content is unknown. Called by a background
+   * thread; may scan the whole index.
    * @param first the first segment
-   * @param end   the first segment that is not meant
+   * @param end   the last segment, exclusive
    */
   void forgetSegments(int first, int end);
 
   /**
-   * As {@link #removed}, for all entries of a segment.
-   * @return how many of them were the places of their blocks
+   * Removes all entries of a segment as {@link #removed} does.
+   * @return the number of entries that were the current locations of their blocks
    */
   default int removeAll(SegmentFooter footer, int segment) {
     int removed = 0;

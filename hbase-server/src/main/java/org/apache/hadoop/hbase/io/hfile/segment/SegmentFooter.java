@@ -30,9 +30,9 @@ import org.apache.hadoop.hbase.io.hfile.Crc32c;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * What is in a segment: at its end, the names of the files, the entries in the order of their
- * places, the files that were complete, and a trailer of {@value #TRAILER_SIZE} bytes by which all
- * that is found.
+ * The table of contents of a segment, at its end: the names of the files, the entries in the order
+ * of their offsets, the files that were complete, and a trailer of {@value #TRAILER_SIZE} bytes by
+ * which the rest is found.
  *
  * <pre>
  *  name: length 2, UTF-8 bytes; length 2, the region's name in UTF-8 or nothing
@@ -48,20 +48,20 @@ import org.apache.yetus.audience.InterfaceAudience;
  *  40 sequence        8
  * </pre>
  *
- * Places are in bytes from the beginning of the segment. Version 1 had no regions, no sizes on disk
- * and no complete files; it is still read. One thread at a time.
+ * Places are offsets in bytes from the beginning of the segment. Version 1 had no regions, no sizes
+ * on disk and no complete files; it is still read. Not thread-safe.
  */
 @InterfaceAudience.Private
 final class SegmentFooter {
   static final int TRAILER_SIZE = 128;
-  /** The longest name of a file, in characters, which take up to three bytes each. */
+  /** Maximum length of a file's name in characters, each of which takes up to three bytes. */
   static final int MAX_NAME_LENGTH = 1024;
-  /** The most that one entry takes of the footer with name and trailer, in bytes. */
+  /** Maximum size in bytes of the footer for one entry, with name and trailer. */
   static final int MAX_BYTES_FOR_ONE = 24 + 3 * MAX_NAME_LENGTH + 2 * Short.BYTES + 32 + 128;
 
   private static final int ENTRY_SIZE = 24;
   private static final int COMPLETE_SIZE = 16;
-  /** The longest name of a region that is kept: an encoded one has 32 letters or 10 digits. */
+  /** Maximum length of a recorded region name; an encoded name has 32 letters or 10 digits. */
   private static final int MAX_REGION_LENGTH = 32;
   private static final int SIZE_MASK = 0xFFFFFF;
   private static final long MAGIC = 0x5345474d464f4f54L;
@@ -71,7 +71,7 @@ final class SegmentFooter {
   private static final int FIRST_ENTRIES = 64;
 
   private String[] names = new String[8];
-  /** Of those that were read. */
+  /** Regions by file number; only of a footer that was read. */
   private String[] regions = new String[0];
   private int nameCount;
   private final Map<String, Integer> numbers = new HashMap<>();
@@ -87,18 +87,18 @@ final class SegmentFooter {
   private byte[] categories = new byte[FIRST_ENTRIES];
   private int[] sizes = new int[FIRST_ENTRIES];
   private int dataEnd;
-  /** Of one that was read. */
+  /** Sequence number of the segment; only of a footer that was read. */
   private long sequence;
   private final Map<Integer, CompleteFile> complete = new LinkedHashMap<>();
 
-  /** Knows the regions of files. */
+  /** Looks up the regions of files. */
   @InterfaceAudience.Private
   interface Regions {
     /** Returns the encoded name of the region that a file belongs to, null if it is not known. */
     String regionOf(String fileName);
   }
 
-  /** What the trailer says. */
+  /** The content of a trailer. */
   @InterfaceAudience.Private
   static final class Trailer {
     private final int version;
@@ -125,13 +125,13 @@ final class SegmentFooter {
       return sequence;
     }
 
-    /** Where the footer begins, in bytes from the beginning of the segment. */
+    /** Offset of the footer, in bytes from the beginning of the segment. */
     int start() {
       return start;
     }
   }
 
-  /** Returns what the footer and the trailer would take with one more entry, in bytes. */
+  /** Returns the size of footer and trailer with one more entry, in bytes. */
   int sizeWith(String name) {
     return size(name, count + 1, complete.size());
   }
@@ -144,28 +144,28 @@ final class SegmentFooter {
       : size + bytesOf(name);
   }
 
-  /** What a name takes, with the longest region's. */
+  /** Returns the size of a name in bytes, assuming the longest region name. */
   private static int bytesOf(String name) {
     return 2 * Short.BYTES + MAX_REGION_LENGTH + name.getBytes(StandardCharsets.UTF_8).length;
   }
 
-  /** Returns what the footer and the trailer would take with one more file that is complete. */
+  /** Returns the size of footer and trailer with one more complete file, in bytes. */
   int sizeWith(CompleteFile file) {
     return size(file.name(), count, complete.size() + 1);
   }
 
-  /** Adds a file that is complete, or says it again. */
+  /** Adds a complete file, or replaces its record. */
   void add(CompleteFile file) {
     complete.put(numberOf(file.name()), file);
   }
 
-  /** Returns the files that were complete when this was written. */
+  /** Returns the files that were complete when the footer was written. */
   Collection<CompleteFile> completeFiles() {
     return complete.values();
   }
 
   /**
-   * Adds an entry behind the last one.
+   * Appends an entry.
    * @param onDiskSize the block's size in its file with its header, in bytes; 0 if not known
    * @return its number
    */
@@ -212,7 +212,7 @@ final class SegmentFooter {
     names[nameCount++] = name;
   }
 
-  /** Takes an entry back that came to nothing: its place stays empty. */
+  /** Discards an entry: its space stays unused. */
   void drop(int number) {
     lengths[number] = 0;
   }
@@ -221,12 +221,12 @@ final class SegmentFooter {
     return count;
   }
 
-  /** The sequence number of the segment, of a footer that was read. */
+  /** Returns the sequence number of the segment; only of a footer that was read. */
   long sequence() {
     return sequence;
   }
 
-  /** Where the entries end, in bytes from the beginning of the segment. */
+  /** Returns the end of the entries, in bytes from the beginning of the segment. */
   int dataEnd() {
     return dataEnd;
   }
@@ -248,12 +248,12 @@ final class SegmentFooter {
     return places[number];
   }
 
-  /** Whether an entry is of a block of an in-memory family. */
+  /** Returns whether an entry is of a block of an in-memory family. */
   boolean isInMemory(int number) {
     return (categories[number] & Location.IN_MEMORY) != 0;
   }
 
-  /** What an entry takes, in bytes; 0 if it came to nothing. */
+  /** Returns the size of an entry in bytes; 0 if it was discarded. */
   int length(int number) {
     return lengths[number];
   }
@@ -262,17 +262,17 @@ final class SegmentFooter {
     return categories[number];
   }
 
-  /** The block's size in its file with its header, in bytes; 0 if not known. */
+  /** Returns the block's size in its file with its header, in bytes; 0 if not known. */
   int onDiskSize(int number) {
     return sizes[number];
   }
 
-  /** Returns the number of the entry at a place, negative if none begins there. */
+  /** Returns the number of the entry at an offset, negative if none begins there. */
   int entryAt(int place) {
     return Arrays.binarySearch(places, 0, count, place);
   }
 
-  /** How many files there are, whose names and regions go by numbers from 0 on. */
+  /** Returns the number of files; names and regions are numbered from 0. */
   int fileCount() {
     return nameCount;
   }
@@ -281,12 +281,12 @@ final class SegmentFooter {
     return names[file];
   }
 
-  /** Returns the region of a file in a footer that was read, null if it was not known. */
+  /** Returns the region of a file, null if it was not known; only of a footer that was read. */
   String region(int file) {
     return regions[file];
   }
 
-  /** Returns where an entry is, with an access count of 0. */
+  /** Returns the location of an entry, with an access count of 0. */
   long location(int segment, int number) {
     return Location.of(segment, places[number], lengths[number], 0, categories[number]);
   }
@@ -294,8 +294,8 @@ final class SegmentFooter {
   /**
    * Writes footer and trailer to the end of a segment.
    * @param segment         the whole segment; position and limit change
-   * @param segmentOfDevice the number that the segment has on its device
-   * @return where the footer begins
+   * @param segmentOfDevice the number of the segment on its device
+   * @return the offset of the footer
    */
   int write(ByteBuffer segment, Superblock device, int segmentOfDevice, long sequence,
     Regions regionsOf) {
@@ -382,7 +382,7 @@ final class SegmentFooter {
   /**
    * Reads a footer.
    * @param bytes all of it, without the trailer
-   * @return null if it is not what was written, or nothing that could have been
+   * @return null if the checksum does not match, or the content is invalid
    */
   static SegmentFooter read(ByteBuffer bytes, Trailer trailer) {
     bytes.clear();

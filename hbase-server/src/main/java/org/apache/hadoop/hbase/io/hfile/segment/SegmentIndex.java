@@ -25,26 +25,26 @@ import java.util.concurrent.atomic.LongAdder;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * Where each block is: a map from file number and block offset to {@link Location}, outside the
- * heap, of {@value IndexPartition#SLOT_BYTES} bytes a slot. With the slots that are empty it comes
- * to less than 20 bytes a block once it is filled, to less than {@value #MAX_BLOCK_BYTES} when
- * blocks are replaced by others, and its objects on the heap to less than a tenth of a byte.
+ * An off-heap map from file number and block offset to {@link Location}, with
+ * {@value IndexPartition#SLOT_BYTES} bytes per slot. Including empty slots it takes less than 20
+ * bytes per block once it is filled, less than {@value #MAX_BLOCK_BYTES} when blocks are replaced
+ * by others, and less than a tenth of a byte per block on the heap.
  * <p>
- * The map is cut into partitions by file and stretch of {@value #STRETCH_BYTES} bytes of it, so
- * that the blocks of a file are found by a walk over few of them. Each is a hash table of its own
- * ({@link IndexPartition}), which a look-up reads without a lock, in two places at most, and which
- * grows when it needs to: so the longest wait of a writer is for the copy of one partition,
- * whatever the size of the whole, and nobody else waits at all.
+ * The map is partitioned by file and by stretches of {@value #STRETCH_BYTES} bytes of a file, so
+ * that the blocks of a file are found by a scan of few partitions. Each partition is a hash table
+ * of its own ({@link IndexPartition}). A lookup reads at most two buckets of it without a lock. A
+ * table grows when it needs to, so the longest wait of a writer is for the copy of one partition,
+ * whatever the size of the whole, and no other thread waits.
  * <p>
  * Thread-safe. File numbers are from 1 to {@link #MAX_FILE_ID}, offsets from 0 to
- * {@link #MAX_OFFSET}; others are an {@link IllegalArgumentException} for a writer and absent for a
- * reader.
+ * {@link #MAX_OFFSET}; for other values, a write throws {@link IllegalArgumentException} and a
+ * lookup returns absent.
  */
 @InterfaceAudience.Private
 public final class SegmentIndex {
-  /** The largest number of a file; the smallest is 1. */
+  /** Maximum file number; the minimum is 1. */
   public static final int MAX_FILE_ID = IndexKey.MAX_FILE_ID;
-  /** The largest offset of a block in its file, 1 TB less one byte. */
+  /** Maximum offset of a block in its file, 1 TB less one byte. */
   public static final long MAX_OFFSET = IndexKey.MAX_OFFSET;
 
   private static final int STRETCH_BITS = 25;
@@ -52,16 +52,21 @@ public final class SegmentIndex {
   private static final int BLOCKS_PER_PARTITION = 4096;
   private static final int MAX_PARTITIONS = 1 << 17;
   /**
-   * Bytes in pages that a block takes at most. A table has grown by an eighth at 92 %, and so is 82
-   * % full at least while it fills: 19.5 bytes. Blocks that are replaced in the order in which they
-   * came leave tables which have not shrunk yet: up to 23 were measured.
+   * Maximum number of bytes in pages per block. A table grows by an eighth at 92 %, and so is at
+   * least 82 % full while it fills: 19.5 bytes. Blocks that are replaced in insertion order leave
+   * tables that have not shrunk yet: up to 23 bytes were measured.
    */
   private static final int MAX_BLOCK_BYTES = 24;
-  /** For the tables that are copied at a time, 20 pages each, and for pages to shrink with. */
+  /**
+   * For the tables that are copied at a time, 20 pages each, and for pages that shrinking needs.
+   */
   private static final long SLACK_BYTES = 2L << 20;
   private static final long MIN_BUDGET_BYTES = 4L << 20;
 
-  /** Chooses all; with it the number of what is chosen is known beforehand. */
+  /**
+   * Selects all blocks; recognized by {@link IndexPartition#collect}, which then knows the number
+   * of results beforehand.
+   */
   static final Filter ALL = (file, offset, location) -> true;
 
   private static final int SNAPSHOT_MAGIC = 0x5347_4958;
@@ -74,14 +79,14 @@ public final class SegmentIndex {
   private final LongAdder size = new LongAdder();
   private final LongAdder refused = new LongAdder();
 
-  /** Takes blocks. */
+  /** Receives blocks. */
   @InterfaceAudience.Private
   @FunctionalInterface
   public interface Visitor {
     void visit(int fileId, long offset, long location);
   }
 
-  /** Chooses blocks. */
+  /** Selects blocks. */
   @InterfaceAudience.Private
   @FunctionalInterface
   public interface Filter {
@@ -89,9 +94,9 @@ public final class SegmentIndex {
   }
 
   /**
-   * Makes an empty index.
-   * @param expectedBlocks about how many blocks there will be; with far more of them, a growing
-   *                       partition takes longer to copy
+   * Creates an empty index.
+   * @param expectedBlocks approximate number of blocks; with far more of them, a growing partition
+   *                       takes longer to copy
    */
   public SegmentIndex(long expectedBlocks) {
     this(expectedBlocks, new PagePool());
@@ -110,15 +115,15 @@ public final class SegmentIndex {
   }
 
   /**
-   * Returns the memory outside the heap that an index of so many blocks needs at most, in bytes: 24
-   * for each block, 2 MB for tables that are being copied, and 4 MB at least.
+   * Returns the maximum off-heap memory of an index of this many blocks, in bytes: 24 for each
+   * block, 2 MB for tables that are being copied, and at least 4 MB.
    */
   static long maxBytesFor(long expectedBlocks) {
     return PagePool.bytesOfSlabsFor(
       Math.max(MIN_BUDGET_BYTES, expectedBlocks * MAX_BLOCK_BYTES + SLACK_BYTES));
   }
 
-  /** Returns where a block is, or {@link Location#ABSENT}. Takes no lock. */
+  /** Returns the location of a block, or {@link Location#ABSENT}. Takes no lock. */
   public long get(int fileId, long offset) {
     return IndexKey.isBlock(fileId, offset)
       ? partitionOf(fileId, offset).get(IndexKey.mix(IndexKey.block(fileId, offset)))
@@ -126,17 +131,18 @@ public final class SegmentIndex {
   }
 
   /**
-   * Notes where a block is.
-   * @return where it was, {@link Location#ABSENT} if it was not there before,
-   *         {@link Location#REFUSED} if it is not there now, for there is no memory
+   * Sets the location of a block.
+   * @return the former location, {@link Location#ABSENT} if there was none,
+   *         {@link Location#REFUSED} if the block was not added because no memory is available
    */
   public long put(int fileId, long offset, long location) {
     return put(fileId, offset, location, true);
   }
 
   /**
-   * Notes where a block is if that is not known yet.
-   * @return where it is by another's word, or as for {@link #put}
+   * Sets the location of a block if it is absent.
+   * @return the existing location, {@link Location#ABSENT} if there was none,
+   *         {@link Location#REFUSED} if the block was not added because no memory is available
    */
   public long putIfAbsent(int fileId, long offset, long location) {
     return put(fileId, offset, location, false);
@@ -145,7 +151,7 @@ public final class SegmentIndex {
   private long put(int fileId, long offset, long location, boolean replaces) {
     check(fileId, offset);
     if (!Location.isPresent(location)) {
-      throw new IllegalArgumentException("No location: " + location);
+      throw new IllegalArgumentException("Invalid location: " + location);
     }
     long key = IndexKey.mix(IndexKey.block(fileId, offset));
     IndexPartition partition = partitionOf(fileId, offset);
@@ -171,14 +177,14 @@ public final class SegmentIndex {
   }
 
   /**
-   * Notes that a block is elsewhere now, if it was where the caller thinks it was.
-   * @param expected where it was, whatever its access count
-   * @param location where it is, with the access count it is to have
+   * Replaces the location of a block, if it is the expected one.
+   * @param expected the current location; its access count is ignored
+   * @param location the new location, with its access count
    */
   public boolean replace(int fileId, long offset, long expected, long location) {
     check(fileId, offset);
     if (!Location.isPresent(location)) {
-      throw new IllegalArgumentException("No location: " + location);
+      throw new IllegalArgumentException("Invalid location: " + location);
     }
     IndexPartition partition = partitionOf(fileId, offset);
     partition.lock();
@@ -198,15 +204,15 @@ public final class SegmentIndex {
   }
 
   /**
-   * Forgets a block, if it is where the caller thinks it is.
-   * @param expected where it is, whatever its access count
-   * @return the location that was forgotten, {@link Location#ABSENT} if none was
+   * Removes a block, if its location is the expected one.
+   * @param expected the current location; its access count is ignored
+   * @return the removed location, {@link Location#ABSENT} if none was removed
    */
   public long remove(int fileId, long offset, long expected) {
     return remove(fileId, offset, expected, false);
   }
 
-  /** Forgets a block and returns where it was, {@link Location#ABSENT} if it was not there. */
+  /** Removes a block and returns its location, {@link Location#ABSENT} if it was absent. */
   public long remove(int fileId, long offset) {
     return remove(fileId, offset, Location.ABSENT, true);
   }
@@ -236,9 +242,9 @@ public final class SegmentIndex {
   }
 
   /**
-   * Notes that a block was asked for. A hint: does nothing if the block has moved, if it was asked
-   * for often enough, or if a writer is at work in its partition.
-   * @param location where it is, as {@link #get} said
+   * Counts a request for a block. A hint: does nothing if the block has moved, if its access count
+   * is at the maximum, or if a writer is active in its partition.
+   * @param location the location returned by {@link #get}
    */
   public void touch(int fileId, long offset, long location) {
     if (Location.access(location) == Location.MAX_ACCESS || !IndexKey.isBlock(fileId, offset)) {
@@ -261,11 +267,11 @@ public final class SegmentIndex {
   }
 
   /**
-   * Visits the blocks of a file. One that comes or goes meanwhile may be missed, or visited though
-   * it is gone. The visitor is called without a lock. Costs one partition's walk for each
+   * Visits the blocks of a file. A block that is inserted or removed concurrently may be missed, or
+   * visited after its removal. The visitor is called without a lock. Scans one partition for each
    * {@value #STRETCH_BYTES} bytes of the file.
-   * @param from the least offset
-   * @param to   the largest offset
+   * @param from the minimum offset
+   * @param to   the maximum offset
    */
   public void forEachOf(int fileId, long from, long to, Visitor visitor) {
     forEachStretch(fileId, from, to,
@@ -290,19 +296,23 @@ public final class SegmentIndex {
     }
   }
 
-  /** Visits all blocks, with no more than a partition's copied at a time; else as forEachOf. */
+  /**
+   * Visits all blocks, and holds a copy of one partition at a time. A block that is inserted or
+   * removed concurrently may be missed, or visited after its removal. The visitor is called without
+   * a lock.
+   */
   public void forEach(Visitor visitor) {
     for (IndexPartition partition : partitions) {
       forEachIn(partition, ALL, visitor);
     }
   }
 
-  /** Returns in how many parts {@link #forEachIn} visits all blocks. */
+  /** Returns the number of partitions, for {@link #forEachIn}. */
   public int getPartitionCount() {
     return partitions.length;
   }
 
-  /** Visits the blocks of one partition, as {@link #forEach} does. */
+  /** Visits the blocks of one partition, with the guarantees of {@link #forEach}. */
   public void forEachIn(int partition, Visitor visitor) {
     forEachIn(partitions[partition], ALL, visitor);
   }
@@ -322,22 +332,22 @@ public final class SegmentIndex {
   }
 
   /**
-   * Forgets blocks of one partition.
-   * @param filter whether a block is to be forgotten; called with the partition's lock, so it is to
-   *               be short and not to use the index
-   * @param gone   told of each block that was forgotten, without a lock
-   * @return how many were forgotten
+   * Removes blocks of one partition.
+   * @param filter selects the blocks to remove; called with the partition's lock, so it must be
+   *               short and must not use the index
+   * @param gone   receives each removed block, without a lock
+   * @return the number of removed blocks
    */
   public int removeIn(int partition, Filter filter, Visitor gone) {
     return removeIn(partitions[partition], filter, gone);
   }
 
   /**
-   * Forgets the blocks of a file, at the cost of {@link #forEachOf}.
-   * @param from the least offset
-   * @param to   the largest offset
-   * @param gone told of each block that was forgotten, without a lock
-   * @return how many were forgotten
+   * Removes the blocks of a file, at the cost of {@link #forEachOf}.
+   * @param from the minimum offset
+   * @param to   the maximum offset
+   * @param gone receives each removed block, without a lock
+   * @return the number of removed blocks
    */
   public int removeOf(int fileId, long from, long to, Visitor gone) {
     int[] removed = new int[1];
@@ -369,7 +379,7 @@ public final class SegmentIndex {
     }
   }
 
-  /** Forgets all blocks. The memory is kept for those that come. */
+  /** Removes all blocks. The memory is kept for later blocks. */
   public void clear() {
     for (IndexPartition partition : partitions) {
       partition.lock();
@@ -387,30 +397,30 @@ public final class SegmentIndex {
     return size.sum();
   }
 
-  /** Returns the memory outside the heap, in bytes, that which waits to be used included. */
+  /** Returns the off-heap memory in bytes, including unused pages. */
   public long getOffHeapBytes() {
     return pool.getBytes();
   }
 
-  /** Returns what {@link #getOffHeapBytes} can reach, in bytes. */
+  /** Returns the maximum of {@link #getOffHeapBytes}, in bytes. */
   public long getMaxOffHeapBytes() {
     return pool.getMaxBytes();
   }
 
   /**
-   * Returns how many blocks were not put, for there was no memory: the pool is at its budget, or
-   * direct memory at the reserve for others.
+   * Returns the number of blocks that were not added because no memory was available: the pool is
+   * at its budget, or direct memory is at the reserve for others.
    */
   public long getRefusedCount() {
     return refused.sum();
   }
 
-  /** For tests that take the memory. */
+  /** For tests that exhaust the memory. */
   PagePool pool() {
     return pool;
   }
 
-  /** Returns about what the index takes of the heap, in bytes. */
+  /** Returns the approximate heap size of the index, in bytes. */
   public long getHeapBytes() {
     long bytes = pool.getHeapBytes() + (long) partitions.length * Long.BYTES;
     for (IndexPartition partition : partitions) {
@@ -421,7 +431,7 @@ public final class SegmentIndex {
 
   /**
    * Writes all blocks as they are in memory, each partition with a checksum.
-   * @throws IOException if the output does
+   * @throws IOException if writing fails
    */
   public void writeTo(DataOutput out) throws IOException {
     out.writeInt(SNAPSHOT_MAGIC);
@@ -439,18 +449,18 @@ public final class SegmentIndex {
   }
 
   /**
-   * Reads what {@link #writeTo} has written into an index that is empty and that nobody else uses.
-   * @throws IOException if it is not that, or if it was written by an index with another number of
+   * Reads the output of {@link #writeTo} into an empty index that no other thread uses.
+   * @throws IOException if the input is invalid, or was written by an index with another number of
    *                     partitions or on another kind of machine; the index is empty then
    */
   public void readFrom(DataInput in) throws IOException {
     boolean read = false;
     try {
       if (in.readInt() != SNAPSHOT_MAGIC || in.readInt() != SNAPSHOT_VERSION) {
-        throw new IOException("Not an index of segments, or of another version");
+        throw new IOException("Not a segment index, or one of another version");
       }
       if (in.readByte() != BYTE_ORDER || in.readInt() != partitions.length) {
-        throw new IOException("An index of another machine or of another number of partitions");
+        throw new IOException("The index has another byte order or number of partitions");
       }
       for (IndexPartition partition : partitions) {
         partition.lock();
@@ -476,7 +486,7 @@ public final class SegmentIndex {
 
   private static void check(int fileId, long offset) {
     if (!IndexKey.isBlock(fileId, offset)) {
-      throw new IllegalArgumentException("No block: file " + fileId + ", offset " + offset);
+      throw new IllegalArgumentException("Invalid block: file " + fileId + ", offset " + offset);
     }
   }
 

@@ -31,15 +31,15 @@ import org.apache.yetus.audience.InterfaceAudience;
 /**
  * Inserts entries into the open segment of a {@link SegmentStore}, and opens the next one when it
  * is full. The inserting thread copies the block, which can be read from memory at once; the full
- * segment goes to the writer of its device.
+ * segment is enqueued for the writer of its device.
  * <p>
  * <b>Invariants.</b> At most one segment is open; only {@link #openNext}, {@link #leave} and
- * {@link #stop} replace it, under {@link StoreMonitor#lock}, and each seals it as it goes to the
- * writer's queue, so no entry is reserved in a segment after that. Every reserved entry is reported
+ * {@link #stop} replace it, under {@link StoreMonitor#lock}, and each seals it as it is enqueued
+ * for the writer, so no entry is reserved in a segment after that. Every reserved entry is reported
  * to {@link SegmentBuffer#copied}, also if its copy fails, so that the writer's wait for the copies
- * ends. The directory learns of an entry after its bytes are in the segment, and before the copy is
- * reported, so that a writer that fails finds all entries that it has to take out. The last clean
- * segment is left to the cleaner, whose entries must have a place to go to. Thread-safe.
+ * ends. An entry is added to the directory after its bytes are in the segment and before the copy
+ * is reported, so that a writer that fails finds all entries that it must remove. The last clean
+ * segment is reserved for the cleaner, which needs space for rewritten entries. Thread-safe.
  */
 @InterfaceAudience.Private
 final class SegmentInserter {
@@ -51,10 +51,10 @@ final class SegmentInserter {
   private final SegmentDirectory directory;
   private final SegmentStoreMetrics metrics;
   private final int maxData;
-  /** Guarded by the lock, as the next one is. */
+  /** Guarded by the lock, as is the next field. */
   private final ArrayDeque<ByteBuffer> freeMemory = new ArrayDeque<>();
   private int nextDevice;
-  /** What the next segment is to keep. */
+  /** Complete files to be recorded in the next segment. */
   private final Queue<CompleteFile> toKeep = new ConcurrentLinkedQueue<>();
   /** Changed under the lock. */
   private volatile SegmentBuffer open;
@@ -75,17 +75,17 @@ final class SegmentInserter {
     }
   }
 
-  /** Whether a block of this serialized length could be stored at all. */
+  /** Returns whether a block of this serialized length fits in a segment. */
   boolean accepts(int dataLength) {
     return dataLength > 0 && dataLength <= maxData;
   }
 
   /**
-   * Stores a block: copies it, and tells the directory. The caller keeps its reference. Failures of
-   * a device are counted and never thrown.
-   * @param category  as {@link Location#categoryOf} says, with {@link Location#IN_MEMORY} for one
-   *                  of an in-memory family
-   * @param waitNanos how long to wait for room, 0 to be refused at once if there is none
+   * Stores a copy of a block, and adds it to the directory. The caller keeps its reference.
+   * Failures of a device are counted and never thrown.
+   * @param category  a value of {@link Location#categoryOf}, with {@link Location#IN_MEMORY} for a
+   *                  block of an in-memory family
+   * @param waitNanos maximum time to wait for room, 0 to be refused at once if there is none
    * @return whether it is stored
    * @throws InterruptedException if the thread is interrupted while it waits
    */
@@ -123,7 +123,7 @@ final class SegmentInserter {
     }
   }
 
-  /** Returns the size of a block in its file, with its header. */
+  /** Returns the size of a block in its file, with its header, in bytes. */
   static int onDiskSize(Cacheable block) {
     return block instanceof HFileBlock
       ? ((HFileBlock) block).getOnDiskSizeWithHeader()
@@ -140,8 +140,8 @@ final class SegmentInserter {
   }
 
   /**
-   * Has the next process know that a file is complete, once the segment is written that is open
-   * now, or the next one.
+   * Records for the next process that a file is complete. The record takes effect when the open
+   * segment, or the next one, is written.
    */
   void keep(CompleteFile file) {
     SegmentBuffer current = open;
@@ -150,7 +150,7 @@ final class SegmentInserter {
     }
   }
 
-  /** Whether there is a place, in a segment, for all that is to be kept. */
+  /** Returns whether all pending records of complete files are in a segment. */
   boolean keepsAll() {
     return toKeep.isEmpty();
   }
@@ -181,11 +181,11 @@ final class SegmentInserter {
   }
 
   /**
-   * Stores a copy of an entry that was read from a segment which is about to be overwritten.
+   * Stores a copy of an entry that was read from a segment that is about to be overwritten.
    * @param entry      all of it, checked
    * @param onDiskSize as for {@link SegmentFooter#add}
-   * @param waitNanos  how long to wait for room
-   * @return whether the copy has taken the place of the entry
+   * @param waitNanos  maximum time to wait for room
+   * @return whether the copy has replaced the entry
    */
   boolean rewrite(String fileName, long blockOffset, ByteBuffer entry, int onDiskSize, long from,
     long waitNanos) throws InterruptedException {
@@ -221,7 +221,7 @@ final class SegmentInserter {
       copy.put(entry);
       EntryTrailer.local().rewrite(copy, to.sequence());
       table.lives(to.segment(), length);
-      // Once more, and it is hot again
+      // One more request makes it hot again.
       moved = directory.moved(fileName, blockOffset, from, Location.of(to.segment(),
         SegmentBuffer.place(reserved), length, 1, Location.kind(from)));
       if (!moved) {
@@ -234,10 +234,10 @@ final class SegmentInserter {
   }
 
   /**
-   * Sees to it that another segment is open than the one that has no room.
-   * @param full     the one that was open
-   * @param cleaning whether the cleaner asks, which may have the last clean segment
-   * @return whether there is one
+   * Replaces the open segment when it has no room.
+   * @param full     the former open segment
+   * @param cleaning whether the caller is the cleaner, which may use the last clean segment
+   * @return whether a segment is open
    */
   private boolean openNext(SegmentBuffer full, boolean cleaning) {
     lock.lock();
@@ -275,8 +275,8 @@ final class SegmentInserter {
   }
 
   /**
-   * Returns a device that can be written and has a clean segment: the one for which the fewest
-   * segments wait, or the next in turn of several; one that stalls only if all do.
+   * Returns a writable device that has a clean segment: the one with the fewest waiting segments,
+   * round-robin among equals; a stalled one only if all of them stall.
    */
   private StoreDevice deviceToOpenOn(boolean cleaning) {
     int clean = 0;
@@ -292,7 +292,7 @@ final class SegmentInserter {
         next = next == null || device.waiting < next.waiting ? device : next;
       }
     }
-    // What the cleaner saves must have a place to go to
+    // The cleaner needs a segment for rewritten entries.
     return clean > (cleaning ? 0 : 1) ? next : null;
   }
 
@@ -320,7 +320,9 @@ final class SegmentInserter {
     }
   }
 
-  /** Gives the open segment to its writer if it is on this device, which gets no other. */
+  /**
+   * Enqueues the open segment for its writer if it is on this device, which gets no new segments.
+   */
   void leave(StoreDevice device) {
     lock.lock();
     try {
@@ -334,7 +336,7 @@ final class SegmentInserter {
     }
   }
 
-  /** Gives the open segment to its writer, if there is one. Called with the lock held. */
+  /** Enqueues the open segment for its writer, if there is one. Requires the lock. */
   void stop() {
     if (open != null) {
       closeOpen();

@@ -35,35 +35,35 @@ import org.slf4j.LoggerFactory;
  * Reads blocks of a {@link SegmentStore}, from a segment in memory or from its device.
  * <p>
  * <b>Invariant.</b> A read takes no lock and holds nothing that keeps its segment from being
- * overwritten, except a reference to the memory of a segment in memory; so an entry counts only if
- * its {@link EntryTrailer} says that its bytes are those of the block. Every race with writers and
- * the cleaner, and every damage on the device, ends in a miss at worst. An entry that is not the
- * block's, or that cannot be read, is taken out of the directory, if the directory still has it at
- * that place, so that a damaged place is read once. Every buffer that a read allocates belongs to
- * the block that it returns or is released. Thread-safe.
+ * overwritten, except a reference to the memory of a segment in memory; so an entry is valid only
+ * if its {@link EntryTrailer} proves that its bytes are those of the block. Every race with writers
+ * and the cleaner, and any damage on the device, causes at worst a miss. An entry that is not the
+ * block's, or that cannot be read, is removed from the directory, if the directory still has it at
+ * that location, so that a damaged location is read once. Every buffer that a read allocates
+ * belongs to the returned block or is released. Thread-safe.
  */
 @InterfaceAudience.Private
 final class SegmentReader {
   private static final Logger LOG = LoggerFactory.getLogger(SegmentReader.class);
 
-  /** How many adjacent blocks are read at once at most, and how many bytes. */
+  /** Maximum number of adjacent blocks in one read, and maximum number of their bytes. */
   static final int MAX_JOINED_BLOCKS = 4;
   static final int MAX_JOINED_BYTES = 256 << 10;
-  /** Maximum number of concurrent joined reads; more are not joined. */
+  /** Maximum number of concurrent joined reads; further blocks are read one by one. */
   static final int MAX_JOINED_READS = 8;
 
   private static final int TAG_READ = EntryTrailer.SIZE;
-  /** How many segments' footers are kept for {@link #readBlockSize}. */
+  /** Number of footers that are cached for {@link #readBlockSize}. */
   private static final int KEPT_FOOTERS = 8;
 
   private final SegmentTable table;
   private final DeviceOutages outages;
   private final SegmentDirectory directory;
   private final SegmentStoreMetrics metrics;
-  /** By segment; for {@link #readBlockSize}. */
+  /** Cached footers by segment, for {@link #readBlockSize}. */
   private final AtomicReferenceArray<KeptFooter> footers =
     new AtomicReferenceArray<>(KEPT_FOOTERS);
-  /** Direct memory for reads of several blocks, allocated when it is first needed. */
+  /** Direct memory for joined reads, allocated on first use. */
   private final Queue<ByteBuffer> joinedReads = new ArrayBlockingQueue<>(MAX_JOINED_READS);
   private final AtomicInteger joinedReadsMade = new AtomicInteger();
 
@@ -77,10 +77,10 @@ final class SegmentReader {
 
   /**
    * Reads a block.
-   * @param location what the directory has for it
-   * @return the block, with a reference for the caller; null if it cannot be had. If that is so
-   *         because its bytes are not there, the directory was told. The directory may have
-   *         another place for it by then, if the entry was moved meanwhile.
+   * @param location the block's location in the directory
+   * @return the block, with a reference for the caller; null if it cannot be read. If its bytes are
+   *         not at the location, the entry was removed from the directory. The directory may have a
+   *         newer location by then, if the entry was moved meanwhile.
    */
   Cacheable read(CachedFile file, long blockOffset, long location, ByteBuffAllocator allocator) {
     int segment = Location.segment(location);
@@ -102,8 +102,8 @@ final class SegmentReader {
         bad(file.name(), blockOffset, location);
       }
     } catch (IOException | RuntimeException e) {
-      // The sum is right, yet it is no block: it was none when it was written.
-      LOG.warn("What is stored of {} at {} is not a block", file.name(), blockOffset, e);
+      // The checksum matches, yet it is not a valid block: it was not when it was written.
+      LOG.warn("The stored entry of {} at {} is not a block", file.name(), blockOffset, e);
       bad(file.name(), blockOffset, location);
     } finally {
       if (!returned) {
@@ -113,27 +113,27 @@ final class SegmentReader {
     return null;
   }
 
-  /** The caller's view of the blocks behind one that is read. */
+  /** The caller's view of the blocks that follow a block being read. */
   @InterfaceAudience.Private
   interface Neighbours {
-    /** Returns where the directory has a block of the same file. */
+    /** Returns the directory's location of a block of the same file. */
     long locate(long blockOffset);
 
-    /** Takes a block, with the caller's reference, also if this throws. */
+    /** Receives a block and its reference, even if this method throws. */
     void accept(long blockOffset, long location, Cacheable block);
   }
 
   /**
-   * As {@link #read}, and reads those behind the block in its file with it, if they lie behind it
-   * in its segment too. Each is checked for itself: one that was overwritten or is damaged, and
-   * those behind it, are just not among them.
-   * @param neighbours takes up to {@value #MAX_JOINED_BLOCKS} - 1 of them
+   * Reads a block as {@link #read} does, together with the following blocks of its file that are
+   * adjacent in its segment. Each block is verified separately: if one was overwritten or is
+   * damaged, it and the following ones are omitted.
+   * @param neighbours receives up to {@value #MAX_JOINED_BLOCKS} - 1 of them
    */
   Cacheable readWithNext(CachedFile file, long blockOffset, long location,
     ByteBuffAllocator allocator, Neighbours neighbours) {
     int segment = Location.segment(location);
     int length = Location.length(location);
-    // What is in memory is copied, one by one.
+    // Blocks in memory are copied one by one.
     ByteBuffer joined = !table.has(segment) || table.memory(segment) != null
       || 2 * length > MAX_JOINED_BYTES ? null : takeJoined();
     if (joined == null) {
@@ -148,7 +148,7 @@ final class SegmentReader {
         ? copyOut(joined, 0, file, blockOffset, location, allocator)
         : null;
       if (first == null) {
-        // Perhaps because of what is behind it.
+        // The cause may be in the following blocks.
         return read(file, blockOffset, location, allocator);
       }
       boolean returned = false;
@@ -175,7 +175,7 @@ final class SegmentReader {
       try {
         joined = ByteBuffer.allocateDirect(MAX_JOINED_BYTES);
       } catch (OutOfMemoryError e) {
-        LOG.warn("No direct memory to read several blocks at once; they are read one by one", e);
+        LOG.warn("No direct memory for joined reads; blocks are read one by one", e);
       }
     }
     return joined;
@@ -204,7 +204,7 @@ final class SegmentReader {
     }
   }
 
-  /** Returns the block of an entry that was read among others, null if that is not the block's. */
+  /** Returns the block of an entry in a joined read, null if the entry is not the block's. */
   private Cacheable copyOut(ByteBuffer joined, int at, CachedFile file, long blockOffset,
     long location, ByteBuffAllocator allocator) {
     ByteBuffer bytes = joined.duplicate();
@@ -229,7 +229,7 @@ final class SegmentReader {
       metrics.reads.increment();
       return block;
     } catch (IOException | RuntimeException e) {
-      LOG.debug("What is stored of {} at {} is not a block", file.name(), blockOffset, e);
+      LOG.debug("The stored entry of {} at {} is not a block", file.name(), blockOffset, e);
       return null;
     } finally {
       if (!returned) {
@@ -238,7 +238,7 @@ final class SegmentReader {
     }
   }
 
-  /** A segment of which the size of a block was requested. */
+  /** A segment in which the size of a block was requested. */
   private static final class KeptFooter {
     private final int segment;
     private final long sequence;
@@ -257,10 +257,10 @@ final class SegmentReader {
   }
 
   /**
-   * Returns the size of a block in its file with its header, in bytes, or -1 if it cannot be had.
-   * It is read from the end of its entry, or, as a prefetch asks for the sizes of all blocks of a
-   * file, which are neighbours, from the segment's footer, once for all of them. Either is trusted
-   * that the rest is there.
+   * Returns the size of a block in its file with its header, in bytes, or -1 if it cannot be read.
+   * The size is read from the end of the entry or, because a prefetch requests the sizes of all
+   * blocks of a file, which are adjacent, from the segment's footer, once for all of them. In both
+   * cases the rest of the entry is not verified.
    */
   int readBlockSize(CachedFile file, long blockOffset, long location) {
     int segment = Location.segment(location);
@@ -287,7 +287,7 @@ final class SegmentReader {
     return local.onDiskSize();
   }
 
-  /** Returns a block's size by its segment's footer, 0 if it is not to be had there. */
+  /** Returns a block's size from its segment's footer, 0 if it is not available there. */
   private int sizeInFooter(CachedFile file, long blockOffset, long location) {
     int segment = Location.segment(location);
     long sequence = table.sequence(segment);
@@ -307,7 +307,7 @@ final class SegmentReader {
       && footer.name(entry).equals(file.name()) ? footer.onDiskSize(entry) : 0;
   }
 
-  /** Returns a segment's footer, one without entries if it cannot be had. */
+  /** Returns a segment's footer, or an empty one if it cannot be read. */
   private SegmentFooter footerOrNothing(int segment) {
     StoreDevice device = table.deviceOf(segment);
     SegmentFooter footer = null;
@@ -323,22 +323,25 @@ final class SegmentReader {
     return footer == null ? new SegmentFooter() : footer;
   }
 
-  /** Whether a block at this place could be had, as far as is known without a read. */
+  /** Returns whether a block at this location is readable, as far as is known without a read. */
   boolean isReadable(long location) {
     int segment = Location.segment(location);
     return table.has(segment)
       && (table.deviceOf(segment).isReadable() || table.memory(segment) != null);
   }
 
-  /** What a {@link #fetch} has come to. */
+  /** The result of {@link #fetch}. */
   private enum Fetched {
     DONE,
-    /** The device is bypassed or stalls. */
+    /** The device is bypassed or stalled. */
     NOT_TRIED,
     FAILED
   }
 
-  /** As the other, for an entry, which is forgotten if its place cannot be read. */
+  /**
+   * Fills a buffer with an entry, from memory or from the device. Removes the entry from the
+   * directory if its location cannot be read.
+   */
   private boolean fetch(ByteBuff to, int segment, int place, CachedFile file, long blockOffset,
     long location) {
     Fetched fetched = tryToFetch(to, segment, place);
@@ -352,7 +355,10 @@ final class SegmentReader {
     return fetched == Fetched.DONE;
   }
 
-  /** Fills a buffer, from memory or from the device. Returns false, and counts it, if it cannot. */
+  /**
+   * Fills a buffer, from memory or from the device. Returns false and counts the failure if it
+   * cannot.
+   */
   private boolean fetch(ByteBuff to, int segment, int place) {
     return tryToFetch(to, segment, place) == Fetched.DONE;
   }

@@ -26,12 +26,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Brings to the directory what is in the segments of one device that a former process has written,
- * while the store is in use, in a thread of its own: first reads the trailer of each segment, which
- * says how old it is, then the footers, newest first. The blocks' bytes are not read; each is
- * checked when it is requested. A segment whose trailer or footer is not whole has no content, and
- * that is all it costs; so has one that was being overwritten when the process ended, whose first
- * entry is not the one of the footer any more.
+ * Recovers into the directory what a former process has written to the segments of one device,
+ * while the store is in use, in a thread of its own. First reads the trailer of each segment, which
+ * has its sequence number, then the footers, newest first. The blocks' bytes are not read; each is
+ * verified when it is requested. A segment with a damaged trailer or footer is treated as empty,
+ * which is the only loss. So is a segment that was being overwritten when the process ended; its
+ * first entry no longer matches its footer.
  */
 @InterfaceAudience.Private
 final class SegmentRecovery implements Runnable {
@@ -44,7 +44,10 @@ final class SegmentRecovery implements Runnable {
   private final DroppedFiles dropped;
   private final SegmentDirectory directory;
   private final SegmentStoreMetrics metrics;
-  /** Files that are complete by a footer, of all devices, whose blocks may be on several. */
+  /**
+   * Files that are complete according to a footer. Shared by all devices, since the blocks of a
+   * file may be on several.
+   */
   private final ConcurrentMap<String, CompleteFile> complete;
   private final long start = System.nanoTime();
   private long nextReport = start + REPORT_INTERVAL;
@@ -64,12 +67,12 @@ final class SegmentRecovery implements Runnable {
     this.complete = complete;
   }
 
-  /** Ends before it is done, at the next segment. */
+  /** Stops the recovery at the next segment. */
   void stop() {
     stopped = true;
   }
 
-  /** Whether all that could be found has been. */
+  /** Returns whether the recovery is finished. */
   boolean isDone() {
     return done;
   }
@@ -93,12 +96,12 @@ final class SegmentRecovery implements Runnable {
       }
       complete.values().forEach(directory::completeRecovered);
       if (!found.isEmpty()) {
-        LOG.info("{}: {} segments were read in {} ms, {} blocks are back on all devices since",
+        LOG.info("{}: read {} segments in {} ms, {} blocks recovered on all devices since startup",
           device, found.size(), TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start),
           metrics.blocksRecovered.sum() - before);
       }
     } catch (RuntimeException | Error e) {
-      LOG.error("{}: what a former process has written is not recovered", device, e);
+      LOG.error("{}: recovery of blocks of a former process failed", device, e);
     } finally {
       done = !stopped;
       dropped.recovered();
@@ -117,7 +120,7 @@ final class SegmentRecovery implements Runnable {
   private void report(int segments) {
     if (System.nanoTime() - nextReport > 0) {
       nextReport += REPORT_INTERVAL;
-      LOG.info("{}: recovery goes on, {} segments in all; {} blocks are back on all devices",
+      LOG.info("{}: recovery continues, {} segments in all; {} blocks recovered on all devices",
         device, segments, metrics.blocksRecovered.sum());
     }
   }
@@ -182,7 +185,7 @@ final class SegmentRecovery implements Runnable {
     }
   }
 
-  /** Takes out again what was dropped since it was looked at, as a file without blocks. */
+  /** Removes blocks of files that were dropped since they were checked. */
   private void removeDead(int segment, SegmentFooter footer, long[] hashes) {
     for (int i = 0; i < footer.count(); i++) {
       long location = footer.location(segment, i);
@@ -196,7 +199,7 @@ final class SegmentRecovery implements Runnable {
     }
   }
 
-  /** Returns the footer of a segment whose content it is, null if there is none. */
+  /** Returns the footer of a segment, null if the segment has no valid content. */
   private SegmentFooter readFooter(int segment) {
     int term = device.reads().term();
     try {

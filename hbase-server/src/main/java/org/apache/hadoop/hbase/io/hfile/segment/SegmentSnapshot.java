@@ -35,17 +35,17 @@ import java.util.zip.CheckedOutputStream;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * What a cache that was stopped in good order leaves in a file, so that the next one knows all
- * blocks at once: the files, the index, and the state of the segments. It is read once and gone
- * then; what it says is only true of the segments as they were at that moment, which
- * {@link SegmentStore#restore} makes sure of.
+ * The state that a cache saves to a file on a clean stop, so that the next process knows all blocks
+ * at once: the files, the index, and the state of the segments. The file is read once and then
+ * removed. It is valid only for the segments as they were at that moment, which
+ * {@link SegmentStore#restore} verifies.
  */
 @InterfaceAudience.Private
 final class SegmentSnapshot {
   private static final int MAGIC = 0x5347_534e;
   private static final int VERSION = 1;
   private static final int BUFFER_BYTES = 1 << 20;
-  /** Far more than a store of the most segments there can be needs. */
+  /** Far more than a store with the maximum number of segments needs. */
   private static final int MAX_STORE_PART = 1 << 26;
 
   private final Path path;
@@ -55,8 +55,8 @@ final class SegmentSnapshot {
   }
 
   /**
-   * Writes it all, while nobody changes anything. Whatever happens, the file is there as a whole or
-   * not at all.
+   * Writes the snapshot. No other thread may change anything meanwhile. The file is written
+   * completely or not at all.
    */
   void write(CachedFiles files, SegmentIndex index, SegmentStore store) throws IOException {
     Path part = path.resolveSibling(path.getFileName() + ".part");
@@ -84,10 +84,10 @@ final class SegmentSnapshot {
   }
 
   /**
-   * Reads the file, if there is one, and removes it. Files and index are empty before, and filled
-   * only if this returns true.
-   * @return whether files, index and store are now as they were written
-   * @throws IOException if the file cannot be read or is not whole
+   * Reads the file, if it exists, and removes it. Files and index are empty before, and filled only
+   * if this returns true.
+   * @return whether files, index and store have the state that was written
+   * @throws IOException if the file cannot be read or is damaged
    */
   boolean read(CachedFiles files, SegmentIndex index, SegmentStore store) throws IOException {
     if (!Files.exists(path)) {
@@ -123,7 +123,7 @@ final class SegmentSnapshot {
       byte[] storePart = readStorePart(in);
       long read = sum.getValue();
       if (in.readLong() != read) {
-        throw new IOException(path + " does not have the sum of what was written");
+        throw new IOException(path + " has a checksum mismatch");
       }
       return storePart;
     }
@@ -132,7 +132,7 @@ final class SegmentSnapshot {
   private static byte[] readStorePart(DataInput in) throws IOException {
     int length = in.readInt();
     if (length < 0 || length > MAX_STORE_PART) {
-      throw new IOException("No state of segments has " + length + " bytes");
+      throw new IOException("Segment states have an invalid length of " + length + " bytes");
     }
     byte[] storePart = new byte[length];
     in.readFully(storePart);

@@ -21,8 +21,8 @@ import java.util.concurrent.TimeUnit;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * How much can be stored without an eviction. Each insertion needs the answer, so it is cached for
- * a millisecond and costs one reading of the clock. Thread-safe.
+ * Computes how much can be stored without an eviction. Each insertion needs the result, so it is
+ * cached for a millisecond and costs one reading of the clock. Thread-safe.
  */
 @InterfaceAudience.Private
 final class SegmentSpace {
@@ -40,8 +40,8 @@ final class SegmentSpace {
   }
 
   /**
-   * Whether a device has segments that can be written without an eviction: more clean ones than the
-   * cleaner keeps, or one without live blocks.
+   * Returns whether a device has segments that can be written without an eviction: more clean ones
+   * than the cleaner keeps, or one without live blocks.
    */
   boolean hasSpare() {
     look();
@@ -49,9 +49,9 @@ final class SegmentSpace {
   }
 
   /**
-   * Returns how many segments blocks can have without any of them being reclaimed, about: not those
-   * that are kept clean, are open, are retired, or have no space in the file system, and of a
-   * device that gets no segments those that it has.
+   * Returns the approximate number of segments that blocks can use without a reclaim. Segments that
+   * are kept clean, are open, are retired, or have no space in the file system do not count; of a
+   * device that gets no segments, its current segments count.
    */
   int usableSegments() {
     look();
@@ -69,7 +69,7 @@ final class SegmentSpace {
       for (StoreDevice device : table.devices().all()) {
         if (device.isWritable()) {
           anySpare |= device.clean.size() > device.cleanTarget() || table.hasDead(device);
-          // The open one and the one after it.
+          // The open segment and the next one.
           segments += Math.max(0, device.count() - device.cleanTarget() - 2
             - device.retired.size() - (device.hasNoSpace() ? device.unwritten.size() : 0));
         } else if (device.isWorking()) {

@@ -33,36 +33,36 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Blocks in segments on devices, written one after the other and read one by one.
+ * Stores blocks in segments on devices. Blocks are written sequentially and read individually.
  * <p>
- * This class assembles the parts and has their threads; each part has its invariants in its
+ * This class assembles the parts and owns their threads; the invariants of each part are in its
  * Javadoc:
  * <ul>
- * <li>{@link StoreDevices}, {@link StoreDevice}: what is on which device, and whether it works</li>
+ * <li>{@link StoreDevices}, {@link StoreDevice}: the segments of each device, and its health</li>
  * <li>{@link SegmentTable}: states, sequence numbers and live bytes of the segments</li>
  * <li>{@link InsertionControl}: whether an insertion is admitted, waits, or is refused</li>
  * <li>{@link SegmentInserter}: the open segment, into which an insertion copies its block</li>
  * <li>{@link SegmentWriter}, one per device: large sequential writes of full segments</li>
  * <li>{@link SegmentReader}: reads, without a lock, from memory or device</li>
  * <li>{@link SegmentCleaner}, one per device: reclaims segments ahead of the writers</li>
- * <li>{@link SegmentRecovery}, one per device: inserts what a former process has written into the
+ * <li>{@link SegmentRecovery}, one per device: inserts blocks of a former process into the
  * directory</li>
- * <li>{@link DroppedFiles}: what is not to come back, and the {@link TombstoneLog} of each device
- * </li>
- * <li>{@link DeviceOutages}: what failures of devices cost, their bypass and their return</li>
+ * <li>{@link DroppedFiles}: files that a recovery must not restore, and the {@link TombstoneLog} of
+ * each device</li>
+ * <li>{@link DeviceOutages}: handling of device failures, bypass and return of devices</li>
  * <li>{@link StoreMonitor}: the lock and the lock order</li>
  * </ul>
- * Where a block is, a {@link SegmentDirectory} knows. What a segment costs does not depend on how
- * many there are. Every race between readers, writers and the cleaner ends in a miss at worst, and
- * so does every torn, lost, misplaced or flipped byte on a device.
+ * A {@link SegmentDirectory} has the location of each block. The cost of an operation on a segment
+ * does not depend on the number of segments. Every race between readers, writers and the cleaner
+ * causes at worst a miss, and so does every torn, lost, misplaced or flipped byte on a device.
  */
 @InterfaceAudience.Private
 final class SegmentStore {
   private static final Logger LOG = LoggerFactory.getLogger(SegmentStore.class);
 
-  /** Blocks from here on are not stored: the index has 40 bits for an offset. */
+  /** Blocks at this offset or beyond are not stored: the index has 40 bits for an offset. */
   static final long END_OF_OFFSETS = 1L << 40;
-  /** So much a device without a limit would hardly notice. */
+  /** Burst of the write rate limit: a time too short to matter for a device without a limit. */
   private static final long WRITE_BURST_MILLIS = 100;
   private static final long STOP_WAIT_MS = 60_000;
   private static final long STOP_LOOK_MS = 100;
@@ -132,38 +132,38 @@ final class SegmentStore {
   }
 
   /**
-   * Opens a store. Nothing is read but the superblocks, and no thread runs before {@link #start}.
-   * @throws IOException if no device can be opened; one of several is bypassed if it cannot
+   * Opens a store. Only superblocks are read, and no thread runs before {@link #start}.
+   * @throws IOException if no device can be opened; if only some cannot, they are bypassed
    */
   static SegmentStore open(SegmentStoreSettings settings, SegmentDirectory directory,
     SegmentDevice.Opener opener) throws IOException {
     return open(settings, directory, opener, ByteRateLimiter.Clock.SYSTEM);
   }
 
-  /** As the other, with another clock for the limit of writes. */
+  /** Opens a store whose write rate limit uses another clock. */
   static SegmentStore open(SegmentStoreSettings settings, SegmentDirectory directory,
     SegmentDevice.Opener opener, ByteRateLimiter.Clock clock) throws IOException {
     return new SegmentStore(settings, directory, opener, clock);
   }
 
   /**
-   * Takes over what {@link #writeTo} has written. To be called before {@link #start}.
-   * @return whether it was; if not, the segments are found by their footers
+   * Restores the output of {@link #writeTo}. Must be called before {@link #start}.
+   * @return whether it was restored; if not, the segments are found by their footers
    */
   boolean restore(DataInput in) throws IOException {
     return SegmentTableSnapshot.read(table, in);
   }
 
-  /** Writes what is known of the segments, between {@link #stop} and {@link #close}. */
+  /** Writes the state of the segments. Must be called between {@link #stop} and {@link #close}. */
   void writeTo(DataOutput out) throws IOException {
     SegmentTableSnapshot.write(table, out);
   }
 
   /**
-   * Starts the threads of each device: its writer, its cleaner, and one that brings to the
-   * directory what is found in segments, if there are any that {@link #restore} has not told of.
-   * Blocks can be inserted and read from now on.
-   * @param name what the threads' names begin with
+   * Starts the threads of each device: its writer, its cleaner, and the recovery of segments that
+   * {@link #restore} has not covered, if there are any. Blocks can be inserted and read from now
+   * on.
+   * @param name prefix of the thread names
    */
   void start(String name) {
     start(name + "-SegmentWriter-", writers, writerThreads);
@@ -182,73 +182,73 @@ final class SegmentStore {
     Thread thread = new Thread(task, name);
     thread.setDaemon(true);
     thread.setUncaughtExceptionHandler(
-      (t, e) -> LOG.error("{} has ended, which nothing but a defect explains", t.getName(), e));
+      (t, e) -> LOG.error("{} has ended unexpectedly", t.getName(), e));
     return thread;
   }
 
-  /** As {@link SegmentInserter#accepts}. */
+  /** Delegates to {@link SegmentInserter#accepts}. */
   boolean accepts(int dataLength) {
     return inserter.accepts(dataLength);
   }
 
-  /** As {@link InsertionControl#hasRoom}. */
+  /** Delegates to {@link InsertionControl#hasRoom}. */
   boolean hasRoom(InsertSource kind) {
     return control.hasRoom(kind);
   }
 
-  /** As {@link InsertionControl#awaitRoom}. */
+  /** Delegates to {@link InsertionControl#awaitRoom}. */
   boolean awaitRoom(InsertSource kind, long nanos) throws InterruptedException {
     return control.awaitRoom(kind, nanos);
   }
 
-  /** As {@link InsertionControl#isBehind}. */
+  /** Delegates to {@link InsertionControl#isBehind}. */
   boolean isBehind() {
     return control.isBehind();
   }
 
-  /** As {@link SegmentInserter#insert}. */
+  /** Delegates to {@link SegmentInserter#insert}. */
   boolean insert(CachedFile file, long blockOffset, Cacheable block, int category,
     InsertSource kind, long waitNanos) throws InterruptedException {
     return inserter.insert(file, blockOffset, block, category, kind, waitNanos);
   }
 
-  /** As {@link SegmentInserter#keep}. */
+  /** Delegates to {@link SegmentInserter#keep}. */
   void keep(CompleteFile file) {
     inserter.keep(file);
   }
 
-  /** As {@link SegmentInserter#keepsAll}. */
+  /** Delegates to {@link SegmentInserter#keepsAll}. */
   boolean keepsAll() {
     return inserter.keepsAll();
   }
 
-  /** As {@link SegmentReader#read}. */
+  /** Delegates to {@link SegmentReader#read}. */
   Cacheable read(CachedFile file, long blockOffset, long location, ByteBuffAllocator allocator) {
     return reader.read(file, blockOffset, location, allocator);
   }
 
-  /** As {@link SegmentReader#readWithNext}. */
+  /** Delegates to {@link SegmentReader#readWithNext}. */
   Cacheable readWithNext(CachedFile file, long blockOffset, long location,
     ByteBuffAllocator allocator, SegmentReader.Neighbours neighbours) {
     return reader.readWithNext(file, blockOffset, location, allocator, neighbours);
   }
 
-  /** As {@link SegmentReader#readBlockSize}. */
+  /** Delegates to {@link SegmentReader#readBlockSize}. */
   int readBlockSize(CachedFile file, long blockOffset, long location) {
     return reader.readBlockSize(file, blockOffset, location);
   }
 
-  /** Files that are dropped, for those who drop them. */
+  /** Returns the record of dropped files. */
   DroppedFiles dropped() {
     return dropped;
   }
 
-  /** As {@link SegmentReader#isReadable}. */
+  /** Delegates to {@link SegmentReader#isReadable}. */
   boolean isReadable(long location) {
     return reader.isReadable(location);
   }
 
-  /** As {@link SegmentTable#freed}. */
+  /** Delegates to {@link SegmentTable#freed}. */
   void freed(long location) {
     table.freed(location);
   }
@@ -257,14 +257,14 @@ final class SegmentStore {
     return table;
   }
 
-  /** Returns how many segments can be written. */
+  /** Returns the number of clean segments. */
   int cleanSegments() {
     return table.cleanCount();
   }
 
   /**
-   * Writes what is open and ends the threads; what is stored can still be read. Insertions are
-   * refused from now on. The limit of writes does not apply any more.
+   * Writes the open segment and stops the threads; stored blocks can still be read. Insertions are
+   * refused from now on. The write rate limit no longer applies.
    */
   void stop() {
     monitor.lock.lock();
@@ -286,9 +286,9 @@ final class SegmentStore {
   }
 
   /**
-   * Waits until the directory has forgotten the devices that were bypassed, so that it does not
-   * change when it is written, or until a time.
-   * @return whether this was interrupted
+   * Waits, until a deadline, for the directory to forget the blocks of bypassed devices, so that it
+   * does not change while it is written.
+   * @return whether the thread was interrupted
    */
   private boolean awaitForgotten(long end) {
     boolean interrupted = false;
@@ -305,10 +305,10 @@ final class SegmentStore {
   }
 
   /**
-   * Waits for the ends of the devices' threads of a kind until a time, and no longer for one whose
-   * device does not answer. None is interrupted: to interrupt a thread in an access to a file is to
-   * wait for the end of the access.
-   * @return whether this was interrupted
+   * Waits, until a deadline, for the end of the devices' threads of one kind, but not for one whose
+   * device does not answer. No thread is interrupted, since interrupting a thread in a file access
+   * means waiting for the end of the access.
+   * @return whether the calling thread was interrupted
    */
   private boolean join(List<Thread> threads, long end) {
     boolean interrupted = false;
@@ -323,7 +323,7 @@ final class SegmentStore {
     while (thread.isAlive()) {
       long left = TimeUnit.NANOSECONDS.toMillis(end - System.nanoTime());
       if (left <= 0 || device.isStalledForLong()) {
-        LOG.warn("{} does not end: {} does not answer", thread.getName(), device);
+        LOG.warn("{} does not stop: {} does not answer", thread.getName(), device);
         break;
       }
       try {
@@ -335,7 +335,9 @@ final class SegmentStore {
     return interrupted;
   }
 
-  /** Closes the devices. Nothing can be read any more. One that does not answer is left open. */
+  /**
+   * Closes the devices. Blocks can no longer be read. A device that does not answer is left open.
+   */
   void close() {
     List<Thread> closing = new ArrayList<>();
     start("SegmentClose-", devices.closing(), closing);
@@ -361,7 +363,7 @@ final class SegmentStore {
     return metrics;
   }
 
-  /** Whether all that a former process has written and that could be found is in the directory. */
+  /** Returns whether the recovery of blocks of a former process is finished. */
   boolean isRecovered() {
     return recoveries.stream().allMatch(SegmentRecovery::isDone);
   }
@@ -378,37 +380,37 @@ final class SegmentStore {
     return table.segmentCount();
   }
 
-  /** Bytes that the segments have, the parts that no entry can use included. */
+  /** Returns the size of the segments in bytes, including the parts that no entry can use. */
   long capacity() {
     return (long) table.segmentCount() * segmentSize;
   }
 
-  /** Bytes that blocks can have without any of them being reclaimed, about. */
+  /** Returns the approximate number of bytes that blocks can use without a reclaim. */
   long usableBytes() {
     return (long) space.usableSegments() * segmentSize;
   }
 
-  /** Whether insertions find segments for which no block has to go. */
+  /** Returns whether insertions find segments without an eviction. */
   boolean hasSpareSegments() {
     return space.hasSpare();
   }
 
-  /** Bytes off the heap that segments in memory take. */
+  /** Returns the off-heap memory of segments in memory, in bytes. */
   long bufferBytes() {
     return (long) settings.bufferCount() * segmentSize;
   }
 
-  /** Segments that wait to be written. */
+  /** Returns the number of segments that wait to be written. */
   int pending() {
     return control.pending();
   }
 
-  /** Devices that are bypassed. */
+  /** Returns the number of bypassed devices. */
   int bypassedDevices() {
     return devices.bypassedCount();
   }
 
-  /** Devices that get no new segments, and are read. */
+  /** Returns the number of devices that get no new segments but are read. */
   int readOnlyDevices() {
     return devices.readOnlyCount();
   }

@@ -20,89 +20,93 @@ package org.apache.hadoop.hbase.io.hfile.segment;
 import java.util.concurrent.atomic.LongAdder;
 import org.apache.yetus.audience.InterfaceAudience;
 
-/** Counts what a {@link SegmentStore} does. Thread-safe; nobody waits for a reader. */
+/**
+ * Counters of a {@link SegmentStore}. Thread-safe; reading them blocks no writer.
+ */
 @InterfaceAudience.Private
 final class SegmentStoreMetrics {
-  /** Blocks that were taken, and what their entries have, in bytes. */
+  /** Inserted blocks, and the bytes of their entries. */
   final LongAdder insertions = new LongAdder();
   final LongAdder insertedBytes = new LongAdder();
-  /** Blocks that no segment could hold. */
+  /** Blocks that do not fit in a segment. */
   final LongAdder unfit = new LongAdder();
   private final LongAdder[] refusals =
     { new LongAdder(), new LongAdder(), new LongAdder() };
 
-  /** Reads that returned a block, and those of them from a segment that is still in memory. */
+  /** Reads that returned a block, and those among them from a segment in memory. */
   final LongAdder reads = new LongAdder();
   final LongAdder memoryReads = new LongAdder();
-  /** Blocks that were read with the one before them, at once. */
+  /** Blocks that were read together with the preceding block. */
   final LongAdder joinedReads = new LongAdder();
-  /** Entries whose bytes were not those of the block that should be there. */
+  /** Entries whose bytes were not those of the expected block. */
   final LongAdder badEntries = new LongAdder();
-  /** Reads that came too late: the segment was reclaimed meanwhile. */
+  /** Reads of a segment that was reclaimed meanwhile. */
   final LongAdder staleReads = new LongAdder();
   final LongAdder readErrors = new LongAdder();
-  /** Entries that were forgotten because their place could not be read. */
+  /** Entries that were removed because their location could not be read. */
   final LongAdder unreadableEntries = new LongAdder();
-  /** Reads that were not tried, because the device is bypassed or stalls. */
+  /** Reads that were skipped because the device is bypassed or stalled. */
   final LongAdder bypassedReads = new LongAdder();
 
-  /** Writes to devices, of all kinds, what they had in bytes, and the segments among them. */
+  /** Writes of all kinds to devices, their bytes, and the segments among them. */
   final LongAdder writes = new LongAdder();
   final LongAdder writtenBytes = new LongAdder();
   final LongAdder segmentsWritten = new LongAdder();
   final LongAdder writeErrors = new LongAdder();
-  /** Segments whose blocks were lost because their device did not take them. */
+  /** Segments whose blocks were lost because they could not be written. */
   final LongAdder segmentsNotWritten = new LongAdder();
 
   final LongAdder segmentsReclaimed = new LongAdder();
-  /** Blocks that went with the segments that were reclaimed. */
+  /** Blocks that were evicted because their segments were reclaimed. */
   final LongAdder blocksReclaimed = new LongAdder();
-  /** Blocks that were written again at that, and what they had, in bytes. */
+  /** Blocks that were rewritten when their segments were reclaimed, and their bytes. */
   final LongAdder blocksRewritten = new LongAdder();
   final LongAdder bytesRewritten = new LongAdder();
-  /** Blocks that would have been worth it, but were beyond the share or found no room. */
+  /** Hot blocks that were not rewritten, because they exceeded the share or found no room. */
   final LongAdder hotBlocksReclaimed = new LongAdder();
 
   /**
-   * Times that a device was bypassed, that one got no new segments, and that either ended with a
-   * probe that succeeded.
+   * Times that a device was bypassed, that a device got no new segments, and that either state
+   * ended with a successful probe.
    */
   final LongAdder outages = new LongAdder();
   final LongAdder writeOutages = new LongAdder();
   final LongAdder returns = new LongAdder();
 
-  /** Syncs of devices, and the time that they took in nanoseconds. */
+  /** Syncs of devices, and their total time in nanoseconds. */
   final LongAdder syncs = new LongAdder();
   final LongAdder syncNanos = new LongAdder();
 
   /** Files that were dropped because no region reads them. */
   final LongAdder orphanFiles = new LongAdder();
 
-  /** Files that were dropped, and tombstones that were overwritten though they are needed. */
+  /** Files that were dropped, and tombstones that were overwritten while still needed. */
   final LongAdder tombstones = new LongAdder();
   final LongAdder overwrittenTombstones = new LongAdder();
 
-  /** Segments that were found at the start, and those that are dealt with. */
+  /** Segments that were found at startup, and those that were processed. */
   final LongAdder segmentsFound = new LongAdder();
   final LongAdder segmentsRecovered = new LongAdder();
   final LongAdder blocksRecovered = new LongAdder();
-  /** Blocks that were found at the start in segments, and not recovered, as they were dropped. */
+  /**
+   * Blocks that were found in segments at startup and not recovered because their file was dropped.
+   */
   final LongAdder deadBlocksFound = new LongAdder();
-  /** Segments whose footer could not be read or was not whole. */
+  /** Segments whose footer could not be read or was damaged. */
   final LongAdder badSegments = new LongAdder();
 
-  /** Insertions of a kind that were refused, because too much waits to be written. */
+  /** Insertions from this source that were refused because the backlog was too large. */
   LongAdder refusals(InsertSource kind) {
     return refusals[kind.ordinal()];
   }
 
-  /** Bytes that a write to a device had in the mean; 0 before the first. */
+  /** Returns the mean number of bytes per write to a device; 0 before the first. */
   long meanWriteBytes() {
     long count = writes.sum();
     return count == 0 ? 0 : writtenBytes.sum() / count;
   }
 
-  /** Bytes written for each byte inserted; 0 before the first. */
+  /** Returns bytes written per byte inserted; 0 before the first. */
   double writeAmplification() {
     long inserted = insertedBytes.sum();
     return inserted == 0 ? 0 : (double) writtenBytes.sum() / inserted;

@@ -22,12 +22,14 @@ import java.util.Collections;
 import java.util.List;
 import org.apache.yetus.audience.InterfaceAudience;
 
-/** What a {@link SegmentStore} is made of. The values have been checked by who reads them. */
+/**
+ * The settings of a {@link SegmentStore}. The values were checked by {@link SegmentCacheSettings}.
+ */
 @InterfaceAudience.Private
 final class SegmentStoreSettings {
-  /** The fewest segments that a device may have. */
+  /** Minimum number of segments of a device. */
   static final int MIN_SEGMENTS = 8;
-  /** The fewest buffers: one that is open, one that is written, one that is free. */
+  /** Minimum number of buffers: one open, one being written, one free. */
   static final int MIN_BUFFERS = 3;
 
   private final List<String> paths;
@@ -40,14 +42,13 @@ final class SegmentStoreSettings {
   private final long syncBytes;
 
   /**
-   * @param paths          a file or block device each
+   * @param paths          one file or block device each
    * @param capacity       bytes of all paths together, which share it evenly
    * @param segmentSize    bytes, a multiple of 4096, at most {@link Location#MAX_SEGMENT_BYTES}
-   * @param bufferCount    segments in memory, {@value #MIN_BUFFERS} or more
-   * @param rewriteShare   how much of a segment is written again at most when it is reclaimed, 0
-   *                       to 0.5
+   * @param bufferCount    segments in memory, at least {@value #MIN_BUFFERS}
+   * @param rewriteShare   maximum fraction of a reclaimed segment that is rewritten, 0 to 0.5
    * @param writeLimit     bytes per second, 0 for no limit
-   * @param failuresInARow after how many failures a device is bypassed, 1 or more
+   * @param failuresInARow number of failures after which a device is bypassed, at least 1
    */
   SegmentStoreSettings(List<String> paths, long capacity, int segmentSize, int bufferCount,
     double rewriteShare, long writeLimit, int failuresInARow) {
@@ -55,8 +56,8 @@ final class SegmentStoreSettings {
   }
 
   /**
-   * As the other.
-   * @param syncBytes after how many bytes written a device is synced, 0 for never
+   * Additionally sets when devices are synced.
+   * @param syncBytes bytes written after which a device is synced, 0 for never
    */
   SegmentStoreSettings(List<String> paths, long capacity, int segmentSize, int bufferCount,
     double rewriteShare, long writeLimit, int failuresInARow, long syncBytes) {
@@ -78,7 +79,7 @@ final class SegmentStoreSettings {
     return capacity;
   }
 
-  /** Bytes of one device. */
+  /** Returns the bytes of one device. */
   long sizePerDevice() {
     return capacity / paths.size();
   }

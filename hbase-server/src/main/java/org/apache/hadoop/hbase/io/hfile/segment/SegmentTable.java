@@ -31,7 +31,8 @@ import org.apache.yetus.audience.InterfaceAudience;
 
 /**
  * The segments of a {@link SegmentStore}: the state of each, its sequence number, its live bytes,
- * 13 bytes a segment, and its memory while it has one. Each change of state is a method here.
+ * 13 bytes per segment, and its memory while it has any. Each change of state is a method of this
+ * class.
  *
  * <pre>
  *   UNKNOWN -&gt; UNWRITTEN  nothing whole is in it          {@link #found}
@@ -59,39 +60,39 @@ import org.apache.yetus.audience.InterfaceAudience;
  * that has taken it; no other thread changes its state.</li>
  * <li>A segment is written only after it was CLEAN, and becomes CLEAN only when none of its blocks
  * is in the directory.</li>
- * <li>Of the segments that can be written a device keeps a few CLEAN; the others are UNWRITTEN
- * until its file system has shown that there is space, since a file may be sparse.</li>
+ * <li>A device keeps a few of its writable segments CLEAN; the others are UNWRITTEN until its file
+ * system is known to have space, since a file may be sparse.</li>
  * <li>The sequence number of a segment is that of its content: larger with each {@link #open}, and
  * 0 while there is no content.</li>
  * <li>The memory of a segment is set before any of its blocks is in the directory, and removed
  * after the segment is on its device or its blocks are out of the directory.</li>
  * <li>Live bytes are an estimate. They are added before a block is in the directory and subtracted
- * after it was taken out; a late subtraction may hit the segment's next content. A segment that is
- * dead by mistake is reclaimed by its footer like any other.</li>
+ * after it was removed; a late subtraction may hit the segment's next content. A segment that is
+ * considered dead by mistake is reclaimed by its footer like any other.</li>
  * </ul>
  * <p>
- * States are guarded by {@link StoreMonitor#lock}. Thread-safe; what requires the lock to be held
- * says so.
+ * States are guarded by {@link StoreMonitor#lock}. Thread-safe; methods that require the lock are
+ * documented as such.
  */
 @InterfaceAudience.Private
 final class SegmentTable {
-  /** It is not known yet what is in a segment; no block of it is in the directory. */
+  /** The content is not known yet; no block of it is in the directory. */
   static final byte UNKNOWN = 0;
   /** Can be written. */
   static final byte CLEAN = 1;
   /** In memory, open or waiting to be written. */
   static final byte OPEN = 2;
-  /** On the device, and its blocks in the directory. */
+  /** On the device, with its blocks in the directory. */
   static final byte SEALED = 3;
-  /** On the device, and its blocks not in the directory yet. */
+  /** On the device, with its blocks not yet in the directory. */
   static final byte FOUND = 4;
-  /** Its blocks are being inserted into the directory, or taken out of it. */
+  /** Its blocks are being inserted into the directory, or removed from it. */
   static final byte BUSY = 5;
-  /** Was to be written to a device that failed. */
+  /** Not written because its device failed. */
   static final byte LOST = 6;
   /** Could not be written or read, though its device works. */
   static final byte RETIRED = 7;
-  /** Nothing is in it, and there may be no space for it on its device. */
+  /** Empty, and its device may have no space for it. */
   static final byte UNWRITTEN = 8;
 
   private static final int SEQUENCES_OF_EPOCH = 32;
@@ -128,7 +129,7 @@ final class SegmentTable {
     }
   }
 
-  /** Gives a device's segments the states that they have before any of them is read. */
+  /** Sets the initial states of a device's segments, before any of them is read. */
   private void begin(StoreDevice device) {
     if (!device.isWorking()) {
       Arrays.fill(states, device.first(), device.end(), LOST);
@@ -140,17 +141,17 @@ final class SegmentTable {
     }
   }
 
-  /** Returns the state of a segment. To be called while nobody changes any. */
+  /** Returns the state of a segment. Must not be called concurrently with changes of states. */
   byte state(int segment) {
     return states[segment];
   }
 
-  /** Returns the live bytes of a segment; after a race, 0 or less though a block lives. */
+  /** Returns the live bytes of a segment; after a race, 0 or less though a block is live. */
   int live(int segment) {
     return live.get(segment);
   }
 
-  /** Takes over states, sequence numbers and live bytes, by segment, before the store starts. */
+  /** Restores states, sequence numbers and live bytes, by segment, before the store starts. */
   void restore(byte[] newStates, long[] newSequences, int[] newLive) {
     lock.lock();
     try {
@@ -185,7 +186,7 @@ final class SegmentTable {
     device.sealed.addAll(sealed);
   }
 
-  /** Whether there is a segment of this number. */
+  /** Returns whether there is a segment with this number. */
   boolean has(int segment) {
     return segment < segmentCount;
   }
@@ -198,17 +199,20 @@ final class SegmentTable {
     return devices;
   }
 
-  /** Returns the device that a segment is on. */
+  /** Returns the device of a segment. */
   StoreDevice deviceOf(int segment) {
     return devices.of(segment);
   }
 
-  /** The sequence number that the next segment gets that is opened. */
+  /** Returns the sequence number of the next segment to be opened. */
   long nextSequence() {
     return nextSequence;
   }
 
-  /** The smallest sequence number of a device's segments; the next one if they have no content. */
+  /**
+   * Returns the minimum sequence number of a device's segments; the next one if they have no
+   * content.
+   */
   long oldestSequence(StoreDevice device) {
     long oldest = nextSequence;
     for (int i = device.first(); i < device.end(); i++) {
@@ -218,7 +222,7 @@ final class SegmentTable {
     return oldest;
   }
 
-  /** The number that says when a segment was opened; 0 if nothing is in it. */
+  /** Returns the sequence number of a segment; 0 if it is empty. */
   long sequence(int segment) {
     return sequences.get(segment);
   }
@@ -228,12 +232,12 @@ final class SegmentTable {
     return memory.get(segment);
   }
 
-  /** So many bytes are about to be in the directory; negative if they are not after all. */
+  /** Adds live bytes of an entry that is about to be in the directory; negative to revert. */
   void lives(int segment, int length) {
     live.addAndGet(segment, length);
   }
 
-  /** The place is no block's in the directory any more. Takes no lock. */
+  /** Subtracts live bytes of an entry that is no longer in the directory. Takes no lock. */
   void freed(long location) {
     int segment = Location.segment(location);
     if (has(segment) && live.addAndGet(segment, -Location.length(location)) <= 0) {
@@ -242,8 +246,7 @@ final class SegmentTable {
   }
 
   /**
-   * Takes a clean segment of a device, which has one, to be filled in memory. Called with the lock
-   * held.
+   * Opens a clean segment of a device, which must have one. Requires the lock.
    * @return its number; it has a new sequence number
    */
   int open(StoreDevice device) {
@@ -254,14 +257,15 @@ final class SegmentTable {
     return segment;
   }
 
-  /** A segment that was opened has memory. Called with the lock held. */
+  /** Sets the memory of an opened segment. Requires the lock. */
   void opened(SegmentBuffer buffer) {
     memory.set(buffer.segment(), buffer);
   }
 
   /**
-   * A segment is on its device, or was not written, and its blocks were taken out of the directory.
-   * Called with the lock held. The segment has its memory until {@link #closed}.
+   * Sets the state of a segment that is on its device, or that was not written and whose blocks
+   * were removed from the directory. Requires the lock. The segment keeps its memory until
+   * {@link #closed}.
    */
   void written(StoreDevice device, SegmentBuffer buffer, SegmentWriter.Outcome outcome) {
     int segment = buffer.segment();
@@ -286,10 +290,10 @@ final class SegmentTable {
   }
 
   /**
-   * Makes as many unwritten segments clean as are wanted and as their device has space for, beside
-   * those that are clean, open or waiting, none of which may have its space yet. Called without the
-   * lock, since the device is asked.
-   * @return false if there is not the space for all
+   * Makes unwritten segments clean, as many as are wanted and as their device has space for. The
+   * segments that are clean, open or waiting may not have their space allocated yet, so their space
+   * is subtracted. Called without the lock, since the device is accessed.
+   * @return false if there is not enough space for all
    */
   boolean prepare(StoreDevice device) throws IOException {
     long space = device.usableSpace() / devices.segmentSize();
@@ -314,7 +318,7 @@ final class SegmentTable {
       .add(new StoreDevice.Retired(segment, System.nanoTime() + device.retirement()));
   }
 
-  /** A segment was reclaimed that could not be read: it is not written for some time. */
+  /** Retires a reclaimed segment that could not be read: it is not written for some time. */
   void retire(StoreDevice device, int segment) {
     lock.lock();
     try {
@@ -324,7 +328,7 @@ final class SegmentTable {
     }
   }
 
-  /** Has the segments tried again whose pause is over. */
+  /** Makes retired segments available again whose pause is over. */
   void unretire(StoreDevice device) {
     lock.lock();
     try {
@@ -336,7 +340,10 @@ final class SegmentTable {
     }
   }
 
-  /** Has all segments of a device tried again, since it was the device that had failed. */
+  /**
+   * Makes all retired segments of a device available again, since it was the device that had
+   * failed.
+   */
   void unretireAll(StoreDevice device) {
     lock.lock();
     try {
@@ -348,13 +355,13 @@ final class SegmentTable {
     }
   }
 
-  /** Whether a segment can be tried again that could not be written. Called with the lock held. */
+  /** Returns whether the pause of a retired segment is over. Requires the lock. */
   static boolean isRetirementOver(StoreDevice device) {
     return !device.retired.isEmpty() && System.nanoTime() - device.retired.peek().until >= 0;
   }
 
   /**
-   * Takes a clean segment for a probe to write to, another one each time.
+   * Takes a clean segment for a probe to write to, a different one each time.
    * @return its number, for {@link #cleaned}; -1 if there is none
    */
   int takeForProbe(StoreDevice device) {
@@ -371,12 +378,12 @@ final class SegmentTable {
     }
   }
 
-  /** Returns how many segments failed and are not used for the time being. */
+  /** Returns the number of retired segments. */
   int retiredCount() {
     return count(device -> device.retired.size());
   }
 
-  /** Returns how many segments nothing is in for which there may be no space. */
+  /** Returns the number of empty segments for which there may be no space. */
   int unwrittenCount() {
     return count(device -> device.unwritten.size());
   }
@@ -390,13 +397,13 @@ final class SegmentTable {
     }
   }
 
-  /** A segment has no memory any more. Called with the lock held. */
+  /** Removes the memory of a segment. Requires the lock. */
   void closed(SegmentBuffer buffer) {
     memory.set(buffer.segment(), null);
   }
 
   /**
-   * Takes the segment that is to be reclaimed next: one without live blocks, else the oldest. One
+   * Takes the next segment to be reclaimed: one without live blocks, else the oldest. A segment
    * whose blocks are not in the directory yet becomes clean at once.
    * @return its number, or -1 if there is nothing to reclaim now
    */
@@ -423,7 +430,7 @@ final class SegmentTable {
           becomeClean(device, oldest.segment);
           return -1;
         } else if (state == BUSY) {
-          // Its blocks are being found at this moment; it remains the oldest.
+          // Its blocks are being recovered; it remains the oldest.
           device.sealed.addFirst(oldest);
           return -1;
         }
@@ -434,7 +441,7 @@ final class SegmentTable {
     }
   }
 
-  /** A segment was not reclaimed after all; it remains the next one. */
+  /** Returns a segment that was not reclaimed after all; it remains the next one. */
   void putBack(StoreDevice device, int segment) {
     lock.lock();
     try {
@@ -445,7 +452,7 @@ final class SegmentTable {
     }
   }
 
-  /** A segment can be written: none of its blocks is in the directory. */
+  /** Makes a segment writable, none of whose blocks is in the directory. */
   void cleaned(StoreDevice device, int segment) {
     lock.lock();
     try {
@@ -463,7 +470,10 @@ final class SegmentTable {
     monitor.room.signalAll();
   }
 
-  /** A segment can be written if there is space. The first few are made clean at once. */
+  /**
+   * Makes a segment unwritten: it can be written if there is space. The first few are made clean at
+   * once.
+   */
   private void becomeUnwritten(StoreDevice device, int segment) {
     if (device.clean.size() < device.preparedTarget()) {
       becomeClean(device, segment);
@@ -476,8 +486,8 @@ final class SegmentTable {
   }
 
   /**
-   * No segment of a device that was bypassed has content any more. Called with the lock held, when
-   * the directory knows no block of them and {@link #isQuiet}.
+   * Empties all segments of a bypassed device. Requires the lock, no block of them in the
+   * directory, and {@link #isQuiet}.
    */
   void reset(StoreDevice device) {
     device.sealed.clear();
@@ -492,7 +502,7 @@ final class SegmentTable {
     }
   }
 
-  /** A trailer was read; null if there is none that is whole. */
+  /** Sets the state of a segment by its trailer; null if it has no valid trailer. */
   void found(StoreDevice device, int segment, SegmentFooter.Trailer trailer) {
     lock.lock();
     try {
@@ -512,8 +522,8 @@ final class SegmentTable {
   }
 
   /**
-   * All trailers of a device have been read: puts its segments in order, ahead of those that were
-   * written since.
+   * Orders the segments of a device by age, ahead of those that were written since. Called when all
+   * trailers have been read.
    */
   void allFound(StoreDevice device) {
     lock.lock();
@@ -535,7 +545,7 @@ final class SegmentTable {
     }
   }
 
-  /** Takes a segment that was found, to insert its blocks into the directory. */
+  /** Takes a found segment, to insert its blocks into the directory. */
   boolean takeFound(StoreDevice.Sealed segment) {
     lock.lock();
     try {
@@ -551,7 +561,7 @@ final class SegmentTable {
     }
   }
 
-  /** The blocks of a segment that was found are in the directory. */
+  /** Seals a found segment whose blocks are in the directory. */
   void recovered(StoreDevice device, int segment) {
     lock.lock();
     try {
@@ -574,7 +584,7 @@ final class SegmentTable {
     }
   }
 
-  /** Returns the segments of a device that were found and are not recovered, the newest first. */
+  /** Returns the found and not yet recovered segments of a device, newest first. */
   List<StoreDevice.Sealed> found(StoreDevice device) {
     List<StoreDevice.Sealed> found = new ArrayList<>();
     for (StoreDevice.Sealed segment : inState(FOUND)) {
@@ -602,7 +612,7 @@ final class SegmentTable {
     }
   }
 
-  /** Whether nobody has taken a segment of this device, which is bypassed. */
+  /** Returns whether no thread has taken a segment of this device, which is bypassed. */
   boolean isQuiet(StoreDevice device) {
     lock.lock();
     try {
@@ -617,7 +627,7 @@ final class SegmentTable {
     }
   }
 
-  /** Whether every device that can be written has as many clean segments as it should have. */
+  /** Returns whether every writable device has its target number of clean segments. */
   boolean isClean() {
     lock.lock();
     try {
@@ -632,14 +642,14 @@ final class SegmentTable {
     }
   }
 
-  /** Returns how many segments can be written. */
+  /** Returns the number of clean segments. */
   int cleanCount() {
     return count(device -> device.clean.size());
   }
 
   /**
-   * Whether a segment that was written has no block that lives. One that was reclaimed is among the
-   * dead ones, too, until it is passed over. Called with the lock held.
+   * Returns whether a written segment has no live blocks. A reclaimed segment stays among the dead
+   * ones until it is skipped here. Requires the lock.
    */
   boolean hasDead(StoreDevice device) {
     Integer dead;
@@ -652,7 +662,7 @@ final class SegmentTable {
     return false;
   }
 
-  /** Bytes of the entries that are in the directory. Costs O(segments). */
+  /** Returns the bytes of the entries in the directory. O(segments). */
   long liveBytes() {
     long bytes = 0;
     for (int i = 0; i < segmentCount; i++) {

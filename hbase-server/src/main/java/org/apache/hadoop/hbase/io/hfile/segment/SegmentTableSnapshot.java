@@ -23,9 +23,9 @@ import java.io.IOException;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * What a {@link SegmentSnapshot} has of a {@link SegmentTable}: the identity and epoch of each
+ * The part of a {@link SegmentSnapshot} for a {@link SegmentTable}: identity and epoch of each
  * device, then state, sequence number and live bytes of each segment. Only for a store whose
- * threads do not run.
+ * threads are not running.
  */
 @InterfaceAudience.Private
 final class SegmentTableSnapshot {
@@ -49,7 +49,7 @@ final class SegmentTableSnapshot {
     }
     for (int i = 0; i < table.segmentCount(); i++) {
       byte state = table.state(i);
-      // What could not be written, or has no space yet, is for the next process to find out.
+      // Segments that could not be written, or have no space yet, are checked by the next process.
       out.writeByte(state == SegmentTable.RETIRED || state == SegmentTable.UNWRITTEN
         ? SegmentTable.CLEAN
         : state);
@@ -59,9 +59,9 @@ final class SegmentTableSnapshot {
   }
 
   /**
-   * Reads what {@link #write} has written into a table.
-   * @return false if it is of another set of devices, or of an earlier opening; the table is not
-   *         changed then, and the segments are found by their footers
+   * Reads the output of {@link #write} into a table.
+   * @return false if it is of other devices, or of an earlier opening; the table is not changed
+   *         then, and the segments are found by their footers
    */
   static boolean read(SegmentTable table, DataInput in) throws IOException {
     if (!isOf(table.devices(), in)) {

@@ -21,7 +21,9 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.io.hfile.composite.DeviceTierEngine;
 import org.apache.yetus.audience.InterfaceAudience;
 
-/** Opens a {@link SegmentCache} where the second tier's engine is {@code segments:}. */
+/**
+ * Opens a {@link SegmentCache} if the engine of L2 is {@code segments:}.
+ */
 @InterfaceAudience.Private
 public final class SegmentTierEngine implements DeviceTierEngine {
 

@@ -25,16 +25,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes the full segments of one device of a {@link SegmentStore}, in the order in which they were
- * given to it, in a thread of its own.
+ * Writes the full segments of one device of a {@link SegmentStore}, in FIFO order, in a thread of
+ * its own.
  * <p>
  * <b>Invariants.</b> A segment is written after it was sealed and all copies into it have ended, so
  * its bytes do not change. Every segment that is taken from the queue is published, once, whatever
  * is thrown meanwhile, unless the thread is interrupted, as a stop does if the device hangs:
- * {@link #finish} leaves it on the device and readable from there, or takes its blocks out of the
+ * {@link #finish} leaves it on the device and readable from there, or removes its blocks from the
  * directory first; in both cases its waiting count, its backlog and its memory are released
  * together, under {@link StoreMonitor#lock}. A segment is tried {@value #MAX_ATTEMPTS} times; if it
- * cannot be written it is retired, which costs its blocks and no others. No lock is held during a
+ * cannot be written it is retired, which loses its blocks and no others. No lock is held during a
  * write.
  */
 @InterfaceAudience.Private
@@ -44,14 +44,14 @@ final class SegmentWriter implements Runnable {
   /** Bytes of one write, but for the last of a segment: if nothing waits for it, and else. */
   static final int MAX_WRITE = 4 << 20;
   static final int MAX_PACED_WRITE = 1 << 20;
-  /** How often a segment is written that fails. */
+  /** Maximum number of attempts to write a segment. */
   static final int MAX_ATTEMPTS = 2;
 
-  /** What became of a segment. */
+  /** The outcome of writing a segment. */
   enum Outcome {
     /** It is on the device. */
     WRITTEN,
-    /** It was empty, or the device could not be written when its turn came. */
+    /** It was empty, or the device was not writable when the segment was dequeued. */
     NOT_TRIED,
     /** It could not be written. */
     FAILED
@@ -74,7 +74,7 @@ final class SegmentWriter implements Runnable {
   /** Bytes written since the last sync. */
   private long unsynced;
 
-  /** @param syncBytes after how many bytes the device is synced, 0 for never before the end */
+  /** @param syncBytes bytes written after which the device is synced, 0 for never before the end */
   SegmentWriter(StoreDevice device, SegmentTable table, InsertionControl control,
     DeviceOutages outages, StoreMonitor monitor, SegmentDirectory directory,
     SegmentStoreMetrics metrics, ByteRateLimiter rate, long syncBytes) {
@@ -89,7 +89,7 @@ final class SegmentWriter implements Runnable {
     this.syncBytes = syncBytes;
   }
 
-  /** Has {@link #run} return when what is in the queue by now is written. */
+  /** Makes {@link #run} return when the segments now in the queue are written. */
   void end() {
     device.toWrite.add(NO_MORE);
   }
@@ -99,25 +99,25 @@ final class SegmentWriter implements Runnable {
   public void run() {
     try {
       SegmentBuffer buffer;
-      // Waits without a limit: for work of its own, which the stop puts an end to.
+      // Waits without a limit: for segments to write; a stop ends the wait.
       while ((buffer = device.toWrite.take()) != NO_MORE) {
         buffer.awaitCopies();
         finish(buffer, writeOrRetire(buffer));
       }
       sync();
     } catch (InterruptedException e) {
-      // The device did not answer in the time that stopping may take.
+      // The device did not answer within the time limit of a stop.
       Thread.currentThread().interrupt();
     }
   }
 
-  /** Brings to the device what was written; a failure is logged. */
+  /** Forces written data to the device; a failure is logged. */
   private void sync() {
     if (device.isWorking()) {
       try {
         device.sync();
       } catch (IOException | RuntimeException e) {
-        LOG.warn("{} cannot be brought up to date", device, e);
+        LOG.warn("Cannot sync {}", device, e);
       }
     }
   }
@@ -126,7 +126,7 @@ final class SegmentWriter implements Runnable {
     try {
       return buffer.footer().count() == 0 ? Outcome.NOT_TRIED : tryToWrite(buffer);
     } catch (RuntimeException | Error e) {
-      LOG.error("A segment cannot be written to {}: its blocks are lost", device, e);
+      LOG.error("Cannot write a segment to {}: its blocks are lost", device, e);
       return Outcome.FAILED;
     }
   }
@@ -157,15 +157,16 @@ final class SegmentWriter implements Runnable {
   }
 
   /**
-   * Writes a part of a segment in pieces. None is small: the last one is the larger for it.
-   * @param more how much larger the last one may be, to make up for a small write that follows
+   * Writes a part of a segment in pieces. No piece is small: a small remainder is added to the last
+   * one.
+   * @param more additional size allowed for the last one, to make up for a small write that follows
    */
   private void write(SegmentBuffer buffer, int from, int to, int more)
     throws IOException, InterruptedException {
     ByteBuffer bytes = buffer.memory();
     int position = from;
     while (position < to) {
-      // With more segments behind this one, insertions may wait for each write.
+      // If more segments wait, insertions may wait for each write.
       int piece = rate.isLimited() || device.waiting > 1 ? MAX_PACED_WRITE : MAX_WRITE;
       int left = to - position;
       int length = left <= piece + MAX_PACED_WRITE + more ? left : piece;
@@ -186,7 +187,7 @@ final class SegmentWriter implements Runnable {
     }
   }
 
-  /** Publishes what became of a segment. */
+  /** Publishes the outcome of a segment. */
   private void finish(SegmentBuffer buffer, Outcome outcome) {
     try {
       if (outcome != Outcome.WRITTEN && buffer.footer().count() > 0) {
@@ -194,8 +195,9 @@ final class SegmentWriter implements Runnable {
         directory.removeAll(buffer.footer(), buffer.segment());
       }
     } catch (RuntimeException | Error e) {
-      // Each of those that are left is a miss when it is read: it is not what is there then.
-      LOG.error("Blocks of a segment that is lost cannot be forgotten", e);
+      // Each remaining block causes a miss when it is read: the bytes at its location are not its
+      // own.
+      LOG.error("Cannot remove the blocks of a lost segment from the directory", e);
     } finally {
       monitor.lock.lock();
       try {

@@ -22,19 +22,19 @@ import java.util.function.LongSupplier;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * Tells whether an access to a device takes so long that it may never end. Each access notes its
- * start in a slot of its own and clears it at its end; all slots are looked at a few times in the
- * time that counts as a stall, by whoever asks then.
+ * Detects device accesses that take so long that they may never end. Each access records its start
+ * in a slot and clears it at its end. All slots are scanned a few times per stall limit, by the
+ * thread that calls {@link #isStalled} or {@link #maxNanos}.
  * <p>
  * <b>Invariant.</b> A slot is written by the thread that has claimed it, from its claim to its end;
- * so an access that hangs keeps its slot, however many begin and end beside it. An access that
- * finds no free slot among a few is not watched: with as many accesses under way there are others
- * that are. Thread-safe; an access costs two readings of the clock and two writes of a slot.
+ * so an access that hangs keeps its slot, however many others begin and end. An access that finds
+ * no free slot within a few attempts is not watched; there are then enough concurrent accesses that
+ * are. Thread-safe; an access costs two readings of the clock and two writes of a slot.
  */
 @InterfaceAudience.Private
 class StallWatch {
   private static final int SLOTS = 64;
-  /** A cache line for each slot. */
+  /** One cache line per slot. */
   private static final int STRIDE = 8;
   private static final int MAX_TRIES = 4;
   private static final int NOT_WATCHED = -1;
@@ -46,25 +46,25 @@ class StallWatch {
   private volatile long nextLook;
   private volatile long longest;
 
-  /** @param limitNanos from when on an access stalls */
+  /** @param limitNanos duration beyond which an access is stalled */
   StallWatch(long limitNanos) {
     this(limitNanos, System::nanoTime);
   }
 
-  /** @param nanoClock as {@link System#nanoTime()} */
+  /** @param nanoClock equivalent to {@link System#nanoTime()} */
   StallWatch(long limitNanos, LongSupplier nanoClock) {
     this.clock = nanoClock;
     this.limit = limitNanos;
     this.nextLook = nanoClock.getAsLong();
   }
 
-  /** Sets from when on an access stalls. */
+  /** Sets the duration beyond which an access is stalled, in nanoseconds. */
   void setLimit(long limitNanos) {
     limit = limitNanos;
     nextLook = clock.getAsLong();
   }
 
-  /** An access begins. Returns what is to be given to {@link #end}. */
+  /** Records the start of an access. Returns the argument for {@link #end}. */
   int begin() {
     long now = clock.getAsLong() | 1;
     int slot = firstSlot();
@@ -90,21 +90,21 @@ class StallWatch {
     return starts.get(at);
   }
 
-  /** An access has ended. */
+  /** Records the end of an access. */
   void end(int slot) {
     if (slot != NOT_WATCHED) {
       starts.set(slot, 0);
     }
   }
 
-  /** Whether an access stalls. */
+  /** Returns whether an access is stalled. */
   boolean isStalled() {
     return maxNanos() > limit;
   }
 
   /**
-   * Returns for how long the oldest access has been under way, in nanoseconds, as of the last look
-   * at the slots, which is recent compared with what counts as a stall.
+   * Returns the duration of the oldest access in progress, in nanoseconds, as of the last scan of
+   * the slots, which is recent compared with the stall limit.
    */
   long maxNanos() {
     long now = clock.getAsLong();

@@ -33,21 +33,20 @@ import org.apache.hadoop.hbase.io.hfile.CircuitBreaker;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * A device of a {@link SegmentStore}, its segments, and whether it is accessed. Reads and writes
- * have a {@link CircuitBreaker} each: with that of reads open the device is bypassed, with that of
- * writes open it gets no new segment, and what is on it is read as before. A device with an access
- * that stalls gets no new segment either, and is not read, until the access ends. Numbers of
- * segments are those of the store.
+ * A device of a {@link SegmentStore}, its segments, and its health. Reads and writes have a
+ * {@link CircuitBreaker} each: if that of reads is open the device is bypassed; if that of writes
+ * is open it gets no new segments but is still read. A device with a stalled access gets no new
+ * segments either, and is not read, until the access ends. Segment numbers are those of the store.
  * <p>
- * Thread-safe, but for the collections of segments, which the store's lock guards.
+ * Thread-safe, except for the collections of segments, which are guarded by the store's lock.
  */
 @InterfaceAudience.Private
 final class StoreDevice {
-  /** Says of {@link #formerEpoch} that the device was begun anew. */
+  /** Value of {@link #formerEpoch} for a device that was initialized anew. */
   static final long NO_EPOCH = -1;
 
   private static final long STALL = TimeUnit.SECONDS.toNanos(1);
-  /** A device with an access that has stalled for so many times {@link #STALL} is bypassed. */
+  /** A device is bypassed when an access takes this many times {@link #STALL}. */
   private static final int STALLS_OF_AN_OUTAGE = 10;
   private static final long RETIREMENT = TimeUnit.MINUTES.toNanos(10);
 
@@ -57,30 +56,30 @@ final class StoreDevice {
   private final int segmentSize;
   private final int bufferCount;
 
-  /** Segments that can be written. Guarded by the store's lock, as the next four are. */
+  /** Segments that can be written. Guarded by the store's lock, as are the next four fields. */
   final ArrayDeque<Integer> clean = new ArrayDeque<>();
   /**
-   * Segments that can be written if there is space: those of a file that has not got the space of
-   * its own yet.
+   * Segments that can be written if there is space: segments of a sparse file whose space is not
+   * allocated yet.
    */
   final ArrayDeque<Integer> unwritten = new ArrayDeque<>();
-  /** Segments in the order they were written; those that are not used any more are passed over. */
+  /** Segments in the order in which they were written; entries no longer valid are skipped. */
   final ArrayDeque<Sealed> sealed = new ArrayDeque<>();
-  /** Segments that could not be written, in the order in which that was found. */
+  /** Segments that could not be written, in the order in which they failed. */
   final ArrayDeque<Retired> retired = new ArrayDeque<>();
-  /** Whether {@link #sealed} is complete: it is known of all segments how old they are. */
+  /** Whether {@link #sealed} is complete: the age of all segments is known. */
   boolean ordered;
-  /** Segments that may be without a block that lives; to be made sure of. */
+  /** Segments that may be without live blocks; verified before use. */
   final Queue<Integer> dead = new ConcurrentLinkedQueue<>();
-  /** Segments that are to be written or are being written; changed under the store's lock. */
+  /** Number of segments waiting or being written; changed under the store's lock. */
   volatile int waiting;
-  /** What the device's thread is to write. */
+  /** Segments to be written by the device's thread. */
   final BlockingQueue<SegmentBuffer> toWrite = new LinkedBlockingQueue<>();
 
-  /** Bytes of entries that are in its segments in memory and not yet written. */
+  /** Bytes of entries in segments in memory that are not written yet. */
   final AtomicLong backlog = new AtomicLong();
 
-  /** Tombstones that are not in the log yet, in the order of their numbers. */
+  /** Tombstones that are not in the log yet, ordered by number. */
   private final Queue<Tombstone> tombstones = new ConcurrentLinkedQueue<>();
   private final AtomicInteger tombstoneCount = new AtomicInteger();
   private volatile TombstoneLog log;
@@ -98,7 +97,7 @@ final class StoreDevice {
   private volatile boolean forgetting;
   private volatile boolean noSpace;
 
-  /** A segment as it was when it was written. */
+  /** A segment with its sequence number when it was written. */
   @InterfaceAudience.Private
   static final class Sealed {
     final int segment;
@@ -114,7 +113,7 @@ final class StoreDevice {
   @InterfaceAudience.Private
   static final class Retired {
     final int segment;
-    /** When it is tried again, as {@link System#nanoTime()}. */
+    /** When it is tried again, in terms of {@link System#nanoTime()}. */
     final long until;
 
     Retired(int segment, long until) {
@@ -146,7 +145,7 @@ final class StoreDevice {
     return count;
   }
 
-  /** The number behind its last segment. */
+  /** Returns the number after that of its last segment. */
   int end() {
     return first + count;
   }
@@ -155,35 +154,35 @@ final class StoreDevice {
     return superblock;
   }
 
-  /** Returns what is behind it, null if that could not be opened yet. */
+  /** Returns the underlying device, null if it could not be opened yet. */
   SegmentDevice device() {
     return device;
   }
 
-  /** The epoch of the opening before this one, {@link #NO_EPOCH} if nothing is known of it. */
+  /** Returns the epoch of the preceding opening, {@link #NO_EPOCH} if it is not known. */
   long formerEpoch() {
     return formerEpoch;
   }
 
-  /** Returns how many clean segments the device should have. */
+  /** Returns the target number of clean segments. */
   int cleanTarget() {
     return Math.max(2, Math.min(4, count / 64));
   }
 
-  /** Returns how many segments the device should have clean while there are unwritten ones. */
+  /** Returns the target number of clean segments while there are unwritten ones. */
   int preparedTarget() {
     return cleanTarget() + bufferCount;
   }
 
-  /** Whether the cleaner is to see to clean segments. Called with the store's lock held. */
+  /** Returns whether the cleaner must provide clean segments. Requires the store's lock. */
   boolean needsCleanSegments() {
     return clean.size() < cleanTarget()
       || !unwritten.isEmpty() && clean.size() < preparedTarget();
   }
 
   /**
-   * As {@link #use}, at the start.
-   * @param newFormerEpoch as {@link #formerEpoch}
+   * Sets the underlying device at startup.
+   * @param newFormerEpoch the value of {@link #formerEpoch}
    */
   void begin(SegmentDevice newDevice, Superblock newSuperblock, long newFormerEpoch) {
     formerEpoch = newFormerEpoch;
@@ -196,7 +195,7 @@ final class StoreDevice {
     device = newDevice;
   }
 
-  /** As {@link #use}, of a device that has nothing on it. */
+  /** Sets an underlying device that is empty. */
   void useEmpty(SegmentDevice newDevice, Superblock newSuperblock) {
     use(newDevice, newSuperblock);
     while (tombstones.poll() != null) {
@@ -205,7 +204,7 @@ final class StoreDevice {
     log.begin();
   }
 
-  /** Returns where a segment begins, in bytes. */
+  /** Returns the position of a segment on the device, in bytes. */
   long positionOf(int segment) {
     return Superblock.positionOf(segment - first, segmentSize);
   }
@@ -220,8 +219,9 @@ final class StoreDevice {
   }
 
   /**
-   * A file was dropped. A device that is bypassed is taken back empty, and needs no tombstone; of
-   * one that is read-only the oldest are forgotten when there are more than its log has room for.
+   * Adds the tombstone of a dropped file. A bypassed device needs no tombstone, since it is taken
+   * back empty; on a read-only one, the oldest are discarded when there are more than fit in its
+   * log.
    */
   void addTombstone(Tombstone tombstone) {
     if (isWorking()) {
@@ -232,7 +232,7 @@ final class StoreDevice {
     }
   }
 
-  /** Whether there are tombstones to be logged, and they can be. */
+  /** Returns whether there are tombstones to log, and the log can be written. */
   boolean hasTombstones() {
     return !tombstones.isEmpty() && log.isOpen();
   }
@@ -242,19 +242,19 @@ final class StoreDevice {
     tombstones.forEach(visitor);
   }
 
-  /** Returns the number of the last tombstone that is in the log. */
+  /** Returns the number of the last tombstone in the log. */
   long lastTombstone() {
     return lastTombstone;
   }
 
-  /** Reads the log, after which tombstones can be logged. */
+  /** Reads the log. Tombstones can be logged afterwards. */
   void readTombstones(TombstoneLog.Visitor visitor) throws IOException {
     log.read(device, visitor);
   }
 
   /**
-   * Logs the oldest of the tombstones that are not in the log yet. Only for the device's cleaner.
-   * @return as {@link TombstoneLog#append}
+   * Writes the oldest pending tombstones to the log. Called only by the device's cleaner.
+   * @return the result of {@link TombstoneLog#append}
    */
   int logTombstones(List<Tombstone> oldest, long oldestSequence) throws IOException {
     int watched = writeWatch.begin();
@@ -273,8 +273,8 @@ final class StoreDevice {
   }
 
   /**
-   * Reads what is in a segment.
-   * @return null if it is not what was written
+   * Reads the footer of a segment.
+   * @return null if the segment has no valid content
    * @throws IOException if the device fails
    */
   SegmentFooter readFooter(int segment) throws IOException {
@@ -289,8 +289,8 @@ final class StoreDevice {
   }
 
   /**
-   * Whether the first entry of a footer is in the segment. A segment is overwritten from its
-   * beginning, and its footer goes last; so a footer may be what is left of the former content.
+   * Returns whether the first entry of a footer is in the segment. A segment is overwritten from
+   * its beginning, and its footer last, so a footer may be left over from the former content.
    */
   boolean hasFirstEntry(int segment, SegmentFooter footer) throws IOException {
     if (footer.count() == 0) {
@@ -301,7 +301,11 @@ final class StoreDevice {
     return EntryTrailer.local().isOf(tag, footer.sequence(), footer.blockOffset(0));
   }
 
-  /** As {@link #readFooter}, of the trailer alone. */
+  /**
+   * Reads the trailer of a segment.
+   * @return null if it is not valid
+   * @throws IOException if the device fails
+   */
   SegmentFooter.Trailer readTrailer(int segment) throws IOException {
     ByteBuffer trailer = ByteBuffer.allocate(SegmentFooter.TRAILER_SIZE);
     read(trailer, segment, segmentSize - SegmentFooter.TRAILER_SIZE);
@@ -317,7 +321,7 @@ final class StoreDevice {
     }
   }
 
-  /** Brings to the device what was written. */
+  /** Forces written data to the device. */
   void sync() throws IOException {
     int watched = writeWatch.begin();
     try {
@@ -328,51 +332,51 @@ final class StoreDevice {
   }
 
   /**
-   * Whether a write takes so long that it may never end. Nothing more is given to the device until
-   * it does, and what waits for it is nothing that another device could be waited for.
+   * Returns whether a write takes so long that it may never end. Until it ends, the device gets no
+   * more segments, and no insertion waits for its backlog.
    */
   boolean isWriteStalled() {
     return writeWatch.isStalled();
   }
 
-  /** Whether a read or a write takes so long that it may never end. */
+  /** Returns whether a read or a write takes so long that it may never end. */
   boolean isStalled() {
     return readWatch.isStalled() || writeWatch.isStalled();
   }
 
-  /** Whether a read has stalled for so long that the device is to be bypassed. */
+  /** Returns whether a read has stalled for so long that the device must be bypassed. */
   boolean isReadStalledForLong() {
     return readWatch.maxNanos() > outageAfter;
   }
 
-  /** Whether an access has stalled for so long that nobody is to wait for its end. */
+  /** Returns whether an access has stalled for so long that no thread should wait for its end. */
   boolean isStalledForLong() {
     return isReadStalledForLong() || writeWatch.maxNanos() > outageAfter;
   }
 
-  /** For tests whose devices take their time. */
+  /** Sets the stall limit, for tests with slow devices. */
   void stallsAfter(long nanos) {
     readWatch.setLimit(nanos);
     writeWatch.setLimit(nanos);
     outageAfter = STALLS_OF_AN_OUTAGE * nanos;
   }
 
-  /** Returns for how long a segment that cannot be written is left alone, in nanoseconds. */
+  /** Returns how long a segment that cannot be written is unused, in nanoseconds. */
   long retirement() {
     return retirement;
   }
 
-  /** For tests that do not wait. */
+  /** Sets how long a failed segment is unused, for tests. */
   void retiresFor(long nanos) {
     retirement = nanos;
   }
 
-  /** Whether the device is in use; else it is bypassed. */
+  /** Returns whether the device is in use, that is, not bypassed. */
   boolean isWorking() {
     return reads.isClosed();
   }
 
-  /** Whether the file system had no space for unwritten segments at the last check. */
+  /** Returns whether the file system had no space for unwritten segments at the last check. */
   boolean hasNoSpace() {
     return noSpace;
   }
@@ -381,7 +385,7 @@ final class StoreDevice {
     noSpace = hasNone;
   }
 
-  /** Whether the directory is being told to forget what is on the device. */
+  /** Returns whether the directory is removing the blocks of the device. */
   boolean isForgetting() {
     return forgetting;
   }
@@ -390,17 +394,17 @@ final class StoreDevice {
     forgetting = is;
   }
 
-  /** Whether a block on the device can be had now. */
+  /** Returns whether blocks on the device can be read now. */
   boolean isReadable() {
     return reads.isClosed() && !readWatch.isStalled();
   }
 
-  /** Whether the device gets new segments. */
+  /** Returns whether the device gets new segments. */
   boolean isWritable() {
     return reads.isClosed() && writes.isClosed();
   }
 
-  /** As {@link SegmentDevice#usableSpace}. */
+  /** Returns the result of {@link SegmentDevice#usableSpace}. */
   long usableSpace() throws IOException {
     return device.usableSpace();
   }

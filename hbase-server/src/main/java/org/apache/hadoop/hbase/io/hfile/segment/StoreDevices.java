@@ -26,9 +26,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The devices of a {@link SegmentStore}: opens them, maps segments to them, and closes them. The
- * devices have the same number of segments each, in the order of their paths. The list is fixed;
- * whether a device is in use is the device's own state, see {@link StoreDevice#isWorking}.
+ * The devices of a {@link SegmentStore}: opens them, maps segments to them, and closes them. All
+ * devices have the same number of segments, numbered in the order of their paths. The list is
+ * fixed; whether a device is in use is the device's own state, see {@link StoreDevice#isWorking}.
  * <p>
  * Thread-safe.
  */
@@ -60,7 +60,8 @@ final class StoreDevices {
 
   /**
    * Opens the devices, and writes the superblock of this opening to each.
-   * @throws IOException if no device can be opened and written; one of several is bypassed
+   * @throws IOException if no device can be opened and written; if only some cannot, they are
+   *                     bypassed
    */
   static StoreDevices open(SegmentStoreSettings settings, SegmentDevice.Opener opener)
     throws IOException {
@@ -85,7 +86,7 @@ final class StoreDevices {
           failure = e;
           close(of);
           of = null;
-          LOG.warn("{} cannot be opened and is bypassed for the time being", device, e);
+          LOG.warn("Cannot open {}: it is bypassed until a probe succeeds", device, e);
         }
         opened.add(of);
         superblocks.add(superblock);
@@ -113,7 +114,7 @@ final class StoreDevices {
     Superblock superblock =
       known ? found.withEpoch(newEpoch) : Superblock.anew(segmentSize, newEpoch);
     if (found != null && !known) {
-      LOG.info("{} has segments of {} bytes, now they have {}: it begins empty", device,
+      LOG.info("{} has segments of {} bytes, configured are {}: starting empty", device,
         found.segmentSize(), segmentSize);
     }
     boolean works = opened != null;
@@ -123,7 +124,7 @@ final class StoreDevices {
       }
     } catch (IOException e) {
       works = false;
-      LOG.warn("{} cannot be written and is bypassed for the time being", device, e);
+      LOG.warn("Cannot write {}: it is bypassed until a probe succeeds", device, e);
     }
     device.begin(opened, superblock, known ? found.epoch() : StoreDevice.NO_EPOCH);
     if (!works) {
@@ -137,7 +138,7 @@ final class StoreDevices {
   }
 
   /**
-   * Opens the path of a device that is bypassed. The caller closes what is returned.
+   * Opens the path of a bypassed device. The caller closes the returned device.
    * @throws IOException if it cannot be opened, or if another device is found there
    */
   SegmentDevice reopen(StoreDevice device) throws IOException {
@@ -150,8 +151,8 @@ final class StoreDevices {
         device.device() != null && !opened.isMade()
           && !device.superblock().isOfSameDevice(found)
       ) {
-        throw new IOException("At " + device + " is another device than the one that has failed; "
-          + "mount that one again, or restart the server if this one is to be used");
+        throw new IOException("The device at " + device + " is not the one that has failed; "
+          + "mount the former one again, or restart the server to use this one");
       }
       opened.restoreSize();
       same = true;
@@ -163,13 +164,13 @@ final class StoreDevices {
     }
   }
 
-  /** Closes a device, if there is one; a failure is logged. */
+  /** Closes a device, if not null; a failure is logged. */
   static void close(SegmentDevice device) {
     if (device != null) {
       try {
         device.close();
       } catch (IOException e) {
-        LOG.warn("{} cannot be closed", device, e);
+        LOG.warn("Cannot close {}", device, e);
       }
     }
   }
@@ -178,12 +179,12 @@ final class StoreDevices {
     return all;
   }
 
-  /** Returns the device that a segment is on. */
+  /** Returns the device of a segment. */
   StoreDevice of(int segment) {
     return all.get(segment / segmentsPerDevice);
   }
 
-  /** Bytes of a segment. */
+  /** Returns the size of a segment in bytes. */
   int segmentSize() {
     return settings.segmentSize();
   }
@@ -192,7 +193,7 @@ final class StoreDevices {
     return segmentsPerDevice * all.size();
   }
 
-  /** The epoch of this opening, with which sequence numbers begin. */
+  /** Returns the epoch of this opening, which is the first sequence number. */
   long epoch() {
     return epoch;
   }
@@ -205,7 +206,7 @@ final class StoreDevices {
     return bypassed;
   }
 
-  /** Devices that are read and get no new segments. */
+  /** Returns the number of devices that are read but get no new segments. */
   int readOnlyCount() {
     int readOnly = 0;
     for (StoreDevice device : all) {
@@ -214,7 +215,7 @@ final class StoreDevices {
     return readOnly;
   }
 
-  /** Returns what closes the devices, in their order. */
+  /** Returns a task per device, in order, that closes it. */
   List<Runnable> closing() {
     List<Runnable> closing = new ArrayList<>();
     all.forEach(device -> closing.add(() -> close(device.device())));

@@ -22,7 +22,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * The one lock of a {@link SegmentStore}, its two conditions, and whether the store is stopped.
+ * The one lock of a {@link SegmentStore}, its two conditions, and the flag that the store is
+ * stopped.
  * <p>
  * The lock guards the states of the segments ({@link SegmentTable}), the collections of segments in
  * each {@link StoreDevice}, which segment is open and the free buffers ({@link SegmentInserter}),
@@ -30,40 +31,41 @@ import org.apache.yetus.audience.InterfaceAudience;
  * state a few times in its life, so the lock is taken a few times per segment, not per block. The
  * lock is not held during I/O, nor during calls of the {@link SegmentDirectory}.
  * <p>
- * What is read without the lock: sequence numbers, live bytes and the segments in memory
+ * Read without the lock: sequence numbers, live bytes and the segments in memory
  * ({@link SegmentTable}), the open segment, the counts of waiting segments, and {@link #isStopped}.
- * A thread that acts on such a value either tolerates an old one, as a read does, whose entry is
- * checked by its {@link EntryTrailer}, or looks again under the lock.
+ * A thread that acts on such a value either tolerates a stale one, as a read does, whose entry is
+ * checked by its {@link EntryTrailer}, or checks again under the lock.
  * <p>
  * <b>Lock order.</b> {@link #lock} first, then the monitor of a {@link SegmentBuffer} or of a
  * {@link StoreDevice}, never both; with either monitor held, no other lock is taken. In particular
  * a buffer returns its memory, which takes {@link #lock}, without its monitor. The locks of the
  * directory ({@link IndexedBlocks}, {@link CachedFiles}, {@link SegmentIndex}) are never held
  * together with these: the store calls the directory without a lock, and the directory calls only
- * {@link SegmentStore#freed}, which takes none. The limiter of writes is called without a lock.
+ * {@link SegmentStore#freed}, which takes none. The write rate limiter is called without a lock.
  */
 @InterfaceAudience.Private
 final class StoreMonitor {
   final ReentrantLock lock = new ReentrantLock();
   /**
-   * There may be room for insertions: a buffer is free, a segment is clean, less waits to be
-   * written, a device is bypassed, or the store is stopped.
+   * Signalled when there may be room for insertions: a buffer is free, a segment is clean, the
+   * backlog has shrunk, a device is bypassed, or the store is stopped.
    */
   final Condition room = lock.newCondition();
   /**
-   * There may be work for the cleaner: too few segments are clean, a segment can be reclaimed, a
-   * device is bypassed, or the store is stopped. One thread waits for it, so one is signalled.
+   * Signalled when there may be work for the cleaner: too few segments are clean, a segment can be
+   * reclaimed, a device is bypassed, or the store is stopped. One thread waits for it, so one is
+   * signalled.
    */
   final Condition work = lock.newCondition();
 
   private volatile boolean stopped;
 
-  /** Whether insertions are refused, and failed reads do not count against a device any more. */
+  /** Returns whether insertions are refused, and failed reads no longer count against a device. */
   boolean isStopped() {
     return stopped;
   }
 
-  /** Called with {@link #lock} held. There is no way back. */
+  /** Stops the store, irrevocably. Requires {@link #lock}. */
   void stop() {
     stopped = true;
     room.signalAll();

@@ -25,7 +25,7 @@ import org.apache.hadoop.hbase.io.hfile.Crc32c;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * What a device says of itself at its beginning.
+ * The header of a device.
  *
  * <pre>
  *   0 magic          8      32 epoch             8
@@ -34,16 +34,16 @@ import org.apache.yetus.audience.InterfaceAudience;
  *  16 id             16
  * </pre>
  *
- * The id is new whenever a device is begun anew, so that all segments of before are foreign to it.
- * The epoch grows with each opening: sequence numbers begin with it, so that they grow for ever
- * though nobody knows the last one. There are two places, {@value #PLACE} bytes each, which are
- * written in turn: a write that tears leaves the other.
+ * The id is new whenever a device is initialized anew, so that all of its former segments are
+ * foreign to it. The epoch grows with each opening. Sequence numbers begin with it, so that they
+ * always grow although the last one is not recorded. There are two copies, {@value #PLACE} bytes
+ * each, which are written alternately: a torn write leaves the other one intact.
  */
 @InterfaceAudience.Private
 final class Superblock {
-  /** Where segments begin. */
+  /** Position of the first segment, in bytes. */
   static final int HEADER_SIZE = 1 << 20;
-  /** Where {@link TombstoneLog} begins, which ends where segments begin. */
+  /** Start of {@link TombstoneLog}, which ends where segments begin. */
   static final int LOG_START = 8192;
 
   private static final int PLACE = 4096;
@@ -63,7 +63,7 @@ final class Superblock {
     this.epoch = epoch;
   }
 
-  /** Returns that of a device without content. */
+  /** Returns the superblock of a device without content. */
   static Superblock anew(int segmentSize, long epoch) {
     UUID id = UUID.randomUUID();
     return new Superblock(segmentSize, id.getMostSignificantBits(), id.getLeastSignificantBits(),
@@ -90,20 +90,20 @@ final class Superblock {
     return epoch;
   }
 
-  /** Whether another superblock, null if there is none, is of the same device. */
+  /** Returns whether another superblock, which may be null, is of the same device. */
   boolean isOfSameDevice(Superblock other) {
     return other != null && other.idHigh == idHigh && other.idLow == idLow;
   }
 
-  /** Returns how many segments a device has room for. */
+  /** Returns the number of segments that fit on a device. */
   static int segmentsOf(long size, int segmentSize) {
     return (int) Math.min(Location.MAX_SEGMENTS, Math.max(0, size - HEADER_SIZE) / segmentSize);
   }
 
   /**
-   * Reads a device's.
-   * @return null if there is none that is whole and of this version
-   * @throws IOException if a place cannot be read and the other one has none
+   * Reads the superblock of a device.
+   * @return null if there is no valid one of this version
+   * @throws IOException if a copy cannot be read and the other one is not valid
    */
   static Superblock read(SegmentDevice device) throws IOException {
     Superblock newest = null;
@@ -135,7 +135,7 @@ final class Superblock {
       buffer.getLong(at + 24), buffer.getLong(at + 32));
   }
 
-  /** Writes this one, and brings it to the device. */
+  /** Writes this superblock and syncs the device. */
   void write(SegmentDevice device) throws IOException {
     ByteBuffer buffer = ByteBuffer.allocate(PLACE);
     buffer.putLong(MAGIC).putInt(VERSION).putInt(segmentSize).putLong(idHigh).putLong(idLow)
@@ -152,7 +152,7 @@ final class Superblock {
     return (int) sum.getValue();
   }
 
-  /** Where a segment begins on its device. */
+  /** Returns the position of a segment on its device, in bytes. */
   static long positionOf(int segmentOfDevice, int segmentSize) {
     return HEADER_SIZE + (long) segmentOfDevice * segmentSize;
   }

@@ -20,13 +20,13 @@ package org.apache.hadoop.hbase.io.hfile.segment;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * Says that a file was dropped: what segments that were opened before a sequence number have of it
- * is not to come back. Made before the file is dropped; complete after that, when the sequence
+ * Records that a file was dropped: its blocks in segments that were opened before a sequence number
+ * must not be recovered. Created before the file is dropped; complete after that, when the sequence
  * number is known. Thread-safe.
  */
 @InterfaceAudience.Private
 final class Tombstone {
-  /** Covers all segments. */
+  /** Sequence number that covers all segments. */
   static final long ALL = Long.MAX_VALUE;
 
   private final long nameHash;
@@ -37,22 +37,28 @@ final class Tombstone {
     this.nameHash = nameHash;
   }
 
-  /** As {@link CachedFile#hashHigh}. */
+  /** Returns {@link CachedFile#hashHigh} of the file. */
   long nameHash() {
     return nameHash;
   }
 
-  /** The first sequence number of which nothing was dropped; {@link #ALL} if not known yet. */
+  /**
+   * Returns the first sequence number whose segments have no dropped block of the file;
+   * {@link #ALL} if not known yet.
+   */
   long sequence() {
     return sequence;
   }
 
-  /** Its number among those of the store, from 1 on; the largest there is if not known yet. */
+  /**
+   * Returns its number among those of the store, 1 or more; {@link Long#MAX_VALUE} if not known
+   * yet.
+   */
   long number() {
     return number;
   }
 
-  /** The file was dropped. */
+  /** Completes the tombstone after the file was dropped. */
   void complete(long firstSequence, long newNumber) {
     sequence = firstSequence;
     number = newNumber;

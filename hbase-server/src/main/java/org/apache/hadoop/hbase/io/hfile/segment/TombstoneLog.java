@@ -25,9 +25,9 @@ import org.apache.hadoop.hbase.io.hfile.Crc32c;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * The tombstones that a device keeps, so that a process that is killed does not get back what was
- * dropped before: a ring of {@value #SLOTS} records of {@value #RECORD} bytes between superblocks
- * and segments.
+ * The tombstones on a device, so that files dropped before a process is killed are not recovered by
+ * the next one: a ring of {@value #SLOTS} records of {@value #RECORD} bytes between superblocks and
+ * segments.
  *
  * <pre>
  *   0 magic            4      16 sequence             8
@@ -35,10 +35,10 @@ import org.apache.yetus.audience.InterfaceAudience;
  *   8 hash of the name 8      28 CRC32C of these and of the device's id  4
  * </pre>
  *
- * A record lies within a sector, so it is there or not. The counter tells where the ring goes on
- * after a start. A tombstone is needed as long as its device has a segment that was opened before
- * its sequence; one that is needed and overwritten is counted, and the blocks of its file may come
- * back after a kill, as those of a file of no region.
+ * A record lies within a sector, so it is never torn. The counter determines where the ring
+ * continues after a start. A tombstone is needed as long as its device has a segment that was
+ * opened before its sequence. Overwriting one that is needed is counted; the blocks of its file may
+ * then be recovered after a kill, as those of a file that no region reads.
  * <p>
  * Not thread-safe: first {@link #read} by the recovery of the device, then {@link #append} by its
  * cleaner.
@@ -56,7 +56,7 @@ final class TombstoneLog {
   private int counter;
   private volatile boolean open;
 
-  /** Takes what {@link #read} finds. */
+  /** Receives the records found by {@link #read}. */
   @InterfaceAudience.Private
   interface Visitor {
     void visit(long nameHash, long sequence);
@@ -67,19 +67,19 @@ final class TombstoneLog {
     this.superblock = superblock;
   }
 
-  /** Whether it is known where to append. */
+  /** Returns whether the end of the log is known, so that records can be appended. */
   boolean isOpen() {
     return open;
   }
 
-  /** Begins an empty log, on a device that was begun anew. */
+  /** Begins an empty log, on a device that was initialized anew. */
   void begin() {
     open = true;
   }
 
   /**
-   * Reads all tombstones, and finds out where to append.
-   * @throws IOException if the device fails; the log begins anew then
+   * Reads all tombstones, and determines the end of the log.
+   * @throws IOException if the device fails; the log is empty then
    */
   void read(SegmentDevice device, Visitor visitor) throws IOException {
     try {
@@ -116,9 +116,9 @@ final class TombstoneLog {
   }
 
   /**
-   * Writes tombstones, in as few writes as there are.
-   * @param oldestSequence of the segments on the device
-   * @return how many tombstones were overwritten that are needed
+   * Appends tombstones, in as few writes as possible.
+   * @param oldestSequence minimum sequence number of the segments on the device
+   * @return the number of needed tombstones that were overwritten
    * @throws IOException if the device fails; none of them counts as written then
    */
   int append(SegmentDevice device, List<Tombstone> tombstones, long oldestSequence)

@@ -628,8 +628,8 @@ public class TestPrefetchScheduler {
     seconds.addAndGet(PrefetchProgress.LOG_SECONDS - 1);
     assertNull(progress.tick());
     seconds.incrementAndGet();
-    assertEquals("Warm-up: 1 files with " + PrefetchProgress.bytes(file.plannedBytes())
-      + " to go at 0 B/s (limit 50 MB/s), time to go unknown; warmed 0 B, skipped 0 B as already "
+    assertEquals("Prefetch: 1 files with " + PrefetchProgress.bytes(file.plannedBytes())
+      + " left at 0 B/s (limit 50 MB/s), time left unknown; read 0 B, skipped 0 B as already "
       + "cached", progress.tick());
     assertNull(progress.tick());
     file.run();
@@ -640,9 +640,9 @@ public class TestPrefetchScheduler {
     seconds.addAndGet(PrefetchProgress.SETTLE_SECONDS - 1);
     assertNull(progress.tick());
     seconds.incrementAndGet();
-    assertEquals("Warm-up is over after 1 min 1 s: read " + PrefetchProgress.bytes(
-      file.prefetchedBytes()) + " of 1 files, skipped 0 B as already cached, 0 files were cached "
-      + "wholly, 0 found no space, 0 failed, 0 were cancelled", progress.tick());
+    assertEquals("Prefetch finished after 1 min 1 s: read " + PrefetchProgress.bytes(
+      file.prefetchedBytes()) + " of 1 files, skipped 0 B as already cached, 0 files were fully "
+      + "cached, 0 found no space, 0 failed, 0 were cancelled", progress.tick());
     hold.countDown();
   }
 
