@@ -94,12 +94,12 @@ final class BlockCacheTiersPage {
   /** Returns the page of a server without tiers: how to configure them. */
   static String withoutTiers(String server) {
     return STYLE + top(server)
-      + "<section>\n<p>The block cache of this RegionServer has no tiers to show. They are there "
-      + "with <code>" + CompositeBucketCacheSettings.ENABLED_KEY + "=true</code>, a first tier in "
-      + "memory (<code>" + CompositeBucketCacheSettings.L1_PREFIX + "size</code>) and a second, "
+      + "<section>\n<p>The block cache of this RegionServer has no tiers. To enable them, set "
+      + "<code>" + CompositeBucketCacheSettings.ENABLED_KEY + "=true</code>, L1 in "
+      + "memory (<code>" + CompositeBucketCacheSettings.L1_PREFIX + "size</code>) and L2, "
       + "usually on a device (<code>" + CompositeBucketCacheSettings.L2_PREFIX
       + "ioengine</code>, <code>" + CompositeBucketCacheSettings.L2_PREFIX
-      + "size</code>) in hbase-site.xml, from the next start of the RegionServer on.</p>\n"
+      + "size</code>) in hbase-site.xml, and restart the RegionServer.</p>\n"
       + "<p><a href=\"/rs-status\">Status of this RegionServer</a></p>\n</section>\n</div>\n";
   }
 
@@ -297,7 +297,7 @@ final class BlockCacheTiersPage {
     appendErrors("Inserts bypassed", "BypassedInsertCount");
     appendRow("Device", tier -> ifThere(tier, "DeviceState", state -> state == 0
       ? "in use"
-      : bad(state == 1 ? "left alone" : "given up")));
+      : bad(state == 1 ? "bypassed" : "disabled")));
     html.append("</table>\n<p class=\"d\">Counts are since the start. L1's hit ratio is its hits "
       + "by all lookups, L2's its hits by the lookups that L1 left over. <a href=\"")
       .append(BlockCacheTiersServlet.PATH).append("?format=json\">As JSON</a>, and the same in "

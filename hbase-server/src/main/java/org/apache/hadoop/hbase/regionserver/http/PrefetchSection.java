@@ -67,7 +67,7 @@ public final class PrefetchSection {
 
   static String of(Snapshot now) {
     StringBuilder html = new StringBuilder();
-    html.append("<div class=\"warmup\">\n").append(STYLE).append("<h3>Warm-up</h3>\n");
+    html.append("<div class=\"warmup\">\n").append(STYLE).append("<h3>Prefetch</h3>\n");
     appendState(html, now);
     List<Map.Entry<String, Counts>> tables = new ArrayList<>(now.tables().entrySet());
     tables.sort(Comparator
@@ -75,9 +75,9 @@ public final class PrefetchSection {
       .thenComparingLong(table -> -table.getValue().prefetchedBytes())
       .thenComparing(Map.Entry::getKey));
     html.append("<table class=\"table table-striped\">\n<tr><th>Table</th>"
-      + "<th class=\"n\">To&nbsp;go</th><th class=\"n\">Prefetched</th>"
+      + "<th class=\"n\">Queued</th><th class=\"n\">Prefetched</th>"
       + "<th class=\"n\">Already cached</th>"
-      + "<th class=\"n\">Not warmed</th></tr>\n");
+      + "<th class=\"n\">Not prefetched</th></tr>\n");
     tables.stream().limit(TABLES).forEach(table -> appendRow(html,
       HtmlEscapers.htmlEscaper().escape(table.getKey()), table.getValue()));
     if (tables.size() > 1) {

@@ -127,7 +127,7 @@ public class TestPrefetchSection {
 
   @Test
   public void testProgressIsShownWhileThereIsAny() throws Exception {
-    assertFalse(get("/rs-status").contains("<h3>Warm-up</h3>"));
+    assertFalse(get("/rs-status").contains("<h3>Prefetch</h3>"));
     util.getAdmin().createTable(TableDescriptorBuilder.newBuilder(TABLE)
       .setColumnFamily(
         ColumnFamilyDescriptorBuilder.newBuilder(FAMILY).setPrefetchBlocksOnOpen(true).build())
@@ -151,7 +151,7 @@ public class TestPrefetchSection {
     assertEquals(1, now.tables().get("a_table").queuedFiles());
     assertEquals(now.toString(), (1 << 20) / 10, now.limit());
     String page = get("/rs-status");
-    assertTrue(page.contains("<h3>Warm-up</h3>"));
+    assertTrue(page.contains("<h3>Prefetch</h3>"));
     assertTrue(page, page.contains("<p>1 file with ") && page.contains("limit 102.4 KB/s"));
     assertTrue(page.contains("<td class=\"w\">a_table</td>"));
     save("working", page);
