@@ -65,7 +65,7 @@ final class IdleMetaBlocks {
 
   /**
    * @param cache  the tier that they are in
-   * @param copies the data blocks that may want their places
+   * @param guests the data blocks that may want their places
    */
   IdleMetaBlocks(L1BucketCache cache, L1DataSpace guests) {
     this.cache = cache;
