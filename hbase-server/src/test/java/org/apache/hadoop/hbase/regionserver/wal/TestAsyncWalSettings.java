@@ -117,7 +117,7 @@ public class TestAsyncWalSettings {
   public void testLessRoomThanBytesIsRefused() {
     conf.set(AsyncWalSettings.BYTES_KEY, "1000");
     assertEquals("hbase.wal.async.max.unsynced.bytes is '999', less than the '1000' of "
-      + "hbase.wal.async.sync.bytes; set it to as much at least, better to twice that.",
+      + "hbase.wal.async.sync.bytes; set it to at least that, better to twice that.",
       refusal(AsyncWalSettings.MAX_UNSYNCED_KEY, "999"));
   }
 
