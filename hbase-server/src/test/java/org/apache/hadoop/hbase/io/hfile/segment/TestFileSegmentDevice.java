@@ -199,7 +199,7 @@ public class TestFileSegmentDevice {
   public void testNoFileIsMadeAmongDevices() {
     String path = "/dev/stratum-no-such-device";
     IOException e = assertThrows(IOException.class, () -> new FileSegmentDevice(path, SIZE));
-    assertTrue(e.getMessage(), e.getMessage().contains(path + " is no device"));
+    assertTrue(e.getMessage(), e.getMessage().contains(path + " is not a device"));
     assertFalse(new File(path).exists());
   }
 
