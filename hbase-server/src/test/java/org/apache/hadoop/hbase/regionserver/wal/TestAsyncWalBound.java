@@ -319,7 +319,7 @@ public class TestAsyncWalBound {
     assertEquals("Disk on fire", failure(waiting).getCause().getMessage());
     assertThrows(IOException.class, () -> bound.acknowledge(2, 1));
     assertTrue(assertThrows(IOException.class, () -> AsyncWalBound.failIfLost(bound)).getMessage()
-      .contains("the server has to stop"));
+      .contains("the server must abort"));
     AsyncWalBound.failIfLost(null);
   }
 
