@@ -71,7 +71,7 @@ public final class OnlineRegionFiles implements OnlineFiles {
     return names;
   }
 
-  /** The names at one moment. */
+  /** The names of files at one moment. */
   private static final class Names implements Snapshot {
     private final Set<String> regions = new HashSet<>();
     private final Set<String> mobRegions = new HashSet<>();

@@ -100,7 +100,7 @@ public final class Crc32c {
     }
   }
 
-  /** Does the same as {@link #update}, copying 4 KB at a time to the heap. */
+  /** Updates a checksum as {@link #update} does, but copies 4 KB at a time to the heap. */
   public static void updateByPieces(Checksum sum, ByteBuffer buffer) {
     byte[] piece = PIECE.get();
     while (buffer.hasRemaining()) {

@@ -35,7 +35,7 @@ import org.apache.yetus.audience.InterfaceAudience;
  *   7 unused           1      44 size of the block on disk       4
  *   8 sequence         8      48 unused                          8
  *  16 name hash, high  8      56 CRC32C of the data              4
- *                             60 CRC32C of the tag before this   4
+ *                             60 CRC32C of the trailer so far    4
  * </pre>
  *
  * The data is the output of {@code HFileBlock.serialize}. The name's hash (128 bits) and the offset

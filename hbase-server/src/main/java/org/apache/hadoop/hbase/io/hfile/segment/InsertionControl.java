@@ -136,8 +136,8 @@ final class InsertionControl {
   }
 
   /**
-   * Lets an insertion that accepts a wait do so many times briefly, once per write to a device,
-   * instead of once for long per segment.
+   * Makes an insertion that accepts a wait wait briefly and often, once per write to a device,
+   * instead of once for a whole segment.
    * @return the remaining time of the accepted wait
    */
   long awaitProgress(long nanos) throws InterruptedException {

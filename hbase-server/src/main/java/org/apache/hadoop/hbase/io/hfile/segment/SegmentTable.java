@@ -35,8 +35,8 @@ import org.apache.yetus.audience.InterfaceAudience;
  * class.
  *
  * <pre>
- *   UNKNOWN -&gt; UNWRITTEN  nothing whole is in it          {@link #found}
- *   UNKNOWN -&gt; FOUND      its trailer is whole            {@link #found}
+ *   UNKNOWN -&gt; UNWRITTEN  it has no valid trailer         {@link #found}
+ *   UNKNOWN -&gt; FOUND      its trailer is valid            {@link #found}
  *   FOUND   -&gt; BUSY       its footer is read              {@link #takeFound}
  *   FOUND   -&gt; CLEAN      reclaimed before that           {@link #takeVictim}
  *   UNWRITTEN -&gt; CLEAN    there is space for it           {@link #prepare}
@@ -49,7 +49,7 @@ import org.apache.yetus.audience.InterfaceAudience;
  *   CLEAN   -&gt; BUSY       a probe writes to it            {@link #takeForProbe}
  *   SEALED  -&gt; BUSY       to be reclaimed                 {@link #takeVictim}
  *   BUSY    -&gt; SEALED     recovered, or not reclaimed     {@link #recovered}, {@link #putBack}
- *   BUSY    -&gt; CLEAN      reclaimed, or not whole         {@link #cleaned}
+ *   BUSY    -&gt; CLEAN      reclaimed, or not valid         {@link #cleaned}
  *   BUSY    -&gt; RETIRED    reclaimed, but not readable     {@link #retire}
  *   any but OPEN, BUSY and RETIRED -&gt; UNWRITTEN  its device is taken back  {@link #reset}
  * </pre>

@@ -41,8 +41,12 @@ import org.slf4j.LoggerFactory;
 final class SegmentWriter implements Runnable {
   private static final Logger LOG = LoggerFactory.getLogger(SegmentWriter.class);
 
-  /** Bytes of one write, but for the last of a segment: if nothing waits for it, and else. */
+  /** Maximum bytes of a write, except for a segment's last one: if no insertion waits for it. */
   static final int MAX_WRITE = 4 << 20;
+  /**
+   * Maximum bytes of a write, except for a segment's last one: if insertions may wait for it, or
+   * the write rate is limited.
+   */
   static final int MAX_PACED_WRITE = 1 << 20;
   /** Maximum number of attempts to write a segment. */
   static final int MAX_ATTEMPTS = 2;

@@ -207,7 +207,7 @@ public class TestFileSegmentDevice {
   public void testReturnChangesNothingAndMakesWhatWasRemoved() throws IOException {
     IOException e = assertThrows(IOException.class,
       () -> FileSegmentDevice.OPENER.reopen(file().getPath(), SIZE, null));
-    assertTrue(e.getMessage(), e.getMessage().contains("is not there"));
+    assertTrue(e.getMessage(), e.getMessage().contains("does not exist"));
     assertFalse(file().exists());
     SegmentDevice first = open();
     try (SegmentDevice again =
@@ -247,7 +247,7 @@ public class TestFileSegmentDevice {
       Files.createSymbolicLink(link.toPath(), there.toPath());
       IOException e = assertThrows(IOException.class,
         () -> FileSegmentDevice.OPENER.reopen(link.getPath(), SIZE, former));
-      assertTrue(e.getMessage(), e.getMessage().contains("mount that again"));
+      assertTrue(e.getMessage(), e.getMessage().contains("mount the former one again"));
       former.close();
     } finally {
       Files.deleteIfExists(there.toPath());
