@@ -32,8 +32,8 @@ import org.openjdk.jmh.annotations.Warmup;
  * Benchmarking in Reasonable Time (ISMM 2013), and Georges et al., Statistically Rigorous Java
  * Performance Evaluation (OOPSLA 2007).
  * <p>
- * The heap is touched at the start, since a first touch costs a page fault. A benchmark that asks
- * for another heap has to ask for all of it at the start too: a heap that grows touches what it
+ * The heap is touched at the start, since a first touch costs a page fault. A benchmark with
+ * another heap size has to touch all of it at the start too: a heap that grows touches what it
  * grows by in a pause, of 0.6 s for some GB. The opened packages are
  * those that HBase needs on JDK 17: the same as in the tests, <code>test.jvm.opens</code> of the
  * parent POM.

@@ -127,7 +127,7 @@ public class CompositeBucketCacheGetBenchmark extends PinnedJvm {
       conf.setBoolean("hbase.bucketcache.composite.enabled", true);
       conf.set("hbase.bucketcache.composite.promotion", promotion);
       conf.setInt("hbase.bucketcache.l1.size", l1Megabytes);
-      // The built-in sizes ask for a tier of 29 MB at least.
+      // The built-in sizes need a tier of 29 MB at least.
       conf.set("hbase.bucketcache.l1.bucket.sizes", "5120,34816,132096");
       conf.set("hbase.bucketcache.l2.ioengine", place.setting());
       conf.setInt("hbase.bucketcache.l2.size", l2Megabytes);

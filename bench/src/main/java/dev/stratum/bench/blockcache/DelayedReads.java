@@ -128,12 +128,12 @@ public final class DelayedReads implements Closeable {
     return found[0];
   }
 
-  /** How many ns to ask for, so that a sleep takes so many us; 1 if the shortest takes longer. */
+  /** The ns to request so that a sleep takes so many us; 1 if the shortest takes longer. */
   public static long calibrate(int micros) {
     return find(TimeUnit.MICROSECONDS.toNanos(micros))[0];
   }
 
-  /** What to ask for, and what it takes, in ns. */
+  /** The requested and the actual sleep, in ns. */
   private static long[] find(long wanted) {
     long park = wanted;
     long taken = 0;

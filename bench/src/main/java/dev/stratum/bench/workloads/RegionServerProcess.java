@@ -52,7 +52,7 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonPrimitive;
  * <li><code>calls</code>: see {@link ServerCalls};</li>
  * <li><code>awaitIdle</code>: answers when no flush or compaction runs any more;</li>
  * <li><code>storeFiles</code> with <code>table</code>: the most that a store of it has;</li>
- * <li><code>calibrate</code> with <code>micros</code>: answers how many ns to ask for, to sleep
+ * <li><code>calibrate</code> with <code>micros</code>: answers how many ns to request to sleep
  * that long;</li>
  * <li><code>delayReads</code> with <code>micros</code> and <code>nanos</code>, the answer of
  * <code>calibrate</code>: from now on each read of the L2 file is delayed by that;

@@ -130,7 +130,7 @@ final class ServerSettings {
     keys.put("hfile.block.cache.size", "0");
     keys.put("hbase.bucketcache.composite.enabled", "true");
     keys.put("hbase.bucketcache.l1.size", sizes.getProperty("l1.mb"));
-    // The built-in sizes ask for a tier of 29 MB at least.
+    // The built-in sizes need a tier of 29 MB at least.
     keys.put("hbase.bucketcache.l1.bucket.sizes", "5120,34816,68608,132096");
     keys.put("hbase.bucketcache.l2.ioengine", "file:" + cacheFile);
     keys.put("hbase.bucketcache.l2.size", sizes.getProperty("l2.mb"));

@@ -91,7 +91,7 @@ public class TestVocabulary {
   }
 
   private static final Vocabulary SEEDED = Vocabulary.parse(List.of("# a comment", "",
-    "mended | fixed", "asked for, asks for | requested", "? 7 turn, turns | epoch",
+    "furled | fixed", "rung up, rings up | requested", "? 7 turn, turns | epoch",
     "?comes | is inserted"));
 
   private static String javaUses(String source) {
@@ -104,44 +104,44 @@ public class TestVocabulary {
 
   @Test
   public void testASeededWordIsNamedWithFileLineAndRemedy() {
-    assertEquals("A.java:2 'mended', say: fixed", javaUses("class A {\n  // It was mended.\n}\n"));
-    assertEquals("A.java:1 'Mended', say: fixed", javaUses("/** Mended. */ class A {}"));
-    assertEquals("a.md:3 'mended', say: fixed", pageUses("# A\n\n| mended |\n"));
-    assertEquals("p.patch:2 'mended', say: fixed", lines(SEEDED.uses("p.patch",
-      Prose.ofPatch("Subject: A\nReason: what was mended\nNeeds: mended\nAdds:\n a/mended.java\n"
-        + "\ndiff --git a/a b/a\n+mended\n")).stream()));
+    assertEquals("A.java:2 'furled', say: fixed", javaUses("class A {\n  // It was furled.\n}\n"));
+    assertEquals("A.java:1 'Furled', say: fixed", javaUses("/** Furled. */ class A {}"));
+    assertEquals("a.md:3 'furled', say: fixed", pageUses("# A\n\n| furled |\n"));
+    assertEquals("p.patch:2 'furled', say: fixed", lines(SEEDED.uses("p.patch",
+      Prose.ofPatch("Subject: A\nReason: what was furled\nNeeds: furled\nAdds:\n a/furled.java\n"
+        + "\ndiff --git a/a b/a\n+furled\n")).stream()));
   }
 
   @Test
   public void testOnlyWholeWordsAreFound() {
     assertEquals("", javaUses("// return, returns, turned, overturn, turn_, sub.turn, #turn, turn()"
-      + "\n// becomes, outcomes, incomes, asked form, tasked for"));
+      + "\n// becomes, outcomes, incomes, rung upon, wrung up"));
     assertEquals(2, SEEDED.uses("a", "It comes at each turn.").size());
     assertEquals(2, SEEDED.uses("a", "(turn), turn-taking").size());
   }
 
   @Test
   public void testAPhraseMayGoOverTheEndOfALine() {
-    assertEquals("A.java:2 'asked for', say: requested",
-      javaUses("/**\n * What is asked\n * for is there.\n */"));
-    assertEquals("A.java:1 'asked for', say: requested", javaUses("  // asked\n  // for"));
-    assertEquals("a.md:1 'asks for', say: requested", pageUses("asks\nfor"));
-    assertEquals("", javaUses("// asked\nint a;\n// for"));
-    assertEquals("", javaUses("// If asked. For"));
-    assertEquals("", pageUses("| asked | for |\n\nasked `x` for"));
+    assertEquals("A.java:2 'rung up', say: requested",
+      javaUses("/**\n * What is rung\n * up is there.\n */"));
+    assertEquals("A.java:1 'rung up', say: requested", javaUses("  // rung\n  // up"));
+    assertEquals("a.md:1 'rings up', say: requested", pageUses("rings\nup"));
+    assertEquals("", javaUses("// rung\nint a;\n// up"));
+    assertEquals("", javaUses("// If rung. Up"));
+    assertEquals("", pageUses("| rung | up |\n\nrung `x` up"));
   }
 
   @Test
   public void testCodeIsSkipped() {
-    assertEquals("", javaUses("int turn = \"mended // mended\".length(); char c = '\"'; turn++;\n"
-      + "String s = \"\"\"\n  // mended\n  \"\"\";\n"));
-    assertEquals("", javaUses("/**\n * <code>turn</code> {@code a {turn} mended} `mended`\n"
-      + " * {@link Wave#turn turn}\n * <pre>\n * mended\n * </pre>\n * @param turn the number\n"
+    assertEquals("", javaUses("int turn = \"furled // furled\".length(); char c = '\"'; turn++;\n"
+      + "String s = \"\"\"\n  // furled\n  \"\"\";\n"));
+    assertEquals("", javaUses("/**\n * <code>turn</code> {@code a {turn} furled} `furled`\n"
+      + " * {@link Wave#turn turn}\n * <pre>\n * furled\n * </pre>\n * @param turn the number\n"
       + " * @throws turn never\n */"));
     assertEquals("A.java:1 'turns', say: epoch", javaUses("/** @param turn how many turns */"));
-    assertEquals("", pageUses("`mended` ``a `mended` b`` `asked\nfor`\n```\nmended\n```\n"
-      + "[a](mended.md) <code>mended</code> <!-- mended --> https://a.b/turn"));
-    assertEquals("a.md:4 'mended', say: fixed", pageUses("```\nturn\n```\nmended `a`"));
+    assertEquals("", pageUses("`furled` ``a `furled` b`` `rung\nup`\n```\nfurled\n```\n"
+      + "[a](furled.md) <code>furled</code> <!-- furled --> https://a.b/turn"));
+    assertEquals("a.md:4 'furled', say: fixed", pageUses("```\nturn\n```\nfurled `a`"));
   }
 
   @Test
@@ -153,7 +153,7 @@ public class TestVocabulary {
 
   @Test
   public void testAListWithAMistakeIsRefused() {
-    for (String line : List.of("mended", "| fixed", "mended |", "mended | a | b", "? 3 | fixed")) {
+    for (String line : List.of("furled", "| fixed", "furled |", "furled | a | b", "? 3 | fixed")) {
       assertThrows(line, IllegalArgumentException.class, () -> Vocabulary.parse(List.of(line)));
     }
     assertThrows(IllegalArgumentException.class,

@@ -93,7 +93,7 @@ final class HtmlReport {
   }
 
   /**
-   * @param sides   what was held against what
+   * @param sides   the sides that were compared
    * @param command that gives this page
    */
   String html(String sides, String command, String date) {

@@ -75,7 +75,7 @@ public class RunMojo extends AbstractMojo {
   @Parameter(property = "jmh.params")
   private String params;
 
-  /** How many JVMs per side, instead of what the benchmarks ask for. */
+  /** How many JVMs per side, instead of the benchmarks' own number. */
   @Parameter(property = "jmh.forks")
   private Integer forks;
 

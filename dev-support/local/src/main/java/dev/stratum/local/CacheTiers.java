@@ -57,7 +57,7 @@ final class CacheTiers {
     return table;
   }
 
-  /** Hits over requests, or a dash where nothing was asked for. */
+  /** Hits over requests, or a dash if there were none. */
   static String ratio(long hits, long misses) {
     long requests = hits + misses;
     if (requests == 0) {

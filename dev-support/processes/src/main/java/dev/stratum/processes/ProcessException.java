@@ -17,7 +17,7 @@
  */
 package dev.stratum.processes;
 
-/** A process, or what it was asked for, cannot go on, for a reason that one sentence says. */
+/** A process or a request to it failed, for a reason that one sentence says. */
 public class ProcessException extends Exception {
   private static final long serialVersionUID = 1L;
 

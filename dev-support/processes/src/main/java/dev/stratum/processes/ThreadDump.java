@@ -22,7 +22,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 
-/** The stacks of a JVM's threads, which it need not be asked for. */
+/** Writes the stacks of another JVM's threads. */
 public final class ThreadDump {
   private static final long MAX_SECONDS = 30;
 

@@ -74,7 +74,7 @@ public class TestChildProcess {
     Cluster.await("the grandchild has ended", () -> !grandchild.isAlive() || isZombie(grandchild));
   }
 
-  /** As it stays in a container whose first process does not ask for the ends of its children. */
+  /** As it stays in a container whose first process does not reap its children. */
   private static boolean isZombie(ProcessHandle process) throws IOException {
     Path stat = Path.of("/proc", Long.toString(process.pid()), "stat");
     return Files.exists(stat) && Files.readString(stat).contains(") Z ");

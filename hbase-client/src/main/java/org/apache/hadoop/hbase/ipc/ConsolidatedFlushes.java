@@ -45,7 +45,7 @@ class ConsolidatedFlushes extends FlushConsolidationHandler {
   }
 
   /**
-   * Returns whether what a key stands for is asked for.
+   * Returns whether a key is true; false if it is not set.
    * @throws IllegalArgumentException if its value is neither true nor false
    */
   static boolean isEnabled(Configuration conf, String key) {
@@ -71,7 +71,7 @@ class ConsolidatedFlushes extends FlushConsolidationHandler {
   @Override
   public void flush(ChannelHandlerContext ctx) throws Exception {
     if (!reading && isIdle(ctx.channel().eventLoop())) {
-      // Nothing comes that could leave with it: to ask for another turn would be in vain.
+      // No other message can leave with it, so the flush is not delayed.
       ctx.flush();
     } else {
       super.flush(ctx);

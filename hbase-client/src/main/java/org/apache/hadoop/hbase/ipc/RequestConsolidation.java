@@ -46,8 +46,8 @@ final class RequestConsolidation {
   }
 
   /**
-   * Lets the requests of a connection be sent so, if that is asked for. To be called when those who
-   * encrypt are in the pipeline, and before whoever writes requests.
+   * Consolidates the requests of a connection, if that is enabled. Called after the handlers that
+   * encrypt were added to the pipeline, and before the one that writes requests.
    */
   void addTo(ChannelPipeline pipeline) {
     if (enabled) {

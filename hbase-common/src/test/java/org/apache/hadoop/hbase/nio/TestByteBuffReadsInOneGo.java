@@ -53,7 +53,7 @@ public class TestByteBuffReadsInOneGo {
   @Rule
   public final TemporaryFolder folder = new TemporaryFolder();
 
-  /** Fills what it is given, and notes how much each read asked for. */
+  /** Fills the buffers, and records the size of each read. */
   private static final class Source implements ReadableByteChannel {
     private final List<Integer> asked = new ArrayList<>();
 

@@ -18,8 +18,7 @@
 package org.apache.hadoop.hbase.ipc;
 
 import java.io.IOException;
-import java.util.List;
-import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.Arrays;
 import org.apache.hadoop.hbase.CellScanner;
 import org.apache.yetus.audience.InterfaceAudience;
 
@@ -31,7 +30,8 @@ import org.apache.hbase.thirdparty.com.google.protobuf.Message;
  */
 @InterfaceAudience.Private
 public final class RequestInterceptors {
-  private final List<RequestInterceptor> interceptors = new CopyOnWriteArrayList<>();
+  /** Replaced and never changed, so that a request allocates nothing to pass through it. */
+  private volatile RequestInterceptor[] interceptors = {};
 
   /** Returns the interceptors of a server. */
   public static RequestInterceptors of(RpcServerInterface server) {
@@ -39,8 +39,10 @@ public final class RequestInterceptors {
   }
 
   /** Adds an interceptor, which is called for requests that are read from now on. */
-  public void add(RequestInterceptor interceptor) {
-    interceptors.add(interceptor);
+  public synchronized void add(RequestInterceptor interceptor) {
+    RequestInterceptor[] more = Arrays.copyOf(interceptors, interceptors.length + 1);
+    more[interceptors.length] = interceptor;
+    interceptors = more;
   }
 
   /** Returns the cells of a request, as the interceptors need them; null if it has none. */

@@ -41,7 +41,7 @@ import org.junit.ClassRule;
 import org.junit.Test;
 import org.junit.experimental.categories.Category;
 
-/** Tests how often a stream is asked for a block that lies in several buffers. */
+/** Tests how often a stream is read for a block in several buffers. */
 @Category({ IOTests.class, SmallTests.class })
 public class TestPreadPolicy {
 

@@ -48,7 +48,7 @@ import org.junit.experimental.categories.Category;
 
 /**
  * What the half of a split file leaves in the cache when it is closed with eviction, as after the
- * compaction of a daughter region: nothing. Nobody would ask for its blocks again.
+ * compaction of a daughter region: nothing. Its blocks would not be read again.
  */
 @Category({ IOTests.class, MediumTests.class })
 public class TestHalfStoreFileEviction {

@@ -204,7 +204,7 @@ public class TestCoalescedIncrementsAccess {
     assertDenied(send(bob, plus(1000)));
   }
 
-  /** The group is done in the name of who leads it; if he may no longer, each asks for himself. */
+  /** A group is applied as its leader's user; without its permission each is applied alone. */
   @Test
   public void testWhoLosesThePermissionWhileHeWaitsFailsAlone() throws Exception {
     RowLock lock = region.getRowLock(ROW);

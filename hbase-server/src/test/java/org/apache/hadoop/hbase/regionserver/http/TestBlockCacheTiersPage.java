@@ -314,7 +314,7 @@ public class TestBlockCacheTiersPage {
     fill(1);
     long nanos = System.nanoTime();
     for (int i = 0; i <= 400; i++) {
-      // Half an hour ago nobody asked for anything, for ten minutes.
+      // Half an hour ago there were no lookups, for ten minutes.
       if (i < 170 || i > 230) {
         for (int n = 0; n < 4; n++) {
           cache.getBlock(key("file0", n, n < 3 ? BlockType.LEAF_INDEX : BlockType.DATA), true,

@@ -202,7 +202,7 @@ public class TestParallelMultigetAccess {
     });
     as(bob, table -> {
       List<Get> gets = gets(OPEN);
-      // He asks for it all the same.
+      // The user requests it nevertheless.
       gets.forEach(get -> get.setAuthorizations(new Authorizations(SECRET)));
       Result[] results = table.get(gets);
       for (int i = 0; i < ROWS; i++) {

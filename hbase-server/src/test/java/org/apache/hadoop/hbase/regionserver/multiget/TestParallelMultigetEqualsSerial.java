@@ -141,7 +141,7 @@ public class TestParallelMultigetEqualsSerial {
   private static final byte[] COUNTERS = Bytes.toBytes("n");
   private static final byte[] QUALIFIER = Bytes.toBytes("q");
   private static final byte[] SPLIT = Bytes.toBytes("small-0200");
-  /** Begins the names of totals of what has been read, be it to be answered or in vain. */
+  /** Begins the names of totals of what has been read, whether it was returned or not. */
   private static final String READ = "read: ";
   private static final String TOO_LARGE = "MultiActionResultTooLarge";
   /** Nothing is scanned, and HBase gives units of multigets back. */
@@ -637,7 +637,7 @@ public class TestParallelMultigetEqualsSerial {
       for (Map.Entry<String, Long> each : expectedTotals.entrySet()) {
         String name = each.getKey();
         long more = totals.get(name) - each.getValue();
-        // What was begun when the response was found too large has been read in vain.
+        // What was begun when the response was found too large has been read and dropped.
         long inVain = name.startsWith(READ) ? (long) ParallelGets.WINDOW * tooLargeHere : 0;
         assertTrue("round " + round + ", " + name + " " + each.getValue() + " and " + more,
           more >= 0 && more <= inVain);

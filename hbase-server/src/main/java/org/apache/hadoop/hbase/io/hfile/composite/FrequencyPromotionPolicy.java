@@ -364,7 +364,7 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
   public long makeRoom(long bytes) {
     long freed = 0;
     int failures = 0;
-    // Each part twice in vain, and what is left is being read.
+    // Each part failed twice: the remaining blocks are being read.
     while (freed < bytes && failures < 2 * hot.parts()) {
       VictimSampler.Victim victim = hot.take(turn.getAndIncrement());
       long size = victim == null ? 0 : evict(victim);

@@ -37,8 +37,10 @@ import org.slf4j.LoggerFactory;
  * were opened or closed since the last one, so that dead blocks of a former process are evicted
  * before live ones.
  * <p>
- * Invariant: the index entries of a file are freed only after each device has logged its tombstone,
- * or has failed to do so for ten seconds. Thread-safe.
+ * Invariants: the index entries of a file are freed only after each device has logged its
+ * tombstone, or has failed to do so for ten seconds; no segment is reclaimed between the opening of
+ * a region and the scan that finds its dead files, nor within a second while those are being freed.
+ * Thread-safe.
  */
 @InterfaceAudience.Private
 final class FileSweeper {

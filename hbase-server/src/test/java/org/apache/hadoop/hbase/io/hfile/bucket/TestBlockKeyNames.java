@@ -41,7 +41,7 @@ import org.junit.Rule;
 import org.junit.Test;
 import org.junit.experimental.categories.Category;
 
-/** Tests that a file's name is one string, however many of its blocks are asked for or cached. */
+/** Tests that a file's name is one string, however many of its blocks are read or cached. */
 @Category({ IOTests.class, SmallTests.class })
 public class TestBlockKeyNames {
   @ClassRule

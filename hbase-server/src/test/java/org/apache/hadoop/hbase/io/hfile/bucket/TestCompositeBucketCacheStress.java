@@ -47,7 +47,7 @@ import org.junit.rules.TemporaryFolder;
 
 /**
  * Readers, evictions by size, by block and by file all at once, over tiers that hold a third of
- * what is asked for. Afterwards nothing may be left behind: no block of a file that was closed, no
+ * the blocks read. Afterwards nothing may be left behind: no block of a file that was closed, no
  * place taken, no buffer out of its pool.
  */
 @Category({ IOTests.class, LargeTests.class })

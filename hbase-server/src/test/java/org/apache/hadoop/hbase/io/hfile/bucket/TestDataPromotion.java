@@ -387,7 +387,7 @@ public class TestDataPromotion {
     assertEquals(gone.size(), gauge("IdleMetaEvictedCount"));
     assertEquals(gone.size(), first.getSpilledCount());
     assertEquals(0, first.getDroppedCount());
-    // They are in the second tier, and back as soon as somebody asks for them.
+    // They are in L2, and promoted again when they are read.
     readAll(gone);
     gone.forEach(key -> assertTrue("back", first.isAlreadyCached(key).get()));
     assertEquals(gone.size(), cache.getReturnedBlockCount());
@@ -569,7 +569,7 @@ public class TestDataPromotion {
       hot.forEach(this::read);
       served += hitsInFirst() - before;
       asked += hot.size();
-      // Each is asked for, but a fifth as often.
+      // Each is read, but a fifth as often.
       others.subList(turn % 5 * 60, turn % 5 * 60 + 60).forEach(this::read);
     }
     assertTrue("there was a shortage", gauge("UnplacedPromotionCount") > 0);

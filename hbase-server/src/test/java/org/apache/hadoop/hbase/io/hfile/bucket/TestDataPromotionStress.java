@@ -64,7 +64,7 @@ public class TestDataPromotionStress {
   private static final int CLOSED = 100;
   private static final long EXTENSION_NANOS = TimeUnit.SECONDS.toNanos(60);
   private static final int BLOCKS = 300;
-  /** A file of meta blocks that nobody asks for. */
+  /** A file of meta blocks that are not read. */
   private static final String SELDOM = "seldom";
   private static final int SELDOM_BLOCKS = 20;
   /** Besides the content of a block. */

@@ -62,7 +62,7 @@ import org.junit.Test;
 import org.junit.experimental.categories.Category;
 import org.junit.rules.TemporaryFolder;
 
-/** Blocks that nobody has asked for yet, and what they may displace. */
+/** Blocks that were not read yet, and what they may displace. */
 @Category({ IOTests.class, MediumTests.class })
 public class TestPrefetchEntersCold {
   @ClassRule
@@ -74,7 +74,7 @@ public class TestPrefetchEntersCold {
   private static final int SECOND_MEGABYTES = 16;
   private static final int PLACE = 9216;
   private static final int HOT_SIZE = 8000;
-  /** 2.5 MB: well below the half of L2 that blocks asked for twice are granted, and L1's room. */
+  /** 2.5 MB: well below the half of L2 that blocks read twice are granted, and L1's room. */
   private static final int HOT_BLOCKS = 300;
   /** Of 2 KB each, four to a data block: twice what L2 holds. */
   private static final int ROWS_OF_WARM_FILE = 16_000;
@@ -197,7 +197,7 @@ public class TestPrefetchEntersCold {
     assertHot(hot);
   }
 
-  /** Blocks asked for often: they are in both tiers. */
+  /** Blocks that are read often: they are in both tiers. */
   private List<BlockCacheKey> makeHot() {
     List<BlockCacheKey> hot = new ArrayList<>();
     for (int i = 0; i < HOT_BLOCKS; i++) {

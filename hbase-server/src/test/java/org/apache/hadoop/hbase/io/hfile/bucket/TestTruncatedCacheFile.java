@@ -48,7 +48,7 @@ import org.junit.experimental.categories.Category;
 
 /**
  * Tests that a block that lies beyond the end of a cache file which was cut is evicted when it is
- * asked for, and is not put together from what is left of the files.
+ * read, and is not put together from what is left of the files.
  */
 @Category({ IOTests.class, SmallTests.class })
 public class TestTruncatedCacheFile {

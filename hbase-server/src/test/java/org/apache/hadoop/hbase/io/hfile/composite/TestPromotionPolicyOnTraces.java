@@ -314,7 +314,7 @@ public class TestPromotionPolicyOnTraces {
   /**
    * A scan of 10 x L1 over blocks of its own from the middle on.
    * @param every  each so manieth read is the scan's until it ends; 1 is all
-   * @param repeat how often in a row it asks for each block
+   * @param repeat how often in a row it reads each block
    */
   private static int[] withScan(int[] trace, int every, int repeat) {
     int[] scan = trace(10 * FAST * repeat, i -> ALL + i / repeat);

@@ -440,7 +440,7 @@ public class TestIndexInterleavings {
     return IndexKey.mix(IndexKey.block(FILE, offset));
   }
 
-  /** Returns blocks with these two buckets in a table of one page, as many as are asked for. */
+  /** Returns blocks with these two buckets in a table of one page. */
   private static long[] offsetsIn(int first, int second, int count) {
     long[] offsets = new long[count];
     int found = 0;

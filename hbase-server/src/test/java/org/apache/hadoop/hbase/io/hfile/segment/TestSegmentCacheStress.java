@@ -161,7 +161,7 @@ public class TestSegmentCacheStress {
       int i = 0; (i < operations || System.nanoTime() < end) && failure.get() == null; i++
     ) {
       int file = random.nextInt(FILES);
-      // A tenth of the blocks is asked for most of the time.
+      // A tenth of the blocks has most of the reads.
       int block = random.nextInt(random.nextBoolean() ? BLOCKS / 10 : BLOCKS);
       BlockCacheKey key = key(nameOf(file), offsetOf(file, block), BlockType.DATA);
       int what = random.nextInt(1000);

@@ -242,7 +242,7 @@ public class TestSegmentIndexConcurrency {
     readersSeeMomentsOfTheTruth(new SegmentIndex(1), 6_000, true);
   }
 
-  /** Returns blocks with these two buckets in a table of one page, as many as are asked for. */
+  /** Returns blocks with these two buckets in a table of one page. */
   private static long[] offsetsIn(int first, int second, int count) {
     long[] offsets = new long[count];
     int found = 0;
