@@ -189,8 +189,8 @@ public final class Repo {
   }
 
   public static String header(String subject, String needs, String adds) {
-    return "Subject: " + subject + "\nJIRA: -\nReason: because\nUpstream: none\nNeeds: " + needs
-      + "\nAdds: " + adds + "\n";
+    return "Subject: " + subject + "\nJIRA: -\nFeature: fix\nReason: because\n"
+      + "Upstream: none\nNeeds: " + needs + "\nAdds: " + adds + "\n";
   }
 
   /** Returns every file of patches/ and of the modules' source folders by path. */

@@ -24,7 +24,8 @@ import java.util.SortedMap;
 
 /**
  * Applies an exported patch as {@code git apply} does: the lines of context must match, but may
- * stand some lines away from where the patch says.
+ * stand some lines away from where the patch says. A new file that is there already with the same
+ * content is left alone, as {@code git am -3} does: patches may share a test source.
  */
 public final class ContextApplier {
 
@@ -44,6 +45,9 @@ public final class ContextApplier {
       byte[] after = before == null ? null : apply(edit.hunks(), before);
       boolean taken = edit.newPath() != null && !edit.newPath().equals(edit.oldPath())
         && tree.containsKey(edit.newPath());
+      if (taken && edit.oldPath() == null && Arrays.equals(after, tree.get(edit.newPath()))) {
+        continue;
+      }
       if (after == null || taken || edit.newPath() == null && after.length > 0) {
         return edit.path();
       }

@@ -46,7 +46,8 @@ import org.eclipse.jgit.revwalk.RevWalk;
 /**
  * Turns commits on the base into patches and source files. What a commit changes in a file of the
  * base goes into its patch, with zero lines of context; a file that the base does not have is a
- * source file of this repository and belongs to the first commit that adds it.
+ * source file of this repository and belongs to the first commit that adds it, and to those later
+ * ones whose header names it.
  */
 public final class Rebuild {
 
@@ -170,6 +171,8 @@ public final class Rebuild {
     private final CommitMessage message;
     private final ByteArrayOutputStream diff = new ByteArrayOutputStream();
     private final Set<String> adds = new TreeSet<>();
+    /** Sources of earlier commits that the header names as well. */
+    private final Set<String> shared = new TreeSet<>();
 
     Draft(RevCommit commit) {
       this.commit = commit;
@@ -186,6 +189,9 @@ public final class Rebuild {
         upstream.contains(rename.getOldPath()) && !base.contains(rename.getNewPath()))) {
         read(entry, base, upstream, owned, tip);
       }
+      shared.addAll(message.header().adds());
+      shared.removeAll(adds);
+      shared.retainAll(owned);
     }
 
     private void read(DiffEntry entry, Set<String> base, Set<String> upstream, Set<String> owned,
@@ -225,7 +231,7 @@ public final class Rebuild {
 
     PatchFile patch() {
       List<String> paths = new ArrayList<>(message.header().adds());
-      paths.retainAll(adds);
+      paths.removeIf(path -> !adds.contains(path) && !shared.contains(path));
       adds.stream().filter(path -> !paths.contains(path)).forEach(paths::add);
       PatchHeader header = message.header().withAdds(paths);
       ByteArrayOutputStream content = new ByteArrayOutputStream();

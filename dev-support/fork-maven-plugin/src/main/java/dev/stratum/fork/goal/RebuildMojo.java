@@ -20,11 +20,13 @@ package dev.stratum.fork.goal;
 import dev.stratum.fork.ForkException;
 import dev.stratum.fork.git.ForkTree;
 import dev.stratum.fork.git.Rebuild;
+import dev.stratum.fork.series.FeatureTable;
 import dev.stratum.fork.series.PatchFile;
 import dev.stratum.fork.series.Series;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 import org.apache.maven.plugins.annotations.Mojo;
 import org.eclipse.jgit.lib.ObjectId;
@@ -40,6 +42,12 @@ public final class RebuildMojo extends AbstractSeriesMojo {
     }
     try (ForkTree tree = ForkTree.open(forkTree(), time())) {
       List<String> actions = rebuild(tree, root());
+      Path readme = root().resolve(FeatureTable.FILE);
+      byte[] table = new FeatureTable(Series.read(root()), root()).readme();
+      if (table != null && !Arrays.equals(table, Files.readAllBytes(readme))) {
+        Files.write(readme, table);
+        getLog().info("wrote the table of " + FeatureTable.FILE);
+      }
       actions.forEach(action -> getLog().info(action));
       getLog().info(Series.read(root()).patches().size() + " patches; "
         + (actions.isEmpty() ? "nothing" : actions.size() + " files") + " changed");

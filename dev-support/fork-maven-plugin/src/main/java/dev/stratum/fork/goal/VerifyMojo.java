@@ -23,6 +23,7 @@ import dev.stratum.fork.git.Export;
 import dev.stratum.fork.git.GitStore;
 import dev.stratum.fork.git.MailPatch;
 import dev.stratum.fork.git.Rebuild;
+import dev.stratum.fork.series.FeatureTable;
 import dev.stratum.fork.series.ForkHistory;
 import dev.stratum.fork.series.Modules;
 import dev.stratum.fork.series.PatchFile;
@@ -41,7 +42,8 @@ import org.eclipse.jgit.lib.ObjectId;
 
 /**
  * Checks the series as a whole: fork:checkout and fork:rebuild would leave every patch and source
- * file as it is, every patch can be exported, and every source file belongs to a patch.
+ * file as it is, every patch can be exported, every source file belongs to a patch, and README.md
+ * has the table of features that the headers give.
  */
 @Mojo(name = "verify", defaultPhase = LifecyclePhase.VERIFY, threadSafe = true)
 public final class VerifyMojo extends AbstractSeriesMojo {
@@ -50,6 +52,12 @@ public final class VerifyMojo extends AbstractSeriesMojo {
   void run() throws IOException {
     Series series = Series.read(root());
     checkOwners(series);
+    byte[] readme = new FeatureTable(series, root()).readme();
+    if (readme != null
+      && !Arrays.equals(readme, Files.readAllBytes(root().resolve(FeatureTable.FILE)))) {
+      throw new ForkException("The table of features in %s is not as the patches' headers have it; "
+        + "run fork:checkout, then fork:rebuild.", FeatureTable.FILE);
+    }
     ForkHistory history = ForkHistory.of(baseTree(), series, root());
     try (GitStore store = GitStore.inMemory(time())) {
       checkRoundTrip(history, store);

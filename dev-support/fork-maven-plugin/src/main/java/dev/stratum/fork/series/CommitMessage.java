@@ -94,6 +94,7 @@ public record CommitMessage(PatchHeader header, String name) {
     defaults.put(PatchHeader.JIRA, issue.find() ? issue.group() : "-");
     boolean hasIssue = ISSUE.matcher(raw.getOrDefault(PatchHeader.JIRA,
       defaults.get(PatchHeader.JIRA))).find();
+    defaults.put(PatchHeader.FEATURE, PatchHeader.FIX);
     defaults.put(PatchHeader.REASON, !prose.isEmpty()
       ? String.join(" ", prose)
       : hasIssue ? "to be upstreamed" : "fork only, until it has an issue upstream");

@@ -27,6 +27,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -47,7 +48,7 @@ public record ForkHistory(SortedMap<String, byte[]> base, List<Step> steps) {
    * @param patch     the patch
    * @param before    the tree that it was applied to
    * @param after     the tree that it left
-   * @param changes   the difference
+   * @param changes   the difference, and each test source that the patch shares with an earlier one
    * @param merged    the files that it had to be merged into, because they had changed
    * @param conflicts those of them where that failed, and which have conflict markers
    */
@@ -79,6 +80,7 @@ public record ForkHistory(SortedMap<String, byte[]> base, List<Step> steps) {
   public static ForkHistory of(SortedMap<String, byte[]> base, Series series, Path root,
     Blobs blobs) throws IOException {
     List<Step> steps = new ArrayList<>();
+    Set<String> added = new HashSet<>();
     SortedMap<String, byte[]> tree = base;
     for (PatchFile patch : series.patches()) {
       Builder builder = new Builder(patch, new TreeMap<>(tree), blobs);
@@ -86,7 +88,7 @@ public record ForkHistory(SortedMap<String, byte[]> base, List<Step> steps) {
         builder.apply(edit);
       }
       for (String path : patch.header().adds()) {
-        builder.add(path, Files.readAllBytes(root.resolve(path)));
+        builder.add(path, Files.readAllBytes(root.resolve(path)), !added.add(path));
       }
       steps.add(builder.step(tree));
       tree = builder.tree;
@@ -106,6 +108,7 @@ public record ForkHistory(SortedMap<String, byte[]> base, List<Step> steps) {
     private final Map<String, String> renames = new HashMap<>();
     private final Set<String> merged = new LinkedHashSet<>();
     private final Set<String> conflicts = new LinkedHashSet<>();
+    private final List<FileChange> shared = new ArrayList<>();
 
     Builder(PatchFile patch, SortedMap<String, byte[]> tree, Blobs blobs) {
       this.patch = patch;
@@ -143,8 +146,10 @@ public record ForkHistory(SortedMap<String, byte[]> base, List<Step> steps) {
       return blobs.find(edit.oldBlob());
     }
 
-    void add(String path, byte[] content) {
-      if (tree.containsKey(path)) {
+    void add(String path, byte[] content, boolean again) {
+      if (again) {
+        shared.add(new FileChange(null, path, null, content));
+      } else if (tree.containsKey(path)) {
         throw new ForkException("%s has %s in 'Adds:', but the base or an earlier patch has a file "
           + "there; give it another name, or edit the base's file with a patch.", patch.shown(),
           path);
@@ -153,7 +158,9 @@ public record ForkHistory(SortedMap<String, byte[]> base, List<Step> steps) {
     }
 
     Step step(SortedMap<String, byte[]> before) {
-      return new Step(patch, before, tree, FileChange.between(before, tree, renames),
+      List<FileChange> changes = new ArrayList<>(FileChange.between(before, tree, renames));
+      changes.addAll(shared);
+      return new Step(patch, before, tree, List.copyOf(changes),
         List.copyOf(merged), List.copyOf(conflicts));
     }
   }

@@ -33,12 +33,16 @@ import java.util.regex.Pattern;
 public final class PatchHeader {
   static final String SUBJECT = "Subject";
   static final String JIRA = "JIRA";
+  static final String FEATURE = "Feature";
   static final String REASON = "Reason";
   static final String UPSTREAM = "Upstream";
   static final String NEEDS = "Needs";
   static final String ADDS = "Adds";
   /** Every key, each of which a patch has exactly once. */
-  static final List<String> KEYS = List.of(SUBJECT, JIRA, REASON, UPSTREAM, NEEDS, ADDS);
+  static final List<String> KEYS =
+    List.of(SUBJECT, JIRA, FEATURE, REASON, UPSTREAM, NEEDS, ADDS);
+  /** The {@link #feature()} of a patch that fixes a defect and belongs to no feature. */
+  public static final String FIX = "fix";
 
   private static final Pattern KEY = Pattern.compile("([A-Za-z][A-Za-z-]*):(.*)", Pattern.DOTALL);
   private static final Pattern VERSIONS =
@@ -69,6 +73,10 @@ public final class PatchHeader {
     if (header.subject().isEmpty()) {
       throw new ForkException("%s has an empty 'Subject:'; say in a few words what it does.",
         name);
+    }
+    if (!header.feature().matches("[a-z][a-z0-9-]*")) {
+      throw new ForkException("%s has 'Feature: %s'; write the feature's slug, or '%s' for a patch "
+        + "that fixes a defect.", name, header.feature(), FIX);
     }
     return header;
   }
@@ -133,6 +141,11 @@ public final class PatchHeader {
   public String jira() {
     Matcher matcher = ISSUE.matcher(value(JIRA));
     return matcher.find() ? matcher.group() : null;
+  }
+
+  /** Returns the slug of the feature that the patch belongs to, or {@link #FIX}. */
+  public String feature() {
+    return value(FEATURE);
   }
 
   /** Returns why the patch exists and whether it goes upstream. */

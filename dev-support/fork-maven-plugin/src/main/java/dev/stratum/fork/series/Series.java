@@ -38,6 +38,8 @@ public record Series(List<PatchFile> patches) {
 
   /** The file that names the patches in order, one in a line; {@code #} begins a comment. */
   public static final String FILE = "series";
+  /** Sources below this folder can belong to several patches. */
+  private static final String TESTS = "/src/test/";
 
   /**
    * Reads and checks all patches. A repository without patches/series has an empty series.
@@ -103,9 +105,9 @@ public record Series(List<PatchFile> patches) {
             + "remove it from the line.", patch.shown(), path);
         }
         String owner = owners.putIfAbsent(path, patch.shown());
-        if (owner != null) {
-          throw new ForkException("%s has %s in 'Adds:', and so has %s; a file belongs to the "
-            + "first patch that adds it.", patch.shown(), path, owner);
+        if (owner != null && !path.contains(TESTS)) {
+          throw new ForkException("%s has %s in 'Adds:', and so has %s; only a test source can "
+            + "belong to several patches.", patch.shown(), path, owner);
         }
       }
       needed(patch);
@@ -188,6 +190,6 @@ public record Series(List<PatchFile> patches) {
 
   /** Returns the repository paths that the patches add, in series order. */
   public List<String> adds() {
-    return patches.stream().flatMap(patch -> patch.header().adds().stream()).toList();
+    return patches.stream().flatMap(patch -> patch.header().adds().stream()).distinct().toList();
   }
 }

@@ -183,6 +183,30 @@ public class TestExport {
       "HBASE-3.branch-2.6.001.patch");
   }
 
+  /** Either patch can be taken first; the other one then finds the test source there. */
+  @Test
+  public void testSharedTestSourceIsInEachExport() throws Exception {
+    String shared = Repo.TESTS + "Fixture.java";
+    repo.edit(Repo.A, "a 3\n", "three\n");
+    repo.edit(shared, "class Fixture { }\n");
+    repo.commit("HBASE-1 Start");
+    repo.edit(Repo.B, "b 3\n", "three\n");
+    repo.commit("HBASE-2 Elsewhere", "", "Adds: " + shared);
+    repo.edit(Repo.B, "b 20\n", "twenty\n");
+    repo.commit("HBASE-3 Needs both", "", "Needs: HBASE-1 HBASE-2", "Adds: " + shared);
+    repo.rebuild();
+    Map<String, byte[]> exports = repo.export();
+    for (String first : new String[] { "HBASE-1", "HBASE-2" }) {
+      String second = first.equals("HBASE-1") ? "HBASE-2" : "HBASE-1";
+      for (String one : new String[] { first, second, "HBASE-3" }) {
+        Repo.git(plain, "am", "-q", "-3",
+          written(one, exports.get(one + ".branch-2.6.001.patch")).toString());
+      }
+      assertEquals("class Fixture { }\n", Repo.harvest(plain).get(shared));
+      Repo.git(plain, "reset", "-q", "--hard", "HEAD~3");
+    }
+  }
+
   @Test
   public void testNameWithoutAnIssueOrWithASharedOne() throws Exception {
     repo.edit(Repo.A, "a 3\n", "three\n");

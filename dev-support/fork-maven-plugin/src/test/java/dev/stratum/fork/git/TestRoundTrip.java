@@ -128,6 +128,22 @@ public class TestRoundTrip {
   }
 
   @Test
+  public void testHeaderSharesATestSourceOfAnEarlierCommit() throws Exception {
+    repo.edit(TEST, "test\n");
+    repo.commit("First");
+    repo.edit(Repo.A, "a 7\n", "seven\n");
+    repo.commit("Second", "", "Adds: " + TEST);
+    repo.edit(Repo.B, "b 7\n", "seven\n");
+    repo.commit("Third", "", "Adds: " + Repo.TESTS + "TestGone.java");
+    rebuild();
+    assertEquals(List.of(TEST), repo.series().patches().get(0).header().adds());
+    assertEquals(List.of(TEST), repo.series().patches().get(1).header().adds());
+    assertEquals(List.of(), repo.series().patches().get(2).header().adds());
+    repo.checkout();
+    assertEquals(List.of(), repo.rebuild());
+  }
+
+  @Test
   public void testRemovedSourceLeavesTheRepository() throws Exception {
     repo.edit(OWN, "one\n");
     repo.commit("First");
@@ -379,7 +395,7 @@ public class TestRoundTrip {
       + "\n@@ -3,0 +4,2 @@\n+new\n+lines\n");
     repo.write("patches/series", "first.patch\nSTRATUM-second.patch\n");
     assertHas(refused(repo::history),
-      "patches/STRATUM-second.patch line 8 was made against another " + Repo.A, "fork:checkout");
+      "patches/STRATUM-second.patch line 9 was made against another " + Repo.A, "fork:checkout");
     repo.checkout();
     assertEquals(List.of("changed  patches/STRATUM-second.patch",
       "changed  patches/first.patch"), repo.rebuild());

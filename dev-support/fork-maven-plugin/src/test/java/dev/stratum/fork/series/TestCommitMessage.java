@@ -44,9 +44,10 @@ public class TestCommitMessage {
   @Test
   public void testHeaderComesBackByteForByte() {
     for (String header : new String[] {
-      "Subject: HBASE-1 Do it\nJIRA: HBASE-1\nReason: a: b\n and  more\nUpstream: none\nNeeds:\n"
-        + "Adds:\n hbase-server/src/main/java/X.java\n",
-      "JIRA: HBASE-1\nSubject: Do\n it\nAdds: \nNeeds: none\nUpstream: -\nReason: r\n" }) {
+      "Subject: HBASE-1 Do it\nJIRA: HBASE-1\nFeature: a-b\nReason: a: b\n and  more\n"
+        + "Upstream: none\nNeeds:\nAdds:\n hbase-server/src/main/java/X.java\n",
+      "JIRA: HBASE-1\nSubject: Do\n it\nFeature: fix\n"
+        + "Adds: \nNeeds: none\nUpstream: -\nReason: r\n" }) {
       CommitMessage back =
         CommitMessage.parse("Commit 1234", CommitMessage.format(patch(header)));
       assertEquals(header, back.header().text());
@@ -56,7 +57,7 @@ public class TestCommitMessage {
 
   @Test
   public void testMessageStartsWithTheSubject() {
-    assertEquals("x\n\nJIRA: -\nReason: because\nUpstream: none\nNeeds: \nAdds: \n"
+    assertEquals("x\n\nJIRA: -\nFeature: fix\nReason: because\nUpstream: none\nNeeds: \nAdds: \n"
       + "Patch: HBASE-1-do-it.patch\n", CommitMessage.format(patch(Repo.header("x", "", ""))));
   }
 
@@ -65,7 +66,7 @@ public class TestCommitMessage {
     CommitMessage message = parse("HBASE-12345 Evict blocks, but only once");
     assertEquals("HBASE-12345-evict-blocks-but-only-once.patch", message.name());
     assertEquals("Subject: HBASE-12345 Evict blocks, but only once\nJIRA: HBASE-12345\n"
-      + "Reason: to be upstreamed\nUpstream: not submitted\nNeeds:\nAdds:\n",
+      + "Feature: fix\nReason: to be upstreamed\nUpstream: not submitted\nNeeds:\nAdds:\n",
       message.header().text());
     message = parse("Evict blocks");
     assertEquals("STRATUM-evict-blocks.patch", message.name());

@@ -68,7 +68,8 @@ public class TestSeries {
   public void testHeaderValuesMayGoOnInIndentedLines() throws Exception {
     repo.write(OWN, "x");
     repo.write(Repo.TESTS + "TestOwn.java", "x");
-    String header = "Subject: Do it\nJIRA: HBASE-1 and follow-ups\nReason: first\n second\n"
+    String header = "Subject: Do it\nJIRA: HBASE-1 and follow-ups\nFeature: x\n"
+      + "Reason: first\n second\n"
       + "Upstream: none\nNeeds: none\nAdds:\n " + OWN + "\n " + Repo.TESTS + "TestOwn.java\n";
     repo.write("patches/a.patch", header + "\n");
     repo.write("patches/series", "a.patch\n");
@@ -95,14 +96,20 @@ public class TestSeries {
   @Test
   public void testHeaderKeys() throws Exception {
     repo.write("patches/series", "p.patch\n");
-    repo.write("patches/p.patch", "Subject: x\nJIRA: -\nReason: r\nUpstream: -\nNeeds:\n");
+    repo.write("patches/p.patch", "Subject: x\nJIRA: -\nFeature: fix\nReason: r\n"
+      + "Upstream: -\nNeeds:\n");
     assertRefused("patches/p.patch has no 'Adds:' line");
     repo.write("patches/p.patch", Repo.header("x", "", "").replace("Needs:", "Need:"));
-    assertRefused("patches/p.patch line 5 is no header line: 'Need: '");
+    assertRefused("patches/p.patch line 6 is no header line: 'Need: '");
     repo.write("patches/p.patch", Repo.header("x", "", "") + "JIRA: HBASE-1\n");
     assertRefused("patches/p.patch has 'JIRA:' twice");
     repo.write("patches/p.patch", Repo.header("", "", ""));
     assertRefused("patches/p.patch has an empty 'Subject:'");
+    for (String slug : new String[] { "", "Fix", "two words" }) {
+      repo.write("patches/p.patch",
+        Repo.header("x", "", "").replace("Feature: fix", "Feature: " + slug));
+      assertRefused("patches/p.patch has 'Feature: " + slug + "'", "slug");
+    }
   }
 
   @Test
@@ -116,13 +123,22 @@ public class TestSeries {
     repo.write(OWN, "x");
     repo.patch("p.patch", "", OWN, "");
     repo.patch("q.patch", "", OWN, "");
-    assertRefused("patches/q.patch", OWN, "patches/p.patch", "first patch that adds it");
+    assertRefused("patches/q.patch", OWN, "patches/p.patch", "only a test source");
+  }
+
+  @Test
+  public void testPatchesMayShareATestSource() throws Exception {
+    String shared = Repo.TESTS + "Fixture.java";
+    repo.write(shared, "x");
+    repo.patch("p.patch", "", shared, "");
+    repo.patch("q.patch", "", shared, "");
+    assertEquals(List.of(shared), repo.series().adds());
   }
 
   @Test
   public void testUnknownModule() throws Exception {
     repo.patch("p.patch", "", "", edit("hbase-shell/src/main/java/A.java"));
-    assertRefused("patches/p.patch line 8", "hbase-shell/src/main/java/A.java",
+    assertRefused("patches/p.patch line 9", "hbase-shell/src/main/java/A.java",
       "none of the modules hbase-common, hbase-client, hbase-server");
     repo.write("patches/p.patch", Repo.header("x", "", "pom.xml"));
     assertRefused("patches/p.patch 'Adds:' names pom.xml", "none of the modules");
@@ -135,7 +151,7 @@ public class TestSeries {
     String to = "hbase-client/src/main/java/org/x/A.java";
     repo.patch("p.patch", "", "", "diff --git a/" + Repo.A + " b/" + to
       + "\nsimilarity index 100%\nrename from " + Repo.A + "\nrename to " + to + "\n");
-    assertRefused("patches/p.patch line 8 renames " + Repo.A, "source file of hbase-client");
+    assertRefused("patches/p.patch line 9 renames " + Repo.A, "source file of hbase-client");
   }
 
   @Test
