@@ -18,6 +18,7 @@
 package org.apache.hadoop.hbase.io.hfile.bucket;
 
 import java.io.IOException;
+import java.lang.reflect.Field;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.io.hfile.Cacheable;
@@ -30,12 +31,14 @@ public final class CountedFileReads extends BucketCache {
   public CountedFileReads(String file, long capacity, int blockSize, Configuration conf)
     throws IOException {
     super("file:" + file, capacity, blockSize, null, WRITERS, QUEUE, null, 60_000, conf);
-  }
-
-  @Override
-  IOEngine getIOEngineFromName(String name, long capacity, String persistencePath)
-    throws IOException {
-    return new Counted(name.substring("file:".length()), capacity);
+    ioEngine.shutdown();
+    try {
+      Field engine = BucketCache.class.getDeclaredField("ioEngine");
+      engine.setAccessible(true);
+      engine.set(this, new Counted(file, capacity));
+    } catch (ReflectiveOperationException e) {
+      throw new IllegalStateException(e);
+    }
   }
 
   /** Whether all blocks that were put in are in the file. */

@@ -1,0 +1,45 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.io.hfile.bucket;
+
+import java.util.NavigableSet;
+import java.util.Optional;
+import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
+import org.apache.hadoop.hbase.io.hfile.BlockType;
+import org.apache.hadoop.hbase.regionserver.StoreFileInfo;
+
+/** Answers from the keys of a bucket cache, in the order of files and offsets. */
+final class BlocksByFile {
+
+  private BlocksByFile() {
+  }
+
+  /**
+   * Returns the type of the block that is cached under this key or, for a reference, under the key
+   * of the file it refers to; empty if there is none or its type is not known.
+   */
+  static Optional<BlockType> type(NavigableSet<BlockCacheKey> keys, BlockCacheKey key) {
+    BlockCacheKey found = keys.ceiling(key);
+    if (!key.equals(found) && StoreFileInfo.isReference(key.getHfileName())) {
+      key = new BlockCacheKey(
+        StoreFileInfo.getReferredToRegionAndFile(key.getHfileName()).getSecond(), key.getOffset());
+      found = keys.ceiling(key);
+    }
+    return key.equals(found) ? Optional.ofNullable(found.getBlockType()) : Optional.empty();
+  }
+}
