@@ -100,7 +100,8 @@ public class TestSettingsCheck {
     conf.set("hbase.bucketcache.l2.size", "100");
     List<String> refused = SettingsCheck.refused(conf);
     assertEquals(refused.toString(), 1, refused.size());
-    assertTrue(refused.get(0), refused.get(0).startsWith("hbase.bucketcache.l1.size=100000000 "));
+    assertTrue(refused.get(0),
+      refused.get(0).startsWith("hbase.bucketcache.l1.size is 100000000; "));
     assertTrue(refused.get(0), refused.get(0).endsWith("raise -XX:MaxDirectMemorySize."));
   }
 
