@@ -210,9 +210,9 @@ public class TestArchive {
       "hbase.bucketcache.l2.ioengine", "tape:/dev/st0", "hbase.bucketcache.l2.size", "1024",
       "hbase.wal.async.sync.interval.ms", "soon", "hbase.wal.async.max.syncs.in.flight", "few");
     assertEquals(dropin.output(), 1, run("install"));
-    assertSays("bad   hbase.bucketcache.l2.ioengine=tape:/dev/st0 is not an engine of this tier");
-    assertSays("bad   hbase.wal.async.sync.interval.ms is 'soon'");
-    assertSays("bad   hbase.wal.async.max.syncs.in.flight is 'few'");
+    assertSays("bad   hbase.bucketcache.l2.ioengine is tape:/dev/st0; must be one of file:PATH");
+    assertSays("bad   hbase.wal.async.sync.interval.ms is soon; must be an integer from 0");
+    assertSays("bad   hbase.wal.async.max.syncs.in.flight is few; must be an integer of");
     assertEquals(before, Dropin.listing(lib));
   }
 
@@ -222,7 +222,7 @@ public class TestArchive {
       "hbase.bucketcache.l2.ioengine", "file:" + home.resolve("l2"), "hbase.bucketcache.l2.size",
       "1024");
     assertEquals(dropin.output(), 1, run("check"));
-    assertSays("bad   hbase.bucketcache.l1.size=300 exceeds the 256 MB of direct memory");
+    assertSays("bad   hbase.bucketcache.l1.size is 300; must be within the 256 MB of direct");
     memory("-Xmx256m");
     Files.writeString(home.resolve("conf/hbase-env.sh"), "export HBASE_OFFHEAPSIZE=400\n",
       StandardOpenOption.APPEND);

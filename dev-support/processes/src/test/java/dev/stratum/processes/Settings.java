@@ -132,7 +132,6 @@ final class Settings {
     Map<String, String> keys = new LinkedHashMap<>();
     keys.put("hbase.regionserver.parallel.get.enabled", "true");
     keys.put("hbase.regionserver.parallel.get.min.batch", "3");
-    keys.put("hbase.regionserver.parallel.get.when.busy", "true");
     keys.put("hbase.regionserver.increment.coalesce.enabled", "true");
     keys.put("hbase.wal.async.sync.interval.ms", "100");
     keys.put("hbase.wal.async.sync.bytes", "65536");

@@ -17,7 +17,6 @@
  */
 package org.apache.hadoop.hbase.ipc;
 
-import org.apache.hadoop.conf.Configuration;
 import org.apache.yetus.audience.InterfaceAudience;
 
 import org.apache.hbase.thirdparty.io.netty.channel.ChannelHandlerContext;
@@ -42,18 +41,6 @@ class ConsolidatedFlushes extends FlushConsolidationHandler {
 
   ConsolidatedFlushes() {
     super(MAX_MESSAGES, true);
-  }
-
-  /**
-   * Returns whether a key is true; false if it is not set.
-   * @throws IllegalArgumentException if its value is neither true nor false
-   */
-  static boolean isEnabled(Configuration conf, String key) {
-    String enabled = conf.getTrimmed(key, "false");
-    if (!enabled.equalsIgnoreCase("true") && !enabled.equalsIgnoreCase("false")) {
-      throw new IllegalArgumentException(key + " is '" + enabled + "', set it to true or false");
-    }
-    return Boolean.parseBoolean(enabled);
   }
 
   @Override

@@ -18,6 +18,7 @@
 package org.apache.hadoop.hbase.ipc;
 
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.conf.SettingsReader;
 import org.apache.yetus.audience.InterfaceAudience;
 
 import org.apache.hbase.thirdparty.io.netty.channel.ChannelPipeline;
@@ -42,7 +43,7 @@ final class RequestConsolidation {
 
   /** @throws IllegalArgumentException if {@value #ENABLED_KEY} is neither true nor false */
   static RequestConsolidation of(Configuration conf) {
-    return new RequestConsolidation(ConsolidatedFlushes.isEnabled(conf, ENABLED_KEY));
+    return new RequestConsolidation(SettingsReader.of(conf).flag(ENABLED_KEY, false));
   }
 
   /**

@@ -20,6 +20,7 @@ package org.apache.hadoop.hbase.io;
 import java.util.Arrays;
 import java.util.List;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.conf.SettingsReader;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
@@ -45,6 +46,8 @@ final class ReservoirSizing {
   /** Their number, by default the number of processors, as in MultigetSettings. */
   static final String MULTIGET_THREADS_KEY = "hbase.regionserver.parallel.get.threads";
 
+  private static final int MULTIGET_THREADS_MAX = 10_000;
+
   private ReservoirSizing() {
   }
 
@@ -65,13 +68,13 @@ final class ReservoirSizing {
   }
 
   private static int multigetThreads(Configuration conf) {
-    if (!conf.getBoolean(MULTIGET_KEY, false)) {
-      return 0;
-    }
+    SettingsReader reader = SettingsReader.of(conf);
     try {
-      return Math.max(0,
-        conf.getInt(MULTIGET_THREADS_KEY, Runtime.getRuntime().availableProcessors()));
-    } catch (NumberFormatException e) {
+      return reader.flag(MULTIGET_KEY, false)
+        ? reader.intIn(MULTIGET_THREADS_KEY, Runtime.getRuntime().availableProcessors(), 1,
+          MULTIGET_THREADS_MAX)
+        : 0;
+    } catch (IllegalArgumentException e) {
       // The server does not start with this value, and reports it when it reads its settings.
       return 0;
     }

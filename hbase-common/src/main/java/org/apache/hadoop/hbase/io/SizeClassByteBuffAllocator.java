@@ -23,6 +23,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.ReentrantLock;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.conf.SettingsReader;
 import org.apache.hadoop.hbase.nio.ByteBuff;
 import org.apache.hadoop.hbase.nio.SingleByteBuff;
 import org.apache.yetus.audience.InterfaceAudience;
@@ -83,12 +84,7 @@ public class SizeClassByteBuffAllocator extends ByteBuffAllocator {
    * @throws IllegalArgumentException if {@value #ENABLED_KEY} is neither true nor false
    */
   static Class<? extends ByteBuffAllocator> classFor(Configuration conf) {
-    String enabled = conf.getTrimmed(ENABLED_KEY, "false");
-    if (!enabled.equalsIgnoreCase("true") && !enabled.equalsIgnoreCase("false")) {
-      throw new IllegalArgumentException(
-        ENABLED_KEY + " is '" + enabled + "', set it to true or false");
-    }
-    return Boolean.parseBoolean(enabled)
+    return SettingsReader.of(conf).flag(ENABLED_KEY, false)
       ? SizeClassByteBuffAllocator.class
       : ByteBuffAllocator.class;
   }

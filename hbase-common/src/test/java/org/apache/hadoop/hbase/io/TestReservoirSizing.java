@@ -82,6 +82,9 @@ public class TestReservoirSizing {
     assertEquals((30 * 2 + 12 + 4) * BUFFERS, count());
     conf.set(ReservoirSizing.MULTIGET_THREADS_KEY, "many");
     assertEquals((30 * 2 + 4) * BUFFERS, count());
+    conf.unset(ReservoirSizing.MULTIGET_THREADS_KEY);
+    conf.set(ReservoirSizing.MULTIGET_KEY, "ture");
+    assertEquals("left to the check of settings", (30 * 2 + 4) * BUFFERS, count());
   }
 
   @Test

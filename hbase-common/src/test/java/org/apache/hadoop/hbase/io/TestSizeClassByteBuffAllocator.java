@@ -86,11 +86,12 @@ public class TestSizeClassByteBuffAllocator {
   @Test
   public void testBadValueIsNamed() {
     Configuration conf = HBaseConfiguration.create();
-    conf.set(SizeClassByteBuffAllocator.ENABLED_KEY, "yes");
+    conf.set(SizeClassByteBuffAllocator.ENABLED_KEY, "ture");
     IllegalArgumentException e =
       assertThrows(IllegalArgumentException.class, () -> ByteBuffAllocator.create(conf, true));
     assertEquals(
-      "hbase.server.allocator.size.classes.enabled is 'yes', set it to true or false",
+      "hbase.server.allocator.size.classes.enabled is ture; must be true or false. Set one of "
+        + "these, or remove the key for the default of false.",
       e.getMessage());
   }
 

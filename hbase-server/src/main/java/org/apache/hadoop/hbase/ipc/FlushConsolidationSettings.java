@@ -18,6 +18,7 @@
 package org.apache.hadoop.hbase.ipc;
 
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.conf.SettingsReader;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
@@ -40,7 +41,7 @@ public final class FlushConsolidationSettings {
    */
   public static FlushConsolidationSettings of(Configuration conf) {
     RequestConsolidation.of(conf);
-    return new FlushConsolidationSettings(ConsolidatedFlushes.isEnabled(conf, ENABLED_KEY));
+    return new FlushConsolidationSettings(SettingsReader.of(conf).flag(ENABLED_KEY, false));
   }
 
   boolean isEnabled() {

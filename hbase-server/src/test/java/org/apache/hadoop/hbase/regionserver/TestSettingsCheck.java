@@ -20,17 +20,26 @@ package org.apache.hadoop.hbase.regionserver;
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertTrue;
 
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.nio.file.FileSystem;
+import java.nio.file.FileSystems;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.Paths;
+import java.util.Arrays;
 import java.util.Collections;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.HBaseConfiguration;
 import org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCacheSettings;
-import org.apache.hadoop.hbase.io.hfile.prefetch.PrefetchSettings;
-import org.apache.hadoop.hbase.regionserver.multiget.MultigetSettings;
-import org.apache.hadoop.hbase.regionserver.wal.AsyncWalSettings;
 import org.apache.hadoop.hbase.testclassification.RegionServerTests;
 import org.apache.hadoop.hbase.testclassification.SmallTests;
 import org.junit.ClassRule;
@@ -56,13 +65,75 @@ public class TestSettingsCheck {
   }
 
   @Test
-  public void testFindsTheClassesThatReadSettings() {
-    List<String> expected = Stream
-      .of(CompositeBucketCacheSettings.class, PrefetchSettings.class, MultigetSettings.class,
-        AsyncWalSettings.class)
-      .map(Class::getName).collect(Collectors.toList());
-    List<String> found = SettingsCheck.settingsClasses();
-    assertTrue(found.toString(), found.containsAll(expected));
+  public void testEachClassThatReadsSettingsIsListed() throws Exception {
+    Set<Class<?>> found = settingsClasses();
+    assertTrue(found.toString(), found.contains(CompositeBucketCacheSettings.class));
+    assertTrue(found.toString(), found.size() >= 6);
+    found.removeAll(SettingsCheck.classes());
+    assertEquals("not listed in SettingsCheck", Collections.emptySet(), found);
+  }
+
+  /** Returns the classes of hbase-server that end in Settings and check a configuration. */
+  private static Set<Class<?>> settingsClasses() throws Exception {
+    Path classes = Paths.get(
+      SettingsCheck.class.getProtectionDomain().getCodeSource().getLocation().toURI());
+    if (Files.isDirectory(classes)) {
+      return settingsClasses(classes);
+    }
+    try (FileSystem jar = FileSystems.newFileSystem(classes, (ClassLoader) null)) {
+      return settingsClasses(jar.getPath("/"));
+    }
+  }
+
+  private static Set<Class<?>> settingsClasses(Path root) throws Exception {
+    List<String> names;
+    try (Stream<Path> files = Files.walk(root)) {
+      names = files.map(file -> root.relativize(file).toString())
+        .filter(name -> name.matches("org.apache.hadoop.hbase.[^$]*Settings.class"))
+        .map(name -> name.replace('/', '.').substring(0, name.length() - ".class".length()))
+        .collect(Collectors.toList());
+    }
+    Set<Class<?>> found = new HashSet<>();
+    for (String name : names) {
+      Class<?> type = Class.forName(name);
+      for (Method method : type.getDeclaredMethods()) {
+        if (
+          Modifier.isStatic(method.getModifiers())
+            && (method.getName().equals("of") || method.getName().equals("check"))
+            && Arrays.equals(method.getParameterTypes(), new Class<?>[] { Configuration.class })
+        ) {
+          found.add(type);
+        }
+      }
+    }
+    return found;
+  }
+
+  @Test
+  public void testMisspeltBooleanIsRefusedOnce() {
+    conf.set("hbase.bucketcache.l1.size", "32");
+    conf.set("hbase.bucketcache.l2.size", "64");
+    conf.set("hbase.bucketcache.l2.ioengine", "offheap");
+    Map<String, Boolean> defaults = new HashMap<>();
+    defaults.put("hbase.bucketcache.composite.enabled", false);
+    defaults.put("hbase.bucketcache.checksum.enabled", true);
+    defaults.put("hbase.bucketcache.l1.checksum.enabled", true);
+    defaults.put("hbase.bucketcache.l2.checksum.enabled", true);
+    defaults.put("hbase.server.allocator.size.classes.enabled", false);
+    defaults.put("hbase.server.netty.flush.consolidation.enabled", false);
+    defaults.put("hbase.client.netty.flush.consolidation.enabled", false);
+    defaults.put("hbase.regionserver.parallel.get.enabled", false);
+    defaults.put("hbase.regionserver.increment.coalesce.enabled", false);
+    defaults.forEach((key, missing) -> {
+      Configuration misspelt = new Configuration(conf);
+      misspelt.setBoolean("hbase.bucketcache.composite.enabled", true);
+      misspelt.set(key, "ture");
+      assertEquals(
+        Collections.singletonList(key + " is ture; must be true or false. Set one of these, or "
+          + "remove the key for the default of " + missing + "."),
+        SettingsCheck.refused(misspelt));
+      assertEquals(Collections.emptyList(), SettingsCheck.warnings(misspelt));
+    });
   }
 
   @Test
@@ -100,7 +171,8 @@ public class TestSettingsCheck {
     conf.set("hbase.bucketcache.l2.size", "100");
     List<String> refused = SettingsCheck.refused(conf);
     assertEquals(refused.toString(), 1, refused.size());
-    assertTrue(refused.get(0), refused.get(0).startsWith("hbase.bucketcache.l1.size=100000000 "));
+    assertTrue(refused.get(0),
+      refused.get(0).startsWith("hbase.bucketcache.l1.size is 100000000; "));
     assertTrue(refused.get(0), refused.get(0).endsWith("raise -XX:MaxDirectMemorySize."));
   }
 

@@ -18,6 +18,7 @@
 package org.apache.hadoop.hbase.regionserver.counter;
 
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.conf.SettingsReader;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /** The settings of {@link IncrementCoalescer}. Immutable. */
@@ -32,6 +33,9 @@ public final class CoalescerSettings {
    * <code>region</code> for those of all rows of a region.
    */
   public static final String SCOPE_KEY = "hbase.regionserver.increment.coalesce.scope";
+
+  private static final String ROW = "row";
+  private static final String REGION = "region";
 
   /** HBase's key of how long an increment waits for the lock of its row. */
   private static final String ROW_WAIT_KEY = "hbase.rowlock.wait.duration";
@@ -52,26 +56,10 @@ public final class CoalescerSettings {
    * @throws IllegalArgumentException naming the key, its value and what to do
    */
   public static CoalescerSettings of(Configuration conf) {
-    return new CoalescerSettings(enabled(conf), mergesRegion(conf),
+    SettingsReader reader = SettingsReader.of(conf);
+    return new CoalescerSettings(reader.flag(ENABLED_KEY, false),
+      reader.oneOf(SCOPE_KEY, ROW, ROW, REGION).equals(REGION),
       Math.max(1, conf.getInt(ROW_WAIT_KEY, DEFAULT_ROW_WAIT_MS)));
-  }
-
-  private static boolean enabled(Configuration conf) {
-    String value = conf.getTrimmed(ENABLED_KEY, "false");
-    if (value.equalsIgnoreCase("true") || value.equalsIgnoreCase("false")) {
-      return Boolean.parseBoolean(value);
-    }
-    throw new IllegalArgumentException(
-      ENABLED_KEY + " is '" + value + "'; set it to true or false.");
-  }
-
-  private static boolean mergesRegion(Configuration conf) {
-    String value = conf.getTrimmed(SCOPE_KEY, "row");
-    if (value.equals("row") || value.equals("region")) {
-      return value.equals("region");
-    }
-    throw new IllegalArgumentException(
-      SCOPE_KEY + " is '" + value + "'; set it to row or region.");
   }
 
   boolean isEnabled() {

@@ -68,6 +68,9 @@ public final class MultigetPool {
    */
   private static final long EXPECT_NANOS = TimeUnit.MICROSECONDS.toNanos(150);
 
+  /** Replaced by tests that must not depend on the load of their host. */
+  private static volatile Function<HandoffThreadPool, CpuHeadroom> defaultRooms = CpuHeadroom::of;
+
   private final ThreadFactory factory;
   private final Function<HandoffThreadPool, CpuHeadroom> rooms;
   private volatile MultigetSettings settings;
@@ -99,7 +102,7 @@ public final class MultigetPool {
   }
 
   MultigetPool(Configuration conf, ThreadFactory factory) {
-    this(conf, factory, CpuHeadroom::of);
+    this(conf, factory, defaultRooms);
   }
 
   MultigetPool(Configuration conf, ThreadFactory factory,
@@ -108,6 +111,14 @@ public final class MultigetPool {
     this.rooms = rooms;
     settings = MultigetSettings.of(conf);
     apply(settings);
+  }
+
+  /**
+   * For tests: whether pools created from now on use threads even if the processors have no
+   * headroom.
+   */
+  static void ignoreCpuLoad(boolean ignored) {
+    defaultRooms = ignored ? threads -> null : CpuHeadroom::of;
   }
 
   /** Applies changed settings; if one is invalid, logs it and changes none. */
@@ -200,7 +211,7 @@ public final class MultigetPool {
     if (calls >= maxWaiting(current)) {
       return busyBatches;
     }
-    return calls >= room(current) ? cpuBoundBatches : null;
+    return calls >= room() ? cpuBoundBatches : null;
   }
 
   /**
@@ -257,17 +268,15 @@ public final class MultigetPool {
   }
 
   /** Returns the maximum number of pending handoffs for which the processors have headroom. */
-  private int room(MultigetSettings current) {
+  private int room() {
     CpuHeadroom known = room;
-    return current.isHelpedWhenBusy() || known == null ? Integer.MAX_VALUE : known.threads();
+    return known == null ? Integer.MAX_VALUE : known.threads();
   }
 
   /** Returns the maximum number of pending handoffs for gets that wait for a device. */
-  private int roomToWait(MultigetSettings current) {
+  private int roomToWait() {
     CpuHeadroom known = room;
-    return current.isHelpedWhenBusy() || known == null
-      ? Integer.MAX_VALUE
-      : known.threadsThatWait();
+    return known == null ? Integer.MAX_VALUE : known.threadsThatWait();
   }
 
   /** Returns whether other multis wait for a thread. */
@@ -293,7 +302,7 @@ public final class MultigetPool {
     if (missing <= 0) {
       return false;
     }
-    int most = Math.min(maxWaiting(current), waiting ? roomToWait(current) : room(current));
+    int most = Math.min(maxWaiting(current), waiting ? roomToWait() : room());
     boolean any = false;
     for (; missing > 0 && pendingHandoffs.get() < most; missing--) {
       if (pendingHandoffs.incrementAndGet() > most) {
@@ -449,6 +458,6 @@ public final class MultigetPool {
    */
   long getCpuHeadroomCount() {
     MultigetSettings current = settings;
-    return current.isEnabled() ? Math.min(current.threads(), room(current)) : 0;
+    return current.isEnabled() ? Math.min(current.threads(), room()) : 0;
   }
 }

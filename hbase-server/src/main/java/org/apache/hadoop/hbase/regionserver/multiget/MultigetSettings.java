@@ -18,6 +18,7 @@
 package org.apache.hadoop.hbase.regionserver.multiget;
 
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.conf.SettingsReader;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
@@ -52,60 +53,27 @@ public final class MultigetSettings {
   public static final String MAX_TASKS_KEY =
     "hbase.regionserver.parallel.get.max.tasks.per.request";
 
-  /**
-   * Whether additional threads are used even if the processors have no headroom, that is,
-   * regardless of the JVM's other load; <code>false</code> by default.
-   */
-  public static final String WHEN_BUSY_KEY = "hbase.regionserver.parallel.get.when.busy";
-
   private static final int MAX = 10_000;
 
   private final boolean enabled;
   private final int threads;
   private final int minBatch;
   private final int maxTasks;
-  private final boolean whenBusy;
 
-  private MultigetSettings(boolean enabled, int threads, int minBatch, int maxTasks,
-    boolean whenBusy) {
+  private MultigetSettings(boolean enabled, int threads, int minBatch, int maxTasks) {
     this.enabled = enabled;
     this.threads = threads;
     this.minBatch = minBatch;
     this.maxTasks = maxTasks;
-    this.whenBusy = whenBusy;
   }
 
   /** @throws IllegalArgumentException naming the key, its value and the remedy */
   public static MultigetSettings of(Configuration conf) {
-    int threads = number(conf, THREADS_KEY, Runtime.getRuntime().availableProcessors());
-    return new MultigetSettings(flag(conf, ENABLED_KEY), threads,
-      number(conf, MIN_BATCH_KEY, DEFAULT_MIN_BATCH), number(conf, MAX_TASKS_KEY, threads + 1),
-      flag(conf, WHEN_BUSY_KEY));
-  }
-
-  private static boolean flag(Configuration conf, String key) {
-    String value = conf.getTrimmed(key, "false");
-    if (value.equalsIgnoreCase("true") || value.equalsIgnoreCase("false")) {
-      return Boolean.parseBoolean(value);
-    }
-    throw new IllegalArgumentException(key + " is '" + value + "'; set it to true or false.");
-  }
-
-  private static int number(Configuration conf, String key, int missing) {
-    String value = conf.getTrimmed(key);
-    if (value == null) {
-      return missing;
-    }
-    try {
-      int number = Integer.parseInt(value);
-      if (number >= 1 && number <= MAX) {
-        return number;
-      }
-    } catch (NumberFormatException e) {
-      // Reported below.
-    }
-    throw new IllegalArgumentException(key + " is '" + value + "'; set it to a number from 1 to "
-      + MAX + ", or remove it for the default of " + missing + ".");
+    SettingsReader reader = SettingsReader.of(conf);
+    int threads = reader.intIn(THREADS_KEY, Runtime.getRuntime().availableProcessors(), 1, MAX);
+    return new MultigetSettings(reader.flag(ENABLED_KEY, false), threads,
+      reader.intIn(MIN_BATCH_KEY, DEFAULT_MIN_BATCH, 1, MAX),
+      reader.intIn(MAX_TASKS_KEY, threads + 1, 1, MAX));
   }
 
   public boolean isEnabled() {
@@ -127,15 +95,9 @@ public final class MultigetSettings {
     return maxTasks;
   }
 
-  /** Returns whether additional threads are used even if the processors have no headroom. */
-  public boolean isHelpedWhenBusy() {
-    return whenBusy;
-  }
-
   @Override
   public String toString() {
     return ENABLED_KEY + "=" + enabled + ", " + THREADS_KEY + "=" + threads + ", " + MIN_BATCH_KEY
-      + "=" + minBatch + ", " + MAX_TASKS_KEY + "=" + maxTasks + ", " + WHEN_BUSY_KEY + "="
-      + whenBusy;
+      + "=" + minBatch + ", " + MAX_TASKS_KEY + "=" + maxTasks;
   }
 }

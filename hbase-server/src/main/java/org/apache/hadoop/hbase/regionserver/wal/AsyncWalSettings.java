@@ -21,6 +21,7 @@ import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.client.Durability;
+import org.apache.hadoop.hbase.conf.SettingsReader;
 import org.apache.hadoop.hbase.master.region.MasterRegionFactory;
 import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
@@ -72,33 +73,17 @@ public final class AsyncWalSettings {
 
   /** @throws IllegalArgumentException naming the key, its value and the remedy */
   public static AsyncWalSettings of(Configuration conf) {
+    SettingsReader reader = SettingsReader.of(conf);
     AsyncWalSettings settings =
-      new AsyncWalSettings(number(conf, INTERVAL_KEY, MAX_INTERVAL_MS, "milliseconds"),
-        number(conf, BYTES_KEY, Long.MAX_VALUE, "bytes"),
-        number(conf, MAX_UNSYNCED_KEY, Long.MAX_VALUE, "bytes"));
+      new AsyncWalSettings(reader.longIn(INTERVAL_KEY, 0, 0, MAX_INTERVAL_MS),
+        reader.longIn(BYTES_KEY, 0, 0, Long.MAX_VALUE),
+        reader.longIn(MAX_UNSYNCED_KEY, 0, 0, Long.MAX_VALUE));
     if (settings.maxUnsynced > 0 && settings.maxUnsynced < settings.bytes) {
-      throw new IllegalArgumentException(
-        MAX_UNSYNCED_KEY + " is '" + settings.maxUnsynced + "', less than the '" + settings.bytes
-          + "' of " + BYTES_KEY + "; set it to at least that, better to twice that.");
+      throw SettingsReader.rejected(MAX_UNSYNCED_KEY, settings.maxUnsynced,
+        "0 or at least the " + settings.bytes + " of " + BYTES_KEY,
+        "Set it to twice that, or remove the key");
     }
     return settings;
-  }
-
-  private static long number(Configuration conf, String key, long most, String unit) {
-    String value = conf.getTrimmed(key);
-    if (value == null) {
-      return 0;
-    }
-    try {
-      long number = Long.parseLong(value);
-      if (number >= 0 && number <= most) {
-        return number;
-      }
-    } catch (NumberFormatException e) {
-      // Reported below.
-    }
-    throw new IllegalArgumentException(key + " is '" + value + "'; set it to a number of " + unit
-      + " from 0 to " + most + ", or remove it.");
   }
 
   /**
@@ -130,20 +115,9 @@ public final class AsyncWalSettings {
   }
 
   private static Durability defaultDurability(Configuration conf, Durability otherwise) {
-    String value = conf.getTrimmed(DEFAULT_DURABILITY_KEY);
-    if (value == null) {
-      return otherwise;
-    }
-    for (Durability durability : Durability.values()) {
-      if (
-        durability.name().equals(value) && durability != Durability.SKIP_WAL
-          && durability != Durability.USE_DEFAULT
-      ) {
-        return durability;
-      }
-    }
-    throw new IllegalArgumentException(DEFAULT_DURABILITY_KEY + " is '" + value
-      + "'; set it to SYNC_WAL, FSYNC_WAL or ASYNC_WAL, or remove it.");
+    String name = SettingsReader.of(conf).oneOf(DEFAULT_DURABILITY_KEY, null,
+      Durability.SYNC_WAL.name(), Durability.FSYNC_WAL.name(), Durability.ASYNC_WAL.name());
+    return name == null ? otherwise : Durability.valueOf(name);
   }
 
   /** Returns whether any bound is configured. */

@@ -18,6 +18,7 @@
 package org.apache.hadoop.hbase.regionserver.wal;
 
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.conf.SettingsReader;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
@@ -39,18 +40,8 @@ public final class SyncsInFlightSettings {
 
   /** @throws IllegalArgumentException naming the key, its value and the remedy */
   public static SyncsInFlightSettings of(Configuration conf) {
-    String value = conf.getTrimmed(MAX_KEY, "0");
-    int number = -1;
-    try {
-      number = Integer.parseInt(value);
-    } catch (NumberFormatException e) {
-      // Reported below.
-    }
-    if (number < 0) {
-      throw new IllegalArgumentException(MAX_KEY + " is '" + value
-        + "'; set it to a number from 0 to " + Integer.MAX_VALUE + ", or remove it.");
-    }
-    return new SyncsInFlightSettings(number);
+    return new SyncsInFlightSettings(
+      SettingsReader.of(conf).intIn(MAX_KEY, 0, 0, Integer.MAX_VALUE));
   }
 
   /** Returns the maximum number; {@link Integer#MAX_VALUE} for no limit. */

@@ -981,17 +981,19 @@ public class TestIncrementCoalescer {
   }
 
   @Test
-  public void testBadSettingIsRefusedInOneSentence() {
+  public void testBadSettingIsRefusedWithKeyValueAndRemedy() {
     Configuration bad = new Configuration(conf);
-    bad.set(CoalescerSettings.ENABLED_KEY, "yes");
+    bad.set(CoalescerSettings.ENABLED_KEY, "ture");
     IllegalArgumentException e = assertThrows(IllegalArgumentException.class,
       () -> new IncrementCoalescer(bad, null));
-    assertEquals(CoalescerSettings.ENABLED_KEY + " is 'yes'; set it to true or false.",
+    assertEquals(CoalescerSettings.ENABLED_KEY + " is ture; must be true or false. Set one of "
+      + "these, or remove the key for the default of false.",
       e.getMessage());
     bad.set(CoalescerSettings.ENABLED_KEY, "true");
     bad.set(CoalescerSettings.SCOPE_KEY, "table");
     e = assertThrows(IllegalArgumentException.class, () -> new IncrementCoalescer(bad, null));
-    assertEquals(CoalescerSettings.SCOPE_KEY + " is 'table'; set it to row or region.",
+    assertEquals(CoalescerSettings.SCOPE_KEY + " is table; must be row or region. Set one of "
+      + "these, or remove the key for the default of row.",
       e.getMessage());
   }
 }

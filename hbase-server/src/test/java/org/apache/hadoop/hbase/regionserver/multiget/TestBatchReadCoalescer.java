@@ -426,7 +426,6 @@ public class TestBatchReadCoalescer {
     Configuration conf = util.getConfiguration();
     conf.setBoolean(MultigetSettings.ENABLED_KEY, true);
     conf.setInt(MultigetSettings.THREADS_KEY, 4);
-    conf.setBoolean(MultigetSettings.WHEN_BUSY_KEY, true);
     // The cache keeps its entries when it is shut down.
     conf.setBoolean(CacheConfig.EVICT_BLOCKS_ON_CLOSE_KEY, true);
     File folder = new File(util.getDataTestDir().toUri().getPath());
@@ -443,7 +442,7 @@ public class TestBatchReadCoalescer {
           ColumnFamilyDescriptorBuilder.newBuilder(FAMILY).setBlocksize(BLOCK_BYTES).build())
         .build(),
       cache);
-    MultigetPool pool = new MultigetPool(conf);
+    MultigetPool pool = new MultigetPool(conf, Thread::new, threads -> null);
     try {
       for (int i = 0; i < ROWS; i++) {
         region.put(new Put(row(i)).addColumn(FAMILY, FAMILY, value(i)));

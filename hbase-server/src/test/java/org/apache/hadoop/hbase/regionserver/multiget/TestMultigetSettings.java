@@ -42,7 +42,6 @@ public class TestMultigetSettings {
   public void testWithoutKeysItIsOff() {
     MultigetSettings settings = MultigetSettings.of(conf);
     assertFalse(settings.isEnabled());
-    assertFalse(settings.isHelpedWhenBusy());
     int cores = Runtime.getRuntime().availableProcessors();
     assertEquals(cores, settings.threads());
     assertEquals(cores + 1, settings.maxTasks());
@@ -60,9 +59,7 @@ public class TestMultigetSettings {
     assertEquals(1, settings.minBatch());
     assertEquals(17, settings.maxTasks());
     conf.set(MultigetSettings.MAX_TASKS_KEY, "4");
-    conf.set(MultigetSettings.WHEN_BUSY_KEY, "true");
     assertEquals(4, MultigetSettings.of(conf).maxTasks());
-    assertTrue(MultigetSettings.of(conf).isHelpedWhenBusy());
   }
 
   private String refusal(String key, String value) {
@@ -76,13 +73,14 @@ public class TestMultigetSettings {
   }
 
   @Test
-  public void testWrongValueIsRefusedInOneSentence() {
-    assertEquals("hbase.regionserver.parallel.get.enabled is 'yes'; set it to true or false.",
-      refusal(MultigetSettings.ENABLED_KEY, "yes"));
-    refusal(MultigetSettings.WHEN_BUSY_KEY, "1");
-    for (String value : new String[] { "0", "-1", "10001", "many", "1.5", "" }) {
-      assertEquals("hbase.regionserver.parallel.get.min.batch is '" + value
-        + "'; set it to a number from 1 to 10000, or remove it for the default of "
+  public void testWrongValueIsRefusedWithKeyValueAndRemedy() {
+    assertEquals("hbase.regionserver.parallel.get.enabled is ture; must be true or false. Set one "
+      + "of these, or remove the key for the default of false.",
+      refusal(MultigetSettings.ENABLED_KEY, "ture"));
+    for (String value : new String[] { "0", "-1", "10001", "many", "1.5" }) {
+      assertEquals("hbase.regionserver.parallel.get.min.batch is " + value
+        + "; must be an integer from 1 to 10000. Set a number in this range, or remove the key for "
+        + "the default of "
         + MultigetSettings.DEFAULT_MIN_BATCH + ".", refusal(MultigetSettings.MIN_BATCH_KEY, value));
       refusal(MultigetSettings.THREADS_KEY, value);
       refusal(MultigetSettings.MAX_TASKS_KEY, value);
@@ -92,8 +90,7 @@ public class TestMultigetSettings {
   @Test
   public void testWrongValueStopsTheStartButNotARunningServer() {
     conf.set(MultigetSettings.ENABLED_KEY, "true");
-    conf.set(MultigetSettings.WHEN_BUSY_KEY, "true");
-    MultigetPool pool = new MultigetPool(conf);
+    MultigetPool pool = new MultigetPool(conf, Thread::new, threads -> null);
     conf.set(MultigetSettings.THREADS_KEY, "7");
     pool.onConfigurationChange(conf);
     assertEquals(7, pool.getCpuHeadroomCount());

@@ -72,7 +72,9 @@ import org.apache.hadoop.hbase.testclassification.RegionServerTests;
 import org.apache.hadoop.hbase.util.Bytes;
 import org.apache.hadoop.hbase.util.EnvironmentEdgeManager;
 import org.junit.After;
+import org.junit.AfterClass;
 import org.junit.Before;
+import org.junit.BeforeClass;
 import org.junit.ClassRule;
 import org.junit.Test;
 import org.junit.experimental.categories.Category;
@@ -113,6 +115,16 @@ public class TestParallelGets {
     RpcServer.setCurrentCall(call);
   }
 
+  @BeforeClass
+  public static void ignoreCpuLoad() {
+    MultigetPool.ignoreCpuLoad(true);
+  }
+
+  @AfterClass
+  public static void considerCpuLoad() {
+    MultigetPool.ignoreCpuLoad(false);
+  }
+
   @After
   public void tearDown() {
     RpcServer.unsetCurrentCall();
@@ -128,7 +140,6 @@ public class TestParallelGets {
     conf.setBoolean(MultigetSettings.ENABLED_KEY, true);
     conf.setInt(MultigetSettings.THREADS_KEY, threads);
     conf.setInt(MultigetSettings.MIN_BATCH_KEY, 2);
-    conf.setBoolean(MultigetSettings.WHEN_BUSY_KEY, true);
     return conf;
   }
 
@@ -786,7 +797,6 @@ public class TestParallelGets {
   private void replacePoolByOneWithoutRoom() {
     pool.shutdown();
     Configuration conf = settings(4);
-    conf.setBoolean(MultigetSettings.WHEN_BUSY_KEY, false);
     pool = new MultigetPool(conf, Thread::new, threads -> new CpuHeadroom(8, new NoRoom()));
     // It forgets by and by that there was room.
     waitUntil(() -> pool.getCpuHeadroomCount() == 0);
@@ -925,7 +935,6 @@ public class TestParallelGets {
     Configuration conf = new Configuration(false);
     conf.setBoolean(MultigetSettings.ENABLED_KEY, true);
     conf.setInt(MultigetSettings.MIN_BATCH_KEY, 10);
-    conf.setBoolean(MultigetSettings.WHEN_BUSY_KEY, true);
     pool.onConfigurationChange(conf);
     assertNull(start(gets(9), (get, as) -> result(get)));
     assertEquals(1, pool.getSmallBatchCount());
@@ -981,9 +990,6 @@ public class TestParallelGets {
     conf.unset(MultigetSettings.MAX_TASKS_KEY);
     pool.onConfigurationChange(conf);
     assertEquals(5, helpersAtOnce(5));
-    replacePoolByOneWithoutRoom();
-    pool.onConfigurationChange(settings(4));
-    assertEquals(4, helpersAtOnce(4));
   }
 
   /** Serves gets in a thread of its own, as a handler that waits for ever ends no test. */

@@ -358,6 +358,7 @@ public class TestParallelMultigetEqualsSerial {
     conf.setBoolean(MetricsTableRequests.ENABLE_TABLE_LATENCIES_METRICS_KEY, true);
     conf.setBoolean(MetricsTableRequests.ENABLE_TABLE_QUERY_METER_METRICS_KEY, true);
     METRICS.init();
+    MultigetPool.ignoreCpuLoad(true);
     UTIL.startMiniCluster(StartMiniClusterOption.builder().numRegionServers(2).build());
     UTIL.getAdmin().balancerSwitch(false, true);
     serial = new Side(0, "table-a");
@@ -367,7 +368,6 @@ public class TestParallelMultigetEqualsSerial {
     Configuration on = parallel.server.getConfiguration();
     on.setBoolean(MultigetSettings.ENABLED_KEY, true);
     on.setInt(MultigetSettings.THREADS_KEY, 3);
-    on.setBoolean(MultigetSettings.WHEN_BUSY_KEY, true);
     on.setInt(MultigetSettings.MIN_BATCH_KEY, 1);
     UTIL.getAdmin().updateConfiguration(parallel.server.getServerName());
     load();
@@ -379,6 +379,7 @@ public class TestParallelMultigetEqualsSerial {
   @AfterClass
   public static void tearDownAfterClass() throws Exception {
     UTIL.shutdownMiniCluster();
+    MultigetPool.ignoreCpuLoad(false);
   }
 
   private static byte[] smallRow(int i) {

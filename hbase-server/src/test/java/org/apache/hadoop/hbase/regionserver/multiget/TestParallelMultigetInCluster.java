@@ -203,7 +203,7 @@ public class TestParallelMultigetInCluster {
     conf.setBoolean(MultigetSettings.ENABLED_KEY, true);
     conf.setInt(MultigetSettings.THREADS_KEY, 4);
     conf.setInt(MultigetSettings.MIN_BATCH_KEY, 1);
-    conf.setBoolean(MultigetSettings.WHEN_BUSY_KEY, true);
+    MultigetPool.ignoreCpuLoad(true);
     // HBase's default, of which tests have less: with it there are three call queues.
     conf.setInt(HConstants.REGION_SERVER_HANDLER_COUNT,
       HConstants.DEFAULT_REGION_SERVER_HANDLER_COUNT);
@@ -215,6 +215,7 @@ public class TestParallelMultigetInCluster {
   @AfterClass
   public static void tearDownAfterClass() throws Exception {
     UTIL.shutdownMiniCluster();
+    MultigetPool.ignoreCpuLoad(false);
     UTIL.waitFor(TIMEOUT_MILLIS, () -> Thread.getAllStackTraces().keySet().stream()
       .noneMatch(thread -> thread.getName().startsWith(HELPER_PREFIX)));
   }

@@ -98,17 +98,18 @@ public class TestAsyncWalSettings {
   }
 
   @Test
-  public void testWrongValueIsRefusedInOneSentence() {
-    for (String value : new String[] { "-1", "3600001", "soon", "1.5", "" }) {
-      assertEquals("hbase.wal.async.sync.interval.ms is '" + value
-        + "'; set it to a number of milliseconds from 0 to 3600000, or remove it.",
+  public void testWrongValueIsRefusedWithKeyValueAndRemedy() {
+    for (String value : new String[] { "-1", "3600001", "soon", "1.5" }) {
+      assertEquals("hbase.wal.async.sync.interval.ms is " + value + "; must be an integer from 0 "
+        + "to 3600000. Set a number in this range, or remove the key for the default of 0.",
         refusal(AsyncWalSettings.INTERVAL_KEY, value));
     }
-    assertEquals("hbase.wal.async.sync.bytes is '1m'; set it to a number of bytes from 0 to "
-      + "9223372036854775807, or remove it.", refusal(AsyncWalSettings.BYTES_KEY, "1m"));
-    for (String value : new String[] { "SKIP_WAL", "USE_DEFAULT", "async_wal", "yes", "" }) {
-      assertEquals("hbase.regionserver.default.durability is '" + value
-        + "'; set it to SYNC_WAL, FSYNC_WAL or ASYNC_WAL, or remove it.",
+    assertEquals("hbase.wal.async.sync.bytes is 1m; must be an integer of at least 0. Set a number "
+      + "in this range, or remove the key for the default of 0.",
+      refusal(AsyncWalSettings.BYTES_KEY, "1m"));
+    for (String value : new String[] { "SKIP_WAL", "USE_DEFAULT", "async_wal", "yes" }) {
+      assertEquals("hbase.regionserver.default.durability is " + value
+        + "; must be SYNC_WAL, FSYNC_WAL or ASYNC_WAL. Set one of these, or remove the key.",
         refusal(AsyncWalSettings.DEFAULT_DURABILITY_KEY, value));
     }
   }
@@ -116,8 +117,8 @@ public class TestAsyncWalSettings {
   @Test
   public void testLessRoomThanBytesIsRefused() {
     conf.set(AsyncWalSettings.BYTES_KEY, "1000");
-    assertEquals("hbase.wal.async.max.unsynced.bytes is '999', less than the '1000' of "
-      + "hbase.wal.async.sync.bytes; set it to at least that, better to twice that.",
+    assertEquals("hbase.wal.async.max.unsynced.bytes is 999; must be 0 or at least the 1000 of "
+      + "hbase.wal.async.sync.bytes. Set it to twice that, or remove the key.",
       refusal(AsyncWalSettings.MAX_UNSYNCED_KEY, "999"));
   }
 

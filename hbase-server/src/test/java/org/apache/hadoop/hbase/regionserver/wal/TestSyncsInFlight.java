@@ -91,10 +91,10 @@ public class TestSyncsInFlight {
   }
 
   @Test
-  public void testBadLimitIsRefusedInOneSentence() {
+  public void testBadLimitIsRefusedWithKeyValueAndRemedy() {
     for (String value : new String[] { "-1", "two", "3000000000" }) {
-      assertEquals(SyncsInFlightSettings.MAX_KEY + " is '" + value
-        + "'; set it to a number from 0 to 2147483647, or remove it.",
+      assertEquals(SyncsInFlightSettings.MAX_KEY + " is " + value + "; must be an integer of at "
+        + "least 0. Set a number in this range, or remove the key for the default of 0.",
         assertThrows(IllegalArgumentException.class, () -> withMax(value)).getMessage());
     }
   }

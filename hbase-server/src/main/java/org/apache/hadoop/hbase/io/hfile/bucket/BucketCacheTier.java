@@ -46,8 +46,8 @@ import org.apache.hadoop.hbase.io.hfile.CacheStats;
 import org.apache.hadoop.hbase.io.hfile.Cacheable;
 import org.apache.hadoop.hbase.io.hfile.HFileBlock;
 import org.apache.hadoop.hbase.io.hfile.composite.CacheTier;
-import org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCacheSettings;
 import org.apache.hadoop.hbase.io.hfile.composite.TierBlockCounts;
+import org.apache.hadoop.hbase.io.hfile.composite.TierSettings;
 import org.apache.hadoop.hbase.regionserver.StoreFileInfo;
 import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
@@ -148,7 +148,7 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
    * @param tier checked settings
    * @throws IOException if the engine cannot be opened
    */
-  public BucketCacheTier(String name, CompositeBucketCacheSettings.Tier tier)
+  public BucketCacheTier(String name, TierSettings tier)
     throws IOException {
     super(tier.getIoEngine(), tier.getCapacity(),
       tier.getConfiguration().getInt(BlockCacheFactory.BLOCKCACHE_BLOCKSIZE_KEY,

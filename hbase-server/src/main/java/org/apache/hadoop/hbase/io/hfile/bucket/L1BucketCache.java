@@ -42,10 +42,10 @@ import org.apache.hadoop.hbase.io.hfile.Cacheable;
 import org.apache.hadoop.hbase.io.hfile.FirstLevelBlockCache;
 import org.apache.hadoop.hbase.io.hfile.HFileBlock;
 import org.apache.hadoop.hbase.io.hfile.composite.CacheTier;
-import org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCacheSettings;
 import org.apache.hadoop.hbase.io.hfile.composite.FileEvictionGuard;
 import org.apache.hadoop.hbase.io.hfile.composite.PromotionPolicy;
 import org.apache.hadoop.hbase.io.hfile.composite.PromotionTier;
+import org.apache.hadoop.hbase.io.hfile.composite.TierSettings;
 import org.apache.hadoop.hbase.nio.ByteBuff;
 import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
@@ -111,7 +111,7 @@ public class L1BucketCache extends BucketCacheTier
    * @param guard knows of files that are evicted while a victim moves
    * @throws IOException if the engine cannot be opened
    */
-  public L1BucketCache(String name, CompositeBucketCacheSettings.Tier tier,
+  public L1BucketCache(String name, TierSettings tier,
     FileEvictionGuard guard) throws IOException {
     super(name, tier);
     this.guard = guard;

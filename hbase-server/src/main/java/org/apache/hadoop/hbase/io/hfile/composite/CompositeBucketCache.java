@@ -389,9 +389,9 @@ public class CompositeBucketCache extends CombinedBlockCache {
     long metaIdleMs = CompositeBucketCacheSettings.metaIdleMs(conf);
     boolean secondMissOnly = CompositeBucketCacheSettings.isSecondMissOnly(conf);
     first.onConfigurationChange(
-      CompositeBucketCacheSettings.ofTier(conf, CompositeBucketCacheSettings.L1_PREFIX));
+      TierSettings.ofTier(conf, CompositeBucketCacheSettings.L1_PREFIX));
     second.onConfigurationChange(
-      CompositeBucketCacheSettings.ofTier(conf, CompositeBucketCacheSettings.L2_PREFIX));
+      TierSettings.ofTier(conf, CompositeBucketCacheSettings.L2_PREFIX));
     setMetaIdleMs(metaIdleMs);
     setPromotedShare(share);
     setSecondMissOnly(secondMissOnly);

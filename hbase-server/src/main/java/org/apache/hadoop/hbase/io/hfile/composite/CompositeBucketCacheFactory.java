@@ -19,6 +19,7 @@ package org.apache.hadoop.hbase.io.hfile.composite;
 
 import java.io.IOException;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.conf.SettingsReader;
 import org.apache.hadoop.hbase.io.hfile.bucket.BucketCacheTier;
 import org.apache.hadoop.hbase.io.hfile.bucket.L1BucketCache;
 import org.apache.yetus.audience.InterfaceAudience;
@@ -38,8 +39,8 @@ public final class CompositeBucketCacheFactory {
    * @param online what the server's regions read; may be null. A bucket tier is not told:
    *               upstream's sweep of a bucket cache takes the files of links and of split parents
    *               for files of no region
-   * @throws IllegalArgumentException if a setting cannot work; its message is one sentence with
-   *                                  key, value and remedy, and nothing is left open
+   * @throws IllegalArgumentException if a setting cannot work; its message has the key, its
+   *                                  value, the range and the remedy, and nothing is left open
    */
   public static CompositeBucketCache create(Configuration conf, OnlineFiles online) {
     CompositeBucketCacheSettings settings = CompositeBucketCacheSettings.of(conf);
@@ -64,16 +65,16 @@ public final class CompositeBucketCacheFactory {
   }
 
   private interface Opener<T> {
-    T open(CompositeBucketCacheSettings.Tier tier) throws IOException;
+    T open(TierSettings tier) throws IOException;
   }
 
-  private static <T> T open(CompositeBucketCacheSettings.Tier tier, Opener<T> opener) {
+  private static <T> T open(TierSettings tier, Opener<T> opener) {
     try {
       return opener.open(tier);
     } catch (IOException | IllegalArgumentException e) {
-      throw new IllegalArgumentException(tier.getPrefix() + CompositeBucketCacheSettings.IOENGINE
-        + "=" + tier.getIoEngine() + " cannot be used (" + e.getMessage()
-        + "); correct what is named there, or choose another engine or path.", e);
+      throw (IllegalArgumentException) SettingsReader.rejected(tier.engineKey(),
+        tier.getIoEngine(), "an engine that can be opened (" + e.getMessage() + ")",
+        "Correct what is named there, or set another engine or path").initCause(e);
     }
   }
 }

@@ -24,11 +24,10 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
-import java.util.Map;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HConstants;
+import org.apache.hadoop.hbase.conf.SettingsReader;
 import org.apache.hadoop.hbase.io.ByteBuffAllocator;
-import org.apache.hadoop.hbase.io.hfile.BlockCacheFactory;
 import org.apache.hadoop.hbase.io.util.MemorySizeUtil;
 import org.apache.hadoop.hbase.util.DirectMemoryUtils;
 import org.apache.yetus.audience.InterfaceAudience;
@@ -43,8 +42,8 @@ import org.slf4j.LoggerFactory;
  * {@value #L1_PREFIX} and {@value #L2_PREFIX}. Size, engine and persistence are the tier's alone;
  * every other key, set or not, falls back to the same name under {@value #COMMON_PREFIX}.
  * <p>
- * A setting that cannot work is refused with an {@link IllegalArgumentException} whose message is
- * one sentence: the key, its value, the remedy.
+ * A setting that cannot work is rejected with an {@link IllegalArgumentException} whose message has
+ * the key, its value, the range and the remedy.
  */
 @InterfaceAudience.Private
 public final class CompositeBucketCacheSettings {
@@ -123,150 +122,12 @@ public final class CompositeBucketCacheSettings {
   /** ms between two probes of a disabled device, from 0 on; 0 for no probes. Default: 60000. */
   public static final String RETRY_INTERVAL = "retry.interval.ms";
 
-  private static final long DEFAULT_RETRY_INTERVAL_MS = 60_000;
-
   private static final String EXTERNAL_KEY = "hbase.blockcache.use.external";
-
-  private static final String OFFHEAP = "offheap";
-
-  /** As BucketAllocator has them, which keeps them to itself. */
-  private static final int DEFAULT_BUCKET_SIZE_COUNT = 14;
-  private static final int DEFAULT_MAX_BUCKET_SIZE = 513 * 1024;
-  private static final int MIN_ITEMS_IN_BUCKET = 4;
 
   private static final long MB = 1024 * 1024;
 
-  /** One tier's share of the settings. Immutable. */
-  @InterfaceAudience.Private
-  public static final class Tier {
-    private final String prefix;
-    private final Configuration conf;
-    private final String ioEngine;
-    private final long capacity;
-    private final int[] bucketSizes;
-    private final int writerThreads;
-    private final int writerQueueLength;
-    private final String persistentPath;
-    private final boolean checksumEnabled;
-    private final long retryIntervalMs;
-    private final DeviceTierEngine.Settings deviceTier;
-
-    private Tier(Configuration all, String prefix, String defaultEngine, List<String> engines) {
-      this.prefix = prefix;
-      this.conf = ofTier(all, prefix);
-      this.ioEngine = engine(all, prefix + IOENGINE, defaultEngine, engines);
-      this.capacity = capacity(all, prefix + SIZE);
-      this.bucketSizes = bucketSizes(all, keyInUse(all, prefix, BUCKET_SIZES));
-      this.writerThreads = atLeastOne(all, keyInUse(all, prefix, WRITER_THREADS),
-        BlockCacheFactory.DEFAULT_BUCKET_CACHE_WRITER_THREADS);
-      this.writerQueueLength = atLeastOne(all, keyInUse(all, prefix, WRITER_QUEUE),
-        BlockCacheFactory.DEFAULT_BUCKET_CACHE_WRITER_QUEUE);
-      this.persistentPath = value(all, prefix + PERSISTENT_PATH);
-      this.checksumEnabled = trueOrFalse(all, keyInUse(all, prefix, CHECKSUM), true);
-      this.retryIntervalMs =
-        atLeastZero(all, keyInUse(all, prefix, RETRY_INTERVAL), DEFAULT_RETRY_INTERVAL_MS);
-      DeviceTierEngine engine = DeviceTierEngine.of(ioEngine);
-      if (engine != null) {
-        deviceTier = engine.check(ioEngine, prefix + SIZE, capacity, persistentPath, all);
-        return;
-      }
-      deviceTier = null;
-      int blockSize =
-        all.getInt(BlockCacheFactory.BLOCKCACHE_BLOCKSIZE_KEY, HConstants.DEFAULT_BLOCKSIZE);
-      if (capacity / blockSize >= Integer.MAX_VALUE) {
-        throw bad(prefix + SIZE, value(all, prefix + SIZE),
-          "is more than a tier can address; lower it below 32 TB or raise "
-            + BlockCacheFactory.BLOCKCACHE_BLOCKSIZE_KEY);
-      }
-      int count = bucketSizes == null ? DEFAULT_BUCKET_SIZE_COUNT : bucketSizes.length;
-      long bucket = MIN_ITEMS_IN_BUCKET * (long) (bucketSizes == null
-        ? DEFAULT_MAX_BUCKET_SIZE
-        : bucketSizes[bucketSizes.length - 1]);
-      if (capacity / bucket < count) {
-        throw bad(prefix + SIZE, value(all, prefix + SIZE),
-          "is too small for the " + count + " bucket sizes of "
-            + keyInUse(all, prefix, BUCKET_SIZES) + ", which need "
-            + mb(count * bucket + MB - 1) + " MB; raise it, or list fewer or smaller sizes");
-      }
-    }
-
-    /** Returns what the tier's own keys begin with. */
-    public String getPrefix() {
-      return prefix;
-    }
-
-    /** Returns the configuration as the tier is to see it: its own keys over the common ones. */
-    public Configuration getConfiguration() {
-      return conf;
-    }
-
-    /** Returns the engine with its path, as the bucket cache takes it. */
-    public String getIoEngine() {
-      return ioEngine;
-    }
-
-    /** Returns the capacity in bytes. */
-    public long getCapacity() {
-      return capacity;
-    }
-
-    /** Returns a copy of the bucket sizes in bytes, ascending; null for the built-in ones. */
-    public int[] getBucketSizes() {
-      return bucketSizes == null ? null : bucketSizes.clone();
-    }
-
-    public int getWriterThreads() {
-      return writerThreads;
-    }
-
-    /** Returns how many blocks may wait for each writer thread. */
-    public int getWriterQueueLength() {
-      return writerQueueLength;
-    }
-
-    /** Returns where the tier's map outlives a restart, or null if it does not. */
-    public String getPersistentPath() {
-      return persistentPath;
-    }
-
-    /** Whether blocks carry checksums if the engine is a device. */
-    public boolean isChecksumEnabled() {
-      return checksumEnabled;
-    }
-
-    /** Returns the ms between two probes of a disabled device, 0 if there are to be none. */
-    public long getRetryIntervalMs() {
-      return retryIntervalMs;
-    }
-
-    /** Returns what opens a tier that is not a bucket cache, null if it is one. */
-    public DeviceTierEngine.Settings getDeviceTier() {
-      return deviceTier;
-    }
-
-    boolean isDirect() {
-      return ioEngine.equals(OFFHEAP);
-    }
-
-    private boolean isFile() {
-      return ioEngine.startsWith("file") || deviceTier != null;
-    }
-
-    private List<File> files() {
-      if (isDirect()) {
-        return Collections.emptyList();
-      }
-      List<File> files = new ArrayList<>();
-      String paths = ioEngine.substring(ioEngine.indexOf(':') + 1);
-      for (String path : isFile() ? paths.split(",") : new String[] { paths }) {
-        files.add(new File(path));
-      }
-      return files;
-    }
-  }
-
-  private final Tier first;
-  private final Tier second;
+  private final TierSettings first;
+  private final TierSettings second;
   private final double promotedShare;
   private final long metaIdleMs;
   /** Null if there is none. */
@@ -275,23 +136,26 @@ public final class CompositeBucketCacheSettings {
 
   private CompositeBucketCacheSettings(Configuration conf) {
     if (conf.getBoolean(EXTERNAL_KEY, false)) {
-      throw bad(EXTERNAL_KEY, "true", "cannot be combined with " + ENABLED_KEY
-        + "=true; set one of the two to false");
+      throw SettingsReader.rejected(EXTERNAL_KEY, true, "false if " + ENABLED_KEY + " is true",
+        "Set one of the two to false");
     }
-    first = new Tier(conf, L1_PREFIX, OFFHEAP, Arrays.asList(OFFHEAP, "mmap:", "pmem:"));
+    first = new TierSettings(conf, L1_PREFIX, TierSettings.OFFHEAP,
+      Arrays.asList(TierSettings.OFFHEAP, "mmap:", "pmem:"));
     List<String> engines = new ArrayList<>(Arrays.asList("file:", "files:"));
     engines.addAll(DeviceTierEngine.prefixes());
-    engines.addAll(Arrays.asList("mmap:", "pmem:", OFFHEAP));
-    second = new Tier(conf, L2_PREFIX, null, engines);
-    if (first.persistentPath != null) {
-      throw bad(L1_PREFIX + PERSISTENT_PATH, first.persistentPath,
-        "is not possible for L1; remove it, only L2 is persisted");
+    engines.addAll(Arrays.asList("mmap:", "pmem:", TierSettings.OFFHEAP));
+    second = new TierSettings(conf, L2_PREFIX, null, engines);
+    if (first.getPersistentPath() != null) {
+      throw SettingsReader.rejected(L1_PREFIX + PERSISTENT_PATH, first.getPersistentPath(),
+        "unset, as only L2 is persisted", "Remove the key");
     }
-    if (second.persistentPath != null && !second.isFile()) {
-      throw bad(L2_PREFIX + PERSISTENT_PATH, second.persistentPath,
-        "needs " + persistentEngines() + ", but " + L2_PREFIX + IOENGINE + "="
-          + second.ioEngine + "; change one of the two");
+    if (second.getPersistentPath() != null && !second.isFile()) {
+      throw SettingsReader.rejected(L2_PREFIX + PERSISTENT_PATH, second.getPersistentPath(),
+        "unset, as " + second.engineKey() + " is " + second.getIoEngine() + " and not "
+          + persistentEngines(),
+        "Change one of the two");
     }
+    SettingsReader reader = SettingsReader.of(conf);
     promotedShare = promotedShare(conf);
     metaIdleMs = metaIdleMs(conf);
     secondMissOnly = isSecondMissOnly(conf);
@@ -299,22 +163,26 @@ public final class CompositeBucketCacheSettings {
     warning = checkDirectMemory(conf);
     for (String key : new String[] { HConstants.BUCKET_CACHE_IOENGINE_KEY,
       HConstants.BUCKET_CACHE_SIZE_KEY, HConstants.BUCKET_CACHE_PERSISTENT_PATH_KEY }) {
-      if (value(conf, key) != null) {
+      if (reader.text(key) != null) {
         LOG.warn("{}={} is ignored, because {} is true: the tiers have keys of their own", key,
-          value(conf, key), ENABLED_KEY);
+          reader.text(key), ENABLED_KEY);
       }
     }
   }
 
-  /** Whether the composite is to be used at all. */
+  /**
+   * Whether the composite is to be used at all.
+   * @throws IllegalArgumentException if the key is neither true nor false
+   */
   public static boolean isEnabled(Configuration conf) {
-    return conf.getBoolean(ENABLED_KEY, false);
+    return SettingsReader.of(conf).flag(ENABLED_KEY, false);
   }
 
   /** Whether there is a composite whose L2 outlives a restart. */
   public static boolean isPersistent(Configuration conf) {
-    return isEnabled(conf) && (value(conf, L2_PREFIX + PERSISTENT_PATH) != null
-      || DeviceTierEngine.of(value(conf, L2_PREFIX + IOENGINE)) != null);
+    SettingsReader reader = SettingsReader.of(conf);
+    return isEnabled(conf) && (reader.text(L2_PREFIX + PERSISTENT_PATH) != null
+      || DeviceTierEngine.of(reader.text(L2_PREFIX + IOENGINE)) != null);
   }
 
   private static String persistentEngines() {
@@ -334,13 +202,24 @@ public final class CompositeBucketCacheSettings {
   }
 
   /**
+   * Checks the settings if the composite is to be used.
+   * @throws IllegalArgumentException if they cannot work; its message is for the operator
+   */
+  public static void check(Configuration conf) {
+    if (isEnabled(conf)) {
+      of(conf);
+    }
+  }
+
+  /**
    * Returns the warnings about settings that a server starts with, one sentence each.
-   * @return an empty list if there are none, or if the settings are refused
+   * @return an empty list if there are none, if the settings are rejected, or if the composite is
+   *         not to be used
    */
   public static List<String> warnings(Configuration conf) {
     String found;
     try {
-      found = of(conf).warning;
+      found = isEnabled(conf) ? of(conf).warning : null;
     } catch (IllegalArgumentException e) {
       // A refusal is reported by who calls of().
       return Collections.emptyList();
@@ -348,11 +227,11 @@ public final class CompositeBucketCacheSettings {
     return found == null ? Collections.emptyList() : Collections.singletonList(found);
   }
 
-  public Tier first() {
+  public TierSettings first() {
     return first;
   }
 
-  public Tier second() {
+  public TierSettings second() {
     return second;
   }
 
@@ -367,25 +246,10 @@ public final class CompositeBucketCacheSettings {
    * @throws IllegalArgumentException if a setting cannot work; its message is for the operator
    */
   static double promotedShare(Configuration conf) {
-    String promotion = value(conf, PROMOTION_KEY);
-    if (promotion != null && !promotion.equals(FREQUENCY) && !promotion.equals(NONE)) {
-      throw bad(PROMOTION_KEY, promotion,
-        "is no way to promote blocks; set it to " + FREQUENCY + " or " + NONE);
-    }
-    String max = value(conf, L1_DATA_MAX_KEY);
-    double share = 1;
-    if (max != null) {
-      try {
-        share = Double.parseDouble(max);
-      } catch (NumberFormatException e) {
-        share = Double.NaN;
-      }
-      if (!(share >= 0 && share <= 1)) {
-        throw bad(L1_DATA_MAX_KEY, max, "is not a fraction; set it to the share of the first tier "
-          + "that data blocks may take, 0 to 1");
-      }
-    }
-    return NONE.equals(promotion) ? 0 : share;
+    SettingsReader reader = SettingsReader.of(conf);
+    String promotion = reader.oneOf(PROMOTION_KEY, FREQUENCY, FREQUENCY, NONE);
+    double share = reader.fractionIn(L1_DATA_MAX_KEY, 1, 0, 1);
+    return promotion.equals(NONE) ? 0 : share;
   }
 
   /** Returns the idle time after which a meta block may be evicted for data, in ms; 0: never. */
@@ -399,11 +263,13 @@ public final class CompositeBucketCacheSettings {
    * @throws IllegalArgumentException if the setting cannot work; its message is for the operator
    */
   static long metaIdleMs(Configuration conf) {
-    long ms = atLeastZero(conf, L1_META_IDLE_KEY, DEFAULT_META_IDLE_MS);
+    SettingsReader reader = SettingsReader.of(conf);
+    String remedy = "Set ms, or 0 to keep meta blocks for good";
+    long ms = reader.longIn(L1_META_IDLE_KEY, DEFAULT_META_IDLE_MS, 0, Long.MAX_VALUE, remedy);
     if (ms > 0 && ms < MIN_META_IDLE_MS) {
-      throw bad(L1_META_IDLE_KEY, value(conf, L1_META_IDLE_KEY),
-        "is too short to tell what is idle; set it to " + MIN_META_IDLE_MS
-          + " or more, or to 0 to keep meta blocks for good");
+      // A shorter time does not tell what is idle.
+      throw SettingsReader.rejected(L1_META_IDLE_KEY, ms, "0 or at least " + MIN_META_IDLE_MS,
+        remedy);
     }
     return ms;
   }
@@ -419,39 +285,22 @@ public final class CompositeBucketCacheSettings {
    * @throws IllegalArgumentException if the setting cannot work; its message is for the operator
    */
   static boolean isSecondMissOnly(Configuration conf) {
-    String admission = value(conf, L2_ADMISSION_KEY);
-    if (admission != null && !admission.equals(ALL) && !admission.equals(SECOND_MISS)) {
-      throw bad(L2_ADMISSION_KEY, admission,
-        "is no way to admit blocks; set it to " + ALL + " or " + SECOND_MISS);
-    }
-    return SECOND_MISS.equals(admission);
-  }
-
-  /**
-   * Returns the configuration as the tier with this prefix is to see it: a copy in which its own
-   * keys stand under the common names, or the same object if it has none.
-   */
-  static Configuration ofTier(Configuration conf, String prefix) {
-    Map<String, String> own = conf.getPropsWithPrefix(prefix);
-    if (own.isEmpty()) {
-      return conf;
-    }
-    Configuration tier = new Configuration(conf);
-    own.forEach((name, value) -> tier.set(COMMON_PREFIX + name, value));
-    return tier;
+    return SettingsReader.of(conf).oneOf(L2_ADMISSION_KEY, ALL, ALL, SECOND_MISS)
+      .equals(SECOND_MISS);
   }
 
   private void checkPaths() {
     List<File> seen = new ArrayList<>();
     List<String> names = new ArrayList<>();
-    for (Tier tier : new Tier[] { first, second }) {
+    for (TierSettings tier : new TierSettings[] { first, second }) {
       for (File file : tier.files()) {
-        checkPath(tier.prefix + IOENGINE, tier.ioEngine, file, seen, names);
+        checkPath(tier.engineKey(), tier.getIoEngine(), file, seen, names);
       }
     }
-    if (second.persistentPath != null) {
-      checkPath(L2_PREFIX + PERSISTENT_PATH, second.persistentPath,
-        new File(second.persistentPath), seen, names);
+    String persistentPath = second.getPersistentPath();
+    if (persistentPath != null) {
+      checkPath(L2_PREFIX + PERSISTENT_PATH, persistentPath, new File(persistentPath), seen,
+        names);
     }
   }
 
@@ -460,18 +309,20 @@ public final class CompositeBucketCacheSettings {
     List<String> names) {
     for (int i = 0; i < seen.size(); i++) {
       if (isSame(file, seen.get(i))) {
-        throw bad(key, value, "names " + file + ", which is in use by " + names.get(i)
-          + "; give each its own path");
+        throw SettingsReader.rejected(key, value,
+          "a path that nothing else uses, and " + names.get(i) + " uses " + file,
+          "Give each its own path");
       }
     }
     File directory = file.getAbsoluteFile().getParentFile();
     if (directory == null || !directory.isDirectory() || !directory.canWrite()) {
-      throw bad(key, value, "needs the directory " + directory
-        + " to exist and be writable by this process; create it, or name another path");
+      throw SettingsReader.rejected(key, value,
+        "in a directory that exists and that this process may write, unlike " + directory,
+        "Create it, or set another path");
     }
     if (file.isDirectory() || file.exists() && !file.canWrite()) {
-      throw bad(key, value, "names " + file + ", which is not a file this process may write; "
-        + "remove it, or name another path");
+      throw SettingsReader.rejected(key, value,
+        "a file that this process may write, unlike " + file, "Remove it, or set another path");
     }
     seen.add(file);
     names.add(key);
@@ -493,30 +344,31 @@ public final class CompositeBucketCacheSettings {
    * @return the warning, null if there is none
    */
   private String checkDirectMemory(Configuration conf) {
+    SettingsReader reader = SettingsReader.of(conf);
     long limit = DirectMemoryUtils.getDirectMemorySize();
     long wanted = 0;
     DirectMemoryDemand demand = new DirectMemoryDemand();
-    for (Tier tier : new Tier[] { first, second }) {
+    for (TierSettings tier : new TierSettings[] { first, second }) {
       if (!tier.isDirect()) {
         continue;
       }
-      wanted += tier.capacity;
+      String value = reader.text(tier.sizeKey());
+      wanted += tier.getCapacity();
       if (wanted > limit) {
-        String both = wanted > tier.capacity ? "with " + L1_PREFIX + SIZE + "=" + value(conf,
-          L1_PREFIX + SIZE) + " makes " + mb(wanted) + " MB, which " : "";
-        throw bad(tier.prefix + SIZE, value(conf, tier.prefix + SIZE), both + "exceeds the "
-          + mb(limit) + " MB of direct memory of this process; lower it, or raise "
-          + "-XX:MaxDirectMemorySize");
+        String both = tier == first
+          ? ""
+          : ", and with " + first.sizeKey() + "=" + reader.text(first.sizeKey()) + " it makes "
+            + mb(wanted) + " MB";
+        throw SettingsReader.rejected(tier.sizeKey(), value,
+          "within the " + mb(limit) + " MB of direct memory of this process" + both,
+          "Lower it, or raise -XX:MaxDirectMemorySize");
       }
-      demand.addAtStart(tier.prefix + SIZE + "=" + value(conf, tier.prefix + SIZE), tier.capacity);
+      demand.addAtStart(tier.sizeKey(), value, tier.getCapacity());
     }
-    if (second.deviceTier != null) {
-      second.deviceTier.addDirectMemory(demand, conf);
+    if (second.getDeviceTier() != null) {
+      second.getDeviceTier().addDirectMemory(demand, conf);
     }
-    String refusal = demand.refusal(limit);
-    if (refusal != null) {
-      throw new IllegalArgumentException(refusal);
-    }
+    demand.checkStart(limit);
     try {
       addOthers(demand, conf);
     } catch (RuntimeException e) {
@@ -543,128 +395,7 @@ public final class CompositeBucketCacheSettings {
     }
   }
 
-  private static String engine(Configuration conf, String key, String defaultEngine,
-    List<String> engines) {
-    String engine = value(conf, key);
-    if (engine == null) {
-      engine = defaultEngine;
-    }
-    String choice = String.join(", ", engines).replace(":", ":PATH");
-    if (engine == null) {
-      throw new IllegalArgumentException(key + " is missing; set it to one of " + choice + ".");
-    }
-    for (String known : engines) {
-      if (engine.equals(known) && known.equals(OFFHEAP)
-        || engine.startsWith(known) && engine.length() > known.length() && known.endsWith(":")) {
-        return engine;
-      }
-    }
-    throw bad(key, engine, "is not an engine of this tier; set it to one of " + choice);
-  }
-
-  private static long capacity(Configuration conf, String key) {
-    String remedy = "set it to the tier's size in MB, or to a fraction below 1 of heap and direct "
-      + "memory together";
-    String value = value(conf, key);
-    if (value == null) {
-      throw new IllegalArgumentException(key + " is missing; " + remedy + ".");
-    }
-    double size;
-    try {
-      size = Double.parseDouble(value);
-    } catch (NumberFormatException e) {
-      throw bad(key, value, "is not a number; " + remedy);
-    }
-    if (!(size > 0) || size > Long.MAX_VALUE / MB) {
-      throw bad(key, value, "is not a size; " + remedy);
-    }
-    return (long) (size < 1
-      ? size * (Runtime.getRuntime().maxMemory() + DirectMemoryUtils.getDirectMemorySize())
-      : size * MB);
-  }
-
-  private static int[] bucketSizes(Configuration conf, String key) {
-    String value = value(conf, key);
-    if (value == null) {
-      return null;
-    }
-    String[] items = value.split(",", -1);
-    int[] sizes = new int[items.length];
-    for (int i = 0; i < items.length; i++) {
-      try {
-        sizes[i] = Integer.parseInt(items[i].trim());
-      } catch (NumberFormatException e) {
-        sizes[i] = 0;
-      }
-      // A block's place is kept in units of 256 bytes.
-      if (sizes[i] <= 0 || sizes[i] % 256 != 0) {
-        throw bad(key, value, "has '" + items[i].trim()
-          + "' where a number of bytes belongs; list positive multiples of 256 between commas");
-      }
-    }
-    Arrays.sort(sizes);
-    return sizes;
-  }
-
-  private static int atLeastOne(Configuration conf, String key, int defaultValue) {
-    String value = value(conf, key);
-    if (value == null) {
-      return defaultValue;
-    }
-    int number;
-    try {
-      number = Integer.parseInt(value);
-    } catch (NumberFormatException e) {
-      number = 0;
-    }
-    if (number < 1) {
-      throw bad(key, value, "is not a whole number from 1 on; the default is " + defaultValue);
-    }
-    return number;
-  }
-
-  private static long atLeastZero(Configuration conf, String key, long defaultValue) {
-    String value = value(conf, key);
-    if (value == null) {
-      return defaultValue;
-    }
-    long number;
-    try {
-      number = Long.parseLong(value);
-    } catch (NumberFormatException e) {
-      number = -1;
-    }
-    if (number < 0) {
-      throw bad(key, value, "is not a whole number from 0 on; the default is " + defaultValue);
-    }
-    return number;
-  }
-
-  private static boolean trueOrFalse(Configuration conf, String key, boolean defaultValue) {
-    String value = value(conf, key);
-    if (value == null) {
-      return defaultValue;
-    }
-    if (!value.equalsIgnoreCase("true") && !value.equalsIgnoreCase("false")) {
-      throw bad(key, value, "is neither; set it to true or false");
-    }
-    return value.equalsIgnoreCase("true");
-  }
-
-  private static String keyInUse(Configuration conf, String prefix, String name) {
-    return value(conf, prefix + name) == null ? COMMON_PREFIX + name : prefix + name;
-  }
-
-  private static String value(Configuration conf, String key) {
-    String value = conf.getTrimmed(key);
-    return value == null || value.isEmpty() ? null : value;
-  }
-
   private static long mb(long bytes) {
     return bytes / MB;
-  }
-
-  private static IllegalArgumentException bad(String key, String value, String what) {
-    return new IllegalArgumentException(key + "=" + value + " " + what + ".");
   }
 }

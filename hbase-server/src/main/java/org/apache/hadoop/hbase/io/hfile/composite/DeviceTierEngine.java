@@ -63,8 +63,8 @@ public interface DeviceTierEngine {
    * @param capacity       bytes of all paths together
    * @param persistentPath where to keep what a restart needs; null for a place of the engine's own
    * @param conf           where the engine's own keys are
-   * @throws IllegalArgumentException if they cannot work; its message is one sentence for the
-   *                                  operator: the key, its value, the remedy
+   * @throws IllegalArgumentException if they cannot work; its message is for the operator:
+   *                                  the key, its value, the range, the remedy
    */
   Settings check(String ioEngine, String sizeKey, long capacity, String persistentPath,
     Configuration conf);

@@ -19,6 +19,7 @@ package org.apache.hadoop.hbase.io.hfile.composite;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.apache.hadoop.hbase.conf.SettingsReader;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
@@ -31,15 +32,23 @@ public final class DirectMemoryDemand {
 
   private final List<String> atStart = new ArrayList<>();
   private final List<String> all = new ArrayList<>();
+  private String firstKey;
+  private Object firstValue;
   private long bytesAtStart;
   private long bytes;
 
   /**
    * Adds a component that allocates all of its memory while the server starts.
-   * @param what  key and value
+   * @param key   determines the memory
+   * @param value of the key
    * @param bytes 0 or more
    */
-  public void addAtStart(String what, long bytes) {
+  public void addAtStart(String key, Object value, long bytes) {
+    if (atStart.isEmpty()) {
+      firstKey = key;
+      firstValue = value;
+    }
+    String what = key + "=" + value;
     atStart.add(part(what, bytes));
     bytesAtStart += bytes;
     addLater(what, bytes);
@@ -67,17 +76,18 @@ public final class DirectMemoryDemand {
   }
 
   /**
-   * Returns the sentence that refuses the start if what it allocates exceeds the limit.
+   * Checks that what the start allocates is within the limit.
    * @param limit direct memory of the process, in bytes
-   * @return null if it does not
+   * @throws IllegalArgumentException if it is not; its message has the first key, and all
+   *                                  components
    */
-  String refusal(long limit) {
-    return bytesAtStart <= limit
-      ? null
-      : String.join(" + ", atStart) + " make " + mb(bytesAtStart)
-        + " MB at the start, which exceeds the " + limit / MB
-        + " MB of direct memory of this process; lower one of them, or raise "
-        + "-XX:MaxDirectMemorySize.";
+  void checkStart(long limit) {
+    if (bytesAtStart > limit) {
+      throw SettingsReader.rejected(firstKey, firstValue,
+        "within the " + limit / MB + " MB of direct memory of this process, and "
+          + String.join(" + ", atStart) + " make " + mb(bytesAtStart) + " MB at the start",
+        "Lower one of them, or raise -XX:MaxDirectMemorySize");
+    }
   }
 
   /**

@@ -22,6 +22,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.client.ColumnFamilyDescriptor;
 import org.apache.hadoop.hbase.client.TableDescriptor;
+import org.apache.hadoop.hbase.conf.SettingsReader;
 import org.apache.hadoop.hbase.io.hfile.CacheConfig;
 import org.apache.hadoop.hbase.regionserver.CreateStoreFileWriterParams;
 import org.apache.hadoop.hbase.util.Bytes;
@@ -46,6 +47,9 @@ public final class PrefetchLimit {
   /** Larger than any file. */
   public static final long NO_LIMIT = Long.MAX_VALUE;
 
+  private static final String REMEDY =
+    "Set a number of bytes, or remove the key to cache all files fully";
+
   /** Invalid values already logged, so that each is logged once and not per file. */
   private static final Set<String> REFUSED = ConcurrentHashMap.newKeySet();
 
@@ -58,18 +62,23 @@ public final class PrefetchLimit {
    * @param conf of the store
    */
   public static long of(Configuration conf) {
-    String value = conf.get(FULL_MAX_BYTES_KEY);
-    if (value == null) {
-      return NO_LIMIT;
-    }
+    SettingsReader reader = SettingsReader.of(conf);
     try {
-      return parse(value);
+      return reader.longIn(FULL_MAX_BYTES_KEY, NO_LIMIT, 0, Long.MAX_VALUE, REMEDY);
     } catch (IllegalArgumentException e) {
-      if (REFUSED.add(value)) {
+      if (REFUSED.add(reader.text(FULL_MAX_BYTES_KEY))) {
         LOG.warn("{} Until then there is no limit.", e.getMessage());
       }
       return NO_LIMIT;
     }
+  }
+
+  /**
+   * Rejects a limit of the server's configuration that is invalid.
+   * @throws IllegalArgumentException naming the key, its value and the remedy
+   */
+  public static void check(Configuration conf) {
+    SettingsReader.of(conf).longIn(FULL_MAX_BYTES_KEY, NO_LIMIT, 0, Long.MAX_VALUE, REMEDY);
   }
 
   /**
@@ -87,21 +96,8 @@ public final class PrefetchLimit {
 
   private static void check(String value) {
     if (value != null) {
-      parse(value);
+      SettingsReader.parseLong(FULL_MAX_BYTES_KEY, value, 0, Long.MAX_VALUE, REMEDY);
     }
-  }
-
-  private static long parse(String value) {
-    try {
-      long limit = Long.parseLong(value.trim());
-      if (limit >= 0) {
-        return limit;
-      }
-    } catch (NumberFormatException e) {
-      // Reported below.
-    }
-    throw new IllegalArgumentException(FULL_MAX_BYTES_KEY + " is '" + value
-      + "'; set it to a number of bytes, 0 or more, or remove it to cache all files fully.");
   }
 
   /**

@@ -18,7 +18,9 @@
 package org.apache.hadoop.hbase.io.hfile.prefetch;
 
 import java.util.Locale;
+import java.util.stream.Stream;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.conf.SettingsReader;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
@@ -69,41 +71,20 @@ public final class PrefetchSettings {
 
   /** @throws IllegalArgumentException naming the key, its value and the remedy */
   public static PrefetchSettings of(Configuration conf) {
-    double limit = number(conf, LIMIT_KEY, 0, 0, MAX_LIMIT,
-      "set it to MB per second from 0 to 1000000, 0 for no limit.");
-    double queueMax = number(conf, QUEUE_MAX_KEY, 1, 0, 1,
-      "set it to a number from 0 to 1, such as 0.5 to wait while a queue is more than half full, "
-        + "or to 1 not to wait.");
-    return new PrefetchSettings(limit == 0 ? 0 : Math.max(1, (long) (limit * MB)), order(conf),
-      queueMax);
+    SettingsReader reader = SettingsReader.of(conf);
+    double limit = reader.fractionIn(LIMIT_KEY, 0, 0, MAX_LIMIT,
+      "Set a number of MB per second, or 0 for no limit");
+    double queueMax = reader.fractionIn(QUEUE_MAX_KEY, 1, 0, 1,
+      "Set a number such as 0.5 to wait while a queue is more than half full, or 1 not to wait");
+    String order = reader.oneOf(ORDER_KEY, word(Order.REQUEST),
+      Stream.of(Order.values()).map(PrefetchSettings::word).toArray(String[]::new));
+    return new PrefetchSettings(limit == 0 ? 0 : Math.max(1, (long) (limit * MB)),
+      Order.valueOf(order.toUpperCase(Locale.ROOT)), queueMax);
   }
 
-  private static double number(Configuration conf, String key, double missing, double min,
-    double max, String remedy) {
-    String value = conf.getTrimmed(key);
-    if (value == null) {
-      return missing;
-    }
-    try {
-      double number = Double.parseDouble(value);
-      if (number >= min && number <= max) {
-        return number;
-      }
-    } catch (NumberFormatException e) {
-      // Reported below.
-    }
-    throw new IllegalArgumentException(key + " is '" + value + "'; " + remedy);
-  }
-
-  private static Order order(Configuration conf) {
-    String value = conf.getTrimmed(ORDER_KEY, "request");
-    for (Order order : Order.values()) {
-      if (order.name().toLowerCase(Locale.ROOT).equals(value)) {
-        return order;
-      }
-    }
-    throw new IllegalArgumentException(ORDER_KEY + " is '" + value
-      + "'; set it to 'newest' or, for the order in which files are opened, to 'request'.");
+  /** Returns the value of the key for an order. */
+  private static String word(Order order) {
+    return order.name().toLowerCase(Locale.ROOT);
   }
 
   /** Returns the limit of all threads together in bytes per second, 0 if there is none. */
@@ -123,6 +104,6 @@ public final class PrefetchSettings {
   @Override
   public String toString() {
     return LIMIT_KEY + "=" + bytesPerSecond / MB + ", " + ORDER_KEY + "="
-      + order.name().toLowerCase(Locale.ROOT) + ", " + QUEUE_MAX_KEY + "=" + queueMax;
+      + word(order) + ", " + QUEUE_MAX_KEY + "=" + queueMax;
   }
 }

@@ -24,6 +24,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.conf.SettingsReader;
 import org.apache.hadoop.hbase.io.hfile.composite.CacheTier;
 import org.apache.hadoop.hbase.io.hfile.composite.DeviceTierEngine;
 import org.apache.hadoop.hbase.io.hfile.composite.DirectMemoryDemand;
@@ -33,8 +34,8 @@ import org.apache.yetus.audience.InterfaceAudience;
 
 /**
  * The settings of {@link SegmentCache}, read from a configuration and checked: a result of
- * {@link #of} can be used to build a cache. Immutable. An invalid setting is refused with an
- * {@link IllegalArgumentException} whose message is one sentence: the key, its value, the remedy.
+ * {@link #of} can be used to build a cache. Immutable. An invalid setting is rejected with an
+ * {@link IllegalArgumentException} whose message has the key, its value, the range and the remedy.
  */
 @InterfaceAudience.Private
 public final class SegmentCacheSettings implements DeviceTierEngine.Settings {
@@ -106,35 +107,38 @@ public final class SegmentCacheSettings implements DeviceTierEngine.Settings {
     Configuration conf) {
     ioEngine = engine;
     List<String> paths = Arrays.asList(engine.substring(ENGINE.length()).split(","));
-    int segmentMb = number(conf, SEGMENT_MB_KEY, DEFAULT_SEGMENT_MB, 1,
+    SettingsReader reader = SettingsReader.of(conf);
+    int segmentMb = reader.intIn(SEGMENT_MB_KEY, DEFAULT_SEGMENT_MB, 1,
       (int) (Location.MAX_SEGMENT_BYTES / MB));
     int segmentSize = (int) (segmentMb * MB);
     long perPath = capacity / paths.size();
     long fewest = (long) SegmentStoreSettings.MIN_SEGMENTS * segmentSize
       + Superblock.HEADER_SIZE;
     if (perPath < fewest) {
-      throw bad(sizeKey, conf.getTrimmed(sizeKey), "is too small for " + paths.size()
-        + " path(s) of " + SegmentStoreSettings.MIN_SEGMENTS + " segments of " + segmentMb
-        + " MB or more; raise it to " + (fewest * paths.size() + MB - 1) / MB
-        + " or more, or lower " + SEGMENT_MB_KEY);
+      throw SettingsReader.rejected(sizeKey, reader.text(sizeKey),
+        "at least " + (fewest * paths.size() + MB - 1) / MB + " for " + paths.size()
+          + " path(s) of " + SegmentStoreSettings.MIN_SEGMENTS + " segments of " + segmentMb
+          + " MB",
+        "Raise it, or lower " + SEGMENT_MB_KEY);
     }
     if (capacity / segmentSize > Location.MAX_SEGMENTS) {
-      throw bad(sizeKey, conf.getTrimmed(sizeKey), "is more than " + Location.MAX_SEGMENTS
-        + " segments of " + segmentMb + " MB; lower it, or raise " + SEGMENT_MB_KEY);
+      throw SettingsReader.rejected(sizeKey, reader.text(sizeKey),
+        "at most " + Location.MAX_SEGMENTS + " segments of " + segmentMb + " MB",
+        "Lower it, or raise " + SEGMENT_MB_KEY);
     }
-    int buffers = number(conf, BUFFERS_KEY, BUFFERS_BESIDE_PATHS + paths.size(),
+    int buffers = reader.intIn(BUFFERS_KEY, BUFFERS_BESIDE_PATHS + paths.size(),
       SegmentStoreSettings.MIN_BUFFERS, 1024);
     if ((long) buffers * segmentSize > DirectMemoryUtils.getDirectMemorySize()) {
-      throw new IllegalArgumentException(BUFFERS_KEY + "=" + buffers + " segments of " + segmentMb
-        + " MB exceed the " + DirectMemoryUtils.getDirectMemorySize() / MB
-        + " MB of direct memory of this process; lower it or " + SEGMENT_MB_KEY
-        + ", or raise -XX:MaxDirectMemorySize.");
+      throw SettingsReader.rejected(BUFFERS_KEY, buffers,
+        "such that as many segments of " + segmentMb + " MB are within the "
+          + DirectMemoryUtils.getDirectMemorySize() / MB + " MB of direct memory of this process",
+        "Lower it or " + SEGMENT_MB_KEY + ", or raise -XX:MaxDirectMemorySize");
     }
     store = new SegmentStoreSettings(paths, capacity, segmentSize, buffers, rewriteShare(conf),
       writeLimit(conf), FAILURES_IN_A_ROW,
-      number(conf, SYNC_MB_KEY, DEFAULT_SYNC_MB, 0, Integer.MAX_VALUE) * MB);
+      reader.intIn(SYNC_MB_KEY, DEFAULT_SYNC_MB, 0, Integer.MAX_VALUE) * MB);
     orphanGraceNanos = TimeUnit.SECONDS
-      .toNanos(number(conf, ORPHAN_GRACE_KEY, DEFAULT_ORPHAN_GRACE, 0, Integer.MAX_VALUE));
+      .toNanos(reader.intIn(ORPHAN_GRACE_KEY, DEFAULT_ORPHAN_GRACE, 0, Integer.MAX_VALUE));
     expectedBlocks = capacity / (expectedBlockKb(conf) << 10);
     File first = new File(paths.get(0));
     snapshot = snapshotPath != null
@@ -187,7 +191,7 @@ public final class SegmentCacheSettings implements DeviceTierEngine.Settings {
 
   @Override
   public void addDirectMemory(DirectMemoryDemand demand, Configuration conf) {
-    demand.addAtStart(BUFFERS_KEY + "=" + store.bufferCount(),
+    demand.addAtStart(BUFFERS_KEY, store.bufferCount(),
       (long) store.bufferCount() * store.segmentSize());
     demand.addLater("index at " + EXPECTED_BLOCK_KB_KEY + "=" + expectedBlockKb(conf),
       maxIndexBytes());
@@ -205,27 +209,14 @@ public final class SegmentCacheSettings implements DeviceTierEngine.Settings {
   }
 
   private static long expectedBlockKb(Configuration conf) {
-    return number(conf, EXPECTED_BLOCK_KB_KEY, DEFAULT_EXPECTED_BLOCK_KB, 1,
+    return SettingsReader.of(conf).intIn(EXPECTED_BLOCK_KB_KEY, DEFAULT_EXPECTED_BLOCK_KB, 1,
       Location.MAX_ENTRY_BYTES >> 10);
   }
 
   /** Returns the fraction of a segment that may be rewritten when it is reclaimed, 0 to 0.5. */
   static double rewriteShare(Configuration conf) {
-    String value = value(conf, REWRITE_SHARE_KEY);
-    if (value == null) {
-      return DEFAULT_REWRITE_SHARE;
-    }
-    double share;
-    try {
-      share = Double.parseDouble(value);
-    } catch (NumberFormatException e) {
-      share = Double.NaN;
-    }
-    if (!(share >= 0 && share <= MAX_REWRITE_SHARE)) {
-      throw bad(REWRITE_SHARE_KEY, value, "is not a fraction from 0 to " + MAX_REWRITE_SHARE
-        + "; the default is " + DEFAULT_REWRITE_SHARE);
-    }
-    return share;
+    return SettingsReader.of(conf).fractionIn(REWRITE_SHARE_KEY, DEFAULT_REWRITE_SHARE, 0,
+      MAX_REWRITE_SHARE);
   }
 
   /** Returns the fraction of the tier for blocks of in-memory families, as in a bucket cache. */
@@ -235,34 +226,6 @@ public final class SegmentCacheSettings implements DeviceTierEngine.Settings {
 
   /** Returns the maximum write rate in bytes per second, 0 for no limit. */
   static long writeLimit(Configuration conf) {
-    return number(conf, WRITE_LIMIT_KEY, 0, 0, Integer.MAX_VALUE) * MB;
-  }
-
-  private static int number(Configuration conf, String key, int defaultValue, int least,
-    int largest) {
-    String value = value(conf, key);
-    if (value == null) {
-      return defaultValue;
-    }
-    try {
-      int number = Integer.parseInt(value);
-      if (number >= least && number <= largest) {
-        return number;
-      }
-    } catch (NumberFormatException e) {
-      // Reported below, like any other invalid number.
-    }
-    throw bad(key, value, "is not an integer from " + least
-      + (largest == Integer.MAX_VALUE ? " on" : " to " + largest) + "; the default is "
-      + defaultValue);
-  }
-
-  private static String value(Configuration conf, String key) {
-    String value = conf.getTrimmed(key);
-    return value == null || value.isEmpty() ? null : value;
-  }
-
-  private static IllegalArgumentException bad(String key, String value, String what) {
-    return new IllegalArgumentException(key + "=" + value + " " + what + ".");
+    return SettingsReader.of(conf).intIn(WRITE_LIMIT_KEY, 0, 0, Integer.MAX_VALUE) * MB;
   }
 }

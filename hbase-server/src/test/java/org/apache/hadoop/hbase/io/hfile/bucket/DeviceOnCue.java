@@ -21,7 +21,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.hadoop.hbase.io.hfile.Cacheable;
-import org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCacheSettings;
+import org.apache.hadoop.hbase.io.hfile.composite.TierSettings;
 import org.apache.hadoop.hbase.nio.ByteBuff;
 
 /** A device over real files that fails, or is slow to, when a test says so. */
@@ -58,7 +58,7 @@ final class DeviceOnCue {
     }
   }
 
-  BucketCacheTier tier(CompositeBucketCacheSettings.Tier settings) throws IOException {
+  BucketCacheTier tier(TierSettings settings) throws IOException {
     CURRENT.set(this);
     try {
       return new Tier(settings, this);
@@ -70,7 +70,7 @@ final class DeviceOnCue {
   private static final class Tier extends BucketCacheTier {
     private final DeviceOnCue device;
 
-    Tier(CompositeBucketCacheSettings.Tier settings, DeviceOnCue device) throws IOException {
+    Tier(TierSettings settings, DeviceOnCue device) throws IOException {
       super("L2", settings);
       this.device = device;
     }

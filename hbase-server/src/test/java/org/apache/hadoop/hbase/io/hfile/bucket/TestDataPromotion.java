@@ -54,6 +54,7 @@ import org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCache;
 import org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCacheSettings;
 import org.apache.hadoop.hbase.io.hfile.composite.FileEvictionGuard;
 import org.apache.hadoop.hbase.io.hfile.composite.PromotionPolicy;
+import org.apache.hadoop.hbase.io.hfile.composite.TierSettings;
 import org.apache.hadoop.hbase.testclassification.IOTests;
 import org.apache.hadoop.hbase.testclassification.MediumTests;
 import org.junit.After;
@@ -266,7 +267,9 @@ public class TestDataPromotion {
     String message = assertThrows(IllegalArgumentException.class,
       () -> cache.onConfigurationChange(changed)).getMessage();
     assertEquals(
-      PROMOTION + "=sometimes is no way to promote blocks; set it to frequency or none.", message);
+      PROMOTION + " is sometimes; must be frequency or none. Set one of these, or remove the key "
+        + "for the default of frequency.",
+      message);
     assertEquals("nothing else is changed", 0.95f, first.getAcceptableFactor(), 0);
     read(data(0));
     assertEquals(0, first.getDataBlockCount());
@@ -721,7 +724,7 @@ public class TestDataPromotion {
     private Runnable after = () -> {
     };
 
-    Interfering(CompositeBucketCacheSettings.Tier tier, FileEvictionGuard guard)
+    Interfering(TierSettings tier, FileEvictionGuard guard)
       throws IOException {
       super("L1", tier, guard);
     }

@@ -52,6 +52,7 @@ import org.apache.hadoop.hbase.io.hfile.RefCntLeakRule;
 import org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCache;
 import org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCacheSettings;
 import org.apache.hadoop.hbase.io.hfile.composite.FileEvictionGuard;
+import org.apache.hadoop.hbase.io.hfile.composite.TierSettings;
 import org.apache.hadoop.hbase.testclassification.IOTests;
 import org.apache.hadoop.hbase.testclassification.MediumTests;
 import org.junit.After;
@@ -95,7 +96,7 @@ public class TestL1BucketCache {
     private Runnable beforeMove = () -> {
     };
 
-    First(CompositeBucketCacheSettings.Tier tier, FileEvictionGuard guard) throws IOException {
+    First(TierSettings tier, FileEvictionGuard guard) throws IOException {
       super("L1", tier, guard);
     }
 
@@ -117,7 +118,7 @@ public class TestL1BucketCache {
     private Runnable beforeInsertion = () -> {
     };
 
-    Second(CompositeBucketCacheSettings.Tier tier) throws IOException {
+    Second(TierSettings tier) throws IOException {
       super("L2", tier);
     }
 

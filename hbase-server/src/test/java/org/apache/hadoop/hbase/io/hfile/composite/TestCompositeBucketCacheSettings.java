@@ -74,9 +74,9 @@ public class TestCompositeBucketCacheSettings {
     String message = assertThrows(IllegalArgumentException.class,
       () -> BlockCacheFactory.createBlockCache(conf)).getMessage();
     String value = conf.get(key);
-    String start = value == null ? key + " is missing;" : key + "=" + value + " ";
+    String start = key + " is " + (value == null ? "not set" : value.trim()) + "; must be ";
     assertTrue(message, message.startsWith(start));
-    assertTrue("one sentence: " + message, message.endsWith(".") && !message.contains("\n"));
+    assertTrue("one line: " + message, message.endsWith(".") && !message.contains("\n"));
     return message;
   }
 
@@ -137,17 +137,20 @@ public class TestCompositeBucketCacheSettings {
       conf.setInt(key, ms);
       assertEquals(ms, CompositeBucketCacheSettings.of(conf).metaIdleMs());
     }
-    assertRefused(key, "999", "too short to tell what is idle; set it to 1000 or more, or to 0");
-    assertRefused(key, "-1", "from 0 on");
-    assertRefused(key, "5m", "from 0 on");
+    assertRefused(key, "999", "0 or at least 1000. Set ms, or 0 to keep");
+    assertRefused(key, "-1", "of at least 0");
+    assertRefused(key, "5m", "of at least 0");
   }
 
   @Test
   public void testNonsenseAboutTheDeviceIsRefused() {
-    assertRefused("hbase.bucketcache.l2.checksum.enabled", "yes", "true or false");
-    conf.unset("hbase.bucketcache.l2.checksum.enabled");
-    assertRefused("hbase.bucketcache.l2.retry.interval.ms", "-1", "from 0 on");
-    assertRefused("hbase.bucketcache.l2.retry.interval.ms", "1m", "from 0 on");
+    for (String prefix : new String[] { "hbase.bucketcache.", "hbase.bucketcache.l1.",
+      "hbase.bucketcache.l2." }) {
+      assertRefused(prefix + "checksum.enabled", "ture", "true or false. Set one of these");
+      conf.unset(prefix + "checksum.enabled");
+    }
+    assertRefused("hbase.bucketcache.l2.retry.interval.ms", "-1", "of at least 0");
+    assertRefused("hbase.bucketcache.l2.retry.interval.ms", "1m", "of at least 0");
   }
 
   @Test
@@ -168,6 +171,25 @@ public class TestCompositeBucketCacheSettings {
     assertFalse(new File(path("l2")).exists());
     assertEquals(0.4f, MemorySizeUtil.getBlockCacheHeapPercent(conf), 0.001f);
     assertFalse(CompositeBucketCacheSettings.isPersistent(conf));
+  }
+
+  @Test
+  public void testMisspeltBooleanStopsTheStart() {
+    String key = "hbase.bucketcache.composite.enabled";
+    assertRefused(key, "ture", "true or false. Set one of these, or remove the key for the "
+      + "default of false.");
+    assertThrows(IllegalArgumentException.class,
+      () -> CompositeBucketCacheSettings.isPersistent(conf));
+    assertEquals("what is refused is no warning", 0,
+      CompositeBucketCacheSettings.warnings(conf).size());
+    conf.set(key, " TRUE ");
+    assertTrue(CompositeBucketCacheSettings.isEnabled(conf));
+  }
+
+  @Test
+  public void testKeyOfTheBaseIsReadAsTheBaseReadsIt() {
+    conf.set("hbase.blockcache.use.external", "ture");
+    CompositeBucketCacheSettings.of(conf);
   }
 
   @Test
@@ -219,7 +241,7 @@ public class TestCompositeBucketCacheSettings {
   @Test
   public void testPromotionOtherThanFrequencyOrNoneIsRefused() {
     for (String bad : new String[] { "lru", "Frequency", "true" }) {
-      assertRefused("hbase.bucketcache.composite.promotion", bad, "set it to frequency or none");
+      assertRefused("hbase.bucketcache.composite.promotion", bad, "must be frequency or none. ");
     }
   }
 
@@ -232,7 +254,7 @@ public class TestCompositeBucketCacheSettings {
     conf.set(key, " second-miss ");
     assertTrue(CompositeBucketCacheSettings.of(conf).isSecondMissOnly());
     for (String bad : new String[] { "none", "Second-Miss", "true", "2" }) {
-      assertRefused(key, bad, "set it to all or second-miss");
+      assertRefused(key, bad, "must be all or second-miss. Set ");
     }
   }
 
@@ -255,26 +277,26 @@ public class TestCompositeBucketCacheSettings {
   @Test
   public void testOnePathForBothTiersIsRefused() throws IOException {
     conf.set("hbase.bucketcache.l1.ioengine", "mmap:" + path("one"));
-    assertRefused("hbase.bucketcache.l2.ioengine", "file:" + path("one"), "its own path");
-    assertRefused("hbase.bucketcache.l2.ioengine", "file:" + path("x/../one"), "its own path");
+    assertRefused("hbase.bucketcache.l2.ioengine", "file:" + path("one"), "each its own path");
+    assertRefused("hbase.bucketcache.l2.ioengine", "file:" + path("x/../one"), "each its own path");
     assertRefused("hbase.bucketcache.l2.ioengine", "files:" + path("a") + "," + path("one"),
-      "its own path");
+      "each its own path");
     Files.createSymbolicLink(new File(path("link")).toPath(), folder.getRoot().toPath());
-    assertRefused("hbase.bucketcache.l2.ioengine", "pmem:" + path("link/one"), "its own path");
+    assertRefused("hbase.bucketcache.l2.ioengine", "pmem:" + path("link/one"), "each its own path");
     Files.createFile(new File(path("one")).toPath());
     Files.createLink(new File(path("hard")).toPath(), new File(path("one")).toPath());
-    assertRefused("hbase.bucketcache.l2.ioengine", "mmap:" + path("hard"), "its own path");
+    assertRefused("hbase.bucketcache.l2.ioengine", "mmap:" + path("hard"), "each its own path");
   }
 
   @Test
   public void testOnePathTwiceInATierIsRefused() {
     assertRefused("hbase.bucketcache.l2.ioengine", "files:" + path("a") + "," + path("a"),
-      "its own path");
+      "each its own path");
   }
 
   @Test
   public void testPersistentPathOnTheDataIsRefused() {
-    assertRefused("hbase.bucketcache.l2.persistent.path", path("./l2"), "its own path");
+    assertRefused("hbase.bucketcache.l2.persistent.path", path("./l2"), "each its own path");
   }
 
   @Test
@@ -285,20 +307,20 @@ public class TestCompositeBucketCacheSettings {
 
   @Test
   public void testPersistenceOfTheFirstTierIsRefused() {
-    assertRefused("hbase.bucketcache.l1.persistent.path", path("map"), "remove it");
+    assertRefused("hbase.bucketcache.l1.persistent.path", path("map"), "Remove the key");
   }
 
   @Test
   public void testPathInADirectoryThatIsNotThereIsRefused() {
-    assertRefused("hbase.bucketcache.l2.ioengine", "file:" + path("no/such/l2"), "create it");
+    assertRefused("hbase.bucketcache.l2.ioengine", "file:" + path("no/such/l2"), "Create it");
     conf.set("hbase.bucketcache.l2.ioengine", "file:" + path("l2"));
-    assertRefused("hbase.bucketcache.l2.persistent.path", path("no/map"), "create it");
+    assertRefused("hbase.bucketcache.l2.persistent.path", path("no/map"), "Create it");
   }
 
   @Test
   public void testPathThatIsADirectoryIsRefused() throws IOException {
     assertRefused("hbase.bucketcache.l2.ioengine", "file:" + folder.newFolder("dir").getPath(),
-      "not a file");
+      "a file that this process may write");
   }
 
   @Test
@@ -325,7 +347,7 @@ public class TestCompositeBucketCacheSettings {
   public void testBucketListThatDoesNotFitIsRefused() {
     conf.set("hbase.bucketcache.l2.size", "7");
     conf.set("hbase.bucketcache.l2.bucket.sizes", "1048576,5120");
-    assertRefused("hbase.bucketcache.l2.size", "7", "need 8 MB");
+    assertRefused("hbase.bucketcache.l2.size", "7", "the 8 MB that the 2 bucket sizes of");
     conf.set("hbase.bucketcache.l2.size", "8");
     BlockCacheFactory.createBlockCache(conf).shutdown();
   }
@@ -346,7 +368,7 @@ public class TestCompositeBucketCacheSettings {
       for (String prefix : new String[] { "hbase.bucketcache.", "hbase.bucketcache.l1.",
         "hbase.bucketcache.l2." }) {
         for (String bad : new String[] { "0", "-3", "two", "1.5" }) {
-          assertRefused(prefix + name, bad, "from 1 on");
+          assertRefused(prefix + name, bad, "of at least 1");
         }
         conf.unset(prefix + name);
       }

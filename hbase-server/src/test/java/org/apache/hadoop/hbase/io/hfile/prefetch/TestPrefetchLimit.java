@@ -94,7 +94,8 @@ public class TestPrefetchLimit {
   private void assertRefused(TableDescriptor table, String value) {
     String message = assertThrows(DoNotRetryIOException.class,
       () -> TableDescriptorChecker.sanityCheck(conf, table)).getMessage();
-    assertTrue(message, message.startsWith(KEY + " is '" + value + "'; set it to "));
+    assertTrue(message,
+      message.startsWith(KEY + " is " + value + "; must be an integer of at least 0. Set "));
   }
 
   private CacheConfig writerOf(boolean compaction, long size, boolean cacheCompacted,

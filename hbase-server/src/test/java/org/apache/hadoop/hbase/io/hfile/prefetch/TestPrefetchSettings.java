@@ -63,27 +63,27 @@ public class TestPrefetchSettings {
     assertEquals(0.5, settings.queueMax(), 0);
   }
 
-  private void assertRefused(String key, String value, String sentence) {
+  private void assertRefused(String key, String value, String rangeAndRemedy) {
     conf.set(key, value);
     String message =
       assertThrows(IllegalArgumentException.class, () -> PrefetchSettings.of(conf)).getMessage();
-    assertEquals(key + " is '" + value + "'; " + sentence, message);
+    assertEquals(key + " is " + value + "; must be " + rangeAndRemedy, message);
     conf.unset(key);
   }
 
   @Test
-  public void testWrongValueIsRefusedInOneSentence() {
-    for (String value : new String[] { "-1", "fast", "NaN", "Infinity", "1000001", "" }) {
+  public void testWrongValueIsRefusedWithKeyValueAndRemedy() {
+    for (String value : new String[] { "-1", "fast", "NaN", "Infinity", "1000001" }) {
       assertRefused(PrefetchSettings.LIMIT_KEY, value,
-        "set it to MB per second from 0 to 1000000, 0 for no limit.");
+        "a number from 0 to 1000000. Set a number of MB per second, or 0 for no limit.");
     }
     for (String value : new String[] { "-0.1", "1.1", "half" }) {
       assertRefused(PrefetchSettings.QUEUE_MAX_KEY, value,
-        "set it to a number from 0 to 1, such as 0.5 to wait while a queue is more than half full, "
-          + "or to 1 not to wait.");
+        "a number from 0 to 1. Set a number such as 0.5 to wait while a queue is more than half "
+          + "full, or 1 not to wait.");
     }
     assertRefused(PrefetchSettings.ORDER_KEY, "oldest",
-      "set it to 'newest' or, for the order in which files are opened, to 'request'.");
+      "request or newest. Set one of these, or remove the key for the default of request.");
   }
 
   @Test
@@ -100,6 +100,6 @@ public class TestPrefetchSettings {
     String message =
       assertThrows(IllegalArgumentException.class, () -> new PrefetchExecutorNotifier(conf))
         .getMessage();
-    assertTrue(message, message.startsWith(PrefetchSettings.LIMIT_KEY + " is 'eight'; "));
+    assertTrue(message, message.startsWith(PrefetchSettings.LIMIT_KEY + " is eight; "));
   }
 }

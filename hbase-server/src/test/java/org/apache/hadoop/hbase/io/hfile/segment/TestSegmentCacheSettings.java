@@ -84,8 +84,8 @@ public class TestSegmentCacheSettings {
     conf.set(key, value);
     String message = assertThrows(IllegalArgumentException.class,
       () -> BlockCacheFactory.createBlockCache(conf)).getMessage();
-    assertTrue(message, message.startsWith(key + "=" + value + " "));
-    assertTrue("one sentence: " + message, message.endsWith(".") && !message.contains("\n"));
+    assertTrue(message, message.startsWith(key + " is " + value + "; must be "));
+    assertTrue("one line: " + message, message.endsWith(".") && !message.contains("\n"));
     assertTrue(message, message.contains(remedy));
     if (before == null) {
       conf.unset(key);
@@ -150,21 +150,21 @@ public class TestSegmentCacheSettings {
       assertRefused(SegmentCacheSettings.EXPECTED_BLOCK_KB_KEY, bad, "from 1 to 16383");
     }
     for (String bad : new String[] { "2", "-3", "x" }) {
-      assertRefused(SegmentCacheSettings.BUFFERS_KEY, bad, "from 3");
+      assertRefused(SegmentCacheSettings.BUFFERS_KEY, bad, "from 3 to 1024");
     }
     for (String bad : new String[] { "-0.1", "0.6", "NaN", "x" }) {
       assertRefused(SegmentCacheSettings.REWRITE_SHARE_KEY, bad, "from 0 to 0.5");
     }
     for (String bad : new String[] { "-1", "x", "0.5" }) {
-      assertRefused(SegmentCacheSettings.WRITE_LIMIT_KEY, bad, "from 0 on");
+      assertRefused(SegmentCacheSettings.WRITE_LIMIT_KEY, bad, "of at least 0");
     }
-    assertRefused(SIZE, "7", "raise it");
+    assertRefused(SIZE, "7", "Raise it, or lower hbase.segmentcache.segment.mb");
     assertRefused(ENGINE, "segments:", "segments:PATH");
-    assertRefused(ENGINE, "segments:" + path("no/such/directory"), "create it");
-    assertRefused(ENGINE, "segments:" + path("one") + "," + path("one"), "its own path");
+    assertRefused(ENGINE, "segments:" + path("no/such/directory"), "Create it");
+    assertRefused(ENGINE, "segments:" + path("one") + "," + path("one"), "Give each its own path");
     assertRefused("hbase.bucketcache.l1.ioengine", "segments:" + path("two"), "offheap");
     conf.set(ENGINE, "segments:" + path("one") + "," + path("two"));
-    assertRefused(SIZE, "16", "raise it to 18");
+    assertRefused(SIZE, "16", "at least 18 for 2 path(s)");
   }
 
   @Test
