@@ -184,7 +184,7 @@ public class L1BucketCache extends BucketCacheTier
   /** Returns whether the block got into the map, however soon it left it again. */
   private boolean insert(BlockCacheKey key, HFileBlock block) throws IOException {
     int length = block.getSerializedLength();
-    int term = deviceTerm();
+    int term = device().term();
     L1Entry entry;
     try {
       entry = write(block, length, getAllocator().allocateBlock(length));
@@ -203,7 +203,7 @@ public class L1BucketCache extends BucketCacheTier
         entry.markAsEvicted();
       }
     }
-    if (arrived && (!isCacheEnabled() || deviceTerm() != term)) {
+    if (arrived && (!isCacheEnabled() || device().term() != term)) {
       // Shut down or disabled meanwhile, and the map may have been cleared before.
       evictPromoted(key, entry);
     }
@@ -212,13 +212,13 @@ public class L1BucketCache extends BucketCacheTier
 
   private L1Entry write(HFileBlock block, int length, long offset) throws IOException {
     L1Entry entry = null;
-    int term = deviceTerm();
+    int term = device().term();
     try {
       ioEngine.write(block.getBufferReadOnly(), offset);
       ByteBuffer metadata =
         block.getMetaData(ByteBuffer.allocate(HFileBlock.BLOCK_METADATA_SPACE));
       ioEngine.write(metadata, offset + length - HFileBlock.BLOCK_METADATA_SPACE);
-      int checksum = checksumOf(block, metadata);
+      int checksum = device().checksumOf(block, metadata);
       // The first to go if the superclass looks for what was not used for the longest time.
       entry = new L1Entry(offset, length, block.getOnDiskSizeWithHeader(), Long.MIN_VALUE,
         false, this::recyclerOfGuest, block.getByteBuffAllocator());
@@ -227,7 +227,7 @@ public class L1BucketCache extends BucketCacheTier
       guestBytes.add(length);
       return entry;
     } catch (IOException | RuntimeException | InternalError e) {
-      throw writeFailed(e, term);
+      throw device().writeFailed(e, term);
     } finally {
       if (entry == null) {
         getAllocator().freeBlock(offset, length);

@@ -179,7 +179,7 @@ public class TestCorruptFirstTier {
     assertTrue(tier.getBypassedReadCount() > 0);
     tier.evictBlocksByHfileName(FILE);
     // A trial has no better luck, and may be under way.
-    CachedBlockFixture.await(() -> tier.isEmpty());
+    CachedBlockFixture.await(() -> tier.getAllocator().getUsedSize() == 0);
     tier.shutdown();
     block.release();
   }

@@ -78,7 +78,7 @@ public class TestL1Entry {
 
   /** As a tier reads: a reference first, which the block takes over where it lies in place. */
   private static HFileBlock read(L1Entry entry, IOEngine engine) throws IOException {
-    if (!BucketCacheTier.retainIfAlive(entry)) {
+    if (!LockFreeLookup.retainIfAlive(entry)) {
       return null;
     }
     boolean handedOver = false;
