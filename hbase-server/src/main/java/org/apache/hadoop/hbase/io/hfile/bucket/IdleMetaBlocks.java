@@ -53,7 +53,7 @@ final class IdleMetaBlocks {
   private static final long STOP_WAIT_MS = 5000;
 
   private final L1BucketCache cache;
-  private final L1DataSpace guests;
+  private final L1DataSpace dataSpace;
   private final LongAdder evicted = new LongAdder();
   /** What the cache's clock said at the ends of the last periods, alternately. */
   private final long[] clock = new long[PERIODS];
@@ -64,12 +64,12 @@ final class IdleMetaBlocks {
   private Thread thread;
 
   /**
-   * @param cache  the tier that they are in
-   * @param guests the data blocks that may want their places
+   * @param cache     the tier that they are in
+   * @param dataSpace the data blocks that may want their places
    */
-  IdleMetaBlocks(L1BucketCache cache, L1DataSpace guests) {
+  IdleMetaBlocks(L1BucketCache cache, L1DataSpace dataSpace) {
     this.cache = cache;
-    this.guests = guests;
+    this.dataSpace = dataSpace;
   }
 
   /**
@@ -138,7 +138,7 @@ final class IdleMetaBlocks {
     long left = part;
     for (IdleInBucket bucket : idleByBucket(idleSince)) {
       long freed = bucket.evict(idleSince);
-      guests.adapt(0);
+      dataSpace.adapt(0);
       left -= freed;
       if (!pause(TimeUnit.MILLISECONDS.toNanos(freed) / BYTES_PER_MS)) {
         return;
@@ -164,8 +164,8 @@ final class IdleMetaBlocks {
   /** Whether meta blocks have room that data blocks could use. */
   private boolean isRoomWanted() {
     long before = lookups;
-    lookups = guests.policy().getPromotedCount() + guests.policy().getRejectedCount();
-    return lookups != before && guests.isBoundByMeta() && guests.isRoomTaken();
+    lookups = dataSpace.policy().getPromotedCount() + dataSpace.policy().getRejectedCount();
+    return lookups != before && dataSpace.isBoundByMeta() && dataSpace.isRoomTaken();
   }
 
   /** Returns what was not used since, those buckets first of whose meta blocks most is that. */

@@ -280,8 +280,8 @@ public class TestL1BucketCache {
       assertTrue(evictForSpace(key(FILE, i, META)));
     }
     long waited = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
-    assertTrue("waited " + waited, waited >= L1BucketCache.VICTIM_WAIT_MS);
-    assertTrue("waited " + waited, waited < 4 * L1BucketCache.VICTIM_WAIT_MS);
+    assertTrue("waited " + waited, waited >= VictimTransfer.VICTIM_WAIT_MS);
+    assertTrue("waited " + waited, waited < 4 * VictimTransfer.VICTIM_WAIT_MS);
     assertEquals(1, first.getSpilledCount());
     assertEquals(19, first.getDroppedCount());
     assertEquals(0, first.getAllocator().getUsedSize());
