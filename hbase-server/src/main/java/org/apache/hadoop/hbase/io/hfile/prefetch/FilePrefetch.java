@@ -285,7 +285,7 @@ public final class FilePrefetch implements Runnable {
 
   private void prefetchData() throws IOException, InterruptedException {
     full = false;
-    blockReader.startDataPass();
+    blockReader.startDataScan();
     // Of the tier for data blocks: L1 may evict all the time.
     CacheStats stats = BucketCache.getBucketCacheFromCacheConfig(cacheConf)
       .map(BucketCache::getStats).orElseGet(cache::getStats);

@@ -58,8 +58,8 @@ final class PrefetchBlockReader {
     this.conf = conf;
   }
 
-  /** Starts a pass over the data blocks: the first one is not adjacent to any. */
-  void startDataPass() {
+  /** Starts a scan of the data blocks: the first one is not adjacent to any. */
+  void startDataScan() {
     endOfLastRead = Long.MIN_VALUE / 2;
   }
 
