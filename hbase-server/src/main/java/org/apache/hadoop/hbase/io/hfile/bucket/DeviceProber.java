@@ -44,9 +44,9 @@ import org.slf4j.LoggerFactory;
  * The device is used again after a successful probe. If the outage has lasted too long, all blocks
  * on it are evicted, and the engine is opened anew, empty, before the next probe.
  * <p>
- * A probe writes a block of random bytes to a place that the allocator gives, brings it to the
- * device, and reads it back. It goes the way of every block, so it meets what they would meet; but
- * what it reads may come from the page cache.
+ * A probe writes a block of random bytes to space from the allocator, syncs the device, and reads
+ * the block back. It is written and read like every block, so it fails where they would fail; but
+ * it may be read from the page cache.
  * <p>
  * The tier's own allocator, map and counters live on through an outage. What was on the device is
  * evicted entry by entry, each under the lock that its readers hold, so that when this is done no
@@ -58,7 +58,7 @@ import org.slf4j.LoggerFactory;
 final class DeviceProber {
   private static final Logger LOG = LoggerFactory.getLogger(DeviceProber.class);
 
-  private static final BlockCacheKey KEY = new BlockCacheKey("device-trial", 0);
+  private static final BlockCacheKey KEY = new BlockCacheKey("device-probe", 0);
   private static final int PROBE_BYTES = 16 * 1024;
   private static final long STOP_WAIT_MS = 5000;
 

@@ -28,7 +28,7 @@ import org.apache.yetus.audience.InterfaceAudience;
 
 /**
  * Promotes a block if it is accessed more often than the blocks that would have to make room for
- * it, taken together, by a margin that a copy is worth. So one pass over cold data promotes next to
+ * it, taken together, by a margin that a copy is worth. So one scan of cold data promotes next to
  * nothing, and a large block has to be worth the many small ones that it displaces.
  * <p>
  * How often blocks are accessed is a {@link FrequencySketch}'s estimate, over cached and uncached
@@ -41,7 +41,7 @@ import org.apache.yetus.audience.InterfaceAudience;
  * <b>Shortages.</b> Where places come in sizes, those of one size may all be taken while others are
  * not. A block of that size then has to displace one of its own size, whatever room there is, as
  * nothing else would give it a place; and how often such blocks are missed is counted
- * (see {@link MissedHitCounter}) for the tier, which can turn places of one size into another's.
+ * (see {@link MissedHitCounter}) for the tier, which can reassign buckets from one size to another.
  * <p>
  * <b>Bursts.</b> Several rows of one block are often accessed one after the other. That says
  * nothing about the block's future, so a block accessed again within as many reads as about one
@@ -106,7 +106,7 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
   private volatile long capacity;
   private final AtomicLong used = new AtomicLong();
   private final AtomicBoolean shrinking = new AtomicBoolean();
-  private final AtomicInteger turn = new AtomicInteger();
+  private final AtomicInteger nextPart = new AtomicInteger();
   /** One for each size of which all places are taken; replaced when one begins or ends. */
   private volatile MissedHitCounter[] shortages = new MissedHitCounter[0];
   /** Races lose a step now and then, which harms nothing. */
@@ -386,7 +386,7 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
     int failures = 0;
     // Each part failed twice: the remaining blocks are being read.
     while (freed < bytes && failures < 2 * hot.parts()) {
-      VictimSampler.Victim victim = hot.take(turn.getAndIncrement());
+      VictimSampler.Victim victim = hot.take(nextPart.getAndIncrement());
       long size = victim == null ? 0 : evict(victim);
       freed += size;
       failures = size == 0 ? failures + 1 : 0;
