@@ -62,7 +62,7 @@ import org.junit.Test;
 import org.junit.experimental.categories.Category;
 import org.junit.rules.TemporaryFolder;
 
-/** What becomes of the meta blocks that the first tier cannot keep. */
+/** What becomes of the meta blocks that L1 cannot keep. */
 @Category({ IOTests.class, MediumTests.class })
 public class TestL1BucketCache {
   @ClassRule
@@ -221,7 +221,7 @@ public class TestL1BucketCache {
     assertTrue(first.getSpilledCount() > 0);
   }
 
-  /** Three times what the first tier holds; a block at a time, so that no queue is ever full. */
+  /** Three times what L1 holds; a block at a time, so that no queue is ever full. */
   private void spillsAndLosesNone() throws Exception {
     open();
     int blocks = 600;
@@ -495,7 +495,7 @@ public class TestL1BucketCache {
     assertEquals("the two places that were free", 2, cache.getReturnedBlockCount());
   }
 
-  /** It would go back to the second tier, and nobody would evict it there. */
+  /** It would be inserted into L2 again, where no thread would evict it. */
   @Test
   public void testBlockThatFindsNoPlaceInTheQueueDoesNotOutliveItsFile() throws Exception {
     conf.setInt("hbase.bucketcache.l1.writer.threads", 1);

@@ -45,7 +45,7 @@ import org.junit.Test;
 import org.junit.experimental.categories.Category;
 import org.junit.rules.TemporaryFolder;
 
-/** A place that is read without a lock, over each kind of engine that the first tier may have. */
+/** A place that is read without a lock, over each kind of engine that L1 may have. */
 @Category({ IOTests.class, SmallTests.class })
 public class TestL1Entry {
   @ClassRule
