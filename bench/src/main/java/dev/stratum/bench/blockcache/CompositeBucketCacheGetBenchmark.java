@@ -57,7 +57,7 @@ import site.ycsb.generator.ZipfianGenerator;
  * CompositeBucketCache on the fork is compared with CombinedBlockCache on stock. Both have the same
  * memory: L1 is 32 MB, an eighth of the data, off the heap on the fork and on the heap
  * on stock, where it holds index and bloom (less than 1 MB) and cannot hold data; the heap is the
- * same. Both have the same file as second level, with all the data in it, in the page cache.
+ * same. L2 of both is an equal file with all of the data, in the page cache.
  * <p>
  * Rows are requested by YCSB's zipfian generator with its constant of 0.99 (Cooper et al., SoCC
  * 2010) over the rows, hot rows lying anywhere in the table. YCSB's own scrambled generator draws

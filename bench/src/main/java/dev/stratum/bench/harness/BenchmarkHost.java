@@ -239,7 +239,7 @@ public final class BenchmarkHost {
     ChainedOptionsBuilder options = new OptionsBuilder()
       .include("^" + Pattern.quote(benchmark) + "$").mode(mode).forks(1).shouldFailOnError(true)
       .addProfiler(GCProfiler.class).addProfiler(CpuTime.class)
-      // Not appended, which would take the place of what the benchmark itself appends.
+      // Not appended, which would replace the arguments that the benchmark itself appends.
       .jvmArgsPrepend("-Djava.io.tmpdir=" + jvmTmpDir);
     StringBuilder id = new StringBuilder(benchmark).append(':').append(mode);
     for (Map.Entry<String, JsonElement> param : request.getAsJsonObject("params").entrySet()) {

@@ -16,7 +16,7 @@
  * limitations under the License.
  */
 /**
- * A device tier of segments, against stock's bucket cache on a file: lookups, insertions into a
+ * The segment tier, against stock's bucket cache on a file: lookups, insertions into a
  * full cache, admission of read misses, and restarts.
  */
 package dev.stratum.bench.segment;

@@ -49,7 +49,7 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
  */
 final class ClusterUnderTest implements Closeable {
   private static final int MAX_PASSES = 8;
-  /** A pass over a table that is all cached still misses blocks of hbase:meta now and then. */
+  /** A scan of a fully cached table still misses blocks of hbase:meta now and then. */
   private static final long MISSES_OF_OTHERS = 5;
 
   /** The warm-up ends after so many consecutive windows with compilation below this share. */

@@ -105,7 +105,7 @@ final class ServerSettings {
     keys.put("hbase.hregion.memstore.flush.size",
       Long.toString((long) size("memstore.flush.mb") << 20));
     // A flush of hbase:meta is due every five minutes, and waits in the queue for as long again,
-    // where it looks like one that is under way.
+    // where it looks like one in progress.
     keys.put("hbase.regionserver.periodicmemstoreflusher.rangeofdelayseconds", "1");
     keys.put("hbase.hregion.majorcompaction", "0");
     keys.put("hbase.hregion.max.filesize", Long.toString(100L << 30));

@@ -125,7 +125,7 @@ public class TestLoadRun {
     assertTrue(slow.get(0).isUnderWay());
     release.countDown();
     run.get(1, TimeUnit.MINUTES);
-    // Once more, as it took long, and no longer as one that is under way.
+    // Once more, as it took long, and no longer as one in flight.
     assertEquals(List.of(false), operations.slow().stream().map(Operation::isUnderWay).toList());
   }
 

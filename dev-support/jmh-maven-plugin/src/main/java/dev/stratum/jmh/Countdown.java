@@ -56,7 +56,7 @@ final class Countdown {
     one.spent += millis;
   }
 
-  /** A trial is given up. */
+  /** A trial is abandoned. */
   void drop(Trial trial) {
     progress.get(trial).left = 0;
   }

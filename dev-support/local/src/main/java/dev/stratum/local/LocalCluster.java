@@ -101,7 +101,7 @@ final class LocalCluster {
       } catch (ExecutionException e) {
         throw new RunLocalException("The servers did not start: " + rootCause(e) + ".", e);
       } catch (TimeoutException e) {
-        // LocalHBaseCluster waits on when a server gives up, so that is looked for here.
+        // LocalHBaseCluster continues to wait after a server has aborted, so that is checked here.
         String ended = endedServer();
         if (ended != null) {
           throw new RunLocalException("The " + ended + " ended while starting.");

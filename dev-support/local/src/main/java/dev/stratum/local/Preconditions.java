@@ -106,7 +106,7 @@ final class Preconditions {
       .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")) / 1024).findFirst();
   }
 
-  /** @throws RunLocalException if the data and the second tier's file do not fit on the disk */
+  /** @throws RunLocalException if the data and the file of L2 do not fit on the disk */
   static void enoughDisk(Path folder, long neededMb) throws IOException, RunLocalException {
     FileStore disk = Files.getFileStore(folder);
     long usableMb = disk.getUsableSpace() / MB;

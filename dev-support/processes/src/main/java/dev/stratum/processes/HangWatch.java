@@ -47,7 +47,7 @@ public final class HangWatch {
 
   /** Tells of operations that took long. */
   public interface Source {
-    /** Returns those under way each time, those that have ended once. */
+    /** Returns the operations in flight each time, those that have ended once. */
     List<Operation> slow() throws Exception;
   }
 

@@ -53,7 +53,7 @@ public final class LoopbackHdfs implements Closeable {
   private static final Path MEMORY = Path.of("/dev/shm");
   private static final long ROOM = 4L << 30;
   static final String PREFIX = "stratum-hdfs";
-  /** To open the file of a lock and close it gives up the lock that this JVM has on it. */
+  /** Opening and closing the file of a lock would release the lock that this JVM has on it. */
   private static final Set<Path> OWN = ConcurrentHashMap.newKeySet();
 
   private final Path folder;

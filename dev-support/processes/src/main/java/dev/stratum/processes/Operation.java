@@ -24,7 +24,7 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
  * @param client     the thread that waits or waited for it
  * @param what       the operation
  * @param began      {@link System#nanoTime()}, the same in all processes of a Linux machine
- * @param ended      the same, now if it is under way
+ * @param ended      the same, now if it is in flight
  * @param isUnderWay whether the client still waits
  */
 public record Operation(String client, String what, long began, long ended, boolean isUnderWay) {

@@ -25,9 +25,9 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
- * The operations that the client threads of this process have under way, for a {@link HangWatch} in
- * this process or in another one. An operation costs two readings of the clock and three volatile
- * writes.
+ * The operations of the client threads of this process that are in flight, for a {@link HangWatch}
+ * in this process or in another one. An operation costs two readings of the clock and three
+ * volatile writes.
  */
 public final class Operations implements HangWatch.Source {
   private static final int MAX_DESCRIPTION = 400;
@@ -92,7 +92,7 @@ public final class Operations implements HangWatch.Source {
     return text.length() <= MAX_DESCRIPTION ? text : text.substring(0, MAX_DESCRIPTION) + "...";
   }
 
-  /** Returns those that are under way, and those that have ended since the last call. */
+  /** Returns those in flight, and those that have ended since the last call. */
   @Override
   public List<Operation> slow() {
     List<Operation> slow = new ArrayList<>();

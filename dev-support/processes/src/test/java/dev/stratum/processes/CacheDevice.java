@@ -27,7 +27,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.commons.io.FileUtils;
 
-/** What may happen to the files of a second tier while a server uses them. */
+/** What may happen to the files of L2 while a server uses them. */
 final class CacheDevice {
   private static final int FLIPS = 2_000;
 

@@ -236,7 +236,7 @@ final class Cluster implements Closeable {
 
   /**
    * As the guide says: moves regions away, stops, starts with other jars, moves them back.
-   * @param keeps whether it has to come back with what its second tier had
+   * @param keeps whether it must restart with the blocks that its L2 had
    */
   void roll(Server server, Jars jars, Map<String, String> keys, boolean keeps) throws Exception {
     ChildProcess next = launchServer(server, jars);

@@ -98,7 +98,7 @@ final class Settings {
     return keys;
   }
 
-  /** The second tier in segments. */
+  /** A segment cache as L2. */
   static Map<String, String> segmentCache(Path folder) {
     Map<String, String> keys = tiers();
     keys.put("hbase.bucketcache.l2.ioengine",

@@ -34,7 +34,7 @@ import org.junit.rules.Timeout;
  * A cluster of processes goes from stock to the fork and back, one server at a time with its
  * regions moved away, with the master on either side and clients of both, under a load that checks
  * every read. No operation may fail or hang, no read be wrong, no acknowledged write be lost.
- * Servers meet the second tier's file of the other build. Handlers and call queues are HBase's
+ * Servers meet the L2 file of the other build. Handlers and call queues are HBase's
  * default; the load has more threads than a server has handlers.
  * <p>
  * <code>rolling.rounds</code> says how often all of them go there and back; with 0 only one does.
@@ -99,7 +99,7 @@ public class TestRolling {
 
   private void up(Map<Cluster.Server, Map<String, String>> plain) throws Exception {
     Cluster.Server first = cluster.servers().get(0);
-    // The jars alone, on what stock's second tier has kept.
+    // The jars alone, on what L2 of stock has kept.
     cluster.roll(first, Jars.FORK, plain.get(first), true);
     settle();
     forkOnWhatStockHasKept(cluster.servers().get(1));

@@ -149,7 +149,7 @@ public final class ModuleSources {
     return digests.hex();
   }
 
-  /** A class of ours must not silently take the place of upstream's. */
+  /** A class of ours must not silently replace upstream's. */
   private void checkShadowing() throws IOException {
     checkShadowing(Modules.JAVA, java);
     checkShadowing(Modules.RESOURCES, resources);

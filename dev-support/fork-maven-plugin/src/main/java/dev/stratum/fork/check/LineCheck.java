@@ -99,7 +99,7 @@ public final class LineCheck {
    * @param line     the line's files
    * @param modules  the modules that {@code line} has
    * @param variants patches for this line, each of the line's own files, by the name of the patch
-   *                 of the series that it takes the place of
+   *                 of the series that it replaces
    * @throws ForkException if a variant is not one of the line's own files
    */
   public LineCheck(GitStore store, ForkHistory history, String version,

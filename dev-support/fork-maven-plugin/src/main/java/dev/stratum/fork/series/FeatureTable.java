@@ -87,7 +87,11 @@ public final class FeatureTable {
   private String table() throws IOException {
     Map<String, List<PatchFile>> features = new LinkedHashMap<>();
     for (PatchFile patch : series.patches()) {
-      features.computeIfAbsent(patch.header().feature(), slug -> new ArrayList<>()).add(patch);
+      String slug = patch.header().feature();
+      List<PatchFile> patches =
+        features.containsKey(slug) ? features.remove(slug) : new ArrayList<>();
+      patches.add(patch);
+      features.put(slug, patches); // in the order of each feature's last patch
     }
     List<PatchFile> fixes = features.remove(PatchHeader.FIX);
     Set<String> benchmarks = new TreeSet<>();

@@ -75,7 +75,7 @@ final class ByteArrayPool {
     return new byte[MIN_LENGTH << index];
   }
 
-  /** Takes back what {@link #take} returned and nobody uses any more; only once. */
+  /** Takes back an array of {@link #take} that is not used any more; only once. */
   void give(byte[] array) {
     int length = array.length;
     if (length < MIN_LENGTH || length > MAX_LENGTH || Integer.bitCount(length) != 1) {

@@ -31,10 +31,10 @@ import org.apache.hadoop.io.compress.CompressionCodec;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * The cells of a response, in an array that is used again for another response as soon as the last
- * of them has been decoded. The connection's thread reads the array, the caller's decodes it, at a
- * time of its own, and copies each cell as it does: a codec has nothing but a stream. Of a response
- * that nobody decodes to its end, the array is garbage.
+ * The cells of a response, in an array that is reused for another response as soon as the last cell
+ * has been decoded. The connection's thread reads the array from the socket. The caller's thread
+ * decodes it later, and copies each cell: a codec reads from a stream. If a response is not decoded
+ * to its end, its array is garbage.
  * <p>
  * Stateless; a scanner is as little thread-safe as any.
  */
@@ -108,7 +108,7 @@ final class ResponseCells {
     }
   }
 
-  /** An array that goes back to where it is from when its last byte has been read. */
+  /** An array that is returned to the pool when its last byte has been read. */
   private static final class OnceReadStream extends InputStream {
     private final ByteArrayPool arrays;
     private byte[] array;

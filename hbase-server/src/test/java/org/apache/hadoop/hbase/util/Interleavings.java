@@ -34,7 +34,7 @@ import java.util.stream.Collectors;
  * Runs several threads one at a time and enumerates, run by run, all decisions about which thread
  * goes on, with a limit on how often a thread is preempted in a run; see M. Musuvathi and S.
  * Qadeer, "Iterative context bounding for systematic testing of multithreaded programs". A thread
- * can be preempted at each {@link #point}, and gives way wherever it waits.
+ * can be preempted at each {@link #point}, and yields wherever it waits.
  */
 public final class Interleavings implements AutoCloseable {
 

@@ -33,7 +33,7 @@ final class DeviceWaitProbe {
   static final int PROBE = 8;
 
   private final AtomicInteger likely = new AtomicInteger();
-  private final AtomicInteger turn = new AtomicInteger();
+  private final AtomicInteger batches = new AtomicInteger();
 
   /** Returns whether the next batch is sampled. */
   boolean isExpected() {
@@ -41,11 +41,11 @@ final class DeviceWaitProbe {
     if (left > 0 && likely.compareAndSet(left, left - 1)) {
       return true;
     }
-    return turn.getAndIncrement() % PROBE == 0;
+    return batches.getAndIncrement() % PROBE == 0;
   }
 
   /** Records a batch that has waited. */
-  void came() {
+  void recordWait() {
     likely.set(LIKELY);
   }
 }

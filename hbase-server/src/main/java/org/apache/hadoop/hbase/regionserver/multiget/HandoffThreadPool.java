@@ -226,7 +226,7 @@ final class HandoffThreadPool {
     /** Time until which the thread stays awake. */
     private volatile long awakeUntil = System.nanoTime();
     /** Whether the thread sleeps or is about to, so that it must be woken up. */
-    private volatile boolean asleep;
+    private volatile boolean blocked;
     private volatile boolean busy;
     private volatile long busySince;
     /** Written only by its own thread. */
@@ -353,20 +353,20 @@ final class HandoffThreadPool {
           // Removed from the idle threads by a caller that is about to hand over work.
           left = HANDOVER_NANOS;
         }
-        asleep = true;
-        // Checked after asleep is set; before that, the thread is not woken up.
+        blocked = true;
+        // Checked after blocked is set; before that, the thread is not woken up.
         if (handed == null && now - awakeUntil >= 0) {
           LockSupport.parkNanos(this, left);
           // An interrupt by the close of a region during the last get, which would prevent
           // sleeping.
           Thread.interrupted();
         }
-        asleep = false;
+        blocked = false;
       }
     }
 
     void wakeUp() {
-      if (asleep) {
+      if (blocked) {
         LockSupport.unpark(thread);
       }
     }

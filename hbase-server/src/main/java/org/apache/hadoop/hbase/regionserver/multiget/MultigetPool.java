@@ -196,13 +196,13 @@ public final class MultigetPool {
       return null;
     }
     // A longer run requests threads again with its next window.
-    LongAdder alone = longestRun <= ParallelGets.WINDOW ? refusalCounter(current) : null;
-    if (alone != null && !deviceWaits.isExpected()) {
-      alone.increment();
+    LongAdder refusal = longestRun <= ParallelGets.WINDOW ? refusalCounter(current) : null;
+    if (refusal != null && !deviceWaits.isExpected()) {
+      refusal.increment();
       return null;
     }
     return new ParallelGets(this, (RpcCall) context, region, metrics, reader, actions,
-      Arrays.copyOf(gets, count), runEnds, alone);
+      Arrays.copyOf(gets, count), runEnds, refusal);
   }
 
   /** Returns the counter of batches refused for the current reason; null if none is refused. */
@@ -291,7 +291,7 @@ public final class MultigetPool {
    * @param waiting whether they wait for a device
    * @return whether a thread was handed the multi
    */
-  boolean enlist(ParallelGets multiget, AtomicInteger helpers, int gets, boolean waiting) {
+  boolean requestThreads(ParallelGets multiget, AtomicInteger helpers, int gets, boolean waiting) {
     MultigetSettings current = settings;
     HandoffThreadPool called = threads;
     if (!current.isEnabled() || called == null) {
@@ -302,24 +302,24 @@ public final class MultigetPool {
     if (missing <= 0) {
       return false;
     }
-    int most = Math.min(maxWaiting(current), waiting ? roomToWait() : room());
+    int max = Math.min(maxWaiting(current), waiting ? roomToWait() : room());
     boolean any = false;
-    for (; missing > 0 && pendingHandoffs.get() < most; missing--) {
-      if (pendingHandoffs.incrementAndGet() > most) {
+    for (; missing > 0 && pendingHandoffs.get() < max; missing--) {
+      if (pendingHandoffs.incrementAndGet() > max) {
         pendingHandoffs.decrementAndGet();
         return any;
       }
       helpers.incrementAndGet();
-      boolean comes = false;
+      boolean accepted = false;
       try {
-        comes = called.call(multiget.helper(System.nanoTime()));
+        accepted = called.call(multiget.helper(System.nanoTime()));
       } finally {
-        if (!comes) {
+        if (!accepted) {
           pendingHandoffs.decrementAndGet();
           helpers.decrementAndGet();
         }
       }
-      if (!comes) {
+      if (!accepted) {
         // The server is stopping, or the system has no more threads.
         return any;
       }
@@ -329,7 +329,7 @@ public final class MultigetPool {
   }
 
   /** Records the end of a handoff: gets served, and nanoseconds until the thread started. */
-  void helped(long gets, long waited) {
+  void handoffEnded(long gets, long waited) {
     try {
       handoffs.increment();
       waitedNanos.add(waited);
@@ -349,13 +349,13 @@ public final class MultigetPool {
   }
 
   /** Records a batch that waits for a device. */
-  void waits() {
+  void batchWaitsForDevice() {
     deviceBatches.increment();
-    deviceWaits.came();
+    deviceWaits.recordWait();
   }
 
   /** Records that more gets of a batch may be started. */
-  void wave() {
+  void windowAdvanced() {
     windowAdvances.increment();
   }
 

@@ -116,7 +116,7 @@ public final class ParallelGets implements AutoCloseable {
   private final Context trace = Context.current();
   private final BatchReadCoalescer reads;
   /** Counts this batch unless threads are used after all; null if it is offered at once. */
-  private final LongAdder alone;
+  private final LongAdder refusalCounter;
 
   // Used by the handler.
   private final GetCall ownCall;
@@ -130,16 +130,17 @@ public final class ParallelGets implements AutoCloseable {
   private boolean offered;
 
   /**
-   * @param call    the current call
-   * @param metrics may be null
-   * @param gets    positions of the actions that are gets to be served here
-   * @param runEnds for each get, the number of gets before the next action that must wait for
-   *                anything other than gets, puts and deletes
-   * @param alone   counts the batch if no threads are used, because there is headroom only if the
-   *                gets wait for a device; null if there is headroom
+   * @param call           the current call
+   * @param metrics        may be null
+   * @param gets           positions of the actions that are gets to be served here
+   * @param runEnds        for each get, the number of gets before the next action that must wait
+   *                       for anything other than gets, puts and deletes
+   * @param refusalCounter counts the batch if no threads are used, because there is headroom only
+   *                       if the gets wait for a device; null if there is headroom
    */
   ParallelGets(MultigetPool pool, RpcCall call, HRegion region, MetricsRegionServer metrics,
-    RowReader reader, List<Action> actions, int[] gets, int[] runEnds, LongAdder alone) {
+    RowReader reader, List<Action> actions, int[] gets, int[] runEnds,
+    LongAdder refusalCounter) {
     this.pool = pool;
     this.call = call;
     this.region = region;
@@ -151,8 +152,8 @@ public final class ParallelGets implements AutoCloseable {
     this.answers = new AtomicReferenceArray<>(gets.length);
     this.ownCall = new GetCall(call);
     this.reads = pool.shareReads();
-    this.alone = alone;
-    this.offered = alone == null;
+    this.refusalCounter = refusalCounter;
+    this.offered = refusalCounter == null;
   }
 
   /**
@@ -185,7 +186,7 @@ public final class ParallelGets implements AutoCloseable {
     Object answer = answers.get(i);
     while (answer == null) {
       if (serveNext()) {
-        callIfWaiting();
+        requestThreadsIfWaiting();
       } else {
         await(i);
       }
@@ -226,21 +227,21 @@ public final class ParallelGets implements AutoCloseable {
       checkCaller();
     }
     limit = target;
-    pool.wave();
-    offered |= pool.enlist(this, helpers, target - Math.max(i, next.get()), waiting);
+    pool.windowAdvanced();
+    offered |= pool.requestThreads(this, helpers, target - Math.max(i, next.get()), waiting);
   }
 
   /** Requests more threads if gets wait for a device, as determined by the first ones. */
-  private void callIfWaiting() {
+  private void requestThreadsIfWaiting() {
     int begun = next.get();
     if (!waiting) {
       if (!reads.haveWaited(begun)) {
         return;
       }
       waiting = true;
-      pool.waits();
+      pool.batchWaitsForDevice();
     }
-    offered |= pool.enlist(this, helpers, limit - begun, true);
+    offered |= pool.requestThreads(this, helpers, limit - begun, true);
   }
 
   private void checkCaller() throws IOException {
@@ -394,7 +395,7 @@ public final class ParallelGets implements AutoCloseable {
         RpcServer.unsetCurrentCall();
       } finally {
         helpers.decrementAndGet();
-        pool.helped(served, waited);
+        pool.handoffEnded(served, waited);
       }
     }
   }
@@ -419,7 +420,7 @@ public final class ParallelGets implements AutoCloseable {
     if (offered) {
       pool.served(ownGets);
     } else {
-      alone.increment();
+      refusalCounter.increment();
     }
   }
 }

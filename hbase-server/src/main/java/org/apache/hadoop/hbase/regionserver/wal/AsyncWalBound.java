@@ -91,7 +91,7 @@ public final class AsyncWalBound {
   // thread wakes up by itself when the current writes are due.
   private volatile boolean watching;
   // Whether the thread was notified of work since its last check.
-  private volatile boolean told;
+  private volatile boolean notified;
   private volatile int blockedWriters;
   private volatile long maxWindow;
   // Start of the sync in progress.
@@ -168,7 +168,7 @@ public final class AsyncWalBound {
     // A drop is recorded before the highest txid is read; here the order is reversed. So one of the
     // two threads sees the other's write.
     check(txid);
-    if (!watching || !told && (bytes >= syncBytes || bytes >= pressureBytes)) {
+    if (!watching || !notified && (bytes >= syncBytes || bytes >= pressureBytes)) {
       wake();
     }
     if (bytes > maxUnsynced) {
@@ -199,7 +199,7 @@ public final class AsyncWalBound {
         Threads.setDaemonThreadRunning(syncer, syncer.getName());
       }
       watching = true;
-      told = true;
+      notified = true;
       due.signal();
     } finally {
       lock.unlock();
@@ -349,7 +349,7 @@ public final class AsyncWalBound {
     try {
       int failures = 0;
       while (!closed) {
-        told = false;
+        notified = false;
         long now = clock.getAsLong();
         forgetSynced(now);
         Cause cause = cause(now);

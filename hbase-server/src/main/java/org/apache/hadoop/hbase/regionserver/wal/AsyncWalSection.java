@@ -147,7 +147,7 @@ public final class AsyncWalSection {
           json.name("name").value(bound.name());
           json.name("unsyncedBytes").value(bound.unsyncedBytes());
           json.name("oldestUnsyncedMillis").value(AsyncWalMetrics.millis(bound.oldestNanos()));
-          json.name("largestWindowMillis")
+          json.name("maxWindowMillis")
             .value(AsyncWalMetrics.millis(bound.maxWindowNanos()));
           json.name("blockedWriters").value(bound.blockedWriters());
           json.endObject();

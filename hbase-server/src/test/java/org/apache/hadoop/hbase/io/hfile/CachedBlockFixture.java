@@ -63,7 +63,7 @@ public final class CachedBlockFixture {
     return new BlockCacheKey(file, offset, true, type);
   }
 
-  /** Caches a block and gives up the caller's reference. */
+  /** Caches a block and releases the caller's reference. */
   public static void cache(BlockCache cache, BlockCacheKey key, HFileBlock block) {
     try {
       cache.cacheBlock(key, block);

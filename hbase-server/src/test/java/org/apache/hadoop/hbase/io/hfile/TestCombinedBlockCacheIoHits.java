@@ -39,7 +39,7 @@ import org.junit.Test;
 import org.junit.experimental.categories.Category;
 
 /**
- * Tests that reads from the second level's engine are counted, as the RegionServer's page shows
+ * Tests that reads from the engine of L2 are counted, as the RegionServer's page shows
  * them, and that each lookup still counts once.
  */
 @Category({ IOTests.class, SmallTests.class })

@@ -43,8 +43,8 @@ import org.junit.runners.Parameterized.Parameter;
 import org.junit.runners.Parameterized.Parameters;
 
 /**
- * Index and bloom blocks that an on-heap first level holds are known to be cached: prefetch neither
- * reads them again nor replaces them, whatever the policy of the first level.
+ * Index and bloom blocks in an on-heap L1 are known to be cached: prefetch neither
+ * reads them again nor replaces them, whatever the policy of L1.
  */
 @RunWith(Parameterized.class)
 @Category({ IOTests.class, MediumTests.class })
@@ -106,7 +106,7 @@ public class TestPrefetchL1Blocks {
     assertEquals(size, cache.getFirstLevelCache().getCurrentSize());
   }
 
-  /** Data in the second level is found although the first level can tell now. */
+  /** Data in L2 is found although L1 can tell now. */
   @Test
   public void testSecondLevelIsAskedToo() throws Exception {
     files.cacheAllOnWrite();

@@ -43,7 +43,7 @@ import org.junit.experimental.categories.Category;
 import org.junit.rules.TemporaryFolder;
 
 /**
- * Prefetch passes over a block that it finds cached. What it knew of the size of that block must
+ * Prefetch skips a block that it finds cached. What it knew of the size of that block must
  * not be taken for the size of the one after it.
  */
 @Category({ IOTests.class, SmallTests.class })

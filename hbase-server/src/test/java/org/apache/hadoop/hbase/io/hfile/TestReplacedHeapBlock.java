@@ -36,7 +36,7 @@ import org.junit.Test;
 import org.junit.experimental.categories.Category;
 
 /**
- * A block on the heap that takes the place of another one with the same key, see
+ * A block on the heap that replaces another one with the same key, see
  * {@link BlockCacheUtil#shouldReplaceExistingCacheBlock}, leaves nothing of that one's in what the
  * cache counts: else it would be full one day and have nothing in it.
  */

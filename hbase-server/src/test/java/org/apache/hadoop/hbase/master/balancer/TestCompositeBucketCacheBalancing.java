@@ -29,7 +29,7 @@ import org.junit.ClassRule;
 import org.junit.Test;
 import org.junit.experimental.categories.Category;
 
-/** A balancer that knows what is cached where counts on it if the second tier is persisted. */
+/** A balancer that knows what is cached where counts on it if L2 is persisted. */
 @Category({ MasterTests.class, SmallTests.class })
 public class TestCompositeBucketCacheBalancing {
   @ClassRule

@@ -105,7 +105,7 @@ public class TestCoalescedIncrementsAccess {
     SecureTestUtil.enableSecurity(conf);
     conf.set("hbase.superuser", User.getCurrent().getShortName());
     conf.setBoolean(CoalescerSettings.ENABLED_KEY, true);
-    // Nobody gives up while a test holds a row.
+    // No call times out while a test holds a row.
     conf.setInt("hbase.rowlock.wait.duration", 600_000);
     UTIL.startMiniCluster(1);
     UTIL.waitTableEnabled(PermissionStorage.ACL_TABLE_NAME);

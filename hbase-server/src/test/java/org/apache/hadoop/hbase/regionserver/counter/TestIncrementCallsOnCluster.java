@@ -103,7 +103,7 @@ public class TestIncrementCallsOnCluster {
     conf.setBoolean(CoalescerSettings.ENABLED_KEY, true);
     conf.setInt(HConstants.REGION_SERVER_HANDLER_COUNT,
       HConstants.DEFAULT_REGION_SERVER_HANDLER_COUNT);
-    // Nobody gives up while a test holds a row.
+    // No call times out while a test holds a row.
     conf.setInt("hbase.rowlock.wait.duration", 600_000);
     conf.setInt(HConstants.HBASE_RPC_TIMEOUT_KEY, 600_000);
     conf.setInt(HConstants.HBASE_CLIENT_OPERATION_TIMEOUT, 600_000);

@@ -623,7 +623,7 @@ public class TestIncrementCoalescer {
   @Test
   public void testRepetitionThatHasTheNonceFirstIsWaitedForWithoutTheRow() throws Exception {
     Configuration changed = new Configuration(conf);
-    // Nobody gives up.
+    // No increment times out.
     changed.setInt("hbase.rowlock.wait.duration", 600_000);
     coalescer.onConfigurationChange(changed);
     RowLock lock = region.getRowLock(ROW);

@@ -52,11 +52,11 @@ public class TestDeviceWaitProbe {
 
   @Test
   public void testAllAreLookedAtBehindOneThatWaits() {
-    waits.came();
+    waits.recordWait();
     assertEquals(DeviceWaitProbe.LIKELY, looks(DeviceWaitProbe.LIKELY));
     assertEquals(10, looks(10 * DeviceWaitProbe.PROBE));
     for (int i = 0; i < 10; i++) {
-      waits.came();
+      waits.recordWait();
       assertEquals(DeviceWaitProbe.LIKELY / 2, looks(DeviceWaitProbe.LIKELY / 2));
     }
   }

@@ -216,7 +216,7 @@ public class TestBoundedAsyncWalOnCluster {
       assertTrue(wal.toString(), wal.get("unsyncedBytes").getAsLong() >= 0);
       assertTrue(wal.toString(), wal.get("oldestUnsyncedMillis").getAsLong() >= 0);
       assertEquals(wal.toString(), 0, wal.get("blockedWriters").getAsLong());
-      found |= wal.get("largestWindowMillis").getAsLong() > 0;
+      found |= wal.get("maxWindowMillis").getAsLong() > 0;
     }
     return found;
   }

@@ -31,7 +31,7 @@ import org.apache.yetus.audience.InterfaceAudience;
  * that it works or, when the outage has lasted longer than is tolerated, disables it.
  * <p>
  * A probe is not the real thing, as it may be read from the page cache. So only real accesses end
- * an outage; if they fail again after a successful probe, it goes on from where it began.
+ * an outage; if they fail again after a successful probe, the outage continues, from its start.
  * <p>
  * Thread-safe. A success costs two volatile reads.
  */
@@ -166,7 +166,7 @@ final class DeviceHealth {
     return Math.max(1, Math.min(pause, left));
   }
 
-  /** A probe has failed: the next one comes after twice the pause. */
+  /** A probe has failed: the pause before the next one is doubled. */
   synchronized void probeFailed() {
     failed.breaker.probeFailed();
   }

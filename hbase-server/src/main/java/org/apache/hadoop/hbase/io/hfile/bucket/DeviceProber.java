@@ -24,6 +24,7 @@ import java.nio.file.FileStore;
 import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.hbase.HConstants;
@@ -39,13 +40,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Looks after the device of a tier while it is not used, from a thread of its own that lives as
- * long as that: tries whether it works again, gives up what is on it when the outage has lasted too
- * long, and takes it back, opened anew and empty.
+ * Probes the device of a tier while it is bypassed or disabled, in a thread that runs for as long.
+ * The device is used again after a successful probe. If the outage has lasted too long, all blocks
+ * on it are evicted, and the engine is opened anew, empty, before the next probe.
  * <p>
- * A probe writes a block of random bytes to a place that the allocator gives, brings it to the
- * device, and reads it back. It goes the way of every block, so it meets what they would meet; but
- * what it reads may come from the page cache.
+ * A probe writes a block of random bytes to space from the allocator, syncs the device, and reads
+ * the block back. It is written and read like every block, so it fails where they would fail; but
+ * it may be read from the page cache.
  * <p>
  * The tier's own allocator, map and counters live on through an outage. What was on the device is
  * evicted entry by entry, each under the lock that its readers hold, so that when this is done no
@@ -57,11 +58,12 @@ import org.slf4j.LoggerFactory;
 final class DeviceProber {
   private static final Logger LOG = LoggerFactory.getLogger(DeviceProber.class);
 
-  private static final BlockCacheKey KEY = new BlockCacheKey("device-trial", 0);
+  private static final BlockCacheKey KEY = new BlockCacheKey("device-probe", 0);
   private static final int PROBE_BYTES = 16 * 1024;
   private static final long STOP_WAIT_MS = 5000;
 
   private final BucketCacheTier tier;
+  private final DeviceAccess device;
   private final DeviceHealth health;
   private final long retryMs;
   private final List<String> stores;
@@ -75,8 +77,9 @@ final class DeviceProber {
    * @param retryMs how long to wait between two probes of a disabled device, in milliseconds; 0 to
    *                leave it disabled for good
    */
-  DeviceProber(BucketCacheTier tier, DeviceHealth health, long retryMs) {
+  DeviceProber(BucketCacheTier tier, DeviceAccess device, DeviceHealth health, long retryMs) {
     this.tier = tier;
+    this.device = device;
     this.health = health;
     this.retryMs = retryMs;
     this.stores = stores(tier.ioEngine);
@@ -141,10 +144,11 @@ final class DeviceProber {
     LOG.error("{} tier is disabled: {} has failed for {} ms; {}", tier.getName(),
       tier.getIoEngine(), health.outageMs(),
       retryMs == 0 ? "it is left so" : "it is tried every " + retryMs + " ms", failure);
-    tier.awaitWriters();
-    tier.evictAll();
-    while (!tier.isEmpty()) {
-      // Somebody still reads a block. Waits without a limit: as awaitWriters does.
+    device.awaitWriters();
+    evictAll();
+    // A bucket is freed when the last reader of its block has released it.
+    while (tier.getAllocator().getUsedSize() > 0) {
+      // Waits without a limit: as awaitWriters does.
       TimeUnit.MILLISECONDS.sleep(10);
     }
     tier.ioEngine.shutdown();
@@ -157,6 +161,29 @@ final class DeviceProber {
         return;
       }
     }
+  }
+
+  /** Evicts every block. */
+  private void evictAll() {
+    // The queue first: a block is in the map before it leaves the queue.
+    tier.ramCache.delegate.keySet().forEach(tier::evictBlock);
+    tier.backingMap.keySet().forEach(tier::evictBlock);
+    tier.fullyCachedFiles.clear();
+    tier.regionCachedSize.clear();
+  }
+
+  /**
+   * Evicts a block without readers.
+   * @return its bytes, for which there is a bucket now; the smallest bucket size if there is no
+   *         such block
+   */
+  private int makePlace() {
+    for (Map.Entry<BlockCacheKey, BucketEntry> candidate : tier.backingMap.entrySet()) {
+      if (!candidate.getValue().isRpcRef() && tier.evictBlock(candidate.getKey())) {
+        return candidate.getValue().getLength();
+      }
+    }
+    return tier.bucketSizes().min();
   }
 
   /**
@@ -203,12 +230,12 @@ final class DeviceProber {
     IOEngine engine = tier.ioEngine;
     BucketEntry entry = null;
     try {
-      int size = Math.min(PROBE_BYTES, tier.maxBucketSize());
+      int size = Math.min(PROBE_BYTES, tier.bucketSizes().max());
       HFileBlock block = block(size);
       entry = write(block);
       if (entry == null) {
         // No place is free. There is no telling which size one that is made free will have.
-        block = block(tier.makePlace());
+        block = block(makePlace());
         entry = write(block);
       }
       if (entry == null) {
@@ -237,7 +264,7 @@ final class DeviceProber {
   }
 
   private boolean failed(Throwable cause) {
-    tier.countIoError();
+    device.countIoError();
     failure = cause;
     LOG.debug("{} tier: probe of {} failed", tier.getName(), tier.getIoEngine(), cause);
     return false;

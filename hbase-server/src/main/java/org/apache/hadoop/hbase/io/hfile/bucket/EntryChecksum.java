@@ -37,8 +37,8 @@ import org.apache.hadoop.hbase.shaded.protobuf.generated.BucketCacheProtos;
  * The sum is kept with the entry and not beside the bytes. So the bytes of another block, be they
  * from another place, another time or another file, do not have the sum that is looked for, and
  * the layout of the cache file is that of a cache without sums. In the persisted map the sum is a
- * field that readers pass over if they do not know it, and it is mixed with all that says where the
- * bytes are and whose they are: a map that came to harm yields a sum that nothing has.
+ * field that readers skip if they do not know it. It is combined with the position, the length and
+ * the key of the block, so that a damaged map yields a sum that no bytes have.
  * <p>
  * The sum is that of {@link Crc32c}. Thread-safe; no method changes a buffer's position or limit.
  */
@@ -88,8 +88,8 @@ final class EntryChecksum {
   /**
    * Checks bytes where they are stored. They may be in a mapped file, and what cannot be had from
    * one (the file is shorter by now, the medium has an error) is an {@link InternalError} when it
-   * is copied, but the end of the process when an instruction for CRC comes upon it. So they are
-   * copied first, 4 KB at a time, to a place that stays in the processor's cache.
+   * is copied, but ends the process if a CRC instruction reads it. So they are copied first, 4 KB
+   * at a time, to an array that stays in the processor's cache.
    * @param buffers  the bytes, each buffer from its position to its limit
    * @param expected the sum, or {@link #NONE} if there is nothing to check
    * @throws HBaseIOException if these are not the bytes that were written

@@ -30,51 +30,50 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Meta blocks in a {@link L1BucketCache} that were not accessed during a time that is
- * set: those of tables that were dropped and of regions that moved away and left their blocks
- * behind, or of data that is accessed once a day. While data blocks lack space that meta blocks
- * have, these give way, and go to the victim cache as others do that find no place.
+ * Evicts meta blocks from a {@link L1BucketCache} that were not accessed during the configured idle
+ * time: those of dropped tables, of regions that were moved and left their blocks behind, or of
+ * data that is accessed once a day. They are evicted, and moved to the victim cache like other
+ * victims, while data blocks lack space that meta blocks have.
  * <p>
- * A thread of its own looks at all blocks {@value #PERIODS} times during that time, so that a block
- * goes after that time at the soonest and a quarter of it later at the latest, but for the limits:
- * a sixteenth of the tier, until data has taken that, and 16 MB a second, which leaves the victim
- * cache's queue to others. Blocks that share a bucket with others as idle go first, since an empty
- * bucket can take blocks of any size. Thread-safe.
+ * A thread checks all blocks {@value #PERIODS} times during the idle time, so that a block is
+ * evicted after that time at the earliest and a quarter of it later at the latest, except for the
+ * limits: a sixteenth of the tier, until data has taken that, and 16 MB a second, which leaves the
+ * victim cache's queue to others. Blocks that share a bucket with other idle ones are evicted
+ * first, since an empty bucket can take blocks of any size. Thread-safe.
  */
 @InterfaceAudience.Private
 final class IdleMetaBlocks {
   private static final Logger LOG = LoggerFactory.getLogger(IdleMetaBlocks.class);
 
   static final int PERIODS = 4;
-  /** One part of the tier in so many goes before it looks whether data has taken the room. */
+  /** One part of the tier in so many is evicted before a check whether data has taken its space. */
   private static final int PARTS = 16;
   private static final long RETRY_WAIT_MS = 1000;
   private static final long BYTES_PER_MS = 16 * 1024;
   private static final long STOP_WAIT_MS = 5000;
 
   private final L1BucketCache cache;
-  private final L1DataSpace guests;
+  private final L1DataSpace dataSpace;
   private final LongAdder evicted = new LongAdder();
-  /** What the cache's clock said at the ends of the last periods, alternately. */
+  /** The time of the cache's clock at the ends of the last periods, as a ring. */
   private final long[] clock = new long[PERIODS];
   private long periods;
   private long lookups;
   private volatile long idleMs;
-  /** The one to do it; another that is still at it ends. Null if nobody is to. */
+  /** The evicting thread; a former one that still runs ends. Null if there is none. */
   private Thread thread;
 
   /**
-   * @param cache  the tier that they are in
-   * @param guests the data blocks that may want their places
+   * @param cache     the tier that they are in
+   * @param dataSpace the data blocks that may take their space
    */
-  IdleMetaBlocks(L1BucketCache cache, L1DataSpace guests) {
+  IdleMetaBlocks(L1BucketCache cache, L1DataSpace dataSpace) {
     this.cache = cache;
-    this.guests = guests;
+    this.dataSpace = dataSpace;
   }
 
   /**
-   * Sets the idle time after which a block is evicted. Does not wait: blocks that are on their way
-   * out go on.
+   * Sets the idle time after which a block is evicted. Does not wait for evictions in progress.
    * @param ms above 0; 0 for as long as no other meta block needs its place
    */
   synchronized void setIdleMs(long ms) {
@@ -90,7 +89,7 @@ final class IdleMetaBlocks {
     }
   }
 
-  /** Has no more blocks give way, and waits a little for the last of them. */
+  /** Ends the evictions, and waits up to {@value #STOP_WAIT_MS} ms for the one in progress. */
   void stop() throws InterruptedException {
     Thread last;
     synchronized (this) {
@@ -109,7 +108,7 @@ final class IdleMetaBlocks {
           periodEnds();
         } catch (RuntimeException | InternalError e) {
           // InternalError is what mapped memory throws that is not there any more.
-          LOG.warn("{} tier: could not make way for data this time", cache.getName(), e);
+          LOG.warn("{} tier: could not evict idle meta blocks this time", cache.getName(), e);
         }
       }
     } catch (InterruptedException e) {
@@ -130,7 +129,7 @@ final class IdleMetaBlocks {
   }
 
   private void periodEnds() throws InterruptedException {
-    long idleSince = turn();
+    long idleSince = nextPeriod();
     if (idleSince == Long.MIN_VALUE || !isRoomWanted()) {
       return;
     }
@@ -138,7 +137,7 @@ final class IdleMetaBlocks {
     long left = part;
     for (IdleInBucket bucket : idleByBucket(idleSince)) {
       long freed = bucket.evict(idleSince);
-      guests.adapt(0);
+      dataSpace.adapt(0);
       left -= freed;
       if (!pause(TimeUnit.MILLISECONDS.toNanos(freed) / BYTES_PER_MS)) {
         return;
@@ -152,8 +151,8 @@ final class IdleMetaBlocks {
     }
   }
 
-  /** Returns what the clock said {@link #PERIODS} periods ago, or the least number at first. */
-  private synchronized long turn() {
+  /** Returns the clock of {@link #PERIODS} periods ago; at first the minimum of a long. */
+  private synchronized long nextPeriod() {
     int slot = (int) (periods % PERIODS);
     long before = periods < PERIODS ? Long.MIN_VALUE : clock[slot];
     clock[slot] = cache.advanceClock();
@@ -164,11 +163,11 @@ final class IdleMetaBlocks {
   /** Whether meta blocks have room that data blocks could use. */
   private boolean isRoomWanted() {
     long before = lookups;
-    lookups = guests.policy().getPromotedCount() + guests.policy().getRejectedCount();
-    return lookups != before && guests.isBoundByMeta() && guests.isRoomTaken();
+    lookups = dataSpace.policy().getPromotedCount() + dataSpace.policy().getRejectedCount();
+    return lookups != before && dataSpace.isBoundByMeta() && dataSpace.isRoomTaken();
   }
 
-  /** Returns what was not used since, those buckets first of whose meta blocks most is that. */
+  /** Returns the idle blocks by bucket, those buckets first with the largest share of them. */
   private List<IdleInBucket> idleByBucket(long since) {
     BucketAllocator allocator = cache.getAllocator();
     Map<Integer, IdleInBucket> buckets = new HashMap<>();

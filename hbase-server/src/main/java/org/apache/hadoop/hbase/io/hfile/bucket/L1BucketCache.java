@@ -27,17 +27,14 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BiConsumer;
-import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.function.ToLongFunction;
 import java.util.stream.Stream;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HConstants;
-import org.apache.hadoop.hbase.io.ByteBuffAllocator;
 import org.apache.hadoop.hbase.io.hfile.BlockCache;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheFactory;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
-import org.apache.hadoop.hbase.io.hfile.BlockPriority;
 import org.apache.hadoop.hbase.io.hfile.Cacheable;
 import org.apache.hadoop.hbase.io.hfile.FirstLevelBlockCache;
 import org.apache.hadoop.hbase.io.hfile.HFileBlock;
@@ -46,69 +43,55 @@ import org.apache.hadoop.hbase.io.hfile.composite.FileEvictionGuard;
 import org.apache.hadoop.hbase.io.hfile.composite.PromotionPolicy;
 import org.apache.hadoop.hbase.io.hfile.composite.PromotionTier;
 import org.apache.hadoop.hbase.io.hfile.composite.TierSettings;
-import org.apache.hadoop.hbase.nio.ByteBuff;
 import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A {@link BucketCache} as L1: what it evicts for lack of space, or cannot take in
- * because too much waits to be written, goes to the victim cache.
+ * A {@link BucketCache} as L1. Meta blocks that it evicts for lack of space, or that find the
+ * writer queue full, are inserted into the victim cache ({@link VictimTransfer}).
  * <p>
- * A victim is copied before it is handed on. A block of a memory engine shares the reference count
- * of its place, so handing over the block itself would keep that place taken, which is the very
- * thing the eviction is to free, until the victim cache has written it. Copies come from the pool
- * that the block's reader used, and there are never more of them than the victim cache lets wait;
- * the evicting thread, which is never a reader, waits for it at most {@value #VICTIM_WAIT_MS} ms at
- * a time, and not at all while it does not get on.
+ * Data blocks in L1 are copies admitted by the {@link PromotionPolicy}, inserted by the reader that
+ * found the block in L2 ({@link PromotedBlockInserter}). They are not moved to the victim cache,
+ * and are evicted before any meta block. The policy is notified exactly once that a copy has left:
+ * by {@link #blockEvicted} if the copy was inserted into the map, else by {@link #promote}.
  * <p>
- * Data blocks in L1 are copies admitted by the {@link PromotionPolicy}. The reader that found one
- * in L2 copies it to its place here by itself: no queue, no other thread, and no lock
- * but the allocator's, which is held for a moment at a time. Guests are not handed on, and go
- * before any meta block does. The policy hears of the end of each copy's stay exactly once: from
- * {@link #blockEvicted} if the copy got into the map, else from {@link #promote}.
+ * Thread-safe.
  */
 @InterfaceAudience.Private
 public class L1BucketCache extends BucketCacheTier
   implements FirstLevelBlockCache, PromotionTier {
   private static final Logger LOG = LoggerFactory.getLogger(L1BucketCache.class);
 
-  static final long VICTIM_WAIT_MS = 200;
-
   /**
-   * How long {@link #hasRoomFor} says no after an eviction that was due to one bucket size being
-   * full while there was space elsewhere: which size that was is not worth knowing, but copies must
-   * not bring about evictions one after the other.
+   * How long {@link #hasRoomFor} returns false after an eviction because of one exhausted bucket
+   * size while there was other space. It does not matter which size it was, but copies must not
+   * cause one eviction after another.
    */
   private static final long FRAGMENTED_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(10);
 
   private final FileEvictionGuard guard;
-  private final LongAdder spilled = new LongAdder();
-  private final LongAdder spilledBytes = new LongAdder();
-  private final LongAdder dropped = new LongAdder();
   private final LongAdder rejected = new LongAdder();
 
   private final int blockSize;
   /** Bytes taken by meta blocks in the map, the rest of their buckets' items included. */
-  private final LongAdder metaPlaces;
-  /** What copies take of the engine, as the superclass counts it for its own insertions. */
-  private final LongAdder guestBytes;
-  /** Writer threads that found no place for a meta block, nor a copy that could go. */
+  private final LongAdder metaPlaces = new LongAdder();
+  private final VictimTransfer transfer = new VictimTransfer();
+  private final PromotedBlockInserter inserter;
+  /** Writer threads that found no space for a meta block, nor a copy to evict. */
   private final Set<Thread> withoutPlace = ConcurrentHashMap.newKeySet();
 
-  private volatile L1DataSpace guests;
+  private volatile L1DataSpace dataSpace;
   /** Null as long as there are no copies. */
   private volatile IdleMetaBlocks idleMeta;
   private long metaIdleMs;
   private volatile CacheTier victimCache;
   private volatile long lastFragmented = System.nanoTime() - FRAGMENTED_PAUSE_NANOS;
-  /** For threads that evict, of which there are two at most. */
-  private volatile boolean victimGetsOn = true;
 
   /**
    * @param name  short name for logs and threads, as L1
    * @param tier  checked settings
-   * @param guard knows of files that are evicted while a victim moves
+   * @param guard records the files that are evicted while a victim moves
    * @throws IOException if the engine cannot be opened
    */
   public L1BucketCache(String name, TierSettings tier,
@@ -118,21 +101,20 @@ public class L1BucketCache extends BucketCacheTier
     Configuration conf = tier.getConfiguration();
     this.blockSize =
       conf.getInt(BlockCacheFactory.BLOCKCACHE_BLOCKSIZE_KEY, HConstants.DEFAULT_BLOCKSIZE);
-    this.metaPlaces = new LongAdder();
-    this.guestBytes = new LongAdder();
+    this.inserter = new PromotedBlockInserter(this);
   }
 
   @Override
   public synchronized PromotionPolicy setPromotedShare(double share) {
-    if (share > 0 && guests == null) {
-      guests = new L1DataSpace(this, blockSize);
-      idleMeta = new IdleMetaBlocks(this, guests);
+    if (share > 0 && dataSpace == null) {
+      dataSpace = new L1DataSpace(this, blockSize);
+      idleMeta = new IdleMetaBlocks(this, dataSpace);
       idleMeta.setIdleMs(metaIdleMs);
     }
-    if (guests != null) {
-      guests.setShare(share);
+    if (dataSpace != null) {
+      dataSpace.setShare(share);
     }
-    return share > 0 ? guests.policy() : null;
+    return share > 0 ? dataSpace.policy() : null;
   }
 
   @Override
@@ -148,16 +130,16 @@ public class L1BucketCache extends BucketCacheTier
     return bucketSizeFor(block);
   }
 
-  /** Only meta blocks go in the order of their last use; data has its policy. */
+  /** Only meta blocks are evicted in the order of their last access; data has its policy. */
   @Override
   void used(BucketEntry entry) {
     if (entry.metaBlock) {
       super.used(entry);
       return;
     }
-    L1DataSpace promoted = guests;
-    if (promoted != null) {
-      promoted.used(entry);
+    L1DataSpace space = dataSpace;
+    if (space != null) {
+      space.used(entry);
     }
   }
 
@@ -168,83 +150,22 @@ public class L1BucketCache extends BucketCacheTier
 
   @Override
   public void promote(BlockCacheKey key, Cacheable block) {
-    boolean arrived = false;
+    boolean inserted = false;
     try {
-      arrived = block instanceof HFileBlock && isCacheEnabled() && !containsBlock(key)
-        && insert(key, (HFileBlock) block);
+      inserted = block instanceof HFileBlock && isCacheEnabled() && !containsBlock(key)
+        && inserter.insert(key, (HFileBlock) block);
     } catch (IOException e) {
       LOG.debug("Could not promote block {}", key, e);
     } finally {
-      if (!arrived) {
+      if (!inserted) {
         forget(key);
       }
     }
   }
 
-  /** Returns whether the block got into the map, however soon it left it again. */
-  private boolean insert(BlockCacheKey key, HFileBlock block) throws IOException {
-    int length = block.getSerializedLength();
-    int term = deviceTerm();
-    L1Entry entry;
-    try {
-      entry = write(block, length, getAllocator().allocateBlock(length));
-    } catch (CacheFullException e) {
-      L1DataSpace promoted = guests;
-      if (promoted != null) {
-        promoted.onNoPlace(bucketSizeFor(length));
-      }
-      return false;
-    }
-    boolean arrived = false;
-    try {
-      arrived = putCopyIntoBackingMap(key, entry);
-    } finally {
-      if (!arrived) {
-        entry.markAsEvicted();
-      }
-    }
-    if (arrived && (!isCacheEnabled() || deviceTerm() != term)) {
-      // Shut down or disabled meanwhile, and the map may have been cleared before.
-      evictPromoted(key, entry);
-    }
-    return arrived;
-  }
-
-  private L1Entry write(HFileBlock block, int length, long offset) throws IOException {
-    L1Entry entry = null;
-    int term = deviceTerm();
-    try {
-      ioEngine.write(block.getBufferReadOnly(), offset);
-      ByteBuffer metadata =
-        block.getMetaData(ByteBuffer.allocate(HFileBlock.BLOCK_METADATA_SPACE));
-      ioEngine.write(metadata, offset + length - HFileBlock.BLOCK_METADATA_SPACE);
-      int checksum = checksumOf(block, metadata);
-      // The first to go if the superclass looks for what was not used for the longest time.
-      entry = new L1Entry(offset, length, block.getOnDiskSizeWithHeader(), Long.MIN_VALUE,
-        false, this::recyclerOfGuest, block.getByteBuffAllocator());
-      entry.setDeserializerReference(block.getDeserializer());
-      entry.checksum = checksum;
-      guestBytes.add(length);
-      return entry;
-    } catch (IOException | RuntimeException | InternalError e) {
-      throw writeFailed(e, term);
-    } finally {
-      if (entry == null) {
-        getAllocator().freeBlock(offset, length);
-      }
-    }
-  }
-
-  private ByteBuffAllocator.Recycler recyclerOfGuest(BucketEntry entry) {
-    return () -> {
-      getAllocator().freeBlock(entry.offset(), entry.getLength());
-      guestBytes.add(-entry.getLength());
-    };
-  }
-
   @Override
   public long getRealCacheSize() {
-    return super.getRealCacheSize() + guestBytes.sum();
+    return super.getRealCacheSize() + inserter.getUsedBytes();
   }
 
   @Override
@@ -253,10 +174,15 @@ public class L1BucketCache extends BucketCacheTier
   }
 
   private void forget(BlockCacheKey key) {
-    L1DataSpace promoted = guests;
-    if (promoted != null) {
-      promoted.policy().onRemoved(key);
+    L1DataSpace space = dataSpace;
+    if (space != null) {
+      space.policy().onRemoved(key);
     }
+  }
+
+  /** Returns null as long as there are no copies. */
+  L1DataSpace dataSpace() {
+    return dataSpace;
   }
 
   /** Evicts a data block unless it is being read. */
@@ -265,7 +191,7 @@ public class L1BucketCache extends BucketCacheTier
     return entry != null && evictPromoted(key, entry);
   }
 
-  /** Who takes it out of the map evicts it, and nobody else, so that this needs no lock. */
+  /** The thread that removes it from the map evicts it, so that this needs no lock. */
   boolean evictPromoted(BlockCacheKey key, BucketEntry entry) {
     if (entry.metaBlock || entry.isRpcRef() || !backingMap.remove(key, entry)) {
       return false;
@@ -299,61 +225,36 @@ public class L1BucketCache extends BucketCacheTier
 
   @Override
   void write(List<RAMQueueEntry> entries, ByteBuffer metaBuff) throws InterruptedException {
-    L1DataSpace promoted = guests;
-    List<RAMQueueEntry> arrivals = new ArrayList<>(entries.size());
+    L1DataSpace space = dataSpace;
+    List<RAMQueueEntry> queued = new ArrayList<>(entries.size());
     long bytes = 0;
     for (RAMQueueEntry entry : entries) {
-      arrivals.add(new Arrival(entry));
+      queued.add(new L1QueueEntry(this, entry));
       bytes += bucketSizeFor(entry.getData());
     }
-    if (promoted != null) {
-      promoted.adapt(bytes);
+    if (space != null) {
+      space.adapt(bytes);
     }
-    super.write(arrivals, metaBuff);
-  }
-
-  /** A block that is being written by a writer thread. */
-  private final class Arrival extends RAMQueueEntry {
-    private final RAMQueueEntry entry;
-
-    Arrival(RAMQueueEntry entry) {
-      super(entry.getKey(), entry.getData(), 0, false, false);
-      this.entry = entry;
-    }
-
-    @Override
-    public BucketEntry writeToCache(IOEngine engine, BucketAllocator allocator,
-      LongAdder realSize, Function<BucketEntry, ByteBuffAllocator.Recycler> createRecycler,
-      ByteBuffer metaBuff) throws IOException {
-      while (true) {
-        try {
-          // Only one of the two entries owns the place, and is watched for leaks.
-          BucketEntry written = entry.writeToCache(engine, allocator, realSize,
-            unowned -> ByteBuffAllocator.NONE, metaBuff);
-          return written == null ? null : owner(written, createRecycler);
-        } catch (CacheFullException e) {
-          L1DataSpace promoted = guests;
-          if (promoted == null || !promoted.makePlaceForMeta(bucketSizeFor(entry.getData()))) {
-            withoutPlace.add(Thread.currentThread());
-            throw e;
-          }
-        }
-      }
-    }
-
-    private L1Entry owner(BucketEntry written,
-      Function<BucketEntry, ByteBuffAllocator.Recycler> createRecycler) {
-      L1Entry owner = new L1Entry(written.offset(), written.getLength(),
-        written.getOnDiskSizeWithHeader(), 0,
-        written.getPriority() == BlockPriority.MEMORY, createRecycler, written.allocator);
-      owner.deserializerIndex = written.deserializerIndex;
-      return owner;
-    }
+    super.write(queued, metaBuff);
   }
 
   /**
-   * @param victimCache where meta blocks go that are evicted for lack of space or find no place in
-   *                    the writer queue; a {@link CacheTier}
+   * Evicts data blocks for a meta block that found no space. If there are none to evict, the
+   * {@link #freeSpace} that the calling writer thread requests next evicts meta blocks.
+   * @return whether anything was evicted
+   */
+  boolean makePlaceForMeta(Cacheable block) {
+    L1DataSpace space = dataSpace;
+    boolean made = space != null && space.makePlaceForMeta(bucketSizeFor(block));
+    if (!made) {
+      withoutPlace.add(Thread.currentThread());
+    }
+    return made;
+  }
+
+  /**
+   * @param victimCache receives the meta blocks that are evicted for lack of space or find the
+   *                    writer queue full; a {@link CacheTier}
    * @throws IllegalArgumentException if it is no tier, or there is one already
    */
   @Override
@@ -392,9 +293,9 @@ public class L1BucketCache extends BucketCacheTier
     boolean placeWanted = withoutPlace.remove(Thread.currentThread());
     long acceptable = acceptableSize();
     long over = getAllocator().getUsedSize() - acceptable;
-    L1DataSpace promoted = guests;
-    if (promoted != null && over > 0) {
-      long freed = promoted.policy().makeRoom(over);
+    L1DataSpace space = dataSpace;
+    if (space != null && over > 0) {
+      long freed = space.policy().makeRoom(over);
       if (!placeWanted && (freed >= over || getMetaPlaces() <= acceptable)) {
         return;
       }
@@ -403,21 +304,21 @@ public class L1BucketCache extends BucketCacheTier
       lastFragmented = System.nanoTime();
     }
     super.freeSpace(why);
-    adaptGuests();
+    adaptDataSpace();
   }
 
   /**
-   * Whether some bucket size has no place left although there is space elsewhere. Asked by a thread
-   * that found the tier full: if all sizes have places by now, another thread has just made them.
+   * Returns whether a bucket size is exhausted. Called by a thread that found the tier full: if all
+   * sizes have free items by now, another thread has just evicted blocks.
    */
   private boolean isOneSizeFull() {
     return Stream.of(getAllocator().getIndexStatistics()).anyMatch(size -> size.freeCount() == 0);
   }
 
-  private void adaptGuests() {
-    L1DataSpace promoted = guests;
-    if (promoted != null) {
-      promoted.adapt(0);
+  private void adaptDataSpace() {
+    L1DataSpace space = dataSpace;
+    if (space != null) {
+      space.adapt(0);
     }
   }
 
@@ -425,8 +326,8 @@ public class L1BucketCache extends BucketCacheTier
   public boolean evictBlock(BlockCacheKey key) {
     boolean evicted = super.evictBlock(key);
     if (evicted) {
-      // What a meta block leaves is room for data.
-      adaptGuests();
+      // Data may use the space of a meta block.
+      adaptDataSpace();
     }
     return evicted;
   }
@@ -434,14 +335,14 @@ public class L1BucketCache extends BucketCacheTier
   @Override
   public void onConfigurationChange(Configuration conf) {
     super.onConfigurationChange(conf);
-    adaptGuests();
+    adaptDataSpace();
   }
 
   @Override
   long getPressingSize() {
-    L1DataSpace promoted = guests;
+    L1DataSpace space = dataSpace;
     long used = super.getPressingSize();
-    return promoted == null ? used : Math.max(0, used - promoted.policy().getUsedBytes());
+    return space == null ? used : Math.max(0, used - space.policy().getUsedBytes());
   }
 
   @Override
@@ -460,13 +361,13 @@ public class L1BucketCache extends BucketCacheTier
     }
     String hfileName = key.getHfileName();
     long stamp = guard.moveStarts(hfileName);
-    Cacheable copy = stamp == FileEvictionGuard.BUSY ? null : copyOf(key);
+    Cacheable copy = stamp == FileEvictionGuard.BUSY ? null : VictimTransfer.copyOf(this, key);
     if (copy == null) {
       return super.evictBucketEntryIfNoRpcReferenced(key, entry);
     }
     try {
-      // Into the victim cache before it is out of this one, so that no lookup misses it between.
-      boolean moved = spill(victims, key, copy);
+      // Inserted there before it is removed here, so that no lookup misses it in between.
+      boolean moved = transfer.insert(victims, key, copy);
       boolean evicted = super.evictBucketEntryIfNoRpcReferenced(key, entry);
       if (moved && !guard.undisturbed(hfileName, stamp)) {
         victims.evictBlock(key);
@@ -478,77 +379,13 @@ public class L1BucketCache extends BucketCacheTier
   }
 
   /**
-   * Evicts without handing on. The superclass calls it for blocks of files that data tiering has
-   * found cold, which are to go from everywhere.
+   * Evicts without the victim cache. The superclass calls it for blocks of files that data tiering
+   * has found cold, which no tier is to keep.
    */
   @Override
   public boolean evictBlockIfNoRpcReferenced(BlockCacheKey key) {
     BucketEntry entry = backingMap.get(key);
     return entry != null && super.evictBucketEntryIfNoRpcReferenced(key, entry);
-  }
-
-  private boolean spill(CacheTier victims, BlockCacheKey key, Cacheable copy) {
-    try {
-      victimGetsOn = victims.awaitInsertion(key,
-        victimGetsOn ? TimeUnit.MILLISECONDS.toNanos(VICTIM_WAIT_MS) : 0);
-    } catch (InterruptedException e) {
-      // This cache shuts down, and the flag tells the writer thread, who evicts, to end.
-      Thread.currentThread().interrupt();
-      victimGetsOn = false;
-    }
-    if (victimGetsOn) {
-      victims.cacheBlock(key, copy);
-      if (victims.containsBlock(key)) {
-        spilled.increment();
-        spilledBytes.add(copy.getSerializedLength());
-        return true;
-      }
-    }
-    dropped.increment();
-    return false;
-  }
-
-  /** Returns a copy that the caller is to release, or null if the block is gone or unreadable. */
-  private Cacheable copyOf(BlockCacheKey key) {
-    Cacheable block = getBlock(key, false, true, false);
-    if (block == null) {
-      return null;
-    }
-    if (!ioEngine.usesSharedMemory()) {
-      // What such an engine reads is a copy already.
-      return block;
-    }
-    try {
-      return block instanceof HFileBlock ? copyOf((HFileBlock) block) : null;
-    } catch (IOException e) {
-      LOG.warn("Could not copy block {}, it is dropped", key, e);
-      return null;
-    } finally {
-      block.release();
-    }
-  }
-
-  private static HFileBlock copyOf(HFileBlock block) throws IOException {
-    ByteBuffAllocator allocator = block.getByteBuffAllocator();
-    ByteBuff source = block.getBufferReadOnly();
-    int length = source.limit();
-    ByteBuff target = allocator.allocate(length + HFileBlock.BLOCK_METADATA_SPACE);
-    boolean done = false;
-    try {
-      target.put(0, source, 0, length);
-      target.position(length);
-      byte[] metadata =
-        block.getMetaData(ByteBuffer.allocate(HFileBlock.BLOCK_METADATA_SPACE)).array();
-      target.put(metadata);
-      target.rewind();
-      HFileBlock copy = (HFileBlock) block.getDeserializer().deserialize(target, allocator);
-      done = true;
-      return copy;
-    } finally {
-      if (!done) {
-        target.release();
-      }
-    }
   }
 
   @Override
@@ -563,24 +400,24 @@ public class L1BucketCache extends BucketCacheTier
     gauges.accept("RejectedPromotionCount", ofPolicy(PromotionPolicy::getRejectedCount));
     gauges.accept("DemotedBlockCount", ofPolicy(PromotionPolicy::getDemotedCount));
     gauges.accept("DataCapacity", ofPolicy(PromotionPolicy::getCapacity));
-    gauges.accept("UnplacedPromotionCount", ofGuests(L1DataSpace::getUnplacedCount));
-    gauges.accept("ReassignedBucketCount", ofGuests(L1DataSpace::getReassignedCount));
+    gauges.accept("UnplacedPromotionCount", ofDataSpace(L1DataSpace::getUnplacedCount));
+    gauges.accept("ReassignedBucketCount", ofDataSpace(L1DataSpace::getReassignedCount));
   }
 
   private LongSupplier ofPolicy(ToLongFunction<PromotionPolicy> value) {
-    return ofGuests(promoted -> value.applyAsLong(promoted.policy()));
+    return ofDataSpace(space -> value.applyAsLong(space.policy()));
   }
 
-  private LongSupplier ofGuests(ToLongFunction<L1DataSpace> value) {
+  private LongSupplier ofDataSpace(ToLongFunction<L1DataSpace> value) {
     return () -> {
-      L1DataSpace promoted = guests;
-      return promoted == null ? 0 : value.applyAsLong(promoted);
+      L1DataSpace space = dataSpace;
+      return space == null ? 0 : value.applyAsLong(space);
     };
   }
 
   /**
-   * Stops the threads first that may be handing a victim on, and would else give up blocks that the
-   * superclass gives up as well.
+   * Stops the threads first that may be moving a victim, and would otherwise release blocks that
+   * the superclass releases as well.
    */
   @Override
   public void shutdown() {
@@ -600,23 +437,23 @@ public class L1BucketCache extends BucketCacheTier
       Thread.currentThread().interrupt();
     }
     super.shutdown();
-    // What readers put into the queue meanwhile.
+    // Blocks that readers have queued meanwhile.
     ramCache.delegate.keySet().forEach(this::removeFromRamCache);
   }
 
-  /** Returns how many meta blocks went to the victim cache when their place was needed. */
+  /** Returns how many meta blocks were moved to the victim cache for lack of space. */
   public long getSpilledCount() {
-    return spilled.sum();
+    return transfer.getSpilledCount();
   }
 
   /** Returns the bytes of the blocks that {@link #getSpilledCount} counts. */
   public long getSpilledBytes() {
-    return spilledBytes.sum();
+    return transfer.getSpilledBytes();
   }
 
-  /** Returns how many meta blocks were dropped because the victim cache did not take them. */
+  /** Returns how many meta blocks were dropped because the victim cache did not accept them. */
   public long getDroppedCount() {
-    return dropped.sum();
+    return transfer.getDroppedCount();
   }
 
   /** Returns how many meta blocks were evicted for data because they were idle. */
@@ -625,7 +462,7 @@ public class L1BucketCache extends BucketCacheTier
     return blocks == null ? 0 : blocks.getEvictedCount();
   }
 
-  /** Returns how many blocks found the writer queue full and went to the victim cache at once. */
+  /** Returns how many blocks found the writer queue full and were passed to the victim cache. */
   public long getRejectedCount() {
     return rejected.sum();
   }

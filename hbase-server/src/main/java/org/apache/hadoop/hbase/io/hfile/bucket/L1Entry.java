@@ -26,9 +26,8 @@ import org.apache.hadoop.hbase.io.hfile.SharedBlockView;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * A block's place in a {@link L1BucketCache}. Where the engine's memory is the readers'
- * too, the entry keeps what is needed to hand out the block again; see {@link SharedBlockView}.
- * Thread-safe.
+ * A block's place in a {@link L1BucketCache}. If readers share the memory of the engine, the entry
+ * keeps what is needed to return the block again; see {@link SharedBlockView}. Thread-safe.
  */
 @InterfaceAudience.Private
 final class L1Entry extends BucketEntry {
@@ -36,7 +35,7 @@ final class L1Entry extends BucketEntry {
   private volatile SharedBlockView inPlace;
 
   /**
-   * @param accessCounter the higher, the later its turn to go for lack of space comes
+   * @param accessCounter the higher, the later it is evicted for lack of space
    */
   L1Entry(long offset, int length, int onDiskSizeWithHeader, long accessCounter,
     boolean inMemory, Function<BucketEntry, ByteBuffAllocator.Recycler> createRecycler,

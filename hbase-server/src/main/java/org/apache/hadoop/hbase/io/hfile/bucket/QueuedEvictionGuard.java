@@ -23,9 +23,9 @@ import org.apache.yetus.audience.InterfaceAudience;
 import org.apache.hbase.thirdparty.io.netty.util.IllegalReferenceCountException;
 
 /**
- * Keeps a block for as long as it is written. The reference of the queue goes when the block is
- * evicted, which may be before the writer gets to it, when there is nothing to write any more, or
- * meanwhile, when its buffer would be another's while it is still copied from.
+ * Keeps a block for as long as it is written. An eviction releases the reference of the queue. If
+ * that happens before the writer takes the block, there is nothing to write; if it happens during
+ * the write, the buffer would be reused while it is copied.
  * <p>
  * Stateless.
  */

@@ -32,7 +32,8 @@ import org.apache.yetus.audience.InterfaceAudience;
  * where no pool is in use, it is {@link ByteBuffAllocator#HEAP}, where each read allocates a whole
  * block.
  * <p>
- * Thread-safe. A buffer goes back to where it came from, whatever the pool is by then.
+ * Thread-safe. A buffer is returned to the pool that it was allocated from, even if the pool has
+ * changed.
  */
 @InterfaceAudience.Private
 public final class RecoveredEntryAllocator extends ByteBuffAllocator {

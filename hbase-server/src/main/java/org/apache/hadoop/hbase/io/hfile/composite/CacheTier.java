@@ -65,7 +65,7 @@ public interface CacheTier extends BlockCache {
 
   /**
    * Visits the key of each block held for a file, those that still wait to be written included. A
-   * key may be visited twice, and a block that comes or goes meanwhile may be missed.
+   * key may be visited twice, and a block that is inserted or evicted meanwhile may be missed.
    */
   void forEachBlockOf(String hfileName, Consumer<BlockCacheKey> visitor);
 

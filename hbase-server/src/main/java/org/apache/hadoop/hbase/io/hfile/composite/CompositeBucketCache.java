@@ -39,8 +39,8 @@ import org.slf4j.LoggerFactory;
  * Two tiers behind one block cache, neither of them on the heap: index, bloom and other meta blocks
  * live in the first (memory), data blocks in the second (usually a device).
  * <ul>
- * <li>A block goes where its own type says; the type in its key is a guess of the caller's and is
- * corrected on insertion.</li>
+ * <li>The tier of a block depends on the type of the block; the type in its key is a guess of the
+ * caller's and is corrected on insertion.</li>
  * <li>A lookup asks both tiers, whatever the key's type: the first one first, unless data is wanted
  * and none is promoted. A hit counts where it was found; a miss counts once, in the tier the key's
  * type would have it in.</li>
@@ -53,15 +53,15 @@ import org.slf4j.LoggerFactory;
  * <li>A data block found in L2 is copied into L1 if a {@link PromotionPolicy}
  * finds it worth more than what it would displace there, and if its place is not needed for meta
  * blocks. It leaves again without being written anywhere.</li>
- * <li>A data block that a read has missed goes to L2 if {@link ReadMissAdmission}
- * admits it; every other insertion is admitted.</li>
+ * <li>A data block that a read has missed is inserted into L2 if {@link ReadMissAdmission} admits
+ * it; every other insertion is admitted.</li>
  * <li>A meta block in L1 that was not accessed for some minutes is moved to the
  * second while data wants its place.</li>
  * <li>An eviction reaches both tiers, and {@link FileEvictionGuard} sees to the blocks that move at
  * that moment.</li>
  * </ul>
- * It is a {@link CombinedBlockCache} to everything that asks: the tiers are its first and second
- * level. The first cannot be resized and takes nothing of the heap's share for block cache.
+ * It is a {@link CombinedBlockCache}, whose L1 and L2 are the tiers. L1 cannot be resized and takes
+ * nothing of the heap's share for block cache.
  * Thread-safe. See HBASE-23296.
  */
 @InterfaceAudience.Private
@@ -135,8 +135,9 @@ public class CompositeBucketCache extends CombinedBlockCache {
   }
 
   /**
-   * Whether a block comes from a read that is to be filtered. Prefetch and cache-on-write offer to
-   * wait. What is to stay in memory, as hbase:meta, is few and worth its place at once.
+   * Returns whether an insertion is due to a read miss and may be rejected. Prefetch and
+   * cache-on-write offer to wait. Blocks with in-memory priority, as of hbase:meta, are few and are
+   * always admitted.
    */
   private static boolean isReadMiss(boolean inMemory, boolean waitWhenCache) {
     return !inMemory && !waitWhenCache;

@@ -25,11 +25,11 @@ import org.apache.yetus.audience.InterfaceAudience;
  * <p>
  * Evicting a file walks the tiers one after the other. A copy on its way from a tier that is still
  * to be walked to one that was walked already would be found in neither and stay behind for good:
- * the blocks of a closed file are not accessed again. So an eviction is announced before the first
- * tier and after the last ({@link #evictionStarts}, {@link #evictionEnds}), and whoever moves a
- * block takes a stamp before it reads the source ({@link #moveStarts}) and, once the copy is in the
- * target, asks whether an eviction came in between ({@link #undisturbed}); if one did, the mover
- * evicts its own copy.
+ * the blocks of a closed file are not accessed again. So an eviction is announced before any tier
+ * is walked and after all have been ({@link #evictionStarts}, {@link #evictionEnds}). The thread
+ * that moves a block takes a stamp before it reads the source ({@link #moveStarts}) and, once the
+ * copy is in the target, checks whether there was an eviction in between ({@link #undisturbed}); if
+ * so, it evicts its own copy.
  * <p>
  * Why that is enough: an eviction that starts after the mover's last question finds the copy in the
  * target by itself, one that started earlier is seen by it, and none is in flight when the stamp is

@@ -28,7 +28,7 @@ import org.apache.yetus.audience.InterfaceAudience;
 
 /**
  * Promotes a block if it is accessed more often than the blocks that would have to make room for
- * it, taken together, by a margin that a copy is worth. So one pass over cold data promotes next to
+ * it, taken together, by a margin that a copy is worth. So one scan of cold data promotes next to
  * nothing, and a large block has to be worth the many small ones that it displaces.
  * <p>
  * How often blocks are accessed is a {@link FrequencySketch}'s estimate, over cached and uncached
@@ -41,21 +41,17 @@ import org.apache.yetus.audience.InterfaceAudience;
  * <b>Shortages.</b> Where places come in sizes, those of one size may all be taken while others are
  * not. A block of that size then has to displace one of its own size, whatever room there is, as
  * nothing else would give it a place; and how often such blocks are missed is counted
- * (see {@link MissedHitCounter}) for the tier, which can turn places of one size into another's.
+ * (see {@link MissedHitCounter}) for the tier, which can reassign buckets from one size to another.
  * <p>
  * <b>Bursts.</b> Several rows of one block are often accessed one after the other. That says
  * nothing about the block's future, so a block accessed again within as many reads as about one
  * in {@value #BLOCKS_PER_RECENT} of the blocks that fit is counted, and considered, only each
  * {@value #REPEATS_PER_COUNT}th time; a block that is the only one accessed is promoted by that.
  * <p>
- * <b>How much of the past counts.</b> Where the same blocks stay hot, the longer the sketch
- * remembers the better; where they change, an old favourite is in the way. No fixed memory serves
- * both. So the policy runs in miniature beside itself, on a sample of the blocks and as large a
- * share of the room, once for each memory that might suit; what serves the sample best is taken
- * over. A promotion counts against that as {@link #PROMOTION_COST} of a hit, as it is a copy. With
- * a long memory goes a margin: where much is remembered, a candidate that is ahead by one is ahead
- * by chance; where little is, one is all that tells the new from the old. So where all blocks are
- * accessed equally often, few are promoted.
+ * <b>Memory.</b> If the same blocks stay hot, a sketch with a long memory serves best; if the hot
+ * blocks change, a short one does. {@link MiniatureSimulations} choose it, and with it the margin:
+ * if much is remembered, a candidate is one ahead by chance; if little is, one is all that tells
+ * the new from the old. So if all blocks are accessed equally often, few are promoted.
  * <p>
  * Thread-safe. No lock is taken for a hit, nor, once the tier is full, for all but a few of the
  * blocks that are turned away, save that one in some hundreds of blocks is also looked up in the
@@ -73,11 +69,11 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
   static final double PROMOTION_COST = 0.5;
 
   /** Memories to choose from: increments, for each block that fits, between two halvings. */
-  private static final double[] MEMORIES = { 1.25, 2.5, 5, 20 };
+  static final double[] MEMORIES = { 1.25, 2.5, 5, 20 };
   /** What a candidate has to be counted above its victims to be worth a copy, for each memory. */
-  private static final int[] MARGINS = { 0, 0, 1, 2 };
+  static final int[] MARGINS = { 0, 0, 1, 2 };
   /** Which of them is in use until the miniatures know better. */
-  private static final int DEFAULT_MEMORY = 2;
+  static final int DEFAULT_MEMORY = 2;
 
   /** Above this frequency a tie may be promoted. */
   private static final int WARM = 5;
@@ -100,7 +96,7 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
   private final AtomicLongArray recent;
   private final VictimSampler hot;
   private final Eviction eviction;
-  private final Miniatures miniatures;
+  private final MiniatureSimulations miniatures;
   private final long usable;
   private final long dataMax;
   private final int averageBlockSize;
@@ -110,7 +106,7 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
   private volatile long capacity;
   private final AtomicLong used = new AtomicLong();
   private final AtomicBoolean shrinking = new AtomicBoolean();
-  private final AtomicInteger turn = new AtomicInteger();
+  private final AtomicInteger nextPart = new AtomicInteger();
   /** One for each size of which all places are taken; replaced when one begins or ends. */
   private volatile MissedHitCounter[] shortages = new MissedHitCounter[0];
   /** Races lose a step now and then, which harms nothing. */
@@ -136,7 +132,11 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
     this(usable, dataMax, averageBlockSize, sketchBlocks, eviction, seed, true);
   }
 
-  private FrequencyPromotionPolicy(long usable, long dataMax, int averageBlockSize,
+  /**
+   * @param eviction null if nothing is evicted from: in a simulation
+   * @param adaptive whether simulations choose the memory
+   */
+  FrequencyPromotionPolicy(long usable, long dataMax, int averageBlockSize,
     long sketchBlocks, Eviction eviction, long seed, boolean adaptive) {
     this.usable = usable;
     this.dataMax = Math.min(dataMax, usable);
@@ -150,7 +150,9 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
     this.recent = new AtomicLongArray(Integer.highestOneBit(
       Math.max(1, Math.min(MAX_RECENT, blocks / BLOCKS_PER_RECENT))));
     this.miniatures =
-      adaptive && blocks >= Miniatures.MIN_BLOCKS ? new Miniatures(blocks, seed) : null;
+      adaptive && blocks >= MiniatureSimulations.MIN_BLOCKS
+        ? new MiniatureSimulations(this, blocks, seed)
+        : null;
     setPeriod();
   }
 
@@ -164,6 +166,23 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
     if (miniatures != null) {
       miniatures.access(key, hash, size);
     }
+  }
+
+  /** Counts an access to a block of L1 in a simulation; false if it is not there. */
+  boolean simulateHit(BlockCacheKey key, long hash) {
+    boolean hit = hot.contains(key, hash);
+    if (hit) {
+      sketch.increment(hash);
+    }
+    return hit;
+  }
+
+  long maxDataBytes() {
+    return dataMax;
+  }
+
+  int averageBlockSize() {
+    return averageBlockSize;
   }
 
   @Override
@@ -181,7 +200,8 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
     return false;
   }
 
-  private boolean promotes(BlockCacheKey key, long hash, int size) {
+  /** Returns whether a block that was accessed in L2 is promoted. */
+  boolean promotes(BlockCacheKey key, long hash, int size) {
     if (!isLargeEnough(key, hash, sketch.increment(hash), size)) {
       return false;
     }
@@ -326,7 +346,7 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
     onRemoved(key, FrequencySketch.hash(key));
   }
 
-  /** Evicts where there is no tier to evict from, in a miniature. */
+  /** Evicts where there is no tier to evict from, in a simulation. */
   private boolean forget(BlockCacheKey key) {
     onRemoved(key);
     return true;
@@ -344,7 +364,7 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
     setCapacity(Math.max(0, Math.min(dataMax, usable - metaBytes)));
   }
 
-  private void setCapacity(long bytes) {
+  void setCapacity(long bytes) {
     capacity = bytes;
     // One thread makes room for all; what it cannot free, the next call tries again.
     while (used.get() > capacity && shrinking.compareAndSet(false, true)) {
@@ -366,7 +386,7 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
     int failures = 0;
     // Each part failed twice: the remaining blocks are being read.
     while (freed < bytes && failures < 2 * hot.parts()) {
-      VictimSampler.Victim victim = hot.take(turn.getAndIncrement());
+      VictimSampler.Victim victim = hot.take(nextPart.getAndIncrement());
       long size = victim == null ? 0 : evict(victim);
       freed += size;
       failures = size == 0 ? failures + 1 : 0;
@@ -415,112 +435,15 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
     setPeriod();
   }
 
-  private void setPeriod() {
+  /** Adapts the period of the sketch to the memory and the blocks that fit. */
+  void setPeriod() {
     sketch.setPeriod((long) (memory * blocksThatFit()));
   }
 
   /** About how many blocks fill the capacity, going by those that are there if they are enough. */
-  private long blocksThatFit() {
+  long blocksThatFit() {
     long bytes = used.get();
     long size = bytes < capacity / 2 ? averageBlockSize : bytes / Math.max(1, hot.count());
     return Math.max(1, capacity / Math.max(1, size));
-  }
-
-  /** The same policy on a sample of the blocks, once for each memory. */
-  private final class Miniatures {
-    private static final int MIN_BLOCKS = 512;
-    /** What each miniature holds, if there are that many blocks. */
-    private static final int BLOCKS = 2048;
-    private static final int MIN_SCALE = 4;
-    /** Accesses, for each block that a miniature holds, before the memories are compared. */
-    private static final int ACCESSES_PER_BLOCK = 5;
-    /** How much of an earlier comparison stays in the next. */
-    private static final double INERTIA = 0.85;
-    /** What another memory has to be better by, in hits per access, to be taken. */
-    private static final double ADVANTAGE = 0.002;
-
-    private final int scale;
-    private final Miniature[] all = new Miniature[MEMORIES.length];
-    private final AtomicLong accesses = new AtomicLong();
-    private final AtomicBoolean comparing = new AtomicBoolean();
-    private volatile long accessesToCompare;
-    private int chosen = DEFAULT_MEMORY;
-
-    Miniatures(int blocks, long seed) {
-      this.scale = Math.max(MIN_SCALE, blocks / BLOCKS);
-      for (int i = 0; i < all.length; i++) {
-        all[i] = new Miniature(seed, i);
-      }
-      this.accessesToCompare = ACCESSES_PER_BLOCK * (long) (blocks / scale);
-    }
-
-    void access(BlockCacheKey key, long hash, int size) {
-      // Other bits than the sketch and the table of hot blocks go by, or the sample would crowd
-      // in a part of theirs.
-      long sample = (hash * 0x9E37_79B9_7F4A_7C15L) >>> 32;
-      if (sample * scale >>> 32 != 0) {
-        return;
-      }
-      for (Miniature miniature : all) {
-        miniature.access(key, hash, size);
-      }
-      if (
-        accesses.incrementAndGet() >= accessesToCompare && comparing.compareAndSet(false, true)
-      ) {
-        try {
-          compare(accesses.getAndSet(0));
-        } finally {
-          comparing.set(false);
-        }
-      }
-    }
-
-    private void compare(long sampled) {
-      int best = chosen;
-      for (int i = 0; i < all.length; i++) {
-        all[i].rate(sampled, capacity / scale);
-        if (all[i].score > all[best].score) {
-          best = i;
-        }
-      }
-      if (all[best].score > all[chosen].score + ADVANTAGE) {
-        chosen = best;
-      }
-      setMemory(MEMORIES[chosen], MARGINS[chosen]);
-      accessesToCompare = ACCESSES_PER_BLOCK * Math.max(1, blocksThatFit() / scale);
-    }
-
-    private final class Miniature {
-      private final FrequencyPromotionPolicy policy;
-      private final LongAdder hits = new LongAdder();
-      private long promotionsBefore;
-      private volatile double score;
-
-      Miniature(long seed, int choice) {
-        long room = Math.max(1, dataMax / scale);
-        long blocks = Math.max(1, room / averageBlockSize);
-        this.policy = new FrequencyPromotionPolicy(room, room, averageBlockSize, 2 * blocks, null,
-          seed, false);
-        policy.setMemory(MEMORIES[choice], MARGINS[choice]);
-      }
-
-      void access(BlockCacheKey key, long hash, int size) {
-        if (policy.hot.contains(key, hash)) {
-          policy.sketch.increment(hash);
-          hits.increment();
-        } else {
-          policy.promotes(key, hash, size);
-        }
-      }
-
-      void rate(long accesses, long room) {
-        long promotions = policy.getPromotedCount();
-        double gain = hits.sumThenReset() - PROMOTION_COST * (promotions - promotionsBefore);
-        promotionsBefore = promotions;
-        score = INERTIA * score + (1 - INERTIA) * gain / accesses;
-        policy.setCapacity(room);
-        policy.setPeriod();
-      }
-    }
   }
 }

@@ -37,9 +37,9 @@ import org.apache.yetus.audience.InterfaceAudience;
  * <p>
  * <b>Ageing.</b> All counters are halved each time a given number of increments has been counted
  * ({@link #setPeriod}). The shorter the period, the closer a frequency is to plain recency. No
- * thread walks the table to halve it: the age goes up by one, and each long is shifted when it is
- * next looked at. A long that nobody touches for sixteen ages shows old counts again; with any
- * period that makes sense it is touched long before.
+ * thread walks the table to halve it: the age is incremented, and each long is shifted at its next
+ * access. A long that is not accessed for sixteen ages shows old counts again; with any reasonable
+ * period it is accessed long before.
  * <p>
  * <b>Threads.</b> All methods are thread-safe and none takes a lock. An increment that races with
  * another on the same long may be lost; a counter is never torn and never leaves its range. The

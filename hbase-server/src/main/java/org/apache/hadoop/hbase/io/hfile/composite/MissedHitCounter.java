@@ -40,7 +40,7 @@ final class MissedHitCounter {
   static final int SLOTS_PER_BLOCK = 8;
   private static final int MIN_SLOTS = 1 << 12;
   private static final int COUNT_BITS = 20;
-  /** The low bits of a hash say where it goes, so that they need not be kept. */
+  /** The low bits of a hash are those of its slot, so that they need not be kept. */
   private static final int MAX_SLOTS = 1 << COUNT_BITS;
   private static final long MAX_COUNTED = (1L << COUNT_BITS) - 1;
 

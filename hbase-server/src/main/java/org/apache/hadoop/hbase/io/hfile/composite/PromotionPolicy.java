@@ -46,7 +46,7 @@ import org.apache.yetus.audience.InterfaceAudience;
 @InterfaceAudience.Private
 public interface PromotionPolicy {
 
-  /** How the policy has L1 give up a block. */
+  /** How the policy evicts a block from L1. */
   @InterfaceAudience.Private
   interface Eviction {
     /**

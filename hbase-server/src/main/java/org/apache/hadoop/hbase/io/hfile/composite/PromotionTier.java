@@ -22,16 +22,16 @@ import org.apache.hadoop.hbase.io.hfile.Cacheable;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * A fast tier that takes copies of data blocks of a slower one into the room that its own blocks
- * leave. The tier's own blocks come first: a copy goes when its place is needed, is not handed on
- * to another tier, and evicts none of the tier's own but those that are idle. Thread-safe.
+ * A tier that caches copies of data blocks of a slower tier in the space that its own blocks leave.
+ * The tier's own blocks have priority: a copy is evicted when its space is needed, is not moved to
+ * another tier, and causes the eviction of idle blocks only. Thread-safe.
  */
 @InterfaceAudience.Private
 public interface PromotionTier extends CacheTier {
 
   /**
-   * Sets how much of the tier copies may take. Those that are beyond it are evicted, but for what
-   * is being read at this moment, which goes when its place is needed.
+   * Sets how much of the tier copies may take. Those beyond it are evicted, except for copies that
+   * are being read, which are evicted when their space is needed.
    * @param share of the capacity, 0 to 1; 0 if there are to be none
    * @return what decides which blocks are worth a copy; null if the share is 0
    */

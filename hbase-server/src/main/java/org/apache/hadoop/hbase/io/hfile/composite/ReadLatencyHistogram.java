@@ -24,8 +24,8 @@ import java.util.concurrent.atomic.AtomicLongArray;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * How long a tier takes to hand out a block: a histogram of times, of which the last minute is
- * summed up at intervals, so that all who ask see the same and nobody's asking resets anything.
+ * A histogram of the times that a tier takes to return a block. The last minute is summed up at
+ * intervals, so that all readers of the percentiles see equal values and none resets them.
  * <p>
  * Times are counted in buckets of a sixteenth of a power of two: a percentile is the upper end of
  * its bucket and at most 6.25 % above the true value. To time a read takes about 50 ns, most of it

@@ -24,11 +24,11 @@ import org.apache.hadoop.hbase.io.hfile.BlockType;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * How many blocks a tier stores and how many bytes they have, by type and by file. The tier says
- * what comes before it can go again, and what goes after it has gone, each with the same file,
- * category and length; so the figures are exact whenever nothing comes or goes, and never below
- * zero. Reading them is cheap, whatever the tier holds: O(1) by category and O(files) by file.
- * Thread-safe; nobody waits for a reader.
+ * How many blocks a tier stores and how many bytes they have, by type and by file. The tier reports
+ * a block before it can be evicted, and reports its removal afterwards, with equal file, category
+ * and length; so the figures are exact while there is no insertion or eviction, and never below
+ * zero. Reading them costs O(1) by category and O(files) by file. Thread-safe; no thread waits for
+ * a reader.
  */
 @InterfaceAudience.Private
 public final class TierBlockCounts {
@@ -121,7 +121,7 @@ public final class TierBlockCounts {
     return sum;
   }
 
-  /** Visits each file of which something is stored; one that comes or goes now may be missed. */
+  /** Visits each file with stored blocks; one that changes meanwhile may be missed. */
   public void forEachFile(FileVisitor visitor) {
     files.forEach((name, use) -> visitor.visit(name, use.blocks, use.bytes));
   }

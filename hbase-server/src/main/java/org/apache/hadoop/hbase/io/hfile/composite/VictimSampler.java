@@ -22,9 +22,8 @@ import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * The keys and sizes of the data blocks in a fast tier, with a cheap answer to "which of them is
- * seldom accessed?": the least frequent of a few that are looked at. There is no order to keep
- * up, so a hit does not come here at all.
+ * The keys and sizes of the data blocks in L1, and a cheap way to find one that is seldom accessed:
+ * the least frequent of a small sample. There is no order to maintain, so a hit costs nothing here.
  * <p>
  * A hash table in parts; each part is three arrays with open addressing (linear probing, deletion
  * by shifting back) under a lock of its own, held for a few hundred nanoseconds. Each block takes
@@ -208,11 +207,11 @@ final class VictimSampler {
 
   /**
    * Takes a victim for no particular candidate, marked as leaving.
-   * @param turn which part to look at; a caller that comes again raises it by one
+   * @param number selects the part; successive calls pass successive numbers
    * @return null if that part has none
    */
-  Victim take(int turn) {
-    Part part = parts[turn & (parts.length - 1)];
+  Victim take(int number) {
+    Part part = parts[number & (parts.length - 1)];
     synchronized (part) {
       Victim victim = part.next(null, ANY_SIZE);
       if (victim != null) {

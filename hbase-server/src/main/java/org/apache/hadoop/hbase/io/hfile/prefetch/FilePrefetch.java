@@ -22,28 +22,18 @@ import java.io.InterruptedIOException;
 import java.util.concurrent.atomic.LongAdder;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
-import org.apache.hadoop.hbase.NamespaceDescriptor;
-import org.apache.hadoop.hbase.TableName;
-import org.apache.hadoop.hbase.io.FSDataInputStreamWrapper;
-import org.apache.hadoop.hbase.io.HFileLink;
 import org.apache.hadoop.hbase.io.hfile.BlockCache;
-import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
 import org.apache.hadoop.hbase.io.hfile.BlockPositions;
 import org.apache.hadoop.hbase.io.hfile.BlockPositions.Blocks;
 import org.apache.hadoop.hbase.io.hfile.BlockType;
 import org.apache.hadoop.hbase.io.hfile.BlockType.BlockCategory;
 import org.apache.hadoop.hbase.io.hfile.CacheConfig;
 import org.apache.hadoop.hbase.io.hfile.CacheStats;
-import org.apache.hadoop.hbase.io.hfile.Cacheable;
 import org.apache.hadoop.hbase.io.hfile.HFile;
 import org.apache.hadoop.hbase.io.hfile.HFileBlock;
 import org.apache.hadoop.hbase.io.hfile.HFileInfo;
-import org.apache.hadoop.hbase.io.hfile.HFileStreamReader;
 import org.apache.hadoop.hbase.io.hfile.PrefetchExecutor;
-import org.apache.hadoop.hbase.io.hfile.ReaderContext;
-import org.apache.hadoop.hbase.io.hfile.ReaderContextBuilder;
 import org.apache.hadoop.hbase.io.hfile.bucket.BucketCache;
-import org.apache.hadoop.hbase.regionserver.StoreFileInfo;
 import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -87,22 +77,16 @@ public final class FilePrefetch implements Runnable {
     FAILED
   }
 
-  /** Maximum gap in bytes between two data blocks that are read from one stream. */
-  private static final long STREAM_GAP = 1 << 20;
-
   private final Path path;
   private final long length;
-  private final HFile.Reader reader;
   private final HFileInfo fileInfo;
   private final CacheConfig cacheConf;
   private final Configuration conf;
   private final BlockCache cache;
   private final BlockPositions positions;
   private final boolean whole;
-  /**
-   * The name under which blocks of the referenced file are cached; null if this is not a reference.
-   */
-  private final String referredTo;
+  private final CachedFileBlocks cached;
+  private final PrefetchBlockReader blockReader;
 
   private final LongAdder plannedBytes = new LongAdder();
   private final LongAdder prefetchedBytes = new LongAdder();
@@ -113,13 +97,8 @@ public final class FilePrefetch implements Runnable {
   private volatile Phase phase = Phase.META;
   private volatile Outcome outcome;
   private volatile boolean cancelled;
-  private volatile boolean reading;
-  /** Start of the read in progress. */
-  private volatile long readStart;
 
   // Accessed by the thread that runs this prefetch.
-  private HFile.Reader stream;
-  private long endOfLastRead;
   private boolean checking;
   private boolean full;
   private int metaBlocks;
@@ -127,7 +106,6 @@ public final class FilePrefetch implements Runnable {
 
   private FilePrefetch(HFile.Reader reader, BlockPositions positions, CacheConfig cacheConf,
     Configuration conf) {
-    this.reader = reader;
     this.path = reader.getPath();
     this.fileInfo = reader.getHFileInfo();
     this.length = reader.getContext().getFileSize();
@@ -136,7 +114,8 @@ public final class FilePrefetch implements Runnable {
     this.conf = conf;
     this.cache = cacheConf.getBlockCache().get();
     this.whole = length <= PrefetchLimit.of(conf);
-    this.referredTo = referredTo(path.getName());
+    this.cached = new CachedFileBlocks(cache, reader, cacheConf.isInMemory());
+    this.blockReader = new PrefetchBlockReader(reader, cacheConf, conf);
     plannedBytes.add(whole
       ? positions.end()
       : positions.generalBloom().size() + positions.deleteFamilyBloom().size()
@@ -162,14 +141,6 @@ public final class FilePrefetch implements Runnable {
         reader.getPath(), e);
     }
     return null;
-  }
-
-  private static String referredTo(String name) {
-    if (!StoreFileInfo.isReference(name)) {
-      return null;
-    }
-    String file = StoreFileInfo.getReferredToRegionAndFile(name).getSecond();
-    return HFileLink.isHFileLink(file) ? HFileLink.getReferencedHFileName(file) : file;
   }
 
   /** Performs all phases from the beginning, and notifies {@link PrefetchExecutor} at the end. */
@@ -221,7 +192,7 @@ public final class FilePrefetch implements Runnable {
       }
     } finally {
       if (next == Phase.DONE) {
-        closeStream();
+        blockReader.closeStream();
         outcome = end;
       }
       phase = next;
@@ -237,7 +208,7 @@ public final class FilePrefetch implements Runnable {
     if (!whole || positions.root().count() == 0) {
       return false;
     }
-    if (cache.getFullyCachedFiles().map(files -> files.containsKey(path.getName())).orElse(false)) {
+    if (cached.isFullyCached(false)) {
       cachedBytes.add(Math.max(0, positions.end() - prefetchedBytes.sum() - cachedBytes.sum()));
       return false;
     }
@@ -278,13 +249,13 @@ public final class FilePrefetch implements Runnable {
       checkCancelled();
       long offset = blocks.offset(i);
       int size = blocks.size(i);
-      if (isCached(offset, type) || takeOver(offset, type)) {
+      if (cached.contains(offset, type) || takeOver(offset, type)) {
         countCached(size);
         continue;
       }
       pace.beforeRead(this, size);
       // Through the cache, so that a concurrent get of the block does not read it again.
-      readMeta(offset, size, type).release();
+      blockReader.readMeta(offset, size, type).release();
       takeBackIfCancelled(offset, type);
       countPrefetched(size);
     }
@@ -294,7 +265,7 @@ public final class FilePrefetch implements Runnable {
   private Blocks below(Blocks blocks, int i, BlockType type)
     throws IOException, InterruptedException {
     checkCancelled();
-    HFileBlock block = readMeta(blocks.offset(i), blocks.size(i), type);
+    HFileBlock block = blockReader.readMeta(blocks.offset(i), blocks.size(i), type);
     try {
       takeBackIfCancelled(blocks.offset(i), type);
       return BlockPositions.below(block);
@@ -303,38 +274,18 @@ public final class FilePrefetch implements Runnable {
     }
   }
 
-  /**
-   * Shares a cached block of the referenced file, for caches that do not resolve references.
-   * @return whether there was one
-   */
+  /** Returns whether the cache has a block now since it had that of the referenced file. */
   private boolean takeOver(long offset, BlockType type) {
-    if (referredTo == null) {
+    if (!cached.insertReferenced(offset, type)) {
       return false;
-    }
-    boolean primary = reader.isPrimaryReplicaReader();
-    Cacheable block =
-      cache.getBlock(new BlockCacheKey(referredTo, offset, primary, type), true, true, false);
-    if (block == null) {
-      return false;
-    }
-    try {
-      cache.cacheBlock(new BlockCacheKey(path, offset, primary, type), block,
-        cacheConf.isInMemory());
-    } finally {
-      block.release();
     }
     takeBackIfCancelled(offset, type);
-    return isCached(offset, type);
-  }
-
-  private boolean isCached(long offset, BlockType type) {
-    return cache.isAlreadyCached(
-      new BlockCacheKey(path, offset, reader.isPrimaryReplicaReader(), type)).orElse(false);
+    return cached.contains(offset, type);
   }
 
   private void prefetchData() throws IOException, InterruptedException {
     full = false;
-    endOfLastRead = Long.MIN_VALUE / 2;
+    blockReader.startDataScan();
     // Of the tier for data blocks: L1 may evict all the time.
     CacheStats stats = BucketCache.getBucketCacheFromCacheConfig(cacheConf)
       .map(BucketCache::getStats).orElseGet(cache::getStats);
@@ -373,7 +324,8 @@ public final class FilePrefetch implements Runnable {
       checkCancelled();
       dataBlocks++;
       if (
-        isCached(blocks.offset(i), BlockType.DATA) || takeOver(blocks.offset(i), BlockType.DATA)
+        cached.contains(blocks.offset(i), BlockType.DATA)
+          || takeOver(blocks.offset(i), BlockType.DATA)
       ) {
         countCached(blocks.size(i));
       } else {
@@ -386,7 +338,7 @@ public final class FilePrefetch implements Runnable {
   }
 
   private void readData(long offset, int size) throws IOException {
-    HFileBlock block = readData(sourceOf(offset), offset, size);
+    HFileBlock block = blockReader.readData(offset, size);
     try {
       // The block itself may still have been cached, as in upstream.
       full = !cacheConf.isInMemory() && !cache.blockFitsIntoTheCache(block).orElse(true);
@@ -398,65 +350,12 @@ public final class FilePrefetch implements Runnable {
         offset, size);
     }
     takeBackIfCancelled(offset, BlockType.DATA);
-    endOfLastRead = offset + size;
     countPrefetched(size);
-  }
-
-  private HFileBlock readMeta(long offset, int size, BlockType type) throws IOException {
-    beginRead();
-    try {
-      return reader.readBlock(offset, size, true, true, false, false, type, null);
-    } finally {
-      reading = false;
-    }
-  }
-
-  private HFileBlock readData(HFile.Reader source, long offset, int size) throws IOException {
-    beginRead();
-    try {
-      return source.readBlock(offset, size, true, source == reader, false, false, BlockType.DATA,
-        null, true);
-    } finally {
-      reading = false;
-    }
-  }
-
-  private void beginRead() {
-    readStart = System.nanoTime();
-    reading = true;
   }
 
   /** Returns the duration of the read in progress in nanoseconds; 0 if there is none. */
   long readNanos() {
-    return reading ? Math.max(0, System.nanoTime() - readStart) : 0;
-  }
-
-  /** Returns the file's own reader for single blocks, a stream for adjacent ones. */
-  private HFile.Reader sourceOf(long offset) throws IOException {
-    if (stream == null) {
-      if (offset - endOfLastRead > STREAM_GAP) {
-        return reader;
-      }
-      ReaderContext context = reader.getContext();
-      stream = new HFileStreamReader(ReaderContextBuilder.newBuilder(context)
-        .withReaderType(ReaderContext.ReaderType.STREAM)
-        .withInputStreamWrapper(new FSDataInputStreamWrapper(context.getFileSystem(),
-          context.getInputStreamWrapper().getReaderPath()))
-        .build(), fileInfo, cacheConf, conf);
-    }
-    return stream;
-  }
-
-  private void closeStream() {
-    if (stream == null) {
-      return;
-    }
-    try {
-      stream.close(false);
-    } catch (IOException e) {
-      LOG.warn("Cannot close the prefetch stream of {}", path, e);
-    }
-    stream = null;
+    return blockReader.readNanos();
   }
 
   /**
@@ -465,8 +364,7 @@ public final class FilePrefetch implements Runnable {
    */
   private boolean isKnownWhole() {
     cache.notifyFileCachingCompleted(path, metaBlocks + dataBlocks, dataBlocks, positions.end());
-    return cache.getFullyCachedFiles().map(files -> files.containsKey(path.getName()))
-      .orElse(true);
+    return cached.isFullyCached(true);
   }
 
   private void checkCancelled() throws InterruptedException {
@@ -482,7 +380,7 @@ public final class FilePrefetch implements Runnable {
    */
   private void takeBackIfCancelled(long offset, BlockType type) {
     if (cancelled || Thread.currentThread().isInterrupted()) {
-      cache.evictBlock(new BlockCacheKey(path, offset, reader.isPrimaryReplicaReader(), type));
+      cached.evict(offset, type);
     }
   }
 
@@ -555,28 +453,16 @@ public final class FilePrefetch implements Runnable {
 
   /** Returns the name of the table as in its directory, with a namespace other than default. */
   public String table() {
-    String name = folder(3);
-    String namespace = folder(4);
-    return namespace.isEmpty() || namespace.equals(NamespaceDescriptor.DEFAULT_NAMESPACE_NAME_STR)
-      ? name
-      : namespace + TableName.NAMESPACE_DELIM + name;
+    return StoreFileLocation.table(path);
   }
 
   /** Returns the encoded name of the region. */
   public String region() {
-    return folder(2);
+    return StoreFileLocation.region(path);
   }
 
   public String family() {
-    return folder(1);
-  }
-
-  private String folder(int above) {
-    Path folder = path;
-    for (int i = 0; i < above && folder != null; i++) {
-      folder = folder.getParent();
-    }
-    return folder == null ? "" : folder.getName();
+    return StoreFileLocation.family(path);
   }
 
   /**
@@ -608,6 +494,6 @@ public final class FilePrefetch implements Runnable {
   @Override
   public String toString() {
     return path + ": " + (outcome == null ? phase : outcome) + ", " + prefetchedBytes
-      + " bytes warmed, " + cachedBytes + " cached, of " + plannedBytes;
+      + " bytes prefetched, " + cachedBytes + " cached, of " + plannedBytes;
   }
 }

@@ -76,11 +76,11 @@ public final class PrefetchProgress {
     }
 
     private void addActive(FilePrefetch file) {
-      long warmed = file.prefetchedBytes();
+      long prefetched = file.prefetchedBytes();
       long cached = file.cachedBytes();
       queuedFiles++;
-      queuedBytes += Math.max(0, file.plannedBytes() - warmed - cached);
-      prefetchedBytes += warmed;
+      queuedBytes += Math.max(0, file.plannedBytes() - prefetched - cached);
+      prefetchedBytes += prefetched;
       cachedBytes += cached;
     }
 
@@ -256,14 +256,14 @@ public final class PrefetchProgress {
     newTable = listener;
   }
 
-  void begun(ScheduledPrefetch warmUp) {
+  void begun(ScheduledPrefetch prefetch) {
     synchronized (this) {
-      active.add(warmUp);
+      active.add(prefetch);
       if (!used) {
         used = true;
         PrefetchMetrics.register(this);
       }
-      newTable.accept(warmUp.file().table());
+      newTable.accept(prefetch.file().table());
       if (ticks == null) {
         before = take().total;
         roundBegan = nanos.getAsLong();
@@ -276,11 +276,11 @@ public final class PrefetchProgress {
     }
   }
 
-  void ended(ScheduledPrefetch warmUp) {
+  void ended(ScheduledPrefetch prefetch) {
     synchronized (this) {
-      if (active.remove(warmUp)) {
-        ended.computeIfAbsent(warmUp.file().table(), table -> new Counts())
-          .addEnded(warmUp.file(), warmUp.isCancelled());
+      if (active.remove(prefetch)) {
+        ended.computeIfAbsent(prefetch.file().table(), table -> new Counts())
+          .addEnded(prefetch.file(), prefetch.isCancelled());
         idleSince = nanos.getAsLong();
       }
     }
@@ -338,8 +338,8 @@ public final class PrefetchProgress {
     for (Counts counts : ended.values()) {
       bytes += counts.prefetchedBytes;
     }
-    for (ScheduledPrefetch warmUp : active) {
-      bytes += warmUp.file().prefetchedBytes();
+    for (ScheduledPrefetch prefetch : active) {
+      bytes += prefetch.file().prefetchedBytes();
     }
     int next = samples % sampledAt.length;
     sampledBytes[next] = bytes;
@@ -357,10 +357,10 @@ public final class PrefetchProgress {
       snapshot.total.add(counts);
       snapshot.tables.computeIfAbsent(table, name -> new Counts()).add(counts);
     });
-    for (ScheduledPrefetch warmUp : active) {
-      snapshot.total.addActive(warmUp.file());
-      snapshot.tables.computeIfAbsent(warmUp.file().table(), name -> new Counts())
-        .addActive(warmUp.file());
+    for (ScheduledPrefetch prefetch : active) {
+      snapshot.total.addActive(prefetch.file());
+      snapshot.tables.computeIfAbsent(prefetch.file().table(), name -> new Counts())
+        .addActive(prefetch.file());
     }
     return snapshot;
   }

@@ -81,7 +81,7 @@ public final class PrefetchScheduler {
     new PriorityQueue<>(inOrder(PrefetchSettings.NONE));
   /** Files that threads are prefetching; guarded by {@link #lock}. */
   private final List<ScheduledPrefetch> running = new ArrayList<>();
-  private long turns;
+  private long nextPosition;
   /** Whether a check of blocked files is scheduled; guarded by {@link #lock}. */
   private boolean lookDue;
   private final long overdueNanos;
@@ -148,14 +148,15 @@ public final class PrefetchScheduler {
   }
 
   private static Comparator<ScheduledPrefetch> inOrder(PrefetchSettings settings) {
-    Comparator<ScheduledPrefetch> byTurn = Comparator.comparingLong(warmUp -> warmUp.turn);
+    Comparator<ScheduledPrefetch> byPosition =
+      Comparator.comparingLong(prefetch -> prefetch.position);
     if (settings.order() == PrefetchSettings.Order.REQUEST) {
-      return byTurn;
+      return byPosition;
     }
     // The phase of a queued file does not change.
-    return Comparator.comparing((ScheduledPrefetch warmUp) -> warmUp.file().phase())
+    return Comparator.comparing((ScheduledPrefetch prefetch) -> prefetch.file().phase())
       .thenComparing(Comparator.comparingLong(ScheduledPrefetch::created).reversed())
-      .thenComparing(byTurn);
+      .thenComparing(byPosition);
   }
 
   /**
@@ -165,27 +166,27 @@ public final class PrefetchScheduler {
    *         file only
    */
   public Future<?> schedule(ScheduledExecutorService pool, FilePrefetch file, long delay) {
-    ScheduledPrefetch warmUp = new ScheduledPrefetch(this, file, pool);
-    file.setPace(warmUp);
-    progress.begun(warmUp);
+    ScheduledPrefetch prefetch = new ScheduledPrefetch(this, file, pool);
+    file.setPace(prefetch);
+    progress.begun(prefetch);
     Runnable next = TraceUtil.tracedRunnable(() -> runNext(pool), "PrefetchExecutor.request");
     try {
       // Under the lock, so that it does not run before the delay of its future is set.
       synchronized (lock) {
         // By the clock: even while all threads are busy, the queue must contain all waiting files.
-        warmUp.setDelay(clock.schedule(() -> {
+        prefetch.setDelay(clock.schedule(() -> {
           synchronized (lock) {
-            warmUp.turn = turns++;
-            ready.add(warmUp);
+            prefetch.position = nextPosition++;
+            ready.add(prefetch);
           }
           execute(pool, next);
         }, delay, TimeUnit.MILLISECONDS));
       }
     } catch (RuntimeException e) {
-      progress.ended(warmUp);
+      progress.ended(prefetch);
       throw e;
     }
-    return warmUp;
+    return prefetch;
   }
 
   /** Returns whether a future was returned by {@link #schedule}. */
@@ -227,25 +228,25 @@ public final class PrefetchScheduler {
     }
   }
 
-  private boolean isHeldUp(ScheduledPrefetch warmUp) {
+  private boolean isHeldUp(ScheduledPrefetch prefetch) {
     for (ScheduledPrefetch other : running) {
-      if (other.file().hasBlocksOf(warmUp.file()) && !isOverdue(other)) {
+      if (other.file().hasBlocksOf(prefetch.file()) && !isOverdue(other)) {
         return true;
       }
     }
     return false;
   }
 
-  private boolean isOverdue(ScheduledPrefetch warmUp) {
-    long nanos = warmUp.file().readNanos();
+  private boolean isOverdue(ScheduledPrefetch prefetch) {
+    long nanos = prefetch.file().readNanos();
     if (nanos < overdueNanos) {
       return false;
     }
-    if (!warmUp.overdue) {
-      warmUp.overdue = true;
+    if (!prefetch.overdue) {
+      prefetch.overdue = true;
       progress.isReadOverdue();
       LOG.warn("A read of {} has been in progress for {} ms; files with the same blocks no longer "
-        + "wait for it", warmUp.file().path(), TimeUnit.NANOSECONDS.toMillis(nanos));
+        + "wait for it", prefetch.file().path(), TimeUnit.NANOSECONDS.toMillis(nanos));
     }
     return true;
   }
@@ -254,34 +255,34 @@ public final class PrefetchScheduler {
    * Schedules another check for a blocked file: the thread meant for it is gone, and a hanging read
    * wakes no thread.
    */
-  private void lookAgainFor(ScheduledPrefetch warmUp) {
+  private void lookAgainFor(ScheduledPrefetch prefetch) {
     if (!lookDue) {
       lookDue = true;
       clock.schedule(() -> {
         synchronized (lock) {
           lookDue = false;
         }
-        execute(warmUp.pool(), () -> runNext(warmUp.pool()));
+        execute(prefetch.pool(), () -> runNext(prefetch.pool()));
       }, overdueNanos / LOOKS, TimeUnit.NANOSECONDS);
     }
   }
 
-  private void runPhase(ScheduledPrefetch warmUp) {
+  private void runPhase(ScheduledPrefetch prefetch) {
     boolean more = false;
     try {
-      more = warmUp.runPhase();
+      more = prefetch.runPhase();
     } finally {
       boolean any;
       synchronized (lock) {
-        running.remove(warmUp);
+        running.remove(prefetch);
         if (more) {
-          ready.add(warmUp);
+          ready.add(prefetch);
         }
         any = !ready.isEmpty();
       }
       if (any) {
         // Also for a file that was blocked: the thread meant for it found no work.
-        execute(warmUp.pool(), () -> runNext(warmUp.pool()));
+        execute(prefetch.pool(), () -> runNext(prefetch.pool()));
       }
     }
   }
@@ -295,35 +296,35 @@ public final class PrefetchScheduler {
   }
 
   /** Waits as configured. The thread holds no block and no lock. */
-  void beforeRead(ScheduledPrefetch warmUp, int bytes) throws InterruptedException {
-    if (warmUp.file().phase() == FilePrefetch.Phase.DATA) {
-      prefetchMetaOfOthers(warmUp);
+  void beforeRead(ScheduledPrefetch prefetch, int bytes) throws InterruptedException {
+    if (prefetch.file().phase() == FilePrefetch.Phase.DATA) {
+      prefetchMetaOfOthers(prefetch);
     }
-    awaitWriters(warmUp);
-    rate.acquire(bytes, warmUp::isCancelled);
+    awaitWriters(prefetch);
+    rate.acquire(bytes, prefetch::isCancelled);
   }
 
-  private void prefetchMetaOfOthers(ScheduledPrefetch warmUp) throws InterruptedException {
+  private void prefetchMetaOfOthers(ScheduledPrefetch prefetch) throws InterruptedException {
     while (settings.order() == PrefetchSettings.Order.NEWEST) {
       ScheduledPrefetch other = take(FilePrefetch.Phase.META);
       if (other == null) {
         return;
       }
-      warmUp.leave();
+      prefetch.leave();
       // An interrupt for a read that has ended nevertheless; it is not meant for the other file.
       boolean interrupted = Thread.interrupted();
       try {
         runPhase(other);
       } finally {
-        if (!warmUp.enter() || interrupted) {
+        if (!prefetch.enter() || interrupted) {
           throw new InterruptedException("Prefetch was cancelled");
         }
       }
     }
   }
 
-  private void awaitWriters(ScheduledPrefetch warmUp) throws InterruptedException {
-    BlockCache cache = warmUp.file().blockCache();
+  private void awaitWriters(ScheduledPrefetch prefetch) throws InterruptedException {
+    BlockCache cache = prefetch.file().blockCache();
     if (!isBehind(cache)) {
       return;
     }
@@ -331,7 +332,7 @@ public final class PrefetchScheduler {
     long waited = 0;
     do {
       Thread.sleep(QUEUE_POLL_MILLIS);
-      if (warmUp.isCancelled()) {
+      if (prefetch.isCancelled()) {
         throw new InterruptedException("Cancelled while waiting for the writers of the cache");
       }
       waited = System.nanoTime() - start;
@@ -344,18 +345,18 @@ public final class PrefetchScheduler {
     return max < 1 && WriterQueues.fill(cache) > max;
   }
 
-  void cancelled(ScheduledPrefetch warmUp, boolean running) {
+  void cancelled(ScheduledPrefetch prefetch, boolean running) {
     synchronized (lock) {
-      ready.remove(warmUp);
+      ready.remove(prefetch);
     }
     rate.wake();
     if (running) {
-      clock.schedule(warmUp::interrupt, GRACE_MILLIS, TimeUnit.MILLISECONDS);
+      clock.schedule(prefetch::interrupt, GRACE_MILLIS, TimeUnit.MILLISECONDS);
     }
   }
 
-  void ended(ScheduledPrefetch warmUp) {
-    progress.ended(warmUp);
+  void ended(ScheduledPrefetch prefetch) {
+    progress.ended(prefetch);
   }
 
   /** Returns the files whose delay is over and that no thread is prefetching, in order. */

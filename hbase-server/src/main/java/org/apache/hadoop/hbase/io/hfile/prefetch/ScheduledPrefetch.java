@@ -35,14 +35,14 @@ import org.apache.yetus.audience.InterfaceAudience;
 @InterfaceAudience.Private
 final class ScheduledPrefetch implements ScheduledFuture<Void>, PrefetchPace {
 
-  private final PrefetchScheduler warmUps;
+  private final PrefetchScheduler scheduler;
   private final FilePrefetch file;
   private final ScheduledExecutorService pool;
   private final long created;
   private final CountDownLatch end = new CountDownLatch(1);
   private ScheduledFuture<?> delay;
   /** Position among the files whose delay is over; guarded by the queue's lock. */
-  long turn;
+  long position;
   /** Whether one of its reads was found to be overdue; guarded by the queue's lock. */
   boolean overdue;
 
@@ -50,8 +50,8 @@ final class ScheduledPrefetch implements ScheduledFuture<Void>, PrefetchPace {
   private Thread runner;
   private boolean ended;
 
-  ScheduledPrefetch(PrefetchScheduler warmUps, FilePrefetch file, ScheduledExecutorService pool) {
-    this.warmUps = warmUps;
+  ScheduledPrefetch(PrefetchScheduler scheduler, FilePrefetch file, ScheduledExecutorService pool) {
+    this.scheduler = scheduler;
     this.file = file;
     this.pool = pool;
     this.created = file.created();
@@ -75,8 +75,8 @@ final class ScheduledPrefetch implements ScheduledFuture<Void>, PrefetchPace {
   }
 
   @Override
-  public void beforeRead(FilePrefetch warmUp, int bytes) throws InterruptedException {
-    warmUps.beforeRead(this, bytes);
+  public void beforeRead(FilePrefetch prefetch, int bytes) throws InterruptedException {
+    scheduler.beforeRead(this, bytes);
   }
 
   /** Performs the next phase in this thread. Returns whether another is left. */
@@ -118,7 +118,7 @@ final class ScheduledPrefetch implements ScheduledFuture<Void>, PrefetchPace {
       }
       ended = true;
     }
-    warmUps.ended(this);
+    scheduler.ended(this);
     end.countDown();
     if (!cancelled) {
       PrefetchExecutor.complete(file.path());
@@ -142,7 +142,7 @@ final class ScheduledPrefetch implements ScheduledFuture<Void>, PrefetchPace {
     }
     file.cancel();
     delay.cancel(false);
-    warmUps.cancelled(this, running && mayInterrupt);
+    scheduler.cancelled(this, running && mayInterrupt);
     if (!running) {
       end();
     }

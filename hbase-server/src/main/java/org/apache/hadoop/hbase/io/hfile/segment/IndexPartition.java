@@ -22,7 +22,6 @@ import java.io.DataOutput;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.zip.CRC32;
 import org.apache.hadoop.hbase.unsafe.HBasePlatformDependent;
 import org.apache.yetus.audience.InterfaceAudience;
 
@@ -68,8 +67,8 @@ class IndexPartition extends ReentrantLock {
 
   static final int SLOT_BYTES = 16;
   private static final int BUCKET_SLOTS = 8;
-  private static final int BUCKET_BYTES = BUCKET_SLOTS * SLOT_BYTES;
-  private static final int LOCATIONS = BUCKET_SLOTS * Long.BYTES;
+  static final int BUCKET_BYTES = BUCKET_SLOTS * SLOT_BYTES;
+  static final int LOCATIONS = BUCKET_SLOTS * Long.BYTES;
   private static final int BUCKETS_PER_PAGE = PagePool.PAGE_BYTES / BUCKET_BYTES;
   private static final int SLOTS_PER_PAGE = BUCKETS_PER_PAGE * BUCKET_SLOTS;
   private static final int MAX_FILLED_PERCENT = 92;
@@ -84,10 +83,9 @@ class IndexPartition extends ReentrantLock {
   private static final ThreadLocal<int[]> SEARCHED =
     ThreadLocal.withInitial(() -> new int[2 * SEARCHED_BUCKETS]);
 
-  private static final long EMPTY = 0;
+  static final long EMPTY = 0;
   static final int NOWHERE = -1;
   private static final Table NO_SLOTS = new Table(new long[0]);
-  private static final int BYTES_BASE = HBasePlatformDependent.arrayBaseOffset(byte[].class);
 
   /** The slots of a partition. The object is immutable, the content of its pages is not. */
   static final class Table {
@@ -447,17 +445,7 @@ class IndexPartition extends ReentrantLock {
     long[] pages = currentTable.pages;
     out.writeInt(pages.length);
     out.writeInt(count);
-    CRC32 sum = new CRC32();
-    byte[] page = new byte[PagePool.PAGE_BYTES];
-    for (long address : pages) {
-      for (int i = 0; i < page.length; i += Long.BYTES) {
-        HBasePlatformDependent.putLong(page, BYTES_BASE + i,
-          HBasePlatformDependent.getLong(address + i));
-      }
-      sum.update(page, 0, page.length);
-      out.write(page);
-    }
-    out.writeInt((int) sum.getValue());
+    IndexPages.write(out, pages);
   }
 
   /**
@@ -470,41 +458,7 @@ class IndexPartition extends ReentrantLock {
     if (pageCount < 0 || keyCount < 0 || keyCount > (long) pageCount * SLOTS_PER_PAGE) {
       throw new IOException("Invalid index partition: " + pageCount + " pages, " + keyCount);
     }
-    CRC32 sum = new CRC32();
-    byte[] page = new byte[PagePool.PAGE_BYTES];
-    // One page at a time: an untrusted length must not allocate all memory.
-    long[] pages = new long[Math.min(pageCount, 16)];
-    int filled = 0;
-    boolean whole = false;
-    try {
-      int keys = 0;
-      while (filled < pageCount) {
-        in.readFully(page);
-        long[] taken = pool.take(1);
-        if (taken == null) {
-          throw new IOException("No direct memory for an index of " + pageCount + " pages");
-        }
-        if (filled == pages.length) {
-          pages = Arrays.copyOf(pages, Math.min(pageCount, 2 * filled));
-        }
-        pages[filled++] = taken[0];
-        sum.update(page, 0, page.length);
-        for (int i = 0; i < page.length; i += Long.BYTES) {
-          long word = HBasePlatformDependent.getLong(page,
-            BYTES_BASE + i);
-          HBasePlatformDependent.putLong(taken[0] + i, word);
-          keys += word != EMPTY && i % BUCKET_BYTES < LOCATIONS ? 1 : 0;
-        }
-      }
-      if (in.readInt() != (int) sum.getValue() || keys != keyCount) {
-        throw new IOException("Checksum mismatch in an index partition");
-      }
-      whole = true;
-    } finally {
-      if (!whole) {
-        pool.give(Arrays.copyOf(pages, filled));
-      }
-    }
+    long[] pages = IndexPages.read(in, pool, pageCount, keyCount);
     count = keyCount;
     install(keyCount == 0 ? NO_SLOTS : new Table(pages));
     if (keyCount == 0) {

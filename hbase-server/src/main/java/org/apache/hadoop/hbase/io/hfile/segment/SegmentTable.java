@@ -73,6 +73,9 @@ import org.apache.yetus.audience.InterfaceAudience;
  * <p>
  * States are guarded by {@link StoreMonitor#lock}. Thread-safe; methods that require the lock are
  * documented as such.
+ * <p>
+ * Longer than 500 lines because every change of state is here, so that the invariants can be
+ * checked in one class.
  */
 @InterfaceAudience.Private
 final class SegmentTable {

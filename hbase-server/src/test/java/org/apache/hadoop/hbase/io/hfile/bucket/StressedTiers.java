@@ -55,8 +55,8 @@ final class StressedTiers {
   private BucketCacheTier second;
 
   /**
-   * @param folder          for the file that the second tier is on
-   * @param firstMegabytes  the size of the first tier, which is off the heap
+   * @param folder          for the file of L2
+   * @param firstMegabytes  the size of L1, which is off the heap
    * @param secondMegabytes the size of the second
    * @param bucketSizes     of both, as their key has them
    */
@@ -77,7 +77,7 @@ final class StressedTiers {
     return new File(folder, name).getPath();
   }
 
-  /** Takes engines whose memory is the readers' too, with checksums in the first tier. */
+  /** Takes engines whose memory is the readers' too, with checksums in L1. */
   void useSharedMemory() {
     conf.set("hbase.bucketcache.l1.ioengine", "pmem:" + path("l1"));
     conf.set("hbase.bucketcache.l2.ioengine", "offheap");

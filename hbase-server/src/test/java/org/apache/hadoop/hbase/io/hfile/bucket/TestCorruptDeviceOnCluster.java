@@ -40,7 +40,7 @@ import org.junit.Test;
 import org.junit.experimental.categories.Category;
 
 /**
- * Clients read from a RegionServer while bits flip in the file of its second tier, and every row is
+ * Clients read from a RegionServer while bits flip in the file of its L2, and every row is
  * right. The same on a stock server returned wrong bytes, no row or an error for half of the gets.
  */
 @Category({ IOTests.class, LargeTests.class })

@@ -65,7 +65,7 @@ import org.junit.Test;
 import org.junit.experimental.categories.Category;
 import org.junit.rules.TemporaryFolder;
 
-/** Data blocks that come into the first tier, what they may displace there, and how they leave. */
+/** Data blocks that come into L1, what they may displace there, and how they leave. */
 @Category({ IOTests.class, MediumTests.class })
 public class TestDataPromotion {
   @ClassRule
@@ -188,7 +188,7 @@ public class TestDataPromotion {
     }
   }
 
-  /** Reads a block as a get does, and lets the first tier's writers finish. */
+  /** Reads a block as a get does, and lets the writers of L1 finish. */
   private void read(BlockCacheKey key) {
     Cacheable block = cache.getBlock(key, true, false, true);
     assertNotNull(block);
@@ -354,7 +354,7 @@ public class TestDataPromotion {
     assertTrue(first.getDataBlockCount() > 90);
   }
 
-  /** Fills the first tier with meta blocks of a size. */
+  /** Fills L1 with meta blocks of a size. */
   private List<BlockCacheKey> fillWithMeta() {
     List<BlockCacheKey> keys = new ArrayList<>();
     for (HFileBlock meta = block(META, 0, SIZE); first.hasRoomFor(meta);) {

@@ -48,8 +48,8 @@ import org.junit.rules.TemporaryFolder;
 /**
  * Promotions against everything that takes blocks away: evictions by block, by file and by range,
  * by size in both tiers, meta blocks that come and go, promotion switched off and on. Whatever
- * happened, the policy must know exactly the data blocks that are in the
- * first tier, and nothing may stay once the files are gone. Runs for as many seconds as the system
+ * happened, the policy must know exactly the data blocks that are in L1,
+ * and nothing may stay once the files are gone. Runs for as many seconds as the system
  * property {@value #SECONDS} says.
  */
 @Category({ IOTests.class, LargeTests.class })

@@ -240,7 +240,7 @@ public class TestDeviceOutageStress {
       for (int i = 0; i < contents.length; i += BLOCKS) {
         tier.evictBlocksByHfileName(file(i));
       }
-      return tier.isEmpty();
+      return tier.getAllocator().getUsedSize() == 0;
     });
     tier.shutdown();
     assertEquals(0, tier.backingMap.size());

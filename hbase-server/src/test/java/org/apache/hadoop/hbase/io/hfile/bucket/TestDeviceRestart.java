@@ -163,7 +163,7 @@ public class TestDeviceRestart {
     return found;
   }
 
-  /** Changes bytes of the file, and leaves its time as it was, as a device does that lies. */
+  /** Changes bytes of the file, and leaves its time as it was, as a corrupt device does. */
   private void change(long offset, byte[] bytes) throws IOException {
     File file = new File(path("cache"));
     long modified = file.lastModified();

@@ -63,7 +63,7 @@ import org.junit.Test;
 import org.junit.experimental.categories.Category;
 import org.junit.rules.TemporaryFolder;
 
-/** What becomes of the meta blocks that the first tier cannot keep. */
+/** What becomes of the meta blocks that L1 cannot keep. */
 @Category({ IOTests.class, MediumTests.class })
 public class TestL1BucketCache {
   @ClassRule
@@ -222,7 +222,7 @@ public class TestL1BucketCache {
     assertTrue(first.getSpilledCount() > 0);
   }
 
-  /** Three times what the first tier holds; a block at a time, so that no queue is ever full. */
+  /** Three times what L1 holds; a block at a time, so that no queue is ever full. */
   private void spillsAndLosesNone() throws Exception {
     open();
     int blocks = 600;
@@ -281,8 +281,8 @@ public class TestL1BucketCache {
       assertTrue(evictForSpace(key(FILE, i, META)));
     }
     long waited = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
-    assertTrue("waited " + waited, waited >= L1BucketCache.VICTIM_WAIT_MS);
-    assertTrue("waited " + waited, waited < 4 * L1BucketCache.VICTIM_WAIT_MS);
+    assertTrue("waited " + waited, waited >= VictimTransfer.VICTIM_WAIT_MS);
+    assertTrue("waited " + waited, waited < 4 * VictimTransfer.VICTIM_WAIT_MS);
     assertEquals(1, first.getSpilledCount());
     assertEquals(19, first.getDroppedCount());
     assertEquals(0, first.getAllocator().getUsedSize());
@@ -496,7 +496,7 @@ public class TestL1BucketCache {
     assertEquals("the two places that were free", 2, cache.getReturnedBlockCount());
   }
 
-  /** It would go back to the second tier, and nobody would evict it there. */
+  /** It would be inserted into L2 again, where no thread would evict it. */
   @Test
   public void testBlockThatFindsNoPlaceInTheQueueDoesNotOutliveItsFile() throws Exception {
     conf.setInt("hbase.bucketcache.l1.writer.threads", 1);

@@ -45,7 +45,7 @@ import org.junit.Test;
 import org.junit.experimental.categories.Category;
 import org.junit.rules.TemporaryFolder;
 
-/** A place that is read without a lock, over each kind of engine that the first tier may have. */
+/** A place that is read without a lock, over each kind of engine that L1 may have. */
 @Category({ IOTests.class, SmallTests.class })
 public class TestL1Entry {
   @ClassRule
@@ -78,7 +78,7 @@ public class TestL1Entry {
 
   /** As a tier reads: a reference first, which the block takes over where it lies in place. */
   private static HFileBlock read(L1Entry entry, IOEngine engine) throws IOException {
-    if (!BucketCacheTier.retainIfAlive(entry)) {
+    if (!LockFreeLookup.retainIfAlive(entry)) {
       return null;
     }
     boolean handedOver = false;

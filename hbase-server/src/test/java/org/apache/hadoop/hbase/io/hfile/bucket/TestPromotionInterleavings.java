@@ -66,9 +66,9 @@ import org.slf4j.LoggerFactory;
  * promote it) and take it away, as far as the threads are interrupted three times at most; see M.
  * Musuvathi and S. Qadeer, "Iterative context bounding for systematic testing of multithreaded
  * programs". A thread can be interrupted before each access to a tier's map, to its index of files,
- * and to the first tier's memory, unless it holds a lock, as then nobody could see the difference.
+ * and to the memory of L1, unless it holds a lock, as then no thread could see the difference.
  * <p>
- * Lincheck and jcstress were passed over: the first needs the steps to be deterministic down to the
+ * Lincheck and jcstress are not used: the first needs the steps to be deterministic down to the
  * bytecode, which the caches with their clocks and threads are not, and the second samples
  * interleavings where this enumerates them. What only the hardware reorders is left to the stress
  * tests.

@@ -47,7 +47,7 @@ import org.junit.Test;
 import org.junit.experimental.categories.Category;
 
 /**
- * Tests that a block that lies beyond the end of a cache file which was cut is evicted when it is
+ * Tests that a block beyond the end of a cache file which was cut is evicted when it is
  * read, and is not put together from what is left of the files.
  */
 @Category({ IOTests.class, SmallTests.class })

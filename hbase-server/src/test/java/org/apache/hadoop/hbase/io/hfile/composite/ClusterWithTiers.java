@@ -83,7 +83,7 @@ public final class ClusterWithTiers {
     return table;
   }
 
-  /** An existing local folder, for the second tier. */
+  /** An existing local folder, for L2. */
   public String folder() {
     return folder;
   }

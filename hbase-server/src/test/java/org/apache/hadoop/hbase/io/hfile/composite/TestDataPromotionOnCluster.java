@@ -64,7 +64,7 @@ public class TestDataPromotionOnCluster {
   public static final HBaseClassTestRule CLASS_RULE =
     HBaseClassTestRule.forClass(TestDataPromotionOnCluster.class);
 
-  /** 3.5 MB of data for a first tier of 2 MB. */
+  /** 3.5 MB of data for an L1 of 2 MB. */
   private static final int ROWS = 8000;
   /** No factor of it is in ROWS, so that hot rows lie everywhere. */
   private static final long STRIDE = 7919;
@@ -165,7 +165,7 @@ public class TestDataPromotionOnCluster {
     return blocks.intValue();
   }
 
-  /** Waits until hot data of all of these files is in the server's first tier. */
+  /** Waits until hot data of all of these files is in L1 of the server. */
   private void awaitPromoted(HRegionServer server, Set<String> files) throws Exception {
     util.waitFor(WAIT_MS, () -> files.stream()
       .allMatch(file -> blocksOf(first(server), Collections.singleton(file), true) > 0));

@@ -47,7 +47,7 @@ public class TestFrequencyPromotionPolicy {
   private static final int SIZE = 32 * 1024;
   private static final BlockCacheKey ANOTHER = new BlockCacheKey("another", 0);
 
-  /** A fast tier that is a map; the slow one has every block. */
+  /** A tier that is a map; the slower one has every block. */
   private static class MapTier {
     final Map<BlockCacheKey, Integer> blocks = new ConcurrentHashMap<>();
     final FrequencyPromotionPolicy policy;
@@ -70,7 +70,7 @@ public class TestFrequencyPromotionPolicy {
       return true;
     }
 
-    /** Returns whether the fast tier had it. */
+    /** Returns whether the tier had it. */
     boolean read(BlockCacheKey key, int size) {
       Integer there = blocks.get(key);
       if (there != null) {

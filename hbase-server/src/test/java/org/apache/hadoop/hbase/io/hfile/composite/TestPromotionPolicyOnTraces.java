@@ -39,8 +39,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Hit ratios of the fast tier on traces of block reads, beside those of LRU and Caffeine with the
- * same room and the same trace. The slow tier has every block. The table is logged at the end, with
+ * Hit ratios of L1 on traces of block reads, beside those of LRU and Caffeine with the
+ * same room and the same trace. L2 has every block. The table is logged at the end, with
  * the copies that each made per hundred reads: for LRU and Caffeine a copy is an insertion.
  */
 @Category({ IOTests.class, MediumTests.class })

@@ -59,7 +59,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A RegionServer with a second tier of segments is killed, and the next one has what was there; as
+ * A RegionServer with a segment cache as L2 is killed, and the next one has what was there; as
  * often in a row as <code>-Dsegment.kills</code> says.
  */
 @Category({ IOTests.class, LargeTests.class })
@@ -210,7 +210,7 @@ public class TestKilledSegmentCacheOnCluster {
     }
   }
 
-  /** What is under way when the server is killed. */
+  /** What is in progress when the server is killed. */
   private void work(int round, Table table) {
     TableName name = table.getName();
     try {

@@ -41,7 +41,7 @@ import org.junit.ClassRule;
 import org.junit.Test;
 import org.junit.experimental.categories.Category;
 
-/** RegionServers with a second tier of segments, over real HDFS. */
+/** RegionServers with a segment cache as L2, over real HDFS. */
 @Category({ IOTests.class, LargeTests.class })
 public class TestSegmentCacheOnCluster {
   @ClassRule

@@ -1,0 +1,299 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.io.hfile.bucket;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.ClosedByInterruptException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
+import org.apache.hadoop.hbase.HBaseIOException;
+import org.apache.hadoop.hbase.io.hfile.Cacheable;
+import org.apache.hadoop.hbase.io.hfile.HFileBlock;
+import org.apache.hadoop.hbase.io.hfile.composite.TierSettings;
+import org.apache.yetus.audience.InterfaceAudience;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The accesses of a {@link BucketCacheTier} to its device. A read must return bytes with the
+ * checksum of what was written ({@link EntryChecksum}). Failures are counted, logged at most every
+ * {@value #ERROR_LOG_INTERVAL_SECONDS} seconds, and reported to {@link DeviceHealth}; a device that
+ * fails several times in a row is bypassed and probed ({@link DeviceProber}).
+ * <p>
+ * Thread-safe. A successful access costs what {@link DeviceHealth} says.
+ */
+@InterfaceAudience.Private
+final class DeviceAccess {
+  // The messages belong to the tier, whose log level operators set.
+  private static final Logger LOG = LoggerFactory.getLogger(BucketCacheTier.class);
+
+  private static final int ERROR_LOG_INTERVAL_SECONDS = 10;
+  private static final long ERROR_LOG_INTERVAL_NANOS =
+    TimeUnit.SECONDS.toNanos(ERROR_LOG_INTERVAL_SECONDS);
+
+  private final BucketCacheTier tier;
+  private final DeviceHealth health;
+  private final DeviceProber prober;
+  /** Whether entries have checksums; not those of an engine in the memory of the process. */
+  private final boolean checksums;
+  /** Writer threads that may be writing. */
+  private final AtomicInteger writing = new AtomicInteger();
+  private final LongAdder checksumFailures = new LongAdder();
+  private final LongAdder ioErrors = new LongAdder();
+  private final LongAdder bypassedReads = new LongAdder();
+  private final LongAdder bypassedInserts = new LongAdder();
+  private volatile long lastErrorLogged = System.nanoTime() - ERROR_LOG_INTERVAL_NANOS;
+
+  /**
+   * @param tier     with an open engine
+   * @param settings checked settings of the tier
+   */
+  DeviceAccess(BucketCacheTier tier, TierSettings settings) {
+    this.tier = tier;
+    this.checksums =
+      settings.isChecksumEnabled() && tier.ioEngine instanceof PersistentIOEngine;
+    this.health = new DeviceHealth(settings.getConfiguration().getInt(
+      "hbase.bucketcache.ioengine.errors.tolerated.duration",
+      BucketCache.DEFAULT_ERROR_TOLERATION_DURATION), System::nanoTime);
+    this.prober = new DeviceProber(tier, this, health, settings.getRetryIntervalMs());
+  }
+
+  boolean isWorking() {
+    return health.isWorking();
+  }
+
+  DeviceHealth.State state() {
+    return health.state();
+  }
+
+  /** Returns a number that changes when the device has been bypassed. */
+  int term() {
+    return health.term();
+  }
+
+  boolean hasChecksums() {
+    return checksums;
+  }
+
+  /** Ends the probes for good. */
+  void stop() {
+    prober.stop();
+  }
+
+  /**
+   * Reads the block of an entry.
+   * @throws HBaseIOException if the block must be evicted
+   */
+  Cacheable read(BucketEntry entry) throws IOException {
+    int term = health.term();
+    IOEngine engine = tier.ioEngine;
+    Cacheable block = null;
+    boolean read = false;
+    try {
+      block = readChecked(engine, entry);
+      health.readSucceeded();
+      read = true;
+      return block;
+    } catch (ClosedByInterruptException e) {
+      // The reader was interrupted; neither the device nor the block has failed.
+      throw e;
+    } catch (IOException | RuntimeException | InternalError e) {
+      throw readFailed(e, term);
+    } finally {
+      if (!read && block != null && !engine.usesSharedMemory()) {
+        // The JVM reported a fault of mapped memory after the block was read.
+        block.release();
+      }
+    }
+  }
+
+  /**
+   * Reads the block of an entry. If mapped memory is not there, its bytes are wrong, which fails by
+   * itself, and the JVM reports the fault at any later call. It is made to report it here, and not
+   * while the failure is handled.
+   * @throws InternalError if there was such a fault
+   */
+  private Cacheable readChecked(IOEngine engine, BucketEntry entry) throws IOException {
+    try {
+      return tier.readFrom(engine, entry);
+    } catch (HBaseIOException | RuntimeException e) {
+      if (engine instanceof FileMmapIOEngine) {
+        EntryChecksum.throwPendingFault();
+      }
+      throw e;
+    }
+  }
+
+  private HBaseIOException readFailed(Throwable failure, int term) {
+    if (failure instanceof HBaseIOException || failure instanceof RuntimeException) {
+      checksumFailures.increment();
+      if (mayLog()) {
+        LOG.warn("{} tier: {} returned other bytes than were written, in {} reads by now; such a "
+          + "block is evicted", tier.getName(), tier.getIoEngine(), checksumFailures, failure);
+      } else {
+        LOG.debug("{} tier: an entry does not hold what was written", tier.getName(), failure);
+      }
+      return new HBaseIOException(failure);
+    }
+    failed("read", failure, health.readFailed(term));
+    return new HBaseIOException(failure);
+  }
+
+  /** Writes a queued block. Returns null if it was dropped because of the device. */
+  BucketEntry write(BucketCache.RAMQueueEntry queued, ByteBuffer metaBuff) throws IOException {
+    if (!health.isWorking()) {
+      return null;
+    }
+    int term = health.term();
+    try {
+      BucketEntry entry = tier.store(queued, metaBuff);
+      health.writeSucceeded();
+      return entry;
+    } catch (CacheFullException | BucketAllocatorException e) {
+      throw e;
+    } catch (IOException | RuntimeException | InternalError e) {
+      LOG.trace("{} is dropped", queued.getKey(), writeFailed(e, term));
+      return null;
+    }
+  }
+
+  /**
+   * Reports a write that failed.
+   * @param term the {@link #term} when it began
+   * @return the exception to throw
+   */
+  IOException writeFailed(Throwable cause, int term) {
+    // An interrupted thread is no failure of the device.
+    if (!(cause instanceof ClosedByInterruptException)) {
+      failed("write", cause, health.writeFailed(term));
+    }
+    return new IOException(cause);
+  }
+
+  /**
+   * Returns the checksum for the entry of a block that was just written.
+   * @param metadata the block's metadata as written, from 0 to its limit
+   * @throws InternalError if the memory that it was written to is not there
+   */
+  int checksumOf(HFileBlock block, ByteBuffer metadata) {
+    if (tier.ioEngine instanceof FileMmapIOEngine) {
+      // Later, it would end the writer thread.
+      EntryChecksum.throwPendingFault();
+    }
+    return checksums ? EntryChecksum.of(block, metadata) : EntryChecksum.NONE;
+  }
+
+  /** Syncs the device unless it is bypassed. */
+  void sync() throws IOException {
+    if (!health.isWorking()) {
+      return;
+    }
+    int term = health.term();
+    try {
+      tier.syncDevice();
+      health.syncSucceeded();
+    } catch (ClosedByInterruptException e) {
+      throw e;
+    } catch (IOException | RuntimeException | InternalError e) {
+      failed("sync", e, health.syncFailed(term));
+      throw new IOException(e);
+    }
+  }
+
+  private void failed(String access, Throwable cause, boolean bypass) {
+    ioErrors.increment();
+    if (bypass) {
+      LOG.warn("{} tier is bypassed: {} accesses to {} failed in a row, the last was a {}",
+        tier.getName(), DeviceHealth.FAILURES_IN_A_ROW, tier.getIoEngine(), access, cause);
+      prober.start(cause);
+    } else if (mayLog()) {
+      LOG.warn("{} tier: a {} of {} failed", tier.getName(), access, tier.getIoEngine(), cause);
+    } else {
+      LOG.debug("{} tier: a {} of {} failed", tier.getName(), access, tier.getIoEngine(), cause);
+    }
+  }
+
+  /** Limits the warnings that every block can cause; the counters have all failures. */
+  private boolean mayLog() {
+    long now = System.nanoTime();
+    if (now - lastErrorLogged < ERROR_LOG_INTERVAL_NANOS) {
+      return false;
+    }
+    lastErrorLogged = now;
+    return true;
+  }
+
+  /** Counts the failure of a probe. */
+  void countIoError() {
+    ioErrors.increment();
+  }
+
+  void countBypassedRead() {
+    bypassedReads.increment();
+  }
+
+  void countBypassedInsert() {
+    bypassedInserts.increment();
+  }
+
+  /** A writer thread begins to write, if the device is not bypassed. */
+  void writerBegins() {
+    writing.incrementAndGet();
+  }
+
+  /** A writer thread has written. */
+  void writerEnds() {
+    writing.decrementAndGet();
+  }
+
+  /** Waits until no writer thread is writing that began before the device was disabled. */
+  void awaitWriters() throws InterruptedException {
+    // Waits without a limit: the engine must not be closed during a write, and the waiting thread
+    // serves this device alone, and is interrupted when the tier shuts down.
+    while (writing.get() > 0) {
+      TimeUnit.MILLISECONDS.sleep(10);
+    }
+  }
+
+  /** Returns how many blocks were evicted because a read found other bytes than were written. */
+  long getChecksumFailureCount() {
+    return checksumFailures.sum();
+  }
+
+  /** Returns how many reads, writes and syncs the device has failed, probes included. */
+  long getIoErrorCount() {
+    return ioErrors.sum();
+  }
+
+  /** Returns how many lookups were misses because the device was bypassed. */
+  long getBypassedReadCount() {
+    return bypassedReads.sum();
+  }
+
+  /** Returns how many blocks were not cached because the device was bypassed. */
+  long getBypassedInsertCount() {
+    return bypassedInserts.sum();
+  }
+
+  /** Returns 0 while the device is in use, 1 while it is bypassed, 2 if it is disabled. */
+  long getStateNumber() {
+    return health.state().ordinal();
+  }
+}

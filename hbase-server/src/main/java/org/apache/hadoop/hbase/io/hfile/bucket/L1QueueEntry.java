@@ -1,0 +1,69 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.io.hfile.bucket;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Function;
+import org.apache.hadoop.hbase.io.ByteBuffAllocator;
+import org.apache.hadoop.hbase.io.hfile.BlockPriority;
+import org.apache.yetus.audience.InterfaceAudience;
+
+/**
+ * A block in the writer queue of a {@link L1BucketCache} whose writer evicts data blocks until the
+ * block has space, and whose entry is an {@link L1Entry}. Used by one writer thread.
+ */
+@InterfaceAudience.Private
+final class L1QueueEntry extends BucketCache.RAMQueueEntry {
+  private final L1BucketCache cache;
+  private final BucketCache.RAMQueueEntry entry;
+
+  L1QueueEntry(L1BucketCache cache, BucketCache.RAMQueueEntry entry) {
+    super(entry.getKey(), entry.getData(), 0, false, false);
+    this.cache = cache;
+    this.entry = entry;
+  }
+
+  @Override
+  public BucketEntry writeToCache(IOEngine engine, BucketAllocator allocator,
+    LongAdder realSize, Function<BucketEntry, ByteBuffAllocator.Recycler> createRecycler,
+    ByteBuffer metaBuff) throws IOException {
+    while (true) {
+      try {
+        // Only one of the two entries owns the space, and is watched for leaks.
+        BucketEntry written = entry.writeToCache(engine, allocator, realSize,
+          unowned -> ByteBuffAllocator.NONE, metaBuff);
+        return written == null ? null : owner(written, createRecycler);
+      } catch (CacheFullException e) {
+        if (!cache.makePlaceForMeta(entry.getData())) {
+          throw e;
+        }
+      }
+    }
+  }
+
+  private static L1Entry owner(BucketEntry written,
+    Function<BucketEntry, ByteBuffAllocator.Recycler> createRecycler) {
+    L1Entry owner = new L1Entry(written.offset(), written.getLength(),
+      written.getOnDiskSizeWithHeader(), 0,
+      written.getPriority() == BlockPriority.MEMORY, createRecycler, written.allocator);
+    owner.deserializerIndex = written.deserializerIndex;
+    return owner;
+  }
+}

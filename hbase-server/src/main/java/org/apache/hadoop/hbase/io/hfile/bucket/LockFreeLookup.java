@@ -1,0 +1,135 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.io.hfile.bucket;
+
+import java.io.IOException;
+import org.apache.hadoop.hbase.HBaseIOException;
+import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
+import org.apache.hadoop.hbase.io.hfile.Cacheable;
+import org.apache.hadoop.hbase.regionserver.StoreFileInfo;
+import org.apache.yetus.audience.InterfaceAudience;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.apache.hbase.thirdparty.io.netty.util.IllegalReferenceCountException;
+
+/**
+ * The lookups of a {@link BucketCacheTier}: in the map, and in the queue of blocks that wait to be
+ * written. Takes no lock, and allocates nothing before the block is read.
+ * <p>
+ * A reader retains the entry before it reads. That succeeds only while the bucket is still the
+ * block's: it is freed, and can be given to another block, when the last reference is released, and
+ * a reference count that was zero stays zero. So a reader with an entry of the map and a reference
+ * to the entry reads the right bytes, whatever happens to the map meanwhile. No reader waits for an
+ * eviction, and no eviction for a reader.
+ * <p>
+ * Thread-safe.
+ */
+@InterfaceAudience.Private
+final class LockFreeLookup {
+  // The messages belong to the tier, whose log level operators set.
+  private static final Logger LOG = LoggerFactory.getLogger(BucketCacheTier.class);
+
+  private final BucketCacheTier tier;
+
+  LockFreeLookup(BucketCacheTier tier) {
+    this.tier = tier;
+  }
+
+  /**
+   * Finds a block; if there is none and the key is of a reference, the block of the referenced
+   * file.
+   * @param timed whether the time of a read from a device is added to the statistics
+   * @return null if there is none, or it could not be read
+   */
+  Cacheable find(BlockCacheKey key, boolean timed) {
+    Cacheable block = findExact(key, timed);
+    BlockCacheKey referredTo = block == null ? referredTo(key) : null;
+    return referredTo == null ? block : findExact(referredTo, timed);
+  }
+
+  /** Returns the key in the referenced file; null if the key is not of a reference. */
+  private static BlockCacheKey referredTo(BlockCacheKey key) {
+    String name = key.getHfileName();
+    // A check of the name avoids the regular expression for nearly all keys.
+    return name.indexOf('.') < 0 || !StoreFileInfo.isReference(name)
+      ? null
+      : new BlockCacheKey(StoreFileInfo.getReferredToRegionAndFile(name).getSecond(),
+        key.getOffset());
+  }
+
+  private Cacheable findExact(BlockCacheKey key, boolean timed) {
+    BucketEntry entry = tier.backingMap.get(key);
+    if (entry == null && !tier.ramCache.isEmpty()) {
+      BucketCache.RAMQueueEntry waiting = tier.ramCache.get(key);
+      if (waiting != null) {
+        return waiting.getData();
+      }
+      // A block is in the map before it leaves the queue.
+      entry = tier.backingMap.get(key);
+    }
+    return entry == null ? null : read(key, entry, timed);
+  }
+
+  private Cacheable read(BlockCacheKey key, BucketEntry entry, boolean mayTime) {
+    if (!retainIfAlive(entry)) {
+      return null;
+    }
+    IOEngine engine = tier.ioEngine;
+    // A block in the memory of the process keeps the reference.
+    boolean handedOver = false;
+    boolean timed = mayTime && !engine.usesSharedMemory();
+    long start = timed ? System.nanoTime() : 0;
+    try {
+      Cacheable block = tier.readEntry(entry);
+      handedOver = engine.usesSharedMemory();
+      if (timed) {
+        ((BucketCacheStats) tier.getStats()).ioHit(System.nanoTime() - start);
+      }
+      tier.used(entry);
+      return block;
+    } catch (HBaseIOException e) {
+      LOG.debug("{} cannot be read from the {} tier and is evicted", key, tier.getName(), e);
+      if (tier.backingMap.remove(key, entry)) {
+        tier.blockEvicted(key, entry, true, false);
+      }
+      return null;
+    } catch (IOException e) {
+      LOG.debug("{} was not read from the {} tier", key, tier.getName(), e);
+      return null;
+    } finally {
+      if (!handedOver) {
+        entry.release();
+      }
+    }
+  }
+
+  /** Retains an entry, unless its bucket was freed. */
+  static boolean retainIfAlive(BucketEntry entry) {
+    if (entry.refCnt() <= 0) {
+      return false;
+    }
+    try {
+      entry.retain();
+      return true;
+    } catch (IllegalReferenceCountException e) {
+      // It was freed in between; the added reference does not make it alive again.
+      return false;
+    }
+  }
+}

@@ -1,0 +1,61 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.io.hfile.bucket;
+
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.locks.LockSupport;
+import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
+import org.apache.yetus.audience.InterfaceAudience;
+
+/** Waits for space in a writer queue of a {@link BucketCacheTier}. */
+@InterfaceAudience.Private
+final class WriterQueueSpace {
+
+  /** The interval between two checks of a full queue: the superclass signals to no one. */
+  private static final long POLL_NANOS = 200_000;
+
+  private WriterQueueSpace() {
+  }
+
+  /**
+   * Waits until the queue of a key has space.
+   * @return false if it has none when the time is over or the cache is disabled
+   * @throws InterruptedException if the thread is interrupted while it waits
+   */
+  static boolean await(BucketCacheTier tier, BlockCacheKey key, long timeoutNanos)
+    throws InterruptedException {
+    // The queue that the superclass chooses for this key.
+    BlockingQueue<?> queue =
+      tier.writerQueues.get((key.hashCode() & 0x7FFFFFFF) % tier.writerQueues.size());
+    if (queue.remainingCapacity() > 0) {
+      return true;
+    }
+    long deadline = System.nanoTime() + timeoutNanos;
+    while (tier.isCacheEnabled() && System.nanoTime() < deadline) {
+      if (Thread.interrupted()) {
+        throw new InterruptedException("Interrupted while waiting for a writer of "
+          + tier.getName());
+      }
+      LockSupport.parkNanos(POLL_NANOS);
+      if (queue.remainingCapacity() > 0) {
+        return true;
+      }
+    }
+    return false;
+  }
+}
