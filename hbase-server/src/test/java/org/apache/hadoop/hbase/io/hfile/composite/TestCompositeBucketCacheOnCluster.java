@@ -266,7 +266,7 @@ public class TestCompositeBucketCacheOnCluster {
     conf.set("hbase.bucketcache.l2.size", "0");
     String message = assertThrows(IllegalArgumentException.class, () -> new HRegionServer(conf))
       .getMessage();
-    assertTrue(message, message.startsWith("hbase.bucketcache.l2.size=0 "));
+    assertTrue(message, message.startsWith("hbase.bucketcache.l2.size is 0; "));
     // As a cluster in one process starts it.
     conf.set("hbase.bucketcache.l2.size", "64");
     conf.set("hbase.bucketcache.l1.ioengine", "disk");
@@ -276,6 +276,6 @@ public class TestCompositeBucketCacheOnCluster {
       failure = failure.getCause();
     }
     assertTrue(failure.getMessage(),
-      failure.getMessage().startsWith("hbase.bucketcache.l1.ioengine=disk "));
+      failure.getMessage().startsWith("hbase.bucketcache.l1.ioengine is disk; "));
   }
 }
