@@ -25,7 +25,7 @@ import java.util.SortedMap;
 /**
  * Applies an exported patch as {@code git apply} does: the lines of context must match, but may
  * stand some lines away from where the patch says. A new file that is there already with the same
- * content is left alone, as {@code git am -3} does: patches may share a test source.
+ * content stays, as with {@code git am -3}: patches may share a test source.
  */
 public final class ContextApplier {
 
