@@ -142,7 +142,7 @@ final class LocalCluster {
     return servers.getRegionServer(0);
   }
 
-  /** @throws RunLocalException if the configuration turns the block cache off */
+  /** @throws RunLocalException if the configuration disables the block cache */
   BlockCache blockCache() throws RunLocalException {
     return regionServer().getBlockCache().orElseThrow(() -> new RunLocalException(
       "The RegionServer has no block cache; leave " + HConstants.HFILE_BLOCK_CACHE_SIZE_KEY

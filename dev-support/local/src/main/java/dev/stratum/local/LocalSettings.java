@@ -29,7 +29,7 @@ import org.apache.hadoop.hbase.LocalHBaseCluster;
 
 /** The HBase configuration of a run: everything in one folder and on the loopback interface. */
 final class LocalSettings {
-  /** Turns the two BucketCache tiers on (HBASE-23296). */
+  /** Enables the two BucketCache tiers (HBASE-23296). */
   static final String COMPOSITE_ENABLED = "hbase.bucketcache.composite.enabled";
   static final String HOST = "localhost";
   private static final String LOOPBACK = "127.0.0.1";

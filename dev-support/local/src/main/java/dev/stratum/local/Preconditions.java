@@ -60,7 +60,7 @@ final class Preconditions {
       socket.connect(address, CONNECT_TIMEOUT_MS);
       return false;
     } catch (IOException refused) {
-      // Nobody listens; binding still has to work.
+      // No server listens; binding still has to work.
     }
     try (ServerSocket socket = new ServerSocket()) {
       socket.setReuseAddress(true);

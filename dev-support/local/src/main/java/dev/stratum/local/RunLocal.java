@@ -158,7 +158,7 @@ final class RunLocal implements Callable<Integer> {
       // What fails after Ctrl-C fails because of it.
       return FAILED;
     }
-    // No field: where the log goes is only known once the arguments are read.
+    // No field: the log's folder is only known once the arguments are read.
     LoggerFactory.getLogger(RunLocal.class).error("{}", sentence, e);
     stages.stream().flush();
     System.err.println("run-local: " + sentence);

@@ -28,7 +28,7 @@ final class RunLocalException extends Exception {
 
   /**
    * @param sentence what is wrong and what to do about it, ending in a full stop
-   * @param cause    goes to the log
+   * @param cause    written to the log
    */
   RunLocalException(String sentence, Throwable cause) {
     super(sentence, cause);

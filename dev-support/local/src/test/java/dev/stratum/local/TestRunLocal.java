@@ -103,7 +103,7 @@ public class TestRunLocal {
     start("--once", "-Dhbase.bucketcache.l2.ioengine=floppy:/a");
     assertEquals(RunLocal.FAILED, awaitEnd());
     assertTrue(output(), output().contains(
-      "run-local: The servers refuse to start: hbase.bucketcache.l2.ioengine=floppy:/a is not"));
+      "run-local: The servers refuse to start: hbase.bucketcache.l2.ioengine is floppy:/a; must"));
     assertTrue(output(), output().contains("run-local: the log is " + folder));
   }
 
@@ -148,7 +148,7 @@ public class TestRunLocal {
       long blocks = Long.parseLong(row.group(3).replace(",", ""));
       long data = Long.parseLong(row.group(4).replace(",", ""));
       assertTrue(output(), first ? data > 0 && data < blocks : data == blocks);
-      // Data comes into L1 by promotion only; what L2 has no such figure for is a dash.
+      // Data blocks enter L1 by promotion only; a figure that L2 does not have is a dash.
       Matcher moves = Pattern.compile("(?m)^  " + tier + " .* %  +(\\S+) +(\\S+) +(\\S+)$")
         .matcher(output());
       assertTrue(output(), moves.find());
