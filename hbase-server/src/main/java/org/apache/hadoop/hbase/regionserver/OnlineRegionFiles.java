@@ -24,8 +24,10 @@ import java.util.Set;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.client.TableDescriptor;
 import org.apache.hadoop.hbase.io.HFileLink;
+import org.apache.hadoop.hbase.io.ReferredFile;
 import org.apache.hadoop.hbase.io.hfile.BlockCache;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheFactory;
+import org.apache.hadoop.hbase.io.hfile.HFileInfo;
 import org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCacheFactory;
 import org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCacheSettings;
 import org.apache.hadoop.hbase.io.hfile.composite.OnlineFiles;
@@ -62,6 +64,18 @@ public final class OnlineRegionFiles implements OnlineFiles {
   @Override
   public Snapshot look() {
     return of(onlineRegions.values());
+  }
+
+  @Override
+  public boolean isHot(HFileInfo file, Configuration conf) {
+    DataTieringManager tiering = DataTieringManager.getInstance();
+    return tiering == null || tiering.isHotData(file, conf);
+  }
+
+  @Override
+  public boolean isHot(long maxTimestamp, Configuration conf) {
+    DataTieringManager tiering = DataTieringManager.getInstance();
+    return tiering == null || tiering.isHotData(maxTimestamp, conf);
   }
 
   /** Returns a snapshot of the files of these regions. */
@@ -102,8 +116,8 @@ public final class OnlineRegionFiles implements OnlineFiles {
       files.add(name);
       if (HFileLink.isHFileLink(name)) {
         addNames(HFileLink.getReferencedHFileName(name));
-      } else if (StoreFileInfo.isReference(name)) {
-        addNames(StoreFileInfo.getReferredToRegionAndFile(name).getSecond());
+      } else if (ReferredFile.of(name) != null) {
+        addNames(ReferredFile.of(name));
       }
     }
 

@@ -19,25 +19,25 @@ package org.apache.hadoop.hbase.io.hfile.bucket;
 
 import java.util.NavigableSet;
 import java.util.Optional;
+import org.apache.hadoop.hbase.io.ReferredFile;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
 import org.apache.hadoop.hbase.io.hfile.BlockType;
-import org.apache.hadoop.hbase.regionserver.StoreFileInfo;
 
 /** Answers from the keys of a bucket cache, in the order of files and offsets. */
-final class BlocksByFile {
+final class BlockTypeLookup {
 
-  private BlocksByFile() {
+  private BlockTypeLookup() {
   }
 
   /**
    * Returns the type of the block that is cached under this key or, for a reference, under the key
    * of the file it refers to; empty if there is none or its type is not known.
    */
-  static Optional<BlockType> type(NavigableSet<BlockCacheKey> keys, BlockCacheKey key) {
+  static Optional<BlockType> find(NavigableSet<BlockCacheKey> keys, BlockCacheKey key) {
     BlockCacheKey found = keys.ceiling(key);
-    if (!key.equals(found) && StoreFileInfo.isReference(key.getHfileName())) {
-      key = new BlockCacheKey(
-        StoreFileInfo.getReferredToRegionAndFile(key.getHfileName()).getSecond(), key.getOffset());
+    String referred = key.equals(found) ? null : ReferredFile.of(key.getHfileName());
+    if (referred != null) {
+      key = new BlockCacheKey(referred, key.getOffset());
       found = keys.ceiling(key);
     }
     return key.equals(found) ? Optional.ofNullable(found.getBlockType()) : Optional.empty();

@@ -19,9 +19,9 @@ package org.apache.hadoop.hbase.io.hfile.bucket;
 
 import java.io.IOException;
 import org.apache.hadoop.hbase.HBaseIOException;
+import org.apache.hadoop.hbase.io.ReferredFile;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
 import org.apache.hadoop.hbase.io.hfile.Cacheable;
-import org.apache.hadoop.hbase.regionserver.StoreFileInfo;
 import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -65,12 +65,8 @@ final class LockFreeLookup {
 
   /** Returns the key in the referenced file; null if the key is not of a reference. */
   private static BlockCacheKey referredTo(BlockCacheKey key) {
-    String name = key.getHfileName();
-    // A check of the name avoids the regular expression for nearly all keys.
-    return name.indexOf('.') < 0 || !StoreFileInfo.isReference(name)
-      ? null
-      : new BlockCacheKey(StoreFileInfo.getReferredToRegionAndFile(name).getSecond(),
-        key.getOffset());
+    String name = ReferredFile.of(key.getHfileName());
+    return name == null ? null : new BlockCacheKey(name, key.getOffset());
   }
 
   private Cacheable findExact(BlockCacheKey key, boolean timed) {

@@ -17,9 +17,9 @@
  */
 package org.apache.hadoop.hbase.io.hfile.bucket;
 
+import org.apache.hadoop.hbase.io.ReferredFile;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
 import org.apache.hadoop.hbase.io.hfile.Cacheable;
-import org.apache.hadoop.hbase.regionserver.StoreFileInfo;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /** A block that waits for a writer of the bucket cache. */
@@ -37,10 +37,10 @@ final class QueuedBlock {
    */
   static Cacheable of(BucketCache.RAMCache queue, BlockCacheKey key) {
     BucketCache.RAMQueueEntry entry = queue.delegate.get(key);
-    if (entry == null && !queue.isEmpty() && StoreFileInfo.isReference(key.getHfileName())) {
-      entry = queue.delegate.get(new BlockCacheKey(
-        StoreFileInfo.getReferredToRegionAndFile(key.getHfileName()).getSecond(),
-        key.getOffset()));
+    String referred =
+      entry == null && !queue.isEmpty() ? ReferredFile.of(key.getHfileName()) : null;
+    if (referred != null) {
+      entry = queue.delegate.get(new BlockCacheKey(referred, key.getOffset()));
     }
     return entry == null ? null : entry.getData();
   }

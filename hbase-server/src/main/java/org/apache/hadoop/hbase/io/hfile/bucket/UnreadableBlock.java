@@ -17,8 +17,8 @@
  */
 package org.apache.hadoop.hbase.io.hfile.bucket;
 
+import org.apache.hadoop.hbase.io.ReferredFile;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
-import org.apache.hadoop.hbase.regionserver.StoreFileInfo;
 
 /** Evicts an entry of a bucket cache whose bytes turned out not to be a block. */
 final class UnreadableBlock {
@@ -33,8 +33,11 @@ final class UnreadableBlock {
    * @param key the key by which the entry was read
    */
   static void evict(BucketCache cache, BlockCacheKey key, BucketEntry entry) {
-    if (!cache.doEvictBlock(key, entry, false) && StoreFileInfo.isReference(key.getHfileName())) {
-      String referred = StoreFileInfo.getReferredToRegionAndFile(key.getHfileName()).getSecond();
+    if (cache.doEvictBlock(key, entry, false)) {
+      return;
+    }
+    String referred = ReferredFile.of(key.getHfileName());
+    if (referred != null) {
       cache.doEvictBlock(new BlockCacheKey(referred, key.getOffset()), entry, false);
     }
   }

@@ -22,6 +22,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.hbase.io.ReferredFile;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
 import org.apache.hadoop.hbase.io.hfile.BlockType;
 import org.apache.hadoop.hbase.io.hfile.CacheConfig;
@@ -30,7 +31,6 @@ import org.apache.hadoop.hbase.io.hfile.CombinedBlockCache;
 import org.apache.hadoop.hbase.io.hfile.FirstLevelBlockCache;
 import org.apache.hadoop.hbase.io.hfile.HFileBlock;
 import org.apache.hadoop.hbase.io.hfile.HFileInfo;
-import org.apache.hadoop.hbase.regionserver.StoreFileInfo;
 import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -273,7 +273,7 @@ public class CompositeBucketCache extends CombinedBlockCache {
   private void restoreToL1(BlockCacheKey key, Cacheable block) {
     String hfileName = key.getHfileName();
     if (
-      !first.hasRoomFor(block) || first.containsBlock(key) || StoreFileInfo.isReference(hfileName)
+      !first.hasRoomFor(block) || first.containsBlock(key) || ReferredFile.of(hfileName) != null
     ) {
       // Blocks found through a reference belong to another file, and references are short-lived.
       return;

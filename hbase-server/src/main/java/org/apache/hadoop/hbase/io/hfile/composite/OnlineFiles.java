@@ -18,11 +18,13 @@
 package org.apache.hadoop.hbase.io.hfile.composite;
 
 import java.util.Set;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.io.hfile.HFileInfo;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
  * Tells a cache which files the regions of its server read, so that it can drop blocks of files
- * that none reads. Thread-safe.
+ * that none reads, and which are hot by the tables' data tiering. Thread-safe.
  */
 @InterfaceAudience.Private
 public interface OnlineFiles {
@@ -47,4 +49,14 @@ public interface OnlineFiles {
 
   /** Looks at each region once; one that opens or closes meanwhile may be missed. */
   Snapshot look();
+
+  /** Whether data tiering, if the file's column family has it, has the file cached. */
+  boolean isHot(HFileInfo file, Configuration conf);
+
+  /**
+   * Whether data tiering, if the column family has it, has a block of a file being written cached.
+   * @param maxTimestamp the latest of the file, in milliseconds
+   * @param conf         of the store
+   */
+  boolean isHot(long maxTimestamp, Configuration conf);
 }

@@ -19,12 +19,12 @@ package org.apache.hadoop.hbase.io.hfile.prefetch;
 
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hbase.io.HFileLink;
+import org.apache.hadoop.hbase.io.ReferredFile;
 import org.apache.hadoop.hbase.io.hfile.BlockCache;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
 import org.apache.hadoop.hbase.io.hfile.BlockType;
 import org.apache.hadoop.hbase.io.hfile.Cacheable;
 import org.apache.hadoop.hbase.io.hfile.HFile;
-import org.apache.hadoop.hbase.regionserver.StoreFileInfo;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /** The blocks of one file in the block cache. Thread-safe. */
@@ -53,11 +53,10 @@ final class CachedFileBlocks {
   }
 
   private static String referredTo(String name) {
-    if (!StoreFileInfo.isReference(name)) {
-      return null;
-    }
-    String file = StoreFileInfo.getReferredToRegionAndFile(name).getSecond();
-    return HFileLink.isHFileLink(file) ? HFileLink.getReferencedHFileName(file) : file;
+    String file = ReferredFile.of(name);
+    return file != null && HFileLink.isHFileLink(file)
+      ? HFileLink.getReferencedHFileName(file)
+      : file;
   }
 
   private BlockCacheKey key(long offset, BlockType type) {

@@ -24,7 +24,6 @@ import org.apache.hadoop.hbase.client.ColumnFamilyDescriptor;
 import org.apache.hadoop.hbase.client.TableDescriptor;
 import org.apache.hadoop.hbase.conf.SettingsReader;
 import org.apache.hadoop.hbase.io.hfile.CacheConfig;
-import org.apache.hadoop.hbase.regionserver.CreateStoreFileWriterParams;
 import org.apache.hadoop.hbase.util.Bytes;
 import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
@@ -105,18 +104,16 @@ public final class PrefetchLimit {
    * too large and its result would otherwise be cached now or when it is opened. The size is that
    * of the compacted files. The size of a flushed file is unknown before it is written; its writer
    * stops caching data when the file exceeds the limit.
-   * @param conf   of the store
-   * @param store  the cache settings of the store
-   * @param writer the cache settings of this writer, which may be changed
+   * @param conf           of the store
+   * @param store          the cache settings of the store
+   * @param writer         the cache settings of this writer, which may be changed
+   * @param compactedBytes sum of the sizes of the compacted files, 0 for a flush
    */
   public static void apply(Configuration conf, CacheConfig store, CacheConfig writer,
-    CreateStoreFileWriterParams params) {
+    long compactedBytes) {
     long limit = of(conf);
-    if (limit == NO_LIMIT || !params.isCompaction()) {
-      return;
-    }
-    boolean tooLarge = params.totalCompactedFilesSize()
-        > Math.min(limit, store.getCacheCompactedBlocksOnWriteThreshold());
+    boolean tooLarge = limit != NO_LIMIT
+      && compactedBytes > Math.min(limit, store.getCacheCompactedBlocksOnWriteThreshold());
     if (tooLarge && (store.shouldCacheCompactedBlocksOnWrite() || store.shouldPrefetchOnOpen())) {
       writer.enableCacheOnWrite();
       writer.setCacheDataOnWrite(false);

@@ -29,6 +29,7 @@ import java.util.function.LongSupplier;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hbase.io.ByteBuffAllocator;
+import org.apache.hadoop.hbase.io.ReferredFile;
 import org.apache.hadoop.hbase.io.hfile.BlockCache;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
 import org.apache.hadoop.hbase.io.hfile.BlockType.BlockCategory;
@@ -42,8 +43,6 @@ import org.apache.hadoop.hbase.io.hfile.bucket.RecoveredEntryAllocator;
 import org.apache.hadoop.hbase.io.hfile.composite.CacheTier;
 import org.apache.hadoop.hbase.io.hfile.composite.OnlineFiles;
 import org.apache.hadoop.hbase.io.hfile.composite.TierBlockCounts;
-import org.apache.hadoop.hbase.regionserver.DataTieringManager;
-import org.apache.hadoop.hbase.regionserver.StoreFileInfo;
 import org.apache.hadoop.hbase.util.Pair;
 import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
@@ -85,6 +84,8 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
   /** Null if there is no path for it. */
   private final SegmentSnapshot snapshot;
   private final CacheStats stats = new Stats();
+  /** Null if it is not known which files are read and which are hot. */
+  private final OnlineFiles online;
   private final SegmentCacheGauges gauges;
   private final FileSweeper sweeper;
   private final AtomicBoolean closed = new AtomicBoolean();
@@ -140,6 +141,7 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
     throws IOException {
     name = tierName;
     engine = ioEngine;
+    this.online = online;
     index = new SegmentIndex(settings.expectedBlocks(),
       PagePool.withReserve(settings.maxIndexBytes()));
     blocks = new IndexedBlocks(files, index);
@@ -297,11 +299,8 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
    * stored.
    */
   private CachedFile referredTo(BlockCacheKey key) {
-    String hfileName = key.getHfileName();
-    // A check of the name avoids the regular expression for nearly all keys.
-    return hfileName.indexOf('.') < 0 || !StoreFileInfo.isReference(hfileName)
-      ? null
-      : files.get(StoreFileInfo.getReferredToRegionAndFile(hfileName).getSecond());
+    String file = ReferredFile.of(key.getHfileName());
+    return file == null ? null : files.get(file);
   }
 
   @Override
@@ -431,16 +430,14 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
 
   @Override
   public Optional<Boolean> shouldCacheFile(HFileInfo hFileInfo, Configuration conf) {
-    DataTieringManager tiering = DataTieringManager.getInstance();
-    return Optional.of((tiering == null || tiering.isHotData(hFileInfo, conf))
+    return Optional.of((online == null || online.isHot(hFileInfo, conf))
       && !files.getFullyCached().containsKey(hFileInfo.getHFileContext().getHFileName()));
   }
 
   @Override
   public Optional<Boolean> shouldCacheBlock(BlockCacheKey key, long maxTimestamp,
     Configuration conf) {
-    DataTieringManager tiering = DataTieringManager.getInstance();
-    return Optional.of(tiering == null || tiering.isHotData(maxTimestamp, conf));
+    return Optional.of(online == null || online.isHot(maxTimestamp, conf));
   }
 
   @Override

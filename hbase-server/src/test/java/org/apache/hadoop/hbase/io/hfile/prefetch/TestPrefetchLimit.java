@@ -31,7 +31,6 @@ import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
 import org.apache.hadoop.hbase.client.TableDescriptor;
 import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
 import org.apache.hadoop.hbase.io.hfile.CacheConfig;
-import org.apache.hadoop.hbase.regionserver.CreateStoreFileWriterParams;
 import org.apache.hadoop.hbase.testclassification.IOTests;
 import org.apache.hadoop.hbase.testclassification.SmallTests;
 import org.apache.hadoop.hbase.util.TableDescriptorChecker;
@@ -98,14 +97,13 @@ public class TestPrefetchLimit {
       message.startsWith(KEY + " is " + value + "; must be an integer of at least 0. Set "));
   }
 
-  private CacheConfig writerOf(boolean compaction, long size, boolean cacheCompacted,
+  private CacheConfig writerOf(long size, boolean cacheCompacted,
     boolean prefetch) {
     conf.setBoolean(CacheConfig.CACHE_COMPACTED_BLOCKS_ON_WRITE_KEY, cacheCompacted);
     conf.setBoolean(CacheConfig.PREFETCH_BLOCKS_ON_OPEN_KEY, prefetch);
     CacheConfig store = new CacheConfig(conf);
     CacheConfig writer = new CacheConfig(store);
-    PrefetchLimit.apply(conf, store, writer, CreateStoreFileWriterParams.create()
-      .isCompaction(compaction).totalCompactedFilesSize(size));
+    PrefetchLimit.apply(conf, store, writer, size);
     return writer;
   }
 
@@ -118,21 +116,21 @@ public class TestPrefetchLimit {
   @Test
   public void testCompactionAboveTheLimitCachesIndexAndBloom() {
     conf.setLong(KEY, 100);
-    assertCaches(writerOf(true, 101, true, false), false, true);
-    assertCaches(writerOf(true, 101, false, true), false, true);
-    assertCaches(writerOf(true, 101, false, false), false, false);
-    assertCaches(writerOf(true, 100, true, true), false, false);
-    assertCaches(writerOf(false, 101, true, true), false, false);
+    assertCaches(writerOf(101, true, false), false, true);
+    assertCaches(writerOf(101, false, true), false, true);
+    assertCaches(writerOf(101, false, false), false, false);
+    assertCaches(writerOf(100, true, true), false, false);
+    assertCaches(writerOf(0, true, true), false, false);
     conf.setLong(CacheConfig.CACHE_COMPACTED_BLOCKS_ON_WRITE_THRESHOLD_KEY, 50);
-    assertCaches(writerOf(true, 51, true, false), false, true);
+    assertCaches(writerOf(51, true, false), false, true);
   }
 
   @Test
   public void testWithoutTheKeyACompactionCachesAsInStock() {
     conf.setLong(CacheConfig.CACHE_COMPACTED_BLOCKS_ON_WRITE_THRESHOLD_KEY, 50);
-    assertCaches(writerOf(true, 51, true, true), false, false);
+    assertCaches(writerOf(51, true, true), false, false);
     conf.setBoolean(CacheConfig.CACHE_BLOCKS_ON_WRITE_KEY, true);
-    assertTrue(writerOf(false, -1, true, true).shouldCacheDataOnWrite());
-    assertFalse(writerOf(false, -1, true, true).shouldCacheIndexesOnWrite());
+    assertTrue(writerOf(0, true, true).shouldCacheDataOnWrite());
+    assertFalse(writerOf(0, true, true).shouldCacheIndexesOnWrite());
   }
 }
