@@ -33,7 +33,7 @@ import org.junit.Test;
 /**
  * Each wait in the classes of this repository has a limit, or a comment directly above it that says
  * why it needs none. Looked for are calls by their names, so what waits under another name is not
- * found; nor are locks, which nobody may hold while he waits, nor loops around a sleep.
+ * found; nor are locks, which no thread may hold while it waits, nor loops around a sleep.
  */
 public class TestUnboundedWaits {
   private static final String REASON = "Waits without a limit: ";
