@@ -22,6 +22,6 @@
  * benchmark class extends {@link dev.stratum.bench.PinnedJvm}, which fixes the JVM it is measured
  * in, and calls only what both sides have, unless it says {@link
  * dev.stratum.bench.harness.ForkOnly}. Its Javadoc says what is measured, in which unit, with which
- * command, and where the shape of the workload comes from.
+ * command, and the source of the shape of the workload.
  */
 package dev.stratum.bench;

@@ -60,7 +60,7 @@ import org.openjdk.jmh.annotations.Warmup;
  * written with all its cells to a store file and cached on write, the cells from memory as in a
  * flush ({@link #flush}) or scanned from another store file as in a compaction
  * ({@link #compaction}), each with its share of the file's index and bloom filter; or inserted as
- * it is ({@link #insert}), the oldest block evicted in turn. Store files are local ones, so that
+ * it is ({@link #insert}), and the oldest block is evicted. Store files are local ones, so that
  * nothing of HDFS is in it.
  *
  * <pre>

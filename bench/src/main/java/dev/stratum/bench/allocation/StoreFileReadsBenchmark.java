@@ -50,7 +50,7 @@ import org.openjdk.jmh.annotations.Warmup;
  * checksums verified: by position as a get does ({@link #pread}), and one after the other as a
  * compaction does ({@link #stream}); in microseconds, and in bytes of heap allocated. The file
  * system is a local one with the interfaces of HDFS, which allocates nothing itself; the garbage of
- * HDFS's own client comes on top.
+ * The allocations of HDFS's own client are not included.
  *
  * <pre>
  * mvn -pl bench jmh:run -Djmh.include=StoreFileReadsBenchmark -Djmh.forks=1

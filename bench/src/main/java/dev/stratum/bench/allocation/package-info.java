@@ -17,6 +17,6 @@
  */
 /**
  * What each path by which a block moves leaves on the heap, and what a load leaves behind as a
- * whole. See docs/pooled-file-reads.md.
+ * whole. See docs/pooled-reads.md.
  */
 package dev.stratum.bench.allocation;

@@ -53,7 +53,7 @@ import org.openjdk.jmh.annotations.TearDown;
  * blocks of a store file, buffers from the RegionServer's pooled allocator, metrics updated, the
  * block released after use. A hit on the engines <code>file</code> and <code>mmap</code> copies the
  * block out; on <code>offheap</code> it does not (HBASE-11425). That allocation is part of the
- * claim goes back to HBASE-22802, which made <code>file</code> take its buffers from the pool.
+ * claim is that of HBASE-22802, which made <code>file</code> take its buffers from the pool.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)

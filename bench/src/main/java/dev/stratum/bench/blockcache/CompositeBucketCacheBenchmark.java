@@ -140,7 +140,7 @@ public class CompositeBucketCacheBenchmark extends PinnedJvm {
     }
   }
 
-  /** A block of the bloom filter or the index comes after the data blocks that it is about. */
+  /** A block of the bloom filter or the index follows the data blocks that it covers. */
   private static List<Lookup> lookups(List<StoreFileBlocks.Location> all) {
     List<Lookup> lookups = new ArrayList<>();
     StoreFileBlocks.Location bloom = null;

@@ -66,8 +66,8 @@ import site.ycsb.generator.ZipfianGenerator;
  * copy from the page cache does. Blocks are requested by YCSB's zipfian generator with its constant
  * of 0.99 (Cooper et al., SoCC 2010), hot blocks lying anywhere in the file, or all equally often.
  * The look-up itself has the shape of <code>HFileReaderImpl.getCachedBlock</code>, as in
- * {@link BucketCacheBenchmark}. The warm-up is a long one: until the compiler has got to the
- * policy's code, half of the time goes there. Not in the headline set, for which it takes too long.
+ * {@link BucketCacheBenchmark}. The warm-up is a long one: until the policy's code
+ * is compiled, it takes half of the time. Not in the headline set, for which it takes too long.
  * See HBASE-23296.
  */
 @State(Scope.Benchmark)

@@ -54,7 +54,7 @@ import org.openjdk.jmh.annotations.TearDown;
  *
  * The file is in the page cache, which is the hardest case: a real device takes ten times as long
  * to read, and the sum as long as here. Otherwise the shape is {@link BucketCacheBenchmark}'s. That
- * a cache on flash checks what it reads goes back to CacheLib (Berg et al., The CacheLib Caching
+ * a cache on flash checks what it reads follows CacheLib (Berg et al., The CacheLib Caching
  * Engine, OSDI 2020).
  */
 @State(Scope.Thread)

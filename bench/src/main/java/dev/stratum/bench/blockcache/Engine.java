@@ -24,9 +24,9 @@ import java.nio.file.Path;
 
 /**
  * A place for a bucket cache by the name of its engine: the value for
- * <code>hbase.bucketcache.ioengine</code>, and the file behind it if there is one, which goes with
- * {@link #close()}. Files lie under <code>java.io.tmpdir</code> and, being smaller than the memory
- * that is free, stay in the page cache: what is measured is the engine and not the device.
+ * <code>hbase.bucketcache.ioengine</code>, and the file behind it if there is one, which
+ * {@link #close()} deletes. Files lie under <code>java.io.tmpdir</code> and, being smaller than
+ * free memory, stay in the page cache: the engine is measured, not the device.
  */
 public final class Engine implements Closeable {
   private final String name;

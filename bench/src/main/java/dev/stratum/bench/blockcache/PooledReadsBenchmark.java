@@ -51,7 +51,7 @@ import org.openjdk.jmh.annotations.Warmup;
  * persisted ({@link #recovered}).
  *
  * <pre>
- * mvn -pl bench jmh:run -Djmh.include=PooledFileReadsBenchmark
+ * mvn -pl bench jmh:run -Djmh.include=PooledReadsBenchmark
  * </pre>
  *
  * The paths and sizes of HBASE-22802 (no block-sized allocation for a read of a file engine),
@@ -62,7 +62,7 @@ import org.openjdk.jmh.annotations.Warmup;
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
 @Warmup(iterations = 3, time = 300, timeUnit = TimeUnit.MILLISECONDS)
 @Measurement(iterations = 3, time = 300, timeUnit = TimeUnit.MILLISECONDS)
-public class PooledFileReadsBenchmark extends PinnedJvm {
+public class PooledReadsBenchmark extends PinnedJvm {
   private static final String CLASSES_KEY = "hbase.server.allocator.size.classes.enabled";
 
   /** A full cache and the order to read it in. */

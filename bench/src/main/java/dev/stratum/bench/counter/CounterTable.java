@@ -40,7 +40,7 @@ final class CounterTable {
    * @param side           what the server's jars are
    * @param keys           how a row is drawn
    * @param scope          of the increments that are done together
-   * @param clients        how many are to update, each number in turn
+   * @param clients        how many clients update, each number as one case
    * @param intervalMillis how long each of the {@link #INTERVALS} of a line is
    */
   CounterTable(CounterServer server, String side, String keys, String scope, int[] clients,

@@ -54,7 +54,7 @@ public final class CompilerWarmUp {
    * {@code threads}, each until the compilers are quiet; for 25 s at most.
    * @param threads   by how many it is run when it is measured
    * @param operation that any thread may run
-   * @param between   is run each second while nobody runs the operation
+   * @param between   is run each second while no thread runs the operation
    * @throws ExecutionException if the operation has failed
    * @throws Exception          what {@code between} throws
    */

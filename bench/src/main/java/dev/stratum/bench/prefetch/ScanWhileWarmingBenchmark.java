@@ -47,7 +47,7 @@ import org.openjdk.jmh.annotations.Warmup;
 
 /**
  * The time that two threads take to scan four store files from end to end that were just written
- * and opened, in milliseconds, while what prefetch on open does for these files goes on. All blocks
+ * and opened, in milliseconds, while these files are prefetched on open. All blocks
  * were cached as they were written, so that there is nothing to bring into the cache: what is
  * measured is what prefetch costs reads.
  *

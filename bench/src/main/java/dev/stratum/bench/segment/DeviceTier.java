@@ -32,8 +32,8 @@ import org.apache.hadoop.hbase.io.hfile.segment.SegmentCacheSettings;
 
 /**
  * A place for a cache on a file that outlives the process: a segment cache on the fork, and on
- * stock, which has none, a bucket cache on a file with a persisted map. The file goes with
- * {@link #close()}; it lies under <code>java.io.tmpdir</code>, in the page cache.
+ * stock, which has none, a bucket cache on a file with a persisted map. {@link #close()} deletes
+ * the file, which lies under <code>java.io.tmpdir</code>, in the page cache.
  */
 final class DeviceTier implements Closeable {
   private static final int WRITER_THREADS = 3;

@@ -54,7 +54,7 @@ import org.openjdk.jmh.annotations.Warmup;
 
 /**
  * Puts by so many handlers that each wait for theirs, in microseconds a put, all of them together;
- * and where the CPU time goes: in per cent of that of the measured JVM, which has HDFS in it,
+ * and what uses the CPU time: in per cent of that of the measured JVM, which has HDFS in it,
  * and how many puts a sync takes along. For what <code>SYNC_WAL</code> waits for, see the guide of
  * bounded-async-wal.
  *

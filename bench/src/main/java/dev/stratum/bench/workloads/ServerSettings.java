@@ -137,7 +137,7 @@ final class ServerSettings {
     keys.put("hbase.bucketcache.composite.promotion", "frequency");
     keys.put("hbase.rs.prefetch.order", "newest");
     keys.put("hbase.regionserver.parallel.get.enabled", "true");
-    // For a device; of what comes from memory only as many serve as there are processors.
+    // For a device; blocks in memory are served by as many threads as there are processors.
     keys.put("hbase.regionserver.parallel.get.threads", "16");
     keys.put("hbase.regionserver.increment.coalesce.enabled", "true");
     // Many clients and counters, CPU-bound.

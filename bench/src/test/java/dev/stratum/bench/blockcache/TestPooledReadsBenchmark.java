@@ -27,15 +27,15 @@ import org.junit.runners.Parameterized;
 import org.junit.runners.Parameterized.Parameters;
 
 @RunWith(Parameterized.class)
-public class TestPooledFileReadsBenchmark {
+public class TestPooledReadsBenchmark {
   @Rule
   public final TemporaryFiles files = new TemporaryFiles();
 
-  private final PooledFileReadsBenchmark benchmark = new PooledFileReadsBenchmark();
+  private final PooledReadsBenchmark benchmark = new PooledReadsBenchmark();
   private final int size;
   private final String pool;
 
-  public TestPooledFileReadsBenchmark(int size, String pool) {
+  public TestPooledReadsBenchmark(int size, String pool) {
     this.size = size;
     this.pool = pool;
   }
@@ -48,7 +48,7 @@ public class TestPooledFileReadsBenchmark {
 
   @Test
   public void testFreshBlocksAreOfTheSizeAskedFor() throws Exception {
-    PooledFileReadsBenchmark.Fresh blocks = new PooledFileReadsBenchmark.Fresh();
+    PooledReadsBenchmark.Fresh blocks = new PooledReadsBenchmark.Fresh();
     set(blocks);
     blocks.engine = "file";
     blocks.fill();
@@ -60,7 +60,7 @@ public class TestPooledFileReadsBenchmark {
 
   @Test
   public void testRecoveredBlocksAreOfTheSizeAskedFor() throws Exception {
-    PooledFileReadsBenchmark.Recovered blocks = new PooledFileReadsBenchmark.Recovered();
+    PooledReadsBenchmark.Recovered blocks = new PooledReadsBenchmark.Recovered();
     set(blocks);
     blocks.fill();
     for (int i = 0; i < 100; i++) {
@@ -69,7 +69,7 @@ public class TestPooledFileReadsBenchmark {
     blocks.close();
   }
 
-  private void set(PooledFileReadsBenchmark.Blocks blocks) {
+  private void set(PooledReadsBenchmark.Blocks blocks) {
     blocks.size = size;
     blocks.pool = pool;
     blocks.megabytes = 2;

@@ -49,7 +49,7 @@ public class TestGetWhileWarmingBenchmark {
       int bytes = benchmark.get();
       assertTrue("bytes " + bytes, bytes > MIN_BYTES);
     }
-    // Four files of a MB are warmed more than once.
+    // Four files of a MB are prefetched more than once.
     long deadline = System.nanoTime() + 60_000_000_000L;
     while (benchmark.prefetchedMegabytes() < 6 && System.nanoTime() < deadline) {
       Thread.sleep(10);

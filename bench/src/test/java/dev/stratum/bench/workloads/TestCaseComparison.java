@@ -26,7 +26,7 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
 import org.junit.Test;
 
 public class TestCaseComparison {
-  /** A case whose rounds have these throughputs, stock and fork in turns, and a p99 of 100 / x. */
+  /** A case whose rounds have these throughputs, stock and fork alternately; p99 is 100 / x. */
   private static JsonObject result(double... throughputs) {
     JsonObject result = new JsonObject();
     result.addProperty("name", "group/case");

@@ -203,7 +203,7 @@ public class TestWorkloadSuite {
       for (String line : Files.exists(path) ? Files.readAllLines(path) : List.<String> of()) {
         String[] fields = line.trim().split("\\s+");
         if (fields[3].equals(LISTENING) && sockets.contains("socket:[" + fields[9] + "]")) {
-          // The last of the address's bytes comes first: 127.0.0.1.
+          // The last of the address's bytes is first: 127.0.0.1.
           if (!fields[1].startsWith("0100007F:") && !fields[1].contains("FFFF00000100007F:")) {
             listeners.add(fields[1]);
           }

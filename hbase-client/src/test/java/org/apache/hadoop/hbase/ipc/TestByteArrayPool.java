@@ -110,7 +110,7 @@ public class TestByteArrayPool {
     assertTrue(arrays.bytes() + " bytes", arrays.bytes() <= 64 * MIN + 4L * MAX);
   }
 
-  /** Each thread writes its own number into what it has, and nobody else may have it meanwhile. */
+  /** Each thread writes its own number into its arrays, which no other thread may have. */
   @Test
   public void testThreadsDoNotShareAnArray() throws Exception {
     ByteArrayPool arrays = new ByteArrayPool(16L * MIN);

@@ -294,7 +294,7 @@ public class TestResponseCells {
       }
       best = Math.min(best, (threads.getThreadAllocatedBytes(thread) - before) / RESPONSES);
     }
-    // The stream that the block comes from is the test's.
+    // The test owns the stream that the block is read from.
     assertTrue(best + " bytes for a response with cells of " + cellBytes,
       best < cellBytes + SLACK + 512);
   }

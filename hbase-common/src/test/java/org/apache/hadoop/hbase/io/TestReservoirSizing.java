@@ -30,7 +30,7 @@ import org.junit.ClassRule;
 import org.junit.Test;
 import org.junit.experimental.categories.Category;
 
-/** Tests how many buffers a pool may have if nobody has said so. */
+/** Tests the default of the maximum number of buffers of a pool. */
 @Category({ IOTests.class, SmallTests.class })
 public class TestReservoirSizing {
 

@@ -57,7 +57,7 @@ public final class ServerProcess {
   }
 
   /**
-   * Starts a server; what it logs goes to a file in {@code folder}.
+   * Starts a server; its log is written to a file in {@code folder}.
    * @param main     whose main method calls {@link #serve}
    * @param listener is given the words of each line that the process has said by {@link #say}, by
    *                 one thread

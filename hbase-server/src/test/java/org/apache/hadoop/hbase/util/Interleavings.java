@@ -32,7 +32,7 @@ import java.util.stream.Collectors;
 
 /**
  * Runs several threads one at a time and enumerates, run by run, all decisions about which thread
- * goes on, with a limit on how often a thread is preempted in a run; see M. Musuvathi and S.
+ * runs next, with a limit on how often a thread is preempted in a run; see M. Musuvathi and S.
  * Qadeer, "Iterative context bounding for systematic testing of multithreaded programs". A thread
  * can be preempted at each {@link #point}, and yields wherever it waits.
  */
@@ -54,7 +54,7 @@ public final class Interleavings implements AutoCloseable {
   private final ExecutorService pool = Executors.newCachedThreadPool();
   private final ThreadLocal<Actor> self = new ThreadLocal<>();
   private final Semaphore quiet = new Semaphore(0);
-  // All below belongs to the thread whose turn it is.
+  // The thread that may run owns all fields below.
   private final List<Integer> decisions = new ArrayList<>();
   private final List<Integer> options = new ArrayList<>();
   private final List<Actor> actors = new ArrayList<>();
@@ -182,7 +182,7 @@ public final class Interleavings implements AutoCloseable {
     }
   }
 
-  /** Interrupts a thread, which goes on if it waits. */
+  /** Interrupts a thread, which ends its wait. */
   public void interrupt(int number) {
     Actor actor = actors.get(number);
     actor.thread.interrupt();

@@ -50,7 +50,7 @@ public class TestByteRateLimiter {
   private static final int BLOCK = 64 << 10;
   private static final int MB = 1 << 20;
 
-  /** A clock that goes on when a thread waits. */
+  /** A clock that advances when a thread waits. */
   private static final class TestClock implements ByteRateLimiter.Clock {
     private long now = 1_000_000_007;
     private long oversleep;

@@ -53,7 +53,7 @@ import org.junit.rules.TestName;
 
 /**
  * Clients increment a few rows as fast as they can while regions are flushed, split and moved and
- * servers die. Every value that comes back has its place, and nothing is lost or done twice.
+ * servers die. Every returned value has its place, and no increment is lost or applied twice.
  */
 @Category({ RegionServerTests.class, LargeTests.class })
 public class TestCoalescedIncrementsOnCluster {
@@ -74,7 +74,7 @@ public class TestCoalescedIncrementsOnCluster {
   private final List<CounterHistory> histories = new ArrayList<>();
   private TableName table;
 
-  /** Something that goes on beside the increments. */
+  /** An action that runs beside the increments. */
   private interface Disturbance {
     void run() throws Exception;
   }
@@ -86,7 +86,7 @@ public class TestCoalescedIncrementsOnCluster {
     conf.setInt(HConstants.HBASE_CLIENT_RETRIES_NUMBER, 100);
     conf.setInt(HConstants.HBASE_CLIENT_PAUSE, 20);
     util.startMiniCluster(1);
-    // Both kinds of servers; what comes later is of the second.
+    // Both kinds of servers; those started later are of the second.
     util.getHBaseCluster().getConfiguration().set(CoalescerSettings.SCOPE_KEY, "region");
     util.getHBaseCluster().startRegionServerAndWait(60_000);
     table = TableName.valueOf(name.getMethodName());

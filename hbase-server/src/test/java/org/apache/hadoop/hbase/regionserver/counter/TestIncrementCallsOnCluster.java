@@ -66,7 +66,7 @@ import org.junit.experimental.categories.Category;
 import org.junit.rules.TestName;
 
 /**
- * Increments that wait for their turn at a server with HBase's default handlers and
+ * Increments that wait for others at a server with HBase's default handlers and
  * AccessController. The test holds the row until all that are to form a group wait for it.
  */
 @Category({ RegionServerTests.class, LargeTests.class })

@@ -281,7 +281,7 @@ public class TestBlockCacheTiersPage {
     int files = BlockCacheTiersPage.TABLES + 6;
     fill(files);
     for (int i = 0; i < files - 1; i++) {
-      // The last two files are one table's, and one file is nobody's.
+      // The last two files are one table's, and one file belongs to no table.
       tables.put("file" + i, String.format("table%02d", Math.min(i, files - 3)));
     }
     List<TableUse> uses = TableUse.of(metrics(), tables);

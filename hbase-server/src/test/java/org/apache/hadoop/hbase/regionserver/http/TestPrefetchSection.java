@@ -60,7 +60,7 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
 import org.apache.hbase.thirdparty.com.google.gson.JsonParser;
 
 /**
- * The status page and the metrics of a RegionServer before it has warmed anything, while it does
+ * The status page and the metrics of a RegionServer before it has prefetched a file, while it does
  * under a limit that is changed meanwhile, and afterwards. One test only: the metrics system does
  * not come up twice in a process.
  */

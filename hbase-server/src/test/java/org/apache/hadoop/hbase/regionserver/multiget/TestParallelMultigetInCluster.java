@@ -90,7 +90,7 @@ import org.junit.ClassRule;
 import org.junit.Test;
 import org.junit.experimental.categories.Category;
 
-/** What goes on around multis in a cluster, and what is left of them. */
+/** Events in a cluster around multis, and what multis leave behind. */
 @Category({ RegionServerTests.class, LargeTests.class })
 public class TestParallelMultigetInCluster {
   @ClassRule
@@ -111,7 +111,7 @@ public class TestParallelMultigetInCluster {
   private static final int RPC_MILLIS = 1000;
   /** Less than a thread of the pool stays without work. */
   private static final long ASLEEP_MILLIS = 40_000;
-  /** How long a region that is to be closed waits before it interrupts what goes on in it. */
+  /** How long a region that is to be closed waits before it interrupts the operations in it. */
   private static final int CLOSE_MILLIS = 500;
 
   private static final HBaseTestingUtility UTIL = new HBaseTestingUtility();

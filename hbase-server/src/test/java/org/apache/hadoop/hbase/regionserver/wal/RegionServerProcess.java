@@ -126,7 +126,7 @@ final class RegionServerProcess {
     process = ServerProcess.start(RegionServerProcess.class, conf, folder, label, this::heard);
   }
 
-  /** Starts a server with {@code conf}; what it logs goes to files in {@code folder}. */
+  /** Starts a server with {@code conf}; its log is written to files in {@code folder}. */
   static RegionServerProcess start(Configuration conf, File folder, String label)
     throws IOException {
     return new RegionServerProcess(conf, folder, label);

@@ -463,7 +463,7 @@ public class TestAsyncWalBound {
     }
     awaitAllSynced();
     assertEquals(appended.get(), synced.get());
-    // Who waits goes on when his own write is synced, which may be before it is counted as such.
+    // A writer continues when its own write is synced, which may be before it is counted as such.
     assertTrue("No more than the room, and two writes of each who waits, but " + atRisk,
       atRisk.get() <= 4_000 + count * 2 * 100);
   }

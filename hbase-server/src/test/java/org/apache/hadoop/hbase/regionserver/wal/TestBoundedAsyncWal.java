@@ -528,7 +528,7 @@ public class TestBoundedAsyncWal {
       wal.rollWriter(true);
     }
     assertFalse(wal.asyncBound.hasLost());
-    // As one would whose thread comes to it only now.
+    // As a writer would whose thread was delayed until now.
     wal.asyncBound.acknowledge(between, 1);
     put(region, Durability.SYNC_WAL);
     assertEquals(Arrays.asList(0, 2, 4), rowsOfAllFiles());

@@ -80,14 +80,13 @@ import org.junit.experimental.categories.Category;
  * Three promises are checked: (a) no write with SYNC_WAL is lost; (b) no write is lost that was
  * acknowledged before the time from which on the server, by its own word, might lose some; (c) if a
  * write is there, so is each that was acknowledged before it was sent. None of them depends on how
- * fast the machine is. By default there are three rounds, with one kind of WAL and the other in
- * turn. With <code>-Dasyncwal.kill.rounds=20</code> there are as many rounds for each kind of WAL,
- * DataNodes are killed or restarted as well, and the WALs are read for
- * replication, which must ship every write of an idle server and none that is lost. Each round
- * prints how old the oldest write was that was lost; with so many rounds it is checked at their end
- * that it never was more than the interval and the longest sync of that server, which may be the
- * one that the kill has ended. <code>-Dasyncwal.kill.wals=filesystem</code> leaves out the other
- * kind.
+ * fast the machine is. By default there are three rounds, with the two kinds of WAL alternately.
+ * With <code>-Dasyncwal.kill.rounds=20</code> there are as many rounds for each kind of WAL,
+ * DataNodes are killed or restarted as well, and the WALs are read for replication, which must ship
+ * every write of an idle server and none that is lost. Each round prints the age of the oldest
+ * write that was lost; with so many rounds it is checked at their end that it never was more than
+ * the interval and the longest sync of that server, which may be the one that the kill has ended.
+ * <code>-Dasyncwal.kill.wals=filesystem</code> leaves out the other kind.
  */
 @Category({ RegionServerTests.class, LargeTests.class })
 public class TestBoundedAsyncWalKill {
@@ -216,7 +215,7 @@ public class TestBoundedAsyncWalKill {
     Configuration conf = new Configuration(UTIL.getConfiguration());
     conf.setInt(HConstants.HBASE_CLIENT_RETRIES_NUMBER, 0);
     try (Connection connection = ConnectionFactory.createConnection(conf)) {
-      // A tail that nobody adds to: without the bound it would stay in the server for ever.
+      // A tail with no later append: without the bound it would stay in the server for ever.
       long tail;
       try (Table table = connection.getTable(TABLE)) {
         for (int i = 0; i < 20; i++) {
@@ -305,7 +304,7 @@ public class TestBoundedAsyncWalKill {
     });
   }
 
-  /** Rows go to both regions, in turn. */
+  /** Rows are written to both regions alternately. */
   private static String row(String prefix, int i) {
     return (i % 2 == 0 ? "a-" : "z-") + prefix + i;
   }

@@ -179,7 +179,7 @@ public class TestBoundedAsyncWalOnCluster {
     }
   }
 
-  /** A source reads what is synced only; what nobody adds to would wait for the next roll. */
+  /** A source reads synced entries only; without a later append the rest would wait for a roll. */
   @Test
   public void testReplicationGetsEachWriteOfAsyncFsWalWithoutAnother() throws Exception {
     replicationGetsEachWriteWithoutAnother(0, AsyncFSWAL.class);

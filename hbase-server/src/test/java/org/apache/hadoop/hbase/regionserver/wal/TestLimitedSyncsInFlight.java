@@ -185,7 +185,7 @@ public class TestLimitedSyncsInFlight {
     CompletableFuture<Exception> failing = gate;
     gate = CompletableFuture.completedFuture(null);
     failing.complete(new IllegalStateException("HDFS is away"));
-    // Nobody but the test rolls here; a server's roller does after a failure.
+    // Only the test rolls here; a server's roller does after a failure.
     regions.wal().rollWriter(true);
     assertAllWritten(running, 500);
   }

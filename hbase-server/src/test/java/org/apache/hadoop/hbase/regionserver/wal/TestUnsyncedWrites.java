@@ -50,7 +50,7 @@ public class TestUnsyncedWrites {
 
   private final UnsyncedWrites writes = new UnsyncedWrites(INTERVAL, Long.MAX_VALUE, 0);
 
-  /** As one writer does it whom nobody is in the way of. */
+  /** As a writer does without contention. */
   private long add(long txid, long size, long now) {
     if (writes.isMarkDue(now)) {
       writes.mark(now);

@@ -69,7 +69,7 @@ public class TestBatchLargerThanCache {
   private ByteBuffAllocator pool;
   private BucketCache cache;
 
-  /** @param sizes of the blocks, which take turns */
+  /** @param sizes of the blocks, used alternately */
   public TestBatchLargerThanCache(int writers, int[] sizes, int blocks) {
     this.writers = writers;
     this.sizes = sizes;

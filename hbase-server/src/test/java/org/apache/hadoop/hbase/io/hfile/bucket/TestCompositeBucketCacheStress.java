@@ -57,7 +57,7 @@ public class TestCompositeBucketCacheStress {
     HBaseClassTestRule.forClass(TestCompositeBucketCacheStress.class);
 
   private static final long DURATION_NANOS = TimeUnit.SECONDS.toNanos(15);
-  /** How much longer it goes on if something that is to happen meanwhile has not happened yet. */
+  /** How much longer the test runs if an expected event has not happened yet. */
   private static final long EXTENSION_NANOS = TimeUnit.SECONDS.toNanos(60);
   private static final int FILES = 8;
   private static final int BLOCKS = 300;
@@ -115,7 +115,7 @@ public class TestCompositeBucketCacheStress {
     }
   }
 
-  /** Caches a file, lets others read it, closes it, and nobody caches anything of it again. */
+  /** Caches a file, lets others read it and closes it; no thread caches a block of it again. */
   private void openAndClose(ThreadLocalRandom random) throws Exception {
     String file = "closing" + closed.size();
     for (int i = 0; i < 20; i++) {

@@ -160,7 +160,7 @@ public class TestCorruptFirstTier {
     block.release();
   }
 
-  /** A file that was cut: reading and promoting fail, and nobody sees how. */
+  /** A file that was truncated: reads and promotions fail, and each is a miss. */
   @Test
   public void testTruncatedFile() throws Exception {
     HFileBlock block = CachedBlockFixture.block(BlockType.DATA, 2, SIZE);

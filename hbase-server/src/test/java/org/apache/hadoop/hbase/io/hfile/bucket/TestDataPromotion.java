@@ -531,7 +531,7 @@ public class TestDataPromotion {
   @Test
   public void testBlocksOfAnotherSizeTakeTheBucketsOfThoseThatNobodyWants() {
     openWithLargeBuckets();
-    // Nobody closes their file, as when a table is dropped or moves away. All were hot.
+    // Their file is not closed, as when a table is dropped or moves away. All were hot.
     List<BlockCacheKey> old = put(0, 700, SIZE);
     for (int round = 0; round < 20; round++) {
       old.forEach(this::read);

@@ -137,7 +137,7 @@ public class TestDataPromotionStress {
     }
   }
 
-  /** A file that is read while it is closed, and of which nobody caches anything afterwards. */
+  /** A file that is read while it is closed, and of which no block is cached afterwards. */
   private void openAndClose(ThreadLocalRandom random) throws Exception {
     String file = "closing" + closed;
     for (int i = 0; i < 20; i++) {
@@ -244,7 +244,7 @@ public class TestDataPromotionStress {
       tiers.cache().evictBlocksByHfileName("file" + i);
     }
     tiers.assertEmpty();
-    // A shortage that nobody ends would keep its size from taking free places.
+    // A shortage that does not end would keep its size from taking free places.
     await(() -> policy.shortages().length == 0);
     assertEquals(0, policy.getBlockCount());
     assertEquals(0, policy.getUsedBytes());

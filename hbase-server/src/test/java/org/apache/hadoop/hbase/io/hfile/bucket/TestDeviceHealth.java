@@ -193,7 +193,7 @@ public class TestDeviceHealth {
   public void testOutageOfLongAgoIsAnother() {
     failReads();
     health.works();
-    // Nobody has read anything meanwhile.
+    // No block was read meanwhile.
     pass(TOLERATED_MS + 1);
     failReads();
     assertFalse(health.disableIfNotTolerated());

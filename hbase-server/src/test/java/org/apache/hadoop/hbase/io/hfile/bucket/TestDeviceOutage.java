@@ -57,7 +57,7 @@ import org.junit.rules.TemporaryFolder;
 
 /**
  * A tier whose device fails: it is bypassed, disabled when that lasts too long, tried, and taken
- * back, and nobody waits for it, sees an exception or loses a buffer.
+ * back; no caller waits for it, sees an exception or loses a buffer.
  */
 @Category({ IOTests.class, MediumTests.class })
 public class TestDeviceOutage {
@@ -214,7 +214,7 @@ public class TestDeviceOutage {
     assertTrue(read(BLOCKS));
   }
 
-  /** 40 handlers: whoever is at the device already waits, nobody waits twice. */
+  /** 40 handlers: a read that is at the device waits for it, and no handler waits twice. */
   @Test
   public void testDeviceThatIsSlowToFailHoldsUpNobodyTwice() throws Exception {
     open();

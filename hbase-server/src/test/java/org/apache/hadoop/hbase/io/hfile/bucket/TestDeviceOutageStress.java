@@ -57,9 +57,9 @@ import org.junit.runners.Parameterized.Parameters;
 
 /**
  * Readers that hold on to blocks, insertions, evictions and closed files while the device fails, is
- * disabled and is taken back, over and over: nobody ever sees other bytes than were cached, not
+ * disabled and is taken back, over and over: no reader sees other bytes than were cached, not
  * even in a block that was got before, and when all is over nothing is left of any of it. Without
- * sums, so that they cannot hide what goes wrong.
+ * sums, so that they cannot hide an error.
  */
 @Category({ IOTests.class, LargeTests.class })
 @RunWith(Parameterized.class)

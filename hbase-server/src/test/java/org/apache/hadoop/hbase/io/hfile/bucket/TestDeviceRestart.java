@@ -117,7 +117,7 @@ public class TestDeviceRestart {
     }
   }
 
-  /** As a server ends; what is in the map then has nobody to release it. */
+  /** As a server ends; the entries in the map then have no owner that releases them. */
   private void shutdown() {
     cache.shutdown();
     cache.backingMap.values().forEach(BucketEntry::markAsEvicted);
@@ -259,7 +259,7 @@ public class TestDeviceRestart {
     assertEquals(BLOCKS - harmed, readAll());
   }
 
-  /** Its blocks have no sums, and what their bytes should be nobody can tell. */
+  /** Its blocks have no checksums, so that their bytes cannot be verified. */
   @Test
   public void testBlocksOfAStockServerAreDropped() throws Exception {
     stock();

@@ -88,7 +88,7 @@ public class TestL1BucketCache {
   private Second second;
   private CompositeBucketCache cache;
 
-  /** Runs something of the test's just before a block goes in. */
+  /** Runs an action of the test just before a block is inserted. */
   private static final class First extends L1BucketCache {
     private Runnable beforeInsertion = () -> {
     };
@@ -527,7 +527,7 @@ public class TestL1BucketCache {
   @Test
   public void testBlocksComeBackAfterAnotherThreadHasMadeRoom() throws Exception {
     open();
-    // Called with places left, as by a thread that found none and comes after one that made some.
+    // Called with places left, as by a thread that found none before another made some.
     first.freeSpace("Full!");
     BlockCacheKey key = key(FILE, 0, META);
     put(second, key);
@@ -538,7 +538,7 @@ public class TestL1BucketCache {
   @Test
   public void testNothingComesBackForAWhileAfterOneBucketSizeWasFull() throws Exception {
     open();
-    // 26 of the 28 buckets hold four large blocks each, and one block of each bucket goes again.
+    // 26 of the 28 buckets hold four large blocks each, and one block of each bucket is evicted.
     for (int i = 0; i < 104; i++) {
       cache(first, key("large", i, META), block(META, i, 8000, pool));
       await(() -> first.ramCache.isEmpty());

@@ -58,7 +58,7 @@ public class TestPrefetchQueuedBlocks {
     cache = new BucketCache("offheap", 32 << 20, 2048, null, 1, 8192, null) {
       @Override
       protected void startWriterThreads() {
-        // What is inserted goes on waiting.
+        // The inserted blocks are still queued.
       }
 
       @Override

@@ -129,7 +129,7 @@ public class TestQueuedBlocksAtShutdown {
     assertEquals(pool.getUsedBufferCount(), pool.getFreeBufferCount());
   }
 
-  /** A reader goes on inserting what it has read while the cache is shut down. */
+  /** A reader continues to insert blocks while the cache is shut down. */
   @Test
   public void testBlockInsertedAfterwardsGivesItsBufferBack() {
     HFileBlock block = CachedBlockFixture.block(BlockType.DATA, 0, size, pool);

@@ -40,9 +40,9 @@ import org.junit.Test;
 import org.junit.experimental.categories.Category;
 
 /**
- * Tests that a block that has taken the place of another one with the same key, see
- * {@link org.apache.hadoop.hbase.io.hfile.BlockCacheUtil#shouldReplaceExistingCacheBlock}, goes
- * when the blocks of its file are evicted.
+ * Tests that a block that has replaced another one with the same key, see
+ * {@link org.apache.hadoop.hbase.io.hfile.BlockCacheUtil#shouldReplaceExistingCacheBlock}, is
+ * evicted with the blocks of its file.
  */
 @Category({ IOTests.class, SmallTests.class })
 public class TestReplacedBlockEviction {

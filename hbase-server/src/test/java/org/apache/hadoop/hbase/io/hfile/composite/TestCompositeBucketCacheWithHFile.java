@@ -243,7 +243,7 @@ public class TestCompositeBucketCacheWithHFile {
   @Test
   public void testPrefetchFillsBothTiersAndRecordsTheFileAsCachedWhole() throws Exception {
     Path path = write();
-    // Some of the meta blocks are there before prefetch comes by.
+    // Some of the meta blocks are cached before the prefetch.
     HStoreFile before = open(path);
     byte[] row = row(ROWS / 2);
     assertTrue(bloomOf(before).contains(row, 0, row.length, null));

@@ -120,7 +120,7 @@ public class TestFilePrefetch {
     return path;
   }
 
-  /** Warms the file and returns the warm-up; nothing of the opening itself is in the log. */
+  /** Prefetches the file and returns the prefetch; the log has nothing of the opening itself. */
   private FilePrefetch warm(Path path) throws Exception {
     try (HFile.Reader reader = HFile.createReader(fs, path, cacheConf(), true, files.conf())) {
       log.clear();

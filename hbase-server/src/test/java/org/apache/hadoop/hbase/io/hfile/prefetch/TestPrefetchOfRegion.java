@@ -89,7 +89,7 @@ import org.junit.runners.Parameterized.Parameter;
 import org.junit.runners.Parameterized.Parameters;
 
 /**
- * A region on HDFS whose files are cached as they are written, and warmed when they are opened:
+ * A region on HDFS whose files are cached on write, and prefetched when they are opened:
  * nothing is read back that was cached, and nothing is cached twice.
  */
 @RunWith(Parameterized.class)

@@ -68,7 +68,7 @@ import org.junit.experimental.categories.Category;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Files of a local file system that are warmed by one thread or several. */
+/** Files of a local file system that are prefetched by one thread or several. */
 @Category({ IOTests.class, MediumTests.class })
 public class TestPrefetchScheduler {
   @ClassRule
@@ -232,7 +232,7 @@ public class TestPrefetchScheduler {
     return hold;
   }
 
-  /** Warms files created at these times and returns them in the order of their first data reads. */
+  /** Prefetches files created at these times; returns them in the order of first data reads. */
   private List<Long> orderOfData(Long... created) throws Exception {
     List<FilePrefetch> warmUps = new ArrayList<>();
     for (Long time : created) {

@@ -92,7 +92,7 @@ final class SegmentServerProcess {
       words -> sample = new Sample(words));
   }
 
-  /** Starts a server with {@code conf}; what it logs goes to files in {@code folder}. */
+  /** Starts a server with {@code conf}; its log is written to files in {@code folder}. */
   static SegmentServerProcess start(Configuration conf, File folder, String label)
     throws IOException {
     return new SegmentServerProcess(conf, folder, label);

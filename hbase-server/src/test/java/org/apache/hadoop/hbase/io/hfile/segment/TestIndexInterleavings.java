@@ -56,7 +56,7 @@ public class TestIndexInterleavings {
   private static final int PAGES = 256;
   private static final int WORDS_PER_PAGE = PagePool.PAGE_BYTES / Long.BYTES;
   private static final int FILE = 1;
-  /** Nobody's place. */
+  /** The place of no block. */
   private static final long FOREIGN = Location.of(77, 0, Location.UNIT, 0, 0);
 
   /** What a step of a writer does. */
@@ -148,7 +148,7 @@ public class TestIndexInterleavings {
       return sights;
     }
 
-    /** Brings the words up to date; returns what was done that nobody has told of. */
+    /** Updates the words; returns the changes that were not reported. */
     List<Step> look() {
       Step cleared = new Step(Kind.PAGES);
       Step written = new Step(Kind.PAGES);
@@ -402,7 +402,7 @@ public class TestIndexInterleavings {
       return false;
     }
 
-    /** Returns how a look-up goes wrong if the writer does these steps, null if none does. */
+    /** Returns how a lookup fails if the writer does these steps, null if none fails. */
     String error(List<Step> steps, Reader reader) {
       Sight[] sights = before.after(steps);
       for (long offset : lookedUp) {
@@ -453,7 +453,7 @@ public class TestIndexInterleavings {
     return offsets;
   }
 
-  /** One slot, which two blocks have in turns. */
+  /** One slot, which two blocks have alternately. */
   private static Scenario slotThatChangesHands() {
     long[] nine = offsetsIn(3, 3, 9);
     long one = nine[7];

@@ -364,7 +364,7 @@ public class TestSegmentCache {
     assertTrue(cache.getBlockSize(key(reference, 0, BlockType.DATA)).isPresent());
     assertFalse(cache.containsBlock(key(reference, 0, BlockType.DATA)));
     assertFalse(isRight(reference, 1));
-    // A block of its own comes first.
+    // A block of its own is first.
     put(reference, 1);
     assertTrue(isRight(reference, 1));
     assertFalse(isRight(FILE, 1));

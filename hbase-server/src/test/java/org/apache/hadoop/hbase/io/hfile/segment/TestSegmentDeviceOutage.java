@@ -224,7 +224,7 @@ public class TestSegmentDeviceOutage {
     while (blocks.offer("f", end, InsertSource.WRITE)) {
       end++;
     }
-    // None of these would return, for nobody lets the devices go on
+    // None of these would return, for the devices stay blocked
     for (InsertSource kind : InsertSource.values()) {
       assertFalse(blocks.offer("f", end, kind));
     }

@@ -95,7 +95,7 @@ public class TestSegmentFaultShares {
   private int kept;
   private volatile boolean ended;
 
-  /** A third of the tier is kept; what comes and goes has the rest, and never their place. */
+  /** A third of the tier is kept; blocks inserted and evicted meanwhile use only the rest. */
   @Before
   public void setUp() throws IOException {
     String[] paths = { "failing", "b", "c", "d" };

@@ -102,7 +102,7 @@ public class TestSegmentIndexConcurrency {
    * Each writer has blocks of its own, of which every fourth stays for good; the others come and
    * go.
    * @param blocks how many blocks there are at most
-   * @param swing  whether the number of blocks goes up and down, so that the table does
+   * @param swing  whether the number of blocks grows and shrinks, so that the table does
    */
   private void readersSeeMomentsOfTheTruth(SegmentIndex index, int blocks, boolean swing)
     throws Exception {
@@ -203,7 +203,7 @@ public class TestSegmentIndexConcurrency {
         + before, (before & 1) != 0 || (after & 1) != 0 || before != after && block % 4 != 0);
     } else {
       long sequence = sequenceOf(block, location);
-      // While the block goes its state is one ahead of it, and while it comes one behind.
+      // During a removal the state is one ahead of the block, during an insertion one behind.
       assertTrue("block " + block + " was at " + sequence + " of " + before + " to " + after,
         sequence >= before - 1 && sequence <= after + 2);
     }
@@ -305,7 +305,7 @@ public class TestSegmentIndexConcurrency {
     assertEquals(31, index.size());
   }
 
-  /** There is one free slot for two blocks, which are in it in turns. */
+  /** There is one free slot for two blocks, which have it alternately. */
   @Test
   public void testASlotThatChangesHandsShowsEachBlockItsOwnLocation() throws Exception {
     SegmentIndex index = new SegmentIndex(1);

@@ -168,7 +168,7 @@ public class TestSegmentIndexMemory {
     assertEquals(Math.max(32 * MB, limit / 32), PagePool.reserveBytes());
   }
 
-  /** No partition is empty then, so that memory comes back only from tables that shrink. */
+  /** No partition is empty then, so that only tables that shrink free memory. */
   @Test
   public void testRefusalEndsWhenBlocksAreEvicted() {
     SegmentIndex index =

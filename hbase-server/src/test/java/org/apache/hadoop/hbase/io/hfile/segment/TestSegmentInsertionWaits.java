@@ -179,7 +179,7 @@ public class TestSegmentInsertionWaits {
     assertTakesAgain(blocks);
   }
 
-  /** A clock that goes on when a thread waits. */
+  /** A clock that advances when a thread waits. */
   private static final class TestClock implements ByteRateLimiter.Clock {
     private long now;
 

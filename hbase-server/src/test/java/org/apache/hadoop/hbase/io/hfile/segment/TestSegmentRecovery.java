@@ -39,7 +39,7 @@ import org.junit.Rule;
 import org.junit.Test;
 import org.junit.experimental.categories.Category;
 
-/** What comes back after the process or the machine ended without a word. */
+/** The blocks recovered after a kill of the process or a power failure. */
 @Category({ IOTests.class, MediumTests.class })
 public class TestSegmentRecovery {
 
@@ -221,8 +221,8 @@ public class TestSegmentRecovery {
   }
 
   /**
-   * The process or the machine ends at each write in turn, which is torn; what was not synced is
-   * lost in part. What comes back is used further, until the next end.
+   * The process or the machine ends at each write, one a run, which is torn; what was not synced is
+   * lost in part. The recovered tier is used until the next end.
    */
   @Test
   public void testNoByteIsWrongWhicheverWriteIsTheLast() throws IOException {

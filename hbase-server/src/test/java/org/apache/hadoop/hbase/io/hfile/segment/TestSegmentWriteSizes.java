@@ -52,7 +52,7 @@ public class TestSegmentWriteSizes {
   private static final int SEGMENT = 16 * MB;
   private static final int SEGMENTS = 6;
   private static final int CHURN = 14;
-  /** So high that nobody waits for it, yet a limit. */
+  /** A limit that no insertion reaches. */
   private static final long NO_HURDLE = 1L << 40;
 
   @Rule
