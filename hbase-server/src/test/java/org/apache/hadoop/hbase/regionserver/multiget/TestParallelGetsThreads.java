@@ -92,10 +92,10 @@ import org.apache.hadoop.hbase.shaded.protobuf.generated.HBaseProtos.RegionSpeci
 
 /** What a handler and its helpers do to each other, without a server around them. */
 @Category({ RegionServerTests.class, MediumTests.class })
-public class TestParallelGets {
+public class TestParallelGetsThreads {
   @ClassRule
   public static final HBaseClassTestRule CLASS_RULE =
-    HBaseClassTestRule.forClass(TestParallelGets.class);
+    HBaseClassTestRule.forClass(TestParallelGetsThreads.class);
 
   private static final byte[] FAMILY = Bytes.toBytes("f");
   private static final User ALICE =
