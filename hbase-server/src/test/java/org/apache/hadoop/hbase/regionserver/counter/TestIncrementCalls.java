@@ -67,7 +67,7 @@ import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MutationPr
  * wait without one. A call here is what a handler would run, but for what is around the increment.
  */
 @Category({ RegionServerTests.class, MediumTests.class })
-public class TestIncrementCalls extends TestIncrementCoalescer {
+public class TestIncrementCalls extends TestIncrementGroups {
   @ClassRule
   public static final HBaseClassTestRule CLASS_RULE =
     HBaseClassTestRule.forClass(TestIncrementCalls.class);

@@ -99,10 +99,10 @@ import org.mockito.Mockito;
  * that are to form a group wait for it.
  */
 @Category({ RegionServerTests.class, MediumTests.class })
-public class TestIncrementCoalescer {
+public class TestIncrementGroups {
   @ClassRule
   public static final HBaseClassTestRule CLASS_RULE =
-    HBaseClassTestRule.forClass(TestIncrementCoalescer.class);
+    HBaseClassTestRule.forClass(TestIncrementGroups.class);
 
   private static final byte[] F = Bytes.toBytes("f");
   private static final byte[] G = Bytes.toBytes("g");
