@@ -23,30 +23,20 @@ import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Queue;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.CallDroppedException;
 import org.apache.hadoop.hbase.CallQueueTooBigException;
-import org.apache.hadoop.hbase.DoNotRetryIOException;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
-import org.apache.hadoop.hbase.RegionTooBusyException;
 import org.apache.hadoop.hbase.Waiter;
 import org.apache.hadoop.hbase.client.Durability;
 import org.apache.hadoop.hbase.client.Increment;
 import org.apache.hadoop.hbase.client.Result;
-import org.apache.hadoop.hbase.ipc.CallRunner;
-import org.apache.hadoop.hbase.ipc.RpcScheduler;
-import org.apache.hadoop.hbase.regionserver.HRegion;
 import org.apache.hadoop.hbase.regionserver.Region.RowLock;
 import org.apache.hadoop.hbase.testclassification.MediumTests;
 import org.apache.hadoop.hbase.testclassification.RegionServerTests;
@@ -54,191 +44,18 @@ import org.apache.hadoop.hbase.util.Bytes;
 import org.junit.ClassRule;
 import org.junit.Test;
 import org.junit.experimental.categories.Category;
-import org.mockito.Mockito;
 
-import org.apache.hbase.thirdparty.com.google.protobuf.ByteString;
-
-import org.apache.hadoop.hbase.shaded.protobuf.ProtobufUtil;
-import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MutationProto;
-import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MutationProto.MutationType;
-
-/**
- * All that holds for increments in threads of their own holds for those that come as calls, and
- * wait without one. A call here is what a handler would run, but for what is around the increment.
- */
+/** Increments that wait as calls, without a thread. */
 @Category({ RegionServerTests.class, MediumTests.class })
-public class TestIncrementCalls extends TestIncrementCoalescer {
+public class TestIncrementCalls extends IncrementFixture {
   @ClassRule
   public static final HBaseClassTestRule CLASS_RULE =
     HBaseClassTestRule.forClass(TestIncrementCalls.class);
 
-  private static final byte[] ROW = Bytes.toBytes("row");
-  private static final byte[] F = Bytes.toBytes("f");
-  private static final byte[] Q = Bytes.toBytes("q");
+  private final CallSender calls = (CallSender) sender;
 
-  private final RpcScheduler scheduler =
-    Mockito.mock(RpcScheduler.class, Mockito.withSettings().stubOnly().defaultAnswer(
-      dispatch -> takes((CallRunner) dispatch.getArgument(0))));
-  /** How many calls a handler has begun. */
-  private final AtomicInteger handled = new AtomicInteger();
-  /** How many requests were read before a handler began them. */
-  private final AtomicInteger read = new AtomicInteger();
-  /** How many of these were not read once more. */
-  private final AtomicInteger handedOn = new AtomicInteger();
-  /** One call of so many finds the scheduler full, or fails before it gets to its increment. */
-  private volatile int oneIn = Integer.MAX_VALUE;
-  private final AtomicInteger turn = new AtomicInteger();
-  private volatile boolean handlersAreBusy;
-  /** Of those that are sent. */
-  private volatile int priority;
-  /** Calls that wait for a handler. */
-  private final Queue<CallRunner> busy = new ConcurrentLinkedQueue<>();
-
-  private boolean unlucky() {
-    return turn.incrementAndGet() % oneIn == 0;
-  }
-
-  private boolean takes(CallRunner call) {
-    if (handlersAreBusy) {
-      return busy.add(call);
-    }
-    return !unlucky() && threads.submit(call::run) != null;
-  }
-
-  @Override
-  Future<Result> send(Increment increment, long nonce) {
-    return send(increment, nonce, false);
-  }
-
-  /** What a client has sent. */
-  private final class Request implements IncrementRequest {
-    private final MutationProto mutation;
-    private final int priority = TestIncrementCalls.this.priority;
-
-    private Request(Increment increment, long nonce) {
-      try {
-        mutation = ProtobufUtil.toMutation(MutationType.INCREMENT, increment, nonce);
-      } catch (IOException e) {
-        throw new UncheckedIOException(e);
-      }
-    }
-
-    @Override
-    public ByteString regionName() {
-      return ByteString.copyFrom(region.getRegionInfo().getRegionName());
-    }
-
-    @Override
-    public MutationProto mutation() {
-      return mutation;
-    }
-
-    @Override
-    public long nonceGroup() {
-      return CLIENT;
-    }
-
-    @Override
-    public int priority() {
-      return priority;
-    }
-
-    @Override
-    public HRegion region() {
-      return region;
-    }
-
-    @Override
-    public Increment increment() throws IOException {
-      read.incrementAndGet();
-      return ProtobufUtil.toIncrement(mutation, null);
-    }
-  }
-
-  private Future<Result> send(Increment increment, long nonce, boolean failing) {
-    IncrementRequest request = new Request(increment, nonce);
-    IncrementCall call = coalescer.call(request);
-    CompletableFuture<Result> answer = new CompletableFuture<>();
-    CallRunner runner = Mockito.mock(CallRunner.class,
-      Mockito.withSettings().stubOnly().defaultAnswer(method -> {
-        if (method.getMethod().getName().equals("run")) {
-          run(call, request, answer, failing || unlucky());
-        } else if (method.getMethod().getName().equals("drop")) {
-          call.end();
-          answer.completeExceptionally(new CallDroppedException());
-        }
-        return null;
-      }));
-    if (!coalescer.dispatch(call, runner, scheduler)) {
-      answer.completeExceptionally(new CallQueueTooBigException());
-    }
-    return answer;
-  }
-
-  private void run(IncrementCall call, IncrementRequest request, CompletableFuture<Result> answer,
-    boolean fails) {
-    Result result = null;
-    Throwable failure = null;
-    Thread handler = Thread.currentThread();
-    // Inside of another call it is that one's.
-    boolean own = !running.contains(handler);
-    call.begin();
-    if (own) {
-      handled.incrementAndGet();
-      running.add(handler);
-    }
-    try {
-      if (fails) {
-        throw new DoNotRetryIOException("on its way");
-      }
-      Increment increment = coalescer.read(request.mutation(), null);
-      if (increment == call.increment()) {
-        handedOn.incrementAndGet();
-      }
-      result = coalescer.increment(region, increment, CLIENT, call.nonce());
-    } catch (IOException | RuntimeException | Error e) {
-      failure = e;
-    } finally {
-      if (own) {
-        running.remove(handler);
-      }
-      call.end();
-    }
-    if (failure == null) {
-      answer.complete(result);
-    } else {
-      answer.completeExceptionally(failure);
-    }
-  }
-
-  @Override
-  int behindAnotherKind() {
-    return 1;
-  }
-
-  @Override
-  void assertGaveUp(Future<Result> repeated) {
-    ExecutionException e = assertThrows(ExecutionException.class, repeated::get);
-    assertTrue(e.toString(), e.getCause() instanceof RegionTooBusyException);
-  }
-
-  @Override
-  Result stormy(Increment increment, long nonce) throws Exception {
-    oneIn = 50;
-    try {
-      // Some come in threads, like those of batches.
-      return (nonce % 4 == 0 ? super.send(increment, nonce) : send(increment, nonce)).get();
-    } catch (ExecutionException e) {
-      throw new IOException(e.getCause());
-    }
-  }
-
-  private static Increment plus(long amount) {
-    return new Increment(ROW).addColumn(F, Q, amount);
-  }
-
-  private static long value(Result result) {
-    return Bytes.toLong(result.getValue(F, Q));
+  public TestIncrementCalls() {
+    super(Sending.AS_CALLS);
   }
 
   @Test
@@ -251,13 +68,13 @@ public class TestIncrementCalls extends TestIncrementCoalescer {
       sent.add(send(plus(1), 1000 + i));
     }
     assertEquals(others, coalescer.waiting());
-    assertEquals(1, handled.get());
+    assertEquals(1, calls.handled.get());
     lock.release();
     for (int i = 0; i <= others; i++) {
       assertEquals(i + 1, value(sent.get(i).get()));
     }
     // In groups of a handler's own and 32 that it runs for others.
-    assertEquals(1 + 4, handled.get());
+    assertEquals(1 + 4, calls.handled.get());
   }
 
   @Test
@@ -267,7 +84,7 @@ public class TestIncrementCalls extends TestIncrementCoalescer {
       // It is answered a moment before it is over.
       Waiter.waitFor(conf, 60_000, 1, () -> coalescer.inFlight() == 0);
     }
-    assertEquals(0, read.get());
+    assertEquals(0, calls.read.get());
     assertEquals(0, coalescer.rows());
   }
 
@@ -278,40 +95,40 @@ public class TestIncrementCalls extends TestIncrementCoalescer {
     Future<Result> leader = send(plus(10), 1001);
     Future<Result> follower = send(plus(100), 1002);
     Future<Result> notMerged = send(plus(1000).setDurability(Durability.SKIP_WAL), 1003);
-    assertEquals(3, read.get());
+    assertEquals(3, calls.read.get());
     lock.release();
     for (Future<Result> sent : new Future[] { first, leader, follower, notMerged }) {
       sent.get();
     }
-    assertEquals(3, read.get());
-    assertEquals(3, handedOn.get());
+    assertEquals(3, calls.read.get());
+    assertEquals(3, calls.handedOn.get());
     assertEquals(1111, stored());
   }
 
   /** The first has not begun when others come, so that it leads them. */
   @Test
   public void testWhoWasAloneLeadsThoseWhoCameBeforeItBegan() throws Exception {
-    handlersAreBusy = true;
+    calls.handlersAreBusy = true;
     List<Future<Result>> sent = new ArrayList<>();
     for (int i = 0; i < 5; i++) {
       sent.add(send(plus(1), 1001 + i));
     }
-    assertEquals(1, busy.size());
+    assertEquals(1, calls.busy.size());
     assertEquals(4, coalescer.waiting());
     int before = edits();
-    threads.submit(busy.remove()::run);
+    threads.submit(calls.busy.remove()::run);
     for (int i = 0; i < sent.size(); i++) {
       assertEquals(i + 1, value(sent.get(i).get()));
     }
     assertEquals(1, edits() - before);
-    assertEquals(1, handled.get());
+    assertEquals(1, calls.handled.get());
   }
 
   /** They wait for it, who may have begun or not, as they would for the row. */
   @Test
   public void testWhoWasAloneIsNotMergedWithOthersOfAnotherKind() throws Exception {
     for (boolean begun : new boolean[] { true, false }) {
-      handlersAreBusy = !begun;
+      calls.handlersAreBusy = !begun;
       RowLock lock = region.getRowLock(ROW);
       byte[] other = Bytes.toBytes("other");
       Increment ofOther = new Increment(ROW).addColumn(F, other, 1);
@@ -320,9 +137,9 @@ public class TestIncrementCalls extends TestIncrementCoalescer {
       Future<Result> third = send(plus(100), begun ? 1002 : 2002);
       assertEquals(2, coalescer.waiting());
       int before = edits();
-      handlersAreBusy = false;
-      busy.forEach(call -> threads.submit(call::run));
-      busy.clear();
+      calls.handlersAreBusy = false;
+      calls.busy.forEach(call -> threads.submit(call::run));
+      calls.busy.clear();
       lock.release();
       assertEquals(begun ? 1 : 2, Bytes.toLong(first.get().getValue(F, other)));
       assertEquals(begun ? 10 : 120, value(second.get()));
@@ -334,13 +151,13 @@ public class TestIncrementCalls extends TestIncrementCoalescer {
 
   @Test
   public void testWhoIsMoreUrgentDoesNotWaitInTheQueueOfOthers() throws Exception {
-    handlersAreBusy = true;
+    calls.handlersAreBusy = true;
     Future<Result> first = send(plus(1), 1001);
-    handlersAreBusy = false;
-    priority = 1;
+    calls.handlersAreBusy = false;
+    calls.priority = 1;
     assertEquals(10, value(send(plus(10), 1002).get()));
     assertFalse(first.isDone());
-    threads.submit(busy.remove()::run);
+    threads.submit(calls.busy.remove()::run);
     assertEquals(11, value(first.get()));
   }
 
@@ -349,11 +166,11 @@ public class TestIncrementCalls extends TestIncrementCoalescer {
   public void testCallWaitsForAThreadWithoutAHandler() throws Exception {
     RowLock lock = region.getRowLock(ROW);
     long singles = CoalescerMetrics.register().singles();
-    Future<Result> thread = super.send(plus(1), 1001);
+    Future<Result> thread = sendInThread(plus(1), 1001);
     Waiter.waitFor(conf, 60_000, 1, () -> CoalescerMetrics.register().singles() > singles);
     Future<Result> call = send(plus(10), 1002);
     assertEquals(1, coalescer.waiting());
-    assertEquals(0, handled.get());
+    assertEquals(0, calls.handled.get());
     lock.release();
     assertEquals(1, value(thread.get()));
     assertEquals(11, value(call.get()));
@@ -364,7 +181,7 @@ public class TestIncrementCalls extends TestIncrementCoalescer {
     RowLock lock = region.getRowLock(ROW);
     Future<Result> first = sendFirst(plus(1));
     Future<Result> leader = send(plus(10), 1001);
-    Future<Result> failing = send(plus(1000), 1002, true);
+    Future<Result> failing = calls.send(plus(1000), 1002, true);
     Future<Result> follower = send(plus(100), 1003);
     lock.release();
     assertEquals(1, value(first.get()));
@@ -379,7 +196,7 @@ public class TestIncrementCalls extends TestIncrementCoalescer {
   public void testLeaderThatFailsOnItsWayPassesTheTurnOn() throws Exception {
     RowLock lock = region.getRowLock(ROW);
     Future<Result> first = sendFirst(plus(1));
-    Future<Result> failing = send(plus(1000), 1001, true);
+    Future<Result> failing = calls.send(plus(1000), 1001, true);
     Future<Result> next = send(plus(10), 1002);
     lock.release();
     assertEquals(1, value(first.get()));
@@ -402,13 +219,13 @@ public class TestIncrementCalls extends TestIncrementCoalescer {
     assertEquals(11, value(second.get()));
     assertEquals(111, value(third.get()));
     assertEquals(0, CoalescerMetrics.register().groups() - groups);
-    assertEquals(3, handled.get());
+    assertEquals(3, calls.handled.get());
   }
 
   /** All handlers may be busy with batches whose increments wait for the row. */
   @Test
   public void testThreadTakesTheTurnOfACallThatNoHandlerHas() throws Exception {
-    handlersAreBusy = true;
+    calls.handlersAreBusy = true;
     Future<Result> call = send(plus(1), 1001);
     Future<Result> behind = send(plus(2), 1002);
     assertEquals(1, coalescer.waiting());
@@ -417,10 +234,10 @@ public class TestIncrementCalls extends TestIncrementCoalescer {
     assertEquals(12, value(behind.get()));
     assertFalse(call.isDone());
     assertEquals(0, coalescer.rows());
-    handlersAreBusy = false;
-    threads.submit(busy.remove()::run);
+    calls.handlersAreBusy = false;
+    threads.submit(calls.busy.remove()::run);
     assertEquals(13, value(call.get()));
-    assertTrue(busy.isEmpty());
+    assertTrue(calls.busy.isEmpty());
   }
 
   @Test
@@ -428,14 +245,14 @@ public class TestIncrementCalls extends TestIncrementCoalescer {
     RowLock lock = region.getRowLock(ROW);
     Future<Result> first = sendFirst(plus(1));
     Future<Result> call = send(plus(10), 1001);
-    Future<Result> thread = super.send(plus(100), 1002);
+    Future<Result> thread = sendInThread(plus(100), 1002);
     Waiter.waitFor(conf, 60_000, 1, () -> coalescer.waiting() == 2);
-    handlersAreBusy = true;
+    calls.handlersAreBusy = true;
     lock.release();
     assertEquals(1, value(first.get()));
     assertEquals(101, value(thread.get()));
     assertEquals(111, value(call.get()));
-    assertTrue(busy.isEmpty());
+    assertTrue(calls.busy.isEmpty());
   }
 
   @Test
@@ -445,13 +262,13 @@ public class TestIncrementCalls extends TestIncrementCoalescer {
     Future<Result> first = sendFirst(plus(1));
     Future<Result> second = send(plus(10), 1001);
     Future<Result> third = send(plus(100), 1002);
-    oneIn = 1;
+    calls.oneIn = 1;
     lock.release();
     assertEquals(1, value(first.get()));
     Waiter.waitFor(conf, 60_000, 1, () -> CoalescerMetrics.register().refusedCalls() > refused);
     assertFalse(second.isDone());
     assertFalse(third.isDone());
-    oneIn = Integer.MAX_VALUE;
+    calls.oneIn = Integer.MAX_VALUE;
     assertEquals(11, value(second.get(60, TimeUnit.SECONDS)));
     assertEquals(111, value(third.get(60, TimeUnit.SECONDS)));
     assertEquals(2, edits());
@@ -461,11 +278,11 @@ public class TestIncrementCalls extends TestIncrementCoalescer {
   public void testWhoFindsTheCallQueueFullForTooLongIsDropped() throws Exception {
     setRowWait(200);
     RowLock lock = region.getRowLock(ROW);
-    oneIn = Integer.MAX_VALUE;
+    calls.oneIn = Integer.MAX_VALUE;
     Future<Result> first = sendFirst(plus(1));
     Future<Result> second = send(plus(10), 1001);
     Future<Result> third = send(plus(100), 1002);
-    oneIn = 1;
+    calls.oneIn = 1;
     lock.release();
     first.get();
     for (Future<Result> dropped : Arrays.asList(second, third)) {
@@ -476,7 +293,7 @@ public class TestIncrementCalls extends TestIncrementCoalescer {
     ExecutionException e =
       assertThrows(ExecutionException.class, send(plus(1), 1003)::get);
     assertTrue(e.toString(), e.getCause() instanceof CallQueueTooBigException);
-    oneIn = Integer.MAX_VALUE;
+    calls.oneIn = Integer.MAX_VALUE;
     assertEquals(11, value(send(plus(10), 1001).get()));
   }
 
