@@ -92,7 +92,7 @@ public class CounterBenchmark extends PinnedJvm {
   @Param("false")
   public boolean consolidated;
 
-  /** How often the server is warmed up at most, before JMH does that. */
+  /** Maximum number of rounds of warm-up of the server, before those of JMH. */
   int warmUps = 20;
 
   private CounterServer server;

@@ -31,7 +31,7 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonArray;
 import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
 
 /**
- * Measures a case: warms up both clusters, then measures each round on one cluster and then on the
+ * Measures a case: after a warm-up of both clusters, each round on one cluster and then on the
  * other. The clusters alternate at being first, so that what slows the machine down slows both.
  */
 final class CaseRunner {

@@ -79,7 +79,7 @@ final class ClusterUnderTest implements Closeable {
    * @param name   <code>fork</code> or <code>stock</code>
    * @param keys   HBase's, of all processes
    * @param folder where everything is kept
-   * @param logs   where the processes' standard error goes, and what is found when one hangs
+   * @param logs   folder for the processes' standard error, and for the findings when one hangs
    */
   ClusterUnderTest(String name, String classPath, Map<String, String> keys, ServerSettings settings,
     Path folder, Path logs) throws IOException {
@@ -442,7 +442,7 @@ final class ClusterUnderTest implements Closeable {
   }
 
   /**
-   * Samples where a process's time goes from now on, until {@link #flameGraph}.
+   * Samples a process from now on, until {@link #flameGraph}.
    * @param child <code>regionserver</code> or <code>client</code>
    */
   void profile(String child) throws SuiteException {

@@ -164,7 +164,7 @@ public class TestWorkloadSuite {
         Files.readString(threads).contains(HeldGets.class.getName() + ".preGetOp"));
     }
     String calls = Files.readString(evidence.resolve("calls-of-regionserver.txt"));
-    // A case is warmed up by as many threads as there are processors.
+    // The warm-up of a case has as many threads as there are processors.
     int waiting = Runtime.getRuntime().availableProcessors() - 1;
     assertTrue(calls, calls.contains("calls in queues: general " + waiting));
     assertTrue(calls, calls.contains(waiting + " calls wait for a handler"));

@@ -48,8 +48,8 @@ import org.junit.Test;
 import org.junit.experimental.categories.Category;
 
 /**
- * A store that cannot be opened, as the files of a region that is warmed up before it moves may be
- * compacted away meanwhile, leaves nothing behind: neither the memstore that it was to have nor the
+ * A store that cannot be opened, as the files of a region may be compacted away during the warm-up
+ * before its move, leaves nothing behind: neither the memstore that it was to have nor the
  * stores that were opened beside it.
  */
 @Category({ RegionServerTests.class, SmallTests.class })

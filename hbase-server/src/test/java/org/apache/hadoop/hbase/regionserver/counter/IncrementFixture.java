@@ -239,7 +239,7 @@ abstract class IncrementFixture {
     }
   }
 
-  /** One increment that has the turn, and waits for the row like all behind it. */
+  /** One increment that leads, and waits for the row as do all behind it. */
   Future<Result> sendFirst(Increment increment) throws Exception {
     long singles = CoalescerMetrics.register().singles();
     Future<Result> first = send(increment);
@@ -283,7 +283,7 @@ abstract class IncrementFixture {
     coalescer.onConfigurationChange(changed);
   }
 
-  /** One increment that has the turn of all rows, and is in the WAL until the gate opens. */
+  /** One increment that leads for all rows, and is in the WAL until the gate opens. */
   Future<Result> sendFirstOfRegion(Increment increment) throws Exception {
     int before = edits();
     syncGate.set(new CountDownLatch(1));

@@ -235,7 +235,7 @@ public class TestIncrementGroupFailures extends IncrementFixture {
     coalescer.onConfigurationChange(changed);
     RowLock lock = region.getRowLock(ROW);
     Future<Result> first = sendFirst(plus(1));
-    // Leaves the queue at once, and goes where the region waits for the lock.
+    // Leaves the queue at once, and waits in the region for the lock.
     Future<Result> second = threads.submit(() -> increment(plus(2), ++lastNonce));
     Waiter.waitFor(conf, 60_000, 1, () -> coalescer.waiting() == 0);
     lock.release();

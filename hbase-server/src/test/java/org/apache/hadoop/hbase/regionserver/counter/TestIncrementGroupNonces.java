@@ -90,8 +90,8 @@ public class TestIncrementGroupNonces extends IncrementFixture {
   }
 
   /**
-   * The repetition has the nonce, and waits for the turn of the first, which has the turn and waits
-   * for the row, and then for the nonce.
+   * The repetition has the nonce, and waits for the first, which leads and waits for the
+   * row, and then for the nonce.
    */
   @Test
   public void testRepetitionThatHasTheNonceFirstIsWaitedForWithoutTheRow() throws Exception {
@@ -111,7 +111,7 @@ public class TestIncrementGroupNonces extends IncrementFixture {
     assertEquals(11, stored());
   }
 
-  /** What a repetition does that comes just when the first is about to try again by itself. */
+  /** A repetition arrives just before the first is retried by itself. */
   @Test
   public void testRepetitionOfWhoseGroupFailedIsWaitedForWithoutTheRow() throws Exception {
     region.put(new Put(ROW).addColumn(F, Q, Bytes.toBytes("abc")));

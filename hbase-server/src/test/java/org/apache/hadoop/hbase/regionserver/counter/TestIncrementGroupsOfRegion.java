@@ -130,11 +130,11 @@ public class TestIncrementGroupsOfRegion extends IncrementFixture {
   public void testHeldRowDoesNotKeepTheOthersOfItsRegionWaiting() throws Exception {
     groupRows();
     RowLock lock = region.getRowLock(Bytes.toBytes("held"));
-    // Comes first, and leaves the turn of all rows to who can use it.
+    // Arrives first, and passes the lead of all rows to an increment that can use it.
     Future<Result> alone = send(plus("held", 1));
     Waiter.waitFor(conf, 60_000, 1, () -> coalescer.rows() == 1);
     assertEquals(1, value(coalescer.increment(region, plus("free", 1), CLIENT, ++lastNonce)));
-    // Comes in a group.
+    // Is in a group.
     Future<Result> first = sendFirstOfRegion(plus(1));
     Future<Result> leader = sendNext(plus("held", 10));
     Future<Result> free = sendNext(plus("free", 20));

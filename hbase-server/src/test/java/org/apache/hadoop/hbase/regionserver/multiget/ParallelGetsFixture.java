@@ -136,7 +136,7 @@ abstract class ParallelGetsFixture {
     return pool.start(actions, call, region, null, reader);
   }
 
-  /** Goes through the actions as a handler does. Returns a result, exception or null for each. */
+  /** Executes the actions as a handler does. Returns a result, exception or null for each. */
   List<Object> serve(List<Action> actions, ParallelGets.RowReader reader) {
     List<Object> answers = new ArrayList<>();
     try (ParallelGets gets = start(actions, reader)) {

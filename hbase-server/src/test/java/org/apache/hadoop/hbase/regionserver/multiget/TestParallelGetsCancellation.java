@@ -98,7 +98,7 @@ public class TestParallelGetsCancellation extends ParallelGetsFixture {
         await(helped);
         call.disconnect();
       } else if (number(get) > ParallelGets.WINDOW / 2) {
-        // One that the handler never comes to, as it ends before.
+        // One that the handler does not reach, as it ends before.
         helped.countDown();
         waitUntil(() -> call.disconnectSince() >= 0);
         sleep(20);

@@ -253,7 +253,7 @@ public class TestParallelGetsFailures extends ParallelGetsFixture {
     waitUntil(() -> pool.getPendingHandoffCount() == 0);
   }
 
-  /** A trace that cannot be made that of a thread which comes to help. */
+  /** A trace that cannot be set in a thread of the pool. */
   private static final class FailingTrace implements Context {
     private final AtomicInteger failures = new AtomicInteger();
 

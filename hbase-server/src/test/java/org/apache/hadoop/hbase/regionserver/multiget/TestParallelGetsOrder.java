@@ -131,7 +131,7 @@ public class TestParallelGetsOrder extends ParallelGetsFixture {
   @Test
   public void testMetricsHaveEachGetWithItsTimeAndWhatItHasRead() throws Exception {
     MetricsRegionServer metrics = Mockito.mock(MetricsRegionServer.class);
-    // A clock for each thread, which goes on when its thread says so.
+    // A clock for each thread, which its thread advances.
     ThreadLocal<Long> clock = ThreadLocal.withInitial(() -> 0L);
     Thread handler = Thread.currentThread();
     CountDownLatch helped = new CountDownLatch(1);
@@ -250,7 +250,7 @@ public class TestParallelGetsOrder extends ParallelGetsFixture {
       begun.incrementAndGet();
       most.accumulateAndGet(number(get), Math::max);
       if (number(get) == 0) {
-        // Nobody goes on without it.
+        // No thread continues without it.
         waitUntil(() -> begun.get() == ParallelGets.WINDOW);
         sleep(50);
         assertEquals(ParallelGets.WINDOW - 1, most.get());

@@ -250,7 +250,7 @@ public class TestKilledSegmentCacheOnCluster {
 
   /**
    * A server is killed again and again while it flushes, compacts, bulk loads and splits. Each time
-   * the next one, once its regions are online, has no file that none of them reads, is warmed up as
+   * the next one, once its regions are online, has no file that none of them reads, is prefetched as
    * a whole, counts no region as more than cached, and serves what is right.
    */
   @Test
