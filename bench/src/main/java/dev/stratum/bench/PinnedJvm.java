@@ -24,7 +24,7 @@ import org.openjdk.jmh.annotations.Warmup;
 
 /**
  * The JVM that every benchmark is measured in, and for how long, so that no result depends on who
- * ran it. Both sides get the same.
+ * ran it. Both sides get equal settings.
  * <p>
  * Several short-lived JVMs rather than one long one: two JVMs that run the same code differ by more
  * than two iterations in one JVM do (code layout, inlining decisions, memory layout), so that the

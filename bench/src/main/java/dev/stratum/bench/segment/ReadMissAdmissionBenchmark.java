@@ -62,7 +62,7 @@ import site.ycsb.generator.ZipfianGenerator;
  * </pre>
  *
  * The traces are those of <code>TestReadMissAdmissionOnTraces</code>, which has a model for L2:
- * YCSB's zipfian keys over five times what L2 holds; the same with a scan of ten times L2 beside as
+ * YCSB's zipfian keys over five times what L2 holds; these with a scan of ten times L2 beside as
  * many reads; blocks that are each read once. See RocksDB's second-hit rule for its secondary
  * cache, and LARC (Huang et al., MSST 2013).
  */

@@ -118,7 +118,7 @@ final class ClusterPair implements Closeable {
     return ownKeys.get(side);
   }
 
-  /** Does the same on both clusters at once. */
+  /** Does one operation on both clusters at once. */
   void both(Step step) throws SuiteException {
     ExecutorService pool = Executors.newFixedThreadPool(clusters.size());
     try {

@@ -450,7 +450,7 @@ public class RunMojo extends AbstractMojo {
     System.out.println("Report: " + html.toUri());
   }
 
-  /** The command that does the same again. */
+  /** The command that repeats this run. */
   private String command() {
     StringBuilder command =
       new StringBuilder("mvn -pl ").append(project.getBasedir().getName()).append(" jmh:run");

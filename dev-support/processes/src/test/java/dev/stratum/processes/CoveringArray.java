@@ -29,7 +29,7 @@ import java.util.SplittableRandom;
  */
 final class CoveringArray {
   private static final int CANDIDATES = 50;
-  /** Seeds of which the one with the fewest configurations is taken; all runs have the same. */
+  /** Seeds of which the one with the fewest configurations is taken; all runs use these seeds. */
   private static final int TRIALS = 20;
 
   private final int[] settings;

@@ -118,7 +118,7 @@ import org.apache.hadoop.hbase.shaded.protobuf.generated.HBaseProtos.RegionSpeci
 
 /**
  * Two servers, two tables with the same rows, the same multis to both: the server that serves gets
- * by several threads has to answer what the other does, and to count and charge the same for it.
+ * by several threads has to answer, count and charge as the other one does.
  */
 @Category({ RegionServerTests.class, LargeTests.class })
 public class TestParallelMultigetEqualsSerial {
@@ -586,7 +586,7 @@ public class TestParallelMultigetEqualsSerial {
         .mapToLong(registry -> Side.count(registry, nameOfTables)).sum();
   }
 
-  /** Returns what is the same for some time. */
+  /** Returns a value that is constant for some time. */
   private static <T> T settled(Supplier<T> look) throws Exception {
     AtomicReference<T> last = new AtomicReference<>(look.get());
     AtomicInteger same = new AtomicInteger();

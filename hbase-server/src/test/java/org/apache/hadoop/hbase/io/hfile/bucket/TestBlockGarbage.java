@@ -65,7 +65,7 @@ import org.junit.Rule;
 import org.junit.Test;
 import org.junit.experimental.categories.Category;
 
-/** Tests that what is the same for many blocks is not made for each of them. */
+/** Tests that objects that many blocks can share are not created for each of them. */
 @Category({ IOTests.class, SmallTests.class })
 public class TestBlockGarbage {
 

@@ -39,7 +39,7 @@ import org.junit.experimental.categories.Category;
 
 /**
  * The cache counts a file's blocks when prefetch is over. Blocks that are written while it counts
- * are neither counted nor waiting any more; the file is fully cached all the same.
+ * are neither counted nor waiting any more; the file is fully cached nevertheless.
  */
 @Category({ IOTests.class, MediumTests.class })
 public class TestFileCachedWhileWritten {

@@ -270,7 +270,7 @@ public class TestIndexedBlocks {
     assertEquals(files.getRegionBytes(), restored.getRegionBytes());
     assertEquals(files.getFullyCached(), restored.getFullyCached());
     assertEquals(1, restored.dropped().size());
-    // The index is the same, so what is left of the dropped file can be swept by the restored.
+    // The index is shared, so what is left of the dropped file can be swept by the restored.
     IndexedBlocks over = new IndexedBlocks(restored, index);
     assertTrue(over.sweep(restored.dropped().get(0)));
     assertEquals(restored.getBlockCount(), index.size());

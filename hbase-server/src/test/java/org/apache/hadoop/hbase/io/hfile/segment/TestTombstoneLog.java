@@ -109,7 +109,7 @@ public class TestTombstoneLog {
       devices.medium("device").flipBit(at);
       Map<Long, Long> found = new TreeMap<>();
       open(found);
-      // Four bytes are not used, and are covered by the sum all the same.
+      // Four bytes are not used, and are covered by the checksum nevertheless.
       assertEquals("bit " + bit, 3, found.size());
       devices.medium("device").flipBit(at);
     }
