@@ -26,6 +26,7 @@ import dev.stratum.fork.Repo;
 import dev.stratum.fork.diff.PatchApplier;
 import dev.stratum.fork.git.GitStore;
 import dev.stratum.fork.goal.CheckLinesMojo;
+import dev.stratum.fork.series.LineVariants;
 import dev.stratum.fork.series.Modules;
 import java.util.HashMap;
 import java.util.List;
@@ -68,9 +69,13 @@ public class TestLineCheck {
   private List<LineCheck.Outcome> outcomes() throws Exception {
     repo.rebuild();
     try (GitStore store = GitStore.inMemory(Repo.TIME)) {
-      return new LineCheck(store, repo.history(), "3.1.0-hadoop3", line, modules,
-        variants).outcomes();
+      return check(store).outcomes();
     }
+  }
+
+  private LineCheck check(GitStore store) throws Exception {
+    return new LineCheck(store, repo.history(), line, modules,
+      new LineVariants("3.1.0-hadoop3", line, variants));
   }
 
   private void assertFirst(LineCheck.Kind kind, String... details) throws Exception {
@@ -221,23 +226,28 @@ public class TestLineCheck {
   }
 
   @Test
-  public void testVariantThatIsNotOfThePublishedFileIsRefused() throws Exception {
+  public void testEmptyVariantIsUpstream() throws Exception {
     line(Repo.A, "a 7\n", "VII\n");
-    byte[] published = line.get(Repo.A);
-    assertRefused("was made against another", variant(Repo.bytes("other\n"), 0));
-    assertRefused("does not match line 8", variant(published, 1));
-    assertRefused("has lines of context", Repo.bytes("diff --git a/" + Repo.A + " b/" + Repo.A
-      + "\n--- a/" + Repo.A + "\n+++ b/" + Repo.A + "\n@@ -6,3 +6,3 @@\n a 6\n-VII\n+seven\n"
-      + " a 8\n"));
+    variants.put("HBASE-1-seven.patch", Repo.bytes("The line has it in another way.\n"));
+    assertFirst(LineCheck.Kind.UPSTREAM);
+    assertEquals(Map.of(), compiled());
   }
 
-  private void assertRefused(String why, byte[] variant) {
-    variants.put("HBASE-1-seven.patch", variant);
-    String message = assertThrows(ForkException.class, this::outcomes).getMessage();
-    assertTrue(message, message.startsWith("patches/lines/3.1.0-hadoop3/HBASE-1-seven.patch is "
-      + "not made against what is published of 3.1.0-hadoop3 ("));
-    assertTrue(message, message.contains(why));
-    assertTrue(message, message.endsWith("; make it with git diff -U0 against those files."));
+  @Test
+  public void testVariantIsCompiledWithTheFilesThatThePatchAdds() throws Exception {
+    repo = new Repo(folder.newFolder("with an added class").toPath());
+    repo.base(OWN, "class Own {\n  int a;\n}\n");
+    repo.checkout();
+    repo.edit(OWN, "  int a;\n", "  int a;\n  New b;\n");
+    repo.edit(Repo.JAVA + "New.java", "class New { }\n");
+    repo.commit("HBASE-1 New");
+    line.clear();
+    line.putAll(repo.base);
+    line(OWN, "  int a;\n", "  long a;\n");
+    variants.put("HBASE-1-new.patch", Repo.bytes("diff --git a/" + OWN + " b/" + OWN
+      + "\nindex " + PatchApplier.blobId(line.get(OWN)) + "..0123456789 100644\n--- a/" + OWN
+      + "\n+++ b/" + OWN + "\n@@ -2,0 +3 @@\n+  New b;\n"));
+    assertEquals(Map.of("HBASE-1-new.patch", "compiles"), compiled());
   }
 
   @Test
@@ -267,8 +277,7 @@ public class TestLineCheck {
     try (GitStore store = GitStore.inMemory(Repo.TIME);
       StateCheck states = new StateCheck(line, folder.newFolder("states").toPath(), List.of(),
         StateCompiler.RELEASE, null)) {
-      LineCheck check = new LineCheck(store, repo.history(), "3.1.0-hadoop3", line, modules,
-        variants);
+      LineCheck check = check(store);
       return check.compile(check.outcomes(), states);
     }
   }
