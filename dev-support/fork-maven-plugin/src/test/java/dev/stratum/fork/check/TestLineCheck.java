@@ -37,7 +37,6 @@ import java.util.TreeSet;
 import org.junit.Before;
 import org.junit.Rule;
 import org.junit.Test;
-import org.junit.rules.TemporaryFolder;
 
 /** How patches fare on another line. */
 public class TestLineCheck {
@@ -45,15 +44,13 @@ public class TestLineCheck {
   private static final String OWN = Repo.JAVA + "Own.java";
 
   @Rule
-  public final TemporaryFolder folder = new TemporaryFolder();
-  private Repo repo;
+  public final Repo repo = new Repo();
   private final SortedMap<String, byte[]> line = new TreeMap<>();
   private final TreeSet<String> modules = new TreeSet<>(Modules.ALL);
   private final Map<String, byte[]> variants = new HashMap<>();
 
   @Before
   public void setUp() throws Exception {
-    repo = new Repo(folder.newFolder("repo").toPath());
     repo.checkout();
     repo.edit(Repo.A, "a 7\n", "seven\n");
     repo.edit(OWN, "class Own { }\n");
@@ -163,7 +160,7 @@ public class TestLineCheck {
   @Test
   public void testGeneratedClassThatIsNotPublishedIsNotTried() throws Exception {
     String page = "hbase-server/src/main/java/org/apache/hadoop/hbase/tmpl/Page.java";
-    repo = new Repo(folder.newFolder("with a page").toPath());
+    repo.reset();
     repo.base(page, "page 1\n");
     repo.checkout();
     repo.edit(page, "page 1\n", "page one\n");
@@ -193,7 +190,7 @@ public class TestLineCheck {
 
   @Test
   public void testVariantIsOfThePublishedFileWhateverIsPatchedBefore() throws Exception {
-    repo = new Repo(folder.newFolder("with one before").toPath());
+    repo.reset();
     repo.checkout();
     repo.edit(Repo.A, "a 1\n", "a 1\none\nand a half\n");
     repo.commit("HBASE-0 One");
@@ -212,7 +209,7 @@ public class TestLineCheck {
 
   @Test
   public void testVariantThatAnotherPatchIsInTheWayOfIsAConflict() throws Exception {
-    repo = new Repo(folder.newFolder("with one in the way").toPath());
+    repo.reset();
     repo.checkout();
     repo.edit(Repo.A, "a 2\n", "two\n");
     repo.commit("HBASE-0 Two");
@@ -235,7 +232,7 @@ public class TestLineCheck {
 
   @Test
   public void testVariantIsCompiledWithTheFilesThatThePatchAdds() throws Exception {
-    repo = new Repo(folder.newFolder("with an added class").toPath());
+    repo.reset();
     repo.base(OWN, "class Own {\n  int a;\n}\n");
     repo.checkout();
     repo.edit(OWN, "  int a;\n", "  int a;\n  New b;\n");
@@ -252,7 +249,7 @@ public class TestLineCheck {
 
   @Test
   public void testVariantIsCompiledWithoutWhatIsLeftOutBeforeIt() throws Exception {
-    repo = new Repo(folder.newFolder("of classes").toPath());
+    repo.reset();
     repo.base(OWN, "class Own {\n  int a;\n\n\n\n  int b;\n}\n");
     repo.checkout();
     repo.edit(OWN, "  int a;\n", "  int a;\n  Nowhere c;\n  int d;\n");
@@ -275,7 +272,7 @@ public class TestLineCheck {
   private Map<String, String> compiled() throws Exception {
     repo.rebuild();
     try (GitStore store = GitStore.inMemory(Repo.TIME);
-      StateCheck states = new StateCheck(line, folder.newFolder("states").toPath(), List.of(),
+      StateCheck states = new StateCheck(line, repo.newFolder(), List.of(),
         StateCompiler.RELEASE, null)) {
       LineCheck check = check(store);
       return check.compile(check.outcomes(), states);

@@ -35,7 +35,6 @@ import java.util.TreeMap;
 import org.junit.Before;
 import org.junit.Rule;
 import org.junit.Test;
-import org.junit.rules.TemporaryFolder;
 
 /** Moving the series to another base, with conflicts resolved by the real git. */
 public class TestRebase {
@@ -43,15 +42,13 @@ public class TestRebase {
   private static final String OWN = Repo.JAVA + "Own.java";
 
   @Rule
-  public final TemporaryFolder folder = new TemporaryFolder();
-  private Repo repo;
+  public final Repo repo = new Repo();
   private Path tree;
   private final SortedMap<String, byte[]> newBase = new TreeMap<>();
   private final Map<String, byte[]> variants = new TreeMap<>();
 
   @Before
   public void setUp() throws Exception {
-    repo = new Repo(folder.getRoot().toPath());
     repo.checkout();
     repo.edit(Repo.A, "a 5\n", "five\n");
     repo.edit(OWN, "class Own { }\n");
@@ -61,7 +58,7 @@ public class TestRebase {
     repo.edit(Repo.B, "b 5\n", "five\n");
     repo.commit("Third");
     repo.rebuild();
-    tree = folder.getRoot().toPath().resolve("target/rebase/tree");
+    tree = repo.root.resolve("target/rebase/tree");
     newBase.putAll(repo.base);
   }
 

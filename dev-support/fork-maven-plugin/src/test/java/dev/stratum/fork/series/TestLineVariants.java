@@ -18,10 +18,7 @@
 package dev.stratum.fork.series;
 
 import static org.junit.Assert.assertEquals;
-import static org.junit.Assert.assertThrows;
-import static org.junit.Assert.assertTrue;
 
-import dev.stratum.fork.ForkException;
 import dev.stratum.fork.Repo;
 import dev.stratum.fork.diff.FileChange;
 import dev.stratum.fork.diff.PatchApplier;
@@ -29,7 +26,6 @@ import java.util.List;
 import org.junit.Before;
 import org.junit.Rule;
 import org.junit.Test;
-import org.junit.rules.TemporaryFolder;
 
 /** Reading the variants for another version. */
 public class TestLineVariants {
@@ -38,12 +34,10 @@ public class TestLineVariants {
   private static final String VARIANT = "patches/lines/3.1.0/" + PATCH;
 
   @Rule
-  public final TemporaryFolder folder = new TemporaryFolder();
-  private Repo repo;
+  public final Repo repo = new Repo();
 
   @Before
   public void setUp() throws Exception {
-    repo = new Repo(folder.getRoot().toPath());
     repo.write(OWN, "class Own { }\n");
     repo.patch(PATCH, "", OWN, diff("index " + PatchApplier.blobId(repo.base.get(Repo.A))
       + "..0123456789 100644\n", "@@ -7 +7 @@\n-a 7\n+seven\n"));
@@ -68,11 +62,7 @@ public class TestLineVariants {
   }
 
   private void assertRefused(String... parts) {
-    String message = assertThrows(ForkException.class, this::read).getMessage();
-    for (String part : parts) {
-      assertTrue(message + " has " + part, message.contains(part));
-    }
-    assertTrue(message, message.endsWith("."));
+    Repo.assertRefused(this::read, parts);
   }
 
   @Test
