@@ -18,6 +18,8 @@
 package dev.stratum.fork;
 
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
+import static org.junit.Assert.assertThrows;
+import static org.junit.Assert.assertTrue;
 
 import dev.stratum.fork.git.Export;
 import dev.stratum.fork.git.ForkTree;
@@ -34,15 +36,22 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
+import org.junit.function.ThrowingRunnable;
+import org.junit.rules.ExternalResource;
+import org.junit.rules.TemporaryFolder;
 
-/** A small repository and base for tests, with the goals' work on them in one call each. */
-public final class Repo {
+/**
+ * A small repository and base, new for each test, with the goals' work on them in one call each:
+ * {@code @Rule public final Repo repo = new Repo();}.
+ */
+public final class Repo extends ExternalResource {
   public static final Instant TIME = Instant.parse("2025-11-04T00:00:00Z");
   public static final String JAVA = "hbase-server/src/main/java/org/x/";
   public static final String TESTS = "hbase-server/src/test/java/org/x/";
@@ -50,17 +59,36 @@ public final class Repo {
   public static final String A = JAVA + "A.java";
   public static final String B = JAVA + "B.java";
 
-  public final Path root;
-  public final Path tree;
+  public Path root;
+  public Path tree;
   public final SortedMap<String, byte[]> base = new TreeMap<>();
+  private final TemporaryFolder folder = new TemporaryFolder();
 
-  public Repo(Path root) throws IOException {
-    this.root = root;
+  @Override
+  protected void before() throws IOException {
+    folder.create();
+    reset();
+  }
+
+  @Override
+  protected void after() {
+    folder.delete();
+  }
+
+  /** Starts another repository without patches on the plain base. */
+  public void reset() throws IOException {
+    root = newFolder();
     tree = root.resolve("target/forktree");
+    base.clear();
     base(A, numbered("a", 30));
     base(B, numbered("b", 30));
     base("hbase-client/src/main/java/org/x/C.java", numbered("c", 10));
     write("patches/series", "# The order.\n");
+  }
+
+  /** Returns a new empty folder outside the repository, for the duration of the test. */
+  public Path newFolder() throws IOException {
+    return folder.newFolder().toPath();
   }
 
   /** Returns {@code count} lines {@code <word> <number>}. */
@@ -184,13 +212,45 @@ public final class Repo {
 
   /** Adds a patch file to patches/ and the series, with every header key. */
   public void patch(String name, String needs, String adds, String diff) throws IOException {
-    write("patches/" + name, header(name, needs, adds) + "\n" + diff);
+    patch(name, Map.of("Needs", needs, "Adds", adds), diff);
+  }
+
+  /** Adds a patch file to patches/ and the series, with these values in its header. */
+  public void patch(String name, Map<String, String> values, String diff) throws IOException {
+    write("patches/" + name, header(name, values) + "\n" + diff);
     write("patches/series", read("patches/series") + name + "\n");
   }
 
   public static String header(String subject, String needs, String adds) {
-    return "Subject: " + subject + "\nJIRA: -\nFeature: fix\nReason: because\n"
-      + "Upstream: none\nNeeds: " + needs + "\nAdds: " + adds + "\n";
+    return header(subject, Map.of("Needs", needs, "Adds", adds));
+  }
+
+  /** Returns a header with every key; those that are not in {@code values} have some value. */
+  public static String header(String subject, Map<String, String> values) {
+    StringBuilder header = new StringBuilder("Subject: " + subject + "\n");
+    Map<String, String> all = new LinkedHashMap<>();
+    all.put("JIRA", "-");
+    all.put("Feature", "fix");
+    all.put("Reason", "because");
+    all.put("Upstream", "none");
+    all.put("Needs", "");
+    all.put("Adds", "");
+    all.putAll(values);
+    all.forEach((key, value) -> header.append(key).append(": ").append(value).append('\n'));
+    return header.toString();
+  }
+
+  /**
+   * Asserts that the action fails with a sentence that has these parts.
+   * @return the sentence
+   */
+  public static String assertRefused(ThrowingRunnable action, String... parts) {
+    String message = assertThrows(ForkException.class, action).getMessage();
+    for (String part : parts) {
+      assertTrue(message + " has " + part, message.contains(part));
+    }
+    assertTrue(message, message.endsWith("."));
+    return message;
   }
 
   /** Returns every file of patches/ and of the modules' source folders by path. */

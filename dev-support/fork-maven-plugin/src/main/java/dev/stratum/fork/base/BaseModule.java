@@ -42,7 +42,7 @@ public record BaseModule(String name, Path jar, Path sources) {
   /**
    * Reads the module's files in upstream's layout: Java and package.html below
    * {@code src/main/java}, all else below {@code src/main/resources}. The sources artifact is flat
-   * and comes first; the published jar adds the resources that only it has.
+   * and is read first; the published jar adds the resources that only it has.
    * @return content by repository path
    */
   public SortedMap<String, byte[]> readTree() throws IOException {

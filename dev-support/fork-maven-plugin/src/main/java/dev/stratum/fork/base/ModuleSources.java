@@ -172,7 +172,7 @@ public final class ModuleSources {
     return source.substring(0, source.length() - ".java".length()) + ".class";
   }
 
-  /** The patched tree, sorted by where each file goes. */
+  /** The patched tree, sorted by the place of each file. */
   private final class Layout {
     final Map<String, byte[]> java = new TreeMap<>();
     final Map<String, byte[]> resources = new TreeMap<>();

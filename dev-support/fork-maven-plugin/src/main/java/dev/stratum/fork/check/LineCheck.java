@@ -17,17 +17,14 @@
  */
 package dev.stratum.fork.check;
 
-import dev.stratum.fork.ForkException;
 import dev.stratum.fork.diff.ContentMerge;
 import dev.stratum.fork.diff.ContextApplier;
-import dev.stratum.fork.diff.DiffParser;
 import dev.stratum.fork.diff.FileChange;
-import dev.stratum.fork.diff.FileEdit;
-import dev.stratum.fork.diff.PatchApplier;
 import dev.stratum.fork.diff.TreeMerge;
 import dev.stratum.fork.git.DiffWriter;
 import dev.stratum.fork.git.GitStore;
 import dev.stratum.fork.series.ForkHistory;
+import dev.stratum.fork.series.LineVariants;
 import dev.stratum.fork.series.Modules;
 import dev.stratum.fork.series.PatchFile;
 import dev.stratum.fork.series.Series;
@@ -60,7 +57,7 @@ public final class LineCheck {
     CHANGES("applies with changes"),
     /** A variant for the line is kept. */
     VARIANT("variant kept"),
-    /** The line has all of the edits, or the patch's header says that it has it in its way. */
+    /** The line has all of the edits, or needs none: see {@link LineVariants.Source#UPSTREAM}. */
     UPSTREAM("already upstream"),
     /** It edits only what is not published for this line: a module, or generated classes. */
     UNKNOWN("not published"),
@@ -87,47 +84,24 @@ public final class LineCheck {
 
   private final GitStore store;
   private final ForkHistory history;
-  private final String version;
   private final SortedMap<String, byte[]> line;
   private final Set<String> modules;
-  private final Map<String, List<FileChange>> variants = new HashMap<>();
+  private final LineVariants variants;
 
   /**
    * @param store    where to keep objects
    * @param history  the patches on the base
-   * @param version  the line's version
    * @param line     the line's files
    * @param modules  the modules that {@code line} has
-   * @param variants patches for this line, each of the line's own files, by the name of the patch
-   *                 of the series that it replaces
-   * @throws ForkException if a variant is not one of the line's own files
+   * @param variants the variants for this line
    */
-  public LineCheck(GitStore store, ForkHistory history, String version,
-    SortedMap<String, byte[]> line, Set<String> modules, Map<String, byte[]> variants) {
+  public LineCheck(GitStore store, ForkHistory history, SortedMap<String, byte[]> line,
+    Set<String> modules, LineVariants variants) {
     this.store = store;
     this.history = history;
-    this.version = version;
     this.line = line;
     this.modules = modules;
-    variants.forEach((name, content) -> this.variants.put(name, changes(name, content)));
-  }
-
-  /**
-   * Returns what a variant changes in the line's files: in those that are published, which stay as
-   * they are whatever becomes of the patches before it, so that its line numbers do too.
-   */
-  private List<FileChange> changes(String name, byte[] content) {
-    String shown = PatchFile.FOLDER + "lines/" + version + '/' + name;
-    SortedMap<String, byte[]> after = new TreeMap<>(line);
-    try {
-      for (FileEdit edit : new DiffParser(shown, false).parseBelowHead(content)) {
-        PatchApplier.apply(shown, edit, after);
-      }
-    } catch (ForkException e) {
-      throw new ForkException("%s is not made against what is published of %s (%s); make it with "
-        + "git diff -U0 against those files.", shown, version, e.getMessage());
-    }
-    return FileChange.between(line, after, Map.of());
+    this.variants = variants;
   }
 
   /** Tries all patches. */
@@ -135,21 +109,20 @@ public final class LineCheck {
     SortedMap<String, byte[]> tree = new TreeMap<>(line);
     List<Outcome> outcomes = new ArrayList<>();
     for (ForkHistory.Step step : history.steps()) {
-      if (step.patch().header().isIn(version)) {
-        outcomes.add(new Outcome(step.patch(), Kind.UPSTREAM, List.of()));
-      } else if (variants.containsKey(step.patch().name())) {
-        outcomes.add(applyVariant(step.patch(), tree));
-      } else {
-        outcomes.add(apply(step, tree));
-      }
+      outcomes.add(switch (variants.source(step.patch())) {
+        case UPSTREAM -> new Outcome(step.patch(), Kind.UPSTREAM, List.of());
+        case VARIANT -> applyVariant(step, tree);
+        case PATCH -> apply(step, tree);
+      });
     }
     return outcomes;
   }
 
-  private Outcome applyVariant(PatchFile patch, SortedMap<String, byte[]> tree) {
+  private Outcome applyVariant(ForkHistory.Step step, SortedMap<String, byte[]> tree) {
+    PatchFile patch = step.patch();
     SortedMap<String, byte[]> next = new TreeMap<>(tree);
-    List<TreeMerge.Conflict> conflicts =
-      new TreeMerge(next, "line", "variant").apply(variants.get(patch.name()));
+    List<TreeMerge.Conflict> conflicts = new TreeMerge(next, "line", "variant").apply(
+      variants.changes(step).stream().filter(c -> modules.contains(Modules.of(c.path()))).toList());
     if (!conflicts.isEmpty()) {
       return new Outcome(patch, Kind.CONFLICTS, conflicts.stream()
         .map(conflict -> conflict.path() + " of the variant that is kept").toList());
@@ -250,7 +223,8 @@ public final class LineCheck {
   public Map<String, String> compile(List<Outcome> outcomes, StateCheck check) throws IOException {
     Compilation compilation = new Compilation(check);
     compilation.compile(outcomes.stream()
-      .filter(outcome -> !outcome.patch().header().isIn(version)).toList());
+      .filter(outcome -> variants.source(outcome.patch()) != LineVariants.Source.UPSTREAM)
+      .toList());
     return compilation.said;
   }
 
@@ -313,9 +287,8 @@ public final class LineCheck {
     private boolean take(Outcome outcome, SortedMap<String, byte[]> next) {
       PatchFile patch = outcome.patch();
       SortedMap<String, byte[]> after = new TreeMap<>(next);
-      List<FileChange> changes =
-        outcome.kind() == Kind.VARIANT ? variants.get(patch.name()) : step(patch).changes();
-      boolean taken = new TreeMerge(after, "line", patch.stem()).apply(changes).isEmpty();
+      boolean taken = new TreeMerge(after, "line", patch.stem())
+        .apply(variants.changes(step(patch))).isEmpty();
       if (taken) {
         next.clear();
         next.putAll(after);

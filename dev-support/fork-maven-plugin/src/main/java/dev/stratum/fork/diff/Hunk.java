@@ -22,7 +22,7 @@ import java.util.List;
 /**
  * One hunk of a unified diff: at {@code oldStart} the lines {@code oldLines} become
  * {@code newLines}. The starts are as the diff states them: 1 for the first line, and for an empty
- * side the line that the hunk comes after. Lines keep their terminators. Context lines, where a
+ * side the line that the hunk follows. Lines keep their terminators. Context lines, where a
  * diff has them, are part of both sides.
  * @param patchLine where the hunk's header stands in the patch file, from 1
  * @param context   how many of the lines are context

@@ -22,6 +22,7 @@ import dev.stratum.fork.diff.FileChange;
 import dev.stratum.fork.diff.TreeMerge;
 import dev.stratum.fork.series.CommitMessage;
 import dev.stratum.fork.series.ForkHistory;
+import dev.stratum.fork.series.LineVariants;
 import dev.stratum.fork.series.Modules;
 import dev.stratum.fork.series.PatchFile;
 import java.io.IOException;
@@ -56,12 +57,19 @@ import org.eclipse.jgit.revwalk.RevCommit;
 /**
  * Moves the series to another base, in a git work tree of its own. Every patch is tried, so that
  * one run tells all that has to be done; the first conflict is left in the work tree to be resolved
- * with git, and the next run goes on after it.
+ * with git, and the next run continues after it.
  */
 public final class Rebase implements AutoCloseable {
 
-  /** What became of one patch. */
-  public record Outcome(PatchFile patch, Kind kind, List<TreeMerge.Conflict> conflicts) {
+  /**
+   * The outcome of one patch.
+   * @param patch     the patch
+   * @param shown     the path of the file with its edits, the patch or the variant for the base
+   * @param kind      how it went
+   * @param conflicts the files in conflict
+   */
+  public record Outcome(PatchFile patch, String shown, Kind kind,
+    List<TreeMerge.Conflict> conflicts) {
 
     /** How it went. */
     public enum Kind {
@@ -70,15 +78,18 @@ public final class Rebase implements AutoCloseable {
       /** Dealt with in an earlier run that left no commit for it. */
       DROPPED,
       CLEAN,
+      /** The edits of the variant for the new base were merged. */
+      VARIANT,
       /** The new base has all of it. */
       EMPTY,
+      /** Skipped: see {@link LineVariants.Source#UPSTREAM}. */
+      UPSTREAM,
       CONFLICT
     }
 
     @Override
     public String toString() {
-      String line = String.format("%-8s %s", kind.name().toLowerCase(Locale.ROOT),
-        patch.shown());
+      String line = String.format("%-8s %s", kind.name().toLowerCase(Locale.ROOT), shown);
       return conflicts.isEmpty()
         ? line
         : line + ": " + conflicts.stream().map(c -> c.path() + " " + c.reason())
@@ -120,12 +131,13 @@ public final class Rebase implements AutoCloseable {
 
   /**
    * Brings the patches over, going on where an earlier run stopped.
-   * @param newBase the files of the new base
-   * @param modules the modules that the new base has; edits in others are left out
-   * @param history the series on the present base
+   * @param newBase  the files of the new base
+   * @param modules  the modules that the new base has; edits in others are left out
+   * @param history  the series on the present base
+   * @param variants the variants for the new base
    */
-  public Report run(SortedMap<String, byte[]> newBase, Set<String> modules, ForkHistory history)
-    throws IOException {
+  public Report run(SortedMap<String, byte[]> newBase, Set<String> modules, ForkHistory history,
+    LineVariants variants) throws IOException {
     Properties state = state();
     ObjectId head = state.isEmpty() ? begin(newBase, state) : resume(state);
     Set<String> handled = new TreeSet<>(List.of(state.getProperty(HANDLED, "").split(" ")));
@@ -136,17 +148,26 @@ public final class Rebase implements AutoCloseable {
     SortedMap<String, byte[]> conflicted = null;
     for (ForkHistory.Step step : history.steps()) {
       PatchFile patch = step.patch();
+      String shown = variants.shown(patch);
+      LineVariants.Source source = variants.source(patch);
+      if (present.contains(patch.name())) {
+        outcomes.add(new Outcome(patch, shown, Outcome.Kind.DONE, List.of()));
+        continue;
+      }
+      if (source == LineVariants.Source.UPSTREAM) {
+        outcomes.add(new Outcome(patch, shown, Outcome.Kind.UPSTREAM, List.of()));
+        continue;
+      }
       if (handled.contains(patch.name())) {
-        outcomes.add(new Outcome(patch,
-          present.contains(patch.name()) ? Outcome.Kind.DONE : Outcome.Kind.DROPPED, List.of()));
+        outcomes.add(new Outcome(patch, shown, Outcome.Kind.DROPPED, List.of()));
         continue;
       }
       SortedMap<String, byte[]> next = new TreeMap<>(tree);
       List<TreeMerge.Conflict> conflicts = new TreeMerge(next, to, patch.stem())
-        .apply(step.changes().stream().filter(c -> modules.contains(Modules.of(c.path())))
-          .toList());
+        .apply(variants.changes(step).stream()
+          .filter(c -> modules.contains(Modules.of(c.path()))).toList());
       if (!conflicts.isEmpty()) {
-        outcomes.add(new Outcome(patch, Outcome.Kind.CONFLICT, conflicts));
+        outcomes.add(new Outcome(patch, shown, Outcome.Kind.CONFLICT, conflicts));
         if (waiting == null) {
           waiting = outcomes.get(outcomes.size() - 1);
           conflicted = next;
@@ -154,7 +175,9 @@ public final class Rebase implements AutoCloseable {
         continue;
       }
       boolean empty = FileChange.between(tree, next, Map.of()).isEmpty();
-      outcomes.add(new Outcome(patch, empty ? Outcome.Kind.EMPTY : Outcome.Kind.CLEAN, conflicts));
+      Outcome.Kind kind =
+        source == LineVariants.Source.VARIANT ? Outcome.Kind.VARIANT : Outcome.Kind.CLEAN;
+      outcomes.add(new Outcome(patch, shown, empty ? Outcome.Kind.EMPTY : kind, conflicts));
       tree = next;
       if (waiting == null) {
         if (!empty) {

@@ -44,8 +44,8 @@ import org.eclipse.jgit.revwalk.RevCommit;
 import org.eclipse.jgit.revwalk.RevWalk;
 
 /**
- * Turns commits on the base into patches and source files. What a commit changes in a file of the
- * base goes into its patch, with zero lines of context; a file that the base does not have is a
+ * Writes commits on the base as patches and source files. A commit's changes of files of the
+ * base are its patch, with zero lines of context; a file that the base does not have is a
  * source file of this repository and belongs to the first commit that adds it, and to those later
  * ones whose header names it.
  */

@@ -17,7 +17,7 @@
  */
 /**
  * The series as commits. {@link ForkTree} is the work tree in which patches are edited,
- * {@link Rebuild} turns its commits into patches, {@link Rebase} moves them to another base and
+ * {@link Rebuild} writes its commits as patches, {@link Rebase} moves them to another base and
  * {@link Export} writes them for an issue tracker. {@link GitStore} holds trees and commits for all
  * of these.
  */

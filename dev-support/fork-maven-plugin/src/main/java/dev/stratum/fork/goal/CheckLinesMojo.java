@@ -18,12 +18,12 @@
 package dev.stratum.fork.goal;
 
 import dev.stratum.fork.ForkException;
-import dev.stratum.fork.OutputTree;
 import dev.stratum.fork.check.LineCheck;
 import dev.stratum.fork.check.StateCheck;
 import dev.stratum.fork.check.StateCompiler;
 import dev.stratum.fork.git.GitStore;
 import dev.stratum.fork.series.ForkHistory;
+import dev.stratum.fork.series.LineVariants;
 import dev.stratum.fork.series.Modules;
 import dev.stratum.fork.series.PatchFile;
 import dev.stratum.fork.series.Series;
@@ -74,7 +74,7 @@ public final class CheckLinesMojo extends AbstractSeriesMojo {
     Path folder = root().resolve("target").resolve("check-lines");
     List<Found> found = new ArrayList<>();
     for (String line : lines) {
-      found.add(check(line, history, folder));
+      found.add(check(line, series, history, folder));
     }
     String table = table(series, found);
     String details = details(series, found);
@@ -88,7 +88,8 @@ public final class CheckLinesMojo extends AbstractSeriesMojo {
     }
   }
 
-  private Found check(String line, ForkHistory history, Path folder) throws IOException {
+  private Found check(String line, Series series, ForkHistory history, Path folder)
+    throws IOException {
     SortedMap<String, byte[]> tree = new TreeMap<>();
     Set<String> modules = new TreeSet<>();
     for (String name : Modules.ALL) {
@@ -104,8 +105,8 @@ public final class CheckLinesMojo extends AbstractSeriesMojo {
         String.join(", ", Modules.ALL), line);
     }
     try (GitStore store = GitStore.inMemory(time())) {
-      LineCheck check = new LineCheck(store, history, line, tree, modules,
-        variants(line));
+      LineCheck check = new LineCheck(store, history, tree, modules,
+        LineVariants.read(root(), series, line, tree));
       List<LineCheck.Outcome> outcomes = check.outcomes();
       Map<String, String> compiled = new HashMap<>();
       if (modules.containsAll(Modules.ALL)) {
@@ -124,15 +125,6 @@ public final class CheckLinesMojo extends AbstractSeriesMojo {
         + compiled.values().stream().filter("compiles"::equals).count() + " compile");
       return new Found(line, modules, byName, compiled);
     }
-  }
-
-  private Map<String, byte[]> variants(String line) throws IOException {
-    Map<String, byte[]> variants = new HashMap<>();
-    Path folder = root().resolve(PatchFile.FOLDER + "lines").resolve(line);
-    for (Path file : OutputTree.files(folder)) {
-      variants.put(OutputTree.slashed(folder.relativize(file)), Files.readAllBytes(file));
-    }
-    return variants;
   }
 
   static String table(Series series, List<Found> found) {

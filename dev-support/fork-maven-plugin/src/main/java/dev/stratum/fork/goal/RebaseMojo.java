@@ -24,6 +24,7 @@ import dev.stratum.fork.base.BaseModule;
 import dev.stratum.fork.git.Rebase;
 import dev.stratum.fork.git.Rebuild;
 import dev.stratum.fork.series.ForkHistory;
+import dev.stratum.fork.series.LineVariants;
 import dev.stratum.fork.series.Modules;
 import dev.stratum.fork.series.PatchFile;
 import dev.stratum.fork.series.Series;
@@ -42,8 +43,9 @@ import org.apache.maven.plugins.annotations.Mojo;
 import org.apache.maven.plugins.annotations.Parameter;
 
 /**
- * Moves the series to another version of the base and says for each patch how it went. A conflict
- * is left in a git work tree, {@code target/rebase/tree}; when all patches are through, they are in
+ * Moves the series to another version of the base and says for each patch how it went. The variants
+ * in {@code patches/lines/VERSION} replace the edits of their patches. A conflict is left in a git
+ * work tree, {@code target/rebase/tree}; when all patches are through, they are in
  * {@code target/rebase/patches}.
  */
 @Mojo(name = "rebase", aggregator = true, threadSafe = true)
@@ -71,8 +73,9 @@ public final class RebaseMojo extends AbstractSeriesMojo {
     TreeSet<String> modules = new TreeSet<>();
     List<String> sums = new ArrayList<>();
     readBase(to, newBase, modules, sums);
+    LineVariants variants = LineVariants.read(root(), series, to, newBase);
     try (Rebase rebase = new Rebase(folder.resolve("tree"), to, time())) {
-      Rebase.Report report = rebase.run(newBase, modules, history);
+      Rebase.Report report = rebase.run(newBase, modules, history, variants);
       report.outcomes().forEach(outcome -> {
         if (outcome.kind() == Rebase.Outcome.Kind.CONFLICT) {
           getLog().warn(outcome.toString());
@@ -140,6 +143,8 @@ public final class RebaseMojo extends AbstractSeriesMojo {
     getLog().info("The series applies to " + to + "; to adopt it, look over the new sums, copy "
       + root().relativize(folder) + "/patches over patches"
       + (sources.isEmpty() ? "" : ", " + root().relativize(folder) + "/sources over the root")
+      + (Files.isDirectory(root().resolve(LineVariants.FOLDER).resolve(to))
+        ? ", delete " + LineVariants.FOLDER + to : "")
       + ", and set base.version and fork.version in pom.xml");
   }
 }

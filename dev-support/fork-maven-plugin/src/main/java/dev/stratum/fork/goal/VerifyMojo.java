@@ -25,6 +25,7 @@ import dev.stratum.fork.git.MailPatch;
 import dev.stratum.fork.git.Rebuild;
 import dev.stratum.fork.series.FeatureTable;
 import dev.stratum.fork.series.ForkHistory;
+import dev.stratum.fork.series.LineVariants;
 import dev.stratum.fork.series.Modules;
 import dev.stratum.fork.series.PatchFile;
 import dev.stratum.fork.series.Series;
@@ -42,8 +43,9 @@ import org.eclipse.jgit.lib.ObjectId;
 
 /**
  * Checks the series as a whole: fork:checkout and fork:rebuild would leave every patch and source
- * file as it is, every patch can be exported, every source file belongs to a patch, and README.md
- * has the table of features that the headers give.
+ * file as it is, every patch can be exported, every source file belongs to a patch, every variant
+ * for another version has the name of a patch, and README.md has the table of features that the
+ * headers give.
  */
 @Mojo(name = "verify", defaultPhase = LifecyclePhase.VERIFY, threadSafe = true)
 public final class VerifyMojo extends AbstractSeriesMojo {
@@ -52,6 +54,7 @@ public final class VerifyMojo extends AbstractSeriesMojo {
   void run() throws IOException {
     Series series = Series.read(root());
     checkOwners(series);
+    LineVariants.checkNames(root(), series);
     byte[] readme = new FeatureTable(series, root()).readme();
     if (readme != null
       && !Arrays.equals(readme, Files.readAllBytes(root().resolve(FeatureTable.FILE)))) {

@@ -17,7 +17,7 @@
  */
 /**
  * The goals, one class {@code ...Mojo} each. {@link AbstractForkMojo} has the parameters that all
- * goals share, and turns a {@link dev.stratum.fork.ForkException} into a message;
+ * goals share, and reports a {@link dev.stratum.fork.ForkException} as a message;
  * {@link AbstractSeriesMojo} is for goals that run once, in the root. {@link PrepareMojo} is the
  * one that every build runs.
  */

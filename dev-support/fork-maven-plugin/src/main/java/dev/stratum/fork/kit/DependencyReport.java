@@ -52,7 +52,7 @@ public final class DependencyReport {
   /**
    * Returns the report, the same for the same components in whatever order.
    * @param bill a bill of materials in CycloneDX's XML
-   * @throws ForkException if it is none, or a component comes without a licence
+   * @throws ForkException if it is none, or a component has no licence
    */
   public static String of(byte[] bill) throws IOException {
     Map<String, TreeSet<String>> byLicence = new TreeMap<>();
@@ -89,7 +89,7 @@ public final class DependencyReport {
       factory.setFeature("http://apache.org/xml/features/disallow-doctype-decl", true);
       factory.setNamespaceAware(true);
       DocumentBuilder builder = factory.newDocumentBuilder();
-      // The message goes into the exception, and not to the console as well.
+      // The exception has the message; the console does not repeat it.
       builder.setErrorHandler(null);
       return builder.parse(new ByteArrayInputStream(bill)).getDocumentElement();
     } catch (ParserConfigurationException | SAXException e) {

@@ -148,7 +148,7 @@ public final class PatchHeader {
     return value(FEATURE);
   }
 
-  /** Returns why the patch exists and whether it goes upstream. */
+  /** Returns why the patch exists and whether it is to be upstreamed. */
   public String reason() {
     return value(REASON);
   }

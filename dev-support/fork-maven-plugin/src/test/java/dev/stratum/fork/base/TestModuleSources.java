@@ -19,11 +19,9 @@ package dev.stratum.fork.base;
 
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertFalse;
-import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
 import dev.stratum.fork.Digests;
-import dev.stratum.fork.ForkException;
 import dev.stratum.fork.OutputTree;
 import dev.stratum.fork.Repo;
 import java.nio.charset.StandardCharsets;
@@ -36,7 +34,6 @@ import java.util.TreeMap;
 import org.junit.Before;
 import org.junit.Rule;
 import org.junit.Test;
-import org.junit.rules.TemporaryFolder;
 
 /** Unpacking and patching one module, and not doing so again. */
 public class TestModuleSources {
@@ -50,15 +47,13 @@ public class TestModuleSources {
   private static final FileTime LONG_AGO = FileTime.fromMillis(1_000_000_000_000L);
 
   @Rule
-  public final TemporaryFolder folder = new TemporaryFolder();
-  private Repo repo;
+  public final Repo repo = new Repo();
   private Path fork;
   private final Map<String, byte[]> sources = new TreeMap<>();
   private final Map<String, byte[]> classes = new TreeMap<>();
 
   @Before
   public void setUp() throws Exception {
-    repo = new Repo(folder.getRoot().toPath());
     fork = repo.root.resolve("hbase-server/target/fork");
     sources.put("org/x/A.java", Repo.bytes(Repo.numbered("a", 5)));
     sources.put("org/x/B.java", Repo.bytes(Repo.numbered("b", 5)));
@@ -111,9 +106,7 @@ public class TestModuleSources {
   }
 
   private String refused() {
-    String message = assertThrows(ForkException.class, this::prepare).getMessage();
-    assertTrue(message, message.endsWith("."));
-    return message;
+    return Repo.assertRefused(this::prepare);
   }
 
   private void patch(String name, String path, int line, String old, String now) throws Exception {

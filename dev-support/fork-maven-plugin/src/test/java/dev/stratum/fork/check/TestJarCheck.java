@@ -18,10 +18,8 @@
 package dev.stratum.fork.check;
 
 import static org.junit.Assert.assertEquals;
-import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
-import dev.stratum.fork.ForkException;
 import dev.stratum.fork.OutputTree;
 import dev.stratum.fork.Repo;
 import dev.stratum.fork.base.BaseModule;
@@ -36,7 +34,6 @@ import javax.tools.ToolProvider;
 import org.junit.Before;
 import org.junit.Rule;
 import org.junit.Test;
-import org.junit.rules.TemporaryFolder;
 
 /** The built jar against the published one. */
 public class TestJarCheck {
@@ -46,14 +43,12 @@ public class TestJarCheck {
     + "  static class Inner { }\n}\n";
 
   @Rule
-  public final TemporaryFolder folder = new TemporaryFolder();
-  private Repo repo;
+  public final Repo repo = new Repo();
   private final Map<String, String> sources = new TreeMap<>();
   private BaseModule base;
 
   @Before
   public void setUp() throws Exception {
-    repo = new Repo(folder.getRoot().toPath());
     sources.put("org/x/Point.java", POINT);
     Map<String, byte[]> entries = new TreeMap<>();
     sources.forEach((path, text) -> entries.put(path, Repo.bytes(text)));
@@ -80,7 +75,7 @@ public class TestJarCheck {
   }
 
   private String refused() {
-    return assertThrows(ForkException.class, this::check).getMessage();
+    return Repo.assertRefused(this::check);
   }
 
   private int check() throws Exception {

@@ -26,6 +26,7 @@ import dev.stratum.fork.Repo;
 import dev.stratum.fork.diff.PatchApplier;
 import dev.stratum.fork.git.GitStore;
 import dev.stratum.fork.goal.CheckLinesMojo;
+import dev.stratum.fork.series.LineVariants;
 import dev.stratum.fork.series.Modules;
 import java.util.HashMap;
 import java.util.List;
@@ -36,7 +37,6 @@ import java.util.TreeSet;
 import org.junit.Before;
 import org.junit.Rule;
 import org.junit.Test;
-import org.junit.rules.TemporaryFolder;
 
 /** How patches fare on another line. */
 public class TestLineCheck {
@@ -44,15 +44,13 @@ public class TestLineCheck {
   private static final String OWN = Repo.JAVA + "Own.java";
 
   @Rule
-  public final TemporaryFolder folder = new TemporaryFolder();
-  private Repo repo;
+  public final Repo repo = new Repo();
   private final SortedMap<String, byte[]> line = new TreeMap<>();
   private final TreeSet<String> modules = new TreeSet<>(Modules.ALL);
   private final Map<String, byte[]> variants = new HashMap<>();
 
   @Before
   public void setUp() throws Exception {
-    repo = new Repo(folder.newFolder("repo").toPath());
     repo.checkout();
     repo.edit(Repo.A, "a 7\n", "seven\n");
     repo.edit(OWN, "class Own { }\n");
@@ -68,9 +66,13 @@ public class TestLineCheck {
   private List<LineCheck.Outcome> outcomes() throws Exception {
     repo.rebuild();
     try (GitStore store = GitStore.inMemory(Repo.TIME)) {
-      return new LineCheck(store, repo.history(), "3.1.0-hadoop3", line, modules,
-        variants).outcomes();
+      return check(store).outcomes();
     }
+  }
+
+  private LineCheck check(GitStore store) throws Exception {
+    return new LineCheck(store, repo.history(), line, modules,
+      new LineVariants("3.1.0-hadoop3", line, variants));
   }
 
   private void assertFirst(LineCheck.Kind kind, String... details) throws Exception {
@@ -158,7 +160,7 @@ public class TestLineCheck {
   @Test
   public void testGeneratedClassThatIsNotPublishedIsNotTried() throws Exception {
     String page = "hbase-server/src/main/java/org/apache/hadoop/hbase/tmpl/Page.java";
-    repo = new Repo(folder.newFolder("with a page").toPath());
+    repo.reset();
     repo.base(page, "page 1\n");
     repo.checkout();
     repo.edit(page, "page 1\n", "page one\n");
@@ -188,7 +190,7 @@ public class TestLineCheck {
 
   @Test
   public void testVariantIsOfThePublishedFileWhateverIsPatchedBefore() throws Exception {
-    repo = new Repo(folder.newFolder("with one before").toPath());
+    repo.reset();
     repo.checkout();
     repo.edit(Repo.A, "a 1\n", "a 1\none\nand a half\n");
     repo.commit("HBASE-0 One");
@@ -207,7 +209,7 @@ public class TestLineCheck {
 
   @Test
   public void testVariantThatAnotherPatchIsInTheWayOfIsAConflict() throws Exception {
-    repo = new Repo(folder.newFolder("with one in the way").toPath());
+    repo.reset();
     repo.checkout();
     repo.edit(Repo.A, "a 2\n", "two\n");
     repo.commit("HBASE-0 Two");
@@ -221,28 +223,33 @@ public class TestLineCheck {
   }
 
   @Test
-  public void testVariantThatIsNotOfThePublishedFileIsRefused() throws Exception {
+  public void testEmptyVariantIsUpstream() throws Exception {
     line(Repo.A, "a 7\n", "VII\n");
-    byte[] published = line.get(Repo.A);
-    assertRefused("was made against another", variant(Repo.bytes("other\n"), 0));
-    assertRefused("does not match line 8", variant(published, 1));
-    assertRefused("has lines of context", Repo.bytes("diff --git a/" + Repo.A + " b/" + Repo.A
-      + "\n--- a/" + Repo.A + "\n+++ b/" + Repo.A + "\n@@ -6,3 +6,3 @@\n a 6\n-VII\n+seven\n"
-      + " a 8\n"));
+    variants.put("HBASE-1-seven.patch", Repo.bytes("The line has it in another way.\n"));
+    assertFirst(LineCheck.Kind.UPSTREAM);
+    assertEquals(Map.of(), compiled());
   }
 
-  private void assertRefused(String why, byte[] variant) {
-    variants.put("HBASE-1-seven.patch", variant);
-    String message = assertThrows(ForkException.class, this::outcomes).getMessage();
-    assertTrue(message, message.startsWith("patches/lines/3.1.0-hadoop3/HBASE-1-seven.patch is "
-      + "not made against what is published of 3.1.0-hadoop3 ("));
-    assertTrue(message, message.contains(why));
-    assertTrue(message, message.endsWith("; make it with git diff -U0 against those files."));
+  @Test
+  public void testVariantIsCompiledWithTheFilesThatThePatchAdds() throws Exception {
+    repo.reset();
+    repo.base(OWN, "class Own {\n  int a;\n}\n");
+    repo.checkout();
+    repo.edit(OWN, "  int a;\n", "  int a;\n  New b;\n");
+    repo.edit(Repo.JAVA + "New.java", "class New { }\n");
+    repo.commit("HBASE-1 New");
+    line.clear();
+    line.putAll(repo.base);
+    line(OWN, "  int a;\n", "  long a;\n");
+    variants.put("HBASE-1-new.patch", Repo.bytes("diff --git a/" + OWN + " b/" + OWN
+      + "\nindex " + PatchApplier.blobId(line.get(OWN)) + "..0123456789 100644\n--- a/" + OWN
+      + "\n+++ b/" + OWN + "\n@@ -2,0 +3 @@\n+  New b;\n"));
+    assertEquals(Map.of("HBASE-1-new.patch", "compiles"), compiled());
   }
 
   @Test
   public void testVariantIsCompiledWithoutWhatIsLeftOutBeforeIt() throws Exception {
-    repo = new Repo(folder.newFolder("of classes").toPath());
+    repo.reset();
     repo.base(OWN, "class Own {\n  int a;\n\n\n\n  int b;\n}\n");
     repo.checkout();
     repo.edit(OWN, "  int a;\n", "  int a;\n  Nowhere c;\n  int d;\n");
@@ -265,10 +272,9 @@ public class TestLineCheck {
   private Map<String, String> compiled() throws Exception {
     repo.rebuild();
     try (GitStore store = GitStore.inMemory(Repo.TIME);
-      StateCheck states = new StateCheck(line, folder.newFolder("states").toPath(), List.of(),
+      StateCheck states = new StateCheck(line, repo.newFolder(), List.of(),
         StateCompiler.RELEASE, null)) {
-      LineCheck check = new LineCheck(store, repo.history(), "3.1.0-hadoop3", line, modules,
-        variants);
+      LineCheck check = check(store);
       return check.compile(check.outcomes(), states);
     }
   }

@@ -19,10 +19,7 @@ package dev.stratum.fork.git;
 
 import static org.junit.Assert.assertArrayEquals;
 import static org.junit.Assert.assertEquals;
-import static org.junit.Assert.assertThrows;
-import static org.junit.Assert.assertTrue;
 
-import dev.stratum.fork.ForkException;
 import dev.stratum.fork.Repo;
 import dev.stratum.fork.series.Series;
 import java.nio.charset.StandardCharsets;
@@ -33,7 +30,6 @@ import java.util.Set;
 import org.junit.Before;
 import org.junit.Rule;
 import org.junit.Test;
-import org.junit.rules.TemporaryFolder;
 
 /** Exported patches, applied by the real git. */
 public class TestExport {
@@ -42,22 +38,20 @@ public class TestExport {
   private static final String OPEN_END = Repo.RESOURCES + "open-end.txt";
 
   @Rule
-  public final TemporaryFolder folder = new TemporaryFolder();
-  private Repo repo;
+  public final Repo repo = new Repo();
   private Path plain;
 
   @Before
   public void setUp() throws Exception {
-    repo = new Repo(folder.newFolder("repo").toPath());
     repo.base(CRLF, "one\r\ntwo\r\nthree\r\n");
     repo.base(OPEN_END, "one\ntwo");
     repo.checkout();
-    plain = folder.newFolder("plain").toPath();
+    plain = repo.newFolder();
     Repo.plant(plain, repo.base);
   }
 
   private Path written(String name, byte[] content) throws Exception {
-    return Files.write(folder.getRoot().toPath().resolve(name), content);
+    return Files.write(repo.newFolder().resolve(name), content);
   }
 
   /** Lets git apply the exports in this order, with nothing but what it has been given before. */
@@ -68,12 +62,6 @@ public class TestExport {
     }
     assertEquals(Repo.text(repo.history().tip()), Repo.harvest(plain));
     assertEquals(Repo.harvest(repo.tree), Repo.harvest(plain));
-  }
-
-  private String refused() {
-    String message = assertThrows(ForkException.class, repo::export).getMessage();
-    assertTrue(message, message.endsWith("."));
-    return message;
   }
 
   @Test
@@ -154,13 +142,12 @@ public class TestExport {
       repo.rebuild();
       assertEquals("patches/HBASE-2-go-on.patch does not apply to the base and its 'Needs:' alone, "
         + "because in " + Repo.A + " it is within three lines of what HBASE-1-start changes; add "
-        + "that to 'Needs:', or move the edit.", refused());
+        + "that to 'Needs:', or move the edit.", Repo.assertRefused(repo::export));
     }
   }
 
   private void setUpAgain() throws Exception {
-    folder.delete();
-    folder.create();
+    repo.reset();
     setUp();
   }
 

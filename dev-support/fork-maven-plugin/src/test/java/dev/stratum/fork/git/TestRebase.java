@@ -24,16 +24,17 @@ import static org.junit.Assert.assertTrue;
 
 import dev.stratum.fork.ForkException;
 import dev.stratum.fork.Repo;
+import dev.stratum.fork.series.LineVariants;
 import dev.stratum.fork.series.Modules;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import org.junit.Before;
 import org.junit.Rule;
 import org.junit.Test;
-import org.junit.rules.TemporaryFolder;
 
 /** Moving the series to another base, with conflicts resolved by the real git. */
 public class TestRebase {
@@ -41,14 +42,13 @@ public class TestRebase {
   private static final String OWN = Repo.JAVA + "Own.java";
 
   @Rule
-  public final TemporaryFolder folder = new TemporaryFolder();
-  private Repo repo;
+  public final Repo repo = new Repo();
   private Path tree;
   private final SortedMap<String, byte[]> newBase = new TreeMap<>();
+  private final Map<String, byte[]> variants = new TreeMap<>();
 
   @Before
   public void setUp() throws Exception {
-    repo = new Repo(folder.getRoot().toPath());
     repo.checkout();
     repo.edit(Repo.A, "a 5\n", "five\n");
     repo.edit(OWN, "class Own { }\n");
@@ -58,7 +58,7 @@ public class TestRebase {
     repo.edit(Repo.B, "b 5\n", "five\n");
     repo.commit("Third");
     repo.rebuild();
-    tree = folder.getRoot().toPath().resolve("target/rebase/tree");
+    tree = repo.root.resolve("target/rebase/tree");
     newBase.putAll(repo.base);
   }
 
@@ -74,7 +74,8 @@ public class TestRebase {
 
   private Rebase.Report run(Set<String> modules) throws Exception {
     try (Rebase rebase = new Rebase(tree, "2.7", Repo.TIME)) {
-      return rebase.run(newBase, modules, repo.history());
+      return rebase.run(newBase, modules, repo.history(),
+        new LineVariants("2.7", newBase, variants));
     }
   }
 
@@ -167,6 +168,51 @@ public class TestRebase {
     assertEquals(2, plan().patches().size());
   }
 
+  private void variant(String name, String hunk) {
+    variants.put(name, Repo.bytes("Variant for 2.7.\n\ndiff --git a/" + Repo.A + " b/" + Repo.A
+      + "\n--- a/" + Repo.A + "\n+++ b/" + Repo.A + "\n" + hunk));
+  }
+
+  @Test
+  public void testVariantReplacesTheEditsOfThePatch() throws Exception {
+    newBase(Repo.A, "a 5\n", "v\n");
+    variant("STRATUM-first.patch", "@@ -5 +5,2 @@\n-v\n+five\n+and a half\n");
+    variant("STRATUM-second.patch", "@@ -15 +15 @@\n-a 15\n+XV\n");
+    assertEquals(List.of("variant  patches/lines/2.7/STRATUM-first.patch",
+      "variant  patches/lines/2.7/STRATUM-second.patch", CLEAN.get(2)), lines(run()));
+    Rebuild.Plan plan = plan();
+    assertEquals("class Own { }\n", Repo.text(plan.sources()).get(OWN));
+    String second = new String(plan.files().get("patches/STRATUM-second.patch"));
+    assertTrue(second, second.startsWith("Subject: Second\n"));
+    assertTrue(second, second.contains("@@ -16 +16 @@\n-a 15\n+XV\n"));
+    assertEquals("done     patches/lines/2.7/STRATUM-second.patch", lines(run()).get(1));
+  }
+
+  @Test
+  public void testVariantInConflictIsNamed() throws Exception {
+    variant("STRATUM-second.patch", "@@ -5 +5 @@\n-a 5\n+V\n");
+    assertEquals(List.of(CLEAN.get(0), "conflict patches/lines/2.7/STRATUM-second.patch: " + Repo.A
+      + " is changed in the same lines", CLEAN.get(2)), lines(run()));
+    assertTrue(Repo.harvest(tree).get(Repo.A)
+      .contains("<<<<<<< 2.7\nfive\n=======\nV\n>>>>>>> STRATUM-second\n"));
+  }
+
+  @Test
+  public void testPatchThatIsUpstreamIsSkipped() throws Exception {
+    repo.edit(Repo.B, "b 15\n", "fifteen\n");
+    repo.commit("Fourth", "", "Upstream: in 2.7 and 3.0");
+    repo.rebuild();
+    newBase(Repo.A, "a 15\n", "xv\n");
+    newBase(Repo.B, "b 15\n", "xv\n");
+    variants.put("STRATUM-second.patch", Repo.bytes("2.7 has it in another way.\n"));
+    for (String verb : List.of("clean    ", "done     ")) {
+      assertEquals(List.of(verb + "patches/STRATUM-first.patch",
+        "upstream patches/lines/2.7/STRATUM-second.patch", verb + "patches/STRATUM-third.patch",
+        "upstream patches/STRATUM-fourth.patch"), lines(run()));
+    }
+    assertEquals(2, plan().patches().size());
+  }
+
   @Test
   public void testFileGoneOrAlreadyThere() throws Exception {
     newBase.remove(Repo.B);
@@ -192,7 +238,7 @@ public class TestRebase {
     run();
     String message = assertThrows(ForkException.class, () -> {
       try (Rebase rebase = new Rebase(tree, "3.0", Repo.TIME)) {
-        rebase.run(newBase, ALL, repo.history());
+        rebase.run(newBase, ALL, repo.history(), new LineVariants("3.0", newBase, variants));
       }
     }).getMessage();
     assertTrue(message, message.contains("holds a rebase to 2.7; finish it, or delete the folder"));

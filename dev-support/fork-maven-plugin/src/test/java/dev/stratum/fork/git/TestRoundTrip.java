@@ -19,10 +19,8 @@ package dev.stratum.fork.git;
 
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertFalse;
-import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
-import dev.stratum.fork.ForkException;
 import dev.stratum.fork.Repo;
 import dev.stratum.fork.diff.PatchApplier;
 import java.nio.file.Files;
@@ -31,8 +29,6 @@ import java.util.SortedMap;
 import org.junit.Before;
 import org.junit.Rule;
 import org.junit.Test;
-import org.junit.function.ThrowingRunnable;
-import org.junit.rules.TemporaryFolder;
 
 /** From patches to commits and back: fork:checkout, work with the real git, fork:rebuild. */
 public class TestRoundTrip {
@@ -43,12 +39,10 @@ public class TestRoundTrip {
   private static final String LOGO = Repo.RESOURCES + "hbase-webapps/logo.png";
 
   @Rule
-  public final TemporaryFolder folder = new TemporaryFolder();
-  private Repo repo;
+  public final Repo repo = new Repo();
 
   @Before
   public void setUp() throws Exception {
-    repo = new Repo(folder.getRoot().toPath());
     repo.base(CRLF, "one\r\ntwo\r\nthree\r\n");
     repo.base(OPEN_END, "one\ntwo");
     repo.base(LOGO, "\u0089PNG\r\n\u001a\n\0\0");
@@ -70,12 +64,6 @@ public class TestRoundTrip {
   private String patch(String name) throws Exception {
     String text = repo.read("patches/" + name);
     return text.substring(text.indexOf("\n\n") + 2).replaceAll("index .*\n", "");
-  }
-
-  private static String refused(ThrowingRunnable action) {
-    String message = assertThrows(ForkException.class, action).getMessage();
-    assertTrue(message, message.endsWith("."));
-    return message;
   }
 
   private static void assertHas(String text, String... parts) {
@@ -255,7 +243,7 @@ public class TestRoundTrip {
     repo.edit(LOGO, "\u0089PNG\0\1\2");
     repo.commit("New logo");
     SortedMap<String, String> before = repo.snapshot();
-    assertHas(refused(repo::rebuild), "STRATUM-new-logo.patch", "changes a binary file", "'Adds:'");
+    Repo.assertRefused(repo::rebuild, "STRATUM-new-logo.patch", "changes a binary file", "'Adds:'");
     assertEquals(before, repo.snapshot());
   }
 
@@ -281,7 +269,7 @@ public class TestRoundTrip {
   public void testOwnFileWithASpaceInItsNameIsRefused() throws Exception {
     repo.edit(Repo.RESOURCES + "a b.txt", "x\n");
     repo.commit("Space");
-    assertHas(refused(repo::rebuild), "adds '" + Repo.RESOURCES + "a b.txt'", "rename it");
+    Repo.assertRefused(repo::rebuild, "adds '" + Repo.RESOURCES + "a b.txt'", "rename it");
   }
 
   @Test
@@ -308,7 +296,7 @@ public class TestRoundTrip {
     repo.commit("Do it");
     repo.edit(Repo.A, "a 2\n", "two\n");
     repo.commit("Do it");
-    assertHas(refused(repo::rebuild), "both belong to STRATUM-do-it.patch", "squash them");
+    Repo.assertRefused(repo::rebuild, "both belong to STRATUM-do-it.patch", "squash them");
   }
 
   @Test
@@ -320,23 +308,23 @@ public class TestRoundTrip {
     repo.edit(TEST, "x\n");
     repo.commit("Main");
     Repo.git(repo.tree, "merge", "-q", "side", "-m", "Merge");
-    assertHas(refused(repo::rebuild), "'Merge' is a merge", "git rebase base");
+    Repo.assertRefused(repo::rebuild, "'Merge' is a merge", "git rebase base");
   }
 
   @Test
   public void testFileOutsideTheModulesIsRefused() throws Exception {
     repo.edit("pom.xml", "<project/>\n");
     repo.commit("Outside");
-    assertHas(refused(repo::rebuild), "'Outside' touches pom.xml", "take it out of the commit");
+    Repo.assertRefused(repo::rebuild, "'Outside' touches pom.xml", "take it out of the commit");
   }
 
   @Test
   public void testUncommittedWorkIsNotLost() throws Exception {
     repo.edit(OWN, "x\n");
-    assertHas(refused(repo::rebuild), "never committed (" + OWN + ")");
-    assertHas(refused(repo::checkout), "never committed (" + OWN + ")", "fork:rebuild first");
+    Repo.assertRefused(repo::rebuild, "never committed (" + OWN + ")");
+    Repo.assertRefused(repo::checkout, "never committed (" + OWN + ")", "fork:rebuild first");
     repo.commit("Work");
-    assertHas(refused(repo::checkout), "commits that were never rebuilt");
+    Repo.assertRefused(repo::checkout, "commits that were never rebuilt");
     repo.rebuild();
     repo.checkout();
   }
@@ -363,7 +351,7 @@ public class TestRoundTrip {
     repo.edit(OWN, "changed in the tree\n");
     repo.commit("Second");
     SortedMap<String, String> before = repo.snapshot();
-    assertHas(refused(repo::rebuild), OWN + " changed in the repository since fork:checkout",
+    Repo.assertRefused(repo::rebuild, OWN + " changed in the repository since fork:checkout",
       "nothing was written");
     assertEquals(before, repo.snapshot());
     repo.edit(OWN, "changed in the repository\n");
@@ -380,7 +368,7 @@ public class TestRoundTrip {
     repo.write(name, repo.read(name).replace("+seven", "+SEVEN"));
     repo.edit(Repo.A, "a 8\n", "eight\n");
     repo.commit("Second");
-    assertHas(refused(repo::rebuild), name + " changed in the repository");
+    Repo.assertRefused(repo::rebuild, name + " changed in the repository");
   }
 
   @Test
@@ -388,13 +376,13 @@ public class TestRoundTrip {
     repo.edit(Repo.A, "a 20\n", "twenty\n");
     repo.commit("Second");
     rebuild();
-    // A patch made elsewhere, against the plain base, comes before it.
+    // A patch made elsewhere, against the plain base, precedes it.
     String id = PatchApplier.blobId(repo.base.get(Repo.A)).substring(0, 10);
     repo.write("patches/first.patch", Repo.header("First", "", "") + "\ndiff --git a/" + Repo.A
       + " b/" + Repo.A + "\nindex " + id + "..1234567 100644\n--- a/" + Repo.A + "\n+++ b/" + Repo.A
       + "\n@@ -3,0 +4,2 @@\n+new\n+lines\n");
     repo.write("patches/series", "first.patch\nSTRATUM-second.patch\n");
-    assertHas(refused(repo::history),
+    Repo.assertRefused(repo::history,
       "patches/STRATUM-second.patch line 9 was made against another " + Repo.A, "fork:checkout");
     repo.checkout();
     assertEquals(List.of("changed  patches/STRATUM-second.patch",
@@ -416,7 +404,7 @@ public class TestRoundTrip {
     repo.checkout();
     assertHas(Repo.harvest(repo.tree).get(Repo.A),
       "<<<<<<< earlier patches\nXX\n=======\ntwenty\n>>>>>>> STRATUM-second\n");
-    assertHas(refused(repo::rebuild), Repo.A, "conflict", "<<<<<<<");
+    Repo.assertRefused(repo::rebuild, Repo.A, "conflict", "<<<<<<<");
     repo.edit(Repo.A, "<<<<<<< earlier patches\nXX\n=======\ntwenty\n>>>>>>> STRATUM-second\n",
       "XX twenty\n");
     Repo.git(repo.tree, "commit", "-q", "-a", "--amend", "--no-edit");
@@ -426,6 +414,6 @@ public class TestRoundTrip {
   @Test
   public void testFolderThatCheckoutDidNotMake() throws Exception {
     Files.delete(repo.tree.resolve(".git/stratum.properties"));
-    assertHas(refused(repo::rebuild), "was not made by fork:checkout");
+    Repo.assertRefused(repo::rebuild, "was not made by fork:checkout");
   }
 }

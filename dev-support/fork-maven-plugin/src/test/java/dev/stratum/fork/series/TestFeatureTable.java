@@ -24,28 +24,18 @@ import static org.junit.Assert.assertThrows;
 import dev.stratum.fork.ForkException;
 import dev.stratum.fork.Repo;
 import java.nio.charset.StandardCharsets;
-import org.junit.Before;
+import java.util.Map;
 import org.junit.Rule;
 import org.junit.Test;
-import org.junit.rules.TemporaryFolder;
 
 public class TestFeatureTable {
   private static final String MAIN = "hbase-server/src/main/java/org/apache/hadoop/hbase/";
 
   @Rule
-  public final TemporaryFolder folder = new TemporaryFolder();
-
-  private Repo repo;
-
-  @Before
-  public void setUp() throws Exception {
-    repo = new Repo(folder.getRoot().toPath());
-  }
+  public final Repo repo = new Repo();
 
   private void patch(String name, String feature, String jira, String adds) throws Exception {
-    repo.patch(name, "", adds, "");
-    repo.write("patches/" + name, repo.read("patches/" + name)
-      .replace("Feature: fix", "Feature: " + feature).replace("JIRA: -", "JIRA: " + jira));
+    repo.patch(name, Map.of("Feature", feature, "JIRA", jira, "Adds", adds), "");
   }
 
   private byte[] readme() throws Exception {

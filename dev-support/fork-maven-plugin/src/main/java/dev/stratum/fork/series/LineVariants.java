@@ -1,0 +1,170 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package dev.stratum.fork.series;
+
+import dev.stratum.fork.ForkException;
+import dev.stratum.fork.OutputTree;
+import dev.stratum.fork.diff.DiffParser;
+import dev.stratum.fork.diff.FileChange;
+import dev.stratum.fork.diff.FileEdit;
+import dev.stratum.fork.diff.PatchApplier;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+
+/**
+ * The variants of patches for one version of HBase. {@code patches/lines/VERSION/NAME.patch}
+ * replaces the edits of {@code patches/NAME.patch} there; the files in the patch's {@code Adds:}
+ * are added as always. A variant is made against the published files of its version, independently
+ * of the preceding patches. A variant without edits says that the version does not need the patch,
+ * as {@code Upstream: in VERSION} in the patch's header does.
+ * <p>
+ * Instances are immutable.
+ */
+public final class LineVariants {
+  /** The folder with a folder of variants for each version, with a slash at the end. */
+  public static final String FOLDER = PatchFile.FOLDER + "lines/";
+
+  /** Which edits of a patch a version gets. */
+  public enum Source {
+    /** Those of the patch itself. */
+    PATCH,
+    /** Those of the variant for the version. */
+    VARIANT,
+    /** None: the patch's header or an empty variant says that the version does not need them. */
+    UPSTREAM
+  }
+
+  private final String version;
+  private final Map<String, List<FileChange>> changes = new HashMap<>();
+
+  /**
+   * @param version   the version
+   * @param published the published files of the version
+   * @param variants  the content of each variant by the file name of the patch that it replaces
+   * @throws ForkException if a variant is not made against {@code published}
+   */
+  public LineVariants(String version, SortedMap<String, byte[]> published,
+    Map<String, byte[]> variants) {
+    this.version = version;
+    variants.forEach((name, content) -> changes.put(name, changes(name, content, published)));
+  }
+
+  /**
+   * Reads the variants for a version, none if the repository has none for it.
+   * @param root      the repository's root
+   * @param series    the patches
+   * @param version   the version
+   * @param published the published files of the version
+   * @throws ForkException if a variant is not made against {@code published}, or is the variant of
+   *                       no patch of the series
+   */
+  public static LineVariants read(Path root, Series series, String version,
+    SortedMap<String, byte[]> published) throws IOException {
+    checkNames(root, series);
+    Map<String, byte[]> variants = new HashMap<>();
+    Path folder = root.resolve(FOLDER).resolve(version);
+    for (Path file : OutputTree.files(folder)) {
+      variants.put(OutputTree.slashed(folder.relativize(file)), Files.readAllBytes(file));
+    }
+    return new LineVariants(version, published, variants);
+  }
+
+  /**
+   * Checks that each variant of each version has the name of a patch.
+   * @throws ForkException if one has not
+   */
+  public static void checkNames(Path root, Series series) throws IOException {
+    Set<String> names = new HashSet<>();
+    series.patches().forEach(patch -> names.add(patch.name()));
+    for (Path file : OutputTree.files(root.resolve(FOLDER))) {
+      Path path = root.resolve(FOLDER).relativize(file);
+      if (path.getNameCount() != 2 || !names.contains(path.getFileName().toString())) {
+        throw new ForkException("%s%s is the variant of no patch of patches/series; give it the "
+          + "name of the patch that has its edits, as %sVERSION/NAME.patch, or delete it.", FOLDER,
+          OutputTree.slashed(path), FOLDER);
+      }
+    }
+  }
+
+  /**
+   * Returns the edits of a variant on the published files, so that its line numbers are right
+   * whichever patches precede it.
+   */
+  private List<FileChange> changes(String name, byte[] content,
+    SortedMap<String, byte[]> published) {
+    String shown = path(name);
+    SortedMap<String, byte[]> after = new TreeMap<>(published);
+    try {
+      for (FileEdit edit : new DiffParser(shown, false).parseBelowHead(content)) {
+        PatchApplier.apply(shown, edit, after);
+      }
+    } catch (ForkException e) {
+      throw new ForkException("%s is not made against what is published of %s (%s); make it with "
+        + "git diff -U0 against those files.", shown, version, e.getMessage());
+    }
+    return FileChange.between(published, after, Map.of());
+  }
+
+  private String path(String name) {
+    return FOLDER + version + '/' + name;
+  }
+
+  /** Returns which edits of {@code patch} the version gets. */
+  public Source source(PatchFile patch) {
+    List<FileChange> variant = changes.get(patch.name());
+    if (patch.header().isIn(version) || variant != null && variant.isEmpty()) {
+      return Source.UPSTREAM;
+    }
+    return variant == null ? Source.PATCH : Source.VARIANT;
+  }
+
+  /** Returns the path, to show in messages, of the file with the edits of {@code patch}. */
+  public String shown(PatchFile patch) {
+    return changes.containsKey(patch.name()) ? path(patch.name()) : patch.shown();
+  }
+
+  /**
+   * Returns the changes that the version gets for a patch: those of the patch on the base; or those
+   * of the variant on the published files, and the files that the patch adds; or none.
+   */
+  public List<FileChange> changes(ForkHistory.Step step) {
+    switch (source(step.patch())) {
+      case UPSTREAM:
+        return List.of();
+      case PATCH:
+        return step.changes();
+      default:
+        List<FileChange> all = new ArrayList<>(changes.get(step.patch().name()));
+        Set<String> own = new HashSet<>();
+        all.forEach(change -> own.add(change.path()));
+        step.changes().stream()
+          .filter(change -> change.oldPath() == null && !own.contains(change.path()))
+          .forEach(all::add);
+        return all;
+    }
+  }
+}

@@ -1,0 +1,137 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package dev.stratum.fork.series;
+
+import static org.junit.Assert.assertEquals;
+
+import dev.stratum.fork.Repo;
+import dev.stratum.fork.diff.FileChange;
+import dev.stratum.fork.diff.PatchApplier;
+import java.util.List;
+import org.junit.Before;
+import org.junit.Rule;
+import org.junit.Test;
+
+/** Reading the variants for another version. */
+public class TestLineVariants {
+  private static final String OWN = Repo.JAVA + "Own.java";
+  private static final String PATCH = "HBASE-1-seven.patch";
+  private static final String VARIANT = "patches/lines/3.1.0/" + PATCH;
+
+  @Rule
+  public final Repo repo = new Repo();
+
+  @Before
+  public void setUp() throws Exception {
+    repo.write(OWN, "class Own { }\n");
+    repo.patch(PATCH, "", OWN, diff("index " + PatchApplier.blobId(repo.base.get(Repo.A))
+      + "..0123456789 100644\n", "@@ -7 +7 @@\n-a 7\n+seven\n"));
+  }
+
+  private static String diff(String index, String hunks) {
+    return "diff --git a/" + Repo.A + " b/" + Repo.A + "\n" + index + "--- a/" + Repo.A + "\n+++ b/"
+      + Repo.A + "\n" + hunks;
+  }
+
+  /** Returns the variants of a line whose files are those of the base. */
+  private LineVariants read() throws Exception {
+    return LineVariants.read(repo.root, repo.series(), "3.1.0", repo.base);
+  }
+
+  private List<FileChange> changes() throws Exception {
+    return read().changes(repo.history().steps().get(0));
+  }
+
+  private PatchFile patch() throws Exception {
+    return repo.series().patches().get(0);
+  }
+
+  private void assertRefused(String... parts) {
+    Repo.assertRefused(this::read, parts);
+  }
+
+  @Test
+  public void testWithoutVariantThePatchIsUsed() throws Exception {
+    repo.write("patches/lines/3.1.1/" + PATCH, "");
+    assertEquals(LineVariants.Source.PATCH, read().source(patch()));
+    assertEquals("patches/" + PATCH, read().shown(patch()));
+    assertEquals(2, changes().size());
+  }
+
+  @Test
+  public void testVariantReplacesTheEditsAndKeepsTheAddedFiles() throws Exception {
+    repo.write(VARIANT, "Variant.\n\n" + diff("", "@@ -8 +8 @@\n-a 8\n+eight\n"));
+    assertEquals(LineVariants.Source.VARIANT, read().source(patch()));
+    assertEquals(VARIANT, read().shown(patch()));
+    assertEquals(List.of(Repo.A, OWN), changes().stream().map(FileChange::path).toList());
+    assertEquals(Repo.numbered("a", 30).replace("a 8\n", "eight\n"),
+      new String(changes().get(0).after()));
+    assertEquals("class Own { }\n", new String(changes().get(1).after()));
+  }
+
+  @Test
+  public void testVariantMayAddAFileInAnotherState() throws Exception {
+    repo.write(VARIANT, "diff --git a/" + OWN + " b/" + OWN + "\nnew file mode 100644\n"
+      + "--- /dev/null\n+++ b/" + OWN + "\n@@ -0,0 +1 @@\n+class Own { int other; }\n");
+    assertEquals(1, changes().size());
+    assertEquals("class Own { int other; }\n", new String(changes().get(0).after()));
+  }
+
+  @Test
+  public void testVariantWithoutEditsSaysThatThePatchIsNotNeeded() throws Exception {
+    for (String content : List.of("", "Variant of a patch that 3.1.0 does not need.\n")) {
+      repo.write(VARIANT, content);
+      assertEquals(LineVariants.Source.UPSTREAM, read().source(patch()));
+      assertEquals(List.of(), changes());
+    }
+  }
+
+  @Test
+  public void testHeaderThatNamesTheVersionPrecedesTheVariant() throws Exception {
+    repo.write(VARIANT, diff("", "@@ -8 +8 @@\n-a 8\n+eight\n"));
+    repo.write("patches/" + PATCH,
+      repo.read("patches/" + PATCH).replace("Upstream: none", "Upstream: in 3.1.0"));
+    assertEquals(LineVariants.Source.UPSTREAM, read().source(patch()));
+    assertEquals(List.of(), changes());
+  }
+
+  @Test
+  public void testVariantOfNoPatchIsRefused() throws Exception {
+    repo.write("patches/lines/3.1.1/HBASE-2-gone.patch", "");
+    assertRefused("patches/lines/3.1.1/HBASE-2-gone.patch is the variant of no patch");
+  }
+
+  @Test
+  public void testFileBesideTheFoldersOfVersionsIsRefused() throws Exception {
+    repo.write("patches/lines/" + PATCH, "");
+    assertRefused("patches/lines/" + PATCH + " is the variant of no patch");
+  }
+
+  @Test
+  public void testVariantThatIsNotOfThePublishedFileIsRefused() throws Exception {
+    String[] whole = { VARIANT + " is not made against what is published of 3.1.0 (",
+      "; make it with git diff -U0 against those files." };
+    String other = "index " + PatchApplier.blobId(Repo.bytes("other\n")) + "..0123456789 100644\n";
+    repo.write(VARIANT, diff(other, "@@ -2,0 +3 @@\n+inserted\n"));
+    assertRefused(whole[0], "was made against another", whole[1]);
+    repo.write(VARIANT, diff("", "@@ -8 +8 @@\n-a 7\n+seven\n"));
+    assertRefused(whole[0], "does not match line 8", whole[1]);
+    repo.write(VARIANT, diff("", "@@ -6,3 +6,3 @@\n a 6\n-a 7\n+seven\n a 8\n"));
+    assertRefused(whole[0], "has lines of context", whole[1]);
+  }
+}
