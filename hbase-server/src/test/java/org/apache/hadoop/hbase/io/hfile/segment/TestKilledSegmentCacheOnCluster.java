@@ -250,8 +250,8 @@ public class TestKilledSegmentCacheOnCluster {
 
   /**
    * A server is killed again and again while it flushes, compacts, bulk loads and splits. Each time
-   * the next one, once its regions are online, has no file that none of them reads, is prefetched as
-   * a whole, counts no region as more than cached, and serves what is right.
+   * the next one, once its regions are online, has no file that none of them reads, is prefetched
+   * as a whole, counts no region as more than cached, and serves what is right.
    */
   @Test
   public void testKillsUnderFlushCompactionBulkLoadAndSplit() throws Exception {
