@@ -17,7 +17,7 @@
  */
 package dev.stratum.bench.workloads;
 
-import dev.stratum.processes.Conversation;
+import dev.stratum.childprocess.Conversation;
 import dev.stratum.processes.HangWatch;
 import dev.stratum.processes.Operations;
 import java.io.IOException;

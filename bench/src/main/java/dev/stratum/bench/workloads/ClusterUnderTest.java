@@ -17,11 +17,14 @@
  */
 package dev.stratum.bench.workloads;
 
-import dev.stratum.processes.ChildProcess;
+import static dev.stratum.childprocess.ChildProcess.request;
+
+import dev.stratum.childprocess.ChildProcess;
+import dev.stratum.childprocess.JvmCommand;
+import dev.stratum.childprocess.ProcessException;
 import dev.stratum.processes.HangWatch;
 import dev.stratum.processes.LoopbackHdfs;
 import dev.stratum.processes.Operation;
-import dev.stratum.processes.ProcessException;
 import dev.stratum.processes.ThreadDump;
 import java.io.Closeable;
 import java.io.IOException;
@@ -32,10 +35,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.DoubleConsumer;
 import org.apache.hbase.thirdparty.com.google.gson.JsonElement;
@@ -62,7 +62,7 @@ final class ClusterUnderTest implements Closeable {
   /** After the machine stood still. */
   private static final Duration GRACE = Duration.ofSeconds(5);
   /** For a server that may not answer. */
-  private static final int CALLS_TIMEOUT_SECONDS = 10;
+  private static final Duration CALLS_LIMIT = Duration.ofSeconds(10);
 
   private final String name;
   private final Map<String, String> keys;
@@ -90,10 +90,10 @@ final class ClusterUnderTest implements Closeable {
       for (Map.Entry<String, Class<?>> child : Map.<String, Class<?>> of("base", BaseProcess.class,
         "regionserver", RegionServerProcess.class, "client", ClientProcess.class).entrySet()) {
         Path own = Files.createDirectories(folder.resolve(child.getKey()));
-        children.put(child.getKey(),
-          new ChildProcess(name + " side's " + child.getKey(), child.getValue(), classPath,
-            settings.options(child.getKey()), own,
-            logs.resolve(name + "-" + child.getKey() + ".log")));
+        JvmCommand command = new JvmCommand(child.getValue()).classPath(classPath)
+          .options(settings.options(child.getKey())).tmpDir(own);
+        children.put(child.getKey(), new ChildProcess(name + " side's " + child.getKey(), command,
+          logs.resolve(name + "-" + child.getKey() + ".log")));
       }
     } catch (IOException | RuntimeException e) {
       close();
@@ -154,21 +154,15 @@ final class ClusterUnderTest implements Closeable {
     return conf;
   }
 
-  private static JsonObject request(String what) {
-    JsonObject request = new JsonObject();
-    request.addProperty("do", what);
-    return request;
-  }
-
   private JsonElement ask(String child, JsonObject request) throws SuiteException {
-    return ask(child, request, part -> {
+    return ask(child, request, ChildProcess.LIMIT, part -> {
     });
   }
 
-  private JsonElement ask(String child, JsonObject request, DoubleConsumer progress)
-    throws SuiteException {
+  private JsonElement ask(String child, JsonObject request, Duration limit,
+    DoubleConsumer progress) throws SuiteException {
     try {
-      return children.get(child).ask(request, progress);
+      return children.get(child).ask(request, limit, progress);
     } catch (ProcessException e) {
       throw new SuiteException(e.getMessage(), e);
     }
@@ -184,7 +178,7 @@ final class ClusterUnderTest implements Closeable {
     properties.addProperty("rows", rows);
     JsonObject request = request("load");
     request.add("properties", properties);
-    ask("client", request, progress);
+    ask("client", request, ChildProcess.LIMIT, progress);
     awaitIdle();
     if (rows > 0) {
       compactToOneFile(workload.table());
@@ -363,15 +357,11 @@ final class ClusterUnderTest implements Closeable {
     return written;
   }
 
-  private String calls() throws InterruptedException {
-    FutureTask<String> answer =
-      new FutureTask<>(() -> ask("regionserver", request("calls")).getAsString());
-    Thread thread = new Thread(answer, "calls-of-" + name);
-    thread.setDaemon(true);
-    thread.start();
+  private String calls() {
     try {
-      return answer.get(CALLS_TIMEOUT_SECONDS, TimeUnit.SECONDS);
-    } catch (TimeoutException | ExecutionException e) {
+      return ask("regionserver", request("calls"), CALLS_LIMIT, part -> {
+      }).getAsString();
+    } catch (SuiteException e) {
       return "The RegionServer did not tell: " + e + "\n";
     }
   }

@@ -18,7 +18,7 @@
 package dev.stratum.bench.workloads;
 
 import dev.stratum.bench.report.HtmlPage;
-import dev.stratum.processes.Conversation;
+import dev.stratum.childprocess.Conversation;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.io.StringReader;

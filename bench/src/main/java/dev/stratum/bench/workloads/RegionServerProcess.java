@@ -18,7 +18,7 @@
 package dev.stratum.bench.workloads;
 
 import dev.stratum.bench.blockcache.DelayedReads;
-import dev.stratum.processes.Conversation;
+import dev.stratum.childprocess.Conversation;
 import dev.stratum.processes.ServerCalls;
 import java.io.IOException;
 import java.util.List;

@@ -53,6 +53,7 @@ final class ServerSettings {
     options.add("-Xmx" + size(process + ".heap.mb") + "m");
     options.add("-XX:MaxDirectMemorySize=" + size(process + ".direct.mb") + "m");
     options.add("-XX:+UseG1GC");
+    options.add("-Djava.net.preferIPv4Stack=true");
     // A read through HBase and HDFS is deeper than the 64 frames that a sample has by default.
     options.add("-XX:FlightRecorderOptions=stackdepth=256");
     // DelayedReads changes a class of the JVM that it is in.

@@ -19,6 +19,8 @@ package dev.stratum.processes;
 
 import static org.junit.Assert.assertEquals;
 
+import dev.stratum.childprocess.ChildProcess;
+import dev.stratum.childprocess.ProcessException;
 import java.io.Closeable;
 import java.io.IOException;
 import java.io.InterruptedIOException;
@@ -34,9 +36,7 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.stream.Collectors;
 import org.apache.commons.io.IOUtils;
 import org.apache.hadoop.conf.Configuration;
@@ -65,7 +65,7 @@ final class Cluster implements Closeable {
   /** A client that has retried for some time waits up to 4 s before it does so again. */
   private static final Duration GRACE = Duration.ofSeconds(5);
   /** For a server that may not answer. */
-  private static final int SECONDS_TO_TELL = 10;
+  private static final Duration CALLS_LIMIT = Duration.ofSeconds(10);
   /** A server without a region of the table has fewer. */
   private static final int BLOCKS_OF_SYSTEM_TABLES = 20;
 
@@ -211,7 +211,7 @@ final class Cluster implements Closeable {
   }
 
   JsonElement ask(Server server, String what) throws ProcessException {
-    return server.process.ask(ClusterProcesses.request(what));
+    return server.process.ask(ChildProcess.request(what));
   }
 
   private void start(Server server, Jars jars, Map<String, String> keys) throws Exception {
@@ -329,7 +329,7 @@ final class Cluster implements Closeable {
     ChildProcess next = processes.launch("master", MasterProcess.class, jars, 384);
     // One of another version moves system tables.
     try (HangWatch.Excuse excuse = watch.excuse("another master")) {
-      master.ask(ClusterProcesses.request("stop"));
+      master.ask(ChildProcess.request("stop"));
       processes.end(master);
       master = next;
       assertEquals(jars.version(),
@@ -423,15 +423,11 @@ final class Cluster implements Closeable {
     return written;
   }
 
-  private Path calls(Server server, Path file) throws Exception {
-    FutureTask<JsonElement> answer = new FutureTask<>(() -> ask(server, "calls"));
-    Thread thread = new Thread(answer, "asks " + server);
-    thread.setDaemon(true);
-    thread.start();
+  private Path calls(Server server, Path file) throws IOException {
     String text;
     try {
-      text = answer.get(SECONDS_TO_TELL, TimeUnit.SECONDS).getAsString();
-    } catch (TimeoutException | ExecutionException e) {
+      text = server.process.ask(ChildProcess.request("calls"), CALLS_LIMIT).getAsString();
+    } catch (ProcessException e) {
       text = server + " did not tell: " + e + "\n";
     }
     Files.writeString(file, text);

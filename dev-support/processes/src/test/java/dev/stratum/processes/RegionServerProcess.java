@@ -18,6 +18,8 @@
 package dev.stratum.processes;
 
 import com.sun.management.UnixOperatingSystemMXBean;
+import dev.stratum.childprocess.Conversation;
+import dev.stratum.childprocess.ProcessException;
 import java.lang.management.BufferPoolMXBean;
 import java.lang.management.ManagementFactory;
 import java.util.Map;

@@ -17,6 +17,7 @@
  */
 package dev.stratum.processes;
 
+import dev.stratum.childprocess.Conversation;
 import java.io.File;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HConstants;

@@ -15,17 +15,21 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package dev.stratum.processes;
+package dev.stratum.childprocess;
 
-/** A process or a request to it failed, for a reason that one sentence says. */
-public class ProcessException extends Exception {
+/** A child answered a request with a failure. The child runs on and takes more requests. */
+public final class RequestFailedException extends ProcessException {
   private static final long serialVersionUID = 1L;
 
-  public ProcessException(String message) {
-    super(message);
+  private final String reason;
+
+  RequestFailedException(String child, String reason, Throwable cause) {
+    super(child + ": " + reason, cause);
+    this.reason = reason;
   }
 
-  public ProcessException(String message, Throwable cause) {
-    super(message, cause);
+  /** The child's sentence, without the name of the child. */
+  public String reason() {
+    return reason;
   }
 }
