@@ -25,6 +25,7 @@ import dev.stratum.childprocess.ProcessException;
 import dev.stratum.processes.HangWatch;
 import dev.stratum.processes.LoopbackHdfs;
 import dev.stratum.processes.Operation;
+import dev.stratum.processes.SiteFile;
 import dev.stratum.processes.ThreadDump;
 import java.io.Closeable;
 import java.io.IOException;
@@ -48,6 +49,9 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
  * any.
  */
 final class ClusterUnderTest implements Closeable {
+  private static final Map<String, Class<?>> CHILDREN = Map.of("base", BaseProcess.class,
+    "regionserver", MeasuredRegionServerProcess.class, "client", ClientProcess.class);
+  private static final int DATA_NODES = 1;
   private static final int MAX_PASSES = 8;
   /** A scan of a fully cached table still misses blocks of hbase:meta now and then. */
   private static final long MISSES_OF_OTHERS = 5;
@@ -67,6 +71,7 @@ final class ClusterUnderTest implements Closeable {
   private final String name;
   private final Map<String, String> keys;
   private final Map<String, ChildProcess> children = new LinkedHashMap<>();
+  private final Path site;
   private final Path evidence;
   private final HangWatch watch =
     new HangWatch(HangWatch.LIMIT, GRACE, this::slowOperations, this::collectEvidence);
@@ -85,10 +90,10 @@ final class ClusterUnderTest implements Closeable {
     Path folder, Path logs) throws IOException {
     this.name = name;
     this.keys = new LinkedHashMap<>(keys);
+    this.site = folder.resolve("site.xml");
     this.evidence = logs.resolve("hang-" + name);
     try {
-      for (Map.Entry<String, Class<?>> child : Map.<String, Class<?>> of("base", BaseProcess.class,
-        "regionserver", RegionServerProcess.class, "client", ClientProcess.class).entrySet()) {
+      for (Map.Entry<String, Class<?>> child : CHILDREN.entrySet()) {
         Path own = Files.createDirectories(folder.resolve(child.getKey()));
         JvmCommand command = new JvmCommand(child.getValue()).classPath(classPath)
           .options(settings.options(child.getKey())).tmpDir(own);
@@ -137,10 +142,12 @@ final class ClusterUnderTest implements Closeable {
   /** Starts the servers and connects the clients. */
   void start() throws SuiteException {
     JsonObject request = request("start");
-    request.add("conf", conf());
+    request.addProperty("site", site.toString());
+    request.addProperty("dataNodes", DATA_NODES);
+    writeSite();
     ask("base", request).getAsJsonObject().entrySet()
       .forEach(key -> keys.put(key.getKey(), key.getValue().getAsString()));
-    request.add("conf", conf());
+    writeSite();
     JsonObject server = ask("regionserver", request).getAsJsonObject();
     version = server.get("version").getAsString();
     cache = server.get("cache").getAsString();
@@ -148,10 +155,12 @@ final class ClusterUnderTest implements Closeable {
     ask("client", request);
   }
 
-  private JsonObject conf() {
-    JsonObject conf = new JsonObject();
-    keys.forEach(conf::addProperty);
-    return conf;
+  private void writeSite() throws SuiteException {
+    try {
+      SiteFile.write(site, keys);
+    } catch (IOException e) {
+      throw new SuiteException("The settings cannot be written: " + e, e);
+    }
   }
 
   private JsonElement ask(String child, JsonObject request) throws SuiteException {

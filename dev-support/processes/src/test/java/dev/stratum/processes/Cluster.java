@@ -61,6 +61,7 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
  * thread; another one watches, see {@link HangWatch}.
  */
 final class Cluster implements Closeable {
+  private static final int DATA_NODES = 2;
   private static final long PATIENCE_NANOS = TimeUnit.MINUTES.toNanos(5);
   /** A client that has retried for some time waits up to 4 s before it does so again. */
   private static final Duration GRACE = Duration.ofSeconds(5);
@@ -175,7 +176,9 @@ final class Cluster implements Closeable {
     for (Server server : servers) {
       server.process = launchServer(server, jars);
     }
-    storage.ask(processes.start("storage", Map.of())).getAsJsonObject().entrySet()
+    JsonObject request = processes.start("storage", Map.of());
+    request.addProperty("dataNodes", DATA_NODES);
+    storage.ask(request).getAsJsonObject().entrySet()
       .forEach(key -> setForAll(key.getKey(), key.getValue().getAsString()));
     Path site = processes.site("shared", Map.of());
     List<Callable<?>> starts = new ArrayList<>();
@@ -207,7 +210,8 @@ final class Cluster implements Closeable {
   }
 
   private ChildProcess launchServer(Server server, Jars jars) throws IOException {
-    return processes.launch("server" + server.number, RegionServerProcess.class, jars, 384);
+    return processes.launch("server" + server.number, InspectedRegionServerProcess.class, jars,
+      384);
   }
 
   JsonElement ask(Server server, String what) throws ProcessException {
