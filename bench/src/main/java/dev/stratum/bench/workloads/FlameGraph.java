@@ -17,7 +17,7 @@
  */
 package dev.stratum.bench.workloads;
 
-import dev.stratum.bench.report.HtmlPage;
+import dev.stratum.report.HtmlPage;
 import dev.stratum.childprocess.Conversation;
 import java.io.IOException;
 import java.io.PrintStream;

@@ -15,8 +15,23 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-/**
- * What the HTML reports of the benchmarks are made of: the page with its style sheet, tables and
- * line charts. A report is one file without scripts that loads nothing.
- */
-package dev.stratum.bench.report;
+package dev.stratum.report;
+
+import static org.junit.Assert.assertEquals;
+
+import org.junit.Test;
+
+public class TestHtmlTable {
+  @Test
+  public void testCellsAreEscapedAndMarkupIsNot() {
+    String html = new HtmlTable("a \"table\"", "summary").heading("case").heading("ratio", "wide")
+      .row().cell("<a>").markup("<b>1</b>", "ahead wide").html();
+    assertEquals("""
+        <div class="scroll" tabindex="0" role="region" aria-label="a &quot;table&quot;">\
+        <table class="summary">
+        <tr><th>case</th><th class="wide">ratio</th></tr>
+        <tr><td>&lt;a&gt;</td><td class="ahead wide"><b>1</b></td></tr>
+        </table></div>
+        """, html);
+  }
+}
