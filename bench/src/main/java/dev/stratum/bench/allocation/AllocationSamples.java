@@ -17,6 +17,7 @@
  */
 package dev.stratum.bench.allocation;
 
+import dev.stratum.childprocess.JvmCommand;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -59,9 +60,8 @@ final class AllocationSamples {
     Path file = Files.createTempFile("stratum-bench", ".jfr");
     try {
       recording.dump(file);
-      new ProcessBuilder(ProcessHandle.current().info().command().orElse("java"), "-cp",
-        System.getProperty("java.class.path"), AllocationSamples.class.getName(), file.toString())
-        .inheritIO().start().waitFor();
+      new JvmCommand(AllocationSamples.class).arguments(file.toString()).builder().inheritIO()
+        .start().waitFor();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } finally {

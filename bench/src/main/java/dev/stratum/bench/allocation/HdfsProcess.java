@@ -17,10 +17,11 @@
  */
 package dev.stratum.bench.allocation;
 
-import dev.stratum.processes.ChildProcess;
-import dev.stratum.processes.Conversation;
+import dev.stratum.childprocess.ChildProcess;
+import dev.stratum.childprocess.Conversation;
+import dev.stratum.childprocess.JvmCommand;
+import dev.stratum.childprocess.ProcessException;
 import dev.stratum.processes.LoopbackHdfs;
-import dev.stratum.processes.ProcessException;
 import java.io.Closeable;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
@@ -53,10 +54,12 @@ final class HdfsProcess implements Closeable {
    */
   HdfsProcess(Configuration conf) throws IOException {
     folder = Files.createTempDirectory("stratum-bench");
-    process = new ChildProcess("HDFS", HdfsProcess.class, System.getProperty("java.class.path"),
-      options(), folder, folder.resolve("hdfs.log"));
+    process = new ChildProcess("HDFS",
+      new JvmCommand(HdfsProcess.class).options(options()).tmpDir(folder),
+      folder.resolve("hdfs.log"));
     try {
-      conf.set(FileSystem.FS_DEFAULT_NAME_KEY, process.ask(new JsonObject()).getAsString());
+      conf.set(FileSystem.FS_DEFAULT_NAME_KEY,
+        process.ask(ChildProcess.request("start")).getAsString());
     } catch (ProcessException e) {
       process.close();
       throw new IOException(e.getMessage(), e);
@@ -74,6 +77,7 @@ final class HdfsProcess implements Closeable {
       }
     }
     options.add("-Xmx384m");
+    options.add("-Djava.net.preferIPv4Stack=true");
     return options;
   }
 

@@ -17,10 +17,10 @@
  */
 package dev.stratum.bench.counter;
 
-import dev.stratum.bench.report.HtmlPage;
-import dev.stratum.bench.report.HtmlTable;
-import dev.stratum.bench.report.LineChart;
-import dev.stratum.bench.report.LineChart.Axis;
+import dev.stratum.report.HtmlPage;
+import dev.stratum.report.HtmlTable;
+import dev.stratum.report.LineChart;
+import dev.stratum.report.LineChart.Axis;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -17,11 +17,12 @@
  */
 package dev.stratum.bench.harness;
 
-import java.io.BufferedReader;
+import dev.stratum.childprocess.Conversation;
+import dev.stratum.childprocess.ProcessException;
 import java.io.File;
+import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.IOException;
-import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.io.UncheckedIOException;
 import java.lang.reflect.Method;
@@ -36,14 +37,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import org.apache.hbase.thirdparty.com.google.gson.JsonArray;
 import org.apache.hbase.thirdparty.com.google.gson.JsonElement;
 import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
-import org.apache.hbase.thirdparty.com.google.gson.JsonParser;
+import org.apache.hbase.thirdparty.com.google.gson.JsonPrimitive;
 import org.openjdk.jmh.annotations.Group;
 import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.infra.BenchmarkParams;
@@ -72,25 +71,21 @@ import org.openjdk.jmh.runner.options.VerboseMode;
  * and whatever else the machine does falls on both sides alike. JMH starts every measured JVM with
  * this process's class path.
  * <p>
- * Protocol: one JSON object per line on standard input, one answer per line on standard output.
+ * Requests, see {@link Conversation}:
  * <ul>
- * <li><code>{"do":"list"}</code>: all benchmarks with their parameters and times;</li>
- * <li><code>{"do":"run","benchmark":…,"mode":…,"params":{…}}</code>: one more JVM of that
- * benchmark, with the given parameter values; answers its score. Optional are <code>warmup</code>
- * and <code>measurement</code> (<code>{"iterations":n,"millis":n}</code>) instead of the
- * benchmark's own, and <code>turns</code>
- * (<code>{"directory":…,"side":…,"other":…,"first":…}</code>), see
+ * <li><code>list</code>: all benchmarks with their parameters and times;</li>
+ * <li><code>run</code> with <code>benchmark</code>, <code>mode</code> and <code>params</code>: one
+ * more JVM of that benchmark, with the given parameter values; answers its score. Optional are
+ * <code>warmup</code> and <code>measurement</code>
+ * (<code>{"iterations":n,"millis":n}</code>) instead of the benchmark's own, and
+ * <code>turns</code> (<code>{"directory":…,"side":…,"other":…,"first":…}</code>), see
  * {@link AlternatingIterations};</li>
- * <li><code>{"do":"write"}</code>: writes the result file, JMH's own JSON, with one entry per
- * benchmark, however many JVMs it was run in.</li>
+ * <li><code>write</code>: writes the result file, JMH's own JSON, with one entry per benchmark,
+ * however many JVMs it was run in.</li>
  * </ul>
- * An answer is <code>{"ok":…}</code> or <code>{"error":"one sentence"}</code>. The end of standard
- * input ends this process and the JVM it is measuring in, so that nothing is left behind when the
- * plugin's JVM is killed.
+ * JMH's full output is on standard error.
  */
-public final class BenchmarkHost {
-  private static final Pattern LINE_BREAKS = Pattern.compile("\\s*\\R\\s*");
-
+public final class BenchmarkHost implements Conversation.Answers {
   private final File resultFile;
   private final String jvmTmpDir;
   private final OutputFormat log;
@@ -103,73 +98,38 @@ public final class BenchmarkHost {
     this.log = OutputFormatFactory.createFormatInstance(log, VerboseMode.NORMAL);
   }
 
-  /**
-   * @param args the result file to write, the log file (JMH's full output), and the temporary
-   *             directory of the measured JVMs
-   */
-  public static void main(String[] args) throws Exception {
-    PrintStream answers = System.out;
-    try (PrintStream log = new PrintStream(new FileOutputStream(args[1]), true, "UTF-8")) {
-      System.setOut(log);
-      System.setErr(log);
-      BenchmarkHost host = new BenchmarkHost(new File(args[0]), args[2], log);
-      BlockingQueue<String> requests = new LinkedBlockingQueue<>();
-      Thread reader = new Thread(() -> readRequests(requests), "requests");
-      reader.setDaemon(true);
-      reader.start();
-      while (true) {
-        answers.println(host.answer(requests.take()));
-        answers.flush();
-      }
-    }
+  /** @param args the result file to write, and the temporary directory of the measured JVMs */
+  public static void main(String[] args) throws InterruptedException {
+    PrintStream log =
+      new PrintStream(new FileOutputStream(FileDescriptor.err), true, StandardCharsets.UTF_8);
+    Conversation.hold(new BenchmarkHost(new File(args[0]), args[1], log));
   }
 
-  /** Reads ahead of the work, to notice the end of the input while a benchmark runs. */
-  private static void readRequests(BlockingQueue<String> requests) {
-    try (BufferedReader in =
-      new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
-      for (String line = in.readLine(); line != null; line = in.readLine()) {
-        requests.add(line);
-      }
-    } catch (IOException e) {
-      e.printStackTrace();
-    } finally {
-      ProcessHandle.current().descendants().forEach(ProcessHandle::destroyForcibly);
-      Runtime.getRuntime().halt(0);
+  @Override
+  public JsonElement answer(JsonObject request, Conversation conversation) throws Exception {
+    switch (request.get("do").getAsString()) {
+      case "list":
+        return list();
+      case "run":
+        try {
+          return run(request);
+        } catch (RunnerException e) {
+          throw new ProcessException(String.valueOf(firstCause(e)), e);
+        }
+      case "write":
+        return new JsonPrimitive(write());
+      default:
+        throw new IllegalArgumentException("unknown request " + request);
     }
-  }
-
-  private String answer(String line) {
-    JsonObject answer = new JsonObject();
-    try {
-      JsonObject request = JsonParser.parseString(line).getAsJsonObject();
-      switch (request.get("do").getAsString()) {
-        case "list":
-          answer.add("ok", list());
-          break;
-        case "run":
-          answer.add("ok", run(request));
-          break;
-        case "write":
-          answer.addProperty("ok", write());
-          break;
-        default:
-          throw new IllegalArgumentException("unknown request " + line);
-      }
-    } catch (RunnerException | ReflectiveOperationException | RuntimeException e) {
-      e.printStackTrace();
-      answer.addProperty("error", firstCause(e));
-    }
-    return answer.toString();
   }
 
   /** JMH wraps what a benchmark threw, whose message is what the reader wants to see. */
-  private static String firstCause(Throwable e) {
+  private static Throwable firstCause(Throwable e) {
     Throwable cause = e;
     while (cause.getCause() != null || cause.getSuppressed().length > 0) {
       cause = cause.getCause() != null ? cause.getCause() : cause.getSuppressed()[0];
     }
-    return LINE_BREAKS.matcher(String.valueOf(cause)).replaceAll(" ").trim();
+    return cause;
   }
 
   private JsonArray list() throws ReflectiveOperationException {

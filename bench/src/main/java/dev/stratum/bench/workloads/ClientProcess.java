@@ -17,9 +17,10 @@
  */
 package dev.stratum.bench.workloads;
 
-import dev.stratum.processes.Conversation;
+import dev.stratum.childprocess.Conversation;
 import dev.stratum.processes.HangWatch;
 import dev.stratum.processes.Operations;
+import dev.stratum.processes.SiteFile;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -51,7 +52,7 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonPrimitive;
 /**
  * The clients, in a JVM of their own with one connection. Requests:
  * <ul>
- * <li><code>start</code> with <code>conf</code>;</li>
+ * <li><code>start</code> with <code>site</code>, see {@link SiteFile};</li>
  * <li><code>load</code> with a case's <code>properties</code>: makes the table and fills it;</li>
  * <li><code>compact</code> with <code>table</code>: requests a major compaction;</li>
  * <li><code>scan</code> with <code>table</code>: reads all of it, answers the number of rows;</li>
@@ -103,7 +104,7 @@ final class ClientProcess implements Conversation.Answers {
     String what = request.get("do").getAsString();
     switch (what) {
       case "start":
-        start(request.getAsJsonObject("conf"));
+        start(SiteFile.read(request));
         return null;
       case "load":
         load(properties(request), conversation);
@@ -153,8 +154,8 @@ final class ClientProcess implements Conversation.Answers {
     return properties;
   }
 
-  private void start(JsonObject keys) throws IOException {
-    conf = BaseProcess.configuration(keys);
+  private void start(Configuration settings) throws IOException {
+    conf = settings;
     connection = ConnectionFactory.createConnection(conf);
     Configuration adminConf = new Configuration(conf);
     adminConf.setInt(HConstants.HBASE_CLIENT_PAUSE, ADMIN_PAUSE_MILLIS);

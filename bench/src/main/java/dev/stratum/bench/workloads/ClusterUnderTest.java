@@ -17,11 +17,15 @@
  */
 package dev.stratum.bench.workloads;
 
-import dev.stratum.processes.ChildProcess;
+import static dev.stratum.childprocess.ChildProcess.request;
+
+import dev.stratum.childprocess.ChildProcess;
+import dev.stratum.childprocess.JvmCommand;
+import dev.stratum.childprocess.ProcessException;
 import dev.stratum.processes.HangWatch;
 import dev.stratum.processes.LoopbackHdfs;
 import dev.stratum.processes.Operation;
-import dev.stratum.processes.ProcessException;
+import dev.stratum.processes.SiteFile;
 import dev.stratum.processes.ThreadDump;
 import java.io.Closeable;
 import java.io.IOException;
@@ -32,10 +36,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.DoubleConsumer;
 import org.apache.hbase.thirdparty.com.google.gson.JsonElement;
@@ -48,6 +49,9 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
  * any.
  */
 final class ClusterUnderTest implements Closeable {
+  private static final Map<String, Class<?>> CHILDREN = Map.of("base", BaseProcess.class,
+    "regionserver", MeasuredRegionServerProcess.class, "client", ClientProcess.class);
+  private static final int DATA_NODES = 1;
   private static final int MAX_PASSES = 8;
   /** A scan of a fully cached table still misses blocks of hbase:meta now and then. */
   private static final long MISSES_OF_OTHERS = 5;
@@ -62,11 +66,12 @@ final class ClusterUnderTest implements Closeable {
   /** After the machine stood still. */
   private static final Duration GRACE = Duration.ofSeconds(5);
   /** For a server that may not answer. */
-  private static final int CALLS_TIMEOUT_SECONDS = 10;
+  private static final Duration CALLS_LIMIT = Duration.ofSeconds(10);
 
   private final String name;
   private final Map<String, String> keys;
   private final Map<String, ChildProcess> children = new LinkedHashMap<>();
+  private final Path site;
   private final Path evidence;
   private final HangWatch watch =
     new HangWatch(HangWatch.LIMIT, GRACE, this::slowOperations, this::collectEvidence);
@@ -85,15 +90,15 @@ final class ClusterUnderTest implements Closeable {
     Path folder, Path logs) throws IOException {
     this.name = name;
     this.keys = new LinkedHashMap<>(keys);
+    this.site = folder.resolve("site.xml");
     this.evidence = logs.resolve("hang-" + name);
     try {
-      for (Map.Entry<String, Class<?>> child : Map.<String, Class<?>> of("base", BaseProcess.class,
-        "regionserver", RegionServerProcess.class, "client", ClientProcess.class).entrySet()) {
+      for (Map.Entry<String, Class<?>> child : CHILDREN.entrySet()) {
         Path own = Files.createDirectories(folder.resolve(child.getKey()));
-        children.put(child.getKey(),
-          new ChildProcess(name + " side's " + child.getKey(), child.getValue(), classPath,
-            settings.options(child.getKey()), own,
-            logs.resolve(name + "-" + child.getKey() + ".log")));
+        JvmCommand command = new JvmCommand(child.getValue()).classPath(classPath)
+          .options(settings.options(child.getKey())).tmpDir(own);
+        children.put(child.getKey(), new ChildProcess(name + " side's " + child.getKey(), command,
+          logs.resolve(name + "-" + child.getKey() + ".log")));
       }
     } catch (IOException | RuntimeException e) {
       close();
@@ -137,10 +142,12 @@ final class ClusterUnderTest implements Closeable {
   /** Starts the servers and connects the clients. */
   void start() throws SuiteException {
     JsonObject request = request("start");
-    request.add("conf", conf());
+    request.addProperty("site", site.toString());
+    request.addProperty("dataNodes", DATA_NODES);
+    writeSite();
     ask("base", request).getAsJsonObject().entrySet()
       .forEach(key -> keys.put(key.getKey(), key.getValue().getAsString()));
-    request.add("conf", conf());
+    writeSite();
     JsonObject server = ask("regionserver", request).getAsJsonObject();
     version = server.get("version").getAsString();
     cache = server.get("cache").getAsString();
@@ -148,27 +155,23 @@ final class ClusterUnderTest implements Closeable {
     ask("client", request);
   }
 
-  private JsonObject conf() {
-    JsonObject conf = new JsonObject();
-    keys.forEach(conf::addProperty);
-    return conf;
-  }
-
-  private static JsonObject request(String what) {
-    JsonObject request = new JsonObject();
-    request.addProperty("do", what);
-    return request;
+  private void writeSite() throws SuiteException {
+    try {
+      SiteFile.write(site, keys);
+    } catch (IOException e) {
+      throw new SuiteException("The settings cannot be written: " + e, e);
+    }
   }
 
   private JsonElement ask(String child, JsonObject request) throws SuiteException {
-    return ask(child, request, part -> {
+    return ask(child, request, ChildProcess.LIMIT, part -> {
     });
   }
 
-  private JsonElement ask(String child, JsonObject request, DoubleConsumer progress)
-    throws SuiteException {
+  private JsonElement ask(String child, JsonObject request, Duration limit,
+    DoubleConsumer progress) throws SuiteException {
     try {
-      return children.get(child).ask(request, progress);
+      return children.get(child).ask(request, limit, progress);
     } catch (ProcessException e) {
       throw new SuiteException(e.getMessage(), e);
     }
@@ -184,7 +187,7 @@ final class ClusterUnderTest implements Closeable {
     properties.addProperty("rows", rows);
     JsonObject request = request("load");
     request.add("properties", properties);
-    ask("client", request, progress);
+    ask("client", request, ChildProcess.LIMIT, progress);
     awaitIdle();
     if (rows > 0) {
       compactToOneFile(workload.table());
@@ -363,15 +366,11 @@ final class ClusterUnderTest implements Closeable {
     return written;
   }
 
-  private String calls() throws InterruptedException {
-    FutureTask<String> answer =
-      new FutureTask<>(() -> ask("regionserver", request("calls")).getAsString());
-    Thread thread = new Thread(answer, "calls-of-" + name);
-    thread.setDaemon(true);
-    thread.start();
+  private String calls() {
     try {
-      return answer.get(CALLS_TIMEOUT_SECONDS, TimeUnit.SECONDS);
-    } catch (TimeoutException | ExecutionException e) {
+      return ask("regionserver", request("calls"), CALLS_LIMIT, part -> {
+      }).getAsString();
+    } catch (SuiteException e) {
       return "The RegionServer did not tell: " + e + "\n";
     }
   }

@@ -17,8 +17,8 @@
  */
 package dev.stratum.bench.workloads;
 
-import dev.stratum.bench.report.HtmlPage;
-import dev.stratum.processes.Conversation;
+import dev.stratum.report.HtmlPage;
+import dev.stratum.childprocess.Conversation;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.io.StringReader;

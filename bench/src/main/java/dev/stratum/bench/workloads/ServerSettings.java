@@ -18,6 +18,7 @@
 package dev.stratum.bench.workloads;
 
 import dev.stratum.bench.PinnedJvm;
+import dev.stratum.processes.LoopbackKeys;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -53,6 +54,7 @@ final class ServerSettings {
     options.add("-Xmx" + size(process + ".heap.mb") + "m");
     options.add("-XX:MaxDirectMemorySize=" + size(process + ".direct.mb") + "m");
     options.add("-XX:+UseG1GC");
+    options.add("-Djava.net.preferIPv4Stack=true");
     // A read through HBase and HDFS is deeper than the 64 frames that a sample has by default.
     options.add("-XX:FlightRecorderOptions=stackdepth=256");
     // DelayedReads changes a class of the JVM that it is in.
@@ -71,22 +73,9 @@ final class ServerSettings {
    * @param handlers general ones of a RegionServer
    */
   Map<String, String> shared(int handlers) {
-    Map<String, String> keys = new LinkedHashMap<>();
-    keys.put("hbase.cluster.distributed", "true");
-    // Loopback only, names that need no DNS, and no port that anybody else may have.
-    keys.put("hbase.zookeeper.quorum", "localhost");
-    keys.put("hbase.master.hostname", "localhost");
-    keys.put("hbase.unsafe.regionserver.hostname", "localhost");
-    keys.put("hbase.master.ipc.address", "127.0.0.1");
-    keys.put("hbase.regionserver.ipc.address", "127.0.0.1");
-    keys.put("hbase.master.port", "0");
-    keys.put("hbase.regionserver.port", "0");
-    keys.put("hbase.master.info.port", "-1");
-    keys.put("hbase.regionserver.info.port", "-1");
+    Map<String, String> keys = LoopbackKeys.create();
     keys.put("hbase.regionserver.msginterval", "500");
-    keys.put("hbase.master.wait.on.regionservers.interval", "100");
     keys.put("zookeeper.session.timeout", "90000");
-    keys.put("hbase.shutdown.hook", "false");
     // HDFS is in memory, which what has been emptied would fill for minutes.
     keys.put("hbase.master.cleaner.interval", "5000");
     keys.put("hbase.master.hfilecleaner.ttl", "1000");

@@ -17,7 +17,7 @@
  */
 package dev.stratum.bench.workloads;
 
-import dev.stratum.processes.ProcessException;
+import dev.stratum.childprocess.ProcessException;
 
 /** A case, or the suite itself, cannot go on, for a reason that one sentence says. */
 class SuiteException extends ProcessException {

@@ -17,11 +17,11 @@
  */
 package dev.stratum.bench.workloads;
 
-import static dev.stratum.bench.report.HtmlPage.escape;
+import static dev.stratum.report.HtmlPage.escape;
 
-import dev.stratum.bench.report.HtmlPage;
-import dev.stratum.bench.report.HtmlTable;
-import dev.stratum.bench.report.LineChart;
+import dev.stratum.report.HtmlPage;
+import dev.stratum.report.HtmlTable;
+import dev.stratum.report.LineChart;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;

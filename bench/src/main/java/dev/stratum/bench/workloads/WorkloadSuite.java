@@ -17,6 +17,7 @@
  */
 package dev.stratum.bench.workloads;
 
+import dev.stratum.childprocess.ParentWatch;
 import java.io.Closeable;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -75,18 +76,7 @@ final class WorkloadSuite implements Closeable {
   /** Runs a suite that ends with this JVM, and with the end of standard input. */
   private static int run(WorkloadSuite suite) throws IOException {
     Runtime.getRuntime().addShutdownHook(new Thread(suite::close, "stop-workloads"));
-    Thread parent = new Thread(() -> {
-      try {
-        while (System.in.read() >= 0) {
-          continue;
-        }
-      } catch (IOException e) {
-        // The parent has ended either way.
-      }
-      System.exit(1);
-    }, "parent");
-    parent.setDaemon(true);
-    parent.start();
+    ParentWatch.atEnd(() -> System.exit(1));
     try {
       return suite.run();
     } catch (SuiteException e) {

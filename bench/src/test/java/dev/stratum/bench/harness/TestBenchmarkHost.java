@@ -19,17 +19,18 @@ package dev.stratum.bench.harness;
 
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
-import java.io.BufferedReader;
+import dev.stratum.childprocess.ChildProcess;
+import dev.stratum.childprocess.JvmCommand;
+import dev.stratum.childprocess.ProcessException;
+import dev.stratum.childprocess.RequestFailedException;
 import java.io.IOException;
-import java.io.InputStreamReader;
-import java.io.OutputStreamWriter;
-import java.io.Writer;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import org.apache.hbase.thirdparty.com.google.gson.JsonArray;
 import org.apache.hbase.thirdparty.com.google.gson.JsonElement;
@@ -41,43 +42,31 @@ import org.junit.Rule;
 import org.junit.Test;
 import org.junit.rules.TemporaryFolder;
 
-/** The host as the plugin starts it: a process of its own, spoken to over its standard streams. */
+/** The host as the plugin starts it: a child process. */
 public class TestBenchmarkHost {
   private static final String HIT = "dev.stratum.bench.blockcache.BucketCacheBenchmark.hit";
 
   @Rule
   public final TemporaryFolder folder = new TemporaryFolder();
 
-  private Process process;
-  private Writer requests;
-  private BufferedReader answers;
+  private ChildProcess host;
   private Path results;
 
   @Before
   public void start() throws IOException {
     results = folder.getRoot().toPath().resolve("results.json");
-    Path log = folder.getRoot().toPath().resolve("log");
-    process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-      "-cp", System.getProperty("java.class.path"), BenchmarkHost.class.getName(),
-      results.toString(), log.toString(), folder.getRoot().toString()).start();
-    requests = new OutputStreamWriter(process.getOutputStream(), StandardCharsets.UTF_8);
-    answers =
-      new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
+    host = new ChildProcess("host", new JvmCommand(BenchmarkHost.class)
+      .arguments(results.toString(), folder.getRoot().toString()),
+      folder.getRoot().toPath().resolve("log"));
   }
 
   @After
-  public void stop() throws InterruptedException {
-    process.destroyForcibly().waitFor();
+  public void stop() {
+    host.close();
   }
 
-  private void request(String json) throws IOException {
-    requests.write(json.replace('\'', '"') + "\n");
-    requests.flush();
-  }
-
-  private JsonObject ask(String json) throws IOException {
-    request(json);
-    return JsonParser.parseString(answers.readLine()).getAsJsonObject();
+  private JsonElement ask(String json) throws ProcessException {
+    return host.ask(JsonParser.parseString(json.replace('\'', '"')).getAsJsonObject());
   }
 
   private static String run(String params, int iterations) {
@@ -87,8 +76,8 @@ public class TestBenchmarkHost {
   }
 
   @Test
-  public void testItListsBenchmarksWithWhatTheyAsk() throws IOException {
-    for (JsonElement element : ask("{'do':'list'}").getAsJsonArray("ok")) {
+  public void testItListsBenchmarksWithWhatTheyAsk() throws Exception {
+    for (JsonElement element : ask("{'do':'list'}").getAsJsonArray()) {
       JsonObject entry = element.getAsJsonObject();
       if (entry.get("benchmark").getAsString().equals(HIT)) {
         assertEquals("AverageTime", entry.get("mode").getAsString());
@@ -103,11 +92,11 @@ public class TestBenchmarkHost {
   }
 
   @Test
-  public void testEveryRunIsOneMoreJvmOfTheSameResult() throws IOException {
+  public void testEveryRunIsOneMoreJvmOfTheSameResult() throws Exception {
     String run = run("{'engine':'offheap','size':'32768'}", 2);
-    assertEquals("us/op", ask(run).getAsJsonObject("ok").get("unit").getAsString());
-    assertTrue(ask(run).getAsJsonObject("ok").get("score").getAsDouble() > 0);
-    assertEquals(1, ask("{'do':'write'}").get("ok").getAsInt());
+    assertEquals("us/op", ask(run).getAsJsonObject().get("unit").getAsString());
+    assertTrue(ask(run).getAsJsonObject().get("score").getAsDouble() > 0);
+    assertEquals(1, ask("{'do':'write'}").getAsInt());
     JsonArray written = JsonParser.parseString(Files.readString(results)).getAsJsonArray();
     assertEquals(1, written.size());
     JsonObject result = written.get(0).getAsJsonObject();
@@ -125,38 +114,43 @@ public class TestBenchmarkHost {
   }
 
   @Test
-  public void testTakesTurnsWithAJvmOfTheOtherSideUntilThatHasEnded() throws IOException {
+  public void testTakesTurnsWithAJvmOfTheOtherSideUntilThatHasEnded() throws Exception {
     Path turns = folder.newFolder("turns").toPath();
     String run = run("{'engine':'offheap','size':'32768'}", 2).replaceAll("}$",
       ",'turns':{'directory':'" + turns + "','side':'fork','other':'stock','first':'fork'}}");
     AlternatingIterations.markEnded(turns, "stock");
-    assertTrue(ask(run).getAsJsonObject("ok").get("score").getAsDouble() > 0);
+    assertTrue(ask(run).getAsJsonObject().get("score").getAsDouble() > 0);
     assertEquals("stock", Files.readString(turns.resolve("turn")));
     assertTrue(Files.exists(turns.resolve("fork.ended")));
   }
 
   @Test
-  public void testWhatABenchmarkThrewIsTheAnswerAndTheHostGoesOn() throws IOException {
-    String error =
-      ask(run("{'engine':'unknown','size':'32768'}", 1)).get("error").getAsString();
+  public void testWhatABenchmarkThrewIsTheAnswerAndTheHostGoesOn()
+    throws Exception {
+    String error = assertThrows(RequestFailedException.class,
+      () -> ask(run("{'engine':'unknown','size':'32768'}", 1))).reason();
     assertTrue(error, error.contains("Don't understand io engine name"));
     assertFalse(error, error.contains("\n"));
-    assertTrue(ask("{'do':'list'}").has("ok"));
+    assertTrue(ask("{'do':'list'}").isJsonArray());
   }
 
   @Test
   public void testTheEndOfItsInputEndsTheHostAndTheJvmItMeasuresIn() throws Exception {
-    request(run("{'engine':'offheap','size':'32768'}", 1000));
+    FutureTask<ProcessException> ended =
+      new FutureTask<>(() -> assertThrows(ProcessException.class,
+        () -> ask(run("{'engine':'offheap','size':'32768'}", 1000))));
+    new Thread(ended).start();
     long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
-    while (process.descendants().findAny().isEmpty()) {
+    while (host.handle().descendants().findAny().isEmpty()) {
       assertTrue("no JVM was started within a minute", System.nanoTime() < deadline);
       Thread.sleep(10);
     }
-    List<ProcessHandle> measured = process.descendants().toList();
-    requests.close();
-    assertTrue(process.waitFor(10, TimeUnit.SECONDS));
+    List<ProcessHandle> measured = host.handle().descendants().toList();
+    host.closeInput();
+    host.handle().onExit().get(10, TimeUnit.SECONDS);
     for (ProcessHandle handle : measured) {
       handle.onExit().get(10, TimeUnit.SECONDS);
     }
+    assertTrue(ended.get(10, TimeUnit.SECONDS).getMessage().contains("has ended"));
   }
 }

@@ -17,40 +17,39 @@
  */
 package dev.stratum.jmh;
 
-import java.io.BufferedReader;
+import dev.stratum.childprocess.ChildProcess;
+import dev.stratum.childprocess.JvmCommand;
+import dev.stratum.childprocess.ProcessException;
+import dev.stratum.childprocess.RequestFailedException;
 import java.io.File;
 import java.io.IOException;
-import java.io.InputStreamReader;
-import java.io.OutputStreamWriter;
-import java.io.Writer;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import org.apache.hbase.thirdparty.com.google.gson.JsonArray;
 import org.apache.hbase.thirdparty.com.google.gson.JsonElement;
 import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
-import org.apache.hbase.thirdparty.com.google.gson.JsonParser;
 
 /**
  * The process that runs one side's benchmarks, see <code>BenchmarkHost</code> of the benchmark
- * module for what is said to it. Not thread-safe, but for {@link #close()}.
+ * module for its requests. Not thread-safe, but for {@link #close()}.
  */
 final class HostProcess implements AutoCloseable {
   private static final String MAIN_CLASS = "dev.stratum.bench.harness.BenchmarkHost";
 
+  /** Beyond the time of warm-up and measurement: JMH ends an iteration that hangs earlier. */
+  private static final Duration GRACE = Duration.ofHours(1);
+
   private final String side;
   private final Path log;
-  private final Process process;
-  private final Writer requests;
-  private final BufferedReader answers;
+  private final ChildProcess process;
 
   /** A benchmark, or the host itself, said why it could not go on. */
   static final class FailedException extends Exception {
     private static final long serialVersionUID = 1L;
 
-    FailedException(String message) {
-      super(message);
+    FailedException(RequestFailedException cause) {
+      super(cause.reason(), cause);
     }
   }
 
@@ -68,25 +67,13 @@ final class HostProcess implements AutoCloseable {
     throws IOException {
     this.side = side;
     this.log = directory.resolve(side + ".log");
-    StringBuilder path = new StringBuilder();
-    for (File file : classPath) {
-      path.append(path.length() == 0 ? "" : File.pathSeparator).append(file);
-    }
     // The host only waits while its child measures: it must not compete for the cores. Memory it
     // takes for what that sends: the times of all operations of 64 threads, iteration by iteration.
-    ProcessBuilder builder = new ProcessBuilder(
-      Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx1g",
-      "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Djmh.ignoreLock=" + beside, "-cp",
-      path.toString(), MAIN_CLASS, resultFile(directory, side).toString(), log.toString(),
-      tmpDir.toString());
-    // Options from the environment would make the result depend on who ran it.
-    builder.environment().keySet()
-      .removeAll(List.of("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "CLASSPATH"));
-    builder.redirectError(directory.resolve(side + ".err").toFile());
-    process = builder.start();
-    requests = new OutputStreamWriter(process.getOutputStream(), StandardCharsets.UTF_8);
-    answers =
-      new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
+    JvmCommand command = new JvmCommand(MAIN_CLASS).classPath(JvmCommand.path(classPath))
+      .options("-Xmx1g", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
+        "-Djmh.ignoreLock=" + beside)
+      .arguments(resultFile(directory, side).toString(), tmpDir.toString());
+    process = new ChildProcess(side + " side's host", command, log);
   }
 
   static Path resultFile(Path directory, String side) {
@@ -103,9 +90,8 @@ final class HostProcess implements AutoCloseable {
   }
 
   List<BenchmarkEntry> list() throws IOException, FailedException {
-    JsonObject request = new JsonObject();
-    request.addProperty("do", "list");
-    return BenchmarkEntry.parse((JsonArray) ask(request));
+    return BenchmarkEntry
+      .parse((JsonArray) ask(ChildProcess.request("list"), ChildProcess.LIMIT));
   }
 
   /**
@@ -116,8 +102,7 @@ final class HostProcess implements AutoCloseable {
    * @throws FailedException if the benchmark threw or its JVM died
    */
   String run(Trial trial, Times times, Turns turns) throws IOException, FailedException {
-    JsonObject request = new JsonObject();
-    request.addProperty("do", "run");
+    JsonObject request = ChildProcess.request("run");
     request.addProperty("benchmark", trial.benchmark());
     request.addProperty("mode", trial.mode());
     JsonObject params = new JsonObject();
@@ -130,7 +115,9 @@ final class HostProcess implements AutoCloseable {
     if (turns != null) {
       request.add("turns", turns.json(side));
     }
-    JsonObject score = ask(request).getAsJsonObject();
+    // Both sides' JVMs run when they take turns.
+    Duration limit = GRACE.plusMillis(2 * trial.millis());
+    JsonObject score = ask(request, limit).getAsJsonObject();
     return Figures.of(score.get("score").getAsDouble()) + " " + score.get("unit").getAsString();
   }
 
@@ -163,41 +150,23 @@ final class HostProcess implements AutoCloseable {
 
   /** Writes the result file. */
   void write() throws IOException, FailedException {
-    JsonObject request = new JsonObject();
-    request.addProperty("do", "write");
-    ask(request);
+    ask(ChildProcess.request("write"), ChildProcess.LIMIT);
   }
 
-  private JsonElement ask(JsonObject request) throws IOException, FailedException {
-    String line = null;
+  private JsonElement ask(JsonObject request, Duration limit)
+    throws IOException, FailedException {
     try {
-      requests.write(request + "\n");
-      requests.flush();
-      line = answers.readLine();
-    } catch (IOException e) {
-      // The process is gone, which is what the end of its answers says as well.
+      return process.ask(request, limit);
+    } catch (RequestFailedException e) {
+      throw new FailedException(e);
+    } catch (ProcessException e) {
+      throw new IOException(e.getMessage(), e);
     }
-    if (line == null) {
-      throw new IOException("the process of the " + side + " side ended: see " + log
-        + " and " + log.resolveSibling(side + ".err"));
-    }
-    JsonObject answer = JsonParser.parseString(line).getAsJsonObject();
-    if (answer.has("error")) {
-      throw new FailedException(answer.get("error").getAsString());
-    }
-    return answer.get("ok");
   }
 
   /** Ends the process and the JVM it measures in. */
   @Override
   public void close() {
-    // The children first: once their parent is gone nobody knows them.
-    process.descendants().forEach(ProcessHandle::destroyForcibly);
-    process.destroyForcibly();
-    try {
-      process.waitFor(5, TimeUnit.SECONDS);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
+    process.close();
   }
 }

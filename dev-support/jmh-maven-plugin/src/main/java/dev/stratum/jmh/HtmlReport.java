@@ -17,6 +17,10 @@
  */
 package dev.stratum.jmh;
 
+import static dev.stratum.report.HtmlPage.escape;
+
+import dev.stratum.report.HtmlPage;
+import dev.stratum.report.HtmlTable;
 import java.util.List;
 import java.util.Locale;
 
@@ -25,22 +29,9 @@ import java.util.Locale;
  * logarithmic axis, the bytes allocated per operation, and the table. No scripts, nothing loaded.
  */
 final class HtmlReport {
+  /** Of the plots, beyond the style of all reports. */
   private static final String STYLE = """
-      :root { color-scheme: light dark; --ink: #1c2329; --soft: #5c6670; --line: #d8dde2;
-        --page: #ffffff; --fork: #0b6e99; --stock: #9aa5b1; --better: #17803d; --worse: #b42318; }
-      @media (prefers-color-scheme: dark) { :root { --ink: #e6e9ec; --soft: #9aa5b1;
-        --line: #39424b; --page: #14191e; --fork: #4fb3dd; --stock: #6b7682; --better: #4cc277;
-        --worse: #f27a6f; } }
-      * { box-sizing: border-box; }
-      body { margin: 0; background: var(--page); color: var(--ink);
-        font: 16px/1.5 system-ui, sans-serif; }
-      main { max-width: 80rem; margin: 0 auto; padding: 1.5rem 1rem 4rem; }
-      h1 { font-size: 1.5rem; line-height: 1.25; margin: 0 0 .5rem; overflow-wrap: anywhere; }
-      h2 { font-size: 1.15rem; margin: 2.5rem 0 .5rem; }
-      p { margin: 0 0 1rem; max-width: 46rem; }
-      .meta, small { color: var(--soft); }
-      code { font: .9em ui-monospace, monospace; overflow-wrap: anywhere; }
-      small { display: block; font-size: .8rem; font-weight: normal; }
+      small { display: block; font-size: .8rem; font-weight: normal; color: var(--soft); }
       .row { display: grid; grid-template-columns: 21rem 1fr 7rem; gap: 0 1.25rem;
         align-items: center; padding: .4rem 0; border-top: 1px solid var(--line); }
       .label { overflow-wrap: anywhere; line-height: 1.3; }
@@ -69,13 +60,6 @@ final class HtmlReport {
       .space i { display: block; height: .6rem; border-radius: .15rem; }
       .space .fork { background: var(--fork); } .space .stock { background: var(--stock); }
       .pair b { text-align: right; font-variant-numeric: tabular-nums; font-weight: 600; }
-      .scroll { overflow-x: auto; }
-      table { border-collapse: collapse; font-size: .8rem; font-variant-numeric: tabular-nums;
-        width: 100%; }
-      th, td { text-align: right; padding: .35rem .4rem; border-bottom: 1px solid var(--line);
-        white-space: nowrap; }
-      th { color: var(--soft); font-weight: 600; }
-      th:nth-child(-n+3), td:nth-child(-n+3) { text-align: left; }
       @media (max-width: 46rem) {
         .row { grid-template-columns: 1fr auto; }
         .row .label { grid-column: 1; }
@@ -85,6 +69,8 @@ final class HtmlReport {
         .axis > div:empty { display: none; }
       }
       """;
+
+  private static final int TEXT_COLUMNS = 3;
 
   private final Comparison comparison;
 
@@ -98,28 +84,16 @@ final class HtmlReport {
    */
   String html(String sides, String command, String date) {
     StringBuilder html = new StringBuilder();
-    html.append("""
-        <!DOCTYPE html>
-        <html lang="en">
-        <head>
-        <meta charset="utf-8">
-        <meta name="viewport" content="width=device-width, initial-scale=1">
-        <title>Benchmarks: %1$s</title>
-        <style>
-        %5$s</style>
-        </head>
-        <body>
-        <main>
-        <h1>%1$s</h1>
-        <p class="meta">%2$s, %3$s<br><code>%4$s</code></p>
-        """.formatted(escape(sides), escape(date), escape(Machine.describe()), escape(command),
-      STYLE));
+    html.append(HtmlPage.begin("Benchmarks: " + sides, STYLE)).append("""
+        <h1>%s</h1>
+        <p class="meta">%s, %s<br><code>%s</code></p>
+        """.formatted(escape(sides), escape(date), escape(Machine.describe()), escape(command)));
     if (comparison.hasStock()) {
       ratios(html);
     }
     allocations(html);
     table(html);
-    return html.append("</main>\n</body>\n</html>\n").toString();
+    return html.append(HtmlPage.end()).toString();
   }
 
   private void ratios(StringBuilder html) {
@@ -191,19 +165,24 @@ final class HtmlReport {
   }
 
   private void table(StringBuilder html) {
-    html.append("<h2>All figures</h2>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\""
-      + " aria-label=\"All figures\"><table>\n");
+    html.append("<h2>All figures</h2>\n");
+    HtmlTable table = new HtmlTable("All figures", "summary");
     List<List<String>> cells = new RatioTable(comparison).cells();
-    for (int n = 0; n < cells.size(); n++) {
-      String tag = n == 0 ? "th" : "td";
-      html.append("<tr>");
-      for (String cell : cells.get(n)) {
-        html.append('<').append(tag).append('>').append(escape(cell.trim())).append("</")
-          .append(tag).append('>');
-      }
-      html.append("</tr>\n");
+    for (int i = 0; i < cells.get(0).size(); i++) {
+      table.heading(cells.get(0).get(i).trim(), style(i));
     }
-    html.append("</table></div>\n");
+    for (List<String> row : cells.subList(1, cells.size())) {
+      table.row();
+      for (int i = 0; i < row.size(); i++) {
+        table.cell(row.get(i).trim(), style(i));
+      }
+    }
+    html.append(table.html());
+  }
+
+  /** The classes of a column's cells: names and units are text. */
+  private static String style(int column) {
+    return column < TEXT_COLUMNS ? "text" : "";
   }
 
   private static void label(StringBuilder html, Comparison.Row row) {
@@ -227,11 +206,6 @@ final class HtmlReport {
 
   private static String percent(double fraction) {
     return String.format(Locale.ROOT, "%.2f%%", 100 * Math.max(0, Math.min(1, fraction)));
-  }
-
-  private static String escape(String text) {
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("\"",
-      "&quot;");
   }
 
   /**

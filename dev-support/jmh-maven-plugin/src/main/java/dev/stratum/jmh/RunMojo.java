@@ -17,6 +17,7 @@
  */
 package dev.stratum.jmh;
 
+import dev.stratum.childprocess.JvmCommand;
 import java.io.File;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
@@ -176,7 +177,7 @@ public class RunMojo extends AbstractMojo {
           + " benchmarks failed and are not compared, the first being " + failures.get(0));
       }
     } catch (IllegalArgumentException | HostProcess.FailedException e) {
-      throw new MojoFailureException(e.getMessage());
+      throw new MojoFailureException(e.getMessage(), e);
     } catch (IOException e) {
       throw new MojoExecutionException("Benchmarks stopped: " + e.getMessage(), e);
     } finally {
@@ -223,8 +224,8 @@ public class RunMojo extends AbstractMojo {
       arguments.setProperty(with.substring(0, equals), with.substring(equals + 1));
     }
     arguments.setProperty("directory", directory.toAbsolutePath().toString());
-    arguments.setProperty("fork.class.path", SuiteProcess.path(classPath()));
-    arguments.setProperty("stock.class.path", SuiteProcess.path(stockClassPath()));
+    arguments.setProperty("fork.class.path", JvmCommand.path(classPath()));
+    arguments.setProperty("stock.class.path", JvmCommand.path(stockClassPath()));
     arguments.setProperty("quick", Boolean.toString(quick));
     arguments.setProperty("list", Boolean.toString(list));
     arguments.setProperty("command", command());

@@ -17,6 +17,7 @@
  */
 package dev.stratum.jmh;
 
+import dev.stratum.childprocess.JvmCommand;
 import java.io.File;
 import java.io.IOException;
 import java.io.Writer;
@@ -25,7 +26,6 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Properties;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
@@ -52,19 +52,12 @@ final class SuiteProcess implements AutoCloseable {
       arguments.store(out, null);
     }
     // It only waits while its children work: it must not compete for the cores.
-    ProcessBuilder builder = new ProcessBuilder(
-      Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx256m",
-      "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", mainClass, file.toString());
-    builder.environment().keySet()
-      .removeAll(List.of("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"));
-    builder.environment().put("CLASSPATH", path(classPath));
+    ProcessBuilder builder = new JvmCommand(mainClass).classPath(JvmCommand.path(classPath))
+      .options("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
+      .arguments(file.toString()).builder();
     // Its standard input stays open until it is to end.
     process = builder.redirectOutput(ProcessBuilder.Redirect.INHERIT)
       .redirectError(ProcessBuilder.Redirect.INHERIT).start();
-  }
-
-  static String path(List<File> classPath) {
-    return classPath.stream().map(File::toString).collect(Collectors.joining(File.pathSeparator));
   }
 
   /** @return 0 if all cases ran */

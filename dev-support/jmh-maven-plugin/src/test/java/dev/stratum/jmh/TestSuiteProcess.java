@@ -20,6 +20,7 @@ package dev.stratum.jmh;
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertTrue;
 
+import dev.stratum.childprocess.JvmCommand;
 import java.io.File;
 import java.io.Reader;
 import java.nio.file.Files;
@@ -51,8 +52,7 @@ public class TestSuiteProcess {
       }
       Path ready = Path.of(arguments.getProperty("ready"));
       if (args.length == 1) {
-        new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-          Suite.class.getName(), args[0], "child").start();
+        new JvmCommand(Suite.class).arguments(args[0], "child").builder().start();
       } else {
         Files.createFile(ready);
       }

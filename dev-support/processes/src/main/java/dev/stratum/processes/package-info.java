@@ -16,7 +16,7 @@
  * limitations under the License.
  */
 /**
- * JVMs that this one starts, talks to and takes along when it ends, and HDFS for them. The
- * benchmarks use it as well as the tests of rolling and of chaos, which are beside it.
+ * Servers in child JVMs, HDFS for them, and the watch for operations that hang. The benchmarks use
+ * it, and the tests of rolling and of chaos in this module.
  */
 package dev.stratum.processes;

@@ -17,6 +17,7 @@
  */
 package dev.stratum.processes;
 
+import dev.stratum.childprocess.Conversation;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;

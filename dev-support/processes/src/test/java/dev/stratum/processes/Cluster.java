@@ -19,6 +19,8 @@ package dev.stratum.processes;
 
 import static org.junit.Assert.assertEquals;
 
+import dev.stratum.childprocess.ChildProcess;
+import dev.stratum.childprocess.ProcessException;
 import java.io.Closeable;
 import java.io.IOException;
 import java.io.InterruptedIOException;
@@ -34,9 +36,7 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.stream.Collectors;
 import org.apache.commons.io.IOUtils;
 import org.apache.hadoop.conf.Configuration;
@@ -61,11 +61,12 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
  * thread; another one watches, see {@link HangWatch}.
  */
 final class Cluster implements Closeable {
+  private static final int DATA_NODES = 2;
   private static final long PATIENCE_NANOS = TimeUnit.MINUTES.toNanos(5);
   /** A client that has retried for some time waits up to 4 s before it does so again. */
   private static final Duration GRACE = Duration.ofSeconds(5);
   /** For a server that may not answer. */
-  private static final int SECONDS_TO_TELL = 10;
+  private static final Duration CALLS_LIMIT = Duration.ofSeconds(10);
   /** A server without a region of the table has fewer. */
   private static final int BLOCKS_OF_SYSTEM_TABLES = 20;
 
@@ -175,7 +176,9 @@ final class Cluster implements Closeable {
     for (Server server : servers) {
       server.process = launchServer(server, jars);
     }
-    storage.ask(processes.start("storage", Map.of())).getAsJsonObject().entrySet()
+    JsonObject request = processes.start("storage", Map.of());
+    request.addProperty("dataNodes", DATA_NODES);
+    storage.ask(request).getAsJsonObject().entrySet()
       .forEach(key -> setForAll(key.getKey(), key.getValue().getAsString()));
     Path site = processes.site("shared", Map.of());
     List<Callable<?>> starts = new ArrayList<>();
@@ -207,11 +210,12 @@ final class Cluster implements Closeable {
   }
 
   private ChildProcess launchServer(Server server, Jars jars) throws IOException {
-    return processes.launch("server" + server.number, RegionServerProcess.class, jars, 384);
+    return processes.launch("server" + server.number, InspectedRegionServerProcess.class, jars,
+      384);
   }
 
   JsonElement ask(Server server, String what) throws ProcessException {
-    return server.process.ask(ClusterProcesses.request(what));
+    return server.process.ask(ChildProcess.request(what));
   }
 
   private void start(Server server, Jars jars, Map<String, String> keys) throws Exception {
@@ -329,7 +333,7 @@ final class Cluster implements Closeable {
     ChildProcess next = processes.launch("master", MasterProcess.class, jars, 384);
     // One of another version moves system tables.
     try (HangWatch.Excuse excuse = watch.excuse("another master")) {
-      master.ask(ClusterProcesses.request("stop"));
+      master.ask(ChildProcess.request("stop"));
       processes.end(master);
       master = next;
       assertEquals(jars.version(),
@@ -423,15 +427,11 @@ final class Cluster implements Closeable {
     return written;
   }
 
-  private Path calls(Server server, Path file) throws Exception {
-    FutureTask<JsonElement> answer = new FutureTask<>(() -> ask(server, "calls"));
-    Thread thread = new Thread(answer, "asks " + server);
-    thread.setDaemon(true);
-    thread.start();
+  private Path calls(Server server, Path file) throws IOException {
     String text;
     try {
-      text = answer.get(SECONDS_TO_TELL, TimeUnit.SECONDS).getAsString();
-    } catch (TimeoutException | ExecutionException e) {
+      text = server.process.ask(ChildProcess.request("calls"), CALLS_LIMIT).getAsString();
+    } catch (ProcessException e) {
       text = server + " did not tell: " + e + "\n";
     }
     Files.writeString(file, text);

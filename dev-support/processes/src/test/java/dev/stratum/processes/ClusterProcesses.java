@@ -17,6 +17,8 @@
  */
 package dev.stratum.processes;
 
+import dev.stratum.childprocess.ChildProcess;
+import dev.stratum.childprocess.JvmCommand;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -93,11 +95,14 @@ final class ClusterProcesses implements Closeable {
     options.add("-Dstratum.log.level=INFO");
     // All buffers: a leak that needs two rare things at once is not to be missed.
     options.add("-Dorg.apache.hbase.thirdparty.io.netty.leakDetection.level=paranoid");
+    options.add("-Djava.net.preferIPv4Stack=true");
     options.addAll(List.of(System.getProperty("test.jvm.opens").trim().split("\\s+")));
     String unique = name + "-" + started++;
     Path own = Files.createDirectories(folder.resolve(unique));
-    ChildProcess child = new ChildProcess(label + "'s " + name, main, jars.classPath(), options,
-      own, folder.resolve(unique + ".log"));
+    JvmCommand command =
+      new JvmCommand(main).classPath(jars.classPath()).options(options).tmpDir(own);
+    ChildProcess child =
+      new ChildProcess(label + "'s " + name, command, folder.resolve(unique + ".log"));
     children.put(child, unique);
     return child;
   }
@@ -118,14 +123,8 @@ final class ClusterProcesses implements Closeable {
 
   /** The request to start with these settings. */
   static JsonObject start(Path site) {
-    JsonObject request = request("start");
+    JsonObject request = ChildProcess.request("start");
     request.addProperty("site", site.toString());
-    return request;
-  }
-
-  static JsonObject request(String what) {
-    JsonObject request = new JsonObject();
-    request.addProperty("do", what);
     return request;
   }
 

@@ -17,6 +17,7 @@
  */
 package dev.stratum.processes;
 
+import dev.stratum.childprocess.Conversation;
 import java.nio.file.Path;
 import org.apache.hbase.thirdparty.com.google.gson.JsonElement;
 import org.apache.hbase.thirdparty.com.google.gson.JsonObject;

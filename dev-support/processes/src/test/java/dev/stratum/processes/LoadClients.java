@@ -19,6 +19,8 @@ package dev.stratum.processes;
 
 import static org.junit.Assert.assertEquals;
 
+import dev.stratum.childprocess.ChildProcess;
+import dev.stratum.childprocess.ProcessException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -91,7 +93,7 @@ final class LoadClients {
   }
 
   static JsonObject progress(ChildProcess client) throws ProcessException {
-    return client.ask(ClusterProcesses.request("progress")).getAsJsonObject();
+    return client.ask(ChildProcess.request("progress")).getAsJsonObject();
   }
 
   void run() throws ProcessException {
@@ -101,12 +103,12 @@ final class LoadClients {
   }
 
   static void run(ChildProcess client) throws ProcessException {
-    client.ask(ClusterProcesses.request("run"));
+    client.ask(ChildProcess.request("run"));
   }
 
   void pause() throws Exception {
     for (ChildProcess client : clients) {
-      client.ask(ClusterProcesses.request("pause"));
+      client.ask(ChildProcess.request("pause"));
     }
     for (ChildProcess client : clients) {
       Cluster.await("no operation is in flight",
@@ -116,12 +118,12 @@ final class LoadClients {
 
   /** Has a client look for all that was acknowledged, and returns what it has found. */
   JsonObject verify(ChildProcess client, JsonArray losses) throws Exception {
-    JsonObject request = ClusterProcesses.request("verify");
+    JsonObject request = ChildProcess.request("verify");
     request.add("losses", losses);
     client.ask(request);
     JsonElement[] verified = new JsonElement[1];
     Cluster.await("all is verified", () -> {
-      verified[0] = client.ask(ClusterProcesses.request("verified"));
+      verified[0] = client.ask(ChildProcess.request("verified"));
       return !verified[0].isJsonNull();
     });
     return verified[0].getAsJsonObject();
@@ -159,7 +161,7 @@ final class LoadClients {
   List<Operation> slow() throws ProcessException {
     List<Operation> slow = new ArrayList<>();
     for (ChildProcess client : clients) {
-      client.ask(ClusterProcesses.request("slow")).getAsJsonArray()
+      client.ask(ChildProcess.request("slow")).getAsJsonArray()
         .forEach(operation -> slow.add(Operation.of(operation.getAsJsonObject())));
     }
     return slow;

@@ -17,6 +17,8 @@
  */
 package dev.stratum.processes;
 
+import dev.stratum.childprocess.Conversation;
+import dev.stratum.childprocess.ProcessException;
 import org.apache.hadoop.hbase.master.HMaster;
 import org.apache.hadoop.hbase.util.VersionInfo;
 import org.apache.hbase.thirdparty.com.google.gson.JsonElement;

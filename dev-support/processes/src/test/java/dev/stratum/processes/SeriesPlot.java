@@ -17,56 +17,40 @@
  */
 package dev.stratum.processes;
 
+import dev.stratum.report.HtmlPage;
+import dev.stratum.report.LineChart;
+import dev.stratum.report.LineChart.Axis;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** A picture of what was sampled over time, one panel for each series, as SVG. */
+/** A page of samples over time, with a chart for each series. */
 final class SeriesPlot {
-  private static final int WIDTH = 800;
-  private static final int HEIGHT = 150;
-  private static final int LEFT = 20;
-  private static final int TITLE = 30;
-  private static final int CURVE = HEIGHT - TITLE - 20;
-
-  private final List<Double> seconds;
-  private final StringBuilder svg = new StringBuilder();
-
-  private SeriesPlot(List<Double> seconds) {
-    this.seconds = seconds;
+  private SeriesPlot() {
   }
 
-  static String of(List<Double> seconds, Map<Soaked, List<Double>> samples) {
-    SeriesPlot plot = new SeriesPlot(seconds);
-    plot.add("<svg xmlns='http://www.w3.org/2000/svg' width='%d' height='%d' "
-      + "font-family='sans-serif' font-size='12'>%n<rect width='100%%' height='100%%' "
-      + "fill='white'/>%n", WIDTH, HEIGHT * samples.size());
-    int panel = 0;
-    for (Map.Entry<Soaked, List<Double>> series : samples.entrySet()) {
-      plot.panel(HEIGHT * panel++, series.getKey(), series.getValue());
-    }
-    return plot.add("</svg>%n").svg.toString();
-  }
-
-  private SeriesPlot add(String format, Object... arguments) {
-    svg.append(String.format(Locale.ROOT, format, arguments));
-    return this;
+  /** @param seconds the time of each sample, for all series */
+  static String html(List<Double> seconds, Map<Soaked, List<Double>> samples) {
+    StringBuilder html = new StringBuilder(HtmlPage.begin("Soak test"))
+      .append("<h1>Soak test</h1>\n<div class=\"charts\">\n");
+    samples.forEach((soaked, values) -> html.append(chart(soaked, seconds, values)));
+    return html.append("</div>\n").append(HtmlPage.end()).toString();
   }
 
   /** From zero up, as what is small beside the whole does not matter. */
-  private void panel(int top, Soaked soaked, List<Double> values) {
-    double max = Math.max(Collections.max(values), Double.MIN_NORMAL);
-    double last = seconds.get(seconds.size() - 1);
-    int bottom = top + TITLE + CURVE;
-    add("<text x='%d' y='%d'>%s: up to %.1f %s; %.0f s</text>%n", LEFT, top + TITLE - 10,
-      soaked.title, max, soaked.unit, last);
-    add("<path d='M%d %dH%d' stroke='silver'/>%n<polyline fill='none' stroke='navy' points='",
-      LEFT, bottom, WIDTH - LEFT);
+  private static String chart(Soaked soaked, List<Double> seconds, List<Double> values) {
+    double max = Collections.max(values);
+    String title =
+      String.format(Locale.ROOT, "%s, up to %.1f %s", soaked.title, max, soaked.unit);
+    LineChart chart = new LineChart(title,
+      Axis.linear("seconds", seconds.get(seconds.size() - 1)), Axis.linear(soaked.unit, max));
+    List<double[]> points = new ArrayList<>();
     for (int i = 0; i < values.size(); i++) {
-      add("%.1f,%.1f ", LEFT + (WIDTH - 2 * LEFT) * seconds.get(i) / last,
-        bottom - CURVE * values.get(i) / max);
+      points.add(new double[] { seconds.get(i), values.get(i) });
     }
-    add("'/>%n");
+    chart.add("fork", points, false);
+    return chart.svg();
   }
 }

@@ -34,21 +34,8 @@ final class Settings {
 
   /** What all processes have. */
   static Map<String, String> shared() {
-    Map<String, String> keys = new LinkedHashMap<>();
-    keys.put("hbase.cluster.distributed", "true");
-    // Loopback only, names that need no DNS, and no port that anybody else may have.
-    keys.put("hbase.zookeeper.quorum", "localhost");
-    keys.put("hbase.master.hostname", "localhost");
-    keys.put("hbase.unsafe.regionserver.hostname", "localhost");
-    keys.put("hbase.master.ipc.address", "127.0.0.1");
-    keys.put("hbase.regionserver.ipc.address", "127.0.0.1");
-    keys.put("hbase.master.port", "0");
-    keys.put("hbase.regionserver.port", "0");
-    keys.put("hbase.master.info.port", "-1");
-    keys.put("hbase.regionserver.info.port", "-1");
-    keys.put("hbase.shutdown.hook", "false");
+    Map<String, String> keys = LoopbackKeys.create();
     keys.put("hbase.regionserver.msginterval", "200");
-    keys.put("hbase.master.wait.on.regionservers.interval", "100");
     keys.put("hbase.server.thread.wakefrequency", "200");
     keys.put("hbase.lease.recovery.first.pause", "300");
     keys.put("hbase.lease.recovery.pause", "300");

@@ -20,6 +20,8 @@ package dev.stratum.processes;
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertTrue;
 
+import dev.stratum.childprocess.ChildProcess;
+import dev.stratum.childprocess.ProcessException;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collections;

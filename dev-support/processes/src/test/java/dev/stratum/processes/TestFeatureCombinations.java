@@ -17,6 +17,7 @@
  */
 package dev.stratum.processes;
 
+import dev.stratum.childprocess.ChildProcess;
 import java.io.IOException;
 import java.util.HashMap;
 import java.util.List;

@@ -20,10 +20,12 @@ package dev.stratum.processes;
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertTrue;
 
+import dev.stratum.childprocess.ChildProcess;
+import dev.stratum.childprocess.Conversation;
+import dev.stratum.childprocess.JvmCommand;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.Set;
 import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
 import org.apache.hbase.thirdparty.com.google.gson.JsonPrimitive;
@@ -60,11 +62,11 @@ public class TestLoopbackHdfs {
   public void testFoldersOfProcessesThatWereKilledAreRemovedAndNoOthers() throws Exception {
     Path parent = folder.newFolder("memory").toPath();
     Path own = make(parent);
-    JsonObject request = new JsonObject();
+    JsonObject request = ChildProcess.request("make");
     request.addProperty("parent", parent.toString());
     Path theirs;
-    try (ChildProcess child = new ChildProcess("holder", Holder.class,
-      System.getProperty("java.class.path"), List.of("-Xmx32m"), folder.getRoot().toPath(),
+    try (ChildProcess child = new ChildProcess("holder",
+      new JvmCommand(Holder.class).options("-Xmx32m").tmpDir(folder.getRoot().toPath()),
       folder.getRoot().toPath().resolve("log"))) {
       theirs = Path.of(child.ask(request).getAsString());
       LoopbackHdfs.removeAbandoned(parent);

@@ -19,6 +19,7 @@ package dev.stratum.processes;
 
 import static org.junit.Assert.assertEquals;
 
+import dev.stratum.childprocess.ChildProcess;
 import java.io.IOException;
 import java.util.HashMap;
 import java.util.List;

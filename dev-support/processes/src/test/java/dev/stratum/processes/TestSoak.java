@@ -41,7 +41,7 @@ import org.junit.rules.Timeout;
  * A server with all features, at HBase's default handlers and call queues, under a steady load for
  * <code>soak.seconds</code>; without that it does nothing. No operation may hang or fail, no read
  * be wrong, and nothing of {@link Soaked} may grow. <code>target/soak.json</code> has the samples,
- * <code>target/soak.svg</code> shows them.
+ * <code>target/soak.html</code> shows them.
  */
 public class TestSoak {
   private static final long SECONDS = Long.getLong("soak.seconds", 0);
@@ -129,8 +129,8 @@ public class TestSoak {
     });
     Path target = Path.of("target");
     Files.writeString(target.resolve("soak.json"), json + "\n");
-    Files.writeString(target.resolve("soak.svg"), SeriesPlot.of(seconds, samples));
-    cluster.say("written to %s", target.resolve("soak.svg").toAbsolutePath());
+    Files.writeString(target.resolve("soak.html"), SeriesPlot.html(seconds, samples));
+    cluster.say("written to %s", target.resolve("soak.html").toAbsolutePath());
   }
 
   private static JsonArray array(List<Double> values) {

@@ -82,7 +82,8 @@ public final class Interleavings implements AutoCloseable {
       }));
     }
     giveWay();
-    assertTrue("threads run on without a point", quiet.tryAcquire(1, TimeUnit.MINUTES));
+    assertTrue("a thread runs on without a point, or holds a lock at a point",
+      quiet.tryAcquire(1, TimeUnit.MINUTES));
   }
 
   private void act(Actor actor, Body body) throws Exception {

@@ -30,15 +30,8 @@ import static org.junit.Assert.assertTrue;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Map;
 import java.util.NavigableSet;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
-import java.util.concurrent.Semaphore;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
@@ -52,6 +45,8 @@ import org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCache;
 import org.apache.hadoop.hbase.io.hfile.composite.PromotionPolicy;
 import org.apache.hadoop.hbase.testclassification.IOTests;
 import org.apache.hadoop.hbase.testclassification.MediumTests;
+import org.apache.hadoop.hbase.util.Interleavings;
+import org.apache.hadoop.hbase.util.Interleavings.Body;
 import org.junit.After;
 import org.junit.Before;
 import org.junit.ClassRule;
@@ -63,10 +58,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * One block between two tiers under every interleaving of two or three threads that read it (and so
- * promote it) and take it away, as far as the threads are interrupted three times at most; see M.
- * Musuvathi and S. Qadeer, "Iterative context bounding for systematic testing of multithreaded
- * programs". A thread can be interrupted before each access to a tier's map, to its index of files,
- * and to the memory of L1, unless it holds a lock, as then no thread could see the difference.
+ * promote it) and evict it, with three preemptions at most, see {@link Interleavings}. A thread can
+ * be preempted before each access to a tier's map, to its index of files, and to the memory of L1,
+ * unless it holds a lock, as then no thread could see the difference.
  * <p>
  * Lincheck and jcstress are not used: the first needs the steps to be deterministic down to the
  * bytecode, which the caches with their clocks and threads are not, and the second samples
@@ -81,7 +75,7 @@ public class TestPromotionInterleavings {
 
   private static final Logger LOG = LoggerFactory.getLogger(TestPromotionInterleavings.class);
 
-  private static final int MOST_INTERRUPTIONS = 3;
+  private static final int MAX_PREEMPTIONS = 3;
   private static final int SIZE = 4000;
   private static final int PLACE = 5120;
   private static final BlockCacheKey ONE = key("one", 1, BlockType.DATA);
@@ -92,120 +86,11 @@ public class TestPromotionInterleavings {
 
   private final byte[] contentOfOne = content(block(BlockType.DATA, 1, SIZE));
   private final byte[] contentOfTwo = content(block(BlockType.DATA, 2, SIZE));
-  private final Schedule schedule = new Schedule();
-  private ExecutorService threads;
+  private final Interleavings interleavings = new Interleavings(MAX_PREEMPTIONS);
   private CompositeBucketCache cache;
   private L1BucketCache first;
   private BucketCacheTier second;
   private PromotionPolicy policy;
-
-  private interface Step {
-    void run() throws Exception;
-  }
-
-  /** Lets one thread run at a time, and goes through all decisions about which, run by run. */
-  private static final class Schedule {
-    private final List<Integer> decisions = new ArrayList<>();
-    private final List<Integer> options = new ArrayList<>();
-    private final ThreadLocal<Integer> self = new ThreadLocal<>();
-    private Semaphore[] turns;
-    private boolean[] done;
-    private int depth;
-    private int interruptions;
-
-    /** Starts a run in which the thread with number 0 has the first turn. */
-    synchronized void start(int threads) {
-      turns = new Semaphore[threads];
-      done = new boolean[threads];
-      for (int i = 0; i < threads; i++) {
-        turns[i] = new Semaphore(0);
-      }
-      depth = 0;
-      interruptions = 0;
-      turns[decide(threads)].release();
-    }
-
-    /** Goes to the next combination of decisions. Returns false if there are no more. */
-    boolean next() {
-      while (!decisions.isEmpty()) {
-        int last = decisions.size() - 1;
-        int decision = decisions.remove(last) + 1;
-        int most = options.remove(last);
-        if (decision < most) {
-          decisions.add(decision);
-          options.add(most);
-          return true;
-        }
-      }
-      return false;
-    }
-
-    private int decide(int choices) {
-      if (depth == decisions.size()) {
-        decisions.add(0);
-        options.add(choices);
-      }
-      assertEquals("the same decisions lead to the same choices", options.get(depth).intValue(),
-        choices);
-      return decisions.get(depth++);
-    }
-
-    void run(int number, Step body) throws Exception {
-      self.set(number);
-      await(turns[number]);
-      try {
-        body.run();
-      } finally {
-        self.remove();
-        synchronized (this) {
-          done[number] = true;
-          List<Integer> others = others(number);
-          if (!others.isEmpty()) {
-            turns[others.get(decide(others.size()))].release();
-          }
-        }
-      }
-    }
-
-    /** Here the thread may be interrupted, if it is one of those that are watched. */
-    void point() {
-      Integer number = self.get();
-      if (number == null) {
-        return;
-      }
-      synchronized (this) {
-        List<Integer> others = others(number);
-        if (interruptions == MOST_INTERRUPTIONS || others.isEmpty()) {
-          return;
-        }
-        int decision = decide(1 + others.size());
-        if (decision == 0) {
-          return;
-        }
-        interruptions++;
-        turns[others.get(decision - 1)].release();
-      }
-      await(turns[number]);
-    }
-
-    private List<Integer> others(int number) {
-      List<Integer> others = new ArrayList<>();
-      for (int i = 0; i < done.length; i++) {
-        if (i != number && !done[i]) {
-          others.add(i);
-        }
-      }
-      return others;
-    }
-
-    private static void await(Semaphore turn) {
-      try {
-        assertTrue("a thread holds a lock at a point", turn.tryAcquire(20, TimeUnit.SECONDS));
-      } catch (InterruptedException e) {
-        throw new IllegalStateException(e);
-      }
-    }
-  }
 
   @Before
   public void setUp() {
@@ -225,12 +110,11 @@ public class TestPromotionInterleavings {
       tier.blocksByHFile = watched(NavigableSet.class, tier.blocksByHFile);
     }
     first.ioEngine = watched(IOEngine.class, first.ioEngine);
-    threads = Executors.newCachedThreadPool();
   }
 
   @After
   public void tearDown() {
-    threads.shutdownNow();
+    interleavings.close();
     cache.shutdown();
   }
 
@@ -244,7 +128,7 @@ public class TestPromotionInterleavings {
             ? map.get(arguments[0])
             : null;
           if (entry == null || !isLocked(tier.offsetLock.getLock(entry.offset()))) {
-            schedule.point();
+            interleavings.point();
           }
           return invoke(method, map, arguments);
         });
@@ -259,7 +143,7 @@ public class TestPromotionInterleavings {
   private <T> T watched(Class<?> type, T target) {
     return (T) Proxy.newProxyInstance(getClass().getClassLoader(), new Class<?>[] { type },
       (proxy, method, arguments) -> {
-        schedule.point();
+        interleavings.point();
         return invoke(method, target, arguments);
       });
   }
@@ -291,7 +175,7 @@ public class TestPromotionInterleavings {
     Cacheable found = cache.getBlock(key, true, false, true);
     if (found != null) {
       // Whoever takes the block away does it while it is in use, too.
-      schedule.point();
+      interleavings.point();
       byte[] bytes = content(found);
       found.release();
       assertArrayEquals(content, bytes);
@@ -307,26 +191,16 @@ public class TestPromotionInterleavings {
     read(TWO, contentOfTwo);
   }
 
-  /** Runs the steps, each in its thread, in all orders, from the same state each time. */
-  private void explore(Step before, Step after, Step... steps) throws Exception {
+  /** Runs the steps, each in its thread, in all orders, and all from one state. */
+  private void explore(Body before, Body after, Body... steps) throws Exception {
     int runs = 0;
     do {
       put(ONE);
       put(TWO);
       before.run();
       forgetBurst();
-      schedule.start(steps.length);
-      List<Future<?>> running = new ArrayList<>();
-      for (int i = 0; i < steps.length; i++) {
-        int number = i;
-        running.add(threads.submit(() -> {
-          schedule.run(number, steps[number]);
-          return null;
-        }));
-      }
-      for (Future<?> future : running) {
-        future.get();
-      }
+      interleavings.run(true, steps);
+      interleavings.check();
       after.run();
       assertInStep();
       first.evictBlock(ONE);
@@ -340,7 +214,7 @@ public class TestPromotionInterleavings {
       assertEquals(second.backingMap.size() * PLACE, second.getAllocator().getUsedSize());
       assertEquals(second.backingMap.size(), second.blocksByHFile.size());
       runs++;
-    } while (schedule.next());
+    } while (interleavings.next());
     LOG.info("{} interleavings", runs);
     assertTrue(runs + " interleavings", runs > 20);
     cache.evictBlock(ONE);

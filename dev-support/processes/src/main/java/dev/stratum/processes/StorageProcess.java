@@ -17,6 +17,7 @@
  */
 package dev.stratum.processes;
 
+import dev.stratum.childprocess.Conversation;
 import java.io.File;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HConstants;
@@ -25,13 +26,12 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonElement;
 import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
 
 /**
- * HDFS with two DataNodes, and ZooKeeper. The only request, <code>start</code>, answers the keys
- * that the others need to find them.
+ * HDFS and ZooKeeper in a JVM of their own. Request: <code>start</code> with <code>site</code>, see
+ * {@link SiteFile}, and <code>dataNodes</code>, the number of DataNodes; answers the keys that the
+ * other processes need to find them.
  */
-final class StorageProcess implements Conversation.Answers {
-  private static final int DATA_NODES = 2;
-
-  private StorageProcess() {
+public class StorageProcess implements Conversation.Answers {
+  protected StorageProcess() {
   }
 
   public static void main(String[] args) throws InterruptedException {
@@ -40,9 +40,19 @@ final class StorageProcess implements Conversation.Answers {
 
   @Override
   public JsonElement answer(JsonObject request, Conversation conversation) throws Exception {
-    Configuration conf = SiteFile.read(request);
+    if (!request.get("do").getAsString().equals("start")) {
+      throw new IllegalArgumentException("unknown request " + request);
+    }
+    return start(SiteFile.read(request), request.get("dataNodes").getAsInt());
+  }
+
+  /**
+   * Starts both, and returns the answer to the request.
+   * @param conf gets the keys of the answer
+   */
+  protected JsonObject start(Configuration conf, int dataNodes) throws Exception {
     // Neither is ever closed: the process is ended as a whole.
-    new LoopbackHdfs(conf, DATA_NODES);
+    new LoopbackHdfs(conf, dataNodes);
     conf.set(HConstants.HBASE_DIR, conf.get("fs.defaultFS") + "/hbase");
     MiniZooKeeperCluster zooKeeper = new MiniZooKeeperCluster(conf);
     conf.setInt(HConstants.ZOOKEEPER_CLIENT_PORT,

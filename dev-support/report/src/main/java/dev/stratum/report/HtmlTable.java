@@ -15,7 +15,7 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package dev.stratum.bench.report;
+package dev.stratum.report;
 
 /**
  * A table of a report, which scrolls on its own where the page is narrow. Columns and cells have

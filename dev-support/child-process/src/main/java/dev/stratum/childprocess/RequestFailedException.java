@@ -15,8 +15,21 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-/**
- * What the HTML reports of the benchmarks are made of: the page with its style sheet, tables and
- * line charts. A report is one file without scripts that loads nothing.
- */
-package dev.stratum.bench.report;
+package dev.stratum.childprocess;
+
+/** A child answered a request with a failure. The child runs on and takes more requests. */
+public final class RequestFailedException extends ProcessException {
+  private static final long serialVersionUID = 1L;
+
+  private final String reason;
+
+  RequestFailedException(String child, String reason, Throwable cause) {
+    super(child + ": " + reason, cause);
+    this.reason = reason;
+  }
+
+  /** The child's sentence, without the name of the child. */
+  public String reason() {
+    return reason;
+  }
+}

@@ -18,6 +18,7 @@
 package dev.stratum.processes;
 
 import com.sun.management.UnixOperatingSystemMXBean;
+import dev.stratum.childprocess.Conversation;
 import java.lang.management.BufferPoolMXBean;
 import java.lang.management.ManagementFactory;
 import java.util.Map;
@@ -32,17 +33,14 @@ import org.apache.hadoop.hbase.regionserver.HRegionServer;
 import org.apache.hadoop.hbase.regionserver.HStore;
 import org.apache.hadoop.hbase.regionserver.HStoreFile;
 import org.apache.hadoop.hbase.regionserver.wal.LossWindow;
-import org.apache.hadoop.hbase.util.VersionInfo;
 import org.apache.hbase.thirdparty.com.google.gson.JsonElement;
 import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
 import org.apache.hbase.thirdparty.com.google.gson.JsonPrimitive;
 import org.apache.hbase.thirdparty.io.netty.util.internal.PlatformDependent;
 
 /**
- * A RegionServer. Requests:
+ * A RegionServer whose state tests inspect. More requests:
  * <ul>
- * <li><code>start</code>: answers its name and version when it is online;</li>
- * <li><code>stop</code>: answers when it has stopped, as a daemon script would have it;</li>
  * <li><code>window</code>, on the fork's jars: see {@link LossWindow};</li>
  * <li><code>blocks</code>: how many the block cache's last tier has;</li>
  * <li><code>orphans</code>: how many blocks the cache has, by the file, of files that no region of
@@ -50,33 +48,24 @@ import org.apache.hbase.thirdparty.io.netty.util.internal.PlatformDependent;
  * <li><code>held</code>: how many <code>threads</code> and <code>files</code> the JVM has;</li>
  * <li><code>sizes</code>: what must not grow, by the name of a {@link Soaked}, after a collection
  * of garbage;</li>
- * <li><code>calls</code>: see {@link ServerCalls};</li>
  * <li><code>collect</code>: collects garbage, so that what leaked is reported to the log.</li>
  * </ul>
  */
-final class RegionServerProcess implements Conversation.Answers {
+final class InspectedRegionServerProcess extends RegionServerProcess {
   private static final int COLLECTIONS = 3;
 
-  private HRegionServer server;
-
-  private RegionServerProcess() {
+  private InspectedRegionServerProcess() {
   }
 
   public static void main(String[] args) throws Exception {
     // It is started while another one still runs, and gets its settings when that has stopped.
     Class.forName(HRegionServer.class.getName());
-    Conversation.hold(new RegionServerProcess());
+    Conversation.hold(new InspectedRegionServerProcess());
   }
 
   @Override
   public JsonElement answer(JsonObject request, Conversation conversation) throws Exception {
     switch (request.get("do").getAsString()) {
-      case "start":
-        return start(request);
-      case "stop":
-        server.stop("asked to");
-        server.join();
-        return null;
       case "window":
         return new JsonPrimitive(LossWindow.start());
       case "blocks":
@@ -87,33 +76,16 @@ final class RegionServerProcess implements Conversation.Answers {
         return held();
       case "sizes":
         return sizes();
-      case "calls":
-        return new JsonPrimitive(ServerCalls.describe(server.getRpcServer().getScheduler()));
       case "collect":
         collect();
         return null;
       default:
-        throw new IllegalArgumentException(request.toString());
+        return super.answer(request, conversation);
     }
-  }
-
-  private JsonObject start(JsonObject request) throws Exception {
-    server = new HRegionServer(SiteFile.read(request));
-    server.start();
-    while (!server.isOnline()) {
-      if (server.isStopped() || server.isAborted()) {
-        throw new ProcessException("The RegionServer ended while starting.");
-      }
-      Thread.sleep(20);
-    }
-    JsonObject answer = new JsonObject();
-    answer.addProperty("name", server.getServerName().toString());
-    answer.addProperty("version", VersionInfo.getVersion());
-    return answer;
   }
 
   private BlockCache lastTier() {
-    BlockCache cache = server.getBlockCache().orElseThrow();
+    BlockCache cache = server().getBlockCache().orElseThrow();
     BlockCache[] tiers = cache.getBlockCaches();
     return tiers == null ? cache : tiers[tiers.length - 1];
   }
@@ -121,7 +93,7 @@ final class RegionServerProcess implements Conversation.Answers {
   private JsonObject orphans() {
     // Those that are cached first: a file that comes meanwhile is not among them.
     Map<String, Integer> cached = new TreeMap<>();
-    for (CachedBlock block : server.getBlockCache().orElseThrow()) {
+    for (CachedBlock block : server().getBlockCache().orElseThrow()) {
       cached.merge(block.getFilename(), 1, Integer::sum);
     }
     Set<String> files = new TreeSet<>();
@@ -141,7 +113,7 @@ final class RegionServerProcess implements Conversation.Answers {
 
   private Set<String> storeFiles() {
     Set<String> files = new TreeSet<>();
-    for (Object region : server.getOnlineRegionsLocalContext()) {
+    for (Object region : server().getOnlineRegionsLocalContext()) {
       for (HStore store : ((HRegion) region).getStores()) {
         for (HStoreFile file : store.getStorefiles()) {
           files.add(file.getPath().getName());
@@ -173,12 +145,12 @@ final class RegionServerProcess implements Conversation.Answers {
     }
     sizes.addProperty(Soaked.DIRECT_MEMORY.name(), direct);
     sizes.addProperty(Soaked.POOL_BUFFERS.name(),
-      server.getRpcServer().getByteBuffAllocator().getUsedBufferCount());
+      server().getRpcServer().getByteBuffAllocator().getUsedBufferCount());
     JsonObject held = held();
     sizes.add(Soaked.THREADS.name(), held.get("threads"));
     sizes.add(Soaked.FILES.name(), held.get("files"));
     sizes.addProperty(Soaked.WAITING_CALLS.name(),
-      ServerCalls.waiting(server.getRpcServer().getScheduler()));
+      ServerCalls.waiting(server().getRpcServer().getScheduler()));
     return sizes;
   }
 

@@ -15,17 +15,23 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package dev.stratum.processes;
+package dev.stratum.report;
 
-/** A process or a request to it failed, for a reason that one sentence says. */
-public class ProcessException extends Exception {
-  private static final long serialVersionUID = 1L;
+import static org.junit.Assert.assertEquals;
 
-  public ProcessException(String message) {
-    super(message);
-  }
+import org.junit.Test;
 
-  public ProcessException(String message, Throwable cause) {
-    super(message, cause);
+public class TestHtmlTable {
+  @Test
+  public void testCellsAreEscapedAndMarkupIsNot() {
+    String html = new HtmlTable("a \"table\"", "summary").heading("case").heading("ratio", "wide")
+      .row().cell("<a>").markup("<b>1</b>", "ahead wide").html();
+    assertEquals("""
+        <div class="scroll" tabindex="0" role="region" aria-label="a &quot;table&quot;">\
+        <table class="summary">
+        <tr><th>case</th><th class="wide">ratio</th></tr>
+        <tr><td>&lt;a&gt;</td><td class="ahead wide"><b>1</b></td></tr>
+        </table></div>
+        """, html);
   }
 }

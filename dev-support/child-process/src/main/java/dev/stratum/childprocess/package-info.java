@@ -15,23 +15,11 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package dev.stratum.bench.report;
 
-import static org.junit.Assert.assertEquals;
-
-import org.junit.Test;
-
-public class TestHtmlTable {
-  @Test
-  public void testCellsAreEscapedAndMarkupIsNot() {
-    String html = new HtmlTable("a \"table\"", "summary").heading("case").heading("ratio", "wide")
-      .row().cell("<a>").markup("<b>1</b>", "ahead wide").html();
-    assertEquals("""
-        <div class="scroll" tabindex="0" role="region" aria-label="a &quot;table&quot;">\
-        <table class="summary">
-        <tr><th>case</th><th class="wide">ratio</th></tr>
-        <tr><td>&lt;a&gt;</td><td class="ahead wide"><b>1</b></td></tr>
-        </table></div>
-        """, html);
-  }
-}
+/**
+ * Child JVMs and the protocol that parent and child speak: one JSON object per line, requests on
+ * the child's standard input, answers on its standard output. The parent's side is
+ * {@link dev.stratum.childprocess.ChildProcess}, the child's
+ * {@link dev.stratum.childprocess.Conversation}.
+ */
+package dev.stratum.childprocess;

@@ -15,9 +15,9 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package dev.stratum.bench.report;
+package dev.stratum.report;
 
-/** The frame of a report, with the style sheet that all reports share. */
+/** The begin and the end of a report's page, with the style sheet that all reports share. */
 public final class HtmlPage {
   private static final String STYLE = """
       :root { color-scheme: light dark; --ink: #1c2329; --soft: #5c6670; --line: #d8dde2;
@@ -88,6 +88,15 @@ public final class HtmlPage {
    * @param title is escaped here
    */
   public static String begin(String title) {
+    return begin(title, "");
+  }
+
+  /**
+   * The beginning of a page with style rules of its own.
+   * @param title is escaped here
+   * @param style rules after those of all reports
+   */
+  public static String begin(String title, String style) {
     return """
         <!DOCTYPE html>
         <html lang="en">
@@ -96,11 +105,11 @@ public final class HtmlPage {
         <meta name="viewport" content="width=device-width, initial-scale=1">
         <title>%s</title>
         <style>
-        %s</style>
+        %s%s</style>
         </head>
         <body>
         <main>
-        """.formatted(escape(title), STYLE);
+        """.formatted(escape(title), STYLE, style);
   }
 
   /** The legend of charts with lines of stock and fork. */

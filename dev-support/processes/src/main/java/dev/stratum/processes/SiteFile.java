@@ -27,12 +27,13 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HBaseConfiguration;
 import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
 
-/** The settings of a process, as a file, so that it can be told to read them again. */
-final class SiteFile {
+/** The settings of a process, as a file, so that a running server can reload them. */
+public final class SiteFile {
   private SiteFile() {
   }
 
-  static void write(Path file, Map<String, String> keys) throws IOException {
+  /** Writes or replaces the file, in one step. */
+  public static void write(Path file, Map<String, String> keys) throws IOException {
     Configuration conf = new Configuration(false);
     keys.forEach(conf::set);
     Path whole = file.resolveSibling(file.getFileName() + ".new");
@@ -42,10 +43,17 @@ final class SiteFile {
     Files.move(whole, file, StandardCopyOption.ATOMIC_MOVE);
   }
 
-  /** @param request has its path as <code>site</code> */
-  static Configuration read(JsonObject request) {
+  /**
+   * Returns HBase's configuration with the keys of the file, and with temporary folders in this
+   * JVM's <code>java.io.tmpdir</code>.
+   * @param request has the path of the file as <code>site</code>
+   */
+  public static Configuration read(JsonObject request) {
     Configuration conf = HBaseConfiguration.create();
     conf.addResource(new org.apache.hadoop.fs.Path(request.get("site").getAsString()));
+    String folder = System.getProperty("java.io.tmpdir");
+    conf.set("hbase.tmp.dir", folder + "/hbase");
+    conf.set("hadoop.tmp.dir", folder + "/hadoop");
     return conf;
   }
 }

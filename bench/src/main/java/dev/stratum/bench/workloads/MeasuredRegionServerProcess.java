@@ -18,8 +18,8 @@
 package dev.stratum.bench.workloads;
 
 import dev.stratum.bench.blockcache.DelayedReads;
-import dev.stratum.processes.Conversation;
-import dev.stratum.processes.ServerCalls;
+import dev.stratum.childprocess.Conversation;
+import dev.stratum.processes.RegionServerProcess;
 import java.io.IOException;
 import java.util.List;
 import java.util.Locale;
@@ -35,22 +35,17 @@ import org.apache.hadoop.hbase.metrics.Gauge;
 import org.apache.hadoop.hbase.metrics.MetricRegistries;
 import org.apache.hadoop.hbase.metrics.MetricRegistry;
 import org.apache.hadoop.hbase.regionserver.HRegion;
-import org.apache.hadoop.hbase.regionserver.HRegionServer;
-import org.apache.hadoop.hbase.util.JVMClusterUtil;
-import org.apache.hadoop.hbase.util.VersionInfo;
 import org.apache.hbase.thirdparty.com.google.gson.JsonElement;
 import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
 import org.apache.hbase.thirdparty.com.google.gson.JsonPrimitive;
 
 /**
- * The RegionServer in a JVM of its own. Requests:
+ * The RegionServer of a side. Its <code>start</code> also answers the class of its
+ * <code>cache</code>, and how many general <code>handlers</code> it has. More requests:
  * <ul>
- * <li><code>start</code> with <code>conf</code>: answers when it is online: its
- * <code>version</code>, the class of its <code>cache</code>, and how many general
- * <code>handlers</code> it has;</li>
  * <li><code>counters</code>: what the JVM has used and what the block cache was asked;</li>
- * <li><code>calls</code>: see {@link ServerCalls};</li>
  * <li><code>awaitIdle</code>: answers when no flush or compaction runs any more;</li>
+ * <li><code>flush</code> with <code>table</code>: flushes all that it has in memory;</li>
  * <li><code>storeFiles</code> with <code>table</code>: the most that a store of it has;</li>
  * <li><code>calibrate</code> with <code>micros</code>: answers how many ns to request to sleep
  * that long;</li>
@@ -62,41 +57,34 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonPrimitive;
  * <code>file</code>: what was sampled between the two.</li>
  * </ul>
  */
-final class RegionServerProcess implements Conversation.Answers {
+final class MeasuredRegionServerProcess extends RegionServerProcess {
   private static final Set<String> FORK_METRICS = Set.of("Handlers", "Responses", "Multiget");
   /** What is so many now, not since the start. */
   private static final Set<String> STATES =
     Set.of("CpuHeadroomCount", "ThreadCount", "PendingHandoffCount");
   private static final Pattern GENERAL_HANDLER =
     Pattern.compile("RpcServer\\.default\\..*\\.handler=");
-  private static final long ONLINE_SECONDS = 300;
   private static final long IDLE_TIMEOUT_SECONDS = 300;
   private static final long POLL_MILLIS = 50;
   /** Longer than it takes from a flush's end to the compaction that follows it. */
   private static final long IDLE_MILLIS = 500;
 
-  private HRegionServer server;
   private DelayedReads delayedReads;
   private boolean isDelayed;
   private FlameGraph flameGraph;
 
-  private RegionServerProcess() {
+  private MeasuredRegionServerProcess() {
   }
 
   public static void main(String[] args) throws InterruptedException {
-    Conversation.hold(new RegionServerProcess());
+    Conversation.hold(new MeasuredRegionServerProcess());
   }
 
   @Override
   public JsonElement answer(JsonObject request, Conversation conversation) throws Exception {
-    String what = request.get("do").getAsString();
-    switch (what) {
-      case "start":
-        return start(BaseProcess.configuration(request.getAsJsonObject("conf")));
+    switch (request.get("do").getAsString()) {
       case "counters":
         return counters();
-      case "calls":
-        return new JsonPrimitive(ServerCalls.describe(server.getRpcServer().getScheduler()));
       case "awaitIdle":
         awaitIdle();
         return null;
@@ -116,30 +104,16 @@ final class RegionServerProcess implements Conversation.Answers {
         FlameGraph.finish(flameGraph, request);
         return null;
       default:
-        throw new IllegalArgumentException("unknown request " + what);
+        return super.answer(request, conversation);
     }
   }
 
-  private JsonObject start(Configuration conf) throws Exception {
+  @Override
+  protected JsonObject start(Configuration conf) throws Exception {
     // The JVM forgets all that it has compiled when the class of reads is changed: before any.
     delayedReads = new DelayedReads(1, 0);
-    JVMClusterUtil.RegionServerThread thread =
-      JVMClusterUtil.createRegionServerThread(conf, HRegionServer.class, 0);
-    server = thread.getRegionServer();
-    thread.start();
-    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(ONLINE_SECONDS);
-    while (!server.isOnline()) {
-      if (server.isStopped() || server.isAborted()) {
-        throw new SuiteException("It ended while starting.");
-      }
-      if (System.nanoTime() > deadline) {
-        throw new SuiteException("It was not online within " + ONLINE_SECONDS + " s.");
-      }
-      Thread.sleep(POLL_MILLIS);
-    }
-    JsonObject answer = new JsonObject();
-    answer.addProperty("version", VersionInfo.getVersion());
-    answer.addProperty("cache", server.getBlockCache().map(c -> c.getClass().getSimpleName())
+    JsonObject answer = super.start(conf);
+    answer.addProperty("cache", server().getBlockCache().map(c -> c.getClass().getSimpleName())
       .orElse("none"));
     answer.addProperty("handlers", handlers());
     return answer;
@@ -165,7 +139,7 @@ final class RegionServerProcess implements Conversation.Answers {
         });
       }
     }
-    BlockCache cache = server.getBlockCache().orElse(null);
+    BlockCache cache = server().getBlockCache().orElse(null);
     if (cache == null) {
       return counters;
     }
@@ -196,7 +170,7 @@ final class RegionServerProcess implements Conversation.Answers {
   }
 
   private List<HRegion> regions(String table) {
-    return server.getRegions(TableName.valueOf(table));
+    return server().getRegions(TableName.valueOf(table));
   }
 
   /**
@@ -218,9 +192,9 @@ final class RegionServerProcess implements Conversation.Answers {
   }
 
   private boolean isBusy() {
-    return server.getMetrics().getRegionServerWrapper().getFlushQueueSize() > 0
-      || server.getCompactSplitThread().getCompactionQueueSize() > 0
-      || server.getOnlineRegionsLocalContext().stream().anyMatch(
+    return server().getMetrics().getRegionServerWrapper().getFlushQueueSize() > 0
+      || server().getCompactSplitThread().getCompactionQueueSize() > 0
+      || server().getOnlineRegionsLocalContext().stream().anyMatch(
         region -> ((HRegion) region).getCompactionState() != CompactionState.NONE);
   }
 

@@ -15,12 +15,14 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package dev.stratum.processes;
+package dev.stratum.childprocess;
 
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -31,18 +33,26 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
 import org.apache.hbase.thirdparty.com.google.gson.JsonParser;
 
 /**
- * A started process's side of what it talks about with who started it: one JSON object per line
- * on standard input, answered by one per line on standard output, <code>{"ok":…}</code> or
- * <code>{"error":"one sentence"}</code>, and before it any number of
- * <code>{"progress":0.25}</code>. Whatever else the process prints goes to standard error.
+ * A child's side of its conversation with the parent, see {@link ChildProcess}. One JSON object per
+ * line:
+ * <ul>
+ * <li>the child's first line is <code>{"ready":true}</code>;</li>
+ * <li>a request on standard input is <code>{"id":1,"request":{"do":"name"}}</code>, with the
+ * parameters beside the name;</li>
+ * <li>its answer on standard output is <code>{"id":1,"ok":…}</code>, or
+ * <code>{"id":1,"error":"one sentence","trace":"the stack trace"}</code>; before it there may be
+ * any number of <code>{"id":1,"progress":0.25}</code>.</li>
+ * </ul>
+ * Other output of the process, and the stack trace of each failure, is on standard error.
  * <p>
- * The end of standard input ends the process at once, so that none outlives who started it, however
- * that ended.
+ * The end of standard input ends the process and its descendants at once, so that none of them
+ * outlives the parent, however that ended.
  */
 public final class Conversation {
   private static final Pattern LINE_BREAKS = Pattern.compile("\\s*\\R\\s*");
 
   private final PrintStream out;
+  private volatile long id;
 
   private Conversation(PrintStream out) {
     this.out = out;
@@ -56,18 +66,22 @@ public final class Conversation {
 
   /** Answers until standard input ends, and does not return. */
   public static void hold(Answers answers) throws InterruptedException {
-    Conversation conversation = new Conversation(System.out);
+    Conversation conversation =
+      new Conversation(new PrintStream(System.out, true, StandardCharsets.UTF_8));
     System.setOut(System.err);
     BlockingQueue<String> requests = new LinkedBlockingQueue<>();
     Thread reader = new Thread(() -> read(requests), "requests");
     reader.setDaemon(true);
     reader.start();
+    JsonObject ready = new JsonObject();
+    ready.addProperty("ready", true);
+    conversation.say(ready);
     while (true) {
       conversation.answer(requests.take(), answers);
     }
   }
 
-  /** Reads ahead of the work, to notice the end of the input while something runs. */
+  /** Reads ahead of the work, to notice the end of the input while a request is answered. */
   private static void read(BlockingQueue<String> requests) {
     try (BufferedReader in =
       new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
@@ -77,18 +91,23 @@ public final class Conversation {
     } catch (IOException e) {
       e.printStackTrace();
     } finally {
+      ProcessHandle.current().descendants().forEach(ProcessHandle::destroyForcibly);
       Runtime.getRuntime().halt(0);
     }
   }
 
   private void answer(String line, Answers answers) {
+    JsonObject numbered = JsonParser.parseString(line).getAsJsonObject();
+    id = numbered.get("id").getAsLong();
     JsonObject answer = new JsonObject();
+    answer.addProperty("id", id);
     try {
-      JsonElement ok = answers.answer(JsonParser.parseString(line).getAsJsonObject(), this);
+      JsonElement ok = answers.answer(numbered.getAsJsonObject("request"), this);
       answer.add("ok", ok == null ? JsonNull.INSTANCE : ok);
     } catch (Exception | Error e) {
       e.printStackTrace();
       answer.addProperty("error", sentence(e));
+      answer.addProperty("trace", trace(e));
     }
     say(answer);
   }
@@ -96,21 +115,28 @@ public final class Conversation {
   /** @param part of the work that is done, 0 to 1. May be called from any thread. */
   public void progress(double part) {
     JsonObject progress = new JsonObject();
+    progress.addProperty("id", id);
     progress.addProperty("progress", part);
     say(progress);
   }
 
   private synchronized void say(JsonObject line) {
     out.println(line);
-    out.flush();
   }
 
+  /** The message of the first ProcessException in the chain of causes, or the last cause. */
   private static String sentence(Throwable e) {
     Throwable cause = e;
-    while (cause.getCause() != null) {
+    while (!(cause instanceof ProcessException) && cause.getCause() != null) {
       cause = cause.getCause();
     }
     String text = cause instanceof ProcessException ? cause.getMessage() : String.valueOf(cause);
     return LINE_BREAKS.matcher(text).replaceAll(" ").trim();
+  }
+
+  private static String trace(Throwable e) {
+    StringWriter trace = new StringWriter();
+    e.printStackTrace(new PrintWriter(trace, true));
+    return trace.toString();
   }
 }
