@@ -49,7 +49,7 @@ import org.openjdk.jmh.annotations.Warmup;
  * later runs add to.
  *
  * <pre>
- * mvn -pl bench jmh:run -Djmh.include=CounterTableBenchmark -Djmh.turns=iteration
+ * mvn -pl bench jmh:run -Djmh.include=CounterTableBenchmark -Djmh.alternate=iteration
  * </pre>
  *
  * takes a quarter of an hour.

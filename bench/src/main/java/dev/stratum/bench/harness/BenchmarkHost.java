@@ -67,9 +67,9 @@ import org.openjdk.jmh.runner.options.VerboseMode;
 
 /**
  * Runs benchmarks on the class path it was itself started with: one side of a comparison. The
- * plugin keeps one host per side alive and has them run in turns, so that one JVM works at a time
- * and whatever else the machine does falls on both sides alike. JMH starts every measured JVM with
- * this process's class path.
+ * plugin keeps one host per side alive and has them run alternately, so that one JVM works at a
+ * time and whatever else the machine does falls on both sides alike. JMH starts every measured JVM
+ * with this process's class path.
  * <p>
  * Requests, see {@link Conversation}:
  * <ul>
@@ -78,7 +78,7 @@ import org.openjdk.jmh.runner.options.VerboseMode;
  * more JVM of that benchmark, with the given parameter values; answers its score. Optional are
  * <code>warmup</code> and <code>measurement</code>
  * (<code>{"iterations":n,"millis":n}</code>) instead of the benchmark's own, and
- * <code>turns</code> (<code>{"directory":…,"side":…,"other":…,"first":…}</code>), see
+ * <code>alternation</code> (<code>{"directory":…,"side":…,"other":…,"first":…}</code>), see
  * {@link AlternatingIterations};</li>
  * <li><code>write</code>: writes the result file, JMH's own JSON, with one entry per benchmark,
  * however many JVMs it was run in.</li>
@@ -216,8 +216,8 @@ public final class BenchmarkHost implements Conversation.Answers {
       options.measurementIterations(measurement.get("iterations").getAsInt())
         .measurementTime(TimeValue.milliseconds(measurement.get("millis").getAsLong()));
     }
-    Collection<RunResult> runs = request.has("turns")
-      ? runAlternating(options, request.getAsJsonObject("turns"))
+    Collection<RunResult> runs = request.has("alternation")
+      ? runAlternating(options, request.getAsJsonObject("alternation"))
       : new Runner(options.build(), log).run();
     if (runs.size() != 1) {
       throw new IllegalStateException(id + " gave " + runs.size() + " results instead of one");
@@ -232,15 +232,15 @@ public final class BenchmarkHost implements Conversation.Answers {
     return score;
   }
 
-  private Collection<RunResult> runAlternating(ChainedOptionsBuilder options, JsonObject turns)
-    throws RunnerException {
-    Path directory = Path.of(turns.get("directory").getAsString());
-    String side = turns.get("side").getAsString();
+  private Collection<RunResult> runAlternating(ChainedOptionsBuilder options,
+    JsonObject alternation) throws RunnerException {
+    Path directory = Path.of(alternation.get("directory").getAsString());
+    String side = alternation.get("side").getAsString();
     try {
       Files.createDirectories(directory);
       try {
         String argument = AlternatingIterations.argument(directory, side,
-          turns.get("other").getAsString(), turns.get("first").getAsString());
+          alternation.get("other").getAsString(), alternation.get("first").getAsString());
         return new Runner(options.addProfiler(AlternatingIterations.class, argument).build(), log)
           .run();
       } finally {

@@ -27,7 +27,7 @@ import org.openjdk.jmh.annotations.State;
  * are ready together sent together.
  *
  * <pre>
- * mvn -pl bench jmh:run -Djmh.include=FlushConsolidationBenchmark -Djmh.turns=iteration
+ * mvn -pl bench jmh:run -Djmh.include=FlushConsolidationBenchmark -Djmh.alternate=iteration
  * </pre>
  *
  * <code>hbase.server.netty.flush.consolidation.enabled</code> on the fork is compared with stock,

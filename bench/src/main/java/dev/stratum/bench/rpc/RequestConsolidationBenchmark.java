@@ -27,7 +27,7 @@ import org.openjdk.jmh.annotations.State;
  * ready together sent together.
  *
  * <pre>
- * mvn -pl bench jmh:run -Djmh.include=RequestConsolidationBenchmark -Djmh.turns=iteration
+ * mvn -pl bench jmh:run -Djmh.include=RequestConsolidationBenchmark -Djmh.alternate=iteration
  * </pre>
  *
  * <code>hbase.client.netty.flush.consolidation.enabled</code> on the fork is compared with stock,

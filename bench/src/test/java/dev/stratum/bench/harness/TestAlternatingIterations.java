@@ -38,13 +38,13 @@ public class TestAlternatingIterations {
 
   private CompletableFuture<Void> start(String side, String other, int count) {
     Path directory = folder.getRoot().toPath();
-    AlternatingIterations turns = new AlternatingIterations(
+    AlternatingIterations alternation = new AlternatingIterations(
       AlternatingIterations.argument(directory, side, other, "stock"));
     return CompletableFuture.runAsync(() -> {
       for (int i = 0; i < count; i++) {
-        turns.beforeIteration(null, null);
+        alternation.beforeIteration(null, null);
         iterations.add(side);
-        turns.afterIteration(null, null, null);
+        alternation.afterIteration(null, null, null);
       }
       try {
         AlternatingIterations.markEnded(directory, side);

@@ -114,14 +114,15 @@ public class TestBenchmarkHost {
   }
 
   @Test
-  public void testTakesTurnsWithAJvmOfTheOtherSideUntilThatHasEnded() throws Exception {
-    Path turns = folder.newFolder("turns").toPath();
+  public void testAlternatesWithAJvmOfTheOtherSideUntilThatHasEnded() throws Exception {
+    Path alternation = folder.newFolder("alternation").toPath();
     String run = run("{'engine':'offheap','size':'32768'}", 2).replaceAll("}$",
-      ",'turns':{'directory':'" + turns + "','side':'fork','other':'stock','first':'fork'}}");
-    AlternatingIterations.markEnded(turns, "stock");
+      ",'alternation':{'directory':'" + alternation
+        + "','side':'fork','other':'stock','first':'fork'}}");
+    AlternatingIterations.markEnded(alternation, "stock");
     assertTrue(ask(run).getAsJsonObject().get("score").getAsDouble() > 0);
-    assertEquals("stock", Files.readString(turns.resolve("turn")));
-    assertTrue(Files.exists(turns.resolve("fork.ended")));
+    assertEquals("stock", Files.readString(alternation.resolve("turn")));
+    assertTrue(Files.exists(alternation.resolve("fork.ended")));
   }
 
   @Test

@@ -38,7 +38,7 @@ final class Countdown {
   private final Map<Trial, Progress> progress = new HashMap<>();
 
   /**
-   * @param millis that one JVM warms up and measures
+   * @param millis of the warm-up and the measurement of one JVM
    * @param jvms   how many there are to be, of both sides together
    */
   void add(Trial trial, long millis, int jvms) {

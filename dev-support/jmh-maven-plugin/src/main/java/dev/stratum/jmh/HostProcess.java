@@ -96,12 +96,13 @@ final class HostProcess implements AutoCloseable {
 
   /**
    * Measures in one more JVM.
-   * @param times the iterations instead of the benchmark's own, or null
-   * @param turns of this JVM with one of another host that runs at the same time, or null
+   * @param times       the iterations instead of the benchmark's own, or null
+   * @param alternation with a JVM of another host that runs at the same time, or null
    * @return the score with its unit
    * @throws FailedException if the benchmark threw or its JVM died
    */
-  String run(Trial trial, Times times, Turns turns) throws IOException, FailedException {
+  String run(Trial trial, Times times, Alternation alternation)
+    throws IOException, FailedException {
     JsonObject request = ChildProcess.request("run");
     request.addProperty("benchmark", trial.benchmark());
     request.addProperty("mode", trial.mode());
@@ -112,10 +113,10 @@ final class HostProcess implements AutoCloseable {
       request.add("warmup", times.json());
       request.add("measurement", times.json());
     }
-    if (turns != null) {
-      request.add("turns", turns.json(side));
+    if (alternation != null) {
+      request.add("alternation", alternation.json(side));
     }
-    // Both sides' JVMs run when they take turns.
+    // Both sides' JVMs run when they alternate.
     Duration limit = GRACE.plusMillis(2 * trial.millis());
     JsonObject score = ask(request, limit).getAsJsonObject();
     return Figures.of(score.get("score").getAsDouble()) + " " + score.get("unit").getAsString();
@@ -132,12 +133,12 @@ final class HostProcess implements AutoCloseable {
   }
 
   /**
-   * How two JVMs take turns, iteration by iteration.
+   * How two JVMs alternate, iteration by iteration.
    * @param directory of this pair of JVMs alone
-   * @param first     the side that has the first turn
+   * @param first     the side that measures first
    * @param second    the other one
    */
-  record Turns(Path directory, String first, String second) {
+  record Alternation(Path directory, String first, String second) {
     private JsonObject json(String side) {
       JsonObject json = new JsonObject();
       json.addProperty("directory", directory.toString());

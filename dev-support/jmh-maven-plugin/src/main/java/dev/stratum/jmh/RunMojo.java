@@ -56,8 +56,8 @@ import org.eclipse.aether.resolution.ArtifactRequest;
 import org.eclipse.aether.resolution.ArtifactResolutionException;
 
 /**
- * Runs the module's JMH benchmarks on the fork's jars and on the published ones, in turns, so that
- * one JVM works at a time, and prints one table of ratios. Results are left in
+ * Runs the module's JMH benchmarks alternately on the fork's jars and on the published ones, so
+ * that one JVM works at a time, and prints one table of ratios. Results are left in
  * <code>target/jmh</code>: <code>fork.json</code> and <code>stock.json</code> as JMH writes them,
  * <code>summary.json</code>, <code>table.md</code> and <code>report.html</code>.
  */
@@ -92,12 +92,12 @@ public class RunMojo extends AbstractMojo {
   private boolean quick;
 
   /**
-   * What the sides take turns at: <code>jvm</code>, one after the other, or
+   * The unit by which the sides alternate: <code>jvm</code>, one after the other, or
    * <code>iteration</code>, both alive and each idle while the other measures. The latter tells
    * sides apart on a machine whose speed changes from minute to minute.
    */
-  @Parameter(property = "jmh.turns", defaultValue = "jvm")
-  private String turns;
+  @Parameter(property = "jmh.alternate", defaultValue = "jvm")
+  private String alternate;
 
   /** Only print the benchmarks and their parameters. */
   @Parameter(property = "jmh.list", defaultValue = "false")
@@ -155,7 +155,7 @@ public class RunMojo extends AbstractMojo {
       delete(directory);
       Files.createDirectories(tmpDir);
       Runtime.getRuntime().addShutdownHook(stop);
-      boolean beside = turns.equals("iteration");
+      boolean beside = alternate.equals("iteration");
       hosts.add(new HostProcess("fork", classPath(), directory, tmpDir, beside));
       List<BenchmarkEntry> entries = hosts.get(0).list();
       if (list) {
@@ -196,8 +196,8 @@ public class RunMojo extends AbstractMojo {
       throw new MojoFailureException("jmh.against=" + against
         + " is not known: use 'stock' (the published jars) or 'none'");
     }
-    if (!turns.equals("jvm") && !turns.equals("iteration")) {
-      throw new MojoFailureException("jmh.turns=" + turns
+    if (!alternate.equals("jvm") && !alternate.equals("iteration")) {
+      throw new MojoFailureException("jmh.alternate=" + alternate
         + " is not known: use 'jvm' (one JVM at a time) or 'iteration' (both sides' JVMs alive)");
     }
     if (suite != null && !suite.equals("workloads")) {
@@ -321,7 +321,7 @@ public class RunMojo extends AbstractMojo {
   }
 
   /**
-   * Measures in rounds: in each, every trial in one JVM per side, the sides taking turns at being
+   * Measures in rounds: in each, every trial in one JVM per side, the sides alternating at being
    * first.
    * @return what the trials that failed said
    */
@@ -350,7 +350,7 @@ public class RunMojo extends AbstractMojo {
         }
         List<HostProcess> pair = new ArrayList<>(trial.forkOnly() ? hosts.subList(0, 1) : hosts);
         Collections.rotate(pair, round);
-        String failure = turns.equals("iteration") && pair.size() > 1
+        String failure = alternate.equals("iteration") && pair.size() > 1
           ? besideEachOther(pair, trial, round, countdown, tmpDir)
           : inTurn(pair, trial, round, countdown);
         if (failure != null) {
@@ -381,15 +381,14 @@ public class RunMojo extends AbstractMojo {
   /** Returns what the first side that failed said, or null. */
   private String besideEachOther(List<HostProcess> pair, Trial trial, int round,
     Countdown countdown, Path tmpDir) throws IOException {
-    HostProcess.Turns inTurns =
-      new HostProcess.Turns(Files.createTempDirectory(tmpDir, "turns"), pair.get(0).side(),
-        pair.get(1).side());
+    HostProcess.Alternation alternation = new HostProcess.Alternation(
+      Files.createTempDirectory(tmpDir, "alternation"), pair.get(0).side(), pair.get(1).side());
     long start = System.nanoTime();
     ExecutorService threads = Executors.newFixedThreadPool(pair.size());
     try {
       List<Future<String>> scores = new ArrayList<>();
       for (HostProcess host : pair) {
-        scores.add(threads.submit(() -> host.run(trial, quick ? QUICK : null, inTurns)));
+        scores.add(threads.submit(() -> host.run(trial, quick ? QUICK : null, alternation)));
       }
       String failure = null;
       for (int i = 0; i < pair.size(); i++) {
@@ -473,8 +472,8 @@ public class RunMojo extends AbstractMojo {
     if (!against.equals("stock")) {
       command.append(" -Djmh.against=").append(against);
     }
-    if (!turns.equals("jvm")) {
-      command.append(" -Djmh.turns=").append(turns);
+    if (!alternate.equals("jvm")) {
+      command.append(" -Djmh.alternate=").append(alternate);
     }
     if (forks != null) {
       command.append(" -Djmh.forks=").append(forks);

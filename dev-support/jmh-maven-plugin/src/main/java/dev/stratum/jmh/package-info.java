@@ -16,7 +16,7 @@
  * limitations under the License.
  */
 /**
- * The Maven plugin behind <code>jmh:run</code>: starts one process per side, has them measure in
- * turns, and makes the table and the report of what they measured.
+ * The Maven plugin behind <code>jmh:run</code>: starts one process per side, has them measure
+ * alternately, and makes the table and the report of what they measured.
  */
 package dev.stratum.jmh;

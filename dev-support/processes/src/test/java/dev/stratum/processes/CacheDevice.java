@@ -49,7 +49,7 @@ final class CacheDevice {
     }
   }
 
-  /** Turns over bits all over it. */
+  /** Flips bits all over it. */
   void flipBits() throws IOException {
     for (Path path : files()) {
       try (RandomAccessFile file = new RandomAccessFile(path.toFile(), "rw")) {

@@ -53,7 +53,7 @@ import org.apache.hadoop.hbase.util.Bytes;
  * puts one by one and in batches, deletes, checkAndMutate, gets, multigets, scans, and writes with
  * ASYNC_WAL to rows that are written once; and increments of counters that all threads share. What
  * a write was, if it failed, is not known, and both outcomes are taken from then on. Versions are
- * given by the client, so that a request that comes late cannot hide a newer one.
+ * given by the client, so that a late request cannot hide a newer one.
  * {@link LoadPhases} says when it sends what, {@link CheckedRows} what its rows are.
  * <p>
  * {@link #run} by one thread at a time; {@link #pause}, {@link #operations}, {@link #wrong} and
@@ -73,7 +73,7 @@ final class CheckedLoad {
   private static final int MOST_TOLD = 10;
   /** A get, a multiget, a put, an increment and a put with ASYNC_WAL, see {@link #perform}. */
   private static final int[] STORMS = { 0, 25, 41, 80, 92 };
-  /** Prime to the number of letters, so that each is in turn. */
+  /** Prime to the number of letters, so that each is used. */
   private static final int LETTER_STEP = 7;
 
   private final Connection connection;
@@ -386,7 +386,7 @@ final class CheckedLoad {
   /** Reads the rows of one letter; returns how many there are. */
   private long scan(Table table, int first, int end) throws IOException {
     Map<Integer, Result> found = new HashMap<>();
-    // ':' comes after the digits.
+    // ':' follows the digits.
     byte[] stop = end < own.count()
       ? own.key(end)
       : Bytes.toBytes(String.format("%x-%s-:", first % LETTERS, name));

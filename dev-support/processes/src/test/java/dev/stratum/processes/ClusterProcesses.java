@@ -84,7 +84,7 @@ final class ClusterProcesses implements Closeable {
     List<String> options = new ArrayList<>();
     options.add("-Xmx" + heapMb + "m");
     options.add("-XX:MaxDirectMemorySize=256m");
-    // Nobody measures them, there are many of them, and they live for seconds.
+    // They are not measured, there are many of them, and they live for seconds.
     options.add("-XX:+UseSerialGC");
     options.add("-XX:TieredStopAtLevel=1");
     // A third of what it takes to start one; javac's classes need no proof.

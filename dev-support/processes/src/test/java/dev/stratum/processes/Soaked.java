@@ -32,7 +32,7 @@ enum Soaked {
   final String unit;
   /** So much of what is sampled is one of the unit. */
   final double scale;
-  /** In the unit: what comes and goes under load. */
+  /** In the unit: the part that varies under load. */
   final double slack;
 
   Soaked(String title, String unit, double scale, double slack) {

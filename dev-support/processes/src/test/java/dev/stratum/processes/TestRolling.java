@@ -32,7 +32,7 @@ import org.junit.rules.RuleChain;
 import org.junit.rules.Timeout;
 
 /**
- * A cluster of processes goes from stock to the fork and back, one server at a time with its
+ * A cluster of processes is moved from stock to the fork and back, one server at a time with its
  * regions moved away, with the master on either side and clients of both, under a load that checks
  * every read. No operation may fail or hang, no read be wrong, no acknowledged write be lost.
  * Servers meet the L2 file of the other build. Handlers and call queues are HBase's
@@ -128,7 +128,7 @@ public class TestRolling {
 
   private void stockOnWhatForkHasKept(Cluster.Server server,
     Map<Cluster.Server, Map<String, String>> plain) throws Exception {
-    // As docs/operations.md says, before the first goes back.
+    // As docs/operations.md says, before the first is moved back.
     for (Cluster.Server one : cluster.servers()) {
       if (Boolean.parseBoolean(one.keys().get(COALESCE))) {
         Map<String, String> keys = new HashMap<>(one.keys());
