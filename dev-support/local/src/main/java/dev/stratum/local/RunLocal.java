@@ -229,7 +229,7 @@ final class RunLocal implements Callable<Integer> {
     for (ReadPhase phase : phases) {
       phase.run(connection, rows, seconds / 2);
     }
-    stages.done("warmed up");
+    stages.done("warm-up completed");
     List<ReadPhase.Outcome> outcomes = new ArrayList<>();
     for (ReadPhase phase : phases) {
       outcomes.add(phase.run(connection, rows, seconds));
