@@ -141,6 +141,12 @@ final class CaseComparison {
     return pair(atFixedRate, run -> run.getAsJsonObject("all").get(name).getAsDouble());
   }
 
+  /** Microseconds of CPU time of the RegionServer per row, in a closed loop. */
+  Pair cpuPerRow() {
+    return pair(false, run -> 1000 * run.getAsJsonObject("regionserver").get("cpuMillis")
+      .getAsDouble() / run.get("rows").getAsDouble());
+  }
+
   Verdict verdict() {
     Pair throughput = throughput();
     if (failure() != null || throughput == null) {

@@ -24,10 +24,13 @@ import java.util.stream.Collectors;
 import java.util.stream.StreamSupport;
 import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
 
-/** A line for each case: medians, ratios with the spread of the rounds, verdict and aims. */
+/**
+ * A line for each case: medians, ratios with the spread of the rounds, verdict and aims. The CPU
+ * ratio is that of the RegionServer's CPU time per row, fork to stock.
+ */
 final class SummaryTable {
   static final List<String> HEAD = List.of("case", "stock ops/s", "fork ops/s", "ratio", "rounds",
-    "stock p99 us", "fork p99 us", "p99 ratio", "at a fixed rate", "verdict", "aims");
+    "CPU ratio", "stock p99 us", "fork p99 us", "p99 ratio", "at a fixed rate", "verdict", "aims");
 
   private final List<CaseComparison> cases;
 
@@ -46,7 +49,7 @@ final class SummaryTable {
     List<String> cells = new ArrayList<>();
     cells.add(one.name());
     if (one.verdict() == CaseComparison.Verdict.FAILED) {
-      cells.addAll(List.of("", "", "", "", "", "", "", "", "failed",
+      cells.addAll(List.of("", "", "", "", "", "", "", "", "", "failed",
         one.failure() == null ? "" : one.failure()));
       return cells;
     }
@@ -55,6 +58,7 @@ final class SummaryTable {
     cells.add(number(throughput.fork().median()));
     cells.add(ratio(throughput.ratio().median()));
     cells.add(ratio(throughput.ratio().low()) + " to " + ratio(throughput.ratio().high()));
+    cells.add(ratio(one.cpuPerRow().ratio().median()));
     cells.add(number(p99.stock().median()));
     cells.add(number(p99.fork().median()));
     cells.add(ratio(p99.ratio().median()));
@@ -102,8 +106,8 @@ final class SummaryTable {
   String markdown() {
     StringBuilder text = new StringBuilder();
     row(text, HEAD);
-    row(text, List.of("---", "---:", "---:", "---:", "---:", "---:", "---:", "---:", "---:", "---",
-      "---"));
+    row(text, List.of("---", "---:", "---:", "---:", "---:", "---:", "---:", "---:", "---:", "---:",
+      "---", "---"));
     cases.forEach(one -> row(text, cells(one)));
     return text.toString();
   }

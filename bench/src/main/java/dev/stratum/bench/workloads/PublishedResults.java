@@ -1,0 +1,170 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package dev.stratum.bench.workloads;
+
+import dev.stratum.bench.workloads.CaseComparison.Pair;
+import dev.stratum.report.DotPlot;
+import dev.stratum.report.LineChart;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.function.ToDoubleFunction;
+import org.apache.hbase.thirdparty.com.google.gson.JsonArray;
+import org.apache.hbase.thirdparty.com.google.gson.JsonElement;
+import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
+import org.apache.hbase.thirdparty.com.google.gson.JsonParser;
+
+/**
+ * The results in README.md: a table between two marker lines and two pictures, made from the
+ * committed files of bench/results alone, as {@link ResultSummary} writes them.
+ */
+final class PublishedResults {
+  static final String BEGIN = "<!-- results, written by TestPublishedResults -->\n";
+  static final String END = "<!-- end of results -->\n";
+  private static final String FOLDER = "bench/results/workloads/";
+
+  /** A case and the file that has it. */
+  private record Row(String label, String name, String file) {
+  }
+
+  private static final List<Row> ROWS = List.of(
+    new Row("gets, zipfian keys, L2 in the page cache", "throughput/get-zipfian",
+      "without-throttling"),
+    new Row("gets, zipfian keys, a device of 100 us", "throughput/get-zipfian-100us", "workloads"),
+    new Row("multigets of 50, a device of 100 us", "throughput/multiget-zipfian-100us",
+      "workloads"),
+    new Row("YCSB C, reads only", "ycsb/c", "without-throttling"),
+    new Row("YCSB E, short scans", "ycsb/e", "workloads"),
+    new Row("increments, zipfian keys, 128 handlers", "increment/increment-zipfian-128handlers",
+      "workloads"),
+    new Row("SYNC_WAL inserts, 64 clients", "log/sync-64", "without-throttling"),
+    new Row("ASYNC_WAL inserts, 1 client", "log/async-1", "without-throttling"));
+
+  private final Path root;
+
+  /** @param root of the repository */
+  PublishedResults(Path root) {
+    this.root = root;
+  }
+
+  private CaseComparison comparison(Row row) throws IOException {
+    JsonArray runs = new JsonArray();
+    Path file = root.resolve(FOLDER + row.file() + ".json");
+    for (JsonElement run : JsonParser.parseString(Files.readString(file)).getAsJsonObject()
+      .getAsJsonArray("runs")) {
+      if (run.getAsJsonObject().get("name").getAsString().equals(row.name())) {
+        runs.add(run);
+      }
+    }
+    if (runs.isEmpty()) {
+      throw new IOException(file + " has no run of " + row.name());
+    }
+    JsonObject result = new JsonObject();
+    result.addProperty("name", row.name());
+    result.add("runs", runs);
+    return new CaseComparison(result);
+  }
+
+  /** Microseconds in a closed loop. */
+  private static Pair latency(CaseComparison one, String percentile) {
+    ToDoubleFunction<JsonObject> figure =
+      run -> run.getAsJsonObject("micros").get(percentile).getAsDouble();
+    return one.pair(false, figure);
+  }
+
+  /** Returns README.md with the table as the results have it. */
+  String readme() throws IOException {
+    String text = Files.readString(root.resolve("README.md"));
+    int begin = text.indexOf(BEGIN);
+    int end = text.indexOf(END);
+    if (begin < 0 || end < begin) {
+      throw new IOException("README.md lacks the line '" + BEGIN.trim() + "' or, below it, '"
+        + END.trim() + "'");
+    }
+    return text.substring(0, begin + BEGIN.length()) + table() + text.substring(end);
+  }
+
+  private String table() throws IOException {
+    StringBuilder table = new StringBuilder("\n| workload | throughput | in each round | "
+      + "CPU time per row | p99 latency | results |\n|---|---:|---:|---:|---:|---|\n");
+    for (Row row : ROWS) {
+      CaseComparison one = comparison(row);
+      CaseComparison.Spread ratio = one.throughput().ratio();
+      table.append(String.format(Locale.ROOT,
+        "| %s | %.2f | %.2f to %.2f | %.2f | %.2f | [%s](%s) |%n",
+        row.label(), ratio.median(), ratio.low(), ratio.high(),
+        one.cpuPerRow().ratio().median(), latency(one, "p99").ratio().median(),
+        row.name().substring(row.name().indexOf('/') + 1), FOLDER + row.file() + ".json"));
+    }
+    return table.append('\n').toString();
+  }
+
+  private static LineChart.Axis axis(String label, List<Double> ticks) {
+    return new LineChart.Axis(label, Math::log, ticks,
+      tick -> tick % 1 == 0 ? String.format(Locale.ROOT, "%,.0f", tick) : String.valueOf(tick),
+      ticks.get(0), ticks.get(ticks.size() - 1));
+  }
+
+  /** Returns a picture of each case's throughput ratio with the range of its rounds. */
+  String ratios() throws IOException {
+    DotPlot plot = new DotPlot("Throughput and CPU time per row, fork / stock",
+      axis("ratio (logarithmic)", List.of(0.3, 0.5, 0.75, 1.0, 1.5, 2.0, 2.5)));
+    plot.legend("fork", false, "throughput, with the range of the rounds");
+    plot.legend("stock", true, "RegionServer CPU time per row");
+    plot.rule(1);
+    for (Row row : ROWS) {
+      CaseComparison one = comparison(row);
+      CaseComparison.Spread ratio = one.throughput().ratio();
+      double cpu = one.cpuPerRow().ratio().median();
+      plot.row(row.label());
+      plot.range("fork", ratio.low(), ratio.high());
+      plot.dot("fork", ratio.median(), false, String.format(Locale.ROOT,
+        "throughput %.2f, %.2f to %.2f", ratio.median(), ratio.low(), ratio.high()));
+      plot.dot("stock", cpu, true, String.format(Locale.ROOT, "CPU time per row %.2f", cpu));
+    }
+    return plot.svg();
+  }
+
+  /** Returns a picture of each case's median and p99 latency on both sides. */
+  String latencies() throws IOException {
+    DotPlot plot = new DotPlot("Latency in a closed loop: median and p99, us",
+      axis("us (logarithmic)", List.of(50.0, 100.0, 300.0, 1000.0, 3000.0, 10_000.0, 30_000.0,
+        100_000.0)));
+    for (String side : List.of("stock", "fork")) {
+      plot.legend(side, false, side + ", median");
+      plot.legend(side, true, side + ", p99");
+    }
+    for (Row row : ROWS) {
+      CaseComparison one = comparison(row);
+      plot.row(row.label());
+      for (String percentile : List.of("p50", "p99")) {
+        Pair latency = latency(one, percentile);
+        List<CaseComparison.Spread> sides = List.of(latency.stock(), latency.fork());
+        for (int i = 0; i < sides.size(); i++) {
+          String side = List.of("stock", "fork").get(i);
+          double micros = sides.get(i).median();
+          plot.dot(side, micros, percentile.equals("p99"),
+            String.format(Locale.ROOT, "%s, %s: %,.0f us", side, percentile, micros));
+        }
+      }
+    }
+    return plot.svg();
+  }
+}
