@@ -35,7 +35,7 @@ import java.util.stream.Collectors;
 
 /**
  * The table of the features in README.md, made from the patches' headers: for each slug its guide,
- * JIRA issues, patches, the packages of its new classes, and the benchmarks that its guide names.
+ * JIRA issues, its patch or their number, the packages of its new classes, and the benchmarks that its guide names.
  * The last row counts the fixes. It stands between two marker lines; a README without them has no
  * table.
  */
@@ -125,8 +125,9 @@ public final class FeatureTable {
     }
     return "| " + (Files.exists(guide) ? "[" + slug + "](docs/" + slug + ".md)" : slug) + " | "
       + issues(patches) + " | "
-      + patches.stream().map(patch -> "[" + patch.stem() + "](" + patch.shown() + ")")
-        .collect(Collectors.joining(", "))
+      + (patches.size() == 1
+        ? "[" + patches.get(0).stem() + "](" + patches.get(0).shown() + ")"
+        : patches.size() + " in [patches/series](patches/series)")
       + " | " + packages(patches) + " | " + String.join(", ", named) + " |\n";
   }
 

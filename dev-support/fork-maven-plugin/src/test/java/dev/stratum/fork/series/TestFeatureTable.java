@@ -60,8 +60,7 @@ public class TestFeatureTable {
       + "| tools |  | [STRATUM-tools](patches/STRATUM-tools.patch) |  |  |\n"
       + "| [row-cache](docs/row-cache.md) | "
       + "[HBASE-1](https://issues.apache.org/jira/browse/HBASE-1) | "
-      + "[HBASE-1-rows](patches/HBASE-1-rows.patch), "
-      + "[STRATUM-more-rows](patches/STRATUM-more-rows.patch) | `a.b` | `RowsBenchmark` |\n"
+      + "2 in [patches/series](patches/series) | `a.b` | `RowsBenchmark` |\n"
       + "| fixes of the base | [HBASE-7](https://issues.apache.org/jira/browse/HBASE-7) | "
       + "1 in [patches/series](patches/series) |  | |\n\n" + FeatureTable.END + "tail\n",
       new String(readme(), StandardCharsets.UTF_8));
