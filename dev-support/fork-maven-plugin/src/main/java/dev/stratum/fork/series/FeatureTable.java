@@ -35,9 +35,9 @@ import java.util.stream.Collectors;
 
 /**
  * The table of the features in README.md, made from the patches' headers: for each slug its guide,
- * JIRA issues, its patch or their number, the packages of its new classes, and the benchmarks that its guide names.
- * The last row counts the fixes. It stands between two marker lines; a README without them has no
- * table.
+ * JIRA issues, its patch or their number, the packages of its new classes, and the benchmarks that
+ * its guide names. The last row counts the fixes. It stands between two marker lines; a README
+ * without them has no table.
  */
 public final class FeatureTable {
   /** The file that has the table. */
