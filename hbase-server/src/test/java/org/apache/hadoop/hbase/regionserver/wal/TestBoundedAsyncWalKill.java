@@ -132,9 +132,6 @@ public class TestBoundedAsyncWalKill {
   @BeforeClass
   public static void startCluster() throws Exception {
     Configuration conf = UTIL.getConfiguration();
-    conf.setInt("hbase.lease.recovery.first.pause", 500);
-    conf.setInt("hbase.lease.recovery.pause", 500);
-    conf.setInt("dfs.heartbeat.interval", 1);
     // How long whoever takes over the replication of a dead server waits before, twice at most.
     conf.setLong("replication.sleep.before.failover", 10);
     UTIL.startMiniCluster(StartMiniClusterOption.builder()

@@ -37,6 +37,8 @@ import org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCache;
  * something to the tiers over and over until they are told to end or one of them fails.
  */
 final class StressedTiers {
+  /** The system property that says for how many seconds at least a stress test runs. */
+  static final String SECONDS = "stratum.stress.seconds";
 
   /** What a thread does over and over. */
   interface Step {
@@ -162,6 +164,8 @@ final class StressedTiers {
 
   void assertEmpty() {
     for (BucketCacheTier tier : new BucketCacheTier[] { first, second }) {
+      // A writer may still be busy with blocks that were evicted while they waited for it.
+      await(() -> tier.getAllocator().getUsedSize() == 0);
       assertEquals(0, tier.backingMap.size());
       assertTrue(tier.blocksByHFile.isEmpty());
       assertEquals(0, tier.getAllocator().getUsedSize());

@@ -56,9 +56,13 @@ public class TestCompositeBucketCacheStress {
   public static final HBaseClassTestRule CLASS_RULE =
     HBaseClassTestRule.forClass(TestCompositeBucketCacheStress.class);
 
-  private static final long DURATION_NANOS = TimeUnit.SECONDS.toNanos(15);
+  /** At least; by default a test ends as soon as all that is to happen has happened. */
+  private static final long DURATION_NANOS =
+    TimeUnit.SECONDS.toNanos(Integer.getInteger(StressedTiers.SECONDS, 0));
   /** How much longer the test runs if an expected event has not happened yet. */
-  private static final long EXTENSION_NANOS = TimeUnit.SECONDS.toNanos(60);
+  private static final long EXTENSION_NANOS = TimeUnit.SECONDS.toNanos(120);
+  /** Files that are closed at least while it runs. */
+  private static final int CLOSED = 250;
   private static final int FILES = 8;
   private static final int BLOCKS = 300;
   private static final int BUCKET = 5120;
@@ -130,7 +134,7 @@ public class TestCompositeBucketCacheStress {
   }
 
   private boolean hasSeenAll() {
-    return closedCount > 100 && tiers.first().getSpilledCount() > 0
+    return closedCount > CLOSED && tiers.first().getSpilledCount() > 0
       && tiers.cache().getReturnedBlockCount() > 0
       && tiers.first().getStats().getHitCount() > 0;
   }

@@ -48,9 +48,9 @@ import org.junit.rules.TemporaryFolder;
 /**
  * Promotions against everything that takes blocks away: evictions by block, by file and by range,
  * by size in both tiers, meta blocks that come and go, promotion switched off and on. Whatever
- * happened, the policy must know exactly the data blocks that are in L1,
- * and nothing may stay once the files are gone. Runs for as many seconds as the system
- * property {@value #SECONDS} says.
+ * happened, the policy must know exactly the data blocks that are in L1, and nothing may stay once
+ * the files are gone. A test ends as soon as all of that has happened, and not before the seconds of
+ * the system property {@value StressedTiers#SECONDS}.
  */
 @Category({ IOTests.class, LargeTests.class })
 public class TestDataPromotionStress {
@@ -58,11 +58,10 @@ public class TestDataPromotionStress {
   public static final HBaseClassTestRule CLASS_RULE =
     HBaseClassTestRule.forClass(TestDataPromotionStress.class);
 
-  private static final String SECONDS = "stratum.promotion.stress.seconds";
   private static final int FILES = 8;
   /** Files that are closed at least while it runs, and how much longer it may take for them. */
   private static final int CLOSED = 100;
-  private static final long EXTENSION_NANOS = TimeUnit.SECONDS.toNanos(60);
+  private static final long EXTENSION_NANOS = TimeUnit.SECONDS.toNanos(120);
   private static final int BLOCKS = 300;
   /** A file of meta blocks that are not read. */
   private static final String SELDOM = "seldom";
@@ -184,6 +183,10 @@ public class TestDataPromotionStress {
     }
   }
 
+  private boolean hasSeenAll() {
+    return closed >= CLOSED && tiers.first().getIdleMetaEvictedCount() > 0;
+  }
+
   private void runFor(long nanos, int readers) throws Exception {
     for (int i = 0; i < readers; i++) {
       tiers.start(random -> read("file" + random.nextInt(FILES), skewed(random), true));
@@ -192,10 +195,9 @@ public class TestDataPromotionStress {
     tiers.start(this::openAndClose);
     tiers.start(this::takeAway);
     long start = System.nanoTime();
-    int before = closed;
     while (
       !tiers.hasFailed() && (System.nanoTime() - start < nanos
-        || closed - before < CLOSED && System.nanoTime() - start < nanos + EXTENSION_NANOS)
+        || !hasSeenAll() && System.nanoTime() - start < nanos + EXTENSION_NANOS)
     ) {
       TimeUnit.MILLISECONDS.sleep(20);
     }
@@ -211,7 +213,7 @@ public class TestDataPromotionStress {
     none.set("hbase.bucketcache.composite.promotion", "none");
     tiers.open();
     L1BucketCache first = tiers.first();
-    runFor(TimeUnit.SECONDS.toNanos(Integer.getInteger(SECONDS, 20)) / 2, readers);
+    runFor(TimeUnit.SECONDS.toNanos(Integer.getInteger(StressedTiers.SECONDS, 0)), readers);
     // Promotion may have been off at the end.
     tiers.cache().onConfigurationChange(tiers.conf);
     PromotionPolicy policy = first.setPromotedShare(1);

@@ -68,10 +68,12 @@ public class TestDeviceOutageStress {
   public static final HBaseClassTestRule CLASS_RULE =
     HBaseClassTestRule.forClass(TestDeviceOutageStress.class);
 
-  private static final long DURATION_NANOS = TimeUnit.SECONDS.toNanos(15);
-  private static final long EXTENSION_NANOS = TimeUnit.SECONDS.toNanos(60);
-  private static final int OUTAGES = 5;
-  private static final int HITS = 1000;
+  /** At least; by default a test ends as soon as all that is to happen has happened. */
+  private static final long DURATION_NANOS =
+    TimeUnit.SECONDS.toNanos(Integer.getInteger(StressedTiers.SECONDS, 0));
+  private static final long EXTENSION_NANOS = TimeUnit.SECONDS.toNanos(120);
+  private static final int OUTAGES = 10;
+  private static final int HITS = 10_000;
   private static final int FILES = 4;
   private static final int BLOCKS = 150;
   private static final int SIZE = 3000;

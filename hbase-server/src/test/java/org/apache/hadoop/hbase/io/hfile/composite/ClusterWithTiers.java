@@ -25,6 +25,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.stream.IntStream;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hbase.HBaseTestingUtility;
@@ -55,6 +56,8 @@ public final class ClusterWithTiers {
   /** A family beside it, with blocks of HBase's default size. */
   private static final byte[] DEFAULT_FAMILY = Bytes.toBytes("g");
   private static final byte[] QUALIFIER = Bytes.toBytes("q");
+
+  private static final int GET_BATCH = 100;
 
   private final HBaseTestingUtility util = new HBaseTestingUtility();
   private final TableName table;
@@ -154,6 +157,18 @@ public final class ClusterWithTiers {
     assertRow(i, from.get(new Get(row(i))));
   }
 
+  /** Gets rows in one batch; each has to be what was loaded. */
+  public static void getBatch(Table from, int... rows) throws Exception {
+    List<Get> gets = new ArrayList<>();
+    for (int row : rows) {
+      gets.add(new Get(row(row)));
+    }
+    Result[] results = from.get(gets);
+    for (int i = 0; i < rows.length; i++) {
+      assertRow(rows[i], results[i]);
+    }
+  }
+
   public static void assertRow(int i, Result result) {
     assertArrayEquals("row " + i, value(i), result.getValue(FAMILY, QUALIFIER));
     byte[] other = result.getValue(DEFAULT_FAMILY, QUALIFIER);
@@ -177,8 +192,8 @@ public final class ClusterWithTiers {
 
   /** Reads every row by get and by scan. */
   public static void readAll(Table from, int rows) throws Exception {
-    for (int i = 0; i < rows; i++) {
-      get(from, i);
+    for (int i = 0; i < rows; i += GET_BATCH) {
+      getBatch(from, IntStream.range(i, Math.min(i + GET_BATCH, rows)).toArray());
     }
     scan(from, rows);
   }

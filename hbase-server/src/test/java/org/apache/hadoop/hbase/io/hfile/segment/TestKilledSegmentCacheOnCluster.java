@@ -27,6 +27,7 @@ import java.util.Random;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.Path;
@@ -35,6 +36,7 @@ import org.apache.hadoop.hbase.HBaseTestingUtility;
 import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.ServerName;
 import org.apache.hadoop.hbase.TableName;
+import org.apache.hadoop.hbase.TableNameTestRule;
 import org.apache.hadoop.hbase.client.RegionInfo;
 import org.apache.hadoop.hbase.client.Table;
 import org.apache.hadoop.hbase.io.hfile.CacheConfig;
@@ -51,8 +53,11 @@ import org.apache.hadoop.hbase.util.HFileTestUtil;
 import org.apache.hadoop.hbase.zookeeper.ZKUtil;
 import org.apache.hadoop.hbase.zookeeper.ZNodePaths;
 import org.junit.After;
+import org.junit.AfterClass;
 import org.junit.Before;
+import org.junit.BeforeClass;
 import org.junit.ClassRule;
+import org.junit.Rule;
 import org.junit.Test;
 import org.junit.experimental.categories.Category;
 import org.slf4j.Logger;
@@ -76,26 +81,45 @@ public class TestKilledSegmentCacheOnCluster {
   private static final int MANY_ROWS = 10_000;
   private static final long LONG_ENOUGH_MS = 300_000;
 
-  private ClusterWithTiers cluster;
-  private HBaseTestingUtility util;
+  private static ClusterWithTiers cluster;
+  private static HBaseTestingUtility util;
 
-  @Before
-  public void setUp() throws Exception {
+  /** Each test has tables, and servers with files, of its own. */
+  @Rule
+  public final TableNameTestRule tableName = new TableNameTestRule();
+
+  private File folder;
+
+  @BeforeClass
+  public static void startCluster() throws Exception {
     cluster = new ClusterWithTiers("killed");
     util = cluster.util();
     TestSegmentCacheOnCluster.useSegments(cluster.conf(), new File(cluster.folder(), "own"));
     cluster.start();
+    util.getAdmin().balancerSwitch(false, true);
+  }
+
+  @AfterClass
+  public static void stopCluster() throws Exception {
+    cluster.stop();
+  }
+
+  @Before
+  public void setUp() {
+    folder = new File(cluster.folder(), tableName.getTableName().getNameAsString());
+    assertTrue(folder.mkdirs());
   }
 
   @After
   public void tearDown() throws Exception {
-    cluster.stop();
+    for (TableName table : util.getAdmin().listTableNames()) {
+      util.deleteTable(table);
+    }
   }
 
   private SegmentServerProcess startServer(String label, boolean evictsOnClose)
     throws Exception {
     Configuration conf = new Configuration(util.getConfiguration());
-    File folder = new File(cluster.folder());
     TestSegmentCacheOnCluster.useSegments(conf, new File(folder, "segments"));
     conf.setBoolean(CacheConfig.EVICT_BLOCKS_ON_CLOSE_KEY, evictsOnClose);
     conf.setBoolean(CacheConfig.PREFETCH_BLOCKS_ON_OPEN_KEY, true);
@@ -161,12 +185,11 @@ public class TestKilledSegmentCacheOnCluster {
    */
   @Test
   public void testAfterKillOfItsProcessAServerKnowsItsFilesAndServesThem() throws Exception {
-    TableName killed = cluster.table();
+    TableName killed = tableName.getTableName();
     TableName filler = TableName.valueOf("filler");
-    util.getAdmin().balancerSwitch(false, true);
     SegmentServerProcess first = null;
     SegmentServerProcess second = null;
-    try (Table table = cluster.createTable(); Table other = cluster.createTable(filler)) {
+    try (Table table = cluster.createTable(killed); Table other = cluster.createTable(filler)) {
       cluster.load(table, 0, ROWS);
       cluster.load(other, 0, 3 * ROWS);
       Set<String> files = filesInHdfs(killed);
@@ -255,11 +278,10 @@ public class TestKilledSegmentCacheOnCluster {
    */
   @Test
   public void testKillsUnderFlushCompactionBulkLoadAndSplit() throws Exception {
-    TableName name = cluster.table();
-    util.getAdmin().balancerSwitch(false, true);
+    TableName name = tableName.getTableName();
     Random random = new Random(1);
     SegmentServerProcess server = null;
-    try (Table table = cluster.createTable()) {
+    try (Table table = cluster.createTable(name)) {
       cluster.load(table, 0, MANY_ROWS);
       for (int round = 0; round <= KILLS; round++) {
         server = startServer("server" + round, false);
@@ -277,9 +299,8 @@ public class TestKilledSegmentCacheOnCluster {
           now.sample().largestCachedPercent <= 100);
         // A split evicts what its parent had, unless HBase is told otherwise.
         assertTrue("nothing recovered", round % 4 == 0 || recovered > 0);
-        for (int row = 0; row < MANY_ROWS; row += 17) {
-          ClusterWithTiers.get(table, row);
-        }
+        ClusterWithTiers.getBatch(table,
+          IntStream.range(0, MANY_ROWS).filter(row -> row % 17 == 0).toArray());
         if (round < KILLS) {
           int working = round;
           Thread work = new Thread(() -> work(working, table));
@@ -307,8 +328,8 @@ public class TestKilledSegmentCacheOnCluster {
     int gets = 4000;
     SegmentServerProcess.Sample before = server.sample();
     Random random = new Random(seed);
-    for (int i = 0; i < gets; i++) {
-      ClusterWithTiers.get(table, random.nextInt(rows));
+    for (int batch = 0; batch < gets / 100; batch++) {
+      ClusterWithTiers.getBatch(table, random.ints(100, 0, rows).toArray());
     }
     util.waitFor(LONG_ENOUGH_MS, 20, () -> server.sample().hits + server.sample().misses
       >= before.hits + before.misses + gets);
@@ -325,14 +346,13 @@ public class TestKilledSegmentCacheOnCluster {
    */
   @Test
   public void testHitRatioOfLiveDataIsKeptThroughAKill() throws Exception {
-    TableName live = cluster.table();
+    TableName live = tableName.getTableName();
     TableName compacted = TableName.valueOf("compacted");
     int rows = 80_000;
     int otherRows = 50_000;
-    util.getAdmin().balancerSwitch(false, true);
     SegmentServerProcess first = null;
     SegmentServerProcess second = null;
-    try (Table table = cluster.createTable(); Table other = cluster.createTable(compacted)) {
+    try (Table table = cluster.createTable(live); Table other = cluster.createTable(compacted)) {
       for (int from = 0; from < rows; from += 20_000) {
         cluster.load(table, from, from + 20_000);
       }
