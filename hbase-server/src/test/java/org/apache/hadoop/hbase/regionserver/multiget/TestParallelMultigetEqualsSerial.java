@@ -37,6 +37,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import java.util.function.ToLongFunction;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.Cell;
@@ -119,6 +120,8 @@ import org.apache.hadoop.hbase.shaded.protobuf.generated.HBaseProtos.RegionSpeci
 /**
  * Two servers, two tables with the same rows, the same multis to both: the server that serves gets
  * by several threads has to answer, count and charge as the other one does.
+ * There are as many rounds of 100 multis as <code>-Dmultiget.rounds</code> says, at least six, of
+ * which one is limited by the quota.
  */
 @Category({ RegionServerTests.class, LargeTests.class })
 public class TestParallelMultigetEqualsSerial {
@@ -126,10 +129,10 @@ public class TestParallelMultigetEqualsSerial {
   public static final HBaseClassTestRule CLASS_RULE =
     HBaseClassTestRule.forClass(TestParallelMultigetEqualsSerial.class);
 
-  private static final int ROUNDS = 20;
+  private static final int ROUNDS = Integer.getInteger("multiget.rounds", 10);
   private static final int MULTIS = 100;
   /** Each so many rounds one is of big rows. */
-  private static final int BIG_EACH = 10;
+  private static final int BIG_EACH = 5;
   private static final int SMALL_ROWS = 400;
   private static final int BIG_ROWS = 200;
   private static final int BIG_ROW = 8000;
@@ -143,6 +146,9 @@ public class TestParallelMultigetEqualsSerial {
   private static final byte[] SPLIT = Bytes.toBytes("small-0200");
   /** Begins the names of totals of what has been read, whether it was returned or not. */
   private static final String READ = "read: ";
+  private static final Pattern TIMESTAMP = Pattern.compile("timestamp: \\d+");
+  private static final Pattern REGION = Pattern.compile("[0-9a-f]{32}");
+  private static final Pattern REGION_TIME = Pattern.compile(",\\d{13}\\.");
   private static final String TOO_LARGE = "MultiActionResultTooLarge";
   /** Nothing is scanned, and HBase gives units of multigets back. */
   private static final Set<String> NOTHING_OF =
@@ -315,7 +321,7 @@ public class TestParallelMultigetEqualsSerial {
         words.add("region " + region.getProcessed() + " " + describe(region.getException()));
         for (ResultOrException answer : region.getResultOrExceptionList()) {
           words.add(answer.getIndex() + " " + describe(answer.getException()) + " "
-            + answer.getResult().toString().replaceAll("timestamp: \\d+", "") + " "
+            + TIMESTAMP.matcher(answer.getResult().toString()).replaceAll("") + " "
             + answer.getServiceResult() + answer.getMetrics());
           for (int i = 0; i < answer.getResult().getAssociatedCellCount(); i++) {
             assertTrue(cells.advance());
@@ -329,9 +335,10 @@ public class TestParallelMultigetEqualsSerial {
     private String describe(NameBytesPair exception) {
       String text = exception.getValue().toStringUtf8();
       int end = text.indexOf('\n');
-      return exception.getName() + " " + (end < 0 ? text : text.substring(0, end))
-        .replace(table.getNameAsString(), "TABLE").replaceAll("[0-9a-f]{32}", "REGION")
-        .replaceAll(",\\d{13}\\.", ",TIME.");
+      String line =
+        (end < 0 ? text : text.substring(0, end)).replace(table.getNameAsString(), "TABLE");
+      return exception.getName() + " "
+        + REGION_TIME.matcher(REGION.matcher(line).replaceAll("REGION")).replaceAll(",TIME.");
     }
 
     private String describe(Cell cell) {

@@ -49,8 +49,8 @@ import org.junit.rules.TemporaryFolder;
  * Promotions against everything that takes blocks away: evictions by block, by file and by range,
  * by size in both tiers, meta blocks that come and go, promotion switched off and on. Whatever
  * happened, the policy must know exactly the data blocks that are in L1, and nothing may stay once
- * the files are gone. A test ends as soon as all of that has happened, and not before the seconds of
- * the system property {@value StressedTiers#SECONDS}.
+ * the files are gone. A test ends as soon as all of that has happened, and not before the seconds
+ * of the system property {@value StressedTiers#SECONDS}.
  */
 @Category({ IOTests.class, LargeTests.class })
 public class TestDataPromotionStress {
