@@ -33,6 +33,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import javax.management.ObjectName;
 import org.apache.hadoop.hbase.regionserver.ServerInfo;
@@ -141,7 +143,7 @@ public class TestArchive {
     assertTrue(Files.isExecutable(kit.resolve("dropin")));
     for (String name : List.of("LICENSE", "NOTICE", "README.md", "CHANGELOG.md",
       "docs/operations.md", "docs/configuration.md", "patches/series", "BUILD", "bom.json",
-      "DEPENDENCIES")) {
+      "DEPENDENCIES", "monitoring/stratum-dashboard.json", "monitoring/stratum-rules.yml")) {
       assertTrue(name, there.contains(name));
     }
     for (String module : Dropin.MODULES) {
@@ -151,6 +153,20 @@ public class TestArchive {
     long patches = Files.readAllLines(kit.resolve("patches/series")).stream()
       .filter(line -> line.endsWith(".patch")).count();
     assertEquals(patches, there.stream().filter(name -> name.startsWith("patches/jira/")).count());
+  }
+
+  @Test
+  public void testOperationsGuideLinksToTheRulesOfTheKit() throws IOException {
+    Path guide = kit.resolve("docs").resolve("operations.md");
+    Matcher link = Pattern.compile("\\]\\(([^)]*monitoring/[^)]*)\\)")
+      .matcher(Files.readString(guide));
+    int links = 0;
+    while (link.find()) {
+      links++;
+      Path file = guide.resolveSibling(link.group(1)).normalize();
+      assertTrue(link.group(1), file.startsWith(kit) && Files.isRegularFile(file));
+    }
+    assertTrue("links: " + links, links > 2);
   }
 
   @Test

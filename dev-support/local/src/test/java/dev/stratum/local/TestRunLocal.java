@@ -30,6 +30,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -43,6 +44,7 @@ import org.junit.rules.TemporaryFolder;
 /** The program in JVMs of its own, as the script starts it, with few rows and free ports. */
 public class TestRunLocal {
   private static final long PATIENCE_SECONDS = 240;
+  private static final long PUBLICATION_SECONDS = 60;
   private static final int TERMINATED = 143;
 
   @Rule
@@ -115,6 +117,38 @@ public class TestRunLocal {
     }
     assertTrue(output(), output().contains("run-local: Port " + zooKeeperPort
       + " (hbase.zookeeper.property.clientPort) is in use;"));
+  }
+
+  /** With L2 on segments, which has all metrics that a tier of buckets has and more. */
+  @Test
+  public void testPrometheusHasTheNamesThatDashboardAndRulesUse() throws Exception {
+    start("--rows", "1000", "-Dhbase.bucketcache.l2.ioengine=segments:" + folder.resolve("l2"),
+      "-Dhbase.segmentcache.segment.mb=1", "-Dhbase.rs.prefetchblocksonopen=true",
+      "-Dhbase.wal.async.sync.interval.ms=100", "-Dhbase.regionserver.parallel.get.enabled=true",
+      "-Dhbase.regionserver.increment.coalesce.enabled=true",
+      "-Dhbase.server.netty.flush.consolidation.enabled=true");
+    awaitOutput("serving; Ctrl-C stops");
+    Matcher address = Pattern.compile("http://localhost:\\d+/rs-status").matcher(output());
+    assertTrue(output(), address.find());
+    String prometheus = address.group().replace("rs-status", "prometheus");
+    Set<String> used = PrometheusNames.used();
+    assertTrue("names used: " + used.size(), used.size() > 100);
+    // HBase publishes new registries every 10 s, and stops the metrics system for half a second
+    // when it removes stale beans from JMX.
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PUBLICATION_SECONDS);
+    String scrape = get(prometheus);
+    while (
+      !PrometheusNames.missing(used, scrape).isEmpty() && System.nanoTime() < deadline
+    ) {
+      Thread.sleep(500);
+      scrape = get(prometheus);
+    }
+    assertEquals(Set.of(), PrometheusNames.missing(used, scrape));
+    assertTrue(scrape, Pattern.compile("(?m)^build_info\\{[^}]*version=\""
+      + Pattern.quote(VersionInfo.getVersion()) + "\"[^}]*\\} 1$").matcher(scrape).find());
+    used.add("block_cache_tiers_l1hit_cuont");
+    assertEquals(Set.of("block_cache_tiers_l1hit_cuont"),
+      PrometheusNames.missing(used, scrape));
   }
 
   private static String get(String address) throws Exception {

@@ -92,6 +92,7 @@ public final class KitMojo extends AbstractSeriesMojo {
       kit.put(name, Files.readAllBytes(root().resolve(name)));
     }
     add(kit, root().resolve("docs"), "docs/");
+    kit.replaceAll((name, content) -> name.endsWith(".md") ? relink(content) : content);
     add(kit, root().resolve("patches"), "patches/");
     add(kit, programs.toPath(), "");
     if (materials.isDirectory()) {
@@ -124,6 +125,13 @@ public final class KitMojo extends AbstractSeriesMojo {
       }
       return version + " " + checksum;
     }
+  }
+
+  /** Returns {@code guide} with its links to the files of {@link #programs} as the kit has them. */
+  private byte[] relink(byte[] guide) {
+    String folder = OutputTree.slashed(root().relativize(programs.toPath())) + "/";
+    return new String(guide, StandardCharsets.UTF_8).replace("](" + folder, "](")
+      .replace("](../" + folder, "](../").getBytes(StandardCharsets.UTF_8);
   }
 
   private static void add(Map<String, byte[]> kit, Path from, String to) throws IOException {

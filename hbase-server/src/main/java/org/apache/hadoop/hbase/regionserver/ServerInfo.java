@@ -46,6 +46,10 @@ public final class ServerInfo implements ServerInfoMXBean {
   private static final class Registration {
     static final Object BEAN = MBeans.register("HBase", "Info", new ServerInfo());
 
+    static {
+      BuildInfoSource.register();
+    }
+
     private Registration() {
     }
   }
@@ -60,7 +64,10 @@ public final class ServerInfo implements ServerInfoMXBean {
   ServerInfo() {
   }
 
-  /** Publishes the bean, once per process, however many servers it has. Thread-safe. */
+  /**
+   * Publishes the bean and the gauge <code>build_info</code>, once per process, however many
+   * servers it has. Thread-safe.
+   */
   public static void register() {
     if (Registration.BEAN == null) {
       LOG.warn("Cannot register the version information in JMX");

@@ -25,6 +25,8 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.jar.Attributes;
 import java.util.jar.JarOutputStream;
 import java.util.jar.Manifest;
@@ -34,6 +36,10 @@ import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.testclassification.RegionServerTests;
 import org.apache.hadoop.hbase.testclassification.SmallTests;
 import org.apache.hadoop.hbase.util.VersionInfo;
+import org.apache.hadoop.metrics2.AbstractMetric;
+import org.apache.hadoop.metrics2.MetricsRecord;
+import org.apache.hadoop.metrics2.MetricsTag;
+import org.apache.hadoop.metrics2.impl.MetricsCollectorImpl;
 import org.junit.ClassRule;
 import org.junit.Rule;
 import org.junit.Test;
@@ -61,6 +67,27 @@ public class TestServerInfo {
       String origin = (String) beans.getAttribute(name, module + "Jar");
       assertTrue(origin, new File(origin).exists());
       assertEquals(ServerInfo.build(origin), beans.getAttribute(name, module + "Build"));
+    }
+  }
+
+  @Test
+  public void testBuildInfoHasTheVersionAsTag() {
+    MetricsCollectorImpl collector = new MetricsCollectorImpl();
+    new BuildInfoSource().getMetrics(collector, true);
+    assertEquals(1, collector.getRecords().size());
+    MetricsRecord record = collector.getRecords().get(0);
+    assertEquals("Build", record.name());
+    AbstractMetric metric = record.metrics().iterator().next();
+    assertEquals("Info", metric.name());
+    assertEquals(1, metric.value());
+    Map<String, String> tags = new TreeMap<>();
+    for (MetricsTag tag : record.tags()) {
+      tags.put(tag.name(), tag.value());
+    }
+    assertEquals(VersionInfo.getVersion(), tags.get("version"));
+    assertEquals(VersionInfo.getRevision(), tags.get("revision"));
+    for (String value : tags.values()) {
+      assertTrue("legal without escapes: " + value, value.matches("[^\"\\\\\n]+"));
     }
   }
 
