@@ -122,6 +122,9 @@ public final class CompositeBucketCacheSettings {
   /** ms between two probes of a disabled device, from 0 on; 0 for no probes. Default: 60000. */
   public static final String RETRY_INTERVAL = "retry.interval.ms";
 
+  /** ms for which all accesses may fail until a tier is disabled. Default: the common key's. */
+  public static final String ERRORS_TOLERATED = "ioengine.errors.tolerated.duration";
+
   private static final String EXTERNAL_KEY = "hbase.blockcache.use.external";
 
   private static final long MB = 1024 * 1024;
