@@ -240,10 +240,21 @@ public class TestArchive {
     assertEquals(dropin.output(), 1, run("check"));
     assertSays("bad   hbase.bucketcache.l1.size is 300; must be within the 256 MB of direct");
     memory("-Xmx256m");
-    Files.writeString(home.resolve("conf/hbase-env.sh"), "export HBASE_OFFHEAPSIZE=400\n",
+    Files.writeString(home.resolve("conf/hbase-env.sh"), "export HBASE_OFFHEAPSIZE=450\n",
       StandardOpenOption.APPEND);
     assertEquals(dropin.output(), 0, run("check"));
-    assertSays("direct 400 MB (-XX:MaxDirectMemorySize=400m)");
+    assertSays("direct 450 MB (-XX:MaxDirectMemorySize=450m)");
+  }
+
+  @Test
+  public void testMisspeltKeyIsNamedWithTheOneThatIsMeant() throws Exception {
+    site("hbase.bucketcache.composite.promotoin", "none");
+    String sentence = "hbase.bucketcache.composite.promotoin is none; no key has this name, so the "
+      + "value is ignored. Did you mean hbase.bucketcache.composite.promotion?";
+    assertEquals(dropin.output(), 1, run("check"));
+    assertSays("bad   " + sentence);
+    assertEquals(dropin.output(), 0, run("install"));
+    assertSays("note  " + sentence);
   }
 
   /** Has what dropin asks a server with answer with the beans that match. */

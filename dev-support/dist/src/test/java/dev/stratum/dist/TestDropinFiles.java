@@ -21,11 +21,14 @@ import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertNotEquals;
 import static org.junit.Assert.assertTrue;
+import static org.junit.Assume.assumeTrue;
 
+import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -42,6 +45,9 @@ public class TestDropinFiles {
 
   /** The programs that change something. */
   private static final List<String> CHANGING = List.of("cp", "ln", "mkdir", "mv", "rm", "sync");
+
+  /** The last record of a zip file: of no entries, in a directory of no bytes, with no comment. */
+  private static final String END_OF_ZIP = "PK\005\006" + "\0".repeat(18);
 
   /** In place of one that may wait for all that others write to the disk. */
   private static final String NO_SYNC = "exit 0";
@@ -70,10 +76,10 @@ public class TestDropinFiles {
     lib = Files.createDirectory(home.resolve("lib"));
     Files.createDirectory(home.resolve("conf"));
     for (String module : Dropin.MODULES) {
-      Files.writeString(jar(module), "stock " + module);
+      Files.writeString(jar(module), content("stock", module));
     }
-    Files.writeString(lib.resolve("hbase-server-" + BASE + "-tests.jar"), "tests");
-    Files.writeString(lib.resolve("hbase-http-" + BASE + ".jar"), "http");
+    Files.writeString(lib.resolve("hbase-server-" + BASE + "-tests.jar"), END_OF_ZIP);
+    Files.writeString(lib.resolve("hbase-http-" + BASE + ".jar"), END_OF_ZIP);
     before = Dropin.listing(lib);
   }
 
@@ -86,7 +92,7 @@ public class TestDropinFiles {
     StringBuilder sums = new StringBuilder();
     for (String module : Dropin.MODULES) {
       String jar = "jars/hbase-" + module + "-" + version + ".jar";
-      Files.writeString(folder.resolve(jar), version + " " + module);
+      Files.writeString(folder.resolve(jar), content(version, module));
       build.append("hbase-" + module + " " + version + " abc\n");
       sums.append(Dropin.sha256(folder.resolve(jar)) + "  " + jar + "\n");
     }
@@ -94,6 +100,10 @@ public class TestDropinFiles {
     Files.writeString(folder.resolve("SHA256SUMS"), sums);
     Files.writeString(folder.resolve("patches/base.sha256"), "");
     return folder;
+  }
+
+  private static String content(String version, String module) {
+    return version + " " + module + END_OF_ZIP;
   }
 
   private Path jar(String module) {
@@ -116,8 +126,8 @@ public class TestDropinFiles {
     Map<String, String> expected = new TreeMap<>(before);
     Map<String, String> actual = Dropin.listing(lib);
     for (String module : Dropin.MODULES) {
-      assertEquals(version + " " + module, Files.readString(jar(module)));
-      assertEquals("stock " + module, Files.readString(stock(module)));
+      assertEquals(content(version, module), Files.readString(jar(module)));
+      assertEquals(content("stock", module), Files.readString(stock(module)));
       for (Path file : List.of(jar(module), stock(module))) {
         expected.put(file.getFileName().toString(), actual.get(file.getFileName().toString()));
       }
@@ -153,7 +163,7 @@ public class TestDropinFiles {
     for (String module : Dropin.MODULES) {
       String content = Files.readString(jar(module));
       assertTrue(when + ": " + content,
-        content.equals("stock " + module) || content.equals(VERSION + " " + module));
+        content.equals(content("stock", module)) || content.equals(content(VERSION, module)));
       forks += content.startsWith("stock") ? "-" : "f";
     }
     assertTrue(when + ": " + forks, List.of("---", "f--", "ff-", "fff").contains(forks));
@@ -282,6 +292,10 @@ public class TestDropinFiles {
         "the build for that version");
       assertEquals(before, Dropin.listing(lib));
     }
+    // Java would fail with a stack trace.
+    assertRefused(dropin.run("check", home.toString()), "the settings in " + home.resolve("conf")
+      + " are not checked, as the classes of these jars do not fit together; correct the above");
+    assertFalse(dropin.output(), dropin.output().contains("what Java said"));
   }
 
   @Test
@@ -314,9 +328,9 @@ public class TestDropinFiles {
     Files.createSymbolicLink(lib.resolve("hbase-server.jar"), jar("server").getFileName());
     assertEquals(dropin.output(), 0, install());
     assertTrue(Files.isSymbolicLink(lib));
-    assertEquals(VERSION + " server", Files.readString(lib.resolve("hbase-server.jar")));
+    assertEquals(content(VERSION, "server"), Files.readString(lib.resolve("hbase-server.jar")));
     assertEquals(dropin.output(), 0, rollback());
-    assertEquals("stock server", Files.readString(lib.resolve("hbase-server.jar")));
+    assertEquals(content("stock", "server"), Files.readString(lib.resolve("hbase-server.jar")));
     Files.delete(lib.resolve("hbase-server.jar"));
     assertEquals(before, Dropin.listing(lib));
   }
@@ -329,7 +343,7 @@ public class TestDropinFiles {
     before = Dropin.listing(lib);
     assertEquals(dropin.output(), 0, install());
     assertFalse(Files.isSymbolicLink(jar("server")));
-    assertEquals("stock server", Files.readString(target));
+    assertEquals(content("stock", "server"), Files.readString(target));
     assertEquals(dropin.output(), 0, rollback());
     assertEquals(before, Dropin.listing(lib));
   }
@@ -365,7 +379,7 @@ public class TestDropinFiles {
   public void testHbaseInstalledAnewOverTheForkIsNotTouched() throws Exception {
     assertEquals(dropin.output(), 0, install());
     for (String module : Dropin.MODULES) {
-      Files.writeString(jar(module), "new " + module);
+      Files.writeString(jar(module), content("new", module));
     }
     Map<String, String> anew = Dropin.listing(lib);
     assertRefused(install(), "neither the original", "remove " + stock("common"));
@@ -375,7 +389,7 @@ public class TestDropinFiles {
       Files.delete(stock(module));
     }
     assertEquals(dropin.output(), 0, install());
-    assertEquals("new server", Files.readString(stock("server")));
+    assertEquals(content("new", "server"), Files.readString(stock("server")));
   }
 
   @Test
@@ -393,6 +407,78 @@ public class TestDropinFiles {
     Files.writeString(lock.resolve("pid"), String.valueOf(ProcessHandle.current().pid()));
     assertRefused(install(), "process " + ProcessHandle.current().pid() + " works on " + lib);
     assertTrue(Files.exists(lock));
+  }
+
+  private void assertTakenOver(long holder, String pid) throws Exception {
+    Path lock = Files.createDirectory(lib.resolve(".dropin.lock"));
+    Files.writeString(lock.resolve("pid"), pid);
+    assertEquals(dropin.output(), 0, install());
+    assertTrue(dropin.output(), dropin.output()
+      .contains("process " + holder + ", which locked " + lib + ", has ended: its lock is taken"));
+    assertInstalled(VERSION);
+    assertEquals(dropin.output(), 0, rollback());
+  }
+
+  @Test
+  public void testLockOfADeadProcessIsTakenOver() throws Exception {
+    Process dead = new ProcessBuilder("true").start();
+    dead.waitFor();
+    assertTakenOver(dead.pid(), dead.pid() + "\n");
+  }
+
+  @Test
+  public void testLockOfAnEarlierProcessWithTheNumberOfAnotherIsTakenOver() throws Exception {
+    assumeTrue(Files.exists(Path.of("/proc/self/stat")));
+    long pid = ProcessHandle.current().pid();
+    assertTakenOver(pid, pid + " 1\n");
+  }
+
+  @Test
+  public void testLockOfAZombieIsTakenOver() throws Exception {
+    assumeTrue(Files.exists(Path.of("/proc/self/stat")));
+    // The process that replaces the shell does not wait for the shell's child.
+    Process parent =
+      new ProcessBuilder("sh", "-c", "true & echo $!; exec sleep 600").start();
+    try (BufferedReader out = parent.inputReader()) {
+      long zombie = Long.parseLong(out.readLine());
+      while (!Files.readString(Path.of("/proc/" + zombie + "/stat")).contains(") Z ")) {
+        Thread.sleep(10);
+      }
+      assertTakenOver(zombie, zombie + "\n");
+    } finally {
+      parent.destroyForcibly();
+    }
+  }
+
+  @Test
+  public void testLockHasTheStartTimeOfItsProcess() throws Exception {
+    assumeTrue(Files.exists(Path.of("/proc/self/stat")));
+    String seen = tools.resolve("seen").toString();
+    Dropin.tool(tools, "ln", "cat \"" + lib + "/.dropin.lock/pid\" > \"" + seen + "\"",
+      "sed 's/^.*) //' /proc/$PPID/stat | cut -d ' ' -f 20 >> \"" + seen + "\"", "exit 1");
+    assertEquals(dropin.output(), 0, install());
+    String[] words = Files.readString(Path.of(seen)).trim().split("\\s+");
+    assertEquals(3, words.length);
+    assertEquals(words[2], words[1]);
+  }
+
+  private void truncate(Path jar) throws IOException {
+    byte[] content = Files.readAllBytes(jar);
+    Files.write(jar, Arrays.copyOf(content, content.length / 4));
+  }
+
+  @Test
+  public void testTruncatedJarIsRefused() throws Exception {
+    truncate(jar("client"));
+    Files.createDirectory(lib.resolve("client-facing-thirdparty"));
+    Path other = lib.resolve("client-facing-thirdparty/slf4j.jar");
+    Files.write(other, new byte[0]);
+    before = Dropin.listing(lib);
+    assertRefused(dropin.run("check", home.toString()), "bad   " + jar("client")
+      + " is truncated, or is not a jar; put the file of the original HBase in its place.",
+      "bad   " + other + " is truncated", "are not checked");
+    assertRefused(install(), jar("client") + " is truncated");
+    assertEquals(before, Dropin.listing(lib));
   }
 
   @Test
@@ -433,6 +519,19 @@ public class TestDropinFiles {
     dropin.with("JAVA_HOME", java.getParent().toString());
     assertEquals(dropin.output(), 0, dropin.run("check", home.toString()));
     assertTrue(dropin.output(), dropin.output().contains("one part + another part."));
+  }
+
+  @Test
+  public void testMisspeltKeyFailsTheCheckAndNotTheInstall() throws Exception {
+    Path java = folder.newFolder("jdk", "bin").toPath();
+    Dropin.tool(java, "java", "if [ \"$1\" = -version ]; then",
+      "echo 'openjdk version \"17.0.1\"' >&2; else",
+      "echo 'memory some'; echo 'misspelt a.kye is 1. Did you mean a.key?'; fi");
+    dropin.with("JAVA_HOME", java.getParent().toString());
+    assertRefused(dropin.run("check", home.toString()),
+      "bad   a.kye is 1. Did you mean a.key?", "1 of these would have to be corrected");
+    assertEquals(dropin.output(), 0, dropin.run("install", home.toString()));
+    assertTrue(dropin.output(), dropin.output().contains("note  a.kye is 1. Did you mean a.key?"));
   }
 
   @Test

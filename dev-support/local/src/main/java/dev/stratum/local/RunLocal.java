@@ -130,9 +130,15 @@ final class RunLocal implements Callable<Integer> {
     // Before the first logger is made.
     System.setProperty("stratum.local.logs", logs.toString());
     LogManager.getLogManager().reset();
+    OutOfMemoryReport memory = new OutOfMemoryReport(System.err, logs.resolve("run.log"),
+      Runtime.getRuntime().maxMemory() >> 20, directMemoryMb());
+    memory.install();
     try (RunLock lock = RunLock.acquire(folder)) {
       run();
       return 0;
+    } catch (OutOfMemoryError e) {
+      memory.report(e);
+      return failed("The servers ended.", e, logs);
     } catch (RunLocalException e) {
       return failed(e.getMessage(), e, logs);
     } catch (Exception e) {
@@ -153,7 +159,7 @@ final class RunLocal implements Callable<Integer> {
     }
   }
 
-  private int failed(String sentence, Exception e, Path logs) {
+  private int failed(String sentence, Throwable e, Path logs) {
     if (stopping) {
       // What fails after Ctrl-C fails because of it.
       return FAILED;

@@ -110,6 +110,18 @@ public class TestRunLocal {
   }
 
   @Test
+  public void testServerThatRunsOutOfMemorySaysCauseKeyAndLog() throws Exception {
+    // 800 MB for each writer thread's queue.
+    start("--once", "-Dhbase.bucketcache.l2.writer.queuelength=200000000");
+    assertEquals(RunLocal.FAILED, awaitEnd());
+    assertTrue(output(), output().contains(
+      "run-local: A server has run out of memory: Java heap space. -Xmx is 768 MB;"));
+    assertTrue(output(), output().contains("hbase.bucketcache.l2.size"));
+    assertTrue(output(),
+      output().contains("run-local: the log is " + folder.resolve("logs/run.log")));
+  }
+
+  @Test
   public void testPortInUseEndsTheRunWithASentence() throws Exception {
     try (ServerSocket taken = new ServerSocket(zooKeeperPort)) {
       start("--once");

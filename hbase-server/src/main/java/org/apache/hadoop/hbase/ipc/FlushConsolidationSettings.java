@@ -29,6 +29,9 @@ public final class FlushConsolidationSettings {
   /** Whether the responses of a connection that are ready together are sent with one write. */
   public static final String ENABLED_KEY = "hbase.server.netty.flush.consolidation.enabled";
 
+  /** Whether a client consolidates its requests; a server is also a client. */
+  public static final String CLIENT_ENABLED_KEY = RequestConsolidation.ENABLED_KEY;
+
   private final boolean enabled;
 
   private FlushConsolidationSettings(boolean enabled) {

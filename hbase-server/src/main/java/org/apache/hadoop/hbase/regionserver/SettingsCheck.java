@@ -27,7 +27,9 @@ import java.util.Set;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HBaseConfiguration;
 import org.apache.hadoop.hbase.io.ByteBuffAllocator;
+import org.apache.hadoop.hbase.io.SizeClassByteBuffAllocator;
 import org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCacheSettings;
+import org.apache.hadoop.hbase.io.hfile.composite.DeviceTierEngine;
 import org.apache.hadoop.hbase.io.hfile.prefetch.PrefetchLimit;
 import org.apache.hadoop.hbase.io.hfile.prefetch.PrefetchSettings;
 import org.apache.hadoop.hbase.io.util.MemorySizeUtil;
@@ -38,6 +40,8 @@ import org.apache.hadoop.hbase.regionserver.wal.AsyncWalSettings;
 import org.apache.hadoop.hbase.regionserver.wal.SyncsInFlightSettings;
 import org.apache.hadoop.hbase.util.DirectMemoryUtils;
 import org.apache.yetus.audience.InterfaceAudience;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Reports, before a RegionServer starts, which of its settings would prevent the start or would be
@@ -48,12 +52,14 @@ import org.apache.yetus.audience.InterfaceAudience;
  * </pre>
  *
  * A line that begins with <code>refused</code> is an invalid setting, one that begins with
- * <code>warning</code> is about settings with which the server starts. Must be run as the server's
- * user, with the server's memory options: the validity of settings depends on both. The exit code
- * is 0 if no setting is refused, 1 otherwise.
+ * <code>misspelt</code> is a key that no code reads, and one that begins with <code>warning</code>
+ * is about settings with which the server starts. Must be run as the server's user, with the
+ * server's memory options: the validity of settings depends on both. The exit code is 0 if no
+ * setting is refused, 1 otherwise.
  */
 @InterfaceAudience.Private
 public final class SettingsCheck {
+  private static final Logger LOG = LoggerFactory.getLogger(SettingsCheck.class);
   private static final long MB = 1 << 20;
 
   /** Reads settings, and throws an exception with a message for the operator if one is invalid. */
@@ -86,6 +92,7 @@ public final class SettingsCheck {
     System.out.println("memory heap " + Runtime.getRuntime().maxMemory() / MB + " MB, direct "
       + DirectMemoryUtils.getDirectMemorySize() / MB + " MB");
     refused.forEach(message -> System.out.println("refused " + message));
+    misspelt(conf).forEach(sentence -> System.out.println("misspelt " + sentence));
     warnings(conf).forEach(sentence -> System.out.println("warning " + sentence));
     System.exit(refused.isEmpty() ? 0 : 1);
   }
@@ -93,6 +100,24 @@ public final class SettingsCheck {
   /** Returns the classes whose settings are checked. */
   static Set<Class<?>> classes() {
     return CHECKS.keySet();
+  }
+
+  /** Returns the classes whose constants are the keys of the fork. */
+  static Set<Class<?>> keyClasses() {
+    Set<Class<?>> classes = new LinkedHashSet<>(CHECKS.keySet());
+    classes.add(SizeClassByteBuffAllocator.class);
+    classes.addAll(DeviceTierEngine.settingsClasses());
+    return classes;
+  }
+
+  /** Logs a warning for each key that an operator has misspelt. */
+  public static void logMisspelt(Configuration conf) {
+    misspelt(conf).forEach(LOG::warn);
+  }
+
+  /** Returns one sentence per key that an operator has set and that no code reads. */
+  static List<String> misspelt(Configuration conf) {
+    return new MisspeltKeys(keyClasses()).in(conf);
   }
 
   /** Returns one message per group of invalid settings, empty if all are valid. */

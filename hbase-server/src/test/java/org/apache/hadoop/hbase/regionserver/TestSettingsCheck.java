@@ -42,6 +42,7 @@ import org.apache.hadoop.hbase.HBaseConfiguration;
 import org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCacheSettings;
 import org.apache.hadoop.hbase.testclassification.RegionServerTests;
 import org.apache.hadoop.hbase.testclassification.SmallTests;
+import org.apache.hadoop.hbase.util.DirectMemoryUtils;
 import org.junit.ClassRule;
 import org.junit.Rule;
 import org.junit.Test;
@@ -166,32 +167,38 @@ public class TestSettingsCheck {
   @Test
   public void testATierLargerThanDirectMemoryIsRefused() {
     conf.set("hbase.bucketcache.composite.enabled", "true");
-    conf.set("hbase.bucketcache.l1.size", "100000000");
+    String size = String.valueOf((DirectMemoryUtils.getDirectMemorySize() >> 20) + 1);
+    conf.set("hbase.bucketcache.l1.size", size);
     conf.set("hbase.bucketcache.l2.ioengine", "offheap");
     conf.set("hbase.bucketcache.l2.size", "100");
     List<String> refused = SettingsCheck.refused(conf);
     assertEquals(refused.toString(), 1, refused.size());
     assertTrue(refused.get(0),
-      refused.get(0).startsWith("hbase.bucketcache.l1.size is 100000000; "));
-    assertTrue(refused.get(0), refused.get(0).endsWith("raise -XX:MaxDirectMemorySize."));
+      refused.get(0).startsWith("hbase.bucketcache.l1.size is " + size + "; "));
+    assertTrue(refused.get(0), refused.get(0).contains("raise -XX:MaxDirectMemorySize to "));
   }
 
   @Test
-  public void testDirectMemoryThatMayBecomeTooLittleIsAWarning() {
-    conf.set("hbase.bucketcache.l1.size", "32");
+  public void testDirectMemoryForAllComponentsIsRequired() {
+    long limit = DirectMemoryUtils.getDirectMemorySize() >> 20;
+    conf.setLong("hbase.bucketcache.l1.size", limit - 8);
     conf.set("hbase.bucketcache.l2.ioengine", "mmap:" + folder.getRoot() + "/l2");
     conf.set("hbase.bucketcache.l2.size", "64");
-    conf.set("hbase.server.allocator.max.buffer.count", "100000000");
-    assertEquals("no tiers in use", Collections.emptyList(), SettingsCheck.warnings(conf));
+    conf.set("hbase.server.allocator.max.buffer.count", "16");
+    conf.set("hbase.server.allocator.buffer.size", "1048576");
+    conf.set("hbase.regionserver.offheap.global.memstore.size", "7");
+    assertEquals("no tiers in use", Collections.emptyList(), SettingsCheck.refused(conf));
     conf.set("hbase.bucketcache.composite.enabled", "true");
-    assertEquals(Collections.emptyList(), SettingsCheck.refused(conf));
-    List<String> warnings = SettingsCheck.warnings(conf);
-    assertEquals(warnings.toString(), 1, warnings.size());
-    assertTrue(warnings.get(0), warnings.get(0).startsWith("hbase.bucketcache.l1.size=32 (32 MB)"));
-    assertTrue(warnings.get(0),
-      warnings.get(0).contains("hbase.server.allocator.max.buffer.count=100000000 "));
-    conf.set("hbase.server.allocator.max.buffer.count", "10");
+    assertEquals(Collections.singletonList("hbase.bucketcache.l1.size is " + (limit - 8)
+      + "; must be within the " + limit + " MB of direct memory of this process, and "
+      + "hbase.bucketcache.l1.size=" + (limit - 8) + " (" + (limit - 8) + " MB) + "
+      + "hbase.regionserver.offheap.global.memstore.size=7 (7 MB) + "
+      + "hbase.server.allocator.max.buffer.count=16 of hbase.server.allocator.buffer.size=1048576"
+      + " (16 MB) make " + (limit + 15) + " MB. Lower one of them, or raise "
+      + "-XX:MaxDirectMemorySize to " + (limit + 15) + "m or more."), SettingsCheck.refused(conf));
     assertEquals(Collections.emptyList(), SettingsCheck.warnings(conf));
+    conf.set("hbase.server.allocator.max.buffer.count", "1");
+    assertEquals(Collections.emptyList(), SettingsCheck.refused(conf));
   }
 
   @Test

@@ -26,6 +26,7 @@ import java.util.concurrent.atomic.LongAdder;
 import org.apache.hadoop.hbase.HBaseIOException;
 import org.apache.hadoop.hbase.io.hfile.Cacheable;
 import org.apache.hadoop.hbase.io.hfile.HFileBlock;
+import org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCacheSettings;
 import org.apache.hadoop.hbase.io.hfile.composite.TierSettings;
 import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
@@ -70,7 +71,7 @@ final class DeviceAccess {
     this.checksums =
       settings.isChecksumEnabled() && tier.ioEngine instanceof PersistentIOEngine;
     this.health = new DeviceHealth(settings.getConfiguration().getInt(
-      "hbase.bucketcache.ioengine.errors.tolerated.duration",
+      CompositeBucketCacheSettings.COMMON_PREFIX + CompositeBucketCacheSettings.ERRORS_TOLERATED,
       BucketCache.DEFAULT_ERROR_TOLERATION_DURATION), System::nanoTime);
     this.prober = new DeviceProber(tier, this, health, settings.getRetryIntervalMs());
   }

@@ -122,6 +122,9 @@ public final class CompositeBucketCacheSettings {
   /** ms between two probes of a disabled device, from 0 on; 0 for no probes. Default: 60000. */
   public static final String RETRY_INTERVAL = "retry.interval.ms";
 
+  /** ms for which all accesses may fail until a tier is disabled. Default: the common key's. */
+  public static final String ERRORS_TOLERATED = "ioengine.errors.tolerated.duration";
+
   private static final String EXTERNAL_KEY = "hbase.blockcache.use.external";
 
   private static final long MB = 1024 * 1024;
@@ -130,8 +133,7 @@ public final class CompositeBucketCacheSettings {
   private final TierSettings second;
   private final double promotedShare;
   private final long metaIdleMs;
-  /** Null if there is none. */
-  private final String warning;
+  private final List<String> warnings;
   private final boolean secondMissOnly;
 
   private CompositeBucketCacheSettings(Configuration conf) {
@@ -160,7 +162,8 @@ public final class CompositeBucketCacheSettings {
     metaIdleMs = metaIdleMs(conf);
     secondMissOnly = isSecondMissOnly(conf);
     checkPaths();
-    warning = checkDirectMemory(conf);
+    warnings = warnings(DiskSpaceDemand.check(reader, first, second), checkDirectMemory(conf));
+    warnings.forEach(LOG::warn);
     for (String key : new String[] { HConstants.BUCKET_CACHE_IOENGINE_KEY,
       HConstants.BUCKET_CACHE_SIZE_KEY, HConstants.BUCKET_CACHE_PERSISTENT_PATH_KEY }) {
       if (reader.text(key) != null) {
@@ -217,14 +220,20 @@ public final class CompositeBucketCacheSettings {
    *         not to be used
    */
   public static List<String> warnings(Configuration conf) {
-    String found;
     try {
-      found = isEnabled(conf) ? of(conf).warning : null;
+      return isEnabled(conf) ? of(conf).warnings : Collections.emptyList();
     } catch (IllegalArgumentException e) {
-      // A refusal is reported by who calls of().
+      // The caller of of() reports that they are rejected.
       return Collections.emptyList();
     }
-    return found == null ? Collections.emptyList() : Collections.singletonList(found);
+  }
+
+  private static List<String> warnings(List<String> some, String another) {
+    List<String> all = new ArrayList<>(some);
+    if (another != null) {
+      all.add(another);
+    }
+    return Collections.unmodifiableList(all);
   }
 
   public TierSettings first() {
@@ -338,64 +347,44 @@ public final class CompositeBucketCacheSettings {
   }
 
   /**
-   * Compares the direct memory of all components with the limit of the process. What the start
-   * allocates must fit. The rest is allocated on demand, and a server may run for long without
-   * needing all of it, so a sum beyond the limit is a warning.
-   * @return the warning, null if there is none
+   * Compares the direct memory of all components with the limit of the process. A component that
+   * allocates on demand counts with its maximum, so that a server does not fail under load.
+   * @return the warning if only what is reserved for others does not fit, null if there is none
    */
   private String checkDirectMemory(Configuration conf) {
     SettingsReader reader = SettingsReader.of(conf);
-    long limit = DirectMemoryUtils.getDirectMemorySize();
-    long wanted = 0;
     DirectMemoryDemand demand = new DirectMemoryDemand();
     for (TierSettings tier : new TierSettings[] { first, second }) {
-      if (!tier.isDirect()) {
-        continue;
+      if (tier.isDirect()) {
+        demand.add(tier.sizeKey(), reader.text(tier.sizeKey()), tier.getCapacity());
       }
-      String value = reader.text(tier.sizeKey());
-      wanted += tier.getCapacity();
-      if (wanted > limit) {
-        String both = tier == first
-          ? ""
-          : ", and with " + first.sizeKey() + "=" + reader.text(first.sizeKey()) + " it makes "
-            + mb(wanted) + " MB";
-        throw SettingsReader.rejected(tier.sizeKey(), value,
-          "within the " + mb(limit) + " MB of direct memory of this process" + both,
-          "Lower it, or raise -XX:MaxDirectMemorySize");
-      }
-      demand.addAtStart(tier.sizeKey(), value, tier.getCapacity());
     }
     if (second.getDeviceTier() != null) {
       second.getDeviceTier().addDirectMemory(demand, conf);
     }
-    demand.checkStart(limit);
     try {
       addOthers(demand, conf);
     } catch (RuntimeException e) {
       // The memstore and the RPC server report bad values of their keys themselves.
       LOG.debug("Settings of the memstore or of the RPC buffer pool cannot be read", e);
     }
-    String exceeded = demand.warning(limit);
-    if (exceeded != null) {
-      LOG.warn(exceeded);
+    long limit = DirectMemoryUtils.getDirectMemorySize();
+    if (first.isDirect() || second.isDirect() || second.getDeviceTier() != null) {
+      demand.check(limit);
     }
-    return exceeded;
+    return demand.warning(limit);
   }
 
   private static void addOthers(DirectMemoryDemand demand, Configuration conf) {
     long memstoreMb = Math.max(0, conf.getLong(MemorySizeUtil.OFFHEAP_MEMSTORE_SIZE_KEY, 0));
-    demand.addLater(MemorySizeUtil.OFFHEAP_MEMSTORE_SIZE_KEY + "=" + memstoreMb, memstoreMb * MB);
+    demand.add(MemorySizeUtil.OFFHEAP_MEMSTORE_SIZE_KEY, memstoreMb, memstoreMb * MB);
     if (conf.getBoolean(ByteBuffAllocator.ALLOCATOR_POOL_ENABLED_KEY, true)) {
       // As the server's own; without a buffer yet.
       ByteBuffAllocator pool = ByteBuffAllocator.create(conf, true);
       int count = pool.getTotalBufferCount();
-      demand.addLater(ByteBuffAllocator.MAX_BUFFER_COUNT_KEY + "=" + count + " of "
+      demand.add(ByteBuffAllocator.MAX_BUFFER_COUNT_KEY + "=" + count + " of "
         + ByteBuffAllocator.BUFFER_SIZE_KEY + "=" + pool.getBufferSize(),
         (long) count * pool.getBufferSize());
     }
-  }
-
-  private static long mb(long bytes) {
-    return bytes / MB;
   }
 }

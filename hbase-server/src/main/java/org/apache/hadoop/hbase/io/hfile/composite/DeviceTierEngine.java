@@ -79,6 +79,16 @@ public interface DeviceTierEngine {
     return null;
   }
 
+  /** Returns the class with the constants of the engine's keys. */
+  Class<?> settingsClass();
+
+  /** Returns the classes with the constants of the keys of the engines in this build. */
+  static List<Class<?>> settingsClasses() {
+    List<Class<?>> classes = new ArrayList<>();
+    Known.ENGINES.forEach(engine -> classes.add(engine.settingsClass()));
+    return classes;
+  }
+
   /** Returns the prefixes of the engines in this build. */
   static List<String> prefixes() {
     List<String> prefixes = new ArrayList<>();

@@ -30,36 +30,43 @@ import org.apache.yetus.audience.InterfaceAudience;
 public final class DirectMemoryDemand {
   private static final long MB = 1 << 20;
 
-  private final List<String> atStart = new ArrayList<>();
+  private final List<String> required = new ArrayList<>();
   private final List<String> all = new ArrayList<>();
   private String firstKey;
   private Object firstValue;
-  private long bytesAtStart;
+  private long bytesRequired;
   private long bytes;
 
   /**
-   * Adds a component that allocates all of its memory while the server starts.
-   * @param key   determines the memory
-   * @param value of the key
-   * @param bytes 0 or more
+   * Adds a component that a key determines.
+   * @param bytes the component's maximum, 0 or more; a component with 0 is left out
    */
-  public void addAtStart(String key, Object value, long bytes) {
-    if (atStart.isEmpty()) {
+  public void add(String key, Object value, long bytes) {
+    if (firstKey == null) {
       firstKey = key;
       firstValue = value;
     }
-    String what = key + "=" + value;
-    atStart.add(part(what, bytes));
-    bytesAtStart += bytes;
-    addLater(what, bytes);
+    add(key + "=" + value, bytes);
   }
 
   /**
-   * Adds a component that allocates memory on demand.
+   * Adds a component.
    * @param what  its name, with key and value if it has them
    * @param bytes its maximum, 0 or more; a component with 0 is left out
    */
-  public void addLater(String what, long bytes) {
+  public void add(String what, long bytes) {
+    if (bytes > 0) {
+      required.add(part(what, bytes));
+      bytesRequired += bytes;
+      addReserve(what, bytes);
+    }
+  }
+
+  /**
+   * Adds memory that a component leaves to others. A server starts without it.
+   * @param bytes 0 or more
+   */
+  public void addReserve(String what, long bytes) {
     if (bytes > 0) {
       all.add(part(what, bytes));
       this.bytes += bytes;
@@ -76,22 +83,23 @@ public final class DirectMemoryDemand {
   }
 
   /**
-   * Checks that what the start allocates is within the limit.
+   * Checks that all components without the reserves are within the limit.
    * @param limit direct memory of the process, in bytes
-   * @throws IllegalArgumentException if it is not; its message has the first key, and all
+   * @throws IllegalArgumentException if they are not; its message has the first key, and all
    *                                  components
    */
-  void checkStart(long limit) {
-    if (bytesAtStart > limit) {
+  void check(long limit) {
+    if (bytesRequired > limit) {
       throw SettingsReader.rejected(firstKey, firstValue,
         "within the " + limit / MB + " MB of direct memory of this process, and "
-          + String.join(" + ", atStart) + " make " + mb(bytesAtStart) + " MB at the start",
-        "Lower one of them, or raise -XX:MaxDirectMemorySize");
+          + String.join(" + ", required) + " make " + mb(bytesRequired) + " MB",
+        "Lower one of them, or raise -XX:MaxDirectMemorySize to " + mb(bytesRequired)
+          + "m or more");
     }
   }
 
   /**
-   * Returns the sentence that warns if the sum of all components exceeds the limit.
+   * Returns the sentence that warns if the sum with all reserves exceeds the limit.
    * @param limit direct memory of the process, in bytes
    * @return null if it does not
    */

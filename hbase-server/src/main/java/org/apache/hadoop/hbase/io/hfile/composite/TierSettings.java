@@ -191,6 +191,7 @@ public final class TierSettings {
           + BlockCacheFactory.BLOCKCACHE_BLOCKSIZE_KEY,
         "Lower it below 32 TB, or raise " + BlockCacheFactory.BLOCKCACHE_BLOCKSIZE_KEY);
     }
+    BucketMapHeap.check(sizeKey(), value, capacity, conf);
     int count = bucketSizes == null ? DEFAULT_BUCKET_SIZE_COUNT : bucketSizes.length;
     long bucket = MIN_ITEMS_IN_BUCKET * (long) (bucketSizes == null
       ? DEFAULT_MAX_BUCKET_SIZE

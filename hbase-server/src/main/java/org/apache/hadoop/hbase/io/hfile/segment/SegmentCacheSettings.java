@@ -191,13 +191,13 @@ public final class SegmentCacheSettings implements DeviceTierEngine.Settings {
 
   @Override
   public void addDirectMemory(DirectMemoryDemand demand, Configuration conf) {
-    demand.addAtStart(BUFFERS_KEY, store.bufferCount(),
+    demand.add(BUFFERS_KEY, store.bufferCount(),
       (long) store.bufferCount() * store.segmentSize());
-    demand.addLater("index at " + EXPECTED_BLOCK_KB_KEY + "=" + expectedBlockKb(conf),
+    demand.add("index at " + EXPECTED_BLOCK_KB_KEY + "=" + expectedBlockKb(conf),
       maxIndexBytes());
-    demand.addLater("joined reads",
+    demand.add("joined reads",
       (long) SegmentReader.MAX_JOINED_READS * SegmentReader.MAX_JOINED_BYTES);
-    demand.addLater("reserve of the index for others", PagePool.reserveBytes());
+    demand.addReserve("reserve of the index for others", PagePool.reserveBytes());
   }
 
   /**

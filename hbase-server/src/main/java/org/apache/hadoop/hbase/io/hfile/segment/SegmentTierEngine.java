@@ -33,6 +33,11 @@ public final class SegmentTierEngine implements DeviceTierEngine {
   }
 
   @Override
+  public Class<?> settingsClass() {
+    return SegmentCacheSettings.class;
+  }
+
+  @Override
   public SegmentCacheSettings check(String ioEngine, String sizeKey, long capacity,
     String persistentPath, Configuration conf) {
     return SegmentCacheSettings.of(ioEngine, sizeKey, capacity, persistentPath, conf);

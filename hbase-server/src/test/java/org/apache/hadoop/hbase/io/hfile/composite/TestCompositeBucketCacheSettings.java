@@ -328,10 +328,10 @@ public class TestCompositeBucketCacheSettings {
     long limit = DirectMemoryUtils.getDirectMemorySize() >> 20;
     assertRefused("hbase.bucketcache.l1.size", String.valueOf(limit + 1),
       "-XX:MaxDirectMemorySize");
-    conf.set("hbase.bucketcache.l1.size", String.valueOf(limit / 2 + 1));
     conf.set("hbase.bucketcache.l2.ioengine", "offheap");
-    assertRefused("hbase.bucketcache.l2.size", String.valueOf(limit / 2 + 1),
-      "hbase.bucketcache.l1.size");
+    conf.set("hbase.bucketcache.l2.size", String.valueOf(limit / 2 + 1));
+    assertRefused("hbase.bucketcache.l1.size", String.valueOf(limit / 2 + 1),
+      "hbase.bucketcache.l2.size=" + (limit / 2 + 1));
   }
 
   @Test

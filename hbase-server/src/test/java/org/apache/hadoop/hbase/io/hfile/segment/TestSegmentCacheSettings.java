@@ -177,55 +177,68 @@ public class TestSegmentCacheSettings {
     // 48 MB at 24 bytes a block, and 2 MB.
     assertEquals(50L * PagePool.SLAB_BYTES, settings().maxIndexBytes());
     conf.set(SegmentCacheSettings.EXPECTED_BLOCK_KB_KEY, "1");
-    assertEquals((24L * 64 + 2) * PagePool.SLAB_BYTES, settings().maxIndexBytes());
+    // More than the direct memory of this process.
+    assertEquals((24L * 64 + 2) * PagePool.SLAB_BYTES,
+      SegmentCacheSettings.of(conf.get(ENGINE), SIZE, 65536L << 20, null, conf).maxIndexBytes());
     conf.set(SegmentCacheSettings.EXPECTED_BLOCK_KB_KEY, "16383");
     assertEquals(4096, settings().expectedBlocks());
     assertEquals(min, settings().maxIndexBytes());
   }
 
   @Test
-  public void testL1AndBuffersLargerThanDirectMemoryAreRefused() {
-    long limit = DirectMemoryUtils.getDirectMemorySize() >> 20;
-    conf.set("hbase.bucketcache.l1.size", String.valueOf(limit - 10));
-    conf.set(SegmentCacheSettings.BUFFERS_KEY, "10");
-    settings();
-    conf.set(SegmentCacheSettings.BUFFERS_KEY, "11");
-    assertRefused("hbase.bucketcache.l1.size", String.valueOf(limit - 10),
-      SegmentCacheSettings.BUFFERS_KEY + "=11 (11 MB) make " + (limit + 1) + " MB at the start");
-    assertEquals("what is refused is no warning", 0,
-      CompositeBucketCacheSettings.warnings(conf).size());
-  }
-
-  @Test
-  public void testDirectMemoryThatMayBecomeTooLittleIsAWarning() {
+  public void testDirectMemoryIsRequiredForEachComponent() {
     assertEquals(0, CompositeBucketCacheSettings.warnings(conf).size());
     long mb = 1 << 20;
     long limit = DirectMemoryUtils.getDirectMemorySize();
     conf.set(SegmentCacheSettings.BUFFERS_KEY, "5");
     conf.set("hbase.regionserver.offheap.global.memstore.size", "7");
-    long others = (5 + 7 + 2) * mb + settings().maxIndexBytes() + PagePool.reserveBytes();
-    long l1 = (limit - others) / mb - 1;
+    // Joined reads take 2 MB.
+    long required = (5 + 7 + 2) * mb + settings().maxIndexBytes();
+    long l1 = (limit - required) / mb - 1;
     conf.set("hbase.bucketcache.l1.size", String.valueOf(l1));
     conf.setInt(ByteBuffAllocator.MAX_BUFFER_COUNT_KEY, 1);
-    int pool = (int) (limit - others - l1 * mb);
+    int pool = (int) (limit - required - l1 * mb);
     conf.setInt(ByteBuffAllocator.BUFFER_SIZE_KEY, pool);
-    assertEquals(0, CompositeBucketCacheSettings.warnings(conf).size());
+    assertReserveIsAWarning(limit);
     conf.setInt(ByteBuffAllocator.BUFFER_SIZE_KEY, pool + 1);
+    assertRefused("hbase.bucketcache.l1.size", String.valueOf(l1),
+      "within the " + limit / mb + " MB of direct memory of this process, and "
+        + "hbase.bucketcache.l1.size=" + l1 + " (" + l1 + " MB) + "
+        + SegmentCacheSettings.BUFFERS_KEY + "=5 (5 MB) + index at "
+        + SegmentCacheSettings.EXPECTED_BLOCK_KB_KEY + "=32 (5 MB) + joined reads (2 MB) + "
+        + "hbase.regionserver.offheap.global.memstore.size=7 (7 MB) + "
+        + ByteBuffAllocator.MAX_BUFFER_COUNT_KEY + "=1 of " + ByteBuffAllocator.BUFFER_SIZE_KEY
+        + "=" + (pool + 1) + " (2 MB) make " + (limit / mb + 1) + " MB. Lower one of them, or "
+        + "raise -XX:MaxDirectMemorySize to " + (limit / mb + 1) + "m or more.");
+    assertEquals("what is refused is no warning", 0,
+      CompositeBucketCacheSettings.warnings(conf).size());
+    conf.setBoolean(ByteBuffAllocator.ALLOCATOR_POOL_ENABLED_KEY, false);
+    settings();
+  }
+
+  /** The index can grow less if others need the memory. */
+  private void assertReserveIsAWarning(long limit) {
+    long need = limit + PagePool.reserveBytes() >> 20;
     List<String> warnings = CompositeBucketCacheSettings.warnings(conf);
     assertEquals(warnings.toString(), 1, warnings.size());
-    for (String part : new String[] { "hbase.bucketcache.l1.size=" + l1 + " (" + l1 + " MB)",
-      SegmentCacheSettings.BUFFERS_KEY + "=5 (5 MB)",
-      SegmentCacheSettings.EXPECTED_BLOCK_KB_KEY + "=32 (5 MB)", "joined reads (2 MB)",
-      "hbase.regionserver.offheap.global.memstore.size=7 (7 MB)",
-      ByteBuffAllocator.MAX_BUFFER_COUNT_KEY + "=1 of " + ByteBuffAllocator.BUFFER_SIZE_KEY + "="
-        + (pool + 1) + " (2 MB)",
-      "may come to " + (limit / mb + 1) + " MB", "exceeds the " + limit / mb + " MB",
-      "raise -XX:MaxDirectMemorySize to " + (limit / mb + 1) + "m" }) {
-      assertTrue(part + " in " + warnings, warnings.get(0).contains(part));
-    }
-    assertTrue(warnings.get(0).endsWith("."));
-    conf.setBoolean(ByteBuffAllocator.ALLOCATOR_POOL_ENABLED_KEY, false);
-    assertEquals(0, CompositeBucketCacheSettings.warnings(conf).size());
+    assertTrue(warnings.get(0), warnings.get(0).contains("reserve of the index for others ("));
+    assertTrue(warnings.get(0), warnings.get(0).contains("may come to " + need + " MB"));
+    assertTrue(warnings.get(0),
+      warnings.get(0).contains("raise -XX:MaxDirectMemorySize to " + need + "m"));
+  }
+
+  @Test
+  public void testPathsLargerThanTheirFileSystemAreAWarning() {
+    long total = folder.getRoot().getTotalSpace() >> 20;
+    conf.unset(SegmentCacheSettings.SEGMENT_MB_KEY);
+    conf.set(SegmentCacheSettings.EXPECTED_BLOCK_KB_KEY, "16383");
+    conf.setLong(SIZE, total + 100);
+    List<String> warnings = CompositeBucketCacheSettings.warnings(conf);
+    assertEquals(warnings.toString(), 1, warnings.size());
+    assertTrue(warnings.get(0), warnings.get(0).startsWith(SIZE + " is " + (total + 100)
+      + "; the tiers take " + (total + 100) + " MB in " + folder.getRoot()));
+    assertTrue(warnings.get(0), warnings.get(0).endsWith(" of " + total
+      + " MB free. Lower it, or set a path on a larger file system."));
   }
 
   private ByteBuffAllocator pool() {
