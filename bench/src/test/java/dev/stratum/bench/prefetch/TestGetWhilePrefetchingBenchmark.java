@@ -15,26 +15,24 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package dev.stratum.bench.blockcache;
+package dev.stratum.bench.prefetch;
 
 import static org.junit.Assert.assertTrue;
 
+import dev.stratum.bench.blockcache.TemporaryFiles;
 import org.junit.After;
-import org.junit.Before;
 import org.junit.Rule;
 import org.junit.Test;
 
-public class TestWatchedBlockBenchmark {
+public class TestGetWhilePrefetchingBenchmark {
+  private static final int GETS = 2000;
+  /** Ten cells: two lengths of four bytes, a key of 45 to 47 bytes with its parts' lengths, 100. */
+  private static final int MIN_BYTES = 1500;
+
   @Rule
   public final TemporaryFiles files = new TemporaryFiles();
 
-  private final WatchedBlockBenchmark benchmark = new WatchedBlockBenchmark();
-
-  @Before
-  public void fill() throws Exception {
-    benchmark.depth = 3;
-    benchmark.fill();
-  }
+  private final GetWhilePrefetchingBenchmark benchmark = new GetWhilePrefetchingBenchmark();
 
   @After
   public void close() throws Exception {
@@ -42,10 +40,20 @@ public class TestWatchedBlockBenchmark {
   }
 
   @Test
-  public void testHitsGiveADataBlock() {
-    for (int i = 0; i < 100; i++) {
-      int sizeWithHeader = benchmark.hit();
-      assertTrue("size " + sizeWithHeader, sizeWithHeader >= 32768 && sizeWithHeader < 33100);
+  public void testGetsAreServedFromTheCacheWhileFilesAreWarmedAgainAndAgain() throws Exception {
+    benchmark.limit = "0";
+    benchmark.megabytes = 8;
+    benchmark.fileMegabytes = 1;
+    benchmark.start();
+    for (int i = 0; i < GETS; i++) {
+      int bytes = benchmark.get();
+      assertTrue("bytes " + bytes, bytes > MIN_BYTES);
     }
+    // Four files of a MB are prefetched more than once.
+    long deadline = System.nanoTime() + 60_000_000_000L;
+    while (benchmark.prefetchedMegabytes() < 6 && System.nanoTime() < deadline) {
+      Thread.sleep(10);
+    }
+    assertTrue(benchmark.prefetchedMegabytes() + " MB", benchmark.prefetchedMegabytes() >= 6);
   }
 }

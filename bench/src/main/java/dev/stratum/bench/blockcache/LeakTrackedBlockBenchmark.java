@@ -42,7 +42,7 @@ import org.openjdk.jmh.annotations.TearDown;
  * 128 by default, in microseconds.
  *
  * <pre>
- * mvn -pl bench jmh:run -Djmh.include=WatchedBlockBenchmark
+ * mvn -pl bench jmh:run -Djmh.include=LeakTrackedBlockBenchmark
  * </pre>
  *
  * In a server a look-up has sixty callers and more, and what a stack trace takes grows with them.
@@ -51,7 +51,7 @@ import org.openjdk.jmh.annotations.TearDown;
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
 @Fork(jvmArgsAppend = "-Dorg.apache.hbase.thirdparty.io.netty.leakDetection.samplingInterval=1")
-public class WatchedBlockBenchmark extends PinnedJvm {
+public class LeakTrackedBlockBenchmark extends PinnedJvm {
   private static final int BLOCK = 32768;
 
   /** How many calls deep the look-up is done. */

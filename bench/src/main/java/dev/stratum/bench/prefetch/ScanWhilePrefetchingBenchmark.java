@@ -52,7 +52,7 @@ import org.openjdk.jmh.annotations.Warmup;
  * measured is what prefetch costs reads.
  *
  * <pre>
- * mvn -pl bench jmh:run -Djmh.include=ScanWhileWarmingBenchmark
+ * mvn -pl bench jmh:run -Djmh.include=ScanWhilePrefetchingBenchmark
  * </pre>
  *
  * Files of 24 MB on the local file system, in the page cache, of rows in YCSB's shape (Cooper et
@@ -67,7 +67,7 @@ import org.openjdk.jmh.annotations.Warmup;
 @OutputTimeUnit(TimeUnit.MILLISECONDS)
 @Warmup(iterations = 24)
 @Measurement(iterations = 24)
-public class ScanWhileWarmingBenchmark extends PinnedJvm {
+public class ScanWhilePrefetchingBenchmark extends PinnedJvm {
   private static final int FILES = 4;
   private static final int SCANS = 2;
 

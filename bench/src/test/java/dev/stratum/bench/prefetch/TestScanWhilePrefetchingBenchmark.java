@@ -26,13 +26,13 @@ import org.junit.Before;
 import org.junit.Rule;
 import org.junit.Test;
 
-public class TestScanWhileWarmingBenchmark {
+public class TestScanWhilePrefetchingBenchmark {
   private static final int ROW_BYTES = 1560;
 
   @Rule
   public final TemporaryFiles files = new TemporaryFiles();
 
-  private final ScanWhileWarmingBenchmark benchmark = new ScanWhileWarmingBenchmark();
+  private final ScanWhilePrefetchingBenchmark benchmark = new ScanWhilePrefetchingBenchmark();
 
   @Before
   public void setUp() {

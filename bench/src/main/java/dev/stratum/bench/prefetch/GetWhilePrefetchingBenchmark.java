@@ -53,7 +53,7 @@ import org.openjdk.jmh.annotations.Warmup;
  * prefetch slows it down, the 99th percentile above all.
  *
  * <pre>
- * mvn -pl bench jmh:run -Djmh.include=GetWhileWarmingBenchmark
+ * mvn -pl bench jmh:run -Djmh.include=GetWhilePrefetchingBenchmark
  * </pre>
  *
  * Standalone mode in the measured JVM on local files, rows in YCSB's shape (Cooper et al., SoCC
@@ -66,7 +66,7 @@ import org.openjdk.jmh.annotations.Warmup;
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
 @Warmup(iterations = 4, time = 2)
 @Measurement(iterations = 6, time = 2)
-public class GetWhileWarmingBenchmark extends PinnedJvm {
+public class GetWhilePrefetchingBenchmark extends PinnedJvm {
   private static final int FILES = 4;
   private static final int WARM_UP_GETS = 100_000;
 

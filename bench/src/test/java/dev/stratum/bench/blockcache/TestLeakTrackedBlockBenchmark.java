@@ -15,24 +15,26 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package dev.stratum.bench.prefetch;
+package dev.stratum.bench.blockcache;
 
 import static org.junit.Assert.assertTrue;
 
-import dev.stratum.bench.blockcache.TemporaryFiles;
 import org.junit.After;
+import org.junit.Before;
 import org.junit.Rule;
 import org.junit.Test;
 
-public class TestGetWhileWarmingBenchmark {
-  private static final int GETS = 2000;
-  /** Ten cells: two lengths of four bytes, a key of 45 to 47 bytes with its parts' lengths, 100. */
-  private static final int MIN_BYTES = 1500;
-
+public class TestLeakTrackedBlockBenchmark {
   @Rule
   public final TemporaryFiles files = new TemporaryFiles();
 
-  private final GetWhileWarmingBenchmark benchmark = new GetWhileWarmingBenchmark();
+  private final LeakTrackedBlockBenchmark benchmark = new LeakTrackedBlockBenchmark();
+
+  @Before
+  public void fill() throws Exception {
+    benchmark.depth = 3;
+    benchmark.fill();
+  }
 
   @After
   public void close() throws Exception {
@@ -40,20 +42,10 @@ public class TestGetWhileWarmingBenchmark {
   }
 
   @Test
-  public void testGetsAreServedFromTheCacheWhileFilesAreWarmedAgainAndAgain() throws Exception {
-    benchmark.limit = "0";
-    benchmark.megabytes = 8;
-    benchmark.fileMegabytes = 1;
-    benchmark.start();
-    for (int i = 0; i < GETS; i++) {
-      int bytes = benchmark.get();
-      assertTrue("bytes " + bytes, bytes > MIN_BYTES);
+  public void testHitsGiveADataBlock() {
+    for (int i = 0; i < 100; i++) {
+      int sizeWithHeader = benchmark.hit();
+      assertTrue("size " + sizeWithHeader, sizeWithHeader >= 32768 && sizeWithHeader < 33100);
     }
-    // Four files of a MB are prefetched more than once.
-    long deadline = System.nanoTime() + 60_000_000_000L;
-    while (benchmark.prefetchedMegabytes() < 6 && System.nanoTime() < deadline) {
-      Thread.sleep(10);
-    }
-    assertTrue(benchmark.prefetchedMegabytes() + " MB", benchmark.prefetchedMegabytes() >= 6);
   }
 }
