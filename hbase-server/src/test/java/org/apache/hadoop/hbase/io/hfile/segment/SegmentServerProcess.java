@@ -43,6 +43,8 @@ final class SegmentServerProcess {
 
   /** What the server has said of its cache last. */
   static final class Sample {
+    /** The time of the system's clock for intervals before the first of the others was read. */
+    final long nanos;
     /** Whether it still looks for what a former process has written. */
     final boolean recovering;
     final long blocks;
@@ -77,6 +79,7 @@ final class SegmentServerProcess {
       largestCachedPercent = Long.parseLong(words[10]);
       hits = Long.parseLong(words[11]);
       misses = Long.parseLong(words[12]);
+      nanos = Long.parseLong(words[13]);
     }
 
     private static Set<String> set(String word) {
@@ -123,6 +126,7 @@ final class SegmentServerProcess {
     SegmentCache cache =
       (SegmentCache) ((CombinedBlockCache) server.getBlockCache().get()).getSecondLevelCache();
     while (server.isAlive()) {
+      long nanos = System.nanoTime();
       ServerProcess.say("@cache", cache.isRecovering(), cache.getBlockCount(),
         cache.metrics().reads.sum(), cache.pending(),
         word(cache.getFullyCachedFiles().get().keySet()),
@@ -130,7 +134,7 @@ final class SegmentServerProcess {
         storeFiles(server, cache.getFullyCachedFiles().get()::containsKey),
         storeFiles(server, file -> true),
         largestCachedPercent(server, cache), cache.getStats().getHitCount(),
-        cache.getStats().getMissCount());
+        cache.getStats().getMissCount(), nanos);
       Thread.sleep(10);
     }
     Runtime.getRuntime().halt(1);

@@ -322,18 +322,24 @@ public class TestKilledSegmentCacheOnCluster {
     }
   }
 
+  /** Returns a sample that has all that the server did before this call. */
+  private SegmentServerProcess.Sample newSample(SegmentServerProcess server) throws Exception {
+    long now = System.nanoTime();
+    util.waitFor(LONG_ENOUGH_MS, 5, () -> server.sample().nanos - now > 0);
+    return server.sample();
+  }
+
   /** Returns how many of 100 lookups for random rows of the table find their block. */
   private double hitPercent(SegmentServerProcess server, Table table, int rows, long seed)
     throws Exception {
     int gets = 4000;
-    SegmentServerProcess.Sample before = server.sample();
+    SegmentServerProcess.Sample before = newSample(server);
     Random random = new Random(seed);
     for (int batch = 0; batch < gets / 100; batch++) {
       ClusterWithTiers.getBatch(table, random.ints(100, 0, rows).toArray());
     }
-    util.waitFor(LONG_ENOUGH_MS, 20, () -> server.sample().hits + server.sample().misses
-      >= before.hits + before.misses + gets);
-    SegmentServerProcess.Sample after = server.sample();
+    SegmentServerProcess.Sample after = newSample(server);
+    assertTrue(after.hits + after.misses >= before.hits + before.misses + gets);
     double hits = after.hits - before.hits;
     return 100 * hits / (hits + after.misses - before.misses);
   }
@@ -369,7 +375,7 @@ public class TestKilledSegmentCacheOnCluster {
         ClusterWithTiers.scan(table, rows);
       } while (hitPercent(first, table, rows, 0) < 90);
       ClusterWithTiers.scan(other, otherRows);
-      util.waitFor(LONG_ENOUGH_MS, 20, () -> of.sample().waiting == 0);
+      util.waitFor(LONG_ENOUGH_MS, 20, () -> newSample(of).waiting == 0);
       double before = hitPercent(first, table, rows, 1);
       Set<String> files = filesInHdfs(compacted);
       util.getAdmin().majorCompact(compacted);
