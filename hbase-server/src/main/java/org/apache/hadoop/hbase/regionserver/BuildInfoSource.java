@@ -24,6 +24,8 @@ import org.apache.hadoop.metrics2.MetricsSource;
 import org.apache.hadoop.metrics2.lib.DefaultMetricsSystem;
 import org.apache.hadoop.metrics2.lib.Interns;
 import org.apache.yetus.audience.InterfaceAudience;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The version of this process as a metric: the gauge <code>build_info</code> at /prometheus, always
@@ -33,6 +35,8 @@ import org.apache.yetus.audience.InterfaceAudience;
  */
 @InterfaceAudience.Private
 final class BuildInfoSource implements MetricsSource {
+  private static final Logger LOG = LoggerFactory.getLogger(BuildInfoSource.class);
+
   /** Name of the source, in JMX, and of its record. The servlet joins record and metric. */
   static final String RECORD = "Build";
   static final String METRIC = "Info";
@@ -42,9 +46,16 @@ final class BuildInfoSource implements MetricsSource {
   private static final MetricsInfo REVISION =
     Interns.info("revision", "Upstream commit from which it is derived");
 
-  /** Adds the source to the metrics system of this process. To be called once per process. */
+  /**
+   * Adds the source to the metrics system of this process. To be called once per process. A failure
+   * is logged: a server starts without the metric.
+   */
   static void register() {
-    DefaultMetricsSystem.instance().register(RECORD, DESCRIPTION, new BuildInfoSource());
+    try {
+      DefaultMetricsSystem.instance().register(RECORD, DESCRIPTION, new BuildInfoSource());
+    } catch (RuntimeException e) {
+      LOG.warn("Cannot register the version as a metric", e);
+    }
   }
 
   @Override

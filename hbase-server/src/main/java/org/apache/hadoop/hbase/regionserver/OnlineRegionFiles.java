@@ -114,10 +114,11 @@ public final class OnlineRegionFiles implements OnlineFiles {
     /** Adds the name of a file, and the name it refers to as a reference, as a link, or as both. */
     private void addNames(String name) {
       files.add(name);
-      if (HFileLink.isHFileLink(name)) {
-        addNames(HFileLink.getReferencedHFileName(name));
-      } else if (ReferredFile.of(name) != null) {
-        addNames(ReferredFile.of(name));
+      String referred = HFileLink.isHFileLink(name)
+        ? HFileLink.getReferencedHFileName(name)
+        : ReferredFile.of(name);
+      if (referred != null) {
+        addNames(referred);
       }
     }
 

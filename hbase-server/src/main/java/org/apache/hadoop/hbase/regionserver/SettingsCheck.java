@@ -40,8 +40,6 @@ import org.apache.hadoop.hbase.regionserver.wal.AsyncWalSettings;
 import org.apache.hadoop.hbase.regionserver.wal.SyncsInFlightSettings;
 import org.apache.hadoop.hbase.util.DirectMemoryUtils;
 import org.apache.yetus.audience.InterfaceAudience;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Reports, before a RegionServer starts, which of its settings would prevent the start or would be
@@ -59,7 +57,6 @@ import org.slf4j.LoggerFactory;
  */
 @InterfaceAudience.Private
 public final class SettingsCheck {
-  private static final Logger LOG = LoggerFactory.getLogger(SettingsCheck.class);
   private static final long MB = 1 << 20;
 
   /** Reads settings, and throws an exception with a message for the operator if one is invalid. */
@@ -108,11 +105,6 @@ public final class SettingsCheck {
     classes.add(SizeClassByteBuffAllocator.class);
     classes.addAll(DeviceTierEngine.settingsClasses());
     return classes;
-  }
-
-  /** Logs a warning for each key that an operator has misspelt. */
-  public static void logMisspelt(Configuration conf) {
-    misspelt(conf).forEach(LOG::warn);
   }
 
   /** Returns one sentence per key that an operator has set and that no code reads. */

@@ -40,6 +40,7 @@ import org.apache.hadoop.metrics2.AbstractMetric;
 import org.apache.hadoop.metrics2.MetricsRecord;
 import org.apache.hadoop.metrics2.MetricsTag;
 import org.apache.hadoop.metrics2.impl.MetricsCollectorImpl;
+import org.apache.hadoop.metrics2.lib.DefaultMetricsSystem;
 import org.junit.ClassRule;
 import org.junit.Rule;
 import org.junit.Test;
@@ -123,5 +124,13 @@ public class TestServerInfo {
       entries.finish();
     }
     return jar.getPath();
+  }
+
+  /** The metrics system refuses a second source with this name. */
+  @Test
+  public void testAMetricThatCannotBeRegisteredIsNoFailure() {
+    DefaultMetricsSystem.initialize("HBase");
+    BuildInfoSource.register();
+    BuildInfoSource.register();
   }
 }

@@ -48,7 +48,7 @@ import org.junit.Test;
 import org.junit.experimental.categories.Category;
 import org.junit.rules.TemporaryFolder;
 
-/** Compares Sizing in docs/composite-bucket-cache.md with a file that HBase wrote. */
+/** Compares the section Size of docs/composite-bucket-cache.md with a file that HBase wrote. */
 @Category({ IOTests.class, MediumTests.class })
 public class TestCompositeBucketCacheSizing {
   @ClassRule
