@@ -18,7 +18,6 @@
 package dev.stratum.bench.blockcache;
 
 import dev.stratum.bench.PinnedJvm;
-import dev.stratum.bench.harness.Headline;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -115,8 +114,6 @@ public class BucketCacheBenchmark extends PinnedJvm {
 
   /** @return the block's size with header, in bytes */
   @Benchmark
-  @Headline({ "engine=offheap,size=32768", "engine=file,size=8192,65536",
-    "engine=mmap,size=32768" })
   public int hit() {
     HFileBlock block = (HFileBlock) cache.getBlock(blocks.key(next()), true, false, true);
     int sizeWithHeader = block.getOnDiskSizeWithHeader();
@@ -126,7 +123,6 @@ public class BucketCacheBenchmark extends PinnedJvm {
 
   /** @return null, or else there is an error */
   @Benchmark
-  @Headline("engine=offheap,size=32768")
   public Cacheable miss() {
     Cacheable block = cache.getBlock(blocks.strangersKey(next()), true, false, true);
     if (block != null) {

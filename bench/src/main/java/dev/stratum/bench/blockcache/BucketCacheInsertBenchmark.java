@@ -18,7 +18,6 @@
 package dev.stratum.bench.blockcache;
 
 import dev.stratum.bench.PinnedJvm;
-import dev.stratum.bench.harness.Headline;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -119,7 +118,6 @@ public class BucketCacheInsertBenchmark extends PinnedJvm {
 
   /** @return how many blocks were inserted so far */
   @Benchmark
-  @Headline("engine=file,size=8192")
   public long insert() {
     if (inserted % BLOCKS_PER_FILE == 0) {
       file = UUID.randomUUID().toString().replace("-", "");

@@ -170,7 +170,7 @@ public class CompositeBucketCacheBenchmark extends PinnedJvm {
 
   /** @return the size of the three blocks with their headers, in bytes */
   @Benchmark
-  @Headline("engine=offheap,file,size=65536")
+  @Headline(value = "engine=file,size=65536", feature = "composite-bucket-cache")
   public int bloomIndexData() {
     Lookup lookup = order.get(next);
     next = next + 1 == order.size() ? 0 : next + 1;

@@ -18,6 +18,7 @@
 package dev.stratum.bench.blockcache;
 
 import dev.stratum.bench.PinnedJvm;
+import dev.stratum.bench.harness.Headline;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -180,6 +181,8 @@ public class CompositeBucketCacheHotDataBenchmark extends PinnedJvm {
 
   /** @return the block's size with header, in bytes */
   @Benchmark
+  @Headline(value = "keys=zipfian,promotion=frequency,deviceMicros=100", warmup = 3,
+      measurement = 3, feature = "composite-bucket-cache")
   public int get(Cursor cursor) {
     HFileBlock block =
       (HFileBlock) cache.getBlock(blocks.key(trace[cursor.next()]), true, false, true);

@@ -18,6 +18,7 @@
 package dev.stratum.bench.blockcache;
 
 import dev.stratum.bench.PinnedJvm;
+import dev.stratum.bench.harness.Headline;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -174,6 +175,7 @@ public class PooledReadsBenchmark extends PinnedJvm {
 
   /** @return the block's size with header, in bytes */
   @Benchmark
+  @Headline(value = "engine=file,size=65536,pool=plain", feature = "pooled-reads")
   public int recovered(Recovered blocks) {
     return blocks.read();
   }

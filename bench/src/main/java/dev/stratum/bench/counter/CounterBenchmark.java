@@ -19,6 +19,7 @@ package dev.stratum.bench.counter;
 
 import dev.stratum.bench.PinnedJvm;
 import dev.stratum.bench.harness.CompilerWarmUp;
+import dev.stratum.bench.harness.Headline;
 import java.io.IOException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
@@ -174,6 +175,8 @@ public class CounterBenchmark extends PinnedJvm {
   /** Sixteen clients. */
   @Benchmark
   @Threads(16)
+  @Headline(value = "way=INCREMENT,rows=1,keys=uniform,durability=SYNC_WAL,scope=row", warmup = 2,
+      measurement = 2, feature = "counter-coalescing")
   public long sixteen(Client client) throws IOException {
     return update(client);
   }

@@ -77,7 +77,8 @@ import org.openjdk.jmh.runner.options.VerboseMode;
  * <li><code>run</code> with <code>benchmark</code>, <code>mode</code> and <code>params</code>: one
  * more JVM of that benchmark, with the given parameter values; answers its score. Optional are
  * <code>warmup</code> and <code>measurement</code>
- * (<code>{"iterations":n,"millis":n}</code>) instead of the benchmark's own, and
+ * (<code>{"iterations":n,"millis":n}</code>, without <code>millis</code> for iterations of the
+ * benchmark's own length) instead of the benchmark's own, and
  * <code>alternation</code> (<code>{"directory":…,"side":…,"other":…,"first":…}</code>), see
  * {@link AlternatingIterations};</li>
  * <li><code>write</code>: writes the result file, JMH's own JSON, with one entry per benchmark,
@@ -160,6 +161,9 @@ public final class BenchmarkHost implements Conversation.Answers {
           choices.add(choice);
         }
         json.add("headline", choices);
+        json.addProperty("feature", headline.feature());
+        json.addProperty("headlineWarmup", headline.warmup());
+        json.addProperty("headlineMeasurement", headline.measurement());
       }
       json.addProperty("forks", entry.getForks().orElse(Defaults.MEASUREMENT_FORKS));
       json.addProperty("millis", millisPerJvm(entry));
@@ -208,13 +212,17 @@ public final class BenchmarkHost implements Conversation.Answers {
     }
     if (request.has("warmup")) {
       JsonObject warmup = request.getAsJsonObject("warmup");
-      options.warmupIterations(warmup.get("iterations").getAsInt())
-        .warmupTime(TimeValue.milliseconds(warmup.get("millis").getAsLong()));
+      options.warmupIterations(warmup.get("iterations").getAsInt());
+      if (warmup.has("millis")) {
+        options.warmupTime(TimeValue.milliseconds(warmup.get("millis").getAsLong()));
+      }
     }
     if (request.has("measurement")) {
       JsonObject measurement = request.getAsJsonObject("measurement");
-      options.measurementIterations(measurement.get("iterations").getAsInt())
-        .measurementTime(TimeValue.milliseconds(measurement.get("millis").getAsLong()));
+      options.measurementIterations(measurement.get("iterations").getAsInt());
+      if (measurement.has("millis")) {
+        options.measurementTime(TimeValue.milliseconds(measurement.get("millis").getAsLong()));
+      }
     }
     Collection<RunResult> runs = request.has("alternation")
       ? runAlternating(options, request.getAsJsonObject("alternation"))

@@ -34,7 +34,17 @@ public @interface Headline {
   /**
    * The parameter values to run, each element a choice in the form of <code>-Djmh.params</code>
    * (<code>engine=offheap,file,size=32768</code>); a parameter that is not named takes all its
-   * values. Empty: all combinations.
+   * values. A choice that names a parameter that the class does not have is not for this class,
+   * which has inherited the method. Empty: all combinations.
    */
   String[] value() default {};
+
+  /** The slug of the feature that the benchmark shows, as in the table of the README. */
+  String feature();
+
+  /** Warm-up iterations of a JVM in this set; 0 for the benchmark's own number. */
+  int warmup() default 0;
+
+  /** Measured iterations of a JVM in this set; 0 for the benchmark's own number. */
+  int measurement() default 0;
 }

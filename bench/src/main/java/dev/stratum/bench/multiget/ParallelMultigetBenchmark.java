@@ -23,6 +23,7 @@ import dev.stratum.bench.PinnedJvm;
 import dev.stratum.bench.blockcache.RowServer;
 import dev.stratum.bench.blockcache.DelayedReads;
 import dev.stratum.bench.harness.CompilerWarmUp;
+import dev.stratum.bench.harness.Headline;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -202,6 +203,8 @@ public class ParallelMultigetBenchmark extends PinnedJvm {
   /** One request at a time. @return the size of the response's cells, in bytes */
   @Benchmark
   @BenchmarkMode(Mode.SampleTime)
+  @Headline(value = "batch=50,deviceMicros=100,threads=16,parallel=true,dense=false,segments=none",
+      warmup = 2, measurement = 4, feature = "parallel-multiget")
   public int batch() throws IOException {
     return multiget(batch);
   }

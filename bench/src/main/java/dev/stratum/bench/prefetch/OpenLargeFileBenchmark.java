@@ -18,6 +18,7 @@
 package dev.stratum.bench.prefetch;
 
 import dev.stratum.bench.PinnedJvm;
+import dev.stratum.bench.harness.Headline;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -105,6 +106,7 @@ public class OpenLargeFileBenchmark extends PinnedJvm {
 
   /** @return the number of blocks cached */
   @Benchmark
+  @Headline(value = "limit=256", measurement = 3, feature = "prefetch-dedup")
   public long open() throws IOException {
     reader = files.open(path, blockCache);
     StoreFiles.awaitWarm(reader);

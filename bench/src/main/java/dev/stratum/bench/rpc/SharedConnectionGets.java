@@ -19,6 +19,7 @@ package dev.stratum.bench.rpc;
 
 import dev.stratum.bench.PinnedJvm;
 import dev.stratum.bench.harness.CompilerWarmUp;
+import dev.stratum.bench.harness.Headline;
 import dev.stratum.bench.harness.StandaloneHBase;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -147,6 +148,8 @@ public abstract class SharedConnectionGets extends PinnedJvm {
   /** Sixty-four clients. */
   @Benchmark
   @Threads(64)
+  @Headline(value = "server=true,consolidated=true,handlers=30", warmup = 2, measurement = 3,
+      feature = "flush-consolidation")
   public Result sixtyFour() throws IOException {
     return get();
   }

@@ -90,7 +90,7 @@ public class SegmentCacheInsertBenchmark extends PinnedJvm {
 
   /** @return how many blocks were inserted so far */
   @Benchmark
-  @Headline("blocks=200000")
+  @Headline(value = "blocks=200000", feature = "segment-cache")
   public long insert() {
     return data.insertNext(cache);
   }

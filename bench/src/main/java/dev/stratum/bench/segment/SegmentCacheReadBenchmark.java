@@ -18,6 +18,7 @@
 package dev.stratum.bench.segment;
 
 import dev.stratum.bench.PinnedJvm;
+import dev.stratum.bench.harness.Headline;
 import java.io.IOException;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
@@ -100,6 +101,7 @@ public class SegmentCacheReadBenchmark extends PinnedJvm {
 
   /** @return the block's size with header, in bytes */
   @Benchmark
+  @Headline(value = "size=32768,recovered=true", feature = "segment-cache")
   public int hit() {
     HFileBlock block = (HFileBlock) cache
       .getBlock(blocks.key((long) (random.nextDouble() * readable)), true, false, true);

@@ -19,6 +19,7 @@ package dev.stratum.bench.wal;
 
 import dev.stratum.bench.PinnedJvm;
 import dev.stratum.bench.harness.CompilerWarmUp;
+import dev.stratum.bench.harness.Headline;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.concurrent.BrokenBarrierException;
@@ -181,6 +182,8 @@ public class AsyncWalPutsBenchmark extends PinnedJvm {
   /** Sixteen batches at a time. */
   @Benchmark
   @Threads(16)
+  @Headline(value = "provider=asyncfs,durability=ASYNC_WAL,batch=1,intervalMs=100,syncsInFlight=0,"
+    + "syncers=5", warmup = 4, measurement = 4, feature = "bounded-async-wal")
   public Put[] sixteen(Handler handler) throws IOException {
     return put();
   }

@@ -30,8 +30,12 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.apache.hbase.thirdparty.com.google.gson.JsonArray;
 import org.apache.hbase.thirdparty.com.google.gson.JsonElement;
 import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
@@ -82,13 +86,36 @@ public class TestBenchmarkHost {
       if (entry.get("benchmark").getAsString().equals(HIT)) {
         assertEquals("AverageTime", entry.get("mode").getAsString());
         assertEquals(5, entry.get("forks").getAsInt());
-        assertTrue(entry.getAsJsonArray("headline").size() > 0);
+        assertFalse("not in the headline set", entry.has("headline"));
         assertEquals("[\"offheap\",\"file\",\"mmap\"]",
           entry.getAsJsonObject("params").getAsJsonArray("engine").toString());
         return;
       }
     }
     throw new AssertionError(HIT + " is not in the list");
+  }
+
+  /** The rows of the feature table that name a benchmark. */
+  @Test
+  public void testHeadlineSetShowsEachFeatureOfTheReadme() throws Exception {
+    Set<String> features = new TreeSet<>();
+    Pattern row = Pattern.compile("[|] \\[([a-z-]+)]\\(docs/.*`\\w+Benchmark` [|]");
+    for (String line : Files.readAllLines(
+      Path.of(System.getProperty("stratum.root"), "README.md"))) {
+      Matcher matcher = row.matcher(line);
+      if (matcher.find()) {
+        features.add(matcher.group(1));
+      }
+    }
+    assertTrue(features.toString(), features.size() >= 8);
+    Set<String> shown = new TreeSet<>();
+    for (JsonElement element : ask("{'do':'list'}").getAsJsonArray()) {
+      JsonObject entry = element.getAsJsonObject();
+      if (entry.has("headline")) {
+        shown.add(entry.get("feature").getAsString());
+      }
+    }
+    assertEquals(features, shown);
   }
 
   @Test

@@ -30,14 +30,22 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
  * @param name     fully qualified
  * @param mode     the name of JMH's mode
  * @param forkOnly if it can only run on the fork
- * @param headline the parameter choices in the headline set, empty for all combinations, or null if
- *                 it is not in the set
+ * @param headline what it is in the headline set, or null if it is not in the set
  * @param forks    how many JVMs it asks to be measured in
  * @param millis   warm-up and measurement of one JVM together, in ms
  * @param params   every parameter with its values, in order
  */
-record BenchmarkEntry(String name, String mode, boolean forkOnly, List<String> headline, int forks,
+record BenchmarkEntry(String name, String mode, boolean forkOnly, Headline headline, int forks,
     long millis, Map<String, List<String>> params) {
+
+  /**
+   * @param choices     the parameter values, empty for all combinations
+   * @param feature     the slug of the feature that the benchmark shows
+   * @param warmup      warm-up iterations, 0 for the benchmark's own number
+   * @param measurement measured iterations, 0 for the benchmark's own number
+   */
+  record Headline(List<String> choices, String feature, int warmup, int measurement) {
+  }
 
   static List<BenchmarkEntry> parse(JsonArray listing) {
     List<BenchmarkEntry> entries = new ArrayList<>();
@@ -48,10 +56,15 @@ record BenchmarkEntry(String name, String mode, boolean forkOnly, List<String> h
         .forEach(e -> params.put(e.getKey(), strings(e.getValue())));
       entries.add(new BenchmarkEntry(json.get("benchmark").getAsString(),
         json.get("mode").getAsString(), json.get("forkOnly").getAsBoolean(),
-        json.has("headline") ? strings(json.get("headline")) : null, json.get("forks").getAsInt(),
+        json.has("headline") ? headline(json) : null, json.get("forks").getAsInt(),
         json.get("millis").getAsLong(), params));
     }
     return entries;
+  }
+
+  private static Headline headline(JsonObject json) {
+    return new Headline(strings(json.get("headline")), json.get("feature").getAsString(),
+      json.get("headlineWarmup").getAsInt(), json.get("headlineMeasurement").getAsInt());
   }
 
   private static List<String> strings(JsonElement array) {

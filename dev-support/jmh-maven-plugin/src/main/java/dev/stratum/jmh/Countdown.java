@@ -48,6 +48,12 @@ final class Countdown {
     progress.put(trial, one);
   }
 
+  /** A trial has another round with this many JVMs, beyond those that it was added with. */
+  void atLeast(Trial trial, int jvms) {
+    Progress one = progress.get(trial);
+    one.left = Math.max(one.left, jvms);
+  }
+
   /** One JVM is done, in so many ms. */
   void done(Trial trial, long millis) {
     Progress one = progress.get(trial);

@@ -98,10 +98,9 @@ final class HostProcess implements AutoCloseable {
    * Measures in one more JVM.
    * @param times       the iterations instead of the benchmark's own, or null
    * @param alternation with a JVM of another host that runs at the same time, or null
-   * @return the score with its unit
    * @throws FailedException if the benchmark threw or its JVM died
    */
-  String run(Trial trial, Times times, Alternation alternation)
+  Score run(Trial trial, Times times, Alternation alternation)
     throws IOException, FailedException {
     JsonObject request = ChildProcess.request("run");
     request.addProperty("benchmark", trial.benchmark());
@@ -112,6 +111,9 @@ final class HostProcess implements AutoCloseable {
     if (times != null) {
       request.add("warmup", times.json());
       request.add("measurement", times.json());
+    } else if (trial.headline() != null) {
+      addIterations(request, "warmup", trial.headline().warmup());
+      addIterations(request, "measurement", trial.headline().measurement());
     }
     if (alternation != null) {
       request.add("alternation", alternation.json(side));
@@ -119,7 +121,23 @@ final class HostProcess implements AutoCloseable {
     // Both sides' JVMs run when they alternate.
     Duration limit = GRACE.plusMillis(2 * trial.millis());
     JsonObject score = ask(request, limit).getAsJsonObject();
-    return Figures.of(score.get("score").getAsDouble()) + " " + score.get("unit").getAsString();
+    return new Score(score.get("score").getAsDouble(), score.get("unit").getAsString());
+  }
+
+  private static void addIterations(JsonObject request, String what, int iterations) {
+    if (iterations > 0) {
+      JsonObject json = new JsonObject();
+      json.addProperty("iterations", iterations);
+      request.add(what, json);
+    }
+  }
+
+  /** What a JVM has measured. */
+  record Score(double value, String unit) {
+    @Override
+    public String toString() {
+      return Figures.of(value) + " " + unit;
+    }
   }
 
   /** How often and how long to warm up, and then again to measure. */

@@ -23,6 +23,7 @@ import dev.stratum.report.HtmlPage;
 import dev.stratum.report.HtmlTable;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 
 /**
  * The comparison as one page that needs nothing but a browser: the ratios with their intervals on a
@@ -167,7 +168,7 @@ final class HtmlReport {
   private void table(StringBuilder html) {
     html.append("<h2>All figures</h2>\n");
     HtmlTable table = new HtmlTable("All figures", "summary");
-    List<List<String>> cells = new RatioTable(comparison).cells();
+    List<List<String>> cells = new RatioTable(comparison, Map.of()).cells();
     for (int i = 0; i < cells.get(0).size(); i++) {
       table.heading(cells.get(0).get(i).trim(), style(i));
     }

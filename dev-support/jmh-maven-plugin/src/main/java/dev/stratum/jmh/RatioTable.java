@@ -20,6 +20,7 @@ package dev.stratum.jmh;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.function.Function;
 
 /** The comparison as text for a terminal, and as a Markdown table. */
@@ -30,9 +31,14 @@ final class RatioTable {
   private record Column(String title, boolean left, Function<Comparison.Row, String> text) {
   }
 
-  RatioTable(Comparison comparison) {
+  /** @param features the feature of each benchmark by its name, empty for no such column */
+  RatioTable(Comparison comparison, Map<String, String> features) {
     rows = comparison.rows();
     boolean stock = comparison.hasStock();
+    if (!features.isEmpty()) {
+      columns.add(new Column("feature", true,
+        row -> features.getOrDefault(row.trial().benchmark(), "")));
+    }
     columns.add(new Column("benchmark", true, Comparison.Row::name));
     columns.add(new Column("parameters", true, row -> row.trial().paramText()));
     columns.add(new Column("unit", true, Comparison.Row::unit));

@@ -28,10 +28,13 @@ import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
+import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -134,6 +137,8 @@ public class RunMojo extends AbstractMojo {
 
   private static final HostProcess.Times QUICK = new HostProcess.Times(2, 200);
   private static final int QUICK_FORKS = 2;
+  /** Of the headline set, which takes half a minute more until its report is written. */
+  private static final long HEADLINE_MILLIS = TimeUnit.MINUTES.toMillis(9);
 
   @Override
   public void execute() throws MojoExecutionException, MojoFailureException {
@@ -166,12 +171,13 @@ public class RunMojo extends AbstractMojo {
       if (against.equals("stock")) {
         hosts.add(new HostProcess("stock", stockClassPath(), directory, tmpDir, beside));
       }
-      describe(trials);
-      List<String> failures = measure(hosts, trials, tmpDir);
+      Rounds rounds = new Rounds(forks != null ? forks : quick ? QUICK_FORKS : null);
+      describe(trials, rounds);
+      List<String> failures = measure(hosts, trials, rounds, tmpDir);
       for (HostProcess host : hosts) {
         host.write();
       }
-      report(directory);
+      report(directory, features(trials));
       if (!failures.isEmpty()) {
         throw new MojoFailureException(failures.size() + " of " + trials.size()
           + " benchmarks failed and are not compared, the first being " + failures.get(0));
@@ -303,11 +309,18 @@ public class RunMojo extends AbstractMojo {
     System.out.println(line);
   }
 
-  private int forks(Trial trial) {
-    return forks != null ? forks : quick ? QUICK_FORKS : trial.forks();
+  /** Returns the feature of each benchmark of the headline set, by the benchmark's name. */
+  private static Map<String, String> features(List<Trial> trials) {
+    Map<String, String> features = new HashMap<>();
+    for (Trial trial : trials) {
+      if (trial.headline() != null) {
+        features.put(trial.benchmark(), trial.headline().feature());
+      }
+    }
+    return features;
   }
 
-  private void describe(List<Trial> trials) {
+  private void describe(List<Trial> trials, Rounds rounds) {
     getLog().info("fork " + forkVersion
       + (against.equals("stock") ? " against stock " + baseVersion : ", alone") + "; "
       + Machine.describe());
@@ -317,7 +330,7 @@ public class RunMojo extends AbstractMojo {
         + "expect wide intervals", load));
     }
     getLog().info(trials.size() + " benchmarks, up to "
-      + trials.stream().mapToInt(this::forks).max().orElse(0) + " JVMs each per side");
+      + trials.stream().mapToInt(rounds::most).max().orElse(0) + " JVMs each per side");
   }
 
   /**
@@ -325,34 +338,35 @@ public class RunMojo extends AbstractMojo {
    * first.
    * @return what the trials that failed said
    */
-  private List<String> measure(List<HostProcess> hosts, List<Trial> trials, Path tmpDir)
-    throws IOException {
+  private List<String> measure(List<HostProcess> hosts, List<Trial> trials, Rounds rounds,
+    Path tmpDir) throws IOException {
     Map<Trial, String> failures = new LinkedHashMap<>();
-    int rounds = trials.stream().mapToInt(this::forks).max().orElse(0);
+    int most = trials.stream().mapToInt(rounds::most).max().orElse(0);
     Countdown countdown = new Countdown();
     for (Trial trial : trials) {
       long millis = quick ? 2 * QUICK.iterations() * QUICK.millis() : trial.millis();
-      countdown.add(trial, millis, forks(trial) * (trial.forkOnly() ? 1 : hosts.size()));
+      countdown.add(trial, millis, rounds.of(trial) * (trial.forkOnly() ? 1 : hosts.size()));
     }
-    TimeLimit limit =
-      new TimeLimit(minutes == null ? Long.MAX_VALUE : TimeUnit.MINUTES.toMillis(minutes));
+    TimeLimit limit = new TimeLimit(millisLimit(trials));
+    Set<Trial> cut = new LinkedHashSet<>();
     long begin = System.nanoTime();
-    for (int round = 0; round < rounds; round++) {
+    for (int round = 0; round < most; round++) {
       for (Trial trial : trials) {
-        if (round >= forks(trial) || failures.containsKey(trial)) {
+        if (round >= rounds.of(trial) || failures.containsKey(trial) || cut.contains(trial)) {
           continue;
         }
         long pairStart = System.nanoTime();
         if (!limit.leaves(trial, (pairStart - begin) / 1_000_000)) {
-          getLog().warn("jmh.minutes=" + minutes + " ends the run in round " + (round + 1) + " of "
-            + rounds + ": the report has what was measured until now");
-          return List.copyOf(failures.values());
+          cut.add(trial);
+          countdown.drop(trial);
+          continue;
         }
+        countdown.atLeast(trial, hosts.size());
         List<HostProcess> pair = new ArrayList<>(trial.forkOnly() ? hosts.subList(0, 1) : hosts);
         Collections.rotate(pair, round);
         String failure = alternate.equals("iteration") && pair.size() > 1
-          ? besideEachOther(pair, trial, round, countdown, tmpDir)
-          : inTurn(pair, trial, round, countdown);
+          ? besideEachOther(pair, trial, round, countdown, rounds, tmpDir)
+          : inTurn(pair, trial, round, countdown, rounds);
         if (failure != null) {
           failures.put(trial, failure);
           countdown.drop(trial);
@@ -360,40 +374,64 @@ public class RunMojo extends AbstractMojo {
         limit.took(trial, (System.nanoTime() - pairStart) / 1_000_000);
       }
     }
+    if (!cut.isEmpty()) {
+      getLog().warn("The time ended before all rounds of " + cut.size()
+        + " benchmarks: the report has what was measured until then");
+    }
     return List.copyOf(failures.values());
   }
 
+  private long millisLimit(List<Trial> trials) {
+    if (minutes != null) {
+      return TimeUnit.MINUTES.toMillis(minutes);
+    }
+    return trials.stream().allMatch(trial -> trial.headline() != null)
+      ? HEADLINE_MILLIS
+      : Long.MAX_VALUE;
+  }
+
   /** Returns what the first side that failed said, or null. */
-  private String inTurn(List<HostProcess> pair, Trial trial, int round, Countdown countdown)
-    throws IOException {
+  private String inTurn(List<HostProcess> pair, Trial trial, int round, Countdown countdown,
+    Rounds rounds) throws IOException {
+    Map<String, Double> scores = new HashMap<>();
     for (HostProcess host : pair) {
       long start = System.nanoTime();
       try {
-        String score = host.run(trial, quick ? QUICK : null, null);
+        HostProcess.Score score = host.run(trial, quick ? QUICK : null, null);
+        scores.put(host.side(), score.value());
         done(countdown, trial, round, host, score, System.nanoTime() - start);
       } catch (HostProcess.FailedException e) {
         return failed(trial, host, e);
       }
     }
+    add(rounds, trial, scores);
     return null;
+  }
+
+  private static void add(Rounds rounds, Trial trial, Map<String, Double> scores) {
+    if (scores.size() == 2) {
+      rounds.add(trial, scores.get("stock"), scores.get("fork"));
+    }
   }
 
   /** Returns what the first side that failed said, or null. */
   private String besideEachOther(List<HostProcess> pair, Trial trial, int round,
-    Countdown countdown, Path tmpDir) throws IOException {
+    Countdown countdown, Rounds rounds, Path tmpDir) throws IOException {
     HostProcess.Alternation alternation = new HostProcess.Alternation(
       Files.createTempDirectory(tmpDir, "alternation"), pair.get(0).side(), pair.get(1).side());
     long start = System.nanoTime();
     ExecutorService threads = Executors.newFixedThreadPool(pair.size());
     try {
-      List<Future<String>> scores = new ArrayList<>();
+      List<Future<HostProcess.Score>> running = new ArrayList<>();
       for (HostProcess host : pair) {
-        scores.add(threads.submit(() -> host.run(trial, quick ? QUICK : null, alternation)));
+        running.add(threads.submit(() -> host.run(trial, quick ? QUICK : null, alternation)));
       }
       String failure = null;
+      Map<String, Double> scores = new HashMap<>();
       for (int i = 0; i < pair.size(); i++) {
         try {
-          String score = scores.get(i).get();
+          HostProcess.Score score = running.get(i).get();
+          scores.put(pair.get(i).side(), score.value());
           done(countdown, trial, round, pair.get(i), score,
             (System.nanoTime() - start) / pair.size());
         } catch (ExecutionException e) {
@@ -403,6 +441,7 @@ public class RunMojo extends AbstractMojo {
           failure = failure != null ? failure : failed(trial, pair.get(i), e.getCause());
         }
       }
+      add(rounds, trial, scores);
       return failure;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -412,11 +451,11 @@ public class RunMojo extends AbstractMojo {
     }
   }
 
-  private void done(Countdown countdown, Trial trial, int round, HostProcess host, String score,
-    long nanos) {
+  private void done(Countdown countdown, Trial trial, int round, HostProcess host,
+    HostProcess.Score score, long nanos) {
     countdown.done(trial, nanos / 1_000_000);
-    getLog().info(String.format("%s  round %d/%d  %-5s  %s: %s", countdown, round + 1,
-      forks(trial), host.side(), trial, score));
+    getLog().info(String.format("%s  round %d  %-5s  %s: %s", countdown, round + 1, host.side(),
+      trial, score));
   }
 
   private String failed(Trial trial, HostProcess host, Throwable e) {
@@ -425,12 +464,12 @@ public class RunMojo extends AbstractMojo {
     return failure;
   }
 
-  private void report(Path directory) throws IOException {
+  private void report(Path directory, Map<String, String> features) throws IOException {
     Path stockFile = HostProcess.resultFile(directory, "stock");
     Comparison comparison =
       new Comparison(Files.exists(stockFile) ? ResultFile.read(stockFile) : Map.of(),
         ResultFile.read(HostProcess.resultFile(directory, "fork")));
-    RatioTable table = new RatioTable(comparison);
+    RatioTable table = new RatioTable(comparison, features);
     System.out.println();
     table.lines().forEach(System.out::println);
     System.out.println();

@@ -18,6 +18,7 @@
 package dev.stratum.jmh;
 
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -60,17 +61,24 @@ final class Selection {
     }
     Set<Trial> trials = new LinkedHashSet<>();
     for (BenchmarkEntry entry : included) {
-      if (include != null || entry.headline().isEmpty()) {
-        trials.addAll(combinations(entry, with(entry, wanted)));
+      if (include != null) {
+        trials.addAll(combinations(entry, with(entry, wanted), null));
+      } else if (entry.headline().choices().isEmpty()) {
+        trials.addAll(combinations(entry, with(entry, wanted), entry.headline()));
       } else {
-        for (String choice : entry.headline()) {
-          Map<String, List<String>> values =
-            with(entry, parseParams("@Headline of " + entry.shortName(), choice));
+        for (String choice : entry.headline().choices()) {
+          Map<String, List<String>> chosen =
+            parseParams("@Headline of " + entry.shortName(), choice);
+          if (!entry.params().keySet().containsAll(chosen.keySet())) {
+            // The method is inherited, and the choice is for another class.
+            continue;
+          }
+          Map<String, List<String>> values = with(entry, chosen);
           // In the headline set an option narrows what is there, so that it stays short.
           values.replaceAll((name, all) -> !wanted.containsKey(name)
             ? all
             : all.stream().filter(wanted.get(name)::contains).toList());
-          trials.addAll(combinations(entry, values));
+          trials.addAll(combinations(entry, values, entry.headline()));
         }
       }
     }
@@ -82,7 +90,8 @@ final class Selection {
   }
 
   private List<BenchmarkEntry> headline() {
-    List<BenchmarkEntry> headline = entries.stream().filter(e -> e.headline() != null).toList();
+    List<BenchmarkEntry> headline = entries.stream().filter(e -> e.headline() != null)
+      .sorted(Comparator.comparing(e -> e.headline().feature())).toList();
     if (headline.isEmpty()) {
       throw new IllegalArgumentException("No benchmark here is in the headline set: choose with"
         + " -Djmh.include=REGEX among those that -Djmh.list prints");
@@ -115,7 +124,8 @@ final class Selection {
     return values;
   }
 
-  private static List<Trial> combinations(BenchmarkEntry entry, Map<String, List<String>> values) {
+  private static List<Trial> combinations(BenchmarkEntry entry, Map<String, List<String>> values,
+    BenchmarkEntry.Headline headline) {
     List<Map<String, String>> combinations = List.of(Map.of());
     for (Map.Entry<String, List<String>> param : values.entrySet()) {
       List<Map<String, String>> longer = new ArrayList<>();
@@ -129,7 +139,7 @@ final class Selection {
       combinations = longer;
     }
     return combinations.stream().map(params -> new Trial(entry.name(), entry.mode(), params,
-      entry.forkOnly(), entry.forks(), entry.millis())).toList();
+      entry.forkOnly(), entry.forks(), entry.millis(), headline)).toList();
   }
 
   /**

@@ -28,9 +28,10 @@ import java.util.stream.Collectors;
  * @param forkOnly  if it can only run on the fork
  * @param forks     how many JVMs it asks to be measured in
  * @param millis    warm-up and measurement of one JVM together, in ms
+ * @param headline  what it is in the headline set, or null if it is not measured as part of it
  */
 record Trial(String benchmark, String mode, Map<String, String> params, boolean forkOnly, int forks,
-    long millis) {
+    long millis, BenchmarkEntry.Headline headline) {
 
   /** What two result files call the same trial. */
   record Key(String benchmark, String mode, Map<String, String> params) {
@@ -42,6 +43,11 @@ record Trial(String benchmark, String mode, Map<String, String> params, boolean 
     String paramText() {
       return Trial.paramText(params);
     }
+  }
+
+  /** Whether a lower score is better. */
+  boolean lowerIsBetter() {
+    return !mode.equals("Throughput");
   }
 
   Key key() {

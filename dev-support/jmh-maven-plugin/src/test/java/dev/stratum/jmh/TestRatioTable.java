@@ -22,12 +22,13 @@ import static org.junit.Assert.assertTrue;
 
 import java.io.IOException;
 import java.util.List;
+import java.util.Map;
 import org.junit.Test;
 
 public class TestRatioTable {
   @Test
   public void testColumnsAreAligned() throws IOException {
-    List<String> lines = new RatioTable(Samples.comparison()).lines();
+    List<String> lines = new RatioTable(Samples.comparison(), Map.of()).lines();
     assertEquals(2 + 6, lines.size());
     int unit = lines.get(0).indexOf("unit");
     for (String line : lines.subList(2, lines.size())) {
@@ -39,21 +40,21 @@ public class TestRatioTable {
 
   @Test
   public void testARowShowsBothSidesRatioIntervalAndAllocation() throws IOException {
-    String hit = new RatioTable(Samples.comparison()).lines().get(2);
+    String hit = new RatioTable(Samples.comparison(), Map.of()).lines().get(2);
     assertEquals("BucketCacheBenchmark.hit engine=file size=8192 us/op 25.4 ±999% 17.1 ±999% 1.58"
       + " 0.00 to >999 9,134 9,118", hit.replaceAll(" +", " "));
   }
 
   @Test
   public void testWhatOnlyTheForkRanSaysSo() throws IOException {
-    String miss = new RatioTable(Samples.comparison()).lines().get(3);
+    String miss = new RatioTable(Samples.comparison(), Map.of()).lines().get(3);
     assertTrue(miss, miss.contains("fork only"));
   }
 
   @Test
   public void testWithoutStockThereAreNoColumnsForIt() throws IOException {
     assertEquals("benchmark parameters unit fork B/op",
-      new RatioTable(Samples.forkAlone()).lines().get(0).replaceAll(" +", " "));
+      new RatioTable(Samples.forkAlone(), Map.of()).lines().get(0).replaceAll(" +", " "));
   }
 
   @Test
@@ -70,7 +71,7 @@ public class TestRatioTable {
 
   @Test
   public void testMarkdownHasTheSameCells() throws IOException {
-    List<String> lines = new RatioTable(Samples.comparison()).markdown().lines().toList();
+    List<String> lines = new RatioTable(Samples.comparison(), Map.of()).markdown().lines().toList();
     assertEquals("| benchmark | parameters | unit | stock | fork | ratio | 99 % interval |"
       + " B/op stock | B/op fork |", lines.get(0));
     assertEquals("|---|---|---|---:|---:|---:|---:|---:|---:|", lines.get(1));

@@ -29,11 +29,13 @@ public class TestSelection {
   /** As the host lists them. */
   private static final String LISTING = """
       [{"benchmark":"a.Cache.hit","mode":"AverageTime","forkOnly":false,
-        "headline":["engine=file,size=8,64","engine=mmap,size=8"],"forks":5,"millis":2400,
+        "headline":["engine=file,size=8,64","engine=mmap,size=8"],"feature":"cache",
+        "headlineWarmup":0,"headlineMeasurement":0,"forks":5,"millis":2400,
         "params":{"engine":["offheap","file","mmap"],"size":["8","32","64"]}},
        {"benchmark":"a.Cache.miss","mode":"AverageTime","forkOnly":false,"forks":5,"millis":2400,
         "params":{"engine":["offheap","file"]}},
-       {"benchmark":"a.Wal.append","mode":"Throughput","forkOnly":true,"headline":[],"forks":3,
+       {"benchmark":"a.Wal.append","mode":"Throughput","forkOnly":true,"headline":[],
+        "feature":"wal","headlineWarmup":2,"headlineMeasurement":4,"forks":3,
         "millis":1000,"params":{}}]
       """;
 
@@ -85,6 +87,27 @@ public class TestSelection {
   public void testAForkOnlyBenchmarkSaysSo() {
     assertEquals(List.of(true),
       selection.choose("append", null).stream().map(Trial::forkOnly).toList());
+  }
+
+  @Test
+  public void testAChoiceForAnotherClassThatHasTheMethodIsNotTaken() {
+    String listing = LISTING.replace("engine=mmap,size=8", "threads=8,size=8");
+    Selection inherited =
+      new Selection(BenchmarkEntry.parse(JsonParser.parseString(listing).getAsJsonArray()));
+    assertEquals(
+      List.of("Cache.hit engine=file size=8", "Cache.hit engine=file size=64", "Wal.append"),
+      inherited.choose(null, null).stream().map(Trial::toString).toList());
+  }
+
+  @Test
+  public void testTheHeadlineSetIsInTheOrderOfItsFeatures() {
+    String listing = LISTING.replace("\"feature\":\"wal\"", "\"feature\":\"a-wal\"");
+    Selection renamed =
+      new Selection(BenchmarkEntry.parse(JsonParser.parseString(listing).getAsJsonArray()));
+    assertEquals("Wal.append", renamed.choose(null, null).get(0).toString());
+    assertEquals(4, renamed.choose(null, null).get(0).headline().measurement());
+    assertEquals("given benchmarks run as they are", null,
+      renamed.choose("append", null).get(0).headline());
   }
 
   @Test

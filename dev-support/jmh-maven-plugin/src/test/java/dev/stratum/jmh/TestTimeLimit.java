@@ -28,7 +28,7 @@ public class TestTimeLimit {
   private static final Trial LONG = trial("a.Long.run");
 
   private static Trial trial(String name) {
-    return new Trial(name, "AverageTime", Map.of(), false, 2, 1000);
+    return new Trial(name, "AverageTime", Map.of(), false, 2, 1000, null);
   }
 
   @Test
