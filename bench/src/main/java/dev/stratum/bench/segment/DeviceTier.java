@@ -125,7 +125,7 @@ final class DeviceTier implements Closeable {
 
     static long meanWrite(BlockCache cache) {
       long[] bytes = new long[1];
-      ((SegmentCache) cache).forEachGauge((name, gauge) -> {
+      ((SegmentCache) cache).forEachMetric((kind, name, gauge) -> {
         if (name.equals("DeviceWriteMeanBytes")) {
           bytes[0] = gauge.getAsLong();
         }

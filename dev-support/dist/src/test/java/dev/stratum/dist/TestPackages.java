@@ -46,16 +46,16 @@ public class TestPackages {
 
   /** From lowest to highest; a package that is not listed uses no other one. */
   private static final Map<String, Set<String>> USES = Map.of(
-    "io", Set.of("conf"),
-    "ipc", Set.of("conf"),
-    "io.hfile.composite", Set.of("conf", "io", "io.hfile"),
-    "io.hfile.bucket", Set.of("io", "io.hfile", "io.hfile.composite"),
-    "io.hfile.prefetch", Set.of("conf", "io", "io.hfile", "io.hfile.bucket"),
+    "io", Set.of("conf", "metrics"),
+    "ipc", Set.of("conf", "metrics"),
+    "io.hfile.composite", Set.of("conf", "io", "io.hfile", "metrics"),
+    "io.hfile.bucket", Set.of("io", "io.hfile", "io.hfile.composite", "metrics"),
+    "io.hfile.prefetch", Set.of("conf", "io", "io.hfile", "io.hfile.bucket", "metrics"),
     "io.hfile.segment", Set.of("conf", "io", "io.hfile", "io.hfile.batch", "io.hfile.bucket",
-      "io.hfile.composite"),
+      "io.hfile.composite", "metrics"),
     "regionserver.counter", Set.of("conf", "ipc"),
-    "regionserver.multiget", Set.of("conf", "ipc", "io.hfile.batch"),
-    "regionserver.wal", Set.of("conf"));
+    "regionserver.multiget", Set.of("conf", "ipc", "io.hfile.batch", "metrics"),
+    "regionserver.wal", Set.of("conf", "metrics"));
 
   /** These two use any other one: the server itself, and the pages that show all features. */
   private static final Set<String> TOP = Set.of("regionserver", "regionserver.http");

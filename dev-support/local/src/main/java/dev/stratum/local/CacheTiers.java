@@ -87,7 +87,7 @@ final class CacheTiers {
       this.hitsBefore = stats.getHitCount();
       this.missesBefore = stats.getMissCount();
       if (cache instanceof CacheTier) {
-        ((CacheTier) cache).forEachGauge(gauges::put);
+        ((CacheTier) cache).forEachMetric((kind, metric, value) -> gauges.put(metric, value));
       }
       gauges.forEach((gauge, value) -> gaugesBefore.put(gauge, value.getAsLong()));
     }

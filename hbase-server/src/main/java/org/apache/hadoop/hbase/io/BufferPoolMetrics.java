@@ -17,15 +17,14 @@
  */
 package org.apache.hadoop.hbase.io;
 
-import java.util.function.LongSupplier;
-import org.apache.hadoop.hbase.metrics.Gauge;
+import org.apache.hadoop.hbase.metrics.MetricKind;
 import org.apache.hadoop.hbase.metrics.MetricRegistries;
 import org.apache.hadoop.hbase.metrics.MetricRegistry;
 import org.apache.hadoop.hbase.metrics.MetricRegistryInfo;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * Counters of allocations that found the server's buffer pool empty, as gauges in JMX under
+ * Counters of allocations that found the server's buffer pool empty, in JMX under
  * <code>Hadoop:service=HBase,name=RegionServer,sub=BufferPool</code>, and so at /jmx and
  * /prometheus. Size and use of the pool are among HBase's own RegionServer metrics. If one process
  * has several servers, as a test cluster does, these are of the one that was started last.
@@ -47,11 +46,7 @@ public final class BufferPoolMetrics {
     MetricRegistries.global().remove(INFO);
     MetricRegistry registry = MetricRegistries.global().create(INFO);
     HeapFallbackStats exhaustion = allocator.getExhaustion();
-    register(registry, "ExhaustedCount", exhaustion::getCount);
-    register(registry, "ExhaustedBytes", exhaustion::getBytes);
-  }
-
-  private static void register(MetricRegistry registry, String name, LongSupplier value) {
-    registry.register(name, (Gauge<Long>) value::getAsLong);
+    MetricKind.COUNTER.register(registry, "ExhaustedCount", exhaustion::getCount);
+    MetricKind.COUNTER.register(registry, "ExhaustedBytes", exhaustion::getBytes);
   }
 }

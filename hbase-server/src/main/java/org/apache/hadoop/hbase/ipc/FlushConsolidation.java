@@ -19,7 +19,7 @@ package org.apache.hadoop.hbase.ipc;
 
 import java.util.concurrent.atomic.LongAdder;
 import org.apache.hadoop.conf.Configuration;
-import org.apache.hadoop.hbase.metrics.Gauge;
+import org.apache.hadoop.hbase.metrics.MetricKind;
 import org.apache.hadoop.hbase.metrics.MetricRegistries;
 import org.apache.hadoop.hbase.metrics.MetricRegistry;
 import org.apache.hadoop.hbase.metrics.MetricRegistryInfo;
@@ -86,8 +86,8 @@ final class FlushConsolidation {
       MetricRegistry registry = MetricRegistries.global()
         .create(new MetricRegistryInfo("Responses", "Responses that were sent together",
           "RegionServer,sub=Responses", "regionserver", false));
-      registry.register("ResponseCount", (Gauge<Long>) responses::sum);
-      registry.register("FlushCount", (Gauge<Long>) flushes::sum);
+      MetricKind.COUNTER.register(registry, "ResponseCount", responses::sum);
+      MetricKind.COUNTER.register(registry, "FlushCount", flushes::sum);
     }
 
     @Override

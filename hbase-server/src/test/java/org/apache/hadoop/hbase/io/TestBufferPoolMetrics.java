@@ -21,7 +21,7 @@ import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertFalse;
 
 import org.apache.hadoop.hbase.HBaseClassTestRule;
-import org.apache.hadoop.hbase.metrics.Gauge;
+import org.apache.hadoop.hbase.metrics.Counter;
 import org.apache.hadoop.hbase.metrics.MetricRegistries;
 import org.apache.hadoop.hbase.nio.ByteBuff;
 import org.apache.hadoop.hbase.testclassification.IOTests;
@@ -74,7 +74,7 @@ public class TestBufferPoolMetrics {
   }
 
   private static long gauge(String name) {
-    return (Long) ((Gauge<?>) MetricRegistries.global().get(BufferPoolMetrics.INFO).get()
-      .getMetrics().get(name)).getValue();
+    return ((Counter) MetricRegistries.global().get(BufferPoolMetrics.INFO).get().getMetrics()
+      .get(name)).getCount();
   }
 }

@@ -17,8 +17,11 @@
  */
 package org.apache.hadoop.hbase.regionserver.multiget;
 
+import static org.apache.hadoop.hbase.metrics.MetricKind.COUNTER;
+import static org.apache.hadoop.hbase.metrics.MetricKind.GAUGE;
+
 import java.util.function.ToLongFunction;
-import org.apache.hadoop.hbase.metrics.Gauge;
+import org.apache.hadoop.hbase.metrics.MetricKind;
 import org.apache.hadoop.hbase.metrics.MetricRegistries;
 import org.apache.hadoop.hbase.metrics.MetricRegistry;
 import org.apache.hadoop.hbase.metrics.MetricRegistryInfo;
@@ -39,28 +42,28 @@ final class MultigetMetrics {
   /** Publishes the metrics of a pool, and replaces those of a former one. */
   static void register(MultigetPool pool) {
     MetricRegistry registry = MetricRegistries.global().create(INFO);
-    register(registry, "ParallelBatchCount", MultigetPool::getParallelBatchCount, pool);
-    register(registry, "SmallBatchCount", MultigetPool::getSmallBatchCount, pool);
-    register(registry, "BusyBatchCount", MultigetPool::getBusyBatchCount, pool);
-    register(registry, "CpuBoundBatchCount", MultigetPool::getCpuBoundBatchCount, pool);
-    register(registry, "DeviceBatchCount", MultigetPool::getDeviceBatchCount, pool);
-    register(registry, "WindowAdvanceCount", MultigetPool::getWindowAdvanceCount, pool);
-    register(registry, "HandlerGetCount", MultigetPool::getHandlerGetCount, pool);
-    register(registry, "HelperGetCount", MultigetPool::getHelperGetCount, pool);
-    register(registry, "ExpectedCount", MultigetPool::getExpectedCount, pool);
-    register(registry, "HandoffCount", MultigetPool::getHandoffCount, pool);
-    register(registry, "SpuriousHandoffCount", MultigetPool::getSpuriousHandoffCount, pool);
-    register(registry, "SharedBlockCount", MultigetPool::getSharedBlockCount, pool);
-    register(registry, "HandoffWaitMicros", MultigetPool::getHandoffWaitMicros, pool);
-    register(registry, "PendingHandoffCount", MultigetPool::getPendingHandoffCount, pool);
-    register(registry, "ThreadCount", MultigetPool::getThreadCount, pool);
-    register(registry, "FailedThreadCount", MultigetPool::getFailedThreadCount, pool);
-    register(registry, "CpuHeadroomCount", MultigetPool::getCpuHeadroomCount, pool);
+    register(COUNTER, registry, "ParallelBatchCount", MultigetPool::getParallelBatchCount, pool);
+    register(COUNTER, registry, "SmallBatchCount", MultigetPool::getSmallBatchCount, pool);
+    register(COUNTER, registry, "BusyBatchCount", MultigetPool::getBusyBatchCount, pool);
+    register(COUNTER, registry, "CpuBoundBatchCount", MultigetPool::getCpuBoundBatchCount, pool);
+    register(COUNTER, registry, "DeviceBatchCount", MultigetPool::getDeviceBatchCount, pool);
+    register(COUNTER, registry, "WindowAdvanceCount", MultigetPool::getWindowAdvanceCount, pool);
+    register(COUNTER, registry, "HandlerGetCount", MultigetPool::getHandlerGetCount, pool);
+    register(COUNTER, registry, "HelperGetCount", MultigetPool::getHelperGetCount, pool);
+    register(COUNTER, registry, "ExpectedCount", MultigetPool::getExpectedCount, pool);
+    register(COUNTER, registry, "HandoffCount", MultigetPool::getHandoffCount, pool);
+    register(COUNTER, registry, "SpuriousHandoffCount",
+      MultigetPool::getSpuriousHandoffCount, pool);
+    register(COUNTER, registry, "SharedBlockCount", MultigetPool::getSharedBlockCount, pool);
+    register(COUNTER, registry, "HandoffWaitMicros", MultigetPool::getHandoffWaitMicros, pool);
+    register(GAUGE, registry, "PendingHandoffCount", MultigetPool::getPendingHandoffCount, pool);
+    register(GAUGE, registry, "ThreadCount", MultigetPool::getThreadCount, pool);
+    register(COUNTER, registry, "FailedThreadCount", MultigetPool::getFailedThreadCount, pool);
+    register(COUNTER, registry, "CpuHeadroomCount", MultigetPool::getCpuHeadroomCount, pool);
   }
 
-  private static void register(MetricRegistry registry, String name,
+  private static void register(MetricKind kind, MetricRegistry registry, String name,
     ToLongFunction<MultigetPool> value, MultigetPool pool) {
-    registry.remove(name);
-    registry.register(name, (Gauge<Long>) () -> value.applyAsLong(pool));
+    kind.register(registry, name, () -> value.applyAsLong(pool));
   }
 }

@@ -17,6 +17,9 @@
  */
 package org.apache.hadoop.hbase.regionserver.wal;
 
+import static org.apache.hadoop.hbase.metrics.MetricKind.COUNTER;
+import static org.apache.hadoop.hbase.metrics.MetricKind.GAUGE;
+
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -25,8 +28,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.function.LongSupplier;
-import org.apache.hadoop.hbase.metrics.Gauge;
 import org.apache.hadoop.hbase.metrics.Histogram;
 import org.apache.hadoop.hbase.metrics.MetricRegistries;
 import org.apache.hadoop.hbase.metrics.MetricRegistry;
@@ -63,26 +64,23 @@ final class AsyncWalMetrics {
       started[i] = new LongAdder();
     }
     MetricRegistry registry = MetricRegistries.global().create(INFO);
-    gauge(registry, "UnsyncedBytes", this::unsyncedBytes);
-    gauge(registry, "OldestUnsyncedMillis", () -> millis(oldestNanos()));
-    gauge(registry, "MaxWindowMillis", () -> millis(maxWindowNanos()));
-    gauge(registry, "TimeSyncCount", () -> startedCount(AsyncWalBound.Cause.TIME));
-    gauge(registry, "BytesSyncCount", () -> startedCount(AsyncWalBound.Cause.BYTES));
-    gauge(registry, "PressureSyncCount", () -> startedCount(AsyncWalBound.Cause.PRESSURE));
-    gauge(registry, "OtherSyncCount", this::otherSyncCount);
-    gauge(registry, "FailedSyncCount", failed::sum);
-    gauge(registry, "BlockedWriterCount", blocked::sum);
-    gauge(registry, "BlockedWriters", this::blockedWriters);
-    gauge(registry, "RunningSyncMillis", () -> millis(runningSyncNanos()));
+    GAUGE.register(registry, "UnsyncedBytes", this::unsyncedBytes);
+    GAUGE.register(registry, "OldestUnsyncedMillis", () -> millis(oldestNanos()));
+    GAUGE.register(registry, "MaxWindowMillis", () -> millis(maxWindowNanos()));
+    COUNTER.register(registry, "TimeSyncCount", () -> startedCount(AsyncWalBound.Cause.TIME));
+    COUNTER.register(registry, "BytesSyncCount", () -> startedCount(AsyncWalBound.Cause.BYTES));
+    COUNTER.register(registry, "PressureSyncCount",
+      () -> startedCount(AsyncWalBound.Cause.PRESSURE));
+    COUNTER.register(registry, "OtherSyncCount", this::otherSyncCount);
+    COUNTER.register(registry, "FailedSyncCount", failed::sum);
+    COUNTER.register(registry, "BlockedWriterCount", blocked::sum);
+    GAUGE.register(registry, "BlockedWriters", this::blockedWriters);
+    GAUGE.register(registry, "RunningSyncMillis", () -> millis(runningSyncNanos()));
     syncTime = registry.histogram("SyncTimeMillis");
   }
 
   static AsyncWalMetrics get() {
     return Holder.INSTANCE;
-  }
-
-  private static void gauge(MetricRegistry registry, String name, LongSupplier value) {
-    registry.register(name, (Gauge<Long>) value::getAsLong);
   }
 
   /** Rounds up, so that the loss window is never underestimated. */

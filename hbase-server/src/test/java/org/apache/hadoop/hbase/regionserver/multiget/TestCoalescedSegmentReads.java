@@ -97,7 +97,7 @@ public class TestCoalescedSegmentReads {
   /** Of the segment that is still in memory, as all is here. */
   private long readsOfSegments() {
     long[] count = new long[1];
-    cache.forEachGauge((name, value) -> count[0] =
+    cache.forEachMetric((kind, name, value) -> count[0] =
       name.equals("MemoryReadCount") ? value.getAsLong() : count[0]);
     return count[0];
   }
@@ -137,7 +137,7 @@ public class TestCoalescedSegmentReads {
 
   private long gauge(String wanted) {
     long[] value = new long[1];
-    cache.forEachGauge((name, gauge) -> value[0] =
+    cache.forEachMetric((kind, name, gauge) -> value[0] =
       name.equals(wanted) ? gauge.getAsLong() : value[0]);
     return value[0];
   }

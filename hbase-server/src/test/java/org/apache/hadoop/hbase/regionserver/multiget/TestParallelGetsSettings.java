@@ -24,7 +24,9 @@ import static org.junit.Assert.assertTrue;
 import java.util.List;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
+import org.apache.hadoop.hbase.metrics.Counter;
 import org.apache.hadoop.hbase.metrics.Gauge;
+import org.apache.hadoop.hbase.metrics.Metric;
 import org.apache.hadoop.hbase.metrics.MetricRegistries;
 import org.apache.hadoop.hbase.metrics.MetricRegistry;
 import org.apache.hadoop.hbase.testclassification.MediumTests;
@@ -44,7 +46,10 @@ public class TestParallelGetsSettings extends ParallelGetsFixture {
 
   private static long published(String metric) {
     MetricRegistry registry = MetricRegistries.global().get(MultigetMetrics.INFO).get();
-    return ((Number) ((Gauge<?>) registry.get(metric).get()).getValue()).longValue();
+    Metric found = registry.get(metric).get();
+    return found instanceof Counter
+      ? ((Counter) found).getCount()
+      : (Long) ((Gauge<?>) found).getValue();
   }
 
   @Test

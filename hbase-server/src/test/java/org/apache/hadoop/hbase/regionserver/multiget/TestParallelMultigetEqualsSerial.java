@@ -73,7 +73,6 @@ import org.apache.hadoop.hbase.ipc.HBaseRpcControllerImpl;
 import org.apache.hadoop.hbase.ipc.RpcServer;
 import org.apache.hadoop.hbase.metrics.BaseSource;
 import org.apache.hadoop.hbase.metrics.Counter;
-import org.apache.hadoop.hbase.metrics.Gauge;
 import org.apache.hadoop.hbase.metrics.Histogram;
 import org.apache.hadoop.hbase.metrics.Meter;
 import org.apache.hadoop.hbase.metrics.Metric;
@@ -672,7 +671,7 @@ public class TestParallelMultigetEqualsSerial {
 
   private static long helperGets() {
     MetricRegistry registry = MetricRegistries.global().get(MultigetMetrics.INFO).get();
-    return ((Number) ((Gauge<?>) registry.get("HelperGetCount").get()).getValue()).longValue();
+    return ((Counter) registry.get("HelperGetCount").get()).getCount();
   }
 
   /** All scanners were closed, so that no block is held by any but the cache. */

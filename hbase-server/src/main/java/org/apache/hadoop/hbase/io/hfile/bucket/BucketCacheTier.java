@@ -23,9 +23,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.BiConsumer;
 import java.util.function.Consumer;
-import java.util.function.LongSupplier;
 import org.apache.hadoop.hbase.HBaseIOException;
 import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheFactory;
@@ -36,6 +34,7 @@ import org.apache.hadoop.hbase.io.hfile.HFileBlock;
 import org.apache.hadoop.hbase.io.hfile.composite.CacheTier;
 import org.apache.hadoop.hbase.io.hfile.composite.TierBlockCounts;
 import org.apache.hadoop.hbase.io.hfile.composite.TierSettings;
+import org.apache.hadoop.hbase.metrics.MetricKind;
 import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -464,8 +463,8 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
   }
 
   @Override
-  public void forEachGauge(BiConsumer<String, LongSupplier> gauges) {
-    metrics.forEachGauge(this, device, gauges);
+  public void forEachMetric(MetricKind.Visitor visitor) {
+    metrics.forEach(this, device, visitor);
   }
 
   @Override

@@ -17,13 +17,15 @@
  */
 package org.apache.hadoop.hbase.io.hfile.bucket;
 
+import static org.apache.hadoop.hbase.metrics.MetricKind.COUNTER;
+import static org.apache.hadoop.hbase.metrics.MetricKind.GAUGE;
+
 import java.util.concurrent.atomic.LongAdder;
-import java.util.function.BiConsumer;
-import java.util.function.LongSupplier;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
 import org.apache.hadoop.hbase.io.hfile.BlockType;
 import org.apache.hadoop.hbase.io.hfile.CacheStats;
 import org.apache.hadoop.hbase.io.hfile.composite.TierBlockCounts;
+import org.apache.hadoop.hbase.metrics.MetricKind;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
@@ -65,34 +67,34 @@ final class BucketCacheTierMetrics {
     writtenBytes.add(entry.getLength());
   }
 
-  /** Passes each gauge to the consumer, by name. */
-  void forEachGauge(BucketCacheTier tier, DeviceAccess device,
-    BiConsumer<String, LongSupplier> gauges) {
+  /** Passes each metric to the visitor. */
+  void forEach(BucketCacheTier tier, DeviceAccess device,
+    MetricKind.Visitor visitor) {
     CacheStats stats = tier.getStats();
-    gauges.accept("Capacity", tier::getMaxSize);
-    gauges.accept("Used", tier::getCurrentSize);
-    gauges.accept("MetaBlockCount", stored::getMetaCount);
-    gauges.accept("MetaBlockSize", stored::getMetaBytes);
-    accept(gauges, "Index", BlockType.BlockCategory.INDEX);
-    accept(gauges, "Bloom", BlockType.BlockCategory.BLOOM);
-    accept(gauges, "Data", BlockType.BlockCategory.DATA);
-    gauges.accept("WaitingBlockCount", tier.ramCache.delegate::size);
-    gauges.accept("HitCount", stats::getHitCount);
-    gauges.accept("MissCount", stats::getMissCount);
-    gauges.accept("InsertedBlockCount", inserted::sum);
-    gauges.accept("WrittenBytes", writtenBytes::sum);
-    gauges.accept("EvictedBlockCount", stats::getEvictedCount);
-    gauges.accept("RefusedInsertCount", stats::getFailedInserts);
-    gauges.accept("ChecksumFailureCount", device::getChecksumFailureCount);
-    gauges.accept("IoErrorCount", device::getIoErrorCount);
-    gauges.accept("BypassedReadCount", device::getBypassedReadCount);
-    gauges.accept("BypassedInsertCount", device::getBypassedInsertCount);
-    gauges.accept("DeviceState", device::getStateNumber);
+    visitor.visit(GAUGE, "Capacity", tier::getMaxSize);
+    visitor.visit(GAUGE, "Used", tier::getCurrentSize);
+    visitor.visit(GAUGE, "MetaBlockCount", stored::getMetaCount);
+    visitor.visit(GAUGE, "MetaBlockSize", stored::getMetaBytes);
+    accept(visitor, "Index", BlockType.BlockCategory.INDEX);
+    accept(visitor, "Bloom", BlockType.BlockCategory.BLOOM);
+    accept(visitor, "Data", BlockType.BlockCategory.DATA);
+    visitor.visit(GAUGE, "WaitingBlockCount", tier.ramCache.delegate::size);
+    visitor.visit(COUNTER, "HitCount", stats::getHitCount);
+    visitor.visit(COUNTER, "MissCount", stats::getMissCount);
+    visitor.visit(COUNTER, "InsertedBlockCount", inserted::sum);
+    visitor.visit(COUNTER, "WrittenBytes", writtenBytes::sum);
+    visitor.visit(COUNTER, "EvictedBlockCount", stats::getEvictedCount);
+    visitor.visit(COUNTER, "RefusedInsertCount", stats::getFailedInserts);
+    visitor.visit(COUNTER, "ChecksumFailureCount", device::getChecksumFailureCount);
+    visitor.visit(COUNTER, "IoErrorCount", device::getIoErrorCount);
+    visitor.visit(COUNTER, "BypassedReadCount", device::getBypassedReadCount);
+    visitor.visit(COUNTER, "BypassedInsertCount", device::getBypassedInsertCount);
+    visitor.visit(GAUGE, "DeviceState", device::getStateNumber);
   }
 
-  private void accept(BiConsumer<String, LongSupplier> gauges, String type,
+  private void accept(MetricKind.Visitor visitor, String type,
     BlockType.BlockCategory category) {
-    gauges.accept(type + "BlockCount", () -> stored.getCount(category));
-    gauges.accept(type + "BlockSize", () -> stored.getBytes(category));
+    visitor.visit(GAUGE, type + "BlockCount", () -> stored.getCount(category));
+    visitor.visit(GAUGE, type + "BlockSize", () -> stored.getBytes(category));
   }
 }

@@ -17,6 +17,9 @@
  */
 package org.apache.hadoop.hbase.io.hfile.bucket;
 
+import static org.apache.hadoop.hbase.metrics.MetricKind.COUNTER;
+import static org.apache.hadoop.hbase.metrics.MetricKind.GAUGE;
+
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -26,7 +29,6 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.function.BiConsumer;
 import java.util.function.LongSupplier;
 import java.util.function.ToLongFunction;
 import java.util.stream.Stream;
@@ -43,6 +45,7 @@ import org.apache.hadoop.hbase.io.hfile.composite.FileEvictionGuard;
 import org.apache.hadoop.hbase.io.hfile.composite.PromotionPolicy;
 import org.apache.hadoop.hbase.io.hfile.composite.PromotionTier;
 import org.apache.hadoop.hbase.io.hfile.composite.TierSettings;
+import org.apache.hadoop.hbase.metrics.MetricKind;
 import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -389,19 +392,19 @@ public class L1BucketCache extends BucketCacheTier
   }
 
   @Override
-  public void forEachGauge(BiConsumer<String, LongSupplier> gauges) {
-    super.forEachGauge(gauges);
-    gauges.accept("SpilledBlockCount", this::getSpilledCount);
-    gauges.accept("SpilledBytes", this::getSpilledBytes);
-    gauges.accept("DroppedBlockCount", this::getDroppedCount);
-    gauges.accept("RejectedBlockCount", this::getRejectedCount);
-    gauges.accept("IdleMetaEvictedCount", this::getIdleMetaEvictedCount);
-    gauges.accept("PromotedBlockCount", ofPolicy(PromotionPolicy::getPromotedCount));
-    gauges.accept("RejectedPromotionCount", ofPolicy(PromotionPolicy::getRejectedCount));
-    gauges.accept("DemotedBlockCount", ofPolicy(PromotionPolicy::getDemotedCount));
-    gauges.accept("DataCapacity", ofPolicy(PromotionPolicy::getCapacity));
-    gauges.accept("UnplacedPromotionCount", ofDataSpace(L1DataSpace::getUnplacedCount));
-    gauges.accept("ReassignedBucketCount", ofDataSpace(L1DataSpace::getReassignedCount));
+  public void forEachMetric(MetricKind.Visitor visitor) {
+    super.forEachMetric(visitor);
+    visitor.visit(COUNTER, "SpilledBlockCount", this::getSpilledCount);
+    visitor.visit(COUNTER, "SpilledBytes", this::getSpilledBytes);
+    visitor.visit(COUNTER, "DroppedBlockCount", this::getDroppedCount);
+    visitor.visit(COUNTER, "RejectedBlockCount", this::getRejectedCount);
+    visitor.visit(COUNTER, "IdleMetaEvictedCount", this::getIdleMetaEvictedCount);
+    visitor.visit(COUNTER, "PromotedBlockCount", ofPolicy(PromotionPolicy::getPromotedCount));
+    visitor.visit(COUNTER, "RejectedPromotionCount", ofPolicy(PromotionPolicy::getRejectedCount));
+    visitor.visit(COUNTER, "DemotedBlockCount", ofPolicy(PromotionPolicy::getDemotedCount));
+    visitor.visit(GAUGE, "DataCapacity", ofPolicy(PromotionPolicy::getCapacity));
+    visitor.visit(COUNTER, "UnplacedPromotionCount", ofDataSpace(L1DataSpace::getUnplacedCount));
+    visitor.visit(COUNTER, "ReassignedBucketCount", ofDataSpace(L1DataSpace::getReassignedCount));
   }
 
   private LongSupplier ofPolicy(ToLongFunction<PromotionPolicy> value) {

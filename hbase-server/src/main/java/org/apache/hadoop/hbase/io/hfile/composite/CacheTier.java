@@ -17,12 +17,11 @@
  */
 package org.apache.hadoop.hbase.io.hfile.composite;
 
-import java.util.function.BiConsumer;
 import java.util.function.Consumer;
-import java.util.function.LongSupplier;
 import org.apache.hadoop.hbase.io.hfile.BlockCache;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
 import org.apache.hadoop.hbase.io.hfile.Cacheable;
+import org.apache.hadoop.hbase.metrics.MetricKind;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
@@ -82,10 +81,10 @@ public interface CacheTier extends BlockCache {
   void forEachFile(TierBlockCounts.FileVisitor visitor);
 
   /**
-   * Names what the tier has to tell: capitalized names that follow the tier's own, and where each
-   * value is read. Reading one is cheap, whatever the tier holds.
+   * Passes each metric to the visitor, with its name without the tier's. Reading a value is cheap,
+   * whatever the tier holds.
    */
-  void forEachGauge(BiConsumer<String, LongSupplier> gauges);
+  void forEachMetric(MetricKind.Visitor visitor);
 
   /** Whether a read costs no more than memory does. */
   boolean isInMemory();

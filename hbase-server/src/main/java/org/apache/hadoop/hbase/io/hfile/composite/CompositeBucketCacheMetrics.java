@@ -27,7 +27,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
-import org.apache.hadoop.hbase.metrics.Gauge;
+import org.apache.hadoop.hbase.metrics.MetricKind;
 import org.apache.hadoop.hbase.metrics.MetricRegistries;
 import org.apache.hadoop.hbase.metrics.MetricRegistry;
 import org.apache.hadoop.hbase.metrics.MetricRegistryInfo;
@@ -38,7 +38,7 @@ import org.slf4j.LoggerFactory;
 import org.apache.hbase.thirdparty.com.google.common.util.concurrent.ThreadFactoryBuilder;
 
 /**
- * What {@link CompositeBucketCache} and its tiers have to tell: as gauges in JMX under
+ * The metrics of {@link CompositeBucketCache} and its tiers, in JMX under
  * {@code Hadoop:service=HBase,name=RegionServer,sub=BlockCacheTiers}, and so at /jmx and
  * /prometheus, and to the page of the tiers. Reading any of it reads counters; none walks the
  * cache. A daemon thread takes a sample every {@value #SAMPLE_SECONDS} seconds, for as long as the
@@ -64,20 +64,35 @@ public final class CompositeBucketCacheMetrics {
   private final TierHistory history = new TierHistory(SAMPLES);
   private final ScheduledExecutorService sampler;
 
+  /** A metric of a tier. */
+  private static final class Value {
+    private final MetricKind kind;
+    private final LongSupplier supplier;
+
+    Value(MetricKind kind, LongSupplier supplier) {
+      this.kind = kind;
+      this.supplier = supplier;
+    }
+  }
+
   /** One tier's figures. */
   @InterfaceAudience.Private
   public static final class Tier {
     private final String name;
     private final CacheTier cache;
     private final ReadLatencyHistogram readLatencies;
-    private final Map<String, LongSupplier> gauges = new LinkedHashMap<>();
+    private final Map<String, Value> values = new LinkedHashMap<>();
 
     private Tier(String name, CacheTier cache) {
       this.name = name;
       this.cache = cache;
       this.readLatencies = new ReadLatencyHistogram(cache.isInMemory() ? IN_MEMORY_TIMED_ONE_IN : 1,
         LATENCY_SAMPLES);
-      cache.forEachGauge(gauges::put);
+      cache.forEachMetric(this::add);
+    }
+
+    private void add(MetricKind kind, String metric, LongSupplier value) {
+      values.put(metric, new Value(kind, value));
     }
 
     /** Returns L1 or L2. */
@@ -95,17 +110,17 @@ public final class CompositeBucketCacheMetrics {
       return readLatencies;
     }
 
-    /** Returns a gauge's value, 0 if the tier has no such gauge. */
-    public long get(String gauge) {
-      LongSupplier value = gauges.get(gauge);
-      return value == null ? 0 : value.getAsLong();
+    /** Returns a metric's value, 0 if the tier has no such metric. */
+    public long get(String metric) {
+      Value value = values.get(metric);
+      return value == null ? 0 : value.supplier.getAsLong();
     }
 
-    /** Returns all gauges as they are now, under their names without the tier's. */
+    /** Returns all metrics as they are now, under their names without the tier's. */
     public Map<String, Long> getValues() {
-      Map<String, Long> values = new LinkedHashMap<>();
-      gauges.forEach((gauge, value) -> values.put(gauge, value.getAsLong()));
-      return values;
+      Map<String, Long> now = new LinkedHashMap<>();
+      values.forEach((metric, value) -> now.put(metric, value.supplier.getAsLong()));
+      return now;
     }
 
     /** Visits each file of which the tier stores blocks. Costs O(files). */
@@ -114,9 +129,11 @@ public final class CompositeBucketCacheMetrics {
     }
 
     private void register(MetricRegistry registry) {
-      gauges.forEach((gauge, value) -> register(registry, gauge, value));
-      // Named as HBase names what it tells of its own histograms.
-      register(registry, "ReadNanos_num_ops", () -> readLatencies.getSummary().getTotal());
+      values.forEach(
+        (metric, value) -> value.kind.register(registry, name + metric, value.supplier));
+      // Named as HBase names the values of its own histograms.
+      MetricKind.COUNTER.register(registry, name + "ReadNanos_num_ops",
+        () -> readLatencies.getSummary().getTotal());
       register(registry, "ReadNanos_median", () -> readLatencies.getSummary().getMedian());
       register(registry, "ReadNanos_95th_percentile", () -> readLatencies.getSummary().getP95());
       register(registry, "ReadNanos_99th_percentile", () -> readLatencies.getSummary().getP99());
@@ -125,8 +142,7 @@ public final class CompositeBucketCacheMetrics {
     }
 
     private void register(MetricRegistry registry, String gauge, LongSupplier value) {
-      registry.remove(name + gauge);
-      registry.register(name + gauge, (Gauge<Long>) value::getAsLong);
+      MetricKind.GAUGE.register(registry, name + gauge, value);
     }
   }
 
@@ -139,9 +155,9 @@ public final class CompositeBucketCacheMetrics {
     ReadMissAdmission admission) {
     this.first = new Tier("L1", first);
     this.second = new Tier("L2", second);
-    this.first.gauges.put("ReturnedBlockCount", returned);
-    this.second.gauges.put("AdmittedReadInsertCount", admission::getAdmittedCount);
-    this.second.gauges.put("RejectedReadInsertCount", admission::getRejectedCount);
+    this.first.add(MetricKind.COUNTER, "ReturnedBlockCount", returned);
+    this.second.add(MetricKind.COUNTER, "AdmittedReadInsertCount", admission::getAdmittedCount);
+    this.second.add(MetricKind.COUNTER, "RejectedReadInsertCount", admission::getRejectedCount);
     MetricRegistry registry = MetricRegistries.global().create(INFO);
     this.first.register(registry);
     this.second.register(registry);

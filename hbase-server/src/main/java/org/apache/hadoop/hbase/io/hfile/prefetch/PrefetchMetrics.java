@@ -17,13 +17,16 @@
  */
 package org.apache.hadoop.hbase.io.hfile.prefetch;
 
+import static org.apache.hadoop.hbase.metrics.MetricKind.COUNTER;
+import static org.apache.hadoop.hbase.metrics.MetricKind.GAUGE;
+
 import java.util.HashSet;
 import java.util.Set;
 import java.util.function.ToLongFunction;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.io.hfile.prefetch.PrefetchProgress.Counts;
 import org.apache.hadoop.hbase.io.hfile.prefetch.PrefetchProgress.Snapshot;
-import org.apache.hadoop.hbase.metrics.Gauge;
+import org.apache.hadoop.hbase.metrics.MetricKind;
 import org.apache.hadoop.hbase.metrics.MetricRegistries;
 import org.apache.hadoop.hbase.metrics.MetricRegistry;
 import org.apache.hadoop.hbase.metrics.MetricRegistryInfo;
@@ -40,19 +43,21 @@ final class PrefetchMetrics {
 
   /** The published counts, in total and per table. */
   private enum Count {
-    QueuedFileCount(Counts::queuedFiles),
-    QueuedBytes(Counts::queuedBytes),
-    PrefetchedFileCount(Counts::prefetchedFiles),
-    PrefetchedBytes(Counts::prefetchedBytes),
-    CachedFileCount(Counts::cachedFiles),
-    CachedBytes(Counts::cachedBytes),
-    NoSpaceFileCount(Counts::noSpaceFiles),
-    FailedFileCount(Counts::failedFiles),
-    CancelledFileCount(Counts::cancelledFiles);
+    QueuedFileCount(GAUGE, Counts::queuedFiles),
+    QueuedBytes(GAUGE, Counts::queuedBytes),
+    PrefetchedFileCount(COUNTER, Counts::prefetchedFiles),
+    PrefetchedBytes(COUNTER, Counts::prefetchedBytes),
+    CachedFileCount(COUNTER, Counts::cachedFiles),
+    CachedBytes(COUNTER, Counts::cachedBytes),
+    NoSpaceFileCount(COUNTER, Counts::noSpaceFiles),
+    FailedFileCount(COUNTER, Counts::failedFiles),
+    CancelledFileCount(COUNTER, Counts::cancelledFiles);
 
+    private final MetricKind kind;
     private final ToLongFunction<Counts> value;
 
-    Count(ToLongFunction<Counts> value) {
+    Count(MetricKind kind, ToLongFunction<Counts> value) {
+      this.kind = kind;
       this.value = value;
     }
   }
@@ -66,22 +71,21 @@ final class PrefetchMetrics {
   static void register(PrefetchProgress progress) {
     MetricRegistry registry = MetricRegistries.global().create(INFO);
     for (Count count : Count.values()) {
-      register(registry, count.name(),
+      register(count.kind, registry, count.name(),
         snapshot -> count.value.applyAsLong(snapshot.total()), progress);
     }
-    register(registry, "BytesPerSecond", Snapshot::bytesPerSecond, progress);
-    register(registry, "LimitBytesPerSecond", Snapshot::limit, progress);
-    register(registry, "SecondsToGo", Snapshot::secondsToGo, progress);
-    register(registry, "WaitedForWritersMillis", Snapshot::waitedMillis, progress);
-    register(registry, "OverdueReadCount", Snapshot::overdueReads, progress);
+    register(GAUGE, registry, "BytesPerSecond", Snapshot::bytesPerSecond, progress);
+    register(GAUGE, registry, "LimitBytesPerSecond", Snapshot::limit, progress);
+    register(GAUGE, registry, "SecondsToGo", Snapshot::secondsToGo, progress);
+    register(COUNTER, registry, "WaitedForWritersMillis", Snapshot::waitedMillis, progress);
+    register(COUNTER, registry, "OverdueReadCount", Snapshot::overdueReads, progress);
     Tables tables = new Tables(registry, progress);
     progress.onNewTable(tables::add);
   }
 
-  private static void register(MetricRegistry registry, String name,
+  private static void register(MetricKind kind, MetricRegistry registry, String name,
     ToLongFunction<Snapshot> value, PrefetchProgress progress) {
-    registry.remove(name);
-    registry.register(name, (Gauge<Long>) () -> value.applyAsLong(progress.snapshot()));
+    kind.register(registry, name, () -> value.applyAsLong(progress.snapshot()));
   }
 
   /** The tables that have metrics. */
@@ -104,7 +108,7 @@ final class PrefetchMetrics {
       String prefix = "Namespace_" + (colon < 0 ? "default" : table.substring(0, colon))
         + "_table_" + table.substring(colon + 1) + "_metric_";
       for (Count count : Count.values()) {
-        register(registry, prefix + count.name(), snapshot -> count.value
+        register(count.kind, registry, prefix + count.name(), snapshot -> count.value
           .applyAsLong(snapshot.tables().getOrDefault(table, NOTHING)), progress);
       }
     }

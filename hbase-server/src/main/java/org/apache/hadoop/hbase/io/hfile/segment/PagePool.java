@@ -103,7 +103,11 @@ final class PagePool {
    * server with a larger limit has more handlers and connections.
    */
   static long reserveBytes() {
-    return Math.max(MIN_RESERVE_BYTES, DirectMemoryUtils.getDirectMemorySize() / RESERVED_PART);
+    return reserveBytes(DirectMemoryUtils.getDirectMemorySize());
+  }
+
+  static long reserveBytes(long limit) {
+    return Math.max(MIN_RESERVE_BYTES, limit / RESERVED_PART);
   }
 
   static long directMemoryLeft() {

@@ -23,9 +23,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.BiConsumer;
 import java.util.function.Consumer;
-import java.util.function.LongSupplier;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hbase.io.ByteBuffAllocator;
@@ -43,6 +41,7 @@ import org.apache.hadoop.hbase.io.hfile.bucket.RecoveredEntryAllocator;
 import org.apache.hadoop.hbase.io.hfile.composite.CacheTier;
 import org.apache.hadoop.hbase.io.hfile.composite.OnlineFiles;
 import org.apache.hadoop.hbase.io.hfile.composite.TierBlockCounts;
+import org.apache.hadoop.hbase.metrics.MetricKind;
 import org.apache.hadoop.hbase.util.Pair;
 import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
@@ -549,7 +548,7 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
   }
 
   @Override
-  public void forEachGauge(BiConsumer<String, LongSupplier> visitor) {
+  public void forEachMetric(MetricKind.Visitor visitor) {
     gauges.forEach(visitor);
   }
 

@@ -17,11 +17,13 @@
  */
 package org.apache.hadoop.hbase.io.hfile.segment;
 
+import static org.apache.hadoop.hbase.metrics.MetricKind.COUNTER;
+import static org.apache.hadoop.hbase.metrics.MetricKind.GAUGE;
+
 import java.util.concurrent.TimeUnit;
-import java.util.function.BiConsumer;
-import java.util.function.LongSupplier;
 import org.apache.hadoop.hbase.io.hfile.BlockType.BlockCategory;
 import org.apache.hadoop.hbase.io.hfile.CacheStats;
+import org.apache.hadoop.hbase.metrics.MetricKind;
 import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -49,74 +51,77 @@ final class SegmentCacheGauges {
   }
 
   /** Visits the name of each gauge, without the prefix of the tier, and its value. */
-  void forEach(BiConsumer<String, LongSupplier> gauges) {
-    gauges.accept("Capacity", store::capacity);
-    gauges.accept("Used", files::getByteCount);
-    gauges.accept("MetaBlockCount",
+  void forEach(MetricKind.Visitor visitor) {
+    visitor.visit(GAUGE, "Capacity", store::capacity);
+    visitor.visit(GAUGE, "Used", files::getByteCount);
+    visitor.visit(GAUGE, "MetaBlockCount",
       () -> files.getBlockCount() - files.getBlockCount(BlockCategory.DATA));
-    gauges.accept("MetaBlockSize",
+    visitor.visit(GAUGE, "MetaBlockSize",
       () -> files.getByteCount() - files.getByteCount(BlockCategory.DATA));
-    accept(gauges, "Index", BlockCategory.INDEX);
-    accept(gauges, "Bloom", BlockCategory.BLOOM);
-    accept(gauges, "Data", BlockCategory.DATA);
-    gauges.accept("HitCount", stats::getHitCount);
-    gauges.accept("MissCount", stats::getMissCount);
-    gauges.accept("InsertedBlockCount", metrics.insertions::sum);
-    gauges.accept("WrittenBytes", metrics.writtenBytes::sum);
-    gauges.accept("EvictedBlockCount", metrics.blocksReclaimed::sum);
-    gauges.accept("RefusedInsertCount", stats::getFailedInserts);
-    gauges.accept("ChecksumFailureCount", metrics.badEntries::sum);
-    gauges.accept("IoErrorCount", () -> metrics.readErrors.sum() + metrics.writeErrors.sum());
-    gauges.accept("UnreadableEntryCount", metrics.unreadableEntries::sum);
-    gauges.accept("BypassedReadCount", metrics.bypassedReads::sum);
+    accept(visitor, "Index", BlockCategory.INDEX);
+    accept(visitor, "Bloom", BlockCategory.BLOOM);
+    accept(visitor, "Data", BlockCategory.DATA);
+    visitor.visit(COUNTER, "HitCount", stats::getHitCount);
+    visitor.visit(COUNTER, "MissCount", stats::getMissCount);
+    visitor.visit(COUNTER, "InsertedBlockCount", metrics.insertions::sum);
+    visitor.visit(COUNTER, "WrittenBytes", metrics.writtenBytes::sum);
+    visitor.visit(COUNTER, "EvictedBlockCount", metrics.blocksReclaimed::sum);
+    visitor.visit(COUNTER, "RefusedInsertCount", stats::getFailedInserts);
+    visitor.visit(COUNTER, "ChecksumFailureCount", metrics.badEntries::sum);
+    visitor.visit(COUNTER, "IoErrorCount",
+      () -> metrics.readErrors.sum() + metrics.writeErrors.sum());
+    visitor.visit(COUNTER, "UnreadableEntryCount", metrics.unreadableEntries::sum);
+    visitor.visit(COUNTER, "BypassedReadCount", metrics.bypassedReads::sum);
     // For compatibility with single-device engines: 0 in use, 1 bypassed.
-    gauges.accept("DeviceState", () -> store.bypassedDevices() == 0 ? 0 : 1);
-    gauges.accept("BypassedDeviceCount", store::bypassedDevices);
-    gauges.accept("ReadOnlyDeviceCount", store::readOnlyDevices);
-    gauges.accept("FileCount", files::getFileCount);
-    gauges.accept("DroppedBlockCount", files::getDroppedBlockCount);
-    gauges.accept("IndexBytes", index::getOffHeapBytes);
-    gauges.accept("IndexMaxBytes", index::getMaxOffHeapBytes);
-    gauges.accept("IndexFullInsertCount", index::getRefusedCount);
-    gauges.accept("BufferBytes", store::bufferBytes);
-    gauges.accept("SegmentCount", store::segmentCount);
-    gauges.accept("CleanSegmentCount", store::cleanSegments);
-    gauges.accept("RetiredSegmentCount", () -> store.table().retiredCount());
-    gauges.accept("UnwrittenSegmentCount", () -> store.table().unwrittenCount());
-    gauges.accept("WaitingSegmentCount", store::pending);
-    gauges.accept("InMemoryBytes", files::getInMemoryBytes);
-    gauges.accept("InsertedBytes", metrics.insertedBytes::sum);
-    gauges.accept("DeviceWriteCount", metrics.writes::sum);
-    gauges.accept("DeviceWriteMeanBytes", metrics::meanWriteBytes);
-    gauges.accept("DeviceSyncCount", metrics.syncs::sum);
-    gauges.accept("DeviceSyncMs", () -> TimeUnit.NANOSECONDS.toMillis(metrics.syncNanos.sum()));
-    gauges.accept("WriteAmplificationPercent",
+    visitor.visit(GAUGE, "DeviceState", () -> store.bypassedDevices() == 0 ? 0 : 1);
+    visitor.visit(GAUGE, "BypassedDeviceCount", store::bypassedDevices);
+    visitor.visit(GAUGE, "ReadOnlyDeviceCount", store::readOnlyDevices);
+    visitor.visit(GAUGE, "FileCount", files::getFileCount);
+    visitor.visit(COUNTER, "DroppedBlockCount", files::getDroppedBlockCount);
+    visitor.visit(GAUGE, "IndexBytes", index::getOffHeapBytes);
+    visitor.visit(GAUGE, "IndexMaxBytes", index::getMaxOffHeapBytes);
+    visitor.visit(COUNTER, "IndexFullInsertCount", index::getRefusedCount);
+    visitor.visit(GAUGE, "BufferBytes", store::bufferBytes);
+    visitor.visit(GAUGE, "SegmentCount", store::segmentCount);
+    visitor.visit(GAUGE, "CleanSegmentCount", store::cleanSegments);
+    visitor.visit(GAUGE, "RetiredSegmentCount", () -> store.table().retiredCount());
+    visitor.visit(GAUGE, "UnwrittenSegmentCount", () -> store.table().unwrittenCount());
+    visitor.visit(GAUGE, "WaitingSegmentCount", store::pending);
+    visitor.visit(GAUGE, "InMemoryBytes", files::getInMemoryBytes);
+    visitor.visit(COUNTER, "InsertedBytes", metrics.insertedBytes::sum);
+    visitor.visit(COUNTER, "DeviceWriteCount", metrics.writes::sum);
+    visitor.visit(GAUGE, "DeviceWriteMeanBytes", metrics::meanWriteBytes);
+    visitor.visit(COUNTER, "DeviceSyncCount", metrics.syncs::sum);
+    visitor.visit(COUNTER, "DeviceSyncMs",
+      () -> TimeUnit.NANOSECONDS.toMillis(metrics.syncNanos.sum()));
+    visitor.visit(GAUGE, "WriteAmplificationPercent",
       () -> Math.round(100 * metrics.writeAmplification()));
-    gauges.accept("UnfitBlockCount", metrics.unfit::sum);
-    gauges.accept("RefusedReadInsertCount", metrics.refusals(InsertSource.READ)::sum);
-    gauges.accept("RefusedPrefetchInsertCount", metrics.refusals(InsertSource.PREFETCH)::sum);
-    gauges.accept("RefusedWriteInsertCount", metrics.refusals(InsertSource.WRITE)::sum);
-    gauges.accept("StaleReadCount", metrics.staleReads::sum);
-    gauges.accept("MemoryReadCount", metrics.memoryReads::sum);
-    gauges.accept("JoinedReadCount", metrics.joinedReads::sum);
-    gauges.accept("ReclaimedSegmentCount", metrics.segmentsReclaimed::sum);
-    gauges.accept("RewrittenBlockCount", metrics.blocksRewritten::sum);
-    gauges.accept("RewrittenBytes", metrics.bytesRewritten::sum);
-    gauges.accept("LostSegmentCount", metrics.segmentsNotWritten::sum);
-    gauges.accept("FoundSegmentCount", metrics.segmentsFound::sum);
-    gauges.accept("RecoveredSegmentCount", metrics.segmentsRecovered::sum);
-    gauges.accept("RecoveredBlockCount", metrics.blocksRecovered::sum);
-    gauges.accept("DeadBlockCount", metrics.deadBlocksFound::sum);
-    gauges.accept("OrphanFileCount", metrics.orphanFiles::sum);
-    gauges.accept("TombstoneCount", metrics.tombstones::sum);
-    gauges.accept("OverwrittenTombstoneCount", metrics.overwrittenTombstones::sum);
-    gauges.accept("BadSegmentCount", metrics.badSegments::sum);
+    visitor.visit(COUNTER, "UnfitBlockCount", metrics.unfit::sum);
+    visitor.visit(COUNTER, "RefusedReadInsertCount", metrics.refusals(InsertSource.READ)::sum);
+    visitor.visit(COUNTER, "RefusedPrefetchInsertCount",
+      metrics.refusals(InsertSource.PREFETCH)::sum);
+    visitor.visit(COUNTER, "RefusedWriteInsertCount", metrics.refusals(InsertSource.WRITE)::sum);
+    visitor.visit(COUNTER, "StaleReadCount", metrics.staleReads::sum);
+    visitor.visit(COUNTER, "MemoryReadCount", metrics.memoryReads::sum);
+    visitor.visit(COUNTER, "JoinedReadCount", metrics.joinedReads::sum);
+    visitor.visit(COUNTER, "ReclaimedSegmentCount", metrics.segmentsReclaimed::sum);
+    visitor.visit(COUNTER, "RewrittenBlockCount", metrics.blocksRewritten::sum);
+    visitor.visit(COUNTER, "RewrittenBytes", metrics.bytesRewritten::sum);
+    visitor.visit(COUNTER, "LostSegmentCount", metrics.segmentsNotWritten::sum);
+    visitor.visit(COUNTER, "FoundSegmentCount", metrics.segmentsFound::sum);
+    visitor.visit(COUNTER, "RecoveredSegmentCount", metrics.segmentsRecovered::sum);
+    visitor.visit(COUNTER, "RecoveredBlockCount", metrics.blocksRecovered::sum);
+    visitor.visit(COUNTER, "DeadBlockCount", metrics.deadBlocksFound::sum);
+    visitor.visit(COUNTER, "OrphanFileCount", metrics.orphanFiles::sum);
+    visitor.visit(COUNTER, "TombstoneCount", metrics.tombstones::sum);
+    visitor.visit(COUNTER, "OverwrittenTombstoneCount", metrics.overwrittenTombstones::sum);
+    visitor.visit(COUNTER, "BadSegmentCount", metrics.badSegments::sum);
   }
 
-  private void accept(BiConsumer<String, LongSupplier> gauges, String type,
+  private void accept(MetricKind.Visitor visitor, String type,
     BlockCategory category) {
-    gauges.accept(type + "BlockCount", () -> files.getBlockCount(category));
-    gauges.accept(type + "BlockSize", () -> files.getByteCount(category));
+    visitor.visit(GAUGE, type + "BlockCount", () -> files.getBlockCount(category));
+    visitor.visit(GAUGE, type + "BlockSize", () -> files.getByteCount(category));
   }
 
   /** Logs the statistics of the tier since its start. */

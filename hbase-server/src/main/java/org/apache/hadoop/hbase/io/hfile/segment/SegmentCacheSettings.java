@@ -95,6 +95,8 @@ public final class SegmentCacheSettings implements DeviceTierEngine.Settings {
   private static final double MAX_REWRITE_SHARE = 0.5;
   /** Equal to the limit for the devices of the other engines. */
   private static final int FAILURES_IN_A_ROW = 3;
+  private static final long JOINED_READS_BYTES =
+    (long) SegmentReader.MAX_JOINED_READS * SegmentReader.MAX_JOINED_BYTES;
   private static final long MB = 1 << 20;
 
   private final String ioEngine;
@@ -189,14 +191,33 @@ public final class SegmentCacheSettings implements DeviceTierEngine.Settings {
     return SegmentIndex.maxBytesFor(expectedBlocks);
   }
 
+  /**
+   * Returns the direct memory of a cache with default buffers and segments, in bytes, without the
+   * reserve.
+   * @param capacity        bytes of all paths together
+   * @param paths           number of paths
+   * @param expectedBlockKb mean size of a cached block in KB
+   */
+  public static long directMemory(long capacity, int paths, int expectedBlockKb) {
+    return (BUFFERS_BESIDE_PATHS + paths) * DEFAULT_SEGMENT_MB * MB
+      + SegmentIndex.maxBytesFor(capacity / ((long) expectedBlockKb << 10)) + JOINED_READS_BYTES;
+  }
+
+  /**
+   * Returns the direct memory that the index leaves to others, in bytes.
+   * @param limit of the process's direct memory, in bytes
+   */
+  public static long reserveBytes(long limit) {
+    return PagePool.reserveBytes(limit);
+  }
+
   @Override
   public void addDirectMemory(DirectMemoryDemand demand, Configuration conf) {
     demand.add(BUFFERS_KEY, store.bufferCount(),
       (long) store.bufferCount() * store.segmentSize());
     demand.add("index at " + EXPECTED_BLOCK_KB_KEY + "=" + expectedBlockKb(conf),
       maxIndexBytes());
-    demand.add("joined reads",
-      (long) SegmentReader.MAX_JOINED_READS * SegmentReader.MAX_JOINED_BYTES);
+    demand.add("joined reads", JOINED_READS_BYTES);
     demand.addReserve("reserve of the index for others", PagePool.reserveBytes());
   }
 

@@ -520,7 +520,7 @@ public class TestDataPromotion {
 
   private long gauge(String name) {
     AtomicLong value = new AtomicLong();
-    first.forEachGauge((gauge, of) -> {
+    first.forEachMetric((kind, gauge, of) -> {
       if (gauge.equals(name)) {
         value.set(of.getAsLong());
       }

@@ -250,7 +250,7 @@ public class TestDroppedFiles {
 
   private long gauge(String name) {
     long[] value = { -1 };
-    cache.forEachGauge((gauge, supplier) -> value[0] =
+    cache.forEachMetric((kind, gauge, supplier) -> value[0] =
       gauge.equals(name) ? supplier.getAsLong() : value[0]);
     return value[0];
   }

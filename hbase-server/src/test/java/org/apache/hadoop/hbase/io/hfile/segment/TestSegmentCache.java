@@ -120,7 +120,7 @@ public class TestSegmentCache {
 
   private long gauge(String name) {
     long[] value = { -1 };
-    cache.forEachGauge((gauge, supplier) -> value[0] =
+    cache.forEachMetric((kind, gauge, supplier) -> value[0] =
       gauge.equals(name) ? supplier.getAsLong() : value[0]);
     assertTrue("no gauge " + name, value[0] >= 0);
     return value[0];
