@@ -46,6 +46,8 @@ final class BlockCacheTiersPage {
   static final int TABLES = 20;
   /** Number of samples per point of a plot: half a minute. */
   private static final int SAMPLES_PER_POINT = 30 / CompositeBucketCacheMetrics.SAMPLE_SECONDS;
+  /** A ratio of fewer lookups in a point is drawn faint, since chance determines it. */
+  private static final int FEW_LOOKUPS = 100;
   private static final String L1_COLOR = "#337ab7";
   private static final String ANY_COLOR = "#2e8b57";
   private static final String DEMOTION_COLOR = "#d9822b";
@@ -130,9 +132,7 @@ final class BlockCacheTiersPage {
       + "<tr><th></th><th class=\"n\">Minute</th><th class=\"n\">10 min</th>"
       + "<th class=\"n\">Hour</th><th class=\"n\">Since start</th></tr>\n");
     long[][] periods = { last(60), last(600), last(3600), sinceStart() };
-    appendShares("In L1", periods, TierHistory.Count.FIRST_HITS);
-    appendShares("In L2", periods, TierHistory.Count.SECOND_HITS);
-    appendShares("In neither", periods, TierHistory.Count.MISSES);
+    appendShares(periods);
     appendCounts("Lookups", periods, counts -> lookups(counts));
     appendCounts("Promotions", periods,
       counts -> counts[TierHistory.Count.PROMOTIONS.ordinal()]);
@@ -179,13 +179,21 @@ final class BlockCacheTiersPage {
       + counts[TierHistory.Count.MISSES.ordinal()];
   }
 
-  private void appendShares(String name, long[][] periods, TierHistory.Count count) {
-    html.append("<tr><td class=\"l\">").append(name).append("</td>");
-    for (long[] counts : periods) {
-      html.append("<td class=\"n\">").append(share(counts[count.ordinal()], lookups(counts)))
-        .append("</td>");
+  private void appendShares(long[][] periods) {
+    String[] names = { "In L1", "In L2", "In neither" };
+    String[][] shares = new String[periods.length][];
+    for (int i = 0; i < periods.length; i++) {
+      shares[i] = Shares.of(periods[i][TierHistory.Count.FIRST_HITS.ordinal()],
+        periods[i][TierHistory.Count.SECOND_HITS.ordinal()],
+        periods[i][TierHistory.Count.MISSES.ordinal()]);
     }
-    html.append("</tr>\n");
+    for (int row = 0; row < names.length; row++) {
+      html.append("<tr><td class=\"l\">").append(names[row]).append("</td>");
+      for (String[] period : shares) {
+        html.append("<td class=\"n\">").append(period[row]).append("</td>");
+      }
+      html.append("</tr>\n");
+    }
   }
 
   private void appendCounts(String name, long[][] periods, ToLongFunction<long[]> value) {
@@ -222,7 +230,9 @@ final class BlockCacheTiersPage {
     html.append("<div class=\"row\">\n<div class=\"col-lg-6\">\n<h4>Hit ratio</h4>\n")
       .append(ratio.svg(100)).append(ratio.legend())
       .append("</div>\n<div class=\"col-lg-6\">\n<h4>Data blocks moved per second</h4>\n")
-      .append(moves.svg(0)).append(moves.legend()).append("</div>\n</div>\n</section>\n");
+      .append(moves.svg(0)).append(moves.legend())
+      .append("</div>\n</div>\n<p class=\"d\">Faint: fewer than ").append(FEW_LOOKUPS)
+      .append(" lookups in half a minute.</p>\n</section>\n");
   }
 
   private static void addPoint(HourPlot ratio, HourPlot moves, TierHistory.Sample sample) {
@@ -232,9 +242,10 @@ final class BlockCacheTiersPage {
     long from = sample.getTime() - sample.getMillis();
     String when = clock(from) + NONE + clock(sample.getTime());
     // Without lookups 0 / 0 = NaN, which leaves a gap.
-    ratio.point(from, sample.getTime(), when, 100 * l1 / lookups, 100 * any / lookups);
+    ratio.point(from, sample.getTime(), when, lookups < FEW_LOOKUPS, 100 * l1 / lookups,
+      100 * any / lookups);
     double seconds = Math.max(1, sample.getMillis()) / 1000.0;
-    moves.point(from, sample.getTime(), when,
+    moves.point(from, sample.getTime(), when, false,
       sample.get(TierHistory.Count.PROMOTIONS) / seconds,
       sample.get(TierHistory.Count.DEMOTIONS) / seconds);
   }

@@ -36,6 +36,7 @@ final class HourPlot {
   private static final int RIGHT = 548;
   private static final int TOP = 12;
   private static final int BOTTOM = 196;
+  private static final String FAINT = " opacity=\"0.3\"";
 
   private final String label;
   private final long now;
@@ -48,12 +49,14 @@ final class HourPlot {
     private final long from;
     private final long to;
     private final String when;
+    private final boolean faint;
     private final double[] values;
 
-    Point(long from, long to, String when, double[] values) {
+    Point(long from, long to, String when, boolean faint, double[] values) {
       this.from = from;
       this.to = to;
       this.when = when;
+      this.faint = faint;
       this.values = values;
     }
   }
@@ -81,11 +84,12 @@ final class HourPlot {
    * @param from   start of the period of the values, in milliseconds
    * @param to     end of the period, in milliseconds
    * @param when   the period as text
+   * @param faint  whether the point, and lines that lead to it, are drawn faint
    * @param values one per line; NaN where there is none
    */
-  void point(long from, long to, String when, double... values) {
+  void point(long from, long to, String when, boolean faint, double... values) {
     if (to > now - HOUR_MS) {
-      points.add(new Point(from, to, when, values));
+      points.add(new Point(from, to, when, faint, values));
     }
   }
 
@@ -146,8 +150,11 @@ final class HourPlot {
 
   private void appendLine(StringBuilder svg, int line, double max) {
     StringBuilder path = new StringBuilder();
+    StringBuilder faint = new StringBuilder();
     StringBuilder alone = new StringBuilder();
     boolean gapBefore = true;
+    boolean faintBefore = false;
+    String before = "";
     for (int i = 0; i < points.size(); i++) {
       Point point = points.get(i);
       double value = point.values[line];
@@ -162,20 +169,38 @@ final class HourPlot {
       if (gapBefore && gapAfter) {
         // A line of one point would be invisible.
         alone.append(String.format(Locale.ROOT,
-          "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"2.5\" fill=\"%s\"/>\n", x, y, colors.get(line)));
-      } else {
-        path.append(String.format(Locale.ROOT, "%s%.1f %.1f", gapBefore ? "M" : "L", x, y));
+          "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"2.5\" fill=\"%s\"%s/>\n", x, y, colors.get(line),
+          point.faint ? FAINT : ""));
+      }
+      String place = String.format(Locale.ROOT, "%.1f %.1f", x, y);
+      if (!gapBefore) {
+        append(point.faint || faintBefore ? faint : path, before, place);
       }
       gapBefore = false;
+      faintBefore = point.faint;
+      before = place;
     }
+    appendPath(svg, path, line, "");
+    appendPath(svg, faint, line, FAINT);
+    svg.append(alone);
+  }
+
+  /** Appends a line between two places, which continues the last one if that ends there. */
+  private static void append(StringBuilder path, String from, String to) {
+    if (!path.toString().endsWith(from)) {
+      path.append('M').append(from);
+    }
+    path.append('L').append(to);
+  }
+
+  private void appendPath(StringBuilder svg, StringBuilder path, int line, String more) {
     if (path.length() > 0) {
       // Where lines overlap, the one below shows through.
       svg.append(String.format(Locale.ROOT,
         "<path d=\"%s\" fill=\"none\" stroke=\"%s\" stroke-width=\"2\" "
-          + "stroke-linejoin=\"round\"%s/>\n",
-        path, colors.get(line), line == 0 ? "" : " stroke-dasharray=\"6 3\""));
+          + "stroke-linejoin=\"round\"%s%s/>\n",
+        path, colors.get(line), line == 0 ? "" : " stroke-dasharray=\"6 3\"", more));
     }
-    svg.append(alone);
   }
 
   private void appendHints(StringBuilder svg) {

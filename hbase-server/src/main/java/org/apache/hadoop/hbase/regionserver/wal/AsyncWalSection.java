@@ -40,10 +40,11 @@ public final class AsyncWalSection {
     + " font-variant-numeric: tabular-nums; }\n"
     + ".asyncwal th.n { white-space: normal; }\n"
     + ".asyncwal table { max-width: 64em; }\n"
-    + ".asyncwal td.w { overflow-wrap: anywhere; }\n"
+    + ".asyncwal .w { overflow-wrap: anywhere; }\n"
     + ".asyncwal .d { color: #6c757d; }\n"
     + ".asyncwal .bad { color: #a94442; font-weight: bold; }\n"
     + "@media (max-width: 575px) {\n"
+    + "  .asyncwal h1 small { display: block; }\n"
     + "  .asyncwal table { font-size: 80%; }\n"
     + "  .asyncwal table td, .asyncwal table th { padding: .3em .25em; }\n"
     + "}\n</style>\n";
@@ -56,14 +57,20 @@ public final class AsyncWalSection {
 
   /** Returns the section, or an empty string if no bound is configured. */
   public static String html(Configuration conf) {
+    String body = body(conf);
+    return body.isEmpty()
+      ? ""
+      : "<div class=\"asyncwal\">\n" + STYLE + "<h3>Unsynced Writes</h3>\n" + body + "</div>\n";
+  }
+
+  private static String body(Configuration conf) {
     AsyncWalSettings settings = AsyncWalSettings.of(conf);
     if (!settings.isEnabled()) {
       return "";
     }
     AsyncWalMetrics metrics = AsyncWalMetrics.get();
     StringBuilder html = new StringBuilder();
-    html.append("<div class=\"asyncwal\">\n").append(STYLE)
-      .append("<h3>Unsynced Writes</h3>\n<p>").append(limits(settings)).append("</p>\n");
+    html.append("<p>").append(limits(settings)).append("</p>\n");
     List<AsyncWalBound> bounds = metrics.open();
     if (bounds.isEmpty()) {
       html.append("<p>None has had a write with <code>ASYNC_WAL</code> yet.</p>\n");
@@ -76,7 +83,25 @@ public final class AsyncWalSection {
       }
       html.append("</table>\n<p class=\"d\">").append(syncs(metrics)).append("</p>\n");
     }
-    return html.append("</div>\n").toString();
+    return html.toString();
+  }
+
+  /**
+   * Returns a page between header and footer: the section, or how to configure a bound.
+   * @param server the name of the server
+   */
+  static String page(Configuration conf, String server) {
+    String section = body(conf);
+    return "<div class=\"container-fluid content asyncwal\">\n" + STYLE
+      + "<div class=\"row inner_header\">\n<div class=\"page-header\">\n"
+      + "<h1>Unsynced Writes <small class=\"w\">" + HtmlEscapers.htmlEscaper().escape(server)
+      + "</small></h1>\n</div>\n</div>\n<section>\n"
+      + (section.isEmpty()
+        ? "<p>The loss of <code>ASYNC_WAL</code> writes in a crash has no bound on this "
+          + "RegionServer. To set one, add <code>" + AsyncWalSettings.INTERVAL_KEY
+          + "</code> to hbase-site.xml, and restart the RegionServer.</p>\n"
+        : section)
+      + "<p><a href=\"/rs-status\">Status of this RegionServer</a></p>\n</section>\n</div>\n";
   }
 
   private static String limits(AsyncWalSettings settings) {
@@ -95,7 +120,7 @@ public final class AsyncWalSection {
     }
     return "A WAL is synced " + String.join(", or ", limits)
       + ". This is what a crash would lose (<a href=\"" + AsyncWalServlet.PATH
-      + "\">as JSON</a>).";
+      + "?format=json\">as JSON</a>).";
   }
 
   private static void appendRow(StringBuilder html, AsyncWalSettings settings,

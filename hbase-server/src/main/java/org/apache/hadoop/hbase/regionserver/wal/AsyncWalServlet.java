@@ -18,7 +18,9 @@
 package org.apache.hadoop.hbase.regionserver.wal;
 
 import java.io.IOException;
+import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
+import javax.servlet.ServletException;
 import javax.servlet.http.HttpServlet;
 import javax.servlet.http.HttpServletRequest;
 import javax.servlet.http.HttpServletResponse;
@@ -26,8 +28,9 @@ import org.apache.hadoop.hbase.regionserver.HRegionServer;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * {@code /async-wal} of a RegionServer: the writes that a crash would lose, per WAL, as JSON.
- * Accessible to the users of the RegionServer's status page.
+ * {@code /async-wal} of a RegionServer: the writes that a crash would lose, per WAL, as a page
+ * or, with {@code ?format=json}, as JSON. Accessible to the users of the RegionServer's status
+ * page.
  */
 @InterfaceAudience.Private
 public class AsyncWalServlet extends HttpServlet {
@@ -37,7 +40,7 @@ public class AsyncWalServlet extends HttpServlet {
 
   @Override
   protected void doGet(HttpServletRequest request, HttpServletResponse response)
-    throws IOException {
+    throws ServletException, IOException {
     HRegionServer server =
       (HRegionServer) getServletContext().getAttribute(HRegionServer.REGIONSERVER);
     if (!server.isOnline()) {
@@ -45,9 +48,20 @@ public class AsyncWalServlet extends HttpServlet {
         "The RegionServer is initializing");
       return;
     }
-    response.setContentType("application/json");
+    String name = server.getServerName().toString();
     response.setCharacterEncoding(StandardCharsets.UTF_8.name());
-    response.getWriter().write(AsyncWalSection.json(server.getConfiguration(),
-      server.getServerName().toString(), System.currentTimeMillis()));
+    if ("json".equals(request.getParameter("format"))) {
+      response.setContentType("application/json");
+      response.getWriter().write(AsyncWalSection.json(server.getConfiguration(), name,
+        System.currentTimeMillis()));
+      return;
+    }
+    response.setContentType("text/html");
+    // The header of all other pages, so that this one changes with them.
+    request.getRequestDispatcher("/header.jsp?pageTitle="
+      + URLEncoder.encode("HBase Region Server: " + server.getServerName().getHostname(), "UTF-8"))
+      .include(request, response);
+    response.getWriter().write(AsyncWalSection.page(server.getConfiguration(), name));
+    request.getRequestDispatcher("/footer.jsp").include(request, response);
   }
 }

@@ -197,13 +197,17 @@ public class TestBoundedAsyncWalOnCluster {
       // Another one's sync may be faster than the write, which is not at risk then.
       UTIL.waitFor(120_000, 10, () -> {
         put(table, "told");
-        return hasWindow(JsonParser.parseString(get("/async-wal")).getAsJsonObject());
+        return hasWindow(JsonParser.parseString(get("/async-wal?format=json")).getAsJsonObject());
       });
     }
     String page = get("/rs-status");
     assertTrue(page, page.contains("<h3>Unsynced Writes</h3>"));
     assertTrue(page, page.contains("acknowledged without a sync is 10 ms old"));
     assertTrue(page, page.contains("AsyncFSWAL"));
+    page = get("/async-wal");
+    assertTrue(page, page.contains("<h1>Unsynced Writes "));
+    assertTrue(page, page.contains("acknowledged without a sync is 10 ms old"));
+    assertTrue("with the header of all pages", page.contains("navbar"));
   }
 
   private static boolean hasWindow(JsonObject json) {
