@@ -34,6 +34,7 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.apache.hadoop.hbase.regionserver.SizingTool;
 import org.apache.hadoop.hbase.util.VersionInfo;
 import org.junit.After;
 import org.junit.Before;
@@ -163,6 +164,31 @@ public class TestRunLocal {
       PrometheusNames.missing(used, scrape));
   }
 
+  /** The settings of each preset, for a machine of 2 GB; -Dpresets.all=true for all loads. */
+  @Test
+  public void testServesWithTheSettingsOfAPreset() throws Exception {
+    List<String> loads = Boolean.getBoolean("presets.all")
+      ? List.of("serving", "ingest", "mixed")
+      : List.of("mixed");
+    for (String load : loads) {
+      Path preset = temporary.newFolder().toPath();
+      Files.createDirectories(folder);
+      assertEquals(0, SizingTool.run("--memory", "2g", "--device", "1g", "--load", load, "--paths",
+        folder.resolve("l2a") + "," + folder.resolve("l2b"), "--write", preset.toString()));
+      List<String> args = new ArrayList<>(List.of("--once", "--rows", "5000"));
+      Presets.settings(preset).forEach((key, value) -> args.add("-D" + key + "=" + value));
+      args.add("-Dhbase.bucketcache.composite.promotoin=none");
+      start(Presets.memory(preset), args.toArray(new String[0]));
+      assertEquals(output(), 0, awaitEnd());
+      assertTrue(output(), output().contains("SegmentCache") || output().contains("segments"));
+      assertTrue(output(), Pattern.compile("(?m)^  L2 ").matcher(output()).find());
+      String log = Files.readString(folder.resolve("logs/run.log"));
+      assertTrue("a start logs a misspelt key",
+        log.contains("hbase.bucketcache.composite.promotoin is none; no key has this name, so the "
+          + "value is ignored. Did you mean hbase.bucketcache.composite.promotion?"));
+    }
+  }
+
   private static String get(String address) throws Exception {
     HttpResponse<String> page = HttpClient.newHttpClient().send(
       HttpRequest.newBuilder(URI.create(address)).build(), HttpResponse.BodyHandlers.ofString());
@@ -207,6 +233,10 @@ public class TestRunLocal {
   }
 
   private void start(String... args) throws Exception {
+    start(List.of("-Xmx768m", "-XX:MaxDirectMemorySize=400m"), args);
+  }
+
+  private void start(List<String> memory, String... args) throws Exception {
     output = temporary.newFile().toPath();
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
@@ -216,8 +246,10 @@ public class TestRunLocal {
       Path.of(System.getProperty("stratum.root"), "hbase-server", "target", "fork", "webapps")
         .toString();
     // Most of a short run is start-up, which the second compiler only slows down.
-    command.addAll(List.of("-XX:TieredStopAtLevel=1", "-Xmx768m", "-XX:MaxDirectMemorySize=400m",
-      "-cp", System.getProperty("java.class.path") + File.pathSeparator + webapps,
+    command.add("-XX:TieredStopAtLevel=1");
+    command.addAll(memory);
+    command.addAll(List.of("-cp",
+      System.getProperty("java.class.path") + File.pathSeparator + webapps,
       RunLocal.class.getName(), "--folder", folder.toString(), "--seconds", "1", "--l1-mb", "32",
       "--l2-mb", "64", "-Dhbase.localcluster.assign.random.ports=true",
       "-Dhbase.zookeeper.property.clientPort=" + zooKeeperPort));

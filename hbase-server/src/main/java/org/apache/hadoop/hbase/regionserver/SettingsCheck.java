@@ -40,6 +40,8 @@ import org.apache.hadoop.hbase.regionserver.wal.AsyncWalSettings;
 import org.apache.hadoop.hbase.regionserver.wal.SyncsInFlightSettings;
 import org.apache.hadoop.hbase.util.DirectMemoryUtils;
 import org.apache.yetus.audience.InterfaceAudience;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Reports, before a RegionServer starts, which of its settings would prevent the start or would be
@@ -57,6 +59,8 @@ import org.apache.yetus.audience.InterfaceAudience;
  */
 @InterfaceAudience.Private
 public final class SettingsCheck {
+  private static final Logger LOG = LoggerFactory.getLogger(SettingsCheck.class);
+
   private static final long MB = 1 << 20;
 
   /** Reads settings, and throws an exception with a message for the operator if one is invalid. */
@@ -105,6 +109,11 @@ public final class SettingsCheck {
     classes.add(SizeClassByteBuffAllocator.class);
     classes.addAll(DeviceTierEngine.settingsClasses());
     return classes;
+  }
+
+  /** Logs a warning for each key that an operator has set and that no code reads. */
+  static void logMisspelt(Configuration conf) {
+    misspelt(conf).forEach(LOG::warn);
   }
 
   /** Returns one sentence per key that an operator has set and that no code reads. */

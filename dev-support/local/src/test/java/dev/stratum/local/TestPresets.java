@@ -1,0 +1,181 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package dev.stratum.local;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertTrue;
+
+import dev.stratum.childprocess.JvmCommand;
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.apache.hadoop.hbase.regionserver.SettingsCheck;
+import org.apache.hadoop.hbase.regionserver.SizingTool;
+import org.junit.Rule;
+import org.junit.Test;
+import org.junit.rules.TemporaryFolder;
+
+/**
+ * Compares the presets of the archive with what the sizing tool writes, which writes them with
+ * <code>-Dpresets.write=true</code>, and has the settings check read them with their memory.
+ */
+public class TestPresets {
+  private static final Path FOLDER =
+    Path.of(System.getProperty("stratum.root"), "dev-support/dist/src/main/kit/presets");
+
+  @Rule
+  public final TemporaryFolder temporary = new TemporaryFolder();
+
+  private static Map<String, String> files(Path preset) throws IOException {
+    Map<String, String> files = new TreeMap<>();
+    try (Stream<Path> paths = Files.list(preset)) {
+      for (Path path : paths.toList()) {
+        files.put(path.getFileName().toString(), Files.readString(path));
+      }
+    }
+    return files;
+  }
+
+  @Test
+  public void testFilesAreThoseOfTheTool() throws Exception {
+    boolean write = Boolean.getBoolean("presets.write");
+    for (Map.Entry<String, List<String>> preset : Presets.all().entrySet()) {
+      Path target = write
+        ? FOLDER.resolve(preset.getKey())
+        : temporary.getRoot().toPath().resolve(preset.getKey());
+      List<String> args = new ArrayList<>(preset.getValue());
+      args.addAll(List.of("--write", target.toString()));
+      assertEquals(0, SizingTool.run(args.toArray(new String[0])));
+      assertEquals(preset.getKey(), files(target), files(FOLDER.resolve(preset.getKey())));
+    }
+    try (Stream<Path> presets = Files.list(FOLDER)) {
+      assertEquals(Presets.all().keySet(),
+        new TreeSet<>(presets.map(path -> path.getFileName().toString()).toList()));
+    }
+  }
+
+  private List<String> check(String preset) throws Exception {
+    Path conf = temporary.newFolder().toPath();
+    Path devices = temporary.newFolder().toPath();
+    for (int i = 1; i <= 4; i++) {
+      Files.createDirectory(devices.resolve("ssd" + i));
+    }
+    Path folder = FOLDER.resolve(preset);
+    Files.writeString(conf.resolve("hbase-site.xml"),
+      Files.readString(folder.resolve("hbase-site.xml")).replace("/ssd", devices + "/ssd"));
+    Process process = new JvmCommand(SettingsCheck.class)
+      .classPath(conf + File.pathSeparator + System.getProperty("java.class.path"))
+      .options(System.getProperty("stratum.jvm.opens").trim().split("\\s+"))
+      .options("-XX:TieredStopAtLevel=1",
+        "-Dstratum.local.logs=" + System.getProperty("stratum.local.logs"))
+      .options(Presets.memory(folder)).builder()
+      .redirectErrorStream(true).start();
+    String output = new String(process.getInputStream().readAllBytes());
+    assertEquals(preset + ": " + output, 0, process.waitFor());
+    assertTrue(output, output.contains("memory heap "));
+    // The devices of a preset are larger than this machine's.
+    return output.lines().filter(line -> line.matches("(warning|misspelt) .*"))
+      .filter(line -> !line.contains("MB free")).map(line -> preset + ": " + line).toList();
+  }
+
+  @Test
+  public void testSettingsCheckAcceptsEachWithItsMemory() throws Exception {
+    ExecutorService threads = Executors.newFixedThreadPool(2);
+    try {
+      List<Callable<List<String>>> checks = new ArrayList<>();
+      Presets.all().keySet().forEach(preset -> checks.add(() -> check(preset)));
+      List<String> found = new ArrayList<>();
+      for (Future<List<String>> check : threads.invokeAll(checks)) {
+        found.addAll(check.get());
+      }
+      assertEquals(List.of(), found);
+    } finally {
+      threads.shutdownNow();
+    }
+  }
+
+  /** Returns what a pattern finds in the summary of a preset. */
+  private static String find(String site, String pattern) {
+    Matcher matcher = Pattern.compile("(?m)^ *" + pattern).matcher(site);
+    assertTrue(pattern, matcher.find());
+    return matcher.group(1);
+  }
+
+  private static String table() throws IOException {
+    StringBuilder table = new StringBuilder("\n| preset | heap | L1 | L2 | block indexes | bloom "
+      + "filters | in L1 | in L1 or L2 |\n|---|---:|---:|---:|---:|---:|---:|---:|\n");
+    for (String load : List.of("serving", "ingest", "mixed")) {
+      for (String memory : List.of("32g", "64g", "128g", "256g")) {
+        for (int devices : new int[] { 1, 4 }) {
+          String name = load + "-" + memory + "-" + devices + "-ssd";
+          String site = Files.readString(FOLDER.resolve(name).resolve("hbase-site.xml"));
+          List<String> cells = new ArrayList<>(
+            List.of("[" + name + "](../dev-support/dist/src/main/kit/presets/" + name + ")"));
+          for (String row : List.of("heap", "L1", "L2", "block indexes", "row bloom filters")) {
+            cells.add(find(site, row + "  +([\\d.]+ .B)"));
+          }
+          cells.add(find(site, "zipfian.*: (\\d+ %) in L1,"));
+          cells.add(find(site, "zipfian.*, (\\d+ %) in L1 or L2"));
+          table.append("| ").append(String.join(" | ", cells)).append(" |\n");
+        }
+      }
+    }
+    return table.append('\n').toString();
+  }
+
+  @Test
+  public void testTableOfTheGuideIsThatOfThePresets() throws Exception {
+    Path guide = Path.of(System.getProperty("stratum.root"), "docs/presets.md");
+    String text = Files.readString(guide);
+    String begin = "<!-- presets, written by TestPresets -->\n";
+    String written = text.substring(0, text.indexOf(begin) + begin.length()) + table()
+      + text.substring(text.indexOf("<!-- end of presets -->"));
+    if (Boolean.getBoolean("presets.write")) {
+      Files.writeString(guide, written);
+    }
+    assertEquals(written, Files.readString(guide));
+  }
+
+  @Test
+  public void testMemoryOfAPresetIsThatOfItsName() throws Exception {
+    for (String preset : Presets.all().keySet()) {
+      long gigabytes = Long.parseLong(preset.replaceAll(".*-(\\d+)g-.*", "$1"));
+      List<String> memory = Presets.memory(FOLDER.resolve(preset));
+      assertEquals(preset, 2, memory.size());
+      long megabytes =
+        memory.stream().mapToLong(option -> Long.parseLong(option.replaceAll("\\D", ""))).sum();
+      assertTrue(preset, megabytes < gigabytes << 10);
+      assertTrue(preset, megabytes > (gigabytes << 10) * 3 / 4);
+      assertFalse(preset, Presets.settings(FOLDER.resolve(preset)).isEmpty());
+    }
+  }
+}
