@@ -27,122 +27,12 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
-import java.util.stream.Collectors;
-import org.junit.Before;
-import org.junit.Rule;
 import org.junit.Test;
-import org.junit.rules.TemporaryFolder;
 
 /** What dropin does to lib, with jars that are a few bytes each, at every point it may end at. */
-public class TestDropinFiles {
-  private static final String BASE = "1.0";
-  private static final String VERSION = "1.0-stratum-1";
-
-  /** The programs that change something. */
-  private static final List<String> CHANGING = List.of("cp", "ln", "mkdir", "mv", "rm", "sync");
-
-  /** The last record of a zip file: of no entries, in a directory of no bytes, with no comment. */
-  private static final String END_OF_ZIP = "PK\005\006" + "\0".repeat(18);
-
-  /** In place of one that may wait for all that others write to the disk. */
-  private static final String NO_SYNC = "exit 0";
-
-  @Rule
-  public final TemporaryFolder folder = new TemporaryFolder();
-
-  private Path home;
-  private Path lib;
-  private Path tools;
-  private Path kit;
-  private Dropin dropin;
-  private Map<String, String> before;
-
-  @Before
-  public void makeKitAndHome() throws IOException {
-    tools = folder.newFolder("tools").toPath();
-    kit = kit("a kit", VERSION);
-    dropin = new Dropin(kit.resolve("dropin"), tools);
-    calm();
-    home("an HBase");
-  }
-
-  private void home(String name) throws IOException {
-    home = folder.newFolder(name).toPath();
-    lib = Files.createDirectory(home.resolve("lib"));
-    Files.createDirectory(home.resolve("conf"));
-    for (String module : Dropin.MODULES) {
-      Files.writeString(jar(module), content("stock", module));
-    }
-    Files.writeString(lib.resolve("hbase-server-" + BASE + "-tests.jar"), END_OF_ZIP);
-    Files.writeString(lib.resolve("hbase-http-" + BASE + ".jar"), END_OF_ZIP);
-    before = Dropin.listing(lib);
-  }
-
-  private Path kit(String name, String version) throws IOException {
-    Path folder = this.folder.newFolder(name).toPath();
-    Files.copy(Path.of(System.getProperty("stratum.kit"), "dropin"), folder.resolve("dropin"));
-    Files.createDirectories(folder.resolve("jars"));
-    Files.createDirectories(folder.resolve("patches"));
-    StringBuilder build = new StringBuilder("base " + BASE + "\nversion " + version + "\n");
-    StringBuilder sums = new StringBuilder();
-    for (String module : Dropin.MODULES) {
-      String jar = "jars/hbase-" + module + "-" + version + ".jar";
-      Files.writeString(folder.resolve(jar), content(version, module));
-      build.append("hbase-" + module + " " + version + " abc\n");
-      sums.append(Dropin.sha256(folder.resolve(jar)) + "  " + jar + "\n");
-    }
-    Files.writeString(folder.resolve("BUILD"), build);
-    Files.writeString(folder.resolve("SHA256SUMS"), sums);
-    Files.writeString(folder.resolve("patches/base.sha256"), "");
-    return folder;
-  }
-
-  private static String content(String version, String module) {
-    return version + " " + module + END_OF_ZIP;
-  }
-
-  private Path jar(String module) {
-    return lib.resolve("hbase-" + module + "-" + BASE + ".jar");
-  }
-
-  private Path stock(String module) {
-    return lib.resolve("hbase-" + module + "-" + BASE + ".jar.stock");
-  }
-
-  private int install() throws Exception {
-    return dropin.run("install", "--no-settings", home.toString());
-  }
-
-  private int rollback() throws Exception {
-    return dropin.run("rollback", home.toString());
-  }
-
-  private void assertInstalled(String version) throws IOException {
-    Map<String, String> expected = new TreeMap<>(before);
-    Map<String, String> actual = Dropin.listing(lib);
-    for (String module : Dropin.MODULES) {
-      assertEquals(content(version, module), Files.readString(jar(module)));
-      assertEquals(content("stock", module), Files.readString(stock(module)));
-      for (Path file : List.of(jar(module), stock(module))) {
-        expected.put(file.getFileName().toString(), actual.get(file.getFileName().toString()));
-      }
-    }
-    expected.put(".dropin", actual.get(".dropin"));
-    assertEquals(expected, actual);
-  }
-
-  private void assertRefused(int code, String... words) {
-    assertEquals(dropin.output(), 1, code);
-    for (String word : words) {
-      assertTrue(word + " in " + dropin.output(), dropin.output().contains(word));
-    }
-  }
-
+public class TestDropinFiles extends DropinFixture {
   @Test
   public void testInstallsAndRollsBackAsOftenAsAskedTo() throws Exception {
     for (int i = 0; i < 2; i++) {
@@ -187,13 +77,6 @@ public class TestDropinFiles {
 
   private boolean wasDisturbed(int at) throws IOException {
     return Integer.parseInt(Files.readString(tools.resolve("count")).trim()) >= at;
-  }
-
-  private void calm() throws IOException {
-    for (String name : CHANGING) {
-      Files.deleteIfExists(tools.resolve(name));
-    }
-    Dropin.tool(tools, "sync", NO_SYNC);
   }
 
   private interface Command {
@@ -405,7 +288,8 @@ public class TestDropinFiles {
   public void testSecondAtTheSameTimeIsRefused() throws Exception {
     Path lock = Files.createDirectory(lib.resolve(".dropin.lock"));
     Files.writeString(lock.resolve("pid"), String.valueOf(ProcessHandle.current().pid()));
-    assertRefused(install(), "process " + ProcessHandle.current().pid() + " works on " + lib);
+    assertRefusedWith(3, install(),
+      "process " + ProcessHandle.current().pid() + " works on " + lib);
     assertTrue(Files.exists(lock));
   }
 
@@ -460,88 +344,5 @@ public class TestDropinFiles {
     String[] words = Files.readString(Path.of(seen)).trim().split("\\s+");
     assertEquals(3, words.length);
     assertEquals(words[2], words[1]);
-  }
-
-  private void truncate(Path jar) throws IOException {
-    byte[] content = Files.readAllBytes(jar);
-    Files.write(jar, Arrays.copyOf(content, content.length / 4));
-  }
-
-  @Test
-  public void testTruncatedJarIsRefused() throws Exception {
-    truncate(jar("client"));
-    Files.createDirectory(lib.resolve("client-facing-thirdparty"));
-    Path other = lib.resolve("client-facing-thirdparty/slf4j.jar");
-    Files.write(other, new byte[0]);
-    before = Dropin.listing(lib);
-    assertRefused(dropin.run("check", home.toString()), "bad   " + jar("client")
-      + " is truncated, or is not a jar; put the file of the original HBase in its place.",
-      "bad   " + other + " is truncated", "are not checked");
-    assertRefused(install(), jar("client") + " is truncated");
-    assertEquals(before, Dropin.listing(lib));
-  }
-
-  @Test
-  public void testWrongArgumentsGiveTheUsage() throws Exception {
-    for (String[] wrong : new String[][] { { "remove", "x" }, { "install" }, { "check", "a", "b" },
-      { "rollback", "--no-settings", "x" } }) {
-      assertRefused(dropin.run(wrong), "usage: dropin check HBASE_HOME");
-    }
-    assertEquals(0, dropin.run());
-    String commands = List.of("check", "install", "verify", "rollback").stream()
-      .filter(command -> !dropin.output().contains("dropin " + command))
-      .collect(Collectors.joining(" "));
-    assertEquals("", commands);
-  }
-
-  @Test
-  public void testCheckTellsAnInterruptedInstall() throws Exception {
-    Dropin.tool(tools, "java", "[ \"$1\" = -version ] || echo 'memory some';",
-      "echo 'openjdk version \"17.0.1\"' >&2");
-    Path java = folder.newFolder("jdk", "bin").toPath();
-    Files.move(tools.resolve("java"), java.resolve("java"));
-    dropin.with("JAVA_HOME", java.getParent().toString());
-    assertEquals(dropin.output(), 0, install());
-    assertEquals(dropin.output(), 0, dropin.run("check", home.toString()));
-    Files.move(stock("server"), jar("server"), StandardCopyOption.REPLACE_EXISTING);
-    assertRefused(dropin.run("check", home.toString()), "was interrupted",
-      "dropin install to complete it", "dropin rollback to undo it");
-    assertEquals(dropin.output(), 0, install());
-    assertInstalled(VERSION);
-  }
-
-  @Test
-  public void testCheckShowsWarningsAndDoesNotFail() throws Exception {
-    Path java = folder.newFolder("jdk", "bin").toPath();
-    Dropin.tool(java, "java", "if [ \"$1\" = -version ]; then",
-      "echo 'openjdk version \"17.0.1\"' >&2; else",
-      "echo 'memory some'; echo 'warning one part + another part.'; fi");
-    dropin.with("JAVA_HOME", java.getParent().toString());
-    assertEquals(dropin.output(), 0, dropin.run("check", home.toString()));
-    assertTrue(dropin.output(), dropin.output().contains("one part + another part."));
-  }
-
-  @Test
-  public void testMisspeltKeyFailsTheCheckAndNotTheInstall() throws Exception {
-    Path java = folder.newFolder("jdk", "bin").toPath();
-    Dropin.tool(java, "java", "if [ \"$1\" = -version ]; then",
-      "echo 'openjdk version \"17.0.1\"' >&2; else",
-      "echo 'memory some'; echo 'misspelt a.kye is 1. Did you mean a.key?'; fi");
-    dropin.with("JAVA_HOME", java.getParent().toString());
-    assertRefused(dropin.run("check", home.toString()),
-      "bad   a.kye is 1. Did you mean a.key?", "1 of these would have to be corrected");
-    assertEquals(dropin.output(), 0, dropin.run("install", home.toString()));
-    assertTrue(dropin.output(), dropin.output().contains("note  a.kye is 1. Did you mean a.key?"));
-  }
-
-  @Test
-  public void testJavaTooOldIsNamed() throws Exception {
-    Path java = folder.newFolder("jdk", "bin").toPath();
-    Dropin.tool(java, "java", "echo 'java version \"1.7.0_80\"' >&2");
-    dropin.with("JAVA_HOME", java.getParent().toString());
-    assertRefused(dropin.run("check", home.toString()), "1.7.0_80", "Java 8 or later");
-    dropin.with("JAVA_HOME", folder.getRoot() + "/nowhere");
-    assertRefused(dropin.run("install", home.toString()), "there is no " + folder.getRoot());
-    assertEquals(before, Dropin.listing(lib));
   }
 }

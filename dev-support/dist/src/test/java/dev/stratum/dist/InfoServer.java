@@ -1,0 +1,73 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package dev.stratum.dist;
+
+import com.sun.net.httpserver.HttpServer;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/**
+ * A process in place of a RegionServer: answers at /jmx with the beans that tell which jars it was
+ * started with. Ends when a file of its folder, stop, exists.
+ */
+public final class InfoServer {
+  private InfoServer() {
+  }
+
+  /** @param args the folder of HBase, the version of the base, and that of the fork */
+  public static void main(String[] args) throws Exception {
+    Path home = Path.of(args[0]);
+    Path lib = home.resolve("lib");
+    StringBuilder beans = new StringBuilder("{\"beans\": [ {\n");
+    String server = Files.readString(lib.resolve("hbase-server-" + args[1] + ".jar"));
+    if (server.startsWith(args[2])) {
+      beans.append("\"Version\": \"" + args[2] + "\",\n");
+      for (String module : Dropin.MODULES) {
+        String name = module.substring(0, 1).toUpperCase() + module.substring(1);
+        beans.append("\"" + name + "Build\": \"" + args[2] + " abc\",\n\"" + name + "Jar\": \""
+          + lib.resolve("hbase-" + module + "-" + args[1] + ".jar") + "\",\n");
+      }
+    }
+    beans.append("\"x\": 1 } ] }\n");
+    byte[] answer = beans.toString().getBytes(StandardCharsets.UTF_8);
+    HttpServer http =
+      HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+    http.createContext("/jmx", exchange -> {
+      exchange.sendResponseHeaders(200, answer.length);
+      try (var body = exchange.getResponseBody()) {
+        body.write(answer);
+      } catch (IOException e) {
+        // The client has gone.
+        exchange.close();
+      }
+    });
+    http.start();
+    Path port = home.resolve("port.new");
+    Files.writeString(port, String.valueOf(http.getAddress().getPort()));
+    Files.move(port, home.resolve("port"));
+    while (!Files.exists(home.resolve("stop"))) {
+      Thread.sleep(20);
+    }
+    http.stop(0);
+    Files.delete(home.resolve("port"));
+  }
+}

@@ -1,0 +1,230 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package dev.stratum.dist;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertTrue;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.After;
+import org.junit.Before;
+import org.junit.Test;
+
+/** Rolls a kit out to eight local processes as hosts. */
+public class TestRollout extends DropinFixture {
+  private int count;
+
+  private Path root;
+  private Path hosts;
+  private String output = "";
+
+  @Before
+  public void addRollout() throws Exception {
+    Files.copy(Path.of(System.getProperty("stratum.kit"), "rollout"), kit.resolve("rollout"));
+    root = folder.newFolder("hosts").toPath();
+    hosts = root.resolve("list");
+    // A login on a host begins in its folder.
+    Dropin.tool(tools, "on-host",
+      "cd \"" + root + "/$1\" && shift && JAVA_HOME=$PWD/jdk sh -c \"$1\"");
+  }
+
+  private void startHosts(int number) throws Exception {
+    count = number;
+    List<String> names = new ArrayList<>();
+    for (int i = 1; i <= count; i++) {
+      String name = "rs" + i;
+      names.add(name);
+      home("hosts/" + name);
+      Path bin = Files.createDirectory(home.resolve("bin"));
+      Dropin.tool(bin, "start", "rm -f stop",
+        "\"" + Path.of(System.getProperty("java.home"), "bin", "java")
+          + "\" -Xmx32m -XX:TieredStopAtLevel=1 -Xshare:auto -cp \""
+          + System.getProperty("java.class.path") + "\" " + InfoServer.class.getName()
+          + " \"$PWD\" " + BASE + " " + VERSION + " > log 2>&1 &",
+        "while [ ! -e port ]; do sleep 0.02; done");
+      Dropin.tool(bin, "stop", "touch stop", "while [ -e port ]; do sleep 0.02; done");
+      Dropin.tool(home, "java", "if [ \"$1\" = -version ]; then",
+        "echo 'openjdk version \"17.0.1\"' >&2; else", "echo 'memory some'; fi");
+      Path jdk = Files.createDirectories(home.resolve("jdk/bin"));
+      Files.move(home.resolve("java"), jdk.resolve("java"));
+    }
+    Files.writeString(hosts, "# the cluster\n" + String.join("\n", names) + "\n");
+    for (String name : names) {
+      assertEquals(0, sh(root.resolve(name), "bin/start"));
+    }
+  }
+
+  @After
+  public void stopHosts() throws Exception {
+    for (int i = 1; i <= count; i++) {
+      sh(root.resolve("rs" + i), "bin/stop");
+    }
+  }
+
+  private int sh(Path directory, String command) throws IOException, InterruptedException {
+    Process process = new ProcessBuilder("sh", "-c", command).directory(directory.toFile())
+      .redirectErrorStream(true).redirectOutput(folder.newFile()).start();
+    assertTrue(command, process.waitFor(1, TimeUnit.MINUTES));
+    return process.exitValue();
+  }
+
+  private int rollout(String... options) throws Exception {
+    List<String> command = new ArrayList<>(List.of("sh", kit.resolve("rollout").toString(),
+      "--home", ".", "--kit", kit.toString(), "--soak", "0", "--wait", "20", "--stop", "bin/stop",
+      "--start", "bin/start", "--url", "http://localhost:$(cat port)"));
+    command.addAll(List.of(options));
+    command.add(hosts.toString());
+    ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
+    builder.environment().put("ROLLOUT_SSH", tools.resolve("on-host").toString());
+    builder.environment().put("PATH", tools + ":" + System.getenv("PATH"));
+    Process process = builder.start();
+    process.getOutputStream().close();
+    output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    assertTrue(process.waitFor(2, TimeUnit.MINUTES));
+    return process.exitValue();
+  }
+
+  private void assertRollout(int expected, int code) {
+    assertEquals(output, expected, code);
+  }
+
+  /** Returns the number of hosts whose lib has the kit's jars. */
+  private int installed() throws IOException {
+    int installed = 0;
+    for (int i = 1; i <= count; i++) {
+      Path jar = root.resolve("rs" + i).resolve("lib/hbase-server-" + BASE + ".jar");
+      installed += Files.readString(jar).startsWith(VERSION) ? 1 : 0;
+    }
+    return installed;
+  }
+
+  private long lines(String text) {
+    return output.lines().filter(line -> line.contains(text)).count();
+  }
+
+  @Test
+  public void testAllHostsAreInstalledAndASecondRunChangesNothing() throws Exception {
+    startHosts(8);
+    assertRollout(0, rollout());
+    assertEquals(output, count, lines(": healthy"));
+    assertTrue(output, output.contains("canary: next check in 0 s"));
+    assertTrue(output, output.endsWith("all hosts are done\n"));
+    assertEquals(count, installed());
+    assertRollout(0, rollout());
+    assertEquals(output, count, lines("runs the kit already"));
+    assertRollout(0, rollout("--rollback"));
+    assertEquals(output, count, lines(": healthy"));
+    assertEquals(0, installed());
+  }
+
+  @Test
+  public void testHostThatFailsIsRolledBackAndTheRestIsLeft() throws Exception {
+    startHosts(8);
+    Dropin.tool(tools, "gate", "[ \"$1\" != rs4 ] || ! grep -q " + VERSION + " \"" + root
+      + "/$1/lib/hbase-server-" + BASE + ".jar\"");
+    assertRollout(1, rollout("--wait", "2", "--gate", tools.resolve("gate").toString()));
+    assertTrue(output, output.contains("rs4: runs the originals"));
+    assertTrue(output, output.contains("rollout: done: rs1 rs2 rs3\n"));
+    assertTrue(output, output.contains("rollout: left: rs5 rs6 rs7 rs8\n"));
+    assertTrue(output, output.contains("rs4 has failed: " + tools.resolve("gate") + " rs4 exits"));
+    assertEquals(3, installed());
+    // Continues where it ended.
+    assertRollout(0, rollout());
+    assertEquals(output, 3, lines("runs the kit already"));
+    assertEquals(count, installed());
+  }
+
+  @Test
+  public void testUndoRollsBackTheHostsDoneBefore() throws Exception {
+    startHosts(4);
+    Dropin.tool(tools, "gate", "[ \"$1\" != rs3 ] || ! grep -q " + VERSION + " \"" + root
+      + "/$1/lib/hbase-server-" + BASE + ".jar\"");
+    assertRollout(1,
+      rollout("--undo", "--wait", "2", "--gate", tools.resolve("gate").toString()));
+    assertEquals(output, 3, lines(": runs the originals"));
+    assertTrue(output, output.contains("rollout: done: none\n"));
+    assertEquals(0, installed());
+  }
+
+  @Test
+  public void testFindingOnAnyHostEndsTheRolloutBeforeItBegins() throws Exception {
+    startHosts(7);
+    Dropin.tool(root.resolve("rs7/jdk/bin"), "java", "if [ \"$1\" = -version ]; then",
+      "echo 'openjdk version \"17.0.1\"' >&2; else",
+      "echo 'memory some'; echo 'refused a.key is 1; must be 2. Set 2.'; fi");
+    assertRollout(1, rollout());
+    assertTrue(output, output.contains("rollout: rs7: "));
+    assertTrue(output, output.contains("bad   a.key is 1; must be 2. Set 2."));
+    assertTrue(output, output.contains("1 hosts have findings; nothing has changed."));
+    assertEquals(0, installed());
+  }
+
+  @Test
+  public void testServerThatDoesNotStopIsLeftAsItIs() throws Exception {
+    startHosts(2);
+    Dropin.tool(root.resolve("rs2/bin"), "stop-fails", "exit 1");
+    Files.copy(root.resolve("rs2/bin/stop"), root.resolve("rs2/bin/stop-works"));
+    Files.move(root.resolve("rs2/bin/stop-fails"), root.resolve("rs2/bin/stop"),
+      StandardCopyOption.REPLACE_EXISTING);
+    assertRollout(1, rollout());
+    assertTrue(output, output.contains("rs2 has failed: its server could not be stopped"));
+    assertFalse(output, output.contains("put the originals back"));
+    assertEquals(1, installed());
+    Dropin.tool(root.resolve("rs2/bin"), "stop", "touch stop",
+      "while [ -e port ]; do sleep 0.02; done");
+  }
+
+  @Test
+  public void testMasterWithFewerServersIsNotHealthy() throws Exception {
+    startHosts(2);
+    // The number of live servers falls once one has been changed.
+    Dropin.tool(tools, "curl", "case $* in", "*Server*) if grep -q " + VERSION + " \"" + root
+      + "\"/rs1/lib/*server*.jar; then echo '\"numRegionServers\" : 7'; else"
+      + " echo '\"numRegionServers\" : 8'; fi ;;",
+      "*AssignmentManager*) echo '\"ritCount\" : 0' ;;",
+      "*) exec " + Dropin.system("curl") + " \"$@\" ;;", "esac");
+    assertRollout(1, rollout("--wait", "2", "--master", "http://master:16010"));
+    assertTrue(output,
+      output.contains("rs1 has failed: the master has 7 live servers, and had 8"));
+    assertTrue(output, output.contains("rs1: runs the originals"));
+    assertEquals(0, installed());
+  }
+
+  @Test
+  public void testWrongArgumentsAreNamed() throws Exception {
+    for (String[] wrong : new String[][] { { "--wait", "long" }, { "--fast" } }) {
+      assertRollout(2, rollout(wrong));
+      assertTrue(output, output.contains("usage: rollout [OPTION ...] HOSTS"));
+    }
+    Files.writeString(hosts, "rs1\nrs2\nrs1\n");
+    assertRollout(1, rollout());
+    assertTrue(output, output.contains("has a host twice"));
+    try (Stream<Path> left = Files.list(kit)) {
+      assertTrue(left.findAny().isPresent());
+    }
+  }
+}
