@@ -175,7 +175,7 @@ public class PooledReadsBenchmark extends PinnedJvm {
 
   /** @return the block's size with header, in bytes */
   @Benchmark
-  @Headline(value = "engine=file,size=65536,pool=plain", feature = "pooled-reads")
+  @Headline(value = "size=65536,pool=plain", feature = "pooled-reads")
   public int recovered(Recovered blocks) {
     return blocks.read();
   }

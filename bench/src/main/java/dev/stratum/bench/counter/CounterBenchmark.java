@@ -175,7 +175,7 @@ public class CounterBenchmark extends PinnedJvm {
   /** Sixteen clients. */
   @Benchmark
   @Threads(16)
-  @Headline(value = "way=INCREMENT,rows=1,keys=uniform,durability=SYNC_WAL,scope=row", warmup = 2,
+  @Headline(value = "way=INCREMENT,rows=1,keys=uniform,durability=SYNC_WAL,scope=row", warmup = 1,
       measurement = 2, feature = "counter-coalescing")
   public long sixteen(Client client) throws IOException {
     return update(client);

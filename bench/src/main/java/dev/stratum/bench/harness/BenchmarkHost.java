@@ -78,7 +78,8 @@ import org.openjdk.jmh.runner.options.VerboseMode;
  * more JVM of that benchmark, with the given parameter values; answers its score. Optional are
  * <code>warmup</code> and <code>measurement</code>
  * (<code>{"iterations":n,"millis":n}</code>, without <code>millis</code> for iterations of the
- * benchmark's own length) instead of the benchmark's own, and
+ * benchmark's own length) instead of the benchmark's own, <code>warmUpWindows</code> as the limit
+ * of {@link CompilerWarmUp}, and
  * <code>alternation</code> (<code>{"directory":…,"side":…,"other":…,"first":…}</code>), see
  * {@link AlternatingIterations};</li>
  * <li><code>write</code>: writes the result file, JMH's own JSON, with one entry per benchmark,
@@ -204,7 +205,10 @@ public final class BenchmarkHost implements Conversation.Answers {
       .include("^" + Pattern.quote(benchmark) + "$").mode(mode).forks(1).shouldFailOnError(true)
       .addProfiler(GCProfiler.class).addProfiler(CpuTime.class)
       // Not appended, which would replace the arguments that the benchmark itself appends.
-      .jvmArgsPrepend("-Djava.io.tmpdir=" + jvmTmpDir);
+      .jvmArgsPrepend(request.has("warmUpWindows")
+        ? new String[] { "-Djava.io.tmpdir=" + jvmTmpDir,
+          "-D" + Headline.WARM_UP_PROPERTY + "=" + request.get("warmUpWindows").getAsInt() }
+        : new String[] { "-Djava.io.tmpdir=" + jvmTmpDir });
     StringBuilder id = new StringBuilder(benchmark).append(':').append(mode);
     for (Map.Entry<String, JsonElement> param : request.getAsJsonObject("params").entrySet()) {
       options.param(param.getKey(), param.getValue().getAsString());

@@ -39,7 +39,8 @@ public final class CompilerWarmUp {
   private static final long QUIET_MILLIS = 150;
   /** So many in a row, as a method is compiled again some time after it was found to be hot. */
   private static final int QUIET_WINDOWS = 2;
-  private static final int MAX_WINDOWS = 25;
+  /** Fewer for the headline set, which has no time for more. */
+  private static final int MAX_WINDOWS = Integer.getInteger(Headline.WARM_UP_PROPERTY, 25);
 
   /** What is repeated, or done between two windows. */
   public interface Operation {
@@ -51,7 +52,7 @@ public final class CompilerWarmUp {
 
   /**
    * Runs an operation by as many threads as there are processors, and then, if that is more, by
-   * {@code threads}, each until the compilers are quiet; for 25 s at most.
+   * {@code threads}, each until the compilers are quiet; for 25 s at most, in the headline set 2 s.
    * @param threads   by how many it is run when it is measured
    * @param operation that any thread may run
    * @param between   is run each second while no thread runs the operation
@@ -89,7 +90,7 @@ public final class CompilerWarmUp {
   public static void untilQuiet(int most, Operation window) throws Exception {
     CompilationMXBean compilers = ManagementFactory.getCompilationMXBean();
     int quiet = 0;
-    for (int i = 0; i < most && quiet < QUIET_WINDOWS; i++) {
+    for (int i = 0; i < Math.min(most, MAX_WINDOWS) && quiet < QUIET_WINDOWS; i++) {
       long before = compilers.getTotalCompilationTime();
       window.run();
       quiet = compilers.getTotalCompilationTime() - before <= QUIET_MILLIS ? quiet + 1 : 0;

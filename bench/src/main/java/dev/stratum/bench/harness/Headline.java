@@ -31,6 +31,9 @@ import java.lang.annotation.Target;
 @Retention(RetentionPolicy.RUNTIME)
 @Target(ElementType.METHOD)
 public @interface Headline {
+  /** The system property that limits the windows of {@link CompilerWarmUp}. */
+  String WARM_UP_PROPERTY = "stratum.bench.warm.up.windows";
+
   /**
    * The parameter values to run, each element a choice in the form of <code>-Djmh.params</code>
    * (<code>engine=offheap,file,size=32768</code>); a parameter that is not named takes all its

@@ -204,7 +204,7 @@ public class ParallelMultigetBenchmark extends PinnedJvm {
   @Benchmark
   @BenchmarkMode(Mode.SampleTime)
   @Headline(value = "batch=50,deviceMicros=100,threads=16,parallel=true,dense=false,segments=none",
-      warmup = 2, measurement = 4, feature = "parallel-multiget")
+      warmup = 1, measurement = 3, feature = "parallel-multiget")
   public int batch() throws IOException {
     return multiget(batch);
   }

@@ -148,7 +148,7 @@ public abstract class SharedConnectionGets extends PinnedJvm {
   /** Sixty-four clients. */
   @Benchmark
   @Threads(64)
-  @Headline(value = "server=true,consolidated=true,handlers=30", warmup = 2, measurement = 3,
+  @Headline(value = "server=true,consolidated=true,handlers=30", warmup = 1, measurement = 3,
       feature = "flush-consolidation")
   public Result sixtyFour() throws IOException {
     return get();

@@ -40,6 +40,9 @@ final class HostProcess implements AutoCloseable {
   /** Beyond the time of warm-up and measurement: JMH ends an iteration that hangs earlier. */
   private static final Duration GRACE = Duration.ofHours(1);
 
+  /** Limit of the seconds in which a benchmark of the headline set waits for the compilers. */
+  private static final int HEADLINE_WARM_UP_WINDOWS = 2;
+
   private final String side;
   private final Path log;
   private final ChildProcess process;
@@ -112,6 +115,7 @@ final class HostProcess implements AutoCloseable {
       request.add("warmup", times.json());
       request.add("measurement", times.json());
     } else if (trial.headline() != null) {
+      request.addProperty("warmUpWindows", HEADLINE_WARM_UP_WINDOWS);
       addIterations(request, "warmup", trial.headline().warmup());
       addIterations(request, "measurement", trial.headline().measurement());
     }

@@ -24,12 +24,12 @@ import java.util.Map;
 
 /**
  * How many rounds each trial is measured in. In the headline set that depends on what has been
- * measured: a trial has three rounds, and more, up to eight, until the 99 % interval of its ratio
+ * measured: a trial has two rounds, and more, up to eight, until the 99 % interval of its ratio
  * excludes 1, so that those that need it get the time. Not thread-safe.
  */
 final class Rounds {
-  /** The fewest from which an interval is of any use. */
-  static final int MIN = 3;
+  /** The fewest from which there is an interval. */
+  static final int MIN = 2;
   static final int MAX = 8;
 
   /** The scores of the two sides in each round. */

@@ -39,18 +39,18 @@ public class TestRounds {
   }
 
   @Test
-  public void testLargeEffectHasThreeRounds() {
+  public void testLargeEffectHasTwoRounds() {
     Rounds rounds = new Rounds(null);
-    assertEquals(3, rounds.of(HEADLINE));
-    add(rounds, HEADLINE, 100, 20, 21, 19);
-    assertEquals(3, rounds.of(HEADLINE));
+    assertEquals(2, rounds.of(HEADLINE));
+    add(rounds, HEADLINE, 100, 20, 20.5);
+    assertEquals(2, rounds.of(HEADLINE));
   }
 
   @Test
   public void testLossIsShownAsWell() {
     Rounds rounds = new Rounds(null);
-    add(rounds, HEADLINE, 100, 200, 205, 195);
-    assertEquals(3, rounds.of(HEADLINE));
+    add(rounds, HEADLINE, 100, 200, 201);
+    assertEquals(2, rounds.of(HEADLINE));
   }
 
   @Test
@@ -76,8 +76,8 @@ public class TestRounds {
   public void testOfThroughputMoreIsBetter() {
     Trial throughput = trial("Throughput", new BenchmarkEntry.Headline(List.of(), "wal", 0, 0));
     Rounds rounds = new Rounds(null);
-    add(rounds, throughput, 100, 300, 301, 302);
-    assertEquals(3, rounds.of(throughput));
+    add(rounds, throughput, 100, 300, 301);
+    assertEquals(2, rounds.of(throughput));
   }
 
   @Test
