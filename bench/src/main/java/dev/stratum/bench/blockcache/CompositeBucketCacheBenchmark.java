@@ -18,7 +18,6 @@
 package dev.stratum.bench.blockcache;
 
 import dev.stratum.bench.PinnedJvm;
-import dev.stratum.bench.harness.Headline;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -170,7 +169,6 @@ public class CompositeBucketCacheBenchmark extends PinnedJvm {
 
   /** @return the size of the three blocks with their headers, in bytes */
   @Benchmark
-  @Headline(value = "engine=file,size=65536", feature = "composite-bucket-cache")
   public int bloomIndexData() {
     Lookup lookup = order.get(next);
     next = next + 1 == order.size() ? 0 : next + 1;

@@ -181,7 +181,7 @@ public class CompositeBucketCacheHotDataBenchmark extends PinnedJvm {
 
   /** @return the block's size with header, in bytes */
   @Benchmark
-  @Headline(value = "keys=zipfian,promotion=frequency,deviceMicros=100", warmup = 3,
+  @Headline(value = "keys=zipfian,promotion=frequency,deviceMicros=100", warmup = 2,
       measurement = 3, feature = "composite-bucket-cache")
   public int get(Cursor cursor) {
     HFileBlock block =

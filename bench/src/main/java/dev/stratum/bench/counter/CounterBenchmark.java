@@ -176,7 +176,7 @@ public class CounterBenchmark extends PinnedJvm {
   @Benchmark
   @Threads(16)
   @Headline(value = "way=INCREMENT,rows=1,keys=uniform,durability=SYNC_WAL,scope=row", warmup = 1,
-      measurement = 2, feature = "counter-coalescing")
+      measurement = 1, feature = "counter-coalescing")
   public long sixteen(Client client) throws IOException {
     return update(client);
   }

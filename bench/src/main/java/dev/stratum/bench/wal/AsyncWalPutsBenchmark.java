@@ -175,6 +175,8 @@ public class AsyncWalPutsBenchmark extends PinnedJvm {
   /** One batch at a time. */
   @Benchmark
   @Threads(1)
+  @Headline(value = "provider=asyncfs,durability=ASYNC_WAL,batch=1,intervalMs=100,syncsInFlight=0,"
+    + "syncers=5", warmup = 1, measurement = 3, feature = "bounded-async-wal")
   public Put[] one(Handler handler) throws IOException {
     return put();
   }
@@ -182,8 +184,6 @@ public class AsyncWalPutsBenchmark extends PinnedJvm {
   /** Sixteen batches at a time. */
   @Benchmark
   @Threads(16)
-  @Headline(value = "provider=asyncfs,durability=ASYNC_WAL,batch=1,intervalMs=100,syncsInFlight=0,"
-    + "syncers=5", warmup = 1, measurement = 3, feature = "bounded-async-wal")
   public Put[] sixteen(Handler handler) throws IOException {
     return put();
   }

@@ -285,6 +285,50 @@ public class TestArchive {
     assertSays("note  hbase-server of https://rs1:16030/ comes from ");
   }
 
+  /** Returns the first block of commands below a heading of a guide. */
+  private static String commands(String guide, String heading) throws IOException {
+    String text = Files.readString(kit.resolve(guide));
+    int block = text.indexOf("\n```\n", text.indexOf("\n" + heading + "\n")) + 5;
+    return text.substring(block, text.indexOf("\n```\n", block));
+  }
+
+  /** As a newcomer, who enters the first block of the guide as it is, and then rolls back. */
+  @Test
+  public void testInstallGuideCanBeFollowedLiterally() throws Exception {
+    ServerInfo.register();
+    server("Hadoop:service=HBase,name=Info");
+    Path bin = Files.createDirectory(home.resolve("bin"));
+    Dropin.tool(bin, "graceful_stop.sh", "echo stopped $1 >> \"" + tools + "/done\"");
+    Dropin.tool(bin, "hbase-daemon.sh", "echo $1 $2 >> \"" + tools + "/done\"");
+    Path downloads = folder.newFolder("downloads").toPath();
+    Path archive = Path.of(System.getProperty("stratum.archive"));
+    Files.copy(archive, downloads.resolve(archive.getFileName()));
+    // Of operations, without the quotes that a home with a blank in its name needs.
+    Path link = Files.createSymbolicLink(folder.getRoot().toPath().resolve("hbase"), home);
+    String block = commands("docs/operations.md", "## Install");
+    assertTrue(block, block.contains("./dropin install $HBASE_HOME"));
+    String rollBack = "./dropin rollback $HBASE_HOME";
+    assertTrue(Files.readString(kit.resolve("docs/operations.md")).contains("`" + rollBack + "`"));
+    ProcessBuilder shell =
+      new ProcessBuilder("sh", "-e", "-c", block + "\n" + rollBack).directory(downloads.toFile())
+        .redirectErrorStream(true).redirectOutput(tools.resolve("output").toFile());
+    shell.environment().put("HBASE_HOME", link.toString());
+    shell.environment().put("JAVA_HOME", System.getProperty("java.home"));
+    shell.environment().put("PATH", tools + ":" + System.getenv("PATH"));
+    shell.environment().remove("HBASE_CONF_DIR");
+    int code = shell.start().waitFor();
+    String output = Files.readString(tools.resolve("output"));
+    assertEquals(output, 0, code);
+    assertTrue(output, output.contains(VERSION + " is installed in "));
+    assertTrue(output, output.contains(" runs " + VERSION));
+    assertEquals("stopped HOSTNAME\nstart regionserver\n",
+      Files.readString(tools.resolve("done")));
+    for (String module : Dropin.MODULES) {
+      assertEquals(Dropin.sha256(PUBLISHED.resolve(jar(module))),
+        Dropin.sha256(lib.resolve(jar(module))));
+    }
+  }
+
   @Test
   public void testServerThatWasNotRestartedIsTold() throws Exception {
     server("Hadoop:service=HBase,name=NoSuchBean");

@@ -21,8 +21,6 @@ import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertTrue;
 
-import dev.stratum.childprocess.JvmCommand;
-import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -38,7 +36,6 @@ import java.util.concurrent.Future;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
-import org.apache.hadoop.hbase.regionserver.SettingsCheck;
 import org.apache.hadoop.hbase.regionserver.SizingTool;
 import org.junit.Rule;
 import org.junit.Test;
@@ -84,27 +81,10 @@ public class TestPresets {
   }
 
   private List<String> check(String preset) throws Exception {
-    Path conf = temporary.newFolder().toPath();
-    Path devices = temporary.newFolder().toPath();
-    for (int i = 1; i <= 4; i++) {
-      Files.createDirectory(devices.resolve("ssd" + i));
-    }
     Path folder = FOLDER.resolve(preset);
-    Files.writeString(conf.resolve("hbase-site.xml"),
-      Files.readString(folder.resolve("hbase-site.xml")).replace("/ssd", devices + "/ssd"));
-    Process process = new JvmCommand(SettingsCheck.class)
-      .classPath(conf + File.pathSeparator + System.getProperty("java.class.path"))
-      .options(System.getProperty("stratum.jvm.opens").trim().split("\\s+"))
-      .options("-XX:TieredStopAtLevel=1",
-        "-Dstratum.local.logs=" + System.getProperty("stratum.local.logs"))
-      .options(Presets.memory(folder)).builder()
-      .redirectErrorStream(true).start();
-    String output = new String(process.getInputStream().readAllBytes());
-    assertEquals(preset + ": " + output, 0, process.waitFor());
-    assertTrue(output, output.contains("memory heap "));
-    // The devices of a preset are larger than this machine's.
-    return output.lines().filter(line -> line.matches("(warning|misspelt) .*"))
-      .filter(line -> !line.contains("MB free")).map(line -> preset + ": " + line).toList();
+    return CheckedSettings.findings(temporary.newFolder().toPath(),
+      Files.readString(folder.resolve("hbase-site.xml")), Presets.memory(folder)).stream()
+      .map(line -> preset + ": " + line).toList();
   }
 
   @Test
