@@ -22,6 +22,7 @@ import static org.junit.Assert.assertTrue;
 import static org.junit.Assume.assumeFalse;
 
 import dev.stratum.childprocess.ChildProcess;
+import dev.stratum.childprocess.ProcessException;
 import java.io.BufferedReader;
 import java.io.File;
 import java.io.IOException;
@@ -32,6 +33,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.apache.hadoop.conf.Configuration;
@@ -110,19 +112,28 @@ public class TestJavaMatrix {
         .forEach(key -> processes.shared().put(key.getKey(), key.getValue().getAsString()));
       Path site = processes.site("shared", Map.of());
       server = startServer(processes, home, collector);
-      master.ask(ClusterProcesses.start(site));
+      // Is answered when a server is online.
+      JsonObject start = ClusterProcesses.start(site);
+      CompletableFuture<Void> online = CompletableFuture.runAsync(() -> {
+        try {
+          master.ask(start);
+        } catch (ProcessException e) {
+          throw new IllegalStateException(e);
+        }
+      });
+      Process started = server;
+      Cluster.await("the server is online or has ended",
+        () -> !started.isAlive() || online.isDone());
+      if (!server.isAlive()) {
+        String log = Files.readString(processes.folder().resolve("server.log"));
+        assertTrue(label + " has ended", log.contains(NOT_FOR_HADOOP));
+        processes.say("the base's Hadoop does not run on this version");
+        return;
+      }
+      online.get();
       Configuration conf = HBaseConfiguration.create();
       conf.addResource(new org.apache.hadoop.fs.Path(site.toString()));
       try (Connection connection = ConnectionFactory.createConnection(conf)) {
-        Process started = server;
-        Cluster.await("the server is online or has ended", () -> !started.isAlive()
-          || connection.getAdmin().getClusterMetrics().getLiveServerMetrics().size() == 1);
-        if (!server.isAlive()) {
-          assertTrue(label + " has ended", Files.readString(processes.folder().resolve("server.log"))
-            .contains(NOT_FOR_HADOOP));
-          processes.say("the base's Hadoop does not run on this version");
-          return;
-        }
         load(processes, connection.getAdmin());
         report(processes, connection);
       }
