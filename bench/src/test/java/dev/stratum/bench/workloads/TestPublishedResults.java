@@ -18,6 +18,7 @@
 package dev.stratum.bench.workloads;
 
 import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertTrue;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -25,8 +26,8 @@ import java.nio.file.Path;
 import org.junit.Test;
 
 /**
- * README.md and its pictures show what the committed results say. With
- * <code>-Dresults.write=true</code> the test writes them instead.
+ * README.md and the pictures of both it and docs/results.md show what the committed results say.
+ * With <code>-Dresults.write=true</code> the test writes them instead.
  */
 public class TestPublishedResults {
   private static final Path ROOT = Path.of(System.getProperty("stratum.root")).normalize();
@@ -51,5 +52,15 @@ public class TestPublishedResults {
   public void testPicturesShowTheResults() throws Exception {
     check("docs/images/ratios.svg", results.ratios());
     check("docs/images/latencies.svg", results.latencies());
+  }
+
+  @Test
+  public void testEachFeatureHasItsPicture() throws Exception {
+    FeaturePlots plots = new FeaturePlots(ROOT);
+    String guide = Files.readString(ROOT.resolve("docs/results.md"));
+    for (String feature : FeaturePlots.FEATURES) {
+      check("docs/images/" + feature + ".svg", plots.svg(feature));
+      assertTrue(feature, guide.contains("](images/" + feature + ".svg)"));
+    }
   }
 }

@@ -30,6 +30,8 @@ public final class DotPlot {
   private static final int TOP = 54;
   private static final int ROW = 26;
   private static final int BOTTOM = 44;
+  /** Characters of a label that certainly fit. */
+  private static final int MAX_LABEL = 38;
   private static final String STYLE = """
       text { font: 13px system-ui, sans-serif; fill: #5c6670; text-anchor: middle; }
       .title { font-weight: 600; text-anchor: start; }
@@ -60,8 +62,14 @@ public final class DotPlot {
   /** Begins a row, below the previous one. */
   public void row(String label) {
     rows++;
-    marks.append(String.format(Locale.ROOT, "<text class=\"end\" x=\"%d\" y=\"%d\">%s</text>%n",
-      LEFT - 12, y() + 4, HtmlPage.escape(label)));
+    // Fonts differ: a long label is condensed to the place that there is.
+    String fit = label.length() > MAX_LABEL
+      ? String.format(Locale.ROOT, " textLength=\"%d\" lengthAdjust=\"spacingAndGlyphs\"",
+        LEFT - 20)
+      : "";
+    marks.append(
+      String.format(Locale.ROOT, "<text class=\"end\" x=\"%d\" y=\"%d\"%s>%s</text>%n", LEFT - 12,
+        y() + 4, fit, HtmlPage.escape(label)));
   }
 
   /**
