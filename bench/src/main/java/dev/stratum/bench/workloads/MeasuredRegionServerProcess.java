@@ -31,6 +31,7 @@ import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.client.CompactionState;
 import org.apache.hadoop.hbase.io.hfile.BlockCache;
 import org.apache.hadoop.hbase.io.hfile.CacheStats;
+import org.apache.hadoop.hbase.metrics.Counter;
 import org.apache.hadoop.hbase.metrics.Gauge;
 import org.apache.hadoop.hbase.metrics.MetricRegistries;
 import org.apache.hadoop.hbase.metrics.MetricRegistry;
@@ -134,7 +135,9 @@ final class MeasuredRegionServerProcess extends RegionServerProcess {
           if (!STATES.contains(metric)) {
             counters.addProperty(
               metric.substring(0, 1).toLowerCase(Locale.ROOT) + metric.substring(1),
-              (Number) ((Gauge<?>) value).getValue());
+              value instanceof Counter
+                ? ((Counter) value).getCount()
+                : (Number) ((Gauge<?>) value).getValue());
           }
         });
       }

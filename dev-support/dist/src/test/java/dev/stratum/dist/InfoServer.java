@@ -27,7 +27,7 @@ import java.nio.file.Path;
 
 /**
  * A process in place of a RegionServer: answers at /jmx with the beans that tell which jars it was
- * started with. Ends when a file of its folder, stop, exists.
+ * started with. Ends when a file of its folder, stop, exists, or when the folder is gone.
  */
 public final class InfoServer {
   private InfoServer() {
@@ -64,10 +64,10 @@ public final class InfoServer {
     Path port = home.resolve("port.new");
     Files.writeString(port, String.valueOf(http.getAddress().getPort()));
     Files.move(port, home.resolve("port"));
-    while (!Files.exists(home.resolve("stop"))) {
+    while (Files.exists(home) && !Files.exists(home.resolve("stop"))) {
       Thread.sleep(20);
     }
     http.stop(0);
-    Files.delete(home.resolve("port"));
+    Files.deleteIfExists(home.resolve("port"));
   }
 }
