@@ -203,6 +203,23 @@ public class TestRollout extends DropinFixture {
       "while [ -e port ]; do sleep 0.02; done");
   }
 
+  /** Then there is no process to stop, either. */
+  @Test
+  public void testServerThatDoesNotStartWithTheKitIsRolledBack() throws Exception {
+    startHosts(2);
+    Path bin = root.resolve("rs1/bin");
+    Files.move(bin.resolve("start"), bin.resolve("start-works"));
+    Dropin.tool(bin, "start",
+      "! grep -q " + VERSION + " lib/hbase-server-" + BASE + ".jar || exit 1",
+      "exec bin/start-works");
+    Dropin.tool(bin, "stop", "[ -e port ] || exit 1", "touch stop",
+      "while [ -e port ]; do sleep 0.02; done");
+    assertRollout(1, rollout());
+    assertTrue(output, output.contains("rs1: runs the originals"));
+    assertTrue(output, output.contains("rs1 has failed: its server could not be started"));
+    assertEquals(0, installed());
+  }
+
   @Test
   public void testMasterWithFewerServersIsNotHealthy() throws Exception {
     startHosts(2);
