@@ -61,7 +61,8 @@ public final class StandaloneHBase implements Closeable {
     conf.setInt(HConstants.REGIONSERVER_INFO_PORT, -1);
     // How often the server reports, which the master waits for when it starts.
     conf.setInt("hbase.regionserver.msginterval", 500);
-    conf.setInt("hbase.master.wait.on.regionservers.interval", 100);
+    // It waits 4.5 s for others unless this is the last one.
+    conf.setInt("hbase.master.wait.on.regionservers.maxtostart", 1);
     conf.setBoolean("hbase.shutdown.hook", false);
     zooKeeper = new MiniZooKeeperCluster(conf);
     try {

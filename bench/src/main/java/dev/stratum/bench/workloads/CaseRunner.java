@@ -83,13 +83,16 @@ final class CaseRunner {
     }
   }
 
-  /** @param result gets the runs */
-  void measure(WorkloadCase one, JsonObject result) throws SuiteException {
+  /**
+   * @param firstRound its number
+   * @param result     gets the runs
+   */
+  void measure(WorkloadCase one, int firstRound, JsonObject result) throws SuiteException {
     double rate = 0;
     for (ClusterUnderTest cluster : clusters.clusters()) {
       warmUp(one, cluster, 0);
     }
-    for (int round = 0; round < plan.rounds(); round++) {
+    for (int round = firstRound; round < firstRound + plan.rounds(); round++) {
       double slower = measureRound(one, round, 0, result);
       if (one.fixedRate() > 0) {
         if (rate == 0) {
@@ -126,7 +129,7 @@ final class CaseRunner {
           .getAsDouble();
       }
       progress.say("%-30s round %d/%d  once more: compilers were at work", one, round + 1,
-        plan.rounds());
+        plan.starts() * plan.rounds());
     }
   }
 
@@ -204,6 +207,7 @@ final class CaseRunner {
     JsonObject slowed = delayReads(cluster, 0);
     run.addProperty("side", cluster.name());
     run.addProperty("round", round);
+    run.addProperty("start", round / plan.rounds());
     run.addProperty("rate", rate);
     if (one.micros() > 0) {
       run.add("slowed", slowed);
@@ -211,7 +215,7 @@ final class CaseRunner {
     progress.done(Work.RUN, warmUp + plan.seconds(one), start);
     JsonObject all = run.getAsJsonObject("all");
     progress.say("%-30s round %d/%d  %-5s  %10s ops/s  p99 %8s us%s", one, round + 1,
-      plan.rounds(), cluster.name(),
+      plan.starts() * plan.rounds(), cluster.name(),
       String.format(Locale.ROOT, "%,.0f", run.get("throughput").getAsDouble()),
       String.format(Locale.ROOT, "%,.0f", all.get("p99").getAsDouble()),
       rate > 0 ? "  at a fixed rate" : "");

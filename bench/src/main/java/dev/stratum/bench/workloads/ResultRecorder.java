@@ -31,6 +31,7 @@ import java.util.stream.Stream;
 import org.apache.hbase.thirdparty.com.google.gson.Gson;
 import org.apache.hbase.thirdparty.com.google.gson.GsonBuilder;
 import org.apache.hbase.thirdparty.com.google.gson.JsonArray;
+import org.apache.hbase.thirdparty.com.google.gson.JsonElement;
 import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
 
 /**
@@ -118,6 +119,24 @@ final class ResultRecorder {
   /** Discards the result of a case that is attempted again. */
   void discard(JsonObject result) {
     cases.remove(result);
+  }
+
+  JsonArray cases() {
+    return cases;
+  }
+
+  /** Adds the runs of a result to those of the same case by other JVMs, if there are any. */
+  void join(JsonObject result) {
+    for (JsonElement element : cases) {
+      JsonObject earlier = element.getAsJsonObject();
+      if (earlier != result && earlier.get("name").equals(result.get("name"))) {
+        for (String runs : List.of("runs", "discarded")) {
+          earlier.getAsJsonArray(runs).addAll(result.getAsJsonArray(runs));
+        }
+        cases.remove(result);
+        return;
+      }
+    }
   }
 
   void write() throws IOException {

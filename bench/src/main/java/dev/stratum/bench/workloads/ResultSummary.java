@@ -60,7 +60,8 @@ final class ResultSummary {
   private static JsonObject line(JsonObject result, JsonObject run) {
     JsonObject line = new JsonObject();
     line.add("name", result.get("name"));
-    for (String key : new String[] { "side", "round", "rate", "seconds", "throughput", "rows" }) {
+    for (String key : new String[] { "side", "start", "round", "rate", "seconds", "throughput",
+      "rows" }) {
       line.add(key, run.get(key));
     }
     JsonObject latencies = new JsonObject();

@@ -33,6 +33,11 @@ import org.openjdk.jmh.annotations.Fork;
  * which only the fork has. Sizes come from <code>suite.properties</code>.
  */
 final class ServerSettings {
+  /** The built-in ones need a cache of 29 MB at least. */
+  private static final String BUCKET_SIZES = "5120,34816,68608,132096";
+  /** An off-heap BucketCache leaves this part of the memory to the heap's cache of meta blocks. */
+  private static final int META_SHARE = 6;
+
   private final Properties sizes;
 
   /** @param sizes with the keys of <code>suite.properties</code> */
@@ -75,6 +80,7 @@ final class ServerSettings {
   Map<String, String> shared(int handlers) {
     Map<String, String> keys = LoopbackKeys.create();
     keys.put("hbase.regionserver.msginterval", "500");
+    keys.put("hbase.master.wait.on.regionservers.maxtostart", "1");
     keys.put("zookeeper.session.timeout", "90000");
     // HDFS is in memory, which what has been emptied would fill for minutes.
     keys.put("hbase.master.cleaner.interval", "5000");
@@ -103,14 +109,31 @@ final class ServerSettings {
     return keys;
   }
 
-  /** Stock: an LRU cache on the heap for meta blocks, a bucket cache on a file for data. */
+  /** Stock: what {@link StockCache} says, with as much memory for it as the fork's L1 has. */
   Map<String, String> stock(Path cacheFile) {
     Map<String, String> keys = new LinkedHashMap<>();
+    int heapMegabytes = size("l1.mb");
+    switch (stockCache()) {
+      case FILE:
+        keys.put("hbase.bucketcache.ioengine", "file:" + cacheFile);
+        keys.put("hbase.bucketcache.size", sizes.getProperty("l2.mb"));
+        break;
+      case OFF_HEAP:
+        heapMegabytes /= META_SHARE;
+        keys.put("hbase.bucketcache.ioengine", "offheap");
+        keys.put("hbase.bucketcache.size", Integer.toString(size("l1.mb") - heapMegabytes));
+        keys.put("hbase.bucketcache.bucket.sizes", BUCKET_SIZES);
+        break;
+      default:
+        break;
+    }
     keys.put("hfile.block.cache.size",
-      Float.toString((float) size("l1.mb") / size("regionserver.heap.mb")));
-    keys.put("hbase.bucketcache.ioengine", "file:" + cacheFile);
-    keys.put("hbase.bucketcache.size", sizes.getProperty("l2.mb"));
+      Float.toString((float) heapMegabytes / size("regionserver.heap.mb")));
     return keys;
+  }
+
+  StockCache stockCache() {
+    return StockCache.of(sizes.getProperty("stock.cache"));
   }
 
   /** The fork: the same two sizes, L1 outside the heap, and its features. */
@@ -119,8 +142,7 @@ final class ServerSettings {
     keys.put("hfile.block.cache.size", "0");
     keys.put("hbase.bucketcache.composite.enabled", "true");
     keys.put("hbase.bucketcache.l1.size", sizes.getProperty("l1.mb"));
-    // The built-in sizes need a tier of 29 MB at least.
-    keys.put("hbase.bucketcache.l1.bucket.sizes", "5120,34816,68608,132096");
+    keys.put("hbase.bucketcache.l1.bucket.sizes", BUCKET_SIZES);
     keys.put("hbase.bucketcache.l2.ioengine", "file:" + cacheFile);
     keys.put("hbase.bucketcache.l2.size", sizes.getProperty("l2.mb"));
     keys.put("hbase.bucketcache.composite.promotion", "frequency");

@@ -95,6 +95,11 @@ final class SuitePlan {
     return (int) options.number("rounds");
   }
 
+  /** How often all cases are measured, each time by new JVMs of both sides. */
+  int starts() {
+    return (int) options.number("starts");
+  }
+
   /** Seconds of a measured run of a case. */
   double seconds(WorkloadCase one) {
     double seconds = options.number("seconds");

@@ -95,10 +95,31 @@ final class WorkloadSuite implements Closeable {
       return 0;
     }
     Files.createDirectories(options.directory().resolve("logs"));
-    plan.estimate(cases, progress.eta());
-    progress.say("%d cases, %d rounds of %.0f s on each side, about %s", cases.size(),
-      plan.rounds(), options.number("seconds"), progress.eta());
+    for (int i = 0; i < plan.starts(); i++) {
+      plan.estimate(cases, progress.eta());
+    }
+    progress.say("%d cases, %d times %d rounds of %.0f s on each side, about %s", cases.size(),
+      plan.starts(), plan.rounds(), options.number("seconds"), progress.eta());
     start(cases.get(0).handlers());
+    int failures = run(cases, 0);
+    for (int i = 1; i < plan.starts(); i++) {
+      progress.say("New JVMs of both sides, %d of %d", i + 1, plan.starts());
+      restart(cases);
+      failures += run(cases, i);
+    }
+    out.println();
+    out.print(recorder.table());
+    out.println();
+    out.println("Report: " + options.directory().resolve("report.html").toUri());
+    return failures;
+  }
+
+  /**
+   * Measures all cases on the clusters that have been started for the first of them.
+   * @param starts how many clusters have measured all of them before
+   * @return how many cases failed
+   */
+  private int run(List<WorkloadCase> cases, int starts) throws IOException, SuiteException {
     int failures = 0;
     for (int i = 0; i < cases.size(); i++) {
       WorkloadCase one = cases.get(i);
@@ -106,7 +127,7 @@ final class WorkloadSuite implements Closeable {
         progress.say("Servers with %d handlers", one.handlers());
         restart(cases.subList(i, cases.size()));
       }
-      if (!hasResult(one, cases.subList(i, cases.size()))) {
+      if (!hasResult(one, cases.subList(i, cases.size()), starts)) {
         failures++;
       }
       recorder.write();
@@ -117,20 +138,17 @@ final class WorkloadSuite implements Closeable {
         drop(one, left);
       }
     }
-    out.println();
-    out.print(recorder.table());
-    out.println();
-    out.println("Report: " + options.directory().resolve("report.html").toUri());
     return failures;
   }
 
   /**
    * Measures a case, and if that fails once more on new clusters: a failure of either side that is
    * not the case's is to cost no case, and no later one.
-   * @param left the cases that are left, this one first
+   * @param left   the cases that are left, this one first
+   * @param starts how many clusters have measured it before
    * @throws HangException if an operation hangs: that is a defect, and ends the run
    */
-  private boolean hasResult(WorkloadCase one, List<WorkloadCase> left)
+  private boolean hasResult(WorkloadCase one, List<WorkloadCase> left, int starts)
     throws IOException, SuiteException {
     String failedBefore = null;
     while (true) {
@@ -140,7 +158,8 @@ final class WorkloadSuite implements Closeable {
       }
       try {
         runner.load(one);
-        runner.measure(one, result);
+        runner.measure(one, starts * plan.rounds(), result);
+        recorder.join(result);
         return true;
       } catch (HangException e) {
         result.addProperty("failure", LINE_BREAKS.matcher(e.getMessage()).replaceAll(" "));

@@ -65,7 +65,7 @@ final class LocalSettings {
 
     // One JVM: short waits for a cluster of one, and a short session, so that the next run after
     // a kill takes the regions over quickly.
-    conf.setInt("hbase.master.wait.on.regionservers.interval", 100);
+    conf.setInt("hbase.master.wait.on.regionservers.maxtostart", 1);
     conf.setInt("hbase.regionserver.msginterval", 500);
     conf.setInt(HConstants.ZK_SESSION_TIMEOUT, 10_000);
     // This program stops the servers itself, in order.
