@@ -60,6 +60,11 @@ final class ServerSettings {
     options.add("-XX:MaxDirectMemorySize=" + size(process + ".direct.mb") + "m");
     options.add("-XX:+UseG1GC");
     options.add("-Djava.net.preferIPv4Stack=true");
+    for (String option : sizes.getProperty("jvm.options").trim().split("\\s+")) {
+      if (!option.isEmpty()) {
+        options.add(option);
+      }
+    }
     // A read through HBase and HDFS is deeper than the 64 frames that a sample has by default.
     options.add("-XX:FlightRecorderOptions=stackdepth=256");
     // DelayedReads changes a class of the JVM that it is in.

@@ -63,7 +63,8 @@ public class TestWorkloadSuite {
     String[] small = { "include=" + CASE, "rows.max=2000", "first.warmup.seconds=0.2",
       "warmup.seconds=0.2", "seconds=0.5", "rounds=1", "regionserver.heap.mb=256",
       "regionserver.direct.mb=768", "base.heap.mb=192", "base.direct.mb=96", "client.heap.mb=128",
-      "client.direct.mb=96", "l1.mb=16", "l2.mb=96", "memstore.flush.mb=16", "handlers=40" };
+      "client.direct.mb=96", "l1.mb=16", "l2.mb=96", "memstore.flush.mb=16", "handlers=40",
+      "jvm.options=-XX:TieredStopAtLevel=1" };
     for (String one : small) {
       arguments.setProperty(one.substring(0, one.indexOf('=')),
         one.substring(one.indexOf('=') + 1));

@@ -65,7 +65,7 @@ public class TestRegionServerPacketPool {
   private static final byte[] FAMILY = Bytes.toBytes("f");
   private static final byte[] QUALIFIER = Bytes.toBytes("q");
   private static final int VALUE_LENGTH = 1000;
-  private static final int ROWS = 16_000;
+  private static final int ROWS = 8_000;
   /** What a full packet of 64 KB carries, and the buffer for it, both in bytes. */
   private static final int PACKET_DATA = 126 * 512;
   private static final int PACKET_BUFFER = 126 * 516 + 33;
@@ -144,7 +144,7 @@ public class TestRegionServerPacketPool {
     });
     HRegion here = (HRegion) server.getRegions(table).get(0);
     Flush best = null;
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < 5; i++) {
       Flush flush = flush(here);
       if (i > 2 && (best == null || flush.allocated < best.allocated)) {
         best = flush;
