@@ -23,8 +23,10 @@ import dev.stratum.report.LineChart;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 import java.util.function.ToDoubleFunction;
 import org.apache.hbase.thirdparty.com.google.gson.JsonArray;
 import org.apache.hbase.thirdparty.com.google.gson.JsonElement;
@@ -38,24 +40,23 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonParser;
 final class PublishedResults {
   static final String BEGIN = "<!-- results, written by TestPublishedResults -->\n";
   static final String END = "<!-- end of results -->\n";
-  private static final String FOLDER = "bench/results/workloads/";
+  private static final String FILE = "bench/results/workloads/headline.json";
+  /** The least number of JVMs of a side that a published ratio is of. */
+  private static final int MIN_STARTS = 2;
 
-  /** A case and the file that has it. */
-  private record Row(String label, String name, String file) {
+  /** A case of the suite. */
+  private record Row(String label, String name) {
   }
 
   private static final List<Row> ROWS = List.of(
-    new Row("gets, zipfian keys, L2 in the page cache", "throughput/get-zipfian",
-      "without-throttling"),
-    new Row("gets, zipfian keys, a device of 100 us", "throughput/get-zipfian-100us", "workloads"),
-    new Row("multigets of 50, a device of 100 us", "throughput/multiget-zipfian-100us",
-      "workloads"),
-    new Row("YCSB C, reads only", "ycsb/c", "without-throttling"),
-    new Row("YCSB E, short scans", "ycsb/e", "workloads"),
-    new Row("increments, zipfian keys, 128 handlers", "increment/increment-zipfian-128handlers",
-      "workloads"),
-    new Row("SYNC_WAL inserts, 64 clients", "log/sync-64", "without-throttling"),
-    new Row("ASYNC_WAL inserts, 1 client", "log/async-1", "without-throttling"));
+    new Row("gets, zipfian keys, L2 in the page cache", "throughput/get-zipfian"),
+    new Row("gets, zipfian keys, a device of 100 us", "throughput/get-zipfian-100us"),
+    new Row("multigets of 50, a device of 100 us", "throughput/multiget-zipfian-100us"),
+    new Row("YCSB C, reads only", "ycsb/c"),
+    new Row("YCSB E, short scans", "ycsb/e"),
+    new Row("increments, zipfian keys, 128 handlers", "increment/increment-zipfian-128handlers"),
+    new Row("SYNC_WAL inserts, 64 clients", "log/sync-64"),
+    new Row("ASYNC_WAL inserts, 1 client", "log/async-1"));
 
   private final Path root;
 
@@ -64,17 +65,23 @@ final class PublishedResults {
     this.root = root;
   }
 
+  private JsonObject results() throws IOException {
+    return JsonParser.parseString(Files.readString(root.resolve(FILE))).getAsJsonObject();
+  }
+
   private CaseComparison comparison(Row row) throws IOException {
     JsonArray runs = new JsonArray();
-    Path file = root.resolve(FOLDER + row.file() + ".json");
-    for (JsonElement run : JsonParser.parseString(Files.readString(file)).getAsJsonObject()
-      .getAsJsonArray("runs")) {
-      if (run.getAsJsonObject().get("name").getAsString().equals(row.name())) {
+    Set<Integer> starts = new HashSet<>();
+    for (JsonElement element : results().getAsJsonArray("runs")) {
+      JsonObject run = element.getAsJsonObject();
+      if (run.get("name").getAsString().equals(row.name())) {
         runs.add(run);
+        starts.add(run.get("start").getAsInt());
       }
     }
-    if (runs.isEmpty()) {
-      throw new IOException(file + " has no run of " + row.name());
+    if (starts.size() < MIN_STARTS) {
+      throw new IOException(FILE + " has " + row.name() + " from " + starts.size()
+        + " JVMs of a side: measure it with starts=" + MIN_STARTS + " or more");
     }
     JsonObject result = new JsonObject();
     result.addProperty("name", row.name());
@@ -103,17 +110,16 @@ final class PublishedResults {
 
   private String table() throws IOException {
     StringBuilder table = new StringBuilder("\n| workload | throughput | in each round | "
-      + "CPU time per row | p99 latency | results |\n|---|---:|---:|---:|---:|---|\n");
+      + "CPU time per row | p99 latency |\n|---|---:|---:|---:|---:|\n");
     for (Row row : ROWS) {
       CaseComparison one = comparison(row);
       CaseComparison.Spread ratio = one.throughput().ratio();
-      table.append(String.format(Locale.ROOT,
-        "| %s | %.2f | %.2f to %.2f | %.2f | %.2f | [%s](%s) |%n",
+      table.append(String.format(Locale.ROOT, "| %s | %.2f | %.2f to %.2f | %.2f | %.2f |%n",
         row.label(), ratio.median(), ratio.low(), ratio.high(),
-        one.cpuPerRow().ratio().median(), latency(one, "p99").ratio().median(),
-        row.name().substring(row.name().indexOf('/') + 1), FOLDER + row.file() + ".json"));
+        one.cpuPerRow().ratio().median(), latency(one, "p99").ratio().median()));
     }
-    return table.append('\n').toString();
+    return table.append(String.format("%nFrom [headline.json](%s), written by%n%n```%n%s%n```%n%n",
+      FILE, results().get("command").getAsString())).toString();
   }
 
   private static LineChart.Axis axis(String label, List<Double> ticks) {
