@@ -17,7 +17,9 @@
  */
 package dev.stratum.bench.workloads;
 
+import java.util.List;
 import java.util.Locale;
+import java.util.stream.Stream;
 
 /** The block cache of stock's side; <code>stock.cache</code> in <code>suite.properties</code>. */
 enum StockCache {
@@ -28,12 +30,19 @@ enum StockCache {
   /** An LRU cache on the heap for all blocks. */
   ON_HEAP;
 
-  /**
-   * @param value of the key
-   * @throws IllegalArgumentException if there is no such cache
-   */
+  /** The values of the key. */
+  static List<String> names() {
+    return Stream.of(values()).map(StockCache::toString).toList();
+  }
+
+  /** @param value one of {@link #names()} */
   static StockCache of(String value) {
-    return valueOf(value.toUpperCase(Locale.ROOT).replace('-', '_'));
+    return values()[names().indexOf(value)];
+  }
+
+  @Override
+  public String toString() {
+    return name().toLowerCase(Locale.ROOT).replace('_', '-');
   }
 
   /** If it has room for a whole table; the others read what they do not hold from HDFS. */

@@ -47,7 +47,6 @@ final class SuiteOptions {
   private static final String FORK_HBASE_PREFIX = FORK_PREFIX + "hbase.";
   /** Keys of <code>--with</code> that replace a property of every case. */
   private static final Set<String> CASE_KEYS = Set.of("rows.max", "flame");
-  private static final List<String> STOCK_CACHES = List.of("file", "off-heap", "on-heap");
   /** Sizes with a value of their own in a quick run, <code>quick.KEY</code>. */
   private static final List<String> QUICK_KEYS = List.of("first.warmup.seconds",
     "first.warmup.window", "warmup.seconds", "seconds", "rounds", "compiling.max");
@@ -130,9 +129,9 @@ final class SuiteOptions {
           + SIZES + ": use one of " + new TreeSet<>(defaults.keySet()) + ", or "
           + FORK_HBASE_PREFIX + " and a key of HBase's.");
       }
-      if (key.equals("stock.cache") && !STOCK_CACHES.contains(value)) {
+      if (key.equals("stock.cache") && !StockCache.names().contains(value)) {
         throw new SuiteException("workloads.with: " + key + "=" + value
-          + " is no cache: use one of " + STOCK_CACHES + ".");
+          + " is no cache: use one of " + StockCache.names() + ".");
       }
       boolean isNumber = defaults.getProperty(key).matches("[\\d.]+");
       if (isNumber && (!value.matches("\\d+(\\.\\d+)?") || Double.parseDouble(value) <= 0)) {
