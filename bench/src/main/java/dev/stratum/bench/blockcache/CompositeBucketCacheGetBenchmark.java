@@ -98,7 +98,10 @@ public class CompositeBucketCacheGetBenchmark extends PinnedJvm {
   public int deviceMicros;
 
   /** The bytes of data, in MB. */
-  int megabytes = 256;
+  public int megabytes = 256;
+
+  /** Whether gets are served without scanners on the fork. */
+  public boolean pointGets;
 
   private Engine place;
   private DelayedReads delayedReads;
@@ -126,6 +129,7 @@ public class CompositeBucketCacheGetBenchmark extends PinnedJvm {
     if (CompositeBucketCacheBenchmark.hasCompositeBucketCache()) {
       conf.setBoolean("hbase.bucketcache.composite.enabled", true);
       conf.set("hbase.bucketcache.composite.promotion", promotion);
+      conf.setBoolean("hbase.regionserver.point.get.enabled", pointGets);
       conf.setInt("hbase.bucketcache.l1.size", l1Megabytes);
       // The built-in sizes need a tier of 29 MB at least.
       conf.set("hbase.bucketcache.l1.bucket.sizes", "5120,34816,132096");

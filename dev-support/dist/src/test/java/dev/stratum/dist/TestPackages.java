@@ -54,6 +54,7 @@ public class TestPackages {
     "io.hfile.segment", Set.of("conf", "io", "io.hfile", "io.hfile.batch", "io.hfile.bucket",
       "io.hfile.composite", "metrics"),
     "regionserver.counter", Set.of("conf", "ipc"),
+    "regionserver.get", Set.of("conf"),
     "regionserver.multiget", Set.of("conf", "ipc", "io.hfile.batch", "metrics"),
     "regionserver.wal", Set.of("conf", "metrics"));
 

@@ -48,6 +48,7 @@ enum Feature {
   CLIENT_FLUSHES("hbase.client.netty.flush.consolidation.enabled", "true"),
   MULTIGET(new Setting(), Setting.MULTIGET,
     Setting.MULTIGET.and("hbase.regionserver.parallel.get.max.tasks.per.request", "2")),
+  POINT_GET("hbase.regionserver.point.get.enabled", "true"),
   WAL_INTERVAL("hbase.wal.async.sync.interval.ms", "100"),
   WAL_BYTES("hbase.wal.async.sync.bytes", "65536"),
   WAL_MAX("hbase.wal.async.max.unsynced.bytes", "1048576"),

@@ -119,6 +119,7 @@ final class Settings {
     Map<String, String> keys = new LinkedHashMap<>();
     keys.put("hbase.regionserver.parallel.get.enabled", "true");
     keys.put("hbase.regionserver.parallel.get.min.batch", "3");
+    keys.put("hbase.regionserver.point.get.enabled", "true");
     keys.put("hbase.regionserver.increment.coalesce.enabled", "true");
     keys.put("hbase.wal.async.sync.interval.ms", "100");
     keys.put("hbase.wal.async.sync.bytes", "65536");

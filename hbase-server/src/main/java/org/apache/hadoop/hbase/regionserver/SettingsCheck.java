@@ -35,6 +35,7 @@ import org.apache.hadoop.hbase.io.hfile.prefetch.PrefetchSettings;
 import org.apache.hadoop.hbase.io.util.MemorySizeUtil;
 import org.apache.hadoop.hbase.ipc.FlushConsolidationSettings;
 import org.apache.hadoop.hbase.regionserver.counter.CoalescerSettings;
+import org.apache.hadoop.hbase.regionserver.get.PointGetSettings;
 import org.apache.hadoop.hbase.regionserver.multiget.MultigetSettings;
 import org.apache.hadoop.hbase.regionserver.wal.AsyncWalSettings;
 import org.apache.hadoop.hbase.regionserver.wal.SyncsInFlightSettings;
@@ -82,6 +83,7 @@ public final class SettingsCheck {
     checks.put(FlushConsolidationSettings.class, FlushConsolidationSettings::of);
     checks.put(CoalescerSettings.class, CoalescerSettings::of);
     checks.put(MultigetSettings.class, MultigetSettings::of);
+    checks.put(PointGetSettings.class, PointGetSettings::of);
     checks.put(AsyncWalSettings.class, AsyncWalSettings::check);
     checks.put(SyncsInFlightSettings.class, SyncsInFlightSettings::of);
     return Collections.unmodifiableMap(checks);

@@ -1,0 +1,100 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package dev.stratum.bench.get;
+
+import dev.stratum.bench.PinnedJvm;
+import dev.stratum.bench.blockcache.CompositeBucketCacheGetBenchmark;
+import dev.stratum.bench.blockcache.CompositeBucketCacheGetBenchmark.Cursor;
+import dev.stratum.bench.harness.CompilerWarmUp;
+import dev.stratum.bench.harness.Headline;
+import java.io.IOException;
+import java.util.concurrent.TimeUnit;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Level;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+import org.openjdk.jmh.annotations.Threads;
+import org.openjdk.jmh.annotations.Warmup;
+import org.openjdk.jmh.infra.BenchmarkParams;
+
+/**
+ * One get of a row through the RegionServer by each of two threads, in microseconds and in bytes of
+ * heap allocated, as {@link CompositeBucketCacheGetBenchmark}, whose servers, rows and caches are
+ * used.
+ *
+ * <pre>
+ * mvn -pl bench jmh:run -Djmh.include=PointGetBenchmark -Djmh.forks=2
+ * mvn -pl bench jmh:run -Djmh.include=PointGetBenchmark -Djmh.params=pointGet=false -Djmh.forks=2
+ * </pre>
+ *
+ * <code>hbase.regionserver.point.get.enabled</code> on the fork, with CompositeBucketCache, is
+ * compared with stock; the second command shows what the fork does without it. The shape, single
+ * rows of a kilobyte from memory, is that of the single-row reads of Bigtable (Chang et al., OSDI
+ * 2006) and of YCSB's workload C.
+ */
+@State(Scope.Benchmark)
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.MICROSECONDS)
+@Threads(2)
+@Warmup(iterations = 4, time = 2)
+@Measurement(iterations = 5, time = 1)
+public class PointGetBenchmark extends PinnedJvm {
+
+  /** See {@link CompositeBucketCacheGetBenchmark#keys}. */
+  @Param({ "fits", "uniform" })
+  public String keys;
+
+  /** <code>hbase.regionserver.point.get.enabled</code> on the fork; stock has no such thing. */
+  @Param("true")
+  public boolean pointGet;
+
+  final CompositeBucketCacheGetBenchmark gets = new CompositeBucketCacheGetBenchmark();
+
+  @Setup(Level.Trial)
+  public void fillAndWarmUp(BenchmarkParams params) throws Exception {
+    fill();
+    CompilerWarmUp.run(params.getThreads(), () -> gets.get(new Cursor()), () -> {
+    });
+  }
+
+  void fill() throws Exception {
+    gets.keys = keys;
+    gets.promotion = "frequency";
+    gets.pointGets = pointGet;
+    gets.fill();
+  }
+
+  @TearDown(Level.Trial)
+  public void close() throws IOException {
+    gets.close();
+  }
+
+  /** @return the size of the response's cells, in bytes */
+  @Benchmark
+  @Headline(value = "keys=fits,pointGet=true", warmup = 1, measurement = 3, feature = "point-get")
+  public int get(Cursor cursor) throws IOException {
+    return gets.get(cursor);
+  }
+}

@@ -1,0 +1,169 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.regionserver;
+
+import java.io.IOException;
+import java.util.function.IntConsumer;
+import org.apache.hadoop.hbase.Cell;
+import org.apache.hadoop.hbase.CellComparator;
+import org.apache.hadoop.hbase.PrivateCellUtil;
+import org.apache.hadoop.hbase.client.Scan;
+import org.apache.hadoop.hbase.io.hfile.HFileScanner;
+import org.apache.hadoop.hbase.regionserver.get.RowQuery;
+import org.apache.hadoop.hbase.regionserver.get.RowSource;
+import org.apache.yetus.audience.InterfaceAudience;
+
+/**
+ * A row in a store file, which is neither closed nor archived before {@link #close()}. Visibility
+ * and sequence ids of bulk-loaded files are those of {@link StoreFileScanner}. Not thread-safe.
+ */
+@InterfaceAudience.Private
+final class FileRowSource extends RowSource {
+
+  private final HStoreFile file;
+  private final Scan scan;
+  private final RowQuery query;
+  private final long readPoint;
+  private final IntConsumer blockSizes;
+  private int order;
+  private StoreFileReader reader;
+  private boolean checksReadPoint;
+  private boolean setsSequenceId;
+  private HFileScanner scanner;
+  private boolean seeked;
+  private boolean closed;
+
+  /**
+   * Retains the file.
+   * @param blockSizes accepts the sizes of the blocks that are read, in bytes
+   */
+  FileRowSource(HStoreFile file, CellComparator comparator, Scan scan, RowQuery query,
+    long readPoint, IntConsumer blockSizes) {
+    super(scan.getStartRow(), comparator);
+    this.file = file;
+    this.scan = scan;
+    this.query = query;
+    this.readPoint = readPoint;
+    this.blockSizes = blockSizes;
+    file.increaseRefCount();
+  }
+
+  /** Opens the file unless it is open. To be called before all others. */
+  void initReader() throws IOException {
+    file.initReader();
+    reader = file.getReader();
+  }
+
+  HStoreFile file() {
+    return file;
+  }
+
+  void setOrder(int order) {
+    this.order = order;
+  }
+
+  @Override
+  public int order() {
+    return order;
+  }
+
+  /** Returns whether times and keys of the file allow the row. Reads no block. */
+  boolean mayHaveRow() {
+    return reader.passesTimerangeFilter(query.timeRange(), query.oldestUnexpired())
+      && reader.passesKeyRangeFilter(scan);
+  }
+
+  @Override
+  public boolean isInMemory() {
+    return false;
+  }
+
+  @Override
+  public long maxTimestamp() {
+    return reader.getMaxTimestamp();
+  }
+
+  @Override
+  public boolean open() throws IOException {
+    if (!reader.passesBloomFilter(scan, query.columns())) {
+      return false;
+    }
+    boolean bulkLoaded = reader.isBulkLoaded();
+    checksReadPoint = bulkLoaded || reader.getHFileReader().hasMVCCInfo();
+    setsSequenceId = bulkLoaded && !reader.isSkipResetSeqId();
+    scanner = reader.getScanner(scan.getCacheBlocks(), true, false);
+    return true;
+  }
+
+  @Override
+  public boolean mayHaveFamilyDelete() {
+    return reader.passesDeleteFamilyBloomFilter(row(), 0, row().length);
+  }
+
+  @Override
+  public void seek(Cell key) throws IOException {
+    boolean has;
+    if (!seeked) {
+      seeked = true;
+      has = StoreFileScanner.seekAtOrAfter(scanner, key);
+    } else if (cell() == null || comparator().compare(cell(), key) >= 0) {
+      return;
+    } else {
+      has = StoreFileScanner.reseekAtOrAfter(scanner, key);
+    }
+    settle(has);
+  }
+
+  @Override
+  public void next() throws IOException {
+    settle(scanner.next());
+  }
+
+  private void settle(boolean seekedTo) throws IOException {
+    boolean has = seekedTo;
+    Cell next = null;
+    while (has) {
+      next = scanner.getCell();
+      if (setsSequenceId) {
+        PrivateCellUtil.setSequenceId(next, reader.getSequenceID());
+      }
+      if (!checksReadPoint || next.getSequenceId() <= readPoint || !isOfRow(next)) {
+        break;
+      }
+      next = null;
+      has = scanner.next();
+    }
+    scanner.recordBlockSize(blockSizes);
+    setCell(next);
+  }
+
+  @Override
+  public void close() {
+    if (closed) {
+      return;
+    }
+    closed = true;
+    try {
+      if (scanner != null) {
+        scanner.close();
+      }
+    } finally {
+      file.decreaseRefCount();
+    }
+  }
+}

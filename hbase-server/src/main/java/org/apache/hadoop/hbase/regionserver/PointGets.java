@@ -1,0 +1,154 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.regionserver;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.lang.reflect.Method;
+import java.util.List;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.Cell;
+import org.apache.hadoop.hbase.HConstants;
+import org.apache.hadoop.hbase.client.Scan;
+import org.apache.hadoop.hbase.coprocessor.RegionCoprocessorEnvironment;
+import org.apache.hadoop.hbase.coprocessor.RegionObserver;
+import org.apache.hadoop.hbase.regionserver.get.PointGetMetrics;
+import org.apache.hadoop.hbase.regionserver.get.PointGetSettings;
+import org.apache.hadoop.hbase.regionserver.get.ScanReason;
+import org.apache.hadoop.hbase.trace.TraceUtil;
+import org.apache.yetus.audience.InterfaceAudience;
+
+/**
+ * Reads the row of a get in a region: as a {@link PointGet} if that is enabled and gives the cells
+ * of a scanner, else with a scanner, counted by reason. Thread-safe.
+ */
+@InterfaceAudience.Private
+final class PointGets {
+
+  /** Whether a class overrides a hook with which it may change the cells of a store's scanner. */
+  private static final ClassValue<Boolean> CHANGES_SCANNERS = new ClassValue<Boolean>() {
+    @Override
+    protected Boolean computeValue(Class<?> type) {
+      for (Method method : type.getMethods()) {
+        switch (method.getName()) {
+          case "preStoreScannerOpen":
+          case "postInstantiateDeleteTracker":
+          case "postScannerFilterRow":
+            if (method.getDeclaringClass() != RegionObserver.class) {
+              return true;
+            }
+            break;
+          default:
+            break;
+        }
+      }
+      return false;
+    }
+  };
+
+  private static final class Metrics {
+    static final PointGetMetrics INSTANCE = PointGetMetrics.register();
+  }
+
+  private final HRegion region;
+  private final PointGetMetrics metrics;
+  /** The host for which {@link #changesScanners} holds. */
+  private volatile RegionCoprocessorHost host;
+  private volatile boolean changesScanners;
+
+  PointGets(HRegion region, Configuration conf) {
+    this.region = region;
+    this.metrics = PointGetSettings.of(conf).isEnabled() ? Metrics.INSTANCE : null;
+  }
+
+  /**
+   * Adds the cells of the row to the results.
+   * @param scan of the row of a get
+   * @return what the cells are held by, to be closed when they are no longer used
+   * @throws IOException if they cannot be read; nothing is held then
+   */
+  Closeable read(Scan scan, List<Cell> results, long nonceGroup, long nonce) throws IOException {
+    if (metrics != null) {
+      ScanReason reason = reason(scan, nonce);
+      if (reason == null) {
+        Closeable get = TraceUtil.trace(() -> PointGet.read(region, scan, results),
+          () -> region.createRegionSpan("Region.pointGet"));
+        metrics.countPointGet();
+        return get;
+      }
+      metrics.countScan(reason);
+    }
+    RegionScanner scanner = nonce == HConstants.NO_NONCE
+      ? region.getScanner(scan)
+      : region.getScanner(scan, null, nonceGroup, nonce);
+    boolean done = false;
+    try {
+      scanner.next(results);
+      done = true;
+      return scanner;
+    } finally {
+      if (!done) {
+        scanner.close();
+      }
+    }
+  }
+
+  /** Returns why a scanner is used, null if none is. */
+  private ScanReason reason(Scan scan, long nonce) {
+    if (scan.getFilter() != null) {
+      return ScanReason.FILTER;
+    }
+    if (
+      nonce != HConstants.NO_NONCE || scan.isRaw() || scan.getMaxResultsPerColumnFamily() >= 0
+        || scan.getRowOffsetPerColumnFamily() > 0
+    ) {
+      return ScanReason.OPTION;
+    }
+    for (byte[] family : scan.getFamilyMap().keySet()) {
+      HStore store = region.getStore(family);
+      if (store == null || !PointGet.supports(store)) {
+        return ScanReason.FAMILY;
+      }
+    }
+    return changesScanners(region.getCoprocessorHost()) ? ScanReason.COPROCESSOR : null;
+  }
+
+  private boolean changesScanners(RegionCoprocessorHost current) {
+    if (current == null) {
+      return false;
+    }
+    if (current != host) {
+      // In this order: a reader that sees the host sees its value.
+      changesScanners = anyChangesScanners(current);
+      host = current;
+    }
+    return changesScanners;
+  }
+
+  private static boolean anyChangesScanners(RegionCoprocessorHost host) {
+    for (String name : host.getCoprocessors()) {
+      RegionCoprocessorEnvironment environment = host.findCoprocessorEnvironment(name);
+      RegionObserver observer =
+        environment == null ? null : environment.getInstance().getRegionObserver().orElse(null);
+      if (observer != null && CHANGES_SCANNERS.get(observer.getClass())) {
+        return true;
+      }
+    }
+    return false;
+  }
+}

@@ -1,0 +1,48 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.regionserver.get;
+
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.conf.SettingsReader;
+import org.apache.yetus.audience.InterfaceAudience;
+
+/** Whether gets are served without scanners. Immutable. */
+@InterfaceAudience.Private
+public final class PointGetSettings {
+
+  /**
+   * Whether a get without filter reads the row from memstore segments and store files directly;
+   * <code>false</code> by default.
+   */
+  public static final String ENABLED_KEY = "hbase.regionserver.point.get.enabled";
+
+  private final boolean enabled;
+
+  private PointGetSettings(boolean enabled) {
+    this.enabled = enabled;
+  }
+
+  /** @throws IllegalArgumentException naming the key, its value and the remedy */
+  public static PointGetSettings of(Configuration conf) {
+    return new PointGetSettings(SettingsReader.of(conf).flag(ENABLED_KEY, false));
+  }
+
+  public boolean isEnabled() {
+    return enabled;
+  }
+}
