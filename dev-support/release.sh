@@ -25,6 +25,11 @@ END
 
 fail() { echo "release: $1" >&2; exit 1; }
 
+unpack() {
+  mkdir -p "$2"
+  (cd "$2" && jar xf "$1")
+}
+
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 work=$root/target/release
 files=$work/files
@@ -94,7 +99,10 @@ for module in common client server; do
   for file in "$jars.jar" "$jars.pom" "$jars-sources.jar" "$jars-javadoc.jar"; do
     [ -s "$file" ] && [ -s "$file.sha1" ] || fail "$file or its checksum is missing."
   done
-  cmp "$jars.jar" "$work/second/hbase-$module/target/hbase-$module-$version.jar" ||
+  unpack "$jars.jar" "$work/deployed/$module"
+  unpack "$work/second/hbase-$module/target/hbase-$module-$version.jar" "$work/built/$module"
+  # A deployed jar has the POM that is published, without the parent of this repository.
+  diff -r -x pom.xml "$work/deployed/$module" "$work/built/$module" ||
     fail "$jars.jar is not the jar that was tested."
   ! grep -q "stratum-module-parent" "$jars.pom" || fail "$jars.pom has a parent that is not published."
   # The major version of Java 8 is 52.
@@ -107,7 +115,7 @@ for module in common client server; do
     grep -q "^$file" "$work/entries" || fail "$jars.jar has no $file."
   done
 done
-check "jars, POMs, sources, Javadoc and checksums are in maven/; the jars are those of the archive"
+check "jars, POMs, sources, Javadoc and checksums are in maven/; the jars are those of the archive, but for the POM in them"
 check "the classes are for Java 8; each jar has LICENSE and NOTICE"
 
 cp "$work/first/dev-support/dist/target/$archive" "$files"
