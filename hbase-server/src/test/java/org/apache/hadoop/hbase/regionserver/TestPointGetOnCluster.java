@@ -129,7 +129,7 @@ public class TestPointGetOnCluster {
           UTIL.compact(NAME, i % 2 == 0);
         }
         for (Future<?> task : tasks) {
-          task.get(2, TimeUnit.MINUTES);
+          task.get(5, TimeUnit.MINUTES);
         }
       } finally {
         clients.shutdownNow();

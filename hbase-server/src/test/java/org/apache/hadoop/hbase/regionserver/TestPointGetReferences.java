@@ -263,7 +263,7 @@ public class TestPointGetReferences {
         }));
       }
       for (Future<?> task : tasks) {
-        task.get(2, TimeUnit.MINUTES);
+        task.get(5, TimeUnit.MINUTES);
       }
     } finally {
       flushes.set(FLUSHES);
