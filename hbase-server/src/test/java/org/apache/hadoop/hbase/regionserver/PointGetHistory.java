@@ -199,7 +199,11 @@ final class PointGetHistory implements Closeable {
 
   private void flushInMemory() {
     for (HStore store : region.getStores()) {
-      if (store.memstore instanceof CompactingMemStore) {
+      // The base never flushes an empty segment in memory, and does not close one in a snapshot.
+      if (
+        store.memstore instanceof CompactingMemStore
+          && !((CompactingMemStore) store.memstore).getActive().isEmpty()
+      ) {
         ((CompactingMemStore) store.memstore).flushInMemory();
       }
     }

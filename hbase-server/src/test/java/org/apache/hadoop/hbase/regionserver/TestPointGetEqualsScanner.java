@@ -25,7 +25,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
-import java.util.concurrent.ThreadPoolExecutor;
 import org.apache.hadoop.hbase.Cell;
 import org.apache.hadoop.hbase.CellUtil;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
@@ -118,9 +117,12 @@ public class TestPointGetEqualsScanner {
   }
 
   private static void awaitInMemoryCompaction(HRegion region) {
-    ThreadPoolExecutor pool = region.getRegionServicesForStores().getInMemoryCompactionPool();
-    while (pool.getActiveCount() > 0 || !pool.getQueue().isEmpty()) {
-      Thread.yield();
+    for (HStore store : region.getStores()) {
+      if (store.memstore instanceof CompactingMemStore) {
+        while (((CompactingMemStore) store.memstore).isMemStoreFlushingInMemory()) {
+          Thread.yield();
+        }
+      }
     }
   }
 
