@@ -46,7 +46,7 @@ final class HeldGets implements RpcCallback {
     for (Closeable get : gets) {
       try {
         get.close();
-      } catch (IOException e) {
+      } catch (IOException | RuntimeException e) {
         LOG.error("Exception while closing {}", get, e);
       }
     }

@@ -24,6 +24,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableSet;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.IntConsumer;
 import org.apache.hadoop.hbase.Cell;
 import org.apache.hadoop.hbase.HConstants;
@@ -59,7 +60,9 @@ final class PointGet implements Closeable {
   private static final Comparator<FileRowSource> OLDEST_FIRST =
     Comparator.comparing(FileRowSource::file, StoreFileComparators.SEQ_ID);
   /** Number of times to list the segments of a memstore that changes meanwhile. */
-  private static final int MAX_ATTEMPTS = 100;
+  private static final int MAX_ATTEMPTS = 50_000;
+  /** Between two attempts: the thread that closes a segment updates the list after that. */
+  private static final long ATTEMPT_NANOS = 50_000;
   private static final IntConsumer NO_CALL = size -> {
   };
 
@@ -216,6 +219,7 @@ final class PointGet implements Closeable {
         if (attempt == MAX_ATTEMPTS) {
           throw new IOException("Segments of a memstore are closed as fast as they are listed", e);
         }
+        LockSupport.parkNanos(ATTEMPT_NANOS);
       }
     }
   }
@@ -245,11 +249,20 @@ final class PointGet implements Closeable {
     }
     closed = true;
     try {
-      for (RowSource source : sources) {
-        source.close();
-      }
+      closeFrom(0);
     } finally {
       region.scannerReadPoints.remove(this);
+    }
+  }
+
+  /** Closes all sources from this one on, whatever one of them throws. */
+  private void closeFrom(int index) {
+    if (index < sources.size()) {
+      try {
+        sources.get(index).close();
+      } finally {
+        closeFrom(index + 1);
+      }
     }
   }
 }

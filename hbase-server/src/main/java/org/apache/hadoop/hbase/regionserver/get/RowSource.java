@@ -86,6 +86,6 @@ public abstract class RowSource {
   /** Moves to the next cell. There must be a current one. */
   public abstract void next() throws IOException;
 
-  /** Gives back all that the cells are in. May be called more than once. Throws nothing. */
+  /** Gives back all that the cells are in. May be called more than once. */
   public abstract void close();
 }
