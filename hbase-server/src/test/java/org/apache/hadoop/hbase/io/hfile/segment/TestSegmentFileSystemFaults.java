@@ -235,9 +235,13 @@ public class TestSegmentFileSystemFaults {
     }
     forgetPages();
     // Blocks of pages that the kernel still has are found until the device has been forgotten.
-    CachedBlockFixture.await(() -> found() < 600 && gauge("BypassedDeviceCount") == 1);
+    CachedBlockFixture.await(() -> {
+      int found = found();
+      return gauge("BypassedDeviceCount") == 1 && found == found();
+    });
+    // How many segments each device has got depends on which of them was faster.
     int left = found();
-    assertTrue(left + " blocks are left", left > 400);
+    assertTrue(left + " blocks are left", left > 100 && left < 900);
     // It is probed some times.
     TimeUnit.SECONDS.sleep(2);
     assertEquals(1, gauge("BypassedDeviceCount"));
@@ -253,6 +257,6 @@ public class TestSegmentFileSystemFaults {
     CachedBlockFixture.await(() -> gauge("BypassedDeviceCount") == 0);
     assertEquals(left, found());
     insert(500);
-    assertTrue(found() > left + 400);
+    assertTrue(found() > left + 300);
   }
 }
