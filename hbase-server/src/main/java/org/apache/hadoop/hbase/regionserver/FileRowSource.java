@@ -18,10 +18,12 @@
 package org.apache.hadoop.hbase.regionserver;
 
 import java.io.IOException;
+import java.util.Optional;
 import java.util.function.IntConsumer;
 import org.apache.hadoop.hbase.Cell;
 import org.apache.hadoop.hbase.CellComparator;
 import org.apache.hadoop.hbase.PrivateCellUtil;
+import org.apache.hadoop.hbase.client.Get;
 import org.apache.hadoop.hbase.client.Scan;
 import org.apache.hadoop.hbase.io.hfile.HFileScanner;
 import org.apache.hadoop.hbase.regionserver.get.RowQuery;
@@ -36,7 +38,7 @@ import org.apache.yetus.audience.InterfaceAudience;
 final class FileRowSource extends RowSource {
 
   private final HStoreFile file;
-  private final Scan scan;
+  private final Get get;
   private final RowQuery query;
   private final long readPoint;
   private final IntConsumer blockSizes;
@@ -52,11 +54,11 @@ final class FileRowSource extends RowSource {
    * Retains the file.
    * @param blockSizes accepts the sizes of the blocks that are read, in bytes
    */
-  FileRowSource(HStoreFile file, CellComparator comparator, Scan scan, RowQuery query,
+  FileRowSource(HStoreFile file, CellComparator comparator, Get get, RowQuery query,
     long readPoint, IntConsumer blockSizes) {
-    super(scan.getStartRow(), comparator);
+    super(get.getRow(), comparator);
     this.file = file;
-    this.scan = scan;
+    this.get = get;
     this.query = query;
     this.readPoint = readPoint;
     this.blockSizes = blockSizes;
@@ -85,7 +87,16 @@ final class FileRowSource extends RowSource {
   /** Returns whether times and keys of the file allow the row. Reads no block. */
   boolean mayHaveRow() {
     return reader.passesTimerangeFilter(query.timeRange(), query.oldestUnexpired())
-      && reader.passesKeyRangeFilter(scan);
+      && isInKeyRange();
+  }
+
+  private boolean isInKeyRange() {
+    Optional<Cell> first = reader.getFirstKey();
+    Optional<Cell> last = reader.getLastKey();
+    byte[] row = row();
+    return first.isPresent() && last.isPresent()
+      && comparator().compareRows(first.get(), row, 0, row.length) <= 0
+      && comparator().compareRows(last.get(), row, 0, row.length) >= 0;
   }
 
   @Override
@@ -100,14 +111,20 @@ final class FileRowSource extends RowSource {
 
   @Override
   public boolean open() throws IOException {
-    if (!reader.passesBloomFilter(scan, query.columns())) {
+    if (!passesBloomFilter()) {
       return false;
     }
     boolean bulkLoaded = reader.isBulkLoaded();
     checksReadPoint = bulkLoaded || reader.getHFileReader().hasMVCCInfo();
     setsSequenceId = bulkLoaded && !reader.isSkipResetSeqId();
-    scanner = reader.getScanner(scan.getCacheBlocks(), true, false);
+    scanner = reader.getScanner(get.getCacheBlocks(), true, false);
     return true;
+  }
+
+  private boolean passesBloomFilter() {
+    return reader.getBloomFilterType() == BloomType.ROW
+      ? reader.passesGeneralRowBloomFilter(row(), 0, row().length)
+      : reader.passesBloomFilter(new Scan(get), query.columns());
   }
 
   @Override

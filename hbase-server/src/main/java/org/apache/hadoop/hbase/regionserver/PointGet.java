@@ -20,6 +20,7 @@ package org.apache.hadoop.hbase.regionserver;
 import java.io.Closeable;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -29,8 +30,7 @@ import java.util.function.IntConsumer;
 import org.apache.hadoop.hbase.Cell;
 import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.KeepDeletedCells;
-import org.apache.hadoop.hbase.client.PackagePrivateFieldAccessor;
-import org.apache.hadoop.hbase.client.Scan;
+import org.apache.hadoop.hbase.client.Get;
 import org.apache.hadoop.hbase.io.TimeRange;
 import org.apache.hadoop.hbase.ipc.CallerDisconnectedException;
 import org.apache.hadoop.hbase.ipc.RpcCall;
@@ -57,23 +57,26 @@ final class PointGet implements Closeable {
 
   private static final Comparator<RowSource> NEWEST_FIRST =
     Comparator.comparingLong(RowSource::maxTimestamp).reversed();
-  private static final Comparator<FileRowSource> OLDEST_FIRST =
-    Comparator.comparing(FileRowSource::file, StoreFileComparators.SEQ_ID);
+  private static final Comparator<RowSource> OLDEST_FIRST = Comparator
+    .comparing(source -> ((FileRowSource) source).file(), StoreFileComparators.SEQ_ID);
   /** Number of times to list the segments of a memstore that changes meanwhile. */
   private static final int MAX_ATTEMPTS = 50_000;
   /** Between two attempts: the thread that closes a segment updates the list after that. */
   private static final long ATTEMPT_NANOS = 50_000;
+  private static final long CURRENT = -1;
   private static final IntConsumer NO_CALL = size -> {
   };
 
   private final HRegion region;
+  private final Get get;
   private final List<RowSource> sources = new ArrayList<>(4);
   private final IntConsumer blockSizes;
   private long readPoint;
   private boolean closed;
 
-  private PointGet(HRegion region, RpcCall call) {
+  private PointGet(HRegion region, Get get, RpcCall call) {
     this.region = region;
+    this.get = get;
     this.blockSizes = call == null ? NO_CALL : call::incrementBlockBytesScanned;
   }
 
@@ -92,15 +95,21 @@ final class PointGet implements Closeable {
    * @throws IOException if a file cannot be read, or the region or the call has ended; nothing is
    *                     held then
    */
-  static PointGet read(HRegion region, Scan scan, List<Cell> results) throws IOException {
+  static PointGet read(HRegion region, Get query, List<Cell> results) throws IOException {
+    return read(region, query, CURRENT, results);
+  }
+
+  /** With a former read point of the region, for tests. */
+  static PointGet read(HRegion region, Get query, long requestedReadPoint, List<Cell> results)
+    throws IOException {
     RpcCall call = RpcServer.getCurrentCall().orElse(null);
-    PointGet get = new PointGet(region, call);
+    PointGet get = new PointGet(region, query, call);
     boolean done = false;
     region.startRegionOperation(Operation.SCAN);
     try {
-      get.registerReadPoint(scan);
+      get.registerReadPoint(requestedReadPoint);
       get.checkCaller(call);
-      get.readFamilies(scan, results);
+      get.readFamilies(results);
       done = true;
       return get;
     } finally {
@@ -114,11 +123,11 @@ final class PointGet implements Closeable {
     }
   }
 
-  private void registerReadPoint(Scan scan) {
-    long requested = PackagePrivateFieldAccessor.getMvccReadPoint(scan);
+  private void registerReadPoint(long requested) {
     region.smallestReadPointCalcLock.lock(ReadPointCalculationLock.LockType.RECORDING_LOCK);
     try {
-      readPoint = requested > 0 ? requested : region.getReadPoint(scan.getIsolationLevel());
+      readPoint =
+        requested == CURRENT ? region.getReadPoint(get.getIsolationLevel()) : requested;
       region.scannerReadPoints.put(this, readPoint);
     } finally {
       region.smallestReadPointCalcLock.unlock(ReadPointCalculationLock.LockType.RECORDING_LOCK);
@@ -134,11 +143,11 @@ final class PointGet implements Closeable {
     }
   }
 
-  private void readFamilies(Scan scan, List<Cell> results) throws IOException {
+  private void readFamilies(List<Cell> results) throws IOException {
     boolean found = false;
-    for (Map.Entry<byte[], NavigableSet<byte[]>> family : scan.getFamilyMap().entrySet()) {
+    for (Map.Entry<byte[], NavigableSet<byte[]>> family : get.getFamilyMap().entrySet()) {
       region.checkInterrupt();
-      found |= readFamily(region.getStore(family.getKey()), scan, family.getValue(), results);
+      found |= readFamily(family.getKey(), family.getValue(), results);
     }
     if (found && results.isEmpty()) {
       region.filteredReadRequestsCount.increment();
@@ -149,20 +158,20 @@ final class PointGet implements Closeable {
     }
   }
 
-  private boolean readFamily(HStore store, Scan scan, NavigableSet<byte[]> columns,
-    List<Cell> results) throws IOException {
-    byte[] family = store.getColumnFamilyDescriptor().getName();
-    RowQuery query = query(store.getScanInfo(), scan, family, columns);
-    List<RowSource> selected = new ArrayList<>(4);
-    List<FileRowSource> files = new ArrayList<>(4);
-    hold(store, scan, query, selected, files);
-    selectFiles(files, selected);
-    if (columns != null && !columns.isEmpty() && selected.size() > 1) {
-      selected.sort(NEWEST_FIRST);
+  private boolean readFamily(byte[] family, NavigableSet<byte[]> columns, List<Cell> results)
+    throws IOException {
+    HStore store = region.getStore(family);
+    RowQuery query = query(store.getScanInfo(), family, columns);
+    int first = sources.size();
+    int firstFile = hold(store, query);
+    RowSource[] selected = new RowSource[sources.size() - first];
+    int count = select(first, firstFile, selected);
+    if (columns != null && !columns.isEmpty() && count > 1) {
+      Arrays.sort(selected, 0, count, NEWEST_FIRST);
     }
     int before = results.size();
     RowReader reader =
-      new RowReader(scan.getStartRow(), family, query, store.getComparator(), selected);
+      new RowReader(get.getRow(), family, query, store.getComparator(), selected, count);
     reader.read(results);
     if (results.size() > before) {
       store.updateMetricsStore(reader.isOnlyFromMemory());
@@ -170,52 +179,52 @@ final class PointGet implements Closeable {
     return reader.hasFound();
   }
 
-  private static RowQuery query(ScanInfo info, Scan scan, byte[] family,
-    NavigableSet<byte[]> columns) {
-    TimeRange timeRange = scan.getColumnFamilyTimeRange().get(family);
+  private RowQuery query(ScanInfo info, byte[] family, NavigableSet<byte[]> columns) {
+    TimeRange timeRange = get.getColumnFamilyTimeRange().get(family);
     long now = EnvironmentEdgeManager.currentTime();
-    return new RowQuery(columns, timeRange == null ? scan.getTimeRange() : timeRange,
-      Math.min(scan.getMaxVersions(), info.getMaxVersions()),
+    return new RowQuery(columns, timeRange == null ? get.getTimeRange() : timeRange,
+      Math.min(get.getMaxVersions(), info.getMaxVersions()),
       info.getKeepDeletedCells() != KeepDeletedCells.FALSE, now - info.getTtl(), now,
       info.getTableMaxRowSize());
   }
 
-  /** Retains what the store consists of at one moment. */
-  private void hold(HStore store, Scan scan, RowQuery query, List<RowSource> segments,
-    List<FileRowSource> files) throws IOException {
-    byte[] row = scan.getStartRow();
-    boolean latest = scan.getTimeRange().getMax() == HConstants.LATEST_TIMESTAMP;
+  /**
+   * Retains what the store consists of at one moment: segments, then files. Returns the index of
+   * the first file among the sources.
+   */
+  private int hold(HStore store, RowQuery query) throws IOException {
+    byte[] row = get.getRow();
+    boolean latest = get.getTimeRange().getMax() == HConstants.LATEST_TIMESTAMP;
     store.storeEngine.readLock();
     try {
-      holdSegments((AbstractMemStore) store.memstore, row, query, segments);
-      sources.addAll(segments);
+      holdSegments((AbstractMemStore) store.memstore, query);
+      int firstFile = sources.size();
       for (HStoreFile file : store.storeEngine.getStoreFileManager().getFilesForScan(row, true, row,
         true, latest)) {
-        FileRowSource source =
-          new FileRowSource(file, store.getComparator(), scan, query, readPoint, blockSizes);
-        sources.add(source);
-        files.add(source);
+        sources
+          .add(new FileRowSource(file, store.getComparator(), get, query, readPoint, blockSizes));
       }
+      return firstFile;
     } finally {
       store.storeEngine.readUnlock();
     }
   }
 
-  private void holdSegments(AbstractMemStore memstore, byte[] row, RowQuery query,
-    List<RowSource> segments) throws IOException {
+  private void holdSegments(AbstractMemStore memstore, RowQuery query) throws IOException {
+    int first = sources.size();
     for (int attempt = 1;; attempt++) {
       try {
         for (Segment segment : memstore.getSegments()) {
           if (segment.shouldSeek(query.timeRange(), query.oldestUnexpired())) {
-            segments.add(new SegmentRowSource(row, segment, readPoint));
+            sources.add(new SegmentRowSource(get.getRow(), segment, readPoint));
           }
         }
         return;
       } catch (IllegalReferenceCountException e) {
         // An in-memory compaction has closed a segment after it was listed; the next list has what
         // replaces it.
-        segments.forEach(RowSource::close);
-        segments.clear();
+        closeFrom(first);
+        sources.subList(first, sources.size()).clear();
         if (attempt == MAX_ATTEMPTS) {
           throw new IOException("Segments of a memstore are closed as fast as they are listed", e);
         }
@@ -224,22 +233,28 @@ final class PointGet implements Closeable {
     }
   }
 
-  /** Adds those that may have the row. */
-  private static void selectFiles(List<FileRowSource> files, List<RowSource> selected)
-    throws IOException {
-    for (FileRowSource file : files) {
-      file.initReader();
+  /** Selects the segments, and the files that may have the row. Returns how many they are. */
+  private int select(int first, int firstFile, RowSource[] selected) throws IOException {
+    int count = 0;
+    while (first + count < firstFile) {
+      selected[count] = sources.get(first + count);
+      count++;
+    }
+    List<RowSource> files = sources.subList(firstFile, sources.size());
+    for (RowSource file : files) {
+      ((FileRowSource) file).initReader();
     }
     if (files.size() > 1) {
       files.sort(OLDEST_FIRST);
     }
     for (int order = 0; order < files.size(); order++) {
-      FileRowSource file = files.get(order);
+      FileRowSource file = (FileRowSource) files.get(order);
       file.setOrder(order);
       if (file.mayHaveRow()) {
-        selected.add(file);
+        selected[count++] = file;
       }
     }
+    return count;
   }
 
   @Override

@@ -17,6 +17,7 @@
  */
 package org.apache.hadoop.hbase.regionserver;
 
+import io.opentelemetry.api.trace.Span;
 import java.io.Closeable;
 import java.io.IOException;
 import java.lang.reflect.Method;
@@ -24,6 +25,7 @@ import java.util.List;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.Cell;
 import org.apache.hadoop.hbase.HConstants;
+import org.apache.hadoop.hbase.client.Get;
 import org.apache.hadoop.hbase.client.Scan;
 import org.apache.hadoop.hbase.coprocessor.RegionCoprocessorEnvironment;
 import org.apache.hadoop.hbase.coprocessor.RegionObserver;
@@ -78,20 +80,34 @@ final class PointGets {
 
   /**
    * Adds the cells of the row to the results.
-   * @param scan of the row of a get
    * @return what the cells are held by, to be closed when they are no longer used
    * @throws IOException if they cannot be read; nothing is held then
    */
-  Closeable read(Scan scan, List<Cell> results, long nonceGroup, long nonce) throws IOException {
+  Closeable read(Get get, List<Cell> results, long nonceGroup, long nonce) throws IOException {
     if (metrics != null) {
-      ScanReason reason = reason(scan, nonce);
+      ScanReason reason = reason(get, nonce);
       if (reason == null) {
-        Closeable get = TraceUtil.trace(() -> PointGet.read(region, scan, results),
-          () -> region.createRegionSpan("Region.pointGet"));
+        Closeable held = readTraced(get, results);
         metrics.countPointGet();
-        return get;
+        return held;
       }
       metrics.countScan(reason);
+    }
+    return scan(get, results, nonceGroup, nonce);
+  }
+
+  private PointGet readTraced(Get get, List<Cell> results) throws IOException {
+    Span span = region.createRegionSpan("Region.pointGet");
+    return span.isRecording()
+      ? TraceUtil.trace(() -> PointGet.read(region, get, results), () -> span)
+      : PointGet.read(region, get, results);
+  }
+
+  private RegionScanner scan(Get get, List<Cell> results, long nonceGroup, long nonce)
+    throws IOException {
+    Scan scan = new Scan(get);
+    if (scan.getLoadColumnFamiliesOnDemandValue() == null) {
+      scan.setLoadColumnFamiliesOnDemand(region.isLoadingCfsOnDemandDefault());
     }
     RegionScanner scanner = nonce == HConstants.NO_NONCE
       ? region.getScanner(scan)
@@ -109,23 +125,28 @@ final class PointGets {
   }
 
   /** Returns why a scanner is used, null if none is. */
-  private ScanReason reason(Scan scan, long nonce) {
-    if (scan.getFilter() != null) {
+  private ScanReason reason(Get get, long nonce) {
+    if (get.getFilter() != null) {
       return ScanReason.FILTER;
     }
     if (
-      nonce != HConstants.NO_NONCE || scan.isRaw() || scan.getMaxResultsPerColumnFamily() >= 0
-        || scan.getRowOffsetPerColumnFamily() > 0
+      nonce != HConstants.NO_NONCE || get.getMaxResultsPerColumnFamily() >= 0
+        || get.getRowOffsetPerColumnFamily() > 0 || isRaw(get)
     ) {
       return ScanReason.OPTION;
     }
-    for (byte[] family : scan.getFamilyMap().keySet()) {
+    for (byte[] family : get.familySet()) {
       HStore store = region.getStore(family);
       if (store == null || !PointGet.supports(store)) {
         return ScanReason.FAMILY;
       }
     }
     return changesScanners(region.getCoprocessorHost()) ? ScanReason.COPROCESSOR : null;
+  }
+
+  /** Whether attributes of a get, which its scan has as well, ask for markers and old versions. */
+  private static boolean isRaw(Get get) {
+    return !get.getAttributesMap().isEmpty() && new Scan(get).isRaw();
   }
 
   private boolean changesScanners(RegionCoprocessorHost current) {

@@ -141,7 +141,7 @@ public class TestPointGetEqualsScanner {
       expected = PointGetHistory.texts(results);
     }
     List<Cell> results = new ArrayList<>();
-    try (PointGet ignored = PointGet.read(region, scan(get, readPoint), results)) {
+    try (PointGet ignored = PointGet.read(region, get, readPoint, results)) {
       List<String> actual = PointGetHistory.texts(results);
       if (!expected.equals(actual)) {
         fail(message + ": " + get + " at " + readPoint + " is " + actual + " instead of "

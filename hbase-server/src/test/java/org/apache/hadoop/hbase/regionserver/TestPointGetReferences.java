@@ -49,7 +49,6 @@ import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
 import org.apache.hadoop.hbase.client.Get;
 import org.apache.hadoop.hbase.client.Put;
 import org.apache.hadoop.hbase.client.RegionInfoBuilder;
-import org.apache.hadoop.hbase.client.Scan;
 import org.apache.hadoop.hbase.client.TableDescriptor;
 import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
 import org.apache.hadoop.hbase.io.hfile.RefCntLeakRule;
@@ -126,8 +125,8 @@ public class TestPointGetReferences {
     region.put(new Put(row).addColumn(FAMILY, COLUMN, value).addColumn(OTHER, COLUMN, value));
   }
 
-  private static Scan scan(byte[] row) {
-    return new Scan(new Get(row).addColumn(FAMILY, COLUMN).addColumn(OTHER, COLUMN));
+  private static Get get(byte[] row) {
+    return new Get(row).addColumn(FAMILY, COLUMN).addColumn(OTHER, COLUMN);
   }
 
   private static List<Long> numbers(List<Cell> cells) {
@@ -142,7 +141,7 @@ public class TestPointGetReferences {
   public void testCellsOfMemstoreOutliveFlush() throws IOException {
     put(region, ROW, 1);
     List<Cell> cells = new ArrayList<>();
-    try (PointGet ignored = PointGet.read(region, scan(ROW), cells)) {
+    try (PointGet ignored = PointGet.read(region, get(ROW), cells)) {
       region.flush(true);
       // Would be written into the chunks of the memstore that was flushed.
       for (int i = 0; i < 1000; i++) {
@@ -159,7 +158,7 @@ public class TestPointGetReferences {
     HStore store = region.getStore(FAMILY);
     HStoreFile file = store.getStorefiles().iterator().next();
     List<Cell> cells = new ArrayList<>();
-    try (PointGet ignored = PointGet.read(region, scan(ROW), cells)) {
+    try (PointGet ignored = PointGet.read(region, get(ROW), cells)) {
       assertEquals(1, file.getRefCount());
       put(region, ROW, 2);
       region.flush(true);
@@ -185,7 +184,7 @@ public class TestPointGetReferences {
       return invocation.callRealMethod();
     }).when(interrupted).getStore(any());
     List<Cell> cells = new ArrayList<>();
-    try (PointGet ignored = PointGet.read(interrupted, scan(ROW), cells)) {
+    try (PointGet ignored = PointGet.read(interrupted, get(ROW), cells)) {
       assertEquals(Arrays.asList(1L, 1L), numbers(cells));
     }
     assertEquals("both stores were changed", 3, version.get());
@@ -199,7 +198,7 @@ public class TestPointGetReferences {
     byte[] large = new byte[(1 << 20) + 1];
     region.put(new Put(ROW).addColumn(OTHER, COLUMN, large));
     assertThrows(RowTooBigException.class,
-      () -> PointGet.read(region, scan(ROW), new ArrayList<>()));
+      () -> PointGet.read(region, get(ROW), new ArrayList<>()));
     // The rest is checked in tearDown.
     region.flush(true);
   }
@@ -208,7 +207,7 @@ public class TestPointGetReferences {
   public void testClosedTwice() throws IOException {
     put(region, ROW, 1);
     region.flush(true);
-    PointGet get = PointGet.read(region, scan(ROW), new ArrayList<>());
+    PointGet get = PointGet.read(region, get(ROW), new ArrayList<>());
     get.close();
     get.close();
   }
@@ -252,7 +251,7 @@ public class TestPointGetReferences {
             int row = ThreadLocalRandom.current().nextInt(ROWS);
             long least = acknowledged.get(row);
             List<Cell> cells = new ArrayList<>();
-            try (PointGet ignored = PointGet.read(region, scan(rows[row]), cells)) {
+            try (PointGet ignored = PointGet.read(region, get(rows[row]), cells)) {
               List<Long> numbers = numbers(cells);
               assertEquals("two families", 2, numbers.size());
               assertEquals("a whole row", numbers.get(0), numbers.get(1));

@@ -54,12 +54,13 @@ public final class RowReader {
   private final byte[] row;
   private final byte[] family;
   private final CellComparator comparator;
-  private final RowDeletes deletes = new RowDeletes();
-  /** The sources that are not opened, from {@link #nextPending} on. */
-  private final List<? extends RowSource> pending;
-  private int nextPending;
-  private final RowSource[] opened;
+  /** Null before the first marker. */
+  private RowDeletes deletes;
+  /** Up to {@link #openedCount} those that are opened, and from {@link #nextPending} on the rest. */
+  private final RowSource[] sources;
+  private final int sourceCount;
   private int openedCount;
+  private int nextPending;
   private final Cell rowStart;
 
   // Of the current column.
@@ -72,16 +73,18 @@ public final class RowReader {
   private boolean onlyFromMemory = true;
 
   /**
-   * @param sources in descending order of {@link RowSource#maxTimestamp()} if columns are listed
+   * @param sources in descending order of {@link RowSource#maxTimestamp()} if columns are listed;
+   *                changed by the reader
+   * @param count   number of sources, from the first one on
    */
   public RowReader(byte[] row, byte[] family, RowQuery query, CellComparator comparator,
-    List<? extends RowSource> sources) {
+    RowSource[] sources, int count) {
     this.row = row;
     this.family = family;
     this.query = query;
     this.comparator = comparator;
-    this.pending = sources;
-    this.opened = new RowSource[sources.size()];
+    this.sources = sources;
+    this.sourceCount = count;
     this.rowStart = PrivateCellUtil.createFirstDeleteFamilyCellOnRow(row, family);
   }
 
@@ -117,14 +120,14 @@ public final class RowReader {
     // As the base's tracker of listed columns, which never selects a cell of this timestamp.
     startColumn(HConstants.LATEST_TIMESTAMP);
     for (int i = 0; i < openedCount; i++) {
-      opened[i].seek(key);
+      sources[i].seek(key);
     }
     RowSource newest = newestOf(column);
     while (true) {
-      while (nextPending < pending.size() && (newest == null
-        || pending.get(nextPending).maxTimestamp() >= newest.cell().getTimestamp())) {
+      while (nextPending < sourceCount && (newest == null
+        || sources[nextPending].maxTimestamp() >= newest.cell().getTimestamp())) {
         if (openNext(unnamed)) {
-          opened[openedCount - 1].seek(key);
+          sources[openedCount - 1].seek(key);
           newest = newestOf(column);
         }
       }
@@ -136,15 +139,15 @@ public final class RowReader {
     }
     if (unnamed) {
       for (int i = 0; i < openedCount; i++) {
-        readFamilyDeletes(opened[i]);
+        readFamilyDeletes(sources[i]);
       }
     }
   }
 
   private void readAll(List<Cell> results) throws IOException {
-    while (nextPending < pending.size()) {
+    while (nextPending < sourceCount) {
       if (openNext(true)) {
-        opened[openedCount - 1].seek(rowStart);
+        sources[openedCount - 1].seek(rowStart);
       }
     }
     Cell column = null;
@@ -171,7 +174,9 @@ public final class RowReader {
   }
 
   private void startColumn(long duplicate) {
-    deletes.startColumn();
+    if (deletes != null) {
+      deletes.startColumn();
+    }
     versions = 0;
     lastTimestamp = duplicate;
   }
@@ -181,11 +186,11 @@ public final class RowReader {
    * Returns false if it has nothing.
    */
   private boolean openNext(boolean familyDeletesLater) throws IOException {
-    RowSource source = pending.get(nextPending++);
+    RowSource source = sources[nextPending++];
     if (!source.open()) {
       return false;
     }
-    opened[openedCount++] = source;
+    sources[openedCount++] = source;
     if (!familyDeletesLater && source.mayHaveFamilyDelete()) {
       source.seek(rowStart);
       readFamilyDeletes(source);
@@ -214,6 +219,9 @@ public final class RowReader {
 
   private void addDelete(Cell marker) {
     if (query.includesDelete(marker.getTimestamp())) {
+      if (deletes == null) {
+        deletes = new RowDeletes();
+      }
       deletes.add(marker);
     }
   }
@@ -233,13 +241,9 @@ public final class RowReader {
       addDelete(cell);
       return false;
     }
-    switch (deletes.check(cell)) {
-      case COLUMN_DELETED:
-        return true;
-      case VERSION_DELETED:
-        return false;
-      default:
-        break;
+    RowDeletes.Verdict verdict = deletes == null ? RowDeletes.Verdict.LIVE : deletes.check(cell);
+    if (verdict != RowDeletes.Verdict.LIVE) {
+      return verdict == RowDeletes.Verdict.COLUMN_DELETED;
     }
     int order = query.timeRange().compare(timestamp);
     if (order != 0) {
@@ -274,7 +278,7 @@ public final class RowReader {
   private RowSource newestOf(byte[] column) {
     RowSource newest = null;
     for (int i = 0; i < openedCount; i++) {
-      RowSource source = opened[i];
+      RowSource source = sources[i];
       Cell cell = source.cell();
       if (
         cell != null && CellUtil.matchingQualifier(cell, column)
@@ -304,7 +308,7 @@ public final class RowReader {
   private RowSource first() {
     RowSource first = null;
     for (int i = 0; i < openedCount; i++) {
-      RowSource source = opened[i];
+      RowSource source = sources[i];
       if (source.cell() != null && (first == null || isBefore(source, first))) {
         first = source;
       }
