@@ -27,7 +27,10 @@ import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.hbase.Cell;
 import org.apache.hadoop.hbase.CellUtil;
 import org.apache.hadoop.hbase.HBaseConfiguration;
+import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.PrivateCellUtil;
+import org.apache.hadoop.hbase.io.hfile.BlockCache;
+import org.apache.hadoop.hbase.io.hfile.BlockCacheFactory;
 import org.apache.hadoop.hbase.io.hfile.CacheConfig;
 import org.apache.hadoop.hbase.io.hfile.HFile;
 import org.apache.hadoop.hbase.io.hfile.HFileScanner;
@@ -46,8 +49,8 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * The time to find a random row in a store file whose blocks are all in a bucket cache in memory,
- * as a get does, in microseconds: a look-up in the index and in the cache, and then a walk through
+ * The time to find a random row in a store file whose blocks are all in memory, in stock's bucket
+ * cache and in L1 of the fork's CompositeBucketCache, as a get does, in microseconds: a look-up in the index and in the cache, and then a walk through
  * the block, half of it on average.
  *
  * <pre>
@@ -67,12 +70,15 @@ public class InBlockSeekBenchmark extends PinnedJvm {
   @Param({ "8192", "32768", "65536" })
   public int size;
 
+  private static final int MAX_WARM_UP_SEEKS = 1_000_000;
+
   /** The bytes of blocks in the cache, in MB. */
   int megabytes = 16;
 
   private final Configuration conf = HBaseConfiguration.create();
   private StoreFileBlocks blocks;
-  private BucketCache cache;
+  private Engine place;
+  private BlockCache cache;
   private HFile.Reader reader;
   private Cell[] rows;
   private int next;
@@ -80,7 +86,7 @@ public class InBlockSeekBenchmark extends PinnedJvm {
   @Setup(Level.Trial)
   public void open() throws IOException, InterruptedException {
     blocks = new StoreFileBlocks(conf, size, (long) megabytes << 20);
-    cache = new BucketCache("offheap", (2L * megabytes + 64) << 20, size, null, 3, 1 << 16, null);
+    cache = createCache();
     List<StoreFileBlocks.Location> all = blocks.readAllThrough(cache);
     blocks.awaitCached(cache, all);
     reader = HFile.createReader(FileSystem.getLocal(conf).getRaw(), blocks.path(),
@@ -92,6 +98,38 @@ public class InBlockSeekBenchmark extends PinnedJvm {
       byte[] row = StoreFileBlocks.row(1 + random.nextInt(count - 1));
       rows[i] = PrivateCellUtil.createFirstOnRow(row);
     }
+    promoteAll(all.size());
+  }
+
+  private BlockCache createCache() throws IOException {
+    int cacheMegabytes = 2 * megabytes + 64;
+    if (!CompositeBucketCacheBenchmark.hasCompositeBucketCache()) {
+      return new BucketCache("offheap", (long) cacheMegabytes << 20, size, null, 3, 1 << 16, null);
+    }
+    place = new Engine("file");
+    conf.setBoolean("hbase.bucketcache.composite.enabled", true);
+    conf.set("hbase.bucketcache.composite.promotion", "frequency");
+    conf.setInt("hbase.bucketcache.l1.size", cacheMegabytes);
+    conf.set("hbase.bucketcache.l2.ioengine", place.setting());
+    conf.setInt("hbase.bucketcache.l2.size", cacheMegabytes);
+    conf.setInt(BlockCacheFactory.BUCKET_CACHE_WRITER_QUEUE_KEY, 1 << 16);
+    conf.setFloat(HConstants.HFILE_BLOCK_CACHE_SIZE_KEY, 0);
+    return BlockCacheFactory.createBlockCache(conf);
+  }
+
+  /** Reads rows until all blocks are in L1, on the fork. */
+  private void promoteAll(int blockCount) throws IOException {
+    for (int i = 0; i < MAX_WARM_UP_SEEKS && !isPromoted(blockCount); i++) {
+      seek();
+    }
+    if (!isPromoted(blockCount)) {
+      throw new IllegalStateException("Not all blocks are in L1");
+    }
+  }
+
+  private boolean isPromoted(int blockCount) {
+    BlockCache[] tiers = cache.getBlockCaches();
+    return tiers == null || tiers.length == 0 || tiers[0].getBlockCount() >= blockCount;
   }
 
   @TearDown(Level.Trial)
@@ -99,6 +137,9 @@ public class InBlockSeekBenchmark extends PinnedJvm {
     reader.close();
     cache.shutdown();
     blocks.close();
+    if (place != null) {
+      place.close();
+    }
   }
 
   /** @return whether the row was found */

@@ -22,6 +22,8 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.lang.reflect.Method;
 import java.util.List;
+import java.util.Map;
+import java.util.NavigableSet;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.Cell;
 import org.apache.hadoop.hbase.HConstants;
@@ -135,8 +137,9 @@ final class PointGets {
     ) {
       return ScanReason.OPTION;
     }
-    for (byte[] family : get.familySet()) {
-      HStore store = region.getStore(family);
+    // As the row is read, by the map's one set of entries, without a set of keys beside it.
+    for (Map.Entry<byte[], NavigableSet<byte[]>> family : get.getFamilyMap().entrySet()) {
+      HStore store = region.getStore(family.getKey());
       if (store == null || !PointGet.supports(store)) {
         return ScanReason.FAMILY;
       }

@@ -32,7 +32,8 @@ import org.apache.yetus.audience.InterfaceAudience;
  * position: each reads from a duplicate, as the on-heap cache, which shares its blocks between all
  * readers, has always required.
  * <p>
- * Immutable and thread-safe. Takes about 160 bytes of heap, including the view.
+ * Thread-safe: all but the samples of rows, which the first seek adds, is immutable. Takes about 170
+ * bytes of heap, including the view, and that of the samples.
  */
 @InterfaceAudience.Private
 public final class SharedBlockView {
@@ -52,6 +53,8 @@ public final class SharedBlockView {
   private final HFileContext context;
   private final ByteBuffAllocator allocator;
   private final ByteBuff view;
+  /** Of all its blocks; null before the first seek in one. */
+  volatile RowSamples rowSamples;
 
   /** @param block as its deserializer created it, over its location in memory */
   public SharedBlockView(HFileBlock block) {
@@ -69,9 +72,9 @@ public final class SharedBlockView {
 
   /** Returns a block for one reader, which must hold a reference already. */
   public HFileBlock newBlock() {
-    return new SharedMemHFileBlock(type, onDiskSizeWithoutHeader, uncompressedSizeWithoutHeader,
-      prevBlockOffset, view, HFileBlock.DONT_FILL_HEADER, offset, nextBlockOnDiskSize,
-      onDiskDataSizeWithHeader, context, allocator);
+    return new SharedViewBlock(this, type, onDiskSizeWithoutHeader, uncompressedSizeWithoutHeader,
+      prevBlockOffset, view, offset, nextBlockOnDiskSize, onDiskDataSizeWithHeader, context,
+      allocator);
   }
 
   /**

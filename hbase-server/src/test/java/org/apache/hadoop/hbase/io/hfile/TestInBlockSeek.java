@@ -18,6 +18,7 @@
 package org.apache.hadoop.hbase.io.hfile;
 
 import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertNull;
 import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
@@ -156,7 +157,11 @@ public class TestInBlockSeek {
   }
 
   private Path write(Iterable<Cell> cells) throws IOException {
-    HFileContext context = new HFileContextBuilder().withBlockSize(BLOCK_SIZE)
+    return write(cells, BLOCK_SIZE);
+  }
+
+  private Path write(Iterable<Cell> cells, int blockSize) throws IOException {
+    HFileContext context = new HFileContextBuilder().withBlockSize(blockSize)
       .withHBaseCheckSum(false).withIncludesTags(hasTags).withIncludesMvcc(hasSequenceIds)
       .withCellComparator(comparator).build();
     Path path = files.newFile();
@@ -297,7 +302,7 @@ public class TestInBlockSeek {
       ByteBuff bytes = block.getBufferWithoutHeader();
       Cell key = list.get(KEY);
       int passed =
-        InBlockSeek.bytesToLastSmallerRow(bytes, key, reader, new ObjectIntPair<>());
+        InBlockSeek.bytesToLastSmallerRow(block, bytes, key, reader, new ObjectIntPair<>());
       assertEquals(0, bytes.position());
       if (bufferSize == 1024 || comparator instanceof MetaCellComparator) {
         assertEquals(0, passed);
@@ -310,6 +315,42 @@ public class TestInBlockSeek {
         assertEquals(offset(list, smaller), passed);
       }
       block.release();
+    }
+  }
+
+  /** From each cell of blocks with no sample, with one, and with many. */
+  @Test
+  public void testSamplesChangeNoResult() throws IOException {
+    for (int blockSize : new int[] { 500, BLOCK_SIZE, 4 * BLOCK_SIZE - 1000 }) {
+      NavigableSet<Cell> cells = cells();
+      List<Cell> list = new ArrayList<>(cells);
+      try (HFile.Reader reader = open(write(cells, blockSize))) {
+        HFileBlock block = reader.readBlock(0, -1, false, true, false, true, BlockType.DATA, null);
+        HFileBlock sampled = new SharedBlockView(block).newBlock();
+        ByteBuff bytes = block.getBufferWithoutHeader();
+        int inBlock = 0;
+        while (offset(list, inBlock) < bytes.limit()) {
+          inBlock++;
+        }
+        for (int i = 0; i < SEEKS; i++) {
+          // Of the block, and beyond its end.
+          Cell key = key(list.subList(0, Math.min(list.size(), inBlock + inBlock / 4)));
+          int cell = i % 4 == 0 ? random.nextInt(inBlock) : 0;
+          bytes.position(offset(list, cell));
+          assertEquals("from cell " + cell + " to " + key,
+            InBlockSeek.bytesToLastSmallerRow(block, bytes, key, reader, new ObjectIntPair<>()),
+            InBlockSeek.bytesToLastSmallerRow(sampled, bytes, key, reader, new ObjectIntPair<>()));
+        }
+        RowSamples samples = ((SampledBlock) sampled).rowSamples();
+        if (bufferSize == 1024 && blockSize > 1024 || comparator instanceof MetaCellComparator) {
+          assertNull(samples);
+        } else {
+          int expected = bytes.limit() / 4096;
+          assertTrue(samples.count() + " for " + bytes.limit(),
+            samples.count() <= expected && samples.count() >= expected - 1);
+        }
+        block.release();
+      }
     }
   }
 
