@@ -50,8 +50,8 @@ import org.openjdk.jmh.annotations.Warmup;
 
 /**
  * The time to find a random row in a store file whose blocks are all in memory, in stock's bucket
- * cache and in L1 of the fork's CompositeBucketCache, as a get does, in microseconds: a look-up in the index and in the cache, and then a walk through
- * the block, half of it on average.
+ * cache and in L1 of the fork's CompositeBucketCache, as a get does, in microseconds: a look-up in
+ * the index and in the cache, and then a walk through the block, half of it on average.
  *
  * <pre>
  * mvn -pl bench jmh:run -Djmh.include=InBlockSeekBenchmark

@@ -147,7 +147,7 @@ final class PointGets {
     return changesScanners(region.getCoprocessorHost()) ? ScanReason.COPROCESSOR : null;
   }
 
-  /** Whether attributes of a get, which its scan has as well, ask for markers and old versions. */
+  /** Whether attributes of a get, which its scan has as well, request markers too. */
   private static boolean isRaw(Get get) {
     return !get.getAttributesMap().isEmpty() && new Scan(get).isRaw();
   }

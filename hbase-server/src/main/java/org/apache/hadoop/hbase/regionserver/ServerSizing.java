@@ -63,7 +63,7 @@ final class ServerSizing {
   private static final double BLOOM_BYTES_PER_ROW = 1.2;
   private static final int META_BLOCK_BYTES = 128 << 10;
   private static final int HEAP_PER_META_BLOCK = 425;
-  private static final int HEAP_PER_DATA_BLOCK = 620;
+  private static final int HEAP_PER_DATA_BLOCK = 700;
   private static final long MIN_L1 = 64 * MB;
 
   private final ServerLoad load;

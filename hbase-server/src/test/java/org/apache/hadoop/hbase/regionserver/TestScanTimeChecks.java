@@ -63,7 +63,7 @@ public class TestScanTimeChecks {
   private static final byte[] VALUE = Bytes.toBytes("v");
   private static final int ROWS = 100;
 
-  /** Whose time goes on by a millisecond with each look at it. */
+  /** Whose time advances by a millisecond with each look at it. */
   private static final class CountingClock implements EnvironmentEdge {
     private final long start = System.currentTimeMillis();
     private long looks;
@@ -154,7 +154,7 @@ public class TestScanTimeChecks {
       }
       int read = cells.size();
       assertEquals("the first family of a row", 2, read % 3);
-      // The next call goes on where this one stopped.
+      // The next call continues where this one stopped.
       assertTrue(scanner.nextRaw(cells, limit(Long.MAX_VALUE)));
       assertEquals(0, Bytes.compareTo(SECOND, 0, 1, cells.get(read).getFamilyArray(),
         cells.get(read).getFamilyOffset(), 1));

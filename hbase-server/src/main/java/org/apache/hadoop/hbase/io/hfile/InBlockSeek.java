@@ -112,7 +112,7 @@ final class InBlockSeek {
     return low == 0 ? 0 : samples.position(low - 1);
   }
 
-  /** Returns whether the row at a position is smaller than that of a key. False if it is invalid. */
+  /** Returns whether the row at a position is smaller than that of a key; false if invalid. */
   private boolean isSmaller(int at, Cell key) {
     return isValid(at)
       && compareRow(key, bytes, at + MIN_CELL, ByteBufferUtils.toShort(bytes, at + Long.BYTES)) > 0;

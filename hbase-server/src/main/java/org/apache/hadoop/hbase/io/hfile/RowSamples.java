@@ -38,7 +38,7 @@ final class RowSamples {
     this.positions = positions;
   }
 
-  /** Takes the first cell of each step. Not thread-safe. */
+  /** Selects one cell a step. Not thread-safe. */
   static final class Builder {
     private final int[] positions;
     private int count;

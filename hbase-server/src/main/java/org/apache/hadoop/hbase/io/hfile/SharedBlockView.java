@@ -32,8 +32,8 @@ import org.apache.yetus.audience.InterfaceAudience;
  * position: each reads from a duplicate, as the on-heap cache, which shares its blocks between all
  * readers, has always required.
  * <p>
- * Thread-safe: all but the samples of rows, which the first seek adds, is immutable. Takes about 170
- * bytes of heap, including the view, and that of the samples.
+ * Thread-safe: all but the samples of rows, which the first seek adds, is immutable. Takes about
+ * 170 bytes of heap, including the view, and that of the samples.
  */
 @InterfaceAudience.Private
 public final class SharedBlockView {

@@ -56,7 +56,7 @@ public final class RowReader {
   private final CellComparator comparator;
   /** Null before the first marker. */
   private RowDeletes deletes;
-  /** Up to {@link #openedCount} those that are opened, and from {@link #nextPending} on the rest. */
+  /** Up to {@link #openedCount} those that are opened, from {@link #nextPending} on the rest. */
   private final RowSource[] sources;
   private final int sourceCount;
   private int openedCount;
