@@ -165,12 +165,21 @@ final class PointGetHistory implements Closeable {
     return "time";
   }
 
+  /**
+   * With no two cells of a column and timestamp: they have one sequence id, and if a flush in memory
+   * is between them, they are in two segments, and a scanner returns either of them.
+   */
   private void put() throws IOException {
     Put put = new Put(row(random.nextInt(ROWS)));
     for (int i = random.nextInt(6); i >= 0; i--) {
       byte[] value = new byte[random.nextInt(40)];
       random.nextBytes(value);
-      put.addColumn(one(FAMILIES), one(COLUMNS), time(), value);
+      byte[] family = one(FAMILIES);
+      byte[] column = one(COLUMNS);
+      long time = time();
+      if (!put.has(family, column, time)) {
+        put.addColumn(family, column, time, value);
+      }
     }
     if (random.nextInt(6) == 0) {
       put.setTTL(random.nextInt(600));

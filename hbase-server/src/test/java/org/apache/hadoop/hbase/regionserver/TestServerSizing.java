@@ -70,7 +70,7 @@ public class TestServerSizing {
           assertEquals(what, memory * GB,
             sizing.system() + sizing.heap() + sizing.jvm() + sizing.direct());
           assertTrue(what, sizing.heap() <= 31 * GB);
-          assertTrue(what, sizing.mapHeap() < sizing.heap() / 4);
+          assertTrue(what, sizing.mapHeap() < sizing.heap() / 3);
           assertTrue(what, sizing.l2() <= device * GB * 9 / 10);
           assertTrue(what, sizing.l1HitRatio() <= sizing.hitRatio());
         }
