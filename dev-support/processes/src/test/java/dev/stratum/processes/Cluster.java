@@ -255,7 +255,8 @@ final class Cluster implements Closeable {
     processes.end(server.process);
     server.process = next;
     start(server, jars, keys);
-    if (keeps) {
+    // It may have had no region of the table since its last start.
+    if (keeps && blocks > BLOCKS_OF_SYSTEM_TABLES) {
       await(server + " has found its cache", () -> blocks(server) > BLOCKS_OF_SYSTEM_TABLES);
     }
     say("%s runs %s; blocks in its second tier: %d, of %d", server, jars.version(), blocks(server),
