@@ -255,7 +255,7 @@ final class Cluster implements Closeable {
     processes.end(server.process);
     server.process = next;
     start(server, jars, keys);
-    // It may have had no region of the table since its last start.
+    // A compaction just before the stop may have replaced the files whose blocks it had.
     if (keeps && blocks > BLOCKS_OF_SYSTEM_TABLES) {
       await(server + " has found its cache", () -> blocks(server) > BLOCKS_OF_SYSTEM_TABLES);
     }
