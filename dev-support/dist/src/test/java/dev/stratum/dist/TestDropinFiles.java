@@ -25,6 +25,7 @@ import static org.junit.Assume.assumeTrue;
 
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -320,11 +321,16 @@ public class TestDropinFiles extends DropinFixture {
   @Test
   public void testLockOfAZombieIsTakenOver() throws Exception {
     assumeTrue(Files.exists(Path.of("/proc/self/stat")));
-    // The process that replaces the shell does not wait for the shell's child.
+    // The child ends only once the shell, which would wait for it, has been replaced.
     Process parent =
-      new ProcessBuilder("sh", "-c", "true & echo $!; exec sleep 600").start();
-    try (BufferedReader out = parent.inputReader()) {
+      new ProcessBuilder("sh", "-c", "exec 3<&0; read go <&3 & echo $!; exec sleep 600").start();
+    try (BufferedReader out = parent.inputReader(); OutputStream in = parent.getOutputStream()) {
       long zombie = Long.parseLong(out.readLine());
+      while (!Files.readString(Path.of("/proc/" + parent.pid() + "/comm")).equals("sleep\n")) {
+        Thread.sleep(10);
+      }
+      in.write('\n');
+      in.flush();
       while (!Files.readString(Path.of("/proc/" + zombie + "/stat")).contains(") Z ")) {
         Thread.sleep(10);
       }
