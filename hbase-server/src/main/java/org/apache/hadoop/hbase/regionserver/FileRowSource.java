@@ -71,6 +71,11 @@ final class FileRowSource extends RowSource {
     reader = file.getReader();
   }
 
+  /** Returns whether the file is open, without opening it. */
+  boolean isOpen() {
+    return file.getReader() != null;
+  }
+
   HStoreFile file() {
     return file;
   }
@@ -155,6 +160,7 @@ final class FileRowSource extends RowSource {
     boolean has = seekedTo;
     Cell next = null;
     while (has) {
+      step();
       next = scanner.getCell();
       if (setsSequenceId) {
         PrivateCellUtil.setSequenceId(next, reader.getSequenceID());

@@ -21,17 +21,22 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableSet;
 import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReadWriteLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.IntConsumer;
 import org.apache.hadoop.hbase.Cell;
 import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.KeepDeletedCells;
 import org.apache.hadoop.hbase.client.Get;
 import org.apache.hadoop.hbase.io.TimeRange;
+import org.apache.hadoop.hbase.io.hfile.MemoryReads;
+import org.apache.hadoop.hbase.io.hfile.MemoryReads.WouldWaitException;
 import org.apache.hadoop.hbase.ipc.CallerDisconnectedException;
 import org.apache.hadoop.hbase.ipc.RpcCall;
 import org.apache.hadoop.hbase.ipc.RpcServer;
@@ -53,7 +58,7 @@ import org.apache.hbase.thirdparty.io.netty.util.IllegalReferenceCountException;
  * {@link #close()}, which the call does when its response is encoded. Not thread-safe.
  */
 @InterfaceAudience.Private
-final class PointGet implements Closeable {
+final class PointGet implements Closeable, IntConsumer {
 
   private static final Comparator<RowSource> NEWEST_FIRST =
     Comparator.comparingLong(RowSource::maxTimestamp).reversed();
@@ -64,20 +69,29 @@ final class PointGet implements Closeable {
   /** Between two attempts: the thread that closes a segment updates the list after that. */
   private static final long ATTEMPT_NANOS = 50_000;
   private static final long CURRENT = -1;
-  private static final IntConsumer NO_CALL = size -> {
-  };
+  /** Number of cells of a source that are passed without waiting, some microseconds' worth. */
+  private static final int MAX_TRIED_STEPS = 1000;
 
   private final HRegion region;
   private final Get get;
   private final List<RowSource> sources = new ArrayList<>(4);
-  private final IntConsumer blockSizes;
+  private final RpcCall call;
+  /** Whether locks are tried and not waited for, and nothing but memory is read. */
+  private final boolean tries;
+  /** Bytes of the blocks that were read. */
+  private long blockBytes;
+  /** The stores that have a part of the row, and whether all of that is in their memstores. */
+  private final List<HStore> found = new ArrayList<>(2);
+  private final BitSet onlyFromMemory = new BitSet();
+  private boolean filtered;
   private long readPoint;
   private boolean closed;
 
-  private PointGet(HRegion region, Get get, RpcCall call) {
+  private PointGet(HRegion region, Get get, RpcCall call, boolean tries) {
     this.region = region;
     this.get = get;
-    this.blockSizes = call == null ? NO_CALL : call::incrementBlockBytesScanned;
+    this.call = call;
+    this.tries = tries;
   }
 
   /**
@@ -103,13 +117,14 @@ final class PointGet implements Closeable {
   static PointGet read(HRegion region, Get query, long requestedReadPoint, List<Cell> results)
     throws IOException {
     RpcCall call = RpcServer.getCurrentCall().orElse(null);
-    PointGet get = new PointGet(region, query, call);
+    PointGet get = new PointGet(region, query, call, false);
     boolean done = false;
     region.startRegionOperation(Operation.SCAN);
     try {
       get.registerReadPoint(requestedReadPoint);
-      get.checkCaller(call);
+      get.checkCaller();
       get.readFamilies(results);
+      get.count();
       done = true;
       return get;
     } finally {
@@ -123,8 +138,50 @@ final class PointGet implements Closeable {
     }
   }
 
+  /**
+   * As {@link #read}, but without waiting for a lock, or for a block within {@link MemoryReads} of
+   * the caller. Counts nothing before {@link #count()}, and is not known to the region as a holder
+   * of its lock, which a close of the region may interrupt.
+   * @return null if the region does not serve reads now
+   * @throws WouldWaitException if it would wait; nothing is held then
+   */
+  static PointGet tryRead(HRegion region, Get query, RpcCall call, List<Cell> results)
+    throws IOException {
+    if (region.closing.get() || !tryLock(region.lock)) {
+      throw new WouldWaitException();
+    }
+    try {
+      if (region.closed.get() || !region.writestate.readsEnabled) {
+        return null;
+      }
+      PointGet get = new PointGet(region, query, call, true);
+      boolean done = false;
+      try {
+        get.registerReadPoint(CURRENT);
+        get.readFamilies(results);
+        done = true;
+        return get;
+      } finally {
+        if (!done) {
+          get.close();
+        }
+      }
+    } finally {
+      region.lock.readLock().unlock();
+    }
+  }
+
+  /** Tries to get a read lock, and does not overtake those that wait for it. */
+  private static boolean tryLock(ReadWriteLock lock) {
+    return !((ReentrantReadWriteLock) lock).hasQueuedThreads() && lock.readLock().tryLock();
+  }
+
   private void registerReadPoint(long requested) {
-    region.smallestReadPointCalcLock.lock(ReadPointCalculationLock.LockType.RECORDING_LOCK);
+    if (!tries) {
+      region.smallestReadPointCalcLock.lock(ReadPointCalculationLock.LockType.RECORDING_LOCK);
+    } else if (!region.smallestReadPointCalcLock.tryLock()) {
+      throw new WouldWaitException();
+    }
     try {
       readPoint =
         requested == CURRENT ? region.getReadPoint(get.getIsolationLevel()) : requested;
@@ -134,7 +191,7 @@ final class PointGet implements Closeable {
     }
   }
 
-  private void checkCaller(RpcCall call) throws IOException {
+  private void checkCaller() throws IOException {
     long disconnected = call == null ? -1 : call.disconnectSince();
     if (disconnected >= 0) {
       throw new CallerDisconnectedException(
@@ -144,12 +201,23 @@ final class PointGet implements Closeable {
   }
 
   private void readFamilies(List<Cell> results) throws IOException {
-    boolean found = false;
+    boolean any = false;
     for (Map.Entry<byte[], NavigableSet<byte[]>> family : get.getFamilyMap().entrySet()) {
       region.checkInterrupt();
-      found |= readFamily(family.getKey(), family.getValue(), results);
+      any |= readFamily(family.getKey(), family.getValue(), results);
     }
-    if (found && results.isEmpty()) {
+    filtered = any && results.isEmpty();
+  }
+
+  /** Counts the read in the metrics of the call, the region and its stores. To be called once. */
+  void count() {
+    if (call != null && blockBytes > 0) {
+      call.incrementBlockBytesScanned(blockBytes);
+    }
+    for (int i = 0; i < found.size(); i++) {
+      found.get(i).updateMetricsStore(onlyFromMemory.get(i));
+    }
+    if (filtered) {
       region.filteredReadRequestsCount.increment();
     }
     region.addReadRequestsCount(1);
@@ -174,7 +242,8 @@ final class PointGet implements Closeable {
       new RowReader(get.getRow(), family, query, store.getComparator(), selected, count);
     reader.read(results);
     if (results.size() > before) {
-      store.updateMetricsStore(reader.isOnlyFromMemory());
+      onlyFromMemory.set(found.size(), reader.isOnlyFromMemory());
+      found.add(store);
     }
     return reader.hasFound();
   }
@@ -195,19 +264,39 @@ final class PointGet implements Closeable {
   private int hold(HStore store, RowQuery query) throws IOException {
     byte[] row = get.getRow();
     boolean latest = get.getTimeRange().getMax() == HConstants.LATEST_TIMESTAMP;
-    store.storeEngine.readLock();
+    lock(store.storeEngine);
     try {
       holdSegments((AbstractMemStore) store.memstore, query);
       int firstFile = sources.size();
       for (HStoreFile file : store.storeEngine.getStoreFileManager().getFilesForScan(row, true, row,
         true, latest)) {
-        sources
-          .add(new FileRowSource(file, store.getComparator(), get, query, readPoint, blockSizes));
+        add(new FileRowSource(file, store.getComparator(), get, query, readPoint, this));
       }
       return firstFile;
     } finally {
       store.storeEngine.readUnlock();
     }
+  }
+
+  private void lock(StoreEngine<?, ?, ?, ?> engine) {
+    if (!tries) {
+      engine.readLock();
+    } else if (!tryLock(engine.getLock())) {
+      throw new WouldWaitException();
+    }
+  }
+
+  private void add(RowSource source) {
+    sources.add(source);
+    if (tries) {
+      source.limitSteps(MAX_TRIED_STEPS);
+    }
+  }
+
+  /** Accepts the size of a block that was read, in bytes. */
+  @Override
+  public void accept(int blockSize) {
+    blockBytes += blockSize;
   }
 
   private void holdSegments(AbstractMemStore memstore, RowQuery query) throws IOException {
@@ -216,7 +305,7 @@ final class PointGet implements Closeable {
       try {
         for (Segment segment : memstore.getSegments()) {
           if (segment.shouldSeek(query.timeRange(), query.oldestUnexpired())) {
-            sources.add(new SegmentRowSource(get.getRow(), segment, readPoint));
+            add(new SegmentRowSource(get.getRow(), segment, readPoint));
           }
         }
         return;
@@ -225,6 +314,9 @@ final class PointGet implements Closeable {
         // replaces it.
         closeFrom(first);
         sources.subList(first, sources.size()).clear();
+        if (tries) {
+          throw new WouldWaitException();
+        }
         if (attempt == MAX_ATTEMPTS) {
           throw new IOException("Segments of a memstore are closed as fast as they are listed", e);
         }
@@ -242,6 +334,9 @@ final class PointGet implements Closeable {
     }
     List<RowSource> files = sources.subList(firstFile, sources.size());
     for (RowSource file : files) {
+      if (tries && !((FileRowSource) file).isOpen()) {
+        throw new WouldWaitException();
+      }
       ((FileRowSource) file).initReader();
     }
     if (files.size() > 1) {

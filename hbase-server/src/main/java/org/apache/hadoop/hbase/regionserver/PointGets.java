@@ -21,21 +21,28 @@ import io.opentelemetry.api.trace.Span;
 import java.io.Closeable;
 import java.io.IOException;
 import java.lang.reflect.Method;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableSet;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.Cell;
 import org.apache.hadoop.hbase.HConstants;
+import org.apache.hadoop.hbase.PrivateCellUtil;
 import org.apache.hadoop.hbase.client.Get;
 import org.apache.hadoop.hbase.client.Scan;
 import org.apache.hadoop.hbase.coprocessor.RegionCoprocessorEnvironment;
 import org.apache.hadoop.hbase.coprocessor.RegionObserver;
+import org.apache.hadoop.hbase.io.hfile.MemoryReads;
+import org.apache.hadoop.hbase.ipc.RpcCall;
 import org.apache.hadoop.hbase.regionserver.get.PointGetMetrics;
 import org.apache.hadoop.hbase.regionserver.get.PointGetSettings;
 import org.apache.hadoop.hbase.regionserver.get.ScanReason;
 import org.apache.hadoop.hbase.trace.TraceUtil;
 import org.apache.yetus.audience.InterfaceAudience;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Reads the row of a get in a region: as a {@link PointGet} if that is enabled and gives the cells
@@ -43,27 +50,40 @@ import org.apache.yetus.audience.InterfaceAudience;
  */
 @InterfaceAudience.Private
 final class PointGets {
+  private static final Logger LOG = LoggerFactory.getLogger(PointGets.class);
 
   /** Whether a class overrides a hook with which it may change the cells of a store's scanner. */
-  private static final ClassValue<Boolean> CHANGES_SCANNERS = new ClassValue<Boolean>() {
+  private static final ClassValue<Boolean> CHANGES_SCANNERS = new Overrides(
+    "preStoreScannerOpen", "postInstantiateDeleteTracker", "postScannerFilterRow");
+
+  /** Whether a class overrides a hook that is called for a get, which may wait. */
+  private static final ClassValue<Boolean> HOOKS_GETS = new Overrides("preGetOp", "postGetOp",
+    "preExists", "postExists", "postStartRegionOperation", "postCloseRegionOperation");
+
+  /** Whether a class overrides one of some hooks. */
+  private static final class Overrides extends ClassValue<Boolean> {
+    private final List<String> hooks;
+
+    Overrides(String... hooks) {
+      this.hooks = Arrays.asList(hooks);
+    }
+
     @Override
     protected Boolean computeValue(Class<?> type) {
       for (Method method : type.getMethods()) {
-        switch (method.getName()) {
-          case "preStoreScannerOpen":
-          case "postInstantiateDeleteTracker":
-          case "postScannerFilterRow":
-            if (method.getDeclaringClass() != RegionObserver.class) {
-              return true;
-            }
-            break;
-          default:
-            break;
+        if (
+          hooks.contains(method.getName()) && method.getDeclaringClass() != RegionObserver.class
+        ) {
+          return true;
         }
       }
       return false;
     }
-  };
+  }
+
+  /** Blocks, and bytes of a row, beyond which a thread that serves others too reads no more. */
+  private static final int MAX_PREPARED_BLOCKS = 16;
+  private static final int MAX_PREPARED_BYTES = 64 << 10;
 
   private static final class Metrics {
     static final PointGetMetrics INSTANCE = PointGetMetrics.register();
@@ -71,9 +91,11 @@ final class PointGets {
 
   private final HRegion region;
   private final PointGetMetrics metrics;
-  /** The host for which {@link #changesScanners} holds. */
+  private final PreparationChance chance = new PreparationChance();
+  /** The host for which the two below hold. */
   private volatile RegionCoprocessorHost host;
   private volatile boolean changesScanners;
+  private volatile boolean hooksGets;
 
   PointGets(HRegion region, Configuration conf) {
     this.region = region;
@@ -89,13 +111,62 @@ final class PointGets {
     if (metrics != null) {
       ScanReason reason = reason(get, nonce);
       if (reason == null) {
-        Closeable held = readTraced(get, results);
+        Closeable held = PreparedRow.take(region, results);
+        if (held == null) {
+          held = readTraced(get, results);
+        }
         metrics.countPointGet();
         return held;
       }
       metrics.countScan(reason);
     }
     return scan(get, results, nonceGroup, nonce);
+  }
+
+  /**
+   * Reads the row of a get whose call is not yet run, without waiting.
+   * @return null if that is not possible, or has rarely been of late
+   */
+  PreparedRow prepare(Get get, RpcCall call) {
+    if (
+      metrics == null || !chance.isWorthATry() || reason(get, HConstants.NO_NONCE) != null
+        || hooksGets
+    ) {
+      return null;
+    }
+    PreparedRow row = tryPrepare(get, call);
+    chance.tried(row != null);
+    metrics.countPrepared(row != null);
+    return row;
+  }
+
+  private PreparedRow tryPrepare(Get get, RpcCall call) {
+    List<Cell> cells = new ArrayList<>();
+    PointGet held = null;
+    MemoryReads reads = MemoryReads.begin(MAX_PREPARED_BLOCKS);
+    try {
+      held = PointGet.tryRead(region, get, call, cells);
+    } catch (MemoryReads.WouldWaitException | IOException e) {
+      LOG.trace("A handler is to read the row", e);
+    } finally {
+      reads.end();
+    }
+    if (held == null) {
+      return null;
+    }
+    if (size(cells) > MAX_PREPARED_BYTES) {
+      held.close();
+      return null;
+    }
+    return new PreparedRow(region, held, cells, reads);
+  }
+
+  private static long size(List<Cell> cells) {
+    long size = 0;
+    for (Cell cell : cells) {
+      size += PrivateCellUtil.estimatedSerializedSizeOf(cell);
+    }
+    return size;
   }
 
   private PointGet readTraced(Get get, List<Cell> results) throws IOException {
@@ -158,18 +229,19 @@ final class PointGets {
     }
     if (current != host) {
       // In this order: a reader that sees the host sees its value.
-      changesScanners = anyChangesScanners(current);
+      changesScanners = any(current, CHANGES_SCANNERS);
+      hooksGets = any(current, HOOKS_GETS);
       host = current;
     }
     return changesScanners;
   }
 
-  private static boolean anyChangesScanners(RegionCoprocessorHost host) {
+  private static boolean any(RegionCoprocessorHost host, ClassValue<Boolean> overrides) {
     for (String name : host.getCoprocessors()) {
       RegionCoprocessorEnvironment environment = host.findCoprocessorEnvironment(name);
       RegionObserver observer =
         environment == null ? null : environment.getInstance().getRegionObserver().orElse(null);
-      if (observer != null && CHANGES_SCANNERS.get(observer.getClass())) {
+      if (observer != null && overrides.get(observer.getClass())) {
         return true;
       }
     }

@@ -89,6 +89,7 @@ final class SegmentRowSource extends RowSource {
   @Override
   public void next() {
     while (cells.hasNext()) {
+      step();
       Cell next = cells.next();
       if (!isOfRow(next)) {
         break;

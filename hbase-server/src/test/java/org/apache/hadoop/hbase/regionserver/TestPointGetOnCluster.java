@@ -74,6 +74,7 @@ public class TestPointGetOnCluster {
   public static void setUp() throws Exception {
     Configuration conf = UTIL.getConfiguration();
     conf.setBoolean(PointGetSettings.ENABLED_KEY, true);
+    conf.setInt(PointGetSettings.ON_CONNECTION_THREAD_KEY, 7);
     conf.setBoolean(MultigetSettings.ENABLED_KEY, true);
     conf.setInt(HConstants.REGION_SERVER_HANDLER_COUNT,
       HConstants.DEFAULT_REGION_SERVER_HANDLER_COUNT);

@@ -34,11 +34,15 @@ public final class PointGetMetrics {
     "Gets that are served without scanners", "RegionServer,sub=PointGet", "regionserver", false);
 
   private final Counter pointGets;
+  private final Counter prepared;
+  private final Counter notPrepared;
   /** In the order of {@link ScanReason}. */
   private final Counter[] scans;
 
   private PointGetMetrics(MetricRegistry registry) {
     pointGets = registry.counter("PointGetCount");
+    prepared = registry.counter("ConnectionThreadGetCount");
+    notPrepared = registry.counter("ConnectionThreadMissCount");
     scans = new Counter[] { registry.counter("CoprocessorScanCount"),
       registry.counter("FilterScanCount"), registry.counter("OptionScanCount"),
       registry.counter("FamilyScanCount") };
@@ -52,6 +56,11 @@ public final class PointGetMetrics {
   /** Counts a get that was served without scanners. */
   public void countPointGet() {
     pointGets.increment();
+  }
+
+  /** Counts a try of a connection's thread to read a row without waiting. */
+  public void countPrepared(boolean success) {
+    (success ? prepared : notPrepared).increment();
   }
 
   /** Counts a get that is served with scanners. */

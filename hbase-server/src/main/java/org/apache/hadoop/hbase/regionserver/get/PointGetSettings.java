@@ -21,7 +21,7 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.conf.SettingsReader;
 import org.apache.yetus.audience.InterfaceAudience;
 
-/** Whether gets are served without scanners. Immutable. */
+/** Whether gets are served without scanners, and by which threads. Immutable. */
 @InterfaceAudience.Private
 public final class PointGetSettings {
 
@@ -31,18 +31,37 @@ public final class PointGetSettings {
    */
   public static final String ENABLED_KEY = "hbase.regionserver.point.get.enabled";
 
-  private final boolean enabled;
+  /**
+   * How many gets in a row the thread of a connection answers itself, if their blocks are in
+   * memory: 0, the default, to {@value #MAX_ON_CONNECTION_THREAD}; 0 for none.
+   */
+  public static final String ON_CONNECTION_THREAD_KEY =
+    "hbase.regionserver.point.get.on.connection.thread.max";
 
-  private PointGetSettings(boolean enabled) {
+  private static final int MAX_ON_CONNECTION_THREAD = 1000;
+
+  private final boolean enabled;
+  private final int maxOnConnectionThread;
+
+  private PointGetSettings(boolean enabled, int maxOnConnectionThread) {
     this.enabled = enabled;
+    this.maxOnConnectionThread = maxOnConnectionThread;
   }
 
   /** @throws IllegalArgumentException naming the key, its value and the remedy */
   public static PointGetSettings of(Configuration conf) {
-    return new PointGetSettings(SettingsReader.of(conf).flag(ENABLED_KEY, false));
+    SettingsReader reader = SettingsReader.of(conf);
+    boolean enabled = reader.flag(ENABLED_KEY, false);
+    int max = reader.intIn(ON_CONNECTION_THREAD_KEY, 0, 0, MAX_ON_CONNECTION_THREAD);
+    return new PointGetSettings(enabled, enabled ? max : 0);
   }
 
   public boolean isEnabled() {
     return enabled;
+  }
+
+  /** Returns how many gets in a row a connection's thread answers; 0 if none. */
+  public int maxOnConnectionThread() {
+    return maxOnConnectionThread;
   }
 }

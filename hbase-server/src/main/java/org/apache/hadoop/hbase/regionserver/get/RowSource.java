@@ -21,6 +21,7 @@ import java.io.IOException;
 import org.apache.hadoop.hbase.Cell;
 import org.apache.hadoop.hbase.CellComparator;
 import org.apache.hadoop.hbase.PrivateCellUtil;
+import org.apache.hadoop.hbase.io.hfile.MemoryReads.WouldWaitException;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
@@ -35,6 +36,7 @@ public abstract class RowSource {
   private final byte[] row;
   private final CellComparator comparator;
   private Cell cell;
+  private int stepsLeft = Integer.MAX_VALUE;
 
   protected RowSource(byte[] row, CellComparator comparator) {
     this.row = row;
@@ -57,6 +59,18 @@ public abstract class RowSource {
   /** Sets the current cell, null if the row has no more. A cell of another row ends the row. */
   protected final void setCell(Cell next) {
     cell = next != null && isOfRow(next) ? next : null;
+  }
+
+  /** Lets the source pass a number of cells, after which it throws {@link WouldWaitException}. */
+  public final void limitSteps(int steps) {
+    stepsLeft = steps;
+  }
+
+  /** Counts a cell that is passed. */
+  protected final void step() {
+    if (--stepsLeft < 0) {
+      throw new WouldWaitException();
+    }
   }
 
   protected final boolean isOfRow(Cell next) {

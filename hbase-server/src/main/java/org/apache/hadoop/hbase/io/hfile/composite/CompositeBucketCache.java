@@ -31,6 +31,7 @@ import org.apache.hadoop.hbase.io.hfile.CombinedBlockCache;
 import org.apache.hadoop.hbase.io.hfile.FirstLevelBlockCache;
 import org.apache.hadoop.hbase.io.hfile.HFileBlock;
 import org.apache.hadoop.hbase.io.hfile.HFileInfo;
+import org.apache.hadoop.hbase.io.hfile.MemoryReads;
 import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -65,7 +66,7 @@ import org.slf4j.LoggerFactory;
  * Thread-safe. See HBASE-23296.
  */
 @InterfaceAudience.Private
-public class CompositeBucketCache extends CombinedBlockCache {
+public class CompositeBucketCache extends CombinedBlockCache implements MemoryReads.HitCounter {
   private static final Logger LOG = LoggerFactory.getLogger(CompositeBucketCache.class);
 
   /** The mean size of a block that the admission of read misses expects. */
@@ -152,6 +153,9 @@ public class CompositeBucketCache extends CombinedBlockCache {
   @Override
   public Cacheable getBlock(BlockCacheKey key, boolean caching, boolean repeat,
     boolean updateCacheMetrics) {
+    if (MemoryReads.isCurrent()) {
+      return first.getBlock(key, caching, true, false);
+    }
     PromotionPolicy policy = promotion;
     boolean metaWanted = isMetaBlock(key.getBlockType());
     Cacheable block;
@@ -188,6 +192,20 @@ public class CompositeBucketCache extends CombinedBlockCache {
       }
     }
     return block;
+  }
+
+  /** Only the first tier is read from memory: see {@link #getBlock}. */
+  @Override
+  public Runnable hit(BlockCacheKey key, Cacheable block, boolean caching) {
+    PromotionPolicy policy = promotion;
+    int place = policy != null && isRequested(key, caching, true)
+      && !isMetaBlock(block.getBlockType()) ? first.placeFor(block) : 0;
+    return () -> {
+      first.getStats().hit(caching, key.isPrimary(), key.getBlockType());
+      if (place > 0) {
+        policy.onHit(key, place);
+      }
+    };
   }
 
   private Cacheable lookUpInSecond(PromotionPolicy policy, BlockCacheKey key, boolean caching,
