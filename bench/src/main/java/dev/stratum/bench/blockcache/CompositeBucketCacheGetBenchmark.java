@@ -103,6 +103,9 @@ public class CompositeBucketCacheGetBenchmark extends PinnedJvm {
   /** Whether gets are served without scanners on the fork. */
   public boolean pointGets;
 
+  /** The part of L1's memory that is the row cache's on the fork, in percent. */
+  public int rowCachePercent;
+
   private Engine place;
   private DelayedReads delayedReads;
   RowServer server;
@@ -130,7 +133,9 @@ public class CompositeBucketCacheGetBenchmark extends PinnedJvm {
       conf.setBoolean("hbase.bucketcache.composite.enabled", true);
       conf.set("hbase.bucketcache.composite.promotion", promotion);
       conf.setBoolean("hbase.regionserver.point.get.enabled", pointGets);
-      conf.setInt("hbase.bucketcache.l1.size", l1Megabytes);
+      int rowCacheMegabytes = l1Megabytes * rowCachePercent / 100;
+      conf.setInt("hbase.regionserver.row.cache.size.mb", rowCacheMegabytes);
+      conf.setInt("hbase.bucketcache.l1.size", l1Megabytes - rowCacheMegabytes);
       // The built-in sizes need a tier of 29 MB at least.
       conf.set("hbase.bucketcache.l1.bucket.sizes", "5120,34816,132096");
       conf.set("hbase.bucketcache.l2.ioengine", place.setting());

@@ -131,7 +131,7 @@ public final class RowServer implements Closeable {
     hbase.createTable(TableDescriptorBuilder.newBuilder(TABLE)
       .setColumnFamily(ColumnFamilyDescriptorBuilder.newBuilder(FAMILY)
         .setBlocksize(BLOCK_BYTES).setBloomFilterType(BloomType.ROW).build())
-      .build());
+      .setValue("ROW_CACHE_ENABLED", "true").build());
     HRegionServer server = hbase.server();
     region = server.getRegions(TABLE).get(0);
     services = server.getRSRpcServices();

@@ -156,6 +156,7 @@ final class ServerSettings {
     // For a device; blocks in memory are served by as many threads as there are processors.
     keys.put("hbase.regionserver.parallel.get.threads", "16");
     keys.put("hbase.regionserver.point.get.enabled", "true");
+    keys.put("hbase.regionserver.point.get.on.connection.thread.max", "16");
     keys.put("hbase.regionserver.increment.coalesce.enabled", "true");
     // Many clients and counters, CPU-bound.
     keys.put("hbase.regionserver.increment.coalesce.scope", "region");

@@ -45,18 +45,19 @@ public class TestPackages {
   private static final String MAIN = "src/main/java/org/apache/hadoop/hbase/";
 
   /** From lowest to highest; a package that is not listed uses no other one. */
-  private static final Map<String, Set<String>> USES = Map.of(
-    "io", Set.of("conf", "metrics"),
-    "ipc", Set.of("conf", "metrics"),
-    "io.hfile.composite", Set.of("conf", "io", "io.hfile", "metrics"),
-    "io.hfile.bucket", Set.of("io", "io.hfile", "io.hfile.composite", "metrics"),
-    "io.hfile.prefetch", Set.of("conf", "io", "io.hfile", "io.hfile.bucket", "metrics"),
-    "io.hfile.segment", Set.of("conf", "io", "io.hfile", "io.hfile.batch", "io.hfile.bucket",
-      "io.hfile.composite", "metrics"),
-    "regionserver.counter", Set.of("conf", "ipc"),
-    "regionserver.get", Set.of("conf"),
-    "regionserver.multiget", Set.of("conf", "ipc", "io.hfile.batch", "metrics"),
-    "regionserver.wal", Set.of("conf", "metrics"));
+  private static final Map<String, Set<String>> USES = Map.ofEntries(
+    Map.entry("io", Set.of("conf", "metrics")),
+    Map.entry("ipc", Set.of("conf", "metrics")),
+    Map.entry("io.hfile.composite", Set.of("conf", "io", "io.hfile", "metrics")),
+    Map.entry("io.hfile.bucket", Set.of("io", "io.hfile", "io.hfile.composite", "metrics")),
+    Map.entry("io.hfile.prefetch", Set.of("conf", "io", "io.hfile", "io.hfile.bucket", "metrics")),
+    Map.entry("io.hfile.segment", Set.of("conf", "io", "io.hfile", "io.hfile.batch",
+      "io.hfile.bucket", "io.hfile.composite", "metrics")),
+    Map.entry("regionserver.counter", Set.of("conf", "ipc")),
+    Map.entry("regionserver.get", Set.of("conf", "io.hfile")),
+    Map.entry("regionserver.multiget", Set.of("conf", "ipc", "io.hfile.batch", "metrics")),
+    Map.entry("regionserver.rowcache", Set.of("conf", "io.hfile.composite", "metrics")),
+    Map.entry("regionserver.wal", Set.of("conf", "metrics")));
 
   /** These two use any other one: the server itself, and the pages that show all features. */
   private static final Set<String> TOP = Set.of("regionserver", "regionserver.http");

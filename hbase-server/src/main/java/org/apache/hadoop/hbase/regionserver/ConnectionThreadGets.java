@@ -37,8 +37,8 @@ import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.GetRequest
 
 /**
  * Answers gets whose blocks are in memory on the threads of their connections. The row is read
- * before the call is run, with all locks tried and none waited for; if that fails, the call goes to
- * a handler as if nothing had happened. The call itself is then run as by a handler, with its
+ * before the call is run, with all locks tried and none waited for; if that fails, the call is
+ * dispatched to a handler as usual. The call itself is then run as by a handler, with its
  * checks, quotas, metrics and response. Thread-safe.
  */
 @InterfaceAudience.Private

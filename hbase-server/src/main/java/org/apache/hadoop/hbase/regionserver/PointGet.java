@@ -69,6 +69,9 @@ final class PointGet implements Closeable, IntConsumer {
   /** Between two attempts: the thread that closes a segment updates the list after that. */
   private static final long ATTEMPT_NANOS = 50_000;
   private static final long CURRENT = -1;
+  /** What holds the cells of a cached row, which are a copy. */
+  static final Closeable NOTHING = () -> {
+  };
   /** Number of cells of a source that are passed without waiting, some microseconds' worth. */
   private static final int MAX_TRIED_STEPS = 1000;
 
@@ -113,27 +116,56 @@ final class PointGet implements Closeable, IntConsumer {
     return read(region, query, CURRENT, results);
   }
 
+  /**
+   * As {@link #read(HRegion, Get, List)}, or from the cached rows of the region, which get what was
+   * read.
+   */
+  static Closeable read(HRegion region, Get query, RegionRows rows, List<Cell> results)
+    throws IOException {
+    RpcCall call = RpcServer.getCurrentCall().orElse(null);
+    region.startRegionOperation(Operation.SCAN);
+    try {
+      boolean hit = rows.get(query, true, results);
+      rows.countLookup(query, hit);
+      if (hit) {
+        checkCaller(region, call);
+        countRead(region);
+        return NOTHING;
+      }
+      PointGet get = readHere(region, query, CURRENT, call, results);
+      rows.put(query, get.readPoint, results);
+      return get;
+    } finally {
+      region.closeRegionOperation(Operation.SCAN);
+    }
+  }
+
   /** With a former read point of the region, for tests. */
   static PointGet read(HRegion region, Get query, long requestedReadPoint, List<Cell> results)
     throws IOException {
     RpcCall call = RpcServer.getCurrentCall().orElse(null);
-    PointGet get = new PointGet(region, query, call, false);
-    boolean done = false;
     region.startRegionOperation(Operation.SCAN);
     try {
+      return readHere(region, query, requestedReadPoint, call, results);
+    } finally {
+      region.closeRegionOperation(Operation.SCAN);
+    }
+  }
+
+  private static PointGet readHere(HRegion region, Get query, long requestedReadPoint, RpcCall call,
+    List<Cell> results) throws IOException {
+    PointGet get = new PointGet(region, query, call, false);
+    boolean done = false;
+    try {
       get.registerReadPoint(requestedReadPoint);
-      get.checkCaller();
+      checkCaller(region, call);
       get.readFamilies(results);
       get.count();
       done = true;
       return get;
     } finally {
-      try {
-        if (!done) {
-          get.close();
-        }
-      } finally {
-        region.closeRegionOperation(Operation.SCAN);
+      if (!done) {
+        get.close();
       }
     }
   }
@@ -171,6 +203,22 @@ final class PointGet implements Closeable, IntConsumer {
     }
   }
 
+  /**
+   * Adds the cells of a row if they are cached, without waiting for a lock. Counts nothing before
+   * {@link #countRead}.
+   */
+  static boolean tryCached(HRegion region, Get query, RegionRows rows, List<Cell> results) {
+    if (region.closing.get() || !tryLock(region.lock)) {
+      return false;
+    }
+    try {
+      return !region.closed.get() && region.writestate.readsEnabled
+        && rows.get(query, false, results);
+    } finally {
+      region.lock.readLock().unlock();
+    }
+  }
+
   /** Tries to get a read lock, and does not overtake those that wait for it. */
   private static boolean tryLock(ReadWriteLock lock) {
     return !((ReentrantReadWriteLock) lock).hasQueuedThreads() && lock.readLock().tryLock();
@@ -191,7 +239,7 @@ final class PointGet implements Closeable, IntConsumer {
     }
   }
 
-  private void checkCaller() throws IOException {
+  private static void checkCaller(HRegion region, RpcCall call) throws IOException {
     long disconnected = call == null ? -1 : call.disconnectSince();
     if (disconnected >= 0) {
       throw new CallerDisconnectedException(
@@ -220,6 +268,11 @@ final class PointGet implements Closeable, IntConsumer {
     if (filtered) {
       region.filteredReadRequestsCount.increment();
     }
+    countRead(region);
+  }
+
+  /** Counts a read in the metrics of a region. */
+  static void countRead(HRegion region) {
     region.addReadRequestsCount(1);
     if (region.getMetrics() != null) {
       region.getMetrics().updateReadRequestCount();

@@ -60,6 +60,10 @@ final class PointGets {
   private static final ClassValue<Boolean> HOOKS_GETS = new Overrides("preGetOp", "postGetOp",
     "preExists", "postExists", "postStartRegionOperation", "postCloseRegionOperation");
 
+  /** Whether a class overrides a hook with which it may change cells that were read before. */
+  private static final ClassValue<Boolean> REWRITES_CELLS = new Overrides("preFlush", "preCompact",
+    "preMemStoreCompactionCompact", "preStoreFileReaderOpen", "postStoreFileReaderOpen");
+
   /** Whether a class overrides one of some hooks. */
   private static final class Overrides extends ClassValue<Boolean> {
     private final List<String> hooks;
@@ -92,10 +96,11 @@ final class PointGets {
   private final HRegion region;
   private final PointGetMetrics metrics;
   private final PreparationChance chance = new PreparationChance();
-  /** The host for which the two below hold. */
+  /** The host for which the three below hold. */
   private volatile RegionCoprocessorHost host;
   private volatile boolean changesScanners;
   private volatile boolean hooksGets;
+  private volatile boolean rewritesCells;
 
   PointGets(HRegion region, Configuration conf) {
     this.region = region;
@@ -113,7 +118,7 @@ final class PointGets {
       if (reason == null) {
         Closeable held = PreparedRow.take(region, results);
         if (held == null) {
-          held = readTraced(get, results);
+          held = readTraced(get, rowsFor(get), results);
         }
         metrics.countPointGet();
         return held;
@@ -128,24 +133,40 @@ final class PointGets {
    * @return null if that is not possible, or has rarely been of late
    */
   PreparedRow prepare(Get get, RpcCall call) {
-    if (
-      metrics == null || !chance.isWorthATry() || reason(get, HConstants.NO_NONCE) != null
-        || hooksGets
-    ) {
+    if (metrics == null || reason(get, HConstants.NO_NONCE) != null || hooksGets) {
       return null;
     }
-    PreparedRow row = tryPrepare(get, call);
+    RegionRows cached = rowsFor(get);
+    PreparedRow row = cached == null ? null : tryCached(get, cached);
+    if (row != null) {
+      metrics.countPrepared(true);
+      return row;
+    }
+    if (!chance.isWorthATry()) {
+      return null;
+    }
+    row = tryPrepare(get, call);
     chance.tried(row != null);
     metrics.countPrepared(row != null);
     return row;
   }
 
-  private PreparedRow tryPrepare(Get get, RpcCall call) {
+  private PreparedRow tryCached(Get get, RegionRows cached) {
+    List<Cell> cells = new ArrayList<>();
+    return PointGet.tryCached(region, get, cached, cells)
+      ? new PreparedRow(region, cells, PointGet.NOTHING, () -> {
+        cached.countLookup(get, true);
+        PointGet.countRead(region);
+      })
+      : null;
+  }
+
+  private PreparedRow tryPrepare(Get query, RpcCall call) {
     List<Cell> cells = new ArrayList<>();
     PointGet held = null;
     MemoryReads reads = MemoryReads.begin(MAX_PREPARED_BLOCKS);
     try {
-      held = PointGet.tryRead(region, get, call, cells);
+      held = PointGet.tryRead(region, query, call, cells);
     } catch (MemoryReads.WouldWaitException | IOException e) {
       LOG.trace("A handler is to read the row", e);
     } finally {
@@ -158,7 +179,11 @@ final class PointGets {
       held.close();
       return null;
     }
-    return new PreparedRow(region, held, cells, reads);
+    PointGet get = held;
+    return new PreparedRow(region, cells, get, () -> {
+      reads.count();
+      get.count();
+    });
   }
 
   private static long size(List<Cell> cells) {
@@ -169,11 +194,24 @@ final class PointGets {
     return size;
   }
 
-  private PointGet readTraced(Get get, List<Cell> results) throws IOException {
+  private Closeable readTraced(Get get, RegionRows cached, List<Cell> results)
+    throws IOException {
     Span span = region.createRegionSpan("Region.pointGet");
     return span.isRecording()
-      ? TraceUtil.trace(() -> PointGet.read(region, get, results), () -> span)
-      : PointGet.read(region, get, results);
+      ? TraceUtil.trace(() -> read(get, cached, results), () -> span)
+      : read(get, cached, results);
+  }
+
+  private Closeable read(Get get, RegionRows cached, List<Cell> results) throws IOException {
+    return cached == null
+      ? PointGet.read(region, get, results)
+      : PointGet.read(region, get, cached, results);
+  }
+
+  /** Returns the cached rows if they may serve a get that needs no scanner, null if not. */
+  private RegionRows rowsFor(Get get) {
+    RegionRows rows = region.cachedRows;
+    return rows.isEnabled() && !rewritesCells && rows.serves(get) ? rows : null;
   }
 
   private RegionScanner scan(Get get, List<Cell> results, long nonceGroup, long nonce)
@@ -231,6 +269,7 @@ final class PointGets {
       // In this order: a reader that sees the host sees its value.
       changesScanners = any(current, CHANGES_SCANNERS);
       hooksGets = any(current, HOOKS_GETS);
+      rewritesCells = any(current, REWRITES_CELLS);
       host = current;
     }
     return changesScanners;

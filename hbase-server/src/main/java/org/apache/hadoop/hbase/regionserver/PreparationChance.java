@@ -21,14 +21,14 @@ import org.apache.yetus.audience.InterfaceAudience;
 
 /**
  * Whether it is worth to try to read a row without waiting: a success saves the wakeup of a
- * handler, a failure costs the part of the row that was read. Where less than a quarter of the
- * recent tries succeeded, one in 16 is made, to notice when that changes. May be used by several
- * threads; an update that is lost to another does not matter.
+ * handler, a failure costs the part of the row that was read, on a thread that serves others too.
+ * Where less than half of the recent tries succeeded, one in 16 is made, to notice when that
+ * changes. May be used by several threads; an update that is lost to another does not matter.
  */
 @InterfaceAudience.Private
 final class PreparationChance {
   private static final int ALL = 1 << 12;
-  private static final int WORTH_IT = ALL / 4;
+  private static final int WORTH_IT = ALL / 2;
   /** A try weighs as much as one in this power of two of the recent ones. */
   private static final int WEIGHT_BITS = 5;
   private static final int RARELY = 16;

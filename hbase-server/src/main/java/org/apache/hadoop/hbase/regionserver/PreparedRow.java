@@ -18,9 +18,10 @@
 package org.apache.hadoop.hbase.regionserver;
 
 import java.io.Closeable;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.List;
 import org.apache.hadoop.hbase.Cell;
-import org.apache.hadoop.hbase.io.hfile.MemoryReads;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
@@ -34,16 +35,20 @@ final class PreparedRow implements Closeable {
   private static volatile boolean used;
 
   private final HRegion region;
-  private final PointGet get;
   private final List<Cell> cells;
-  private final MemoryReads reads;
+  private final Closeable held;
+  private final Runnable count;
   private boolean taken;
 
-  PreparedRow(HRegion region, PointGet get, List<Cell> cells, MemoryReads reads) {
+  /**
+   * @param held  holds the cells
+   * @param count counts the read, when it is taken
+   */
+  PreparedRow(HRegion region, List<Cell> cells, Closeable held, Runnable count) {
     this.region = region;
-    this.get = get;
     this.cells = cells;
-    this.reads = reads;
+    this.held = held;
+    this.count = count;
   }
 
   /** Lets the next get of this thread in the region take the row. */
@@ -56,16 +61,15 @@ final class PreparedRow implements Closeable {
    * Adds the cells of the row that is offered to this thread.
    * @return what holds them, to be closed by the caller; null if there is none
    */
-  static PointGet take(HRegion region, List<Cell> results) {
+  static Closeable take(HRegion region, List<Cell> results) {
     PreparedRow row = used ? CURRENT.get() : null;
     if (row == null || row.taken || row.region != region) {
       return null;
     }
     row.taken = true;
     results.addAll(row.cells);
-    row.reads.count();
-    row.get.count();
-    return row.get;
+    row.count.run();
+    return row.held;
   }
 
   /** Ends the offer. Gives back what the row is in unless it was taken. */
@@ -73,7 +77,11 @@ final class PreparedRow implements Closeable {
   public void close() {
     CURRENT.remove();
     if (!taken) {
-      get.close();
+      try {
+        held.close();
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
     }
   }
 }

@@ -37,6 +37,7 @@ import org.apache.hadoop.hbase.ipc.FlushConsolidationSettings;
 import org.apache.hadoop.hbase.regionserver.counter.CoalescerSettings;
 import org.apache.hadoop.hbase.regionserver.get.PointGetSettings;
 import org.apache.hadoop.hbase.regionserver.multiget.MultigetSettings;
+import org.apache.hadoop.hbase.regionserver.rowcache.RowCacheSettings;
 import org.apache.hadoop.hbase.regionserver.wal.AsyncWalSettings;
 import org.apache.hadoop.hbase.regionserver.wal.SyncsInFlightSettings;
 import org.apache.hadoop.hbase.util.DirectMemoryUtils;
@@ -84,6 +85,7 @@ public final class SettingsCheck {
     checks.put(CoalescerSettings.class, CoalescerSettings::of);
     checks.put(MultigetSettings.class, MultigetSettings::of);
     checks.put(PointGetSettings.class, PointGetSettings::of);
+    checks.put(RowCacheSettings.class, RowCacheSettings::of);
     checks.put(AsyncWalSettings.class, AsyncWalSettings::check);
     checks.put(SyncsInFlightSettings.class, SyncsInFlightSettings::of);
     return Collections.unmodifiableMap(checks);

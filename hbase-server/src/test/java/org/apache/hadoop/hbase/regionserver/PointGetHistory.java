@@ -46,6 +46,7 @@ import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
 import org.apache.hadoop.hbase.io.encoding.DataBlockEncoding;
 import org.apache.hadoop.hbase.io.hfile.CacheConfig;
 import org.apache.hadoop.hbase.io.hfile.HFileContextBuilder;
+import org.apache.hadoop.hbase.regionserver.rowcache.RowCacheSettings;
 import org.apache.hadoop.hbase.regionserver.storefiletracker.StoreFileTrackerFactory;
 import org.apache.hadoop.hbase.util.Bytes;
 import org.apache.hadoop.hbase.util.ManualEnvironmentEdge;
@@ -89,7 +90,7 @@ final class PointGetHistory implements Closeable {
     conf.setDouble(CompactingMemStore.IN_MEMORY_FLUSH_THRESHOLD_FACTOR_KEY, 0.01);
     TableDescriptorBuilder builder =
       TableDescriptorBuilder.newBuilder(TableName.valueOf("history" + seed))
-        .setMemStoreFlushSize(256 * 1024);
+        .setValue(RowCacheSettings.TABLE_ATTRIBUTE, "true").setMemStoreFlushSize(256 * 1024);
     for (byte[] family : FAMILIES) {
       builder.setColumnFamily(family(family));
     }

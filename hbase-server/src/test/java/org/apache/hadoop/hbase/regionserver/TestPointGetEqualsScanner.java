@@ -116,7 +116,7 @@ public class TestPointGetEqualsScanner {
     }
   }
 
-  private static void awaitInMemoryCompaction(HRegion region) {
+  static void awaitInMemoryCompaction(HRegion region) {
     for (HStore store : region.getStores()) {
       if (store.memstore instanceof CompactingMemStore) {
         while (((CompactingMemStore) store.memstore).isMemStoreFlushingInMemory()) {
@@ -179,7 +179,7 @@ public class TestPointGetEqualsScanner {
     return scan;
   }
 
-  private static Get get(PointGetHistory history, HRegion region) throws IOException {
+  static Get get(PointGetHistory history, HRegion region) throws IOException {
     Random random = history.random();
     byte[] row;
     do {

@@ -27,6 +27,7 @@ import static org.mockito.ArgumentMatchers.anyLong;
 import static org.mockito.Mockito.doAnswer;
 import static org.mockito.Mockito.mock;
 
+import java.io.Closeable;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -152,11 +153,11 @@ public class TestPreparedRows {
   }
 
   /** Reads as a call does that has offered the row. */
-  private List<String> take(PreparedRow row) {
+  private List<String> take(PreparedRow row) throws IOException {
     List<Cell> cells = new ArrayList<>();
     try (PreparedRow offered = row) {
       PreparedRow.offer(offered);
-      try (PointGet held = PreparedRow.take(region, cells)) {
+      try (Closeable held = PreparedRow.take(region, cells)) {
         assertNotNull(held);
         assertNull("once", PreparedRow.take(region, cells));
         return PointGetHistory.texts(cells);
@@ -346,7 +347,7 @@ public class TestPreparedRows {
     PreparationChance chance = new PreparationChance();
     assertTrue(chance.isWorthATry());
     for (int i = 0; i < 1000; i++) {
-      chance.tried(i % 5 == 0);
+      chance.tried(i % 3 == 0);
     }
     int tries = 0;
     for (int i = 0; i < 160; i++) {
@@ -354,7 +355,7 @@ public class TestPreparedRows {
     }
     assertEquals(10, tries);
     for (int i = 0; i < 1000; i++) {
-      chance.tried(i % 3 == 0);
+      chance.tried(i % 3 > 0);
     }
     assertTrue(chance.isWorthATry());
   }

@@ -194,7 +194,7 @@ public class CompositeBucketCache extends CombinedBlockCache implements MemoryRe
     return block;
   }
 
-  /** Only the first tier is read from memory: see {@link #getBlock}. */
+  /** Only L1 is read from memory: see {@link #getBlock}. */
   @Override
   public Runnable hit(BlockCacheKey key, Cacheable block, boolean caching) {
     PromotionPolicy policy = promotion;

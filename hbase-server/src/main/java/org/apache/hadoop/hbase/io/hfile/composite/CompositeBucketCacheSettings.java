@@ -127,6 +127,8 @@ public final class CompositeBucketCacheSettings {
 
   private static final String EXTERNAL_KEY = "hbase.blockcache.use.external";
 
+  /** Of the row cache, which is beside the tiers. */
+  private static final String ROW_CACHE_SIZE_KEY = "hbase.regionserver.row.cache.size.mb";
   private static final long MB = 1024 * 1024;
 
   private final TierSettings first;
@@ -378,6 +380,8 @@ public final class CompositeBucketCacheSettings {
   private static void addOthers(DirectMemoryDemand demand, Configuration conf) {
     long memstoreMb = Math.max(0, conf.getLong(MemorySizeUtil.OFFHEAP_MEMSTORE_SIZE_KEY, 0));
     demand.add(MemorySizeUtil.OFFHEAP_MEMSTORE_SIZE_KEY, memstoreMb, memstoreMb * MB);
+    long rowCacheMb = Math.max(0, conf.getLong(ROW_CACHE_SIZE_KEY, 0));
+    demand.add(ROW_CACHE_SIZE_KEY, rowCacheMb, rowCacheMb * MB);
     if (conf.getBoolean(ByteBuffAllocator.ALLOCATOR_POOL_ENABLED_KEY, true)) {
       // As the server's own; without a buffer yet.
       ByteBuffAllocator pool = ByteBuffAllocator.create(conf, true);

@@ -1,0 +1,219 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.regionserver;
+
+import java.util.List;
+import java.util.Optional;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.Cell;
+import org.apache.hadoop.hbase.CellUtil;
+import org.apache.hadoop.hbase.HConstants;
+import org.apache.hadoop.hbase.PrivateCellUtil;
+import org.apache.hadoop.hbase.Tag;
+import org.apache.hadoop.hbase.TagType;
+import org.apache.hadoop.hbase.client.Get;
+import org.apache.hadoop.hbase.client.IsolationLevel;
+import org.apache.hadoop.hbase.client.TableDescriptor;
+import org.apache.hadoop.hbase.regionserver.MultiVersionConcurrencyControl.WriteEntry;
+import org.apache.hadoop.hbase.regionserver.rowcache.CachedRegion;
+import org.apache.hadoop.hbase.regionserver.rowcache.RowCache;
+import org.apache.hadoop.hbase.regionserver.rowcache.RowCacheSettings;
+import org.apache.hadoop.hbase.regionserver.rowcache.RowHash;
+import org.apache.hadoop.hbase.util.EnvironmentEdgeManager;
+import org.apache.yetus.audience.InterfaceAudience;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The cached rows of an open region. Lookups are to be made while the region's lock is held, so
+ * that the region cannot move and be written elsewhere meanwhile. Thread-safe.
+ */
+@InterfaceAudience.Private
+final class RegionRows {
+  private static final Logger LOG = LoggerFactory.getLogger(RegionRows.class);
+
+  /** The cache of the process, made when the first region with cached rows is opened. */
+  private static RowCache processCache;
+  private static boolean lacksMemory;
+
+  private final HRegion region;
+  /** Null if rows of the region are not cached, by its table or the settings. */
+  private final RowCache cache;
+  private final CachedRegion rows;
+
+  RegionRows(HRegion region, Configuration conf) {
+    RowCacheSettings settings = RowCacheSettings.of(conf);
+    this.region = region;
+    this.cache = isCached(region, settings) ? cache(settings) : null;
+    this.rows = cache == null ? null : cache.open();
+  }
+
+  private static boolean isCached(HRegion region, RowCacheSettings settings) {
+    TableDescriptor table = region.getTableDescriptor();
+    // Files of a region that is read-only may be refreshed.
+    return settings.bytes() > 0 && RowCacheSettings.isEnabled(table)
+      && region.getRegionInfo().getReplicaId() == 0 && !table.isReadOnly();
+  }
+
+  /** Returns whether rows of the region are cached. */
+  boolean isEnabled() {
+    return rows != null;
+  }
+
+  /** Returns null if there is no memory for the cache: the server works without. */
+  private static synchronized RowCache cache(RowCacheSettings settings) {
+    if (processCache == null && !lacksMemory) {
+      try {
+        processCache = new RowCache(settings.bytes(), settings.maxRow());
+        LOG.info("Row cache of {} MB", settings.bytes() >> 20);
+      } catch (OutOfMemoryError e) {
+        lacksMemory = true;
+        LOG.error("Rows are not cached: {}={} MB of direct memory are not there. Raise "
+          + "-XX:MaxDirectMemorySize, or lower the key", RowCacheSettings.SIZE_KEY,
+          settings.bytes() >> 20, e);
+      }
+    }
+    return processCache;
+  }
+
+  /** Forgets the cache of the process, for tests with another. */
+  static synchronized void forgetCache() {
+    processCache = null;
+    lacksMemory = false;
+  }
+
+  /** Returns whether the cells of a get, which needs no scanner, are cached. */
+  boolean serves(Get get) {
+    boolean serves = get.getMaxVersions() == 1 && get.getTimeRange().isAllTime()
+      && get.getColumnFamilyTimeRange().isEmpty() && get.getCacheBlocks()
+      && get.getIsolationLevel() == IsolationLevel.READ_COMMITTED && !get.isCheckExistenceOnly()
+      && !get.isQueryMetricsEnabled();
+    if (!serves) {
+      cache.metrics().countBypassed();
+    }
+    return serves;
+  }
+
+  /**
+   * Adds the cells of a get if they are cached.
+   * @param waits whether to wait for another lookup
+   */
+  boolean get(Get get, boolean waits, List<Cell> results) {
+    return cache.get(rows, get, EnvironmentEdgeManager.currentTime(), waits, results);
+  }
+
+  void countLookup(Get get, boolean hit) {
+    cache.countLookup(rows, get, hit);
+  }
+
+  /** Caches the cells that a get has returned at a read point. */
+  void put(Get get, long readPoint, List<Cell> results) {
+    long expires = Long.MAX_VALUE;
+    HStore store = null;
+    for (int i = 0; i < results.size(); i++) {
+      Cell cell = results.get(i);
+      if (
+        store == null
+          || !CellUtil.matchingFamily(cell, store.getColumnFamilyDescriptor().getName())
+      ) {
+        store = region.getStore(CellUtil.cloneFamily(cell));
+      }
+      expires = Math.min(expires, expiry(cell, store.getScanInfo().getTtl()));
+    }
+    cache.put(rows, get, readPoint, expires, EnvironmentEdgeManager.currentTime(), results);
+  }
+
+  private static long expiry(Cell cell, long ttl) {
+    long expires = Long.MAX_VALUE;
+    long timestamp = cell.getTimestamp();
+    if (ttl != HConstants.FOREVER && ttl != Long.MAX_VALUE && timestamp < Long.MAX_VALUE - ttl) {
+      expires = timestamp + ttl;
+    }
+    if (cell.getTagsLength() > 0) {
+      Optional<Tag> own = PrivateCellUtil.getTag(cell, TagType.TTL_TAG_TYPE);
+      if (own.isPresent()) {
+        expires = Math.min(expires, timestamp + Tag.getValueAsLong(own.get()));
+      }
+    }
+    return expires;
+  }
+
+  /** Notes a write, before its cells are inserted into a memstore. Does not throw. */
+  void write(List<Cell> cells) {
+    if (rows == null) {
+      return;
+    }
+    Cell last = null;
+    for (int i = 0; i < cells.size(); i++) {
+      Cell cell = cells.get(i);
+      if (last == null || !CellUtil.matchingRows(cell, last)) {
+        write(cell);
+        last = cell;
+      }
+    }
+  }
+
+  /** Notes the write of a cell, before it is inserted into a memstore. Does not throw. */
+  void write(Cell cell) {
+    if (rows == null) {
+      return;
+    }
+    long number = cell.getSequenceId();
+    // A write has its number by now. If not, that of the last write that has begun is not below it.
+    rows.versions().raise(RowHash.of(cell), number > 0 ? number : region.getMVCC().getWritePoint());
+  }
+
+  /** Notes that this thread has compacted files, under the write lock of their store. */
+  void filesCompacted() {
+    // Without a marker, a write of an earlier time that it hid is visible.
+    if (DroppedMarkers.take()) {
+      filesChanged();
+    }
+  }
+
+  /**
+   * Notes that files of the region were changed in a way that may change what is read: to be called
+   * under the write lock of the store, after the change.
+   */
+  void filesChanged() {
+    if (rows == null) {
+      return;
+    }
+    WriteEntry number = region.getMVCC().begin();
+    try {
+      rows.versions().raiseFloor(number.getWriteNumber());
+    } finally {
+      region.getMVCC().complete(number);
+    }
+    cache.metrics().countFilesChanged();
+  }
+
+  /** To be called when the region is closed: after that, no lookup can have its lock. */
+  void close() {
+    if (rows != null) {
+      cache.close(rows);
+    }
+  }
+
+  /** Has none of the rows be found again, until they are read anew. */
+  void clear() {
+    if (rows != null) {
+      filesChanged();
+    }
+  }
+}

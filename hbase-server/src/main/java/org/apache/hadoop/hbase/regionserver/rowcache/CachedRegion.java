@@ -1,0 +1,57 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.regionserver.rowcache;
+
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.yetus.audience.InterfaceAudience;
+
+/**
+ * An open region in the row cache. The same region has another number each time that it is opened,
+ * so that rows of before are never found again. Thread-safe.
+ */
+@InterfaceAudience.Private
+public final class CachedRegion {
+  private final RowVersions versions = new RowVersions();
+  private final AtomicInteger rows = new AtomicInteger();
+  private final int number;
+
+  CachedRegion(int number) {
+    this.number = number;
+  }
+
+  int number() {
+    return number;
+  }
+
+  /** Returns the numbers of the last writes to the region's rows. */
+  public RowVersions versions() {
+    return versions;
+  }
+
+  void addRows(int difference) {
+    rows.addAndGet(difference);
+  }
+
+  /** Has fewer rows share a slot if there are more rows than slots. */
+  void growVersions() {
+    int slots = versions.slotCount();
+    if (rows.get() > slots && slots < RowVersions.MOST_SLOTS) {
+      versions.grow();
+    }
+  }
+}

@@ -1,0 +1,41 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.regionserver;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.hadoop.hbase.Cell;
+import org.apache.hadoop.hbase.CellUtil;
+import org.apache.hadoop.hbase.PrivateCellUtil;
+import org.apache.hadoop.hbase.util.Bytes;
+
+/** Cells as texts that tests compare: all of a cell but its sequence id. */
+public final class PointGetTexts {
+  private PointGetTexts() {
+  }
+
+  public static List<String> of(List<Cell> cells) {
+    List<String> texts = new ArrayList<>();
+    for (Cell cell : cells) {
+      String key = CellUtil.getCellKeyAsString(cell).replaceAll("/seqid=.*", "");
+      texts.add(key + " " + Bytes.toStringBinary(CellUtil.cloneValue(cell)) + " "
+        + Bytes.toStringBinary(PrivateCellUtil.cloneTags(cell)));
+    }
+    return texts;
+  }
+}

@@ -1,0 +1,219 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.regionserver;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertTrue;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLongArray;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.HBaseClassTestRule;
+import org.apache.hadoop.hbase.HBaseTestingUtility;
+import org.apache.hadoop.hbase.HConstants;
+import org.apache.hadoop.hbase.TableName;
+import org.apache.hadoop.hbase.client.Admin;
+import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
+import org.apache.hadoop.hbase.client.Get;
+import org.apache.hadoop.hbase.client.Put;
+import org.apache.hadoop.hbase.client.RegionInfo;
+import org.apache.hadoop.hbase.client.Result;
+import org.apache.hadoop.hbase.client.Table;
+import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
+import org.apache.hadoop.hbase.regionserver.get.PointGetSettings;
+import org.apache.hadoop.hbase.regionserver.multiget.MultigetSettings;
+import org.apache.hadoop.hbase.regionserver.rowcache.RowCacheSettings;
+import org.apache.hadoop.hbase.testclassification.LargeTests;
+import org.apache.hadoop.hbase.testclassification.RegionServerTests;
+import org.apache.hadoop.hbase.util.Bytes;
+import org.junit.AfterClass;
+import org.junit.BeforeClass;
+import org.junit.ClassRule;
+import org.junit.Test;
+import org.junit.experimental.categories.Category;
+
+/**
+ * Gets and multigets of hot rows by more clients than HBase's default number of handlers, while
+ * regions move between servers and back, are split, flushed and compacted, and the rows are
+ * written: no row is older than what was acknowledged before the get.
+ */
+@Category({ RegionServerTests.class, LargeTests.class })
+public class TestRowCacheOnCluster {
+  @ClassRule
+  public static final HBaseClassTestRule CLASS_RULE =
+    HBaseClassTestRule.forClass(TestRowCacheOnCluster.class);
+
+  private static final TableName NAME = TableName.valueOf("rows");
+  private static final byte[][] FAMILIES = { Bytes.toBytes("f"), Bytes.toBytes("g") };
+  private static final byte[] COLUMN = Bytes.toBytes("c");
+  private static final int READERS = 35;
+  private static final int WRITERS = 6;
+  private static final int ROWS = 30;
+  private static final int MOVES = 12;
+
+  private static final HBaseTestingUtility UTIL = new HBaseTestingUtility();
+
+  private final AtomicLongArray acknowledged = new AtomicLongArray(ROWS);
+  private volatile boolean done;
+
+  @BeforeClass
+  public static void setUp() throws Exception {
+    RegionRows.forgetCache();
+    Configuration conf = UTIL.getConfiguration();
+    conf.setBoolean(PointGetSettings.ENABLED_KEY, true);
+    conf.setInt(PointGetSettings.ON_CONNECTION_THREAD_KEY, 5);
+    conf.setBoolean(MultigetSettings.ENABLED_KEY, true);
+    conf.setInt(RowCacheSettings.SIZE_KEY, 3);
+    conf.setInt(HConstants.REGION_SERVER_HANDLER_COUNT,
+      HConstants.DEFAULT_REGION_SERVER_HANDLER_COUNT);
+    // Multigets that wait for a region and lookups of its place share these threads of the client.
+    conf.setInt("hbase.hconnection.threads.max", 200);
+    conf.setInt("hbase.hconnection.threads.core", 200);
+    UTIL.startMiniCluster(2);
+  }
+
+  @AfterClass
+  public static void tearDown() throws Exception {
+    UTIL.shutdownMiniCluster();
+    RegionRows.forgetCache();
+  }
+
+  private static byte[] row(int number) {
+    return Bytes.toBytes(String.format("%02d", number));
+  }
+
+  private static Put put(int row, long number) {
+    Put put = new Put(row(row));
+    for (byte[] family : FAMILIES) {
+      put.addColumn(family, COLUMN, number, Bytes.toBytes(number));
+    }
+    return put;
+  }
+
+  private static void check(Result result, long least) {
+    long number = Bytes.toLong(result.getValue(FAMILIES[0], COLUMN));
+    assertEquals("a whole row", number,
+      Bytes.toLong(result.getValue(FAMILIES[1], COLUMN)));
+    assertTrue(number + " after " + least, number >= least);
+  }
+
+  private void read(Table table, Random random) throws Exception {
+    while (!done) {
+      int row = random.nextInt(ROWS);
+      if (random.nextInt(4) > 0) {
+        long least = acknowledged.get(row);
+        check(table.get(new Get(row(row))), least);
+      } else {
+        List<Get> gets = new ArrayList<>();
+        long[] least = new long[3];
+        for (int i = 0; i < 3; i++) {
+          least[i] = acknowledged.get((row + i) % ROWS);
+          gets.add(new Get(row((row + i) % ROWS)));
+        }
+        Result[] results = table.get(gets);
+        for (int i = 0; i < 3; i++) {
+          check(results[i], least[i]);
+        }
+      }
+    }
+  }
+
+  private void write(Table table, int writer) throws Exception {
+    for (long number = 2; !done; number++) {
+      for (int row = writer; row < ROWS; row += WRITERS) {
+        table.put(put(row, number));
+        acknowledged.set(row, number);
+      }
+      Thread.sleep(20);
+    }
+  }
+
+  private static void move(Admin admin, int number) throws Exception {
+    List<RegionInfo> regions = admin.getRegions(NAME);
+    RegionInfo region = regions.get(number % regions.size());
+    if (number == MOVES / 2) {
+      UTIL.getAdmin().splitRegionAsync(region.getRegionName(), row(ROWS / 2)).get(1,
+        TimeUnit.MINUTES);
+      return;
+    }
+    HRegionServer at = UTIL.getRSForFirstRegionInTable(NAME);
+    HRegionServer to = UTIL.getHBaseCluster().getRegionServer(number % 2);
+    if (at != to) {
+      admin.move(region.getEncodedNameAsBytes(), to.getServerName());
+    } else {
+      admin.flush(NAME);
+      admin.majorCompact(NAME);
+    }
+  }
+
+  @Test
+  public void testRowsOfMovingRegions() throws Exception {
+    TableDescriptorBuilder builder = TableDescriptorBuilder.newBuilder(NAME)
+      .setValue(RowCacheSettings.TABLE_ATTRIBUTE, "true");
+    for (byte[] family : FAMILIES) {
+      builder.setColumnFamily(ColumnFamilyDescriptorBuilder.of(family));
+    }
+    Admin admin = UTIL.getAdmin();
+    admin.createTable(builder.build());
+    ExecutorService clients = Executors.newCachedThreadPool();
+    List<Future<?>> tasks = new ArrayList<>();
+    try (Table table = UTIL.getConnection().getTable(NAME)) {
+      for (int row = 0; row < ROWS; row++) {
+        table.put(put(row, 1));
+        acknowledged.set(row, 1);
+      }
+      for (int i = 0; i < READERS; i++) {
+        Random random = new Random(i);
+        tasks.add(clients.submit(() -> {
+          read(table, random);
+          return null;
+        }));
+      }
+      for (int i = 0; i < WRITERS; i++) {
+        int writer = i;
+        tasks.add(clients.submit(() -> {
+          write(table, writer);
+          return null;
+        }));
+      }
+      for (int i = 0; i < MOVES; i++) {
+        move(admin, i);
+        Thread.sleep(500);
+      }
+      done = true;
+      for (Future<?> task : tasks) {
+        task.get(2, TimeUnit.MINUTES);
+      }
+    } finally {
+      done = true;
+      clients.shutdownNow();
+      assertTrue(clients.awaitTermination(1, TimeUnit.MINUTES));
+    }
+    long hits = TestRowCacheEqualsScanner.count("HitCount");
+    assertTrue("hits: " + hits, hits > 1000);
+    for (HRegion region : UTIL.getHBaseCluster().getRegions(NAME)) {
+      UTIL.waitFor(10_000, () -> region.scannerReadPoints.isEmpty());
+    }
+  }
+}
