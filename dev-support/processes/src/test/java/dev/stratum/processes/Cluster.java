@@ -199,7 +199,8 @@ final class Cluster implements Closeable {
       .setColumnFamily(ColumnFamilyDescriptorBuilder.newBuilder(CheckedLoad.FAMILY)
         .setBlocksize(4096).setPrefetchBlocksOnOpen(isPrefetched)
         .setCacheDataOnWrite(isPrefetched).build())
-      .build(), CheckedLoad.SPLITS);
+      // Has an effect where there is a row cache.
+      .setValue("ROW_CACHE_ENABLED", "true").build(), CheckedLoad.SPLITS);
     say("%d servers on %s", servers.size(), jars.version());
   }
 
