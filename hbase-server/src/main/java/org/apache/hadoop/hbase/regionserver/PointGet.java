@@ -133,8 +133,16 @@ final class PointGet implements Closeable, IntConsumer {
         return NOTHING;
       }
       PointGet get = readHere(region, query, CURRENT, call, results);
-      rows.put(query, get.readPoint, results);
-      return get;
+      boolean done = false;
+      try {
+        rows.put(query, get.readPoint, results);
+        done = true;
+        return get;
+      } finally {
+        if (!done) {
+          get.close();
+        }
+      }
     } finally {
       region.closeRegionOperation(Operation.SCAN);
     }
