@@ -38,7 +38,7 @@ public final class DroppedMarkers {
   }
 
   /** Returns whether this thread has dropped a marker since the last call. */
-  static boolean take() {
+  static boolean getAndClear() {
     boolean dropped = DROPPED.get() != null;
     if (dropped) {
       DROPPED.remove();

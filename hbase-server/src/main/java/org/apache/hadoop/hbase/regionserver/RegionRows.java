@@ -181,7 +181,7 @@ final class RegionRows {
   /** Notes that this thread has compacted files, under the write lock of their store. */
   void filesCompacted() {
     // Without a marker, a write of an earlier time that it hid is visible.
-    if (DroppedMarkers.take()) {
+    if (DroppedMarkers.getAndClear()) {
       filesChanged();
     }
   }
