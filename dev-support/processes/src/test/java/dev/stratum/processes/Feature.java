@@ -48,7 +48,7 @@ enum Feature {
   CLIENT_FLUSHES("hbase.client.netty.flush.consolidation.enabled", "true"),
   MULTIGET(new Setting(), Setting.MULTIGET,
     Setting.MULTIGET.and("hbase.regionserver.parallel.get.max.tasks.per.request", "2")),
-  POINT_GET(new Setting(), Setting.POINT_GET, Setting.CONNECTION_THREAD,
+  POINT_GET(new Setting(), Setting.CONNECTION_THREAD,
     Setting.CONNECTION_THREAD.and("hbase.regionserver.row.cache.size.mb", "2")),
   WAL_INTERVAL("hbase.wal.async.sync.interval.ms", "100"),
   WAL_BYTES("hbase.wal.async.sync.bytes", "65536"),
@@ -70,10 +70,9 @@ enum Feature {
     private static final Setting MULTIGET =
       new Setting().and("hbase.regionserver.parallel.get.enabled", "true")
         .and("hbase.regionserver.parallel.get.min.batch", "3");
-    private static final Setting POINT_GET =
-      new Setting().and("hbase.regionserver.point.get.enabled", "true");
     private static final Setting CONNECTION_THREAD =
-      POINT_GET.and("hbase.regionserver.point.get.on.connection.thread.max", "3");
+      new Setting().and("hbase.regionserver.point.get.enabled", "true")
+        .and("hbase.regionserver.point.get.on.connection.thread.max", "3");
     private static final Setting COUNTERS =
       new Setting().and("hbase.regionserver.increment.coalesce.enabled", "true");
 
@@ -166,7 +165,7 @@ enum Feature {
     for (Feature one : new Feature[] { SERVER_FLUSHES, CLIENT_FLUSHES, COUNTERS }) {
       threads = threads.with(threads.name, one, 1);
     }
-    threads = threads.with(threads.name, POINT_GET, 2);
+    threads = threads.with(threads.name, POINT_GET, 1);
     return List.of(all, others, threads);
   }
 
