@@ -142,8 +142,8 @@ public class TestWorkloadCases {
 
   @Test
   public void testAnExpressionThatNoNameHasIsRefused() {
-    SuiteException thrown = assertThrows(SuiteException.class, () -> chosen("nothing", false));
-    assertTrue(thrown.getMessage(), thrown.getMessage().startsWith("workloads=nothing"));
+    SuiteException thrown = assertThrows(SuiteException.class, () -> chosen("no-such-case", false));
+    assertTrue(thrown.getMessage(), thrown.getMessage().startsWith("workloads=no-such-case"));
     thrown = assertThrows(SuiteException.class, () -> chosen("sw[", false));
     assertTrue(thrown.getMessage(), thrown.getMessage().startsWith("workloads=sw[ is no"));
   }
