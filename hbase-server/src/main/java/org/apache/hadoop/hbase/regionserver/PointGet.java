@@ -126,7 +126,7 @@ final class PointGet implements Closeable, IntConsumer {
     region.startRegionOperation(Operation.SCAN);
     try {
       boolean hit = rows.get(query, true, results);
-      rows.countLookup(query, hit);
+      rows.countLookup(hit);
       if (hit) {
         checkCaller(region, call);
         countRead(region);

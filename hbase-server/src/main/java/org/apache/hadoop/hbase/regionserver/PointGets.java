@@ -118,7 +118,11 @@ final class PointGets {
       if (reason == null) {
         Closeable held = PreparedRow.take(region, results);
         if (held == null) {
-          held = readTraced(get, rowsFor(get), results);
+          RegionRows cached = rowsFor(get);
+          if (cached == null && region.cachedRows.isEnabled()) {
+            region.cachedRows.countBypassed();
+          }
+          held = readTraced(get, cached, results);
         }
         metrics.countPointGet();
         return held;
@@ -155,7 +159,7 @@ final class PointGets {
     List<Cell> cells = new ArrayList<>();
     return PointGet.tryCached(region, get, cached, cells)
       ? new PreparedRow(region, cells, PointGet.NOTHING, () -> {
-        cached.countLookup(get, true);
+        cached.countLookup(true);
         PointGet.countRead(region);
       })
       : null;

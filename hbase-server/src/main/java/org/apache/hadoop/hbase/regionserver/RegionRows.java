@@ -99,14 +99,15 @@ final class RegionRows {
 
   /** Returns whether the cells of a get, which needs no scanner, are cached. */
   boolean serves(Get get) {
-    boolean serves = get.getMaxVersions() == 1 && get.getTimeRange().isAllTime()
+    return get.getMaxVersions() == 1 && get.getTimeRange().isAllTime()
       && get.getColumnFamilyTimeRange().isEmpty() && get.getCacheBlocks()
       && get.getIsolationLevel() == IsolationLevel.READ_COMMITTED && !get.isCheckExistenceOnly()
       && !get.isQueryMetricsEnabled();
-    if (!serves) {
-      cache.metrics().countBypassed();
-    }
-    return serves;
+  }
+
+  /** Counts a get of which {@link #serves} is false. */
+  void countBypassed() {
+    cache.metrics().countBypassed();
   }
 
   /**
@@ -117,8 +118,8 @@ final class RegionRows {
     return cache.get(rows, get, EnvironmentEdgeManager.currentTime(), waits, results);
   }
 
-  void countLookup(Get get, boolean hit) {
-    cache.countLookup(rows, get, hit);
+  void countLookup(boolean hit) {
+    cache.countLookup(hit);
   }
 
   /** Caches the cells that a get has returned at a read point. */

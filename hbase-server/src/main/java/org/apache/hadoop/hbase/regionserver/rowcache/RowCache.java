@@ -112,10 +112,6 @@ public final class RowCache {
     regions.remove(region.number());
   }
 
-  boolean hasRegions() {
-    return !regions.isEmpty();
-  }
-
   private RowStripe stripe(RowKey key) {
     return stripes[key.hash() >>> 16 & stripes.length - 1];
   }
@@ -136,17 +132,14 @@ public final class RowCache {
     if (cells == null) {
       return false;
     }
+    sketch.increment(FrequencySketch.hash(key.hash()));
     read(cells, results);
     return true;
   }
 
   /** Counts a lookup, which the caller is to do once for each get. */
-  public void countLookup(CachedRegion region, Get get, boolean hit) {
+  public void countLookup(boolean hit) {
     metrics.countLookup(hit);
-    RowKey key = scratches.get().key;
-    if (hit && key.set(get, region.number())) {
-      sketch.increment(FrequencySketch.hash(key.hash()));
-    }
   }
 
   /**

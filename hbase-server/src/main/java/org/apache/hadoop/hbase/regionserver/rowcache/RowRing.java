@@ -50,17 +50,9 @@ final class RowRing {
     this.tail = start;
   }
 
-  boolean isEmpty() {
-    return used == 0;
-  }
-
   /** Bytes from the first to the last, fillers included. */
   int capacity() {
     return end - start;
-  }
-
-  int used() {
-    return used;
   }
 
   void clear() {

@@ -164,10 +164,10 @@ public class TestRowCache {
       boolean hot = i % 2 == 0;
       Get get = get(hot ? random.nextInt(400) : 1000 + i);
       if (read(cache, region, get) != null) {
-        cache.countLookup(region, get, true);
+        cache.countLookup(true);
         hits += hot ? 1 : 0;
       } else {
-        cache.countLookup(region, get, false);
+        cache.countLookup(false);
         cache.put(region, get, 1, Long.MAX_VALUE, NOW, cells);
       }
     }
