@@ -360,6 +360,11 @@ final class PointGet implements Closeable, IntConsumer {
     blockBytes += blockSize;
   }
 
+  /** Returns the bytes of the blocks that were read. */
+  long blockBytes() {
+    return blockBytes;
+  }
+
   private void holdSegments(AbstractMemStore memstore, RowQuery query) throws IOException {
     int first = sources.size();
     for (int attempt = 1;; attempt++) {

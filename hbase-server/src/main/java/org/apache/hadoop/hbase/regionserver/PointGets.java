@@ -133,6 +133,30 @@ final class PointGets {
   }
 
   /**
+   * As {@link #read}, for a write that depends on the row. Cached rows are neither looked up nor
+   * filled, since the caller holds the lock of the row.
+   */
+  Closeable readForWrite(Get get, List<Cell> results) throws IOException {
+    if (metrics != null) {
+      ScanReason reason = reason(get, HConstants.NO_NONCE);
+      if (reason == null) {
+        Closeable held = readTraced(get, null, results);
+        metrics.countPointGet();
+        return held;
+      }
+      metrics.countScan(reason);
+    }
+    return next(region.getScanner(new Scan(get)), results);
+  }
+
+  /** Returns the bytes of the blocks that were read for what {@link #readForWrite} returned. */
+  static long blockBytes(Closeable held) {
+    return held instanceof PointGet
+      ? ((PointGet) held).blockBytes()
+      : ((RegionScannerImpl) held).getContext().getBlockSizeProgress();
+  }
+
+  /**
    * Reads the row of a get whose call is not yet run, without waiting.
    * @return null if that is not possible, or has rarely been of late
    */
@@ -218,15 +242,18 @@ final class PointGets {
     return rows.isEnabled() && !rewritesCells && rows.serves(get) ? rows : null;
   }
 
-  private RegionScanner scan(Get get, List<Cell> results, long nonceGroup, long nonce)
+  private Closeable scan(Get get, List<Cell> results, long nonceGroup, long nonce)
     throws IOException {
     Scan scan = new Scan(get);
     if (scan.getLoadColumnFamiliesOnDemandValue() == null) {
       scan.setLoadColumnFamiliesOnDemand(region.isLoadingCfsOnDemandDefault());
     }
-    RegionScanner scanner = nonce == HConstants.NO_NONCE
+    return next(nonce == HConstants.NO_NONCE
       ? region.getScanner(scan)
-      : region.getScanner(scan, null, nonceGroup, nonce);
+      : region.getScanner(scan, null, nonceGroup, nonce), results);
+  }
+
+  private static Closeable next(RegionScanner scanner, List<Cell> results) throws IOException {
     boolean done = false;
     try {
       scanner.next(results);

@@ -119,7 +119,7 @@ public class TestPointGets {
     util.cleanupTestDir();
   }
 
-  private static long count(String metric) {
+  static long count(String metric) {
     return MetricRegistries.global().getMetricRegistries().stream()
       .filter(registry -> registry.getMetricRegistryInfo().getMetricsName().equals("PointGet"))
       .mapToLong(registry -> ((Counter) registry.get(metric).get()).getCount()).sum();
