@@ -39,8 +39,8 @@ import org.slf4j.LoggerFactory;
  * <p>
  * Invariants: the index entries of a file are freed only after each device has logged its
  * tombstone, or has failed to do so for ten seconds; no segment is reclaimed between the opening of
- * a region and the scan that finds its dead files, nor within a second while those are being freed.
- * Thread-safe.
+ * a region and the scan that finds its dead files, nor while those are being freed, for eleven
+ * seconds at most. Thread-safe.
  */
 @InterfaceAudience.Private
 final class FileSweeper {
@@ -52,7 +52,7 @@ final class FileSweeper {
   private static final long RECOVERY_INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(1);
   private static final long ORPHANS_INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(10);
   /** Maximum time that a reclaim waits until files dropped by a scan are freed. */
-  private static final long MAX_FREEING_NANOS = TimeUnit.SECONDS.toNanos(1);
+  private static final long MAX_FREEING_NANOS = MAX_LOG_WAIT_NANOS + TimeUnit.SECONDS.toNanos(1);
   private static final long MAX_STOP_MS = TimeUnit.SECONDS.toMillis(10);
 
   private final String name;
@@ -68,7 +68,9 @@ final class FileSweeper {
   private volatile boolean stopped;
   private Thread thread;
   private Set<String> regionsAtLastLook = Collections.emptySet();
+  /** Whether a scan has dropped files, and the last such scan. */
   private boolean orphansDropped;
+  private long lastDropNanos;
   private long lastLookNanos = System.nanoTime();
 
   /** A dropped file. */
@@ -185,8 +187,11 @@ final class FileSweeper {
       LOG.warn("{} tier: scan for files that no region reads failed", name, e);
     }
     regionsAtLastLook = regions;
-    orphansDropped = count > 0;
     lastLookNanos = System.nanoTime();
+    if (count > 0) {
+      orphansDropped = true;
+      lastDropNanos = lastLookNanos;
+    }
     return count;
   }
 
@@ -199,7 +204,7 @@ final class FileSweeper {
       dropOrphans(System.nanoTime());
     }
     return orphansDropped && unfreed.get() > 0
-      && System.nanoTime() - lastLookNanos < MAX_FREEING_NANOS;
+      && System.nanoTime() - lastDropNanos < MAX_FREEING_NANOS;
   }
 
   private synchronized void lookForOrphans() {

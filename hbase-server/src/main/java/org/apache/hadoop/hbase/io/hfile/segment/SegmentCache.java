@@ -135,7 +135,7 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
     this(tierName, ioEngine, settings, conf, null, opener);
   }
 
-  private SegmentCache(String tierName, String ioEngine, SegmentCacheSettings settings,
+  SegmentCache(String tierName, String ioEngine, SegmentCacheSettings settings,
     Configuration conf, OnlineFiles online, SegmentDevice.Opener opener)
     throws IOException {
     name = tierName;

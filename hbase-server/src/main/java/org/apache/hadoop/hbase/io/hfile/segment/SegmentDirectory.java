@@ -92,7 +92,7 @@ interface SegmentDirectory {
   /**
    * Returns whether blocks of files that no region reads are about to be removed, so that a segment
    * is free soon without an eviction of live blocks. Called before a segment is reclaimed. True for
-   * at most a second in a row, so that a reclaim may wait for it.
+   * at most eleven seconds in a row, so that a reclaim may wait for it.
    */
   boolean isFreeingOrphans();
 

@@ -65,6 +65,8 @@ final class SegmentServerProcess {
     /** Lookups of reads in the segment tier that found their block, and that did not. */
     final long hits;
     final long misses;
+    /** Of these, lookups that did not wait for a slow device. */
+    final long bypassed;
 
     private Sample(String[] words) {
       recovering = Boolean.parseBoolean(words[1]);
@@ -79,7 +81,8 @@ final class SegmentServerProcess {
       largestCachedPercent = Long.parseLong(words[10]);
       hits = Long.parseLong(words[11]);
       misses = Long.parseLong(words[12]);
-      nanos = Long.parseLong(words[13]);
+      bypassed = Long.parseLong(words[13]);
+      nanos = Long.parseLong(words[14]);
     }
 
     private static Set<String> set(String word) {
@@ -134,7 +137,7 @@ final class SegmentServerProcess {
         storeFiles(server, cache.getFullyCachedFiles().get()::containsKey),
         storeFiles(server, file -> true),
         largestCachedPercent(server, cache), cache.getStats().getHitCount(),
-        cache.getStats().getMissCount(), nanos);
+        cache.getStats().getMissCount(), cache.metrics().bypassedReads.sum(), nanos);
       Thread.sleep(10);
     }
     Runtime.getRuntime().halt(1);

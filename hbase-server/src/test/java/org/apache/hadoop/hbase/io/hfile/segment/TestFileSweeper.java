@@ -77,13 +77,17 @@ public class TestFileSweeper {
   private SegmentCache cache;
 
   private void open(OnlineFiles onlineFiles) throws IOException {
+    open(onlineFiles, FileSegmentDevice.OPENER);
+  }
+
+  private void open(OnlineFiles onlineFiles, SegmentDevice.Opener opener) throws IOException {
     Configuration conf = HBaseConfiguration.create();
     conf.set("hbase.bucketcache.queue.addition.waittime", "60000");
     conf.setInt(SegmentCacheSettings.SEGMENT_MB_KEY, 1);
     String engine = SegmentCacheSettings.ENGINE + new File(folder.getRoot(), "l2");
     SegmentCacheSettings settings = SegmentCacheSettings.of(engine, "hbase.bucketcache.l2.size",
       33 << 20, new File(folder.getRoot(), "snapshot").getPath(), conf);
-    cache = new SegmentCache("L2", engine, settings, conf, onlineFiles);
+    cache = new SegmentCache("L2", engine, settings, conf, onlineFiles, opener);
   }
 
   @After
@@ -141,7 +145,7 @@ public class TestFileSweeper {
     assertEquals(1, cache.metrics().orphanFiles.sum());
   }
 
-  /** What a reclaim waits for ends when the dropped files are freed, and after a second. */
+  /** What a reclaim waits for ends when the dropped files are freed. */
   @Test
   public void testReclaimWaitsOnlyForOrphansOfRegionsThatWereOpenedOrClosed() throws Exception {
     open(null);
@@ -159,6 +163,27 @@ public class TestFileSweeper {
     boolean waits = cache.sweeper().isFreeingOrphans();
     assertEquals(0, count(DEAD));
     assertTrue(waits || cache.files().getDroppedBlockCount() == 0);
+    await(() -> !cache.sweeper().isFreeingOrphans());
+    assertEquals(0, cache.files().getDroppedBlockCount());
+  }
+
+  /** More regions are opened while a device logs what was dropped. */
+  @Test
+  public void testReclaimWaitsForOrphansOfAnEarlierLook() throws Exception {
+    SimulatedDevices devices = new SimulatedDevices();
+    open(null, devices);
+    insert(DEAD);
+    await(() -> cache.pending() == 0);
+    cache.shutdown();
+    Map<String, HRegion> online = new ConcurrentHashMap<>();
+    open(new OnlineRegionFiles(online), devices);
+    SimulatedDevices.Medium medium = devices.medium(new File(folder.getRoot(), "l2").getPath());
+    medium.blockWrites(true);
+    online.put(REGION.getEncodedName(), TestOrphanFiles.region(REGION, false, LIVE));
+    assertTrue("not yet logged", cache.sweeper().isFreeingOrphans());
+    online.put(OTHER_REGION.getEncodedName(), TestOrphanFiles.region(OTHER_REGION, false));
+    assertTrue("another look has found none", cache.sweeper().isFreeingOrphans());
+    medium.blockWrites(false);
     await(() -> !cache.sweeper().isFreeingOrphans());
     assertEquals(0, cache.files().getDroppedBlockCount());
   }
