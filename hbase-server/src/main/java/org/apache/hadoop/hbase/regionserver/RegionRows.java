@@ -66,7 +66,7 @@ final class RegionRows {
   private static boolean isCached(HRegion region, RowCacheSettings settings) {
     TableDescriptor table = region.getTableDescriptor();
     // Files of a region that is read-only may be refreshed.
-    return settings.bytes() > 0 && RowCacheSettings.isEnabled(table)
+    return settings.bytes() > 0 && settings.isEnabled(table)
       && region.getRegionInfo().getReplicaId() == 0 && !table.isReadOnly();
   }
 

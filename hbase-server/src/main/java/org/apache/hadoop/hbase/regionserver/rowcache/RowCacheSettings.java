@@ -35,6 +35,12 @@ public final class RowCacheSettings {
   /** Value of a table's descriptor: <code>true</code> if its rows are cached. */
   public static final String TABLE_ATTRIBUTE = "ROW_CACHE_ENABLED";
 
+  /**
+   * Whether rows are cached of tables too whose descriptors have no {@link #TABLE_ATTRIBUTE}, but
+   * for HBase's own; false by default.
+   */
+  public static final String ALL_TABLES_KEY = "hbase.regionserver.row.cache.all.tables";
+
   private static final String POINT_GET_KEY = "hbase.regionserver.point.get.enabled";
 
   private static final int MAX_MB = 1 << 20;
@@ -43,10 +49,12 @@ public final class RowCacheSettings {
 
   private final long bytes;
   private final int maxRow;
+  private final boolean allTables;
 
-  private RowCacheSettings(long bytes, int maxRow) {
+  private RowCacheSettings(long bytes, int maxRow, boolean allTables) {
     this.bytes = bytes;
     this.maxRow = maxRow;
+    this.allTables = allTables;
   }
 
   /** @throws IllegalArgumentException naming the key, its value and the remedy */
@@ -58,12 +66,15 @@ public final class RowCacheSettings {
         "Set that to true, as the row cache is asked by point gets only, or remove this key");
     }
     return new RowCacheSettings((long) mb << 20,
-      reader.intIn(MAX_ROW_KEY, DEFAULT_MAX_ROW, 1, MAX_ROW));
+      reader.intIn(MAX_ROW_KEY, DEFAULT_MAX_ROW, 1, MAX_ROW), reader.flag(ALL_TABLES_KEY, false));
   }
 
   /** Returns whether a table's rows are to be cached. */
-  public static boolean isEnabled(TableDescriptor table) {
-    return Boolean.parseBoolean(table.getValue(TABLE_ATTRIBUTE));
+  public boolean isEnabled(TableDescriptor table) {
+    String value = table.getValue(TABLE_ATTRIBUTE);
+    return value == null
+      ? allTables && !table.getTableName().isSystemTable()
+      : Boolean.parseBoolean(value);
   }
 
   /** Returns the memory in bytes; 0 if there is no row cache. */

@@ -37,9 +37,12 @@ import org.apache.hadoop.hbase.ArrayBackedTag;
 import org.apache.hadoop.hbase.Cell;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.KeyValue;
+import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.Tag;
 import org.apache.hadoop.hbase.TagType;
 import org.apache.hadoop.hbase.client.Get;
+import org.apache.hadoop.hbase.client.TableDescriptor;
+import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
 import org.apache.hadoop.hbase.regionserver.PointGetTexts;
 import org.apache.hadoop.hbase.testclassification.MediumTests;
 import org.apache.hadoop.hbase.testclassification.RegionServerTests;
@@ -241,6 +244,19 @@ public class TestRowCache {
     conf.setInt(RowCacheSettings.MAX_ROW_KEY, 65537);
     e = assertThrows(IllegalArgumentException.class, () -> RowCacheSettings.of(conf));
     assertTrue(e.getMessage(), e.getMessage().contains(RowCacheSettings.MAX_ROW_KEY));
+    conf.setInt(RowCacheSettings.MAX_ROW_KEY, 100);
+    TableDescriptor table = TableDescriptorBuilder.newBuilder(TableName.valueOf("t")).build();
+    TableDescriptor none = TableDescriptorBuilder.newBuilder(table)
+      .setValue(RowCacheSettings.TABLE_ATTRIBUTE, "false").build();
+    TableDescriptor one = TableDescriptorBuilder.newBuilder(TableName.META_TABLE_NAME)
+      .setValue(RowCacheSettings.TABLE_ATTRIBUTE, "true").build();
+    assertFalse(RowCacheSettings.of(conf).isEnabled(table));
+    assertTrue(RowCacheSettings.of(conf).isEnabled(one));
+    conf.setBoolean(RowCacheSettings.ALL_TABLES_KEY, true);
+    assertTrue(RowCacheSettings.of(conf).isEnabled(table));
+    assertFalse(RowCacheSettings.of(conf).isEnabled(none));
+    assertFalse(RowCacheSettings.of(conf).isEnabled(
+      TableDescriptorBuilder.newBuilder(TableName.META_TABLE_NAME).build()));
   }
 
   @Test
