@@ -39,7 +39,6 @@ import org.apache.hadoop.hbase.client.Connection;
 import org.apache.hadoop.hbase.client.Delete;
 import org.apache.hadoop.hbase.client.Durability;
 import org.apache.hadoop.hbase.client.Get;
-import org.apache.hadoop.hbase.client.Increment;
 import org.apache.hadoop.hbase.client.Put;
 import org.apache.hadoop.hbase.client.Result;
 import org.apache.hadoop.hbase.client.ResultScanner;
@@ -50,8 +49,8 @@ import org.apache.hadoop.hbase.util.Bytes;
 
 /**
  * One thread's mixed load on rows that are its own, so that it knows what each read has to give:
- * puts one by one and in batches, deletes, checkAndMutate, gets, multigets, scans, and writes with
- * ASYNC_WAL to rows that are written once; and increments of counters that all threads share. What
+ * puts one by one and in batches, deletes, checkAndMutate, bulk loads, gets, multigets, scans, rows
+ * that expire, and writes with ASYNC_WAL to rows that are written once; and increments of counters that all threads share. What
  * a write was, if it failed, is not known, and both outcomes are taken from then on. Versions are
  * given by the client, so that a late request cannot hide a newer one.
  * {@link LoadPhases} says when it sends what, {@link CheckedRows} what its rows are.
@@ -71,6 +70,8 @@ final class CheckedLoad {
   private static final int SCAN = 15;
   private static final int FILL_BATCH = 200;
   private static final int MOST_TOLD = 10;
+  /** One of so many operations of the last choice is a bulk load, which takes long. */
+  private static final int BULK_LOADS_OF_CHOICE = 4;
   /** A get, a multiget, a put, an increment and a put with ASYNC_WAL, see {@link #perform}. */
   private static final int[] STORMS = { 0, 25, 41, 80, 92 };
   /** Prime to the number of letters, so that each is used. */
@@ -81,9 +82,9 @@ final class CheckedLoad {
   private final Operations.Client watched;
   private final SplittableRandom random;
   private final CheckedRows own;
+  private final ExpiringRow expiring;
   private final List<long[]> asyncWrites = new ArrayList<>();
-  private final long[] incremented = new long[COUNTERS];
-  private final long[] lastSeen = new long[COUNTERS];
+  private final CheckedCounters counters;
   private final Queue<String> wrong = new ConcurrentLinkedQueue<>();
   private final Queue<String> failures = new ConcurrentLinkedQueue<>();
   private long version;
@@ -104,6 +105,8 @@ final class CheckedLoad {
     this.lightTick = Math.floorMod(name.hashCode(), LoadPhases.LIGHT_TICKS);
     this.random = new SplittableRandom(seed);
     this.own = new CheckedRows(name, rows);
+    this.counters = new CheckedCounters(watched);
+    this.expiring = new ExpiringRow(name, watched);
   }
 
   long operations() {
@@ -126,7 +129,7 @@ final class CheckedLoad {
 
   /** The sum of what each counter was incremented by, as acknowledged. */
   long[] incremented() {
-    return incremented;
+    return counters.incremented();
   }
 
   void pause() {
@@ -192,8 +195,12 @@ final class CheckedLoad {
       checkAndPut(table);
     } else if (choice < 92) {
       increment(table);
-    } else {
+    } else if (choice < 96) {
       writeAsync(table);
+    } else if (choice < 99 || random.nextInt(BULK_LOADS_OF_CHOICE) > 0) {
+      useExpiring(table);
+    } else {
+      bulkLoad();
     }
   }
 
@@ -221,10 +228,6 @@ final class CheckedLoad {
 
   private byte[] asyncKey(int number) {
     return Bytes.toBytes(String.format("%x-%s-async-%07d", number % LETTERS, name, number));
-  }
-
-  private static byte[] counterKey(int counter) {
-    return Bytes.toBytes(String.format("%x-counter", counter * 5));
   }
 
   private void write(List<Integer> rows, Table table) {
@@ -314,19 +317,8 @@ final class CheckedLoad {
     int counter = LoadPhases.isStorm()
       ? (int) (LoadPhases.cycle(LoadPhases.tick()) % COUNTERS)
       : random.nextInt(COUNTERS);
-    long delta = 1 + random.nextInt(3);
-    Increment increment =
-      new Increment(counterKey(counter)).addColumn(FAMILY, VERSION, delta);
     try {
-      Result result = send(increment, () -> table.increment(increment));
-      incremented[counter] += delta;
-      // An increment that is sent again, and that a killed server's WAL has, is answered with no
-      // cell, by stock too: it is read as of a time before all writes.
-      long seen = versionOf(result.isEmpty() ? get(counterKey(counter), table) : result);
-      if (seen < lastSeen[counter] + delta) {
-        tell(wrong, "a counter went from " + lastSeen[counter] + " to " + seen);
-      }
-      lastSeen[counter] = seen;
+      tellIfWrong(counters.increment(counter, 1 + random.nextInt(3), table));
     } catch (IOException e) {
       tell(failures, "increment: " + e);
     }
@@ -341,6 +333,27 @@ final class CheckedLoad {
       asyncWrites.add(new long[] { sent, System.nanoTime() });
     } catch (IOException e) {
       tell(failures, "put with ASYNC_WAL: " + e);
+    }
+  }
+
+  private void useExpiring(Table table) {
+    try {
+      tellIfWrong(expiring.use(table));
+    } catch (IOException e) {
+      tell(failures, "row with a TTL: " + e);
+    }
+  }
+
+  /** Not watched, as it is many requests. */
+  private void bulkLoad() {
+    long written = ++version;
+    List<Integer> rows = own.neighbours(randomRow(), BATCH);
+    try {
+      RowFiles.load(connection.getConfiguration(), own, rows, written);
+      rows.forEach(row -> own.acknowledge(row, written));
+    } catch (IOException e) {
+      rows.forEach(row -> own.mayBe(row, written));
+      tell(failures, "bulk load: " + e);
     }
   }
 
@@ -426,6 +439,12 @@ final class CheckedLoad {
     }
   }
 
+  private void tellIfWrong(String sentence) {
+    if (sentence != null) {
+      tell(wrong, sentence);
+    }
+  }
+
   private static void tell(Queue<String> list, String sentence) {
     if (list.size() < MOST_TOLD) {
       list.add(sentence);
@@ -476,12 +495,8 @@ final class CheckedLoad {
 
   /** Reads the counters. */
   long[] counters() throws IOException {
-    long[] values = new long[COUNTERS];
     try (Table table = connection.getTable(TABLE)) {
-      for (int i = 0; i < COUNTERS; i++) {
-        values[i] = versionOf(get(counterKey(i), table));
-      }
+      return counters.read(table);
     }
-    return values;
   }
 }

@@ -17,8 +17,10 @@
  */
 package dev.stratum.processes;
 
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.SplittableRandom;
@@ -68,6 +70,15 @@ final class CheckedRows {
   Put put(int row, long ofVersion) {
     return new Put(key(row), ofVersion).addColumn(CheckedLoad.FAMILY, VALUE, value(row, ofVersion))
       .addColumn(CheckedLoad.FAMILY, VERSION, Bytes.toBytes(ofVersion));
+  }
+
+  /** Returns up to so many rows that follow each other, from one on. */
+  List<Integer> neighbours(int first, int most) {
+    List<Integer> rows = new ArrayList<>();
+    for (int row = first; row < count() && rows.size() < most; row += LETTERS) {
+      rows.add(row);
+    }
+    return rows;
   }
 
   void acknowledge(int row, long written) {

@@ -58,6 +58,7 @@ public class TestChaos {
   /** More than a server has handlers. */
   private static final int THREADS = 64;
   private static final int ROWS = 250;
+  private static final int LEAST_REGIONS = 4;
   private static final int MOST_REGIONS = 12;
   private static final int OPERATIONS = 2;
   /** Pools that had not grown to their size, and connections that were not needed before. */
@@ -153,6 +154,7 @@ public class TestChaos {
     things.put("cache directory removed", this::remove);
     things.put("region moves", () -> explained("region moves", this::move));
     things.put("split", () -> explained("a split", this::split));
+    things.put("merge", () -> explained("a merge", this::merge));
     things.put("flush", cluster::flush);
     things.put("compaction", () -> cluster.admin().compact(CheckedLoad.TABLE));
     things.put("major compaction", () -> cluster.admin().majorCompact(CheckedLoad.TABLE));
@@ -249,6 +251,21 @@ public class TestChaos {
       } catch (ExecutionException e) {
         // As of a region without enough data, or one that is just being moved.
         cluster.say("not split: %s", e.getCause().getMessage());
+      }
+    }
+  }
+
+  private void merge() throws Exception {
+    List<RegionInfo> regions = cluster.admin().getRegions(CheckedLoad.TABLE);
+    regions.sort(RegionInfo.COMPARATOR);
+    int first = random.nextInt(regions.size() - 1);
+    if (regions.size() > LEAST_REGIONS) {
+      try {
+        cluster.admin().mergeRegionsAsync(new byte[][] { regions.get(first).getRegionName(),
+          regions.get(first + 1).getRegionName() }, false).get(5, TimeUnit.MINUTES);
+      } catch (ExecutionException e) {
+        // As of a region that has references to a parent's files.
+        cluster.say("not merged: %s", e.getCause().getMessage());
       }
     }
   }

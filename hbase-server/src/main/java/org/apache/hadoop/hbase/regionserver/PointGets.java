@@ -273,8 +273,9 @@ final class PointGets {
     }
     if (
       nonce != HConstants.NO_NONCE || get.getMaxResultsPerColumnFamily() >= 0
-        || get.getRowOffsetPerColumnFamily() > 0 || isRaw(get)
+        || get.getRowOffsetPerColumnFamily() > 0 || isRaw(get) || !get.hasFamilies()
     ) {
+      // Without families it is not from a client: a scanner is the one to add them.
       return ScanReason.OPTION;
     }
     // As the row is read, by the map's one set of entries, without a set of keys beside it.

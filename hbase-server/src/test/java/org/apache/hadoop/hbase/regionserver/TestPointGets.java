@@ -19,6 +19,7 @@ package org.apache.hadoop.hbase.regionserver;
 
 import static org.junit.Assert.assertArrayEquals;
 import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 import static org.mockito.Mockito.mock;
@@ -154,6 +155,12 @@ public class TestPointGets {
     Get skipping = new Get(ROW).addFamily(FAMILY).setRowOffsetPerColumnFamily(1);
     assertTrue(region.get(skipping).isEmpty());
     assertEquals("skips the only cell", before + 1, count("OptionScanCount"));
+  }
+
+  /** Of all families, as {@link HRegion#get(Get)} has it after it has prepared the get. */
+  @Test
+  public void testGetWithoutFamiliesOfAnInternalCaller() throws IOException {
+    assertFalse(region.get(new Get(ROW), false).isEmpty());
   }
 
   @Test
