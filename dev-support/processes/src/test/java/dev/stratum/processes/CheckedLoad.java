@@ -50,9 +50,9 @@ import org.apache.hadoop.hbase.util.Bytes;
 /**
  * One thread's mixed load on rows that are its own, so that it knows what each read has to give:
  * puts one by one and in batches, deletes, checkAndMutate, bulk loads, gets, multigets, scans, rows
- * that expire, and writes with ASYNC_WAL to rows that are written once; and increments of counters that all threads share. What
- * a write was, if it failed, is not known, and both outcomes are taken from then on. Versions are
- * given by the client, so that a late request cannot hide a newer one.
+ * that expire, and writes with ASYNC_WAL to rows that are written once; and increments of counters
+ * that all threads share. What a write was, if it failed, is not known, and both outcomes are taken
+ * from then on. Versions are given by the client, so that a late request cannot hide a newer one.
  * {@link LoadPhases} says when it sends what, {@link CheckedRows} what its rows are.
  * <p>
  * {@link #run} by one thread at a time; {@link #pause}, {@link #operations}, {@link #wrong} and
@@ -93,7 +93,6 @@ final class CheckedLoad {
   /** When this thread's operations in light traffic are, so that not all are at once. */
   private final int lightTick;
 
-  /** A request that a thread waits for. */
   private interface Request<T, E extends Exception> {
     T send() throws IOException, E;
   }

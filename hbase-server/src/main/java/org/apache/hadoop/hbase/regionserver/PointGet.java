@@ -33,6 +33,7 @@ import java.util.function.IntConsumer;
 import org.apache.hadoop.hbase.Cell;
 import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.KeepDeletedCells;
+import org.apache.hadoop.hbase.PrivateCellUtil;
 import org.apache.hadoop.hbase.client.Get;
 import org.apache.hadoop.hbase.io.TimeRange;
 import org.apache.hadoop.hbase.io.hfile.MemoryReads;
@@ -129,7 +130,7 @@ final class PointGet implements Closeable, IntConsumer {
       rows.countLookup(hit);
       if (hit) {
         checkCaller(region, call);
-        countRead(region);
+        countCached(region, call, results);
         return NOTHING;
       }
       PointGet get = readHere(region, query, CURRENT, call, results);
@@ -279,8 +280,26 @@ final class PointGet implements Closeable, IntConsumer {
     countRead(region);
   }
 
-  /** Counts a read in the metrics of a region. */
-  static void countRead(HRegion region) {
+  /**
+   * Counts the read of a cached row in the metrics of its region, and its size as that of blocks
+   * that were read, which quotas of these bytes go by.
+   */
+  static void countCached(HRegion region, RpcCall call, List<Cell> results) {
+    if (call != null) {
+      call.incrementBlockBytesScanned(size(results));
+    }
+    countRead(region);
+  }
+
+  static long size(List<Cell> cells) {
+    long size = 0;
+    for (int i = 0; i < cells.size(); i++) {
+      size += PrivateCellUtil.estimatedSerializedSizeOf(cells.get(i));
+    }
+    return size;
+  }
+
+  private static void countRead(HRegion region) {
     region.addReadRequestsCount(1);
     if (region.getMetrics() != null) {
       region.getMetrics().updateReadRequestCount();

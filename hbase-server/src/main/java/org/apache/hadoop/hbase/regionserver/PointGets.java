@@ -29,7 +29,6 @@ import java.util.NavigableSet;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.Cell;
 import org.apache.hadoop.hbase.HConstants;
-import org.apache.hadoop.hbase.PrivateCellUtil;
 import org.apache.hadoop.hbase.client.Get;
 import org.apache.hadoop.hbase.client.Scan;
 import org.apache.hadoop.hbase.coprocessor.RegionCoprocessorEnvironment;
@@ -165,7 +164,7 @@ final class PointGets {
       return null;
     }
     RegionRows cached = rowsFor(get);
-    PreparedRow row = cached == null ? null : tryCached(get, cached);
+    PreparedRow row = cached == null ? null : tryCached(get, cached, call);
     if (row != null) {
       metrics.countPrepared(true);
       return row;
@@ -179,12 +178,12 @@ final class PointGets {
     return row;
   }
 
-  private PreparedRow tryCached(Get get, RegionRows cached) {
+  private PreparedRow tryCached(Get get, RegionRows cached, RpcCall call) {
     List<Cell> cells = new ArrayList<>();
     return PointGet.tryCached(region, get, cached, cells)
       ? new PreparedRow(region, cells, PointGet.NOTHING, () -> {
         cached.countLookup(true);
-        PointGet.countRead(region);
+        PointGet.countCached(region, call, cells);
       })
       : null;
   }
@@ -203,7 +202,7 @@ final class PointGets {
     if (held == null) {
       return null;
     }
-    if (size(cells) > MAX_PREPARED_BYTES) {
+    if (PointGet.size(cells) > MAX_PREPARED_BYTES) {
       held.close();
       return null;
     }
@@ -212,14 +211,6 @@ final class PointGets {
       reads.count();
       get.count();
     });
-  }
-
-  private static long size(List<Cell> cells) {
-    long size = 0;
-    for (Cell cell : cells) {
-      size += PrivateCellUtil.estimatedSerializedSizeOf(cell);
-    }
-    return size;
   }
 
   private Closeable readTraced(Get get, RegionRows cached, List<Cell> results)

@@ -22,6 +22,10 @@ import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 import static org.junit.Assert.fail;
+import static org.mockito.ArgumentMatchers.longThat;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.verify;
+import static org.mockito.Mockito.when;
 
 import java.io.Closeable;
 import java.io.IOException;
@@ -34,7 +38,10 @@ import org.apache.hadoop.hbase.HBaseTestingUtility;
 import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.NotServingRegionException;
 import org.apache.hadoop.hbase.client.Get;
+import org.apache.hadoop.hbase.client.Put;
 import org.apache.hadoop.hbase.client.Scan;
+import org.apache.hadoop.hbase.ipc.RpcCall;
+import org.apache.hadoop.hbase.ipc.RpcServer;
 import org.apache.hadoop.hbase.metrics.Counter;
 import org.apache.hadoop.hbase.metrics.MetricRegistries;
 import org.apache.hadoop.hbase.regionserver.get.PointGetSettings;
@@ -187,6 +194,29 @@ public class TestRowCacheEqualsScanner {
     assertFalse(PointGet.tryCached(region, get, region.cachedRows, new ArrayList<>()));
     assertThrows(NotServingRegionException.class, () -> region.get(get));
     assertEquals(hits, count("HitCount"));
+  }
+
+  /** For quotas that go by the bytes of blocks, which a cached row would else be free of. */
+  @Test
+  public void testHitCountsItsBytes() throws IOException {
+    RpcCall call = mock(RpcCall.class);
+    when(call.disconnectSince()).thenReturn(-1L);
+    try (PointGetHistory history = new PointGetHistory(UTIL, 3, clock)) {
+      byte[] row = PointGetHistory.row(1);
+      byte[] family = PointGetHistory.FAMILIES[0];
+      HRegion region = history.region();
+      region.put(new Put(row).addColumn(family, family, new byte[100]));
+      Get get = new Get(row).addFamily(family);
+      RpcServer.setCurrentCall(call);
+      long hits = count("HitCount");
+      for (int i = 0; i < 3; i++) {
+        assertFalse(region.get(get).isEmpty());
+      }
+      assertEquals(hits + 1, count("HitCount"));
+      verify(call).incrementBlockBytesScanned(longThat(bytes -> bytes > 100 && bytes < 300));
+    } finally {
+      RpcServer.setCurrentCall(null);
+    }
   }
 
   @Test

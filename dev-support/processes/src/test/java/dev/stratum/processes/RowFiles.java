@@ -1,0 +1,69 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package dev.stratum.processes;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.UUID;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.hbase.Cell;
+import org.apache.hadoop.hbase.CellComparator;
+import org.apache.hadoop.hbase.HConstants;
+import org.apache.hadoop.hbase.client.Put;
+import org.apache.hadoop.hbase.io.hfile.CacheConfig;
+import org.apache.hadoop.hbase.io.hfile.HFile;
+import org.apache.hadoop.hbase.io.hfile.HFileContextBuilder;
+import org.apache.hadoop.hbase.tool.BulkLoadHFiles;
+import org.apache.hadoop.hbase.util.Bytes;
+
+/** Loads rows in bulk. */
+final class RowFiles {
+  private RowFiles() {
+  }
+
+  /**
+   * Writes a file and has the servers take it over.
+   * @param rows    in their order
+   * @param version of all of them
+   */
+  static void load(Configuration conf, CheckedRows own, List<Integer> rows, long version)
+    throws IOException {
+    Path directory = new Path(new Path(conf.get(HConstants.HBASE_DIR)).getParent(),
+      "bulk/" + UUID.randomUUID());
+    FileSystem fs = directory.getFileSystem(conf);
+    Path file = new Path(new Path(directory, Bytes.toString(CheckedLoad.FAMILY)), "file");
+    try (HFile.Writer writer = HFile.getWriterFactory(conf, CacheConfig.DISABLED)
+      .withPath(fs, file).withFileContext(new HFileContextBuilder().build()).create()) {
+      for (int row : rows) {
+        Put put = own.put(row, version);
+        List<Cell> cells = put.getFamilyCellMap().get(CheckedLoad.FAMILY);
+        cells.sort(CellComparator.getInstance());
+        for (Cell cell : cells) {
+          writer.append(cell);
+        }
+      }
+    }
+    try {
+      BulkLoadHFiles.create(conf).bulkLoad(CheckedLoad.TABLE, directory);
+    } finally {
+      fs.delete(directory, true);
+    }
+  }
+}
