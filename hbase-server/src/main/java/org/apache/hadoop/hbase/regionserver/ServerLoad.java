@@ -27,6 +27,7 @@ import org.apache.hadoop.hbase.io.hfile.segment.SegmentCacheSettings;
 import org.apache.hadoop.hbase.io.util.MemorySizeUtil;
 import org.apache.hadoop.hbase.ipc.FlushConsolidationSettings;
 import org.apache.hadoop.hbase.regionserver.counter.CoalescerSettings;
+import org.apache.hadoop.hbase.regionserver.get.PointGetSettings;
 import org.apache.hadoop.hbase.regionserver.multiget.MultigetSettings;
 import org.apache.hadoop.hbase.regionserver.wal.AsyncWalSettings;
 import org.apache.yetus.audience.InterfaceAudience;
@@ -46,6 +47,9 @@ enum ServerLoad {
   /** Reads that an NVMe device serves in parallel at a low latency. */
   private static final int READS_PER_DEVICE = 16;
   private static final int MAX_THREADS = 64;
+
+  /** Of a connection that its thread may answer, where there are many connections. */
+  private static final int GETS_IN_A_ROW = 16;
 
   private static final int PREFETCH_MB_PER_SEC = 200;
 
@@ -79,7 +83,9 @@ enum ServerLoad {
     if (blockBytes <= SMALL_BLOCK) {
       conf.setBoolean(SizeClassByteBuffAllocator.ENABLED_KEY, true);
     }
+    conf.setBoolean(PointGetSettings.ENABLED_KEY, true);
     if (this != INGEST) {
+      conf.setInt(PointGetSettings.ON_CONNECTION_THREAD_KEY, GETS_IN_A_ROW);
       conf.setBoolean(MultigetSettings.ENABLED_KEY, true);
       conf.setInt(MultigetSettings.THREADS_KEY,
         Math.min(MAX_THREADS, READS_PER_DEVICE * devices));

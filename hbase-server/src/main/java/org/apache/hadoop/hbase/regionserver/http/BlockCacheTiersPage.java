@@ -102,7 +102,8 @@ final class BlockCacheTiersPage {
       + "usually on a device (<code>" + CompositeBucketCacheSettings.L2_PREFIX
       + "ioengine</code>, <code>" + CompositeBucketCacheSettings.L2_PREFIX
       + "size</code>) in hbase-site.xml, and restart the RegionServer.</p>\n"
-      + "<p><a href=\"/rs-status\">Status of this RegionServer</a></p>\n</section>\n</div>\n";
+      + "<p><a href=\"/rs-status\">Status of this RegionServer</a></p>\n</section>\n"
+      + RowCacheSection.html() + "</div>\n";
   }
 
   static String of(String server, long now, CompositeBucketCacheMetrics metrics,
@@ -113,7 +114,7 @@ final class BlockCacheTiersPage {
     page.appendPlots();
     page.appendTiers();
     page.appendTables(tables);
-    page.html.append("</div>\n");
+    page.html.append(RowCacheSection.html()).append("</div>\n");
     return page.html.toString();
   }
 

@@ -1,0 +1,52 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.regionserver.http;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertTrue;
+
+import org.apache.hadoop.hbase.HBaseClassTestRule;
+import org.apache.hadoop.hbase.regionserver.rowcache.RowCache;
+import org.apache.hadoop.hbase.testclassification.RegionServerTests;
+import org.apache.hadoop.hbase.testclassification.SmallTests;
+import org.junit.ClassRule;
+import org.junit.Test;
+import org.junit.experimental.categories.Category;
+
+@Category({ RegionServerTests.class, SmallTests.class })
+public class TestRowCacheSection {
+  @ClassRule
+  public static final HBaseClassTestRule CLASS_RULE =
+    HBaseClassTestRule.forClass(TestRowCacheSection.class);
+
+  @Test
+  public void testSectionIsThereWithTheCache() {
+    assertEquals("", RowCacheSection.html());
+    RowCache cache = new RowCache(2 << 20, 1024);
+    for (int i = 0; i < 4; i++) {
+      cache.countLookup(i > 0);
+    }
+    String html = RowCacheSection.html();
+    assertTrue(html, html.contains("Size</td><td class=\"n\">2 MB"));
+    assertTrue(html, html.contains("Hits</td><td class=\"n\">3<"));
+    assertTrue(html, html.contains("Misses</td><td class=\"n\">1<"));
+    assertTrue(html, html.contains("Hit ratio</td><td class=\"n\">75"));
+    assertTrue("with tiers or without",
+      BlockCacheTiersPage.withoutTiers("server").contains("<h2>Row cache</h2>"));
+  }
+}
