@@ -100,6 +100,10 @@ public class ParallelMultigetBenchmark extends PinnedJvm {
   @Param("true")
   public boolean parallel;
 
+  /** <code>hbase.regionserver.point.get.enabled</code> on the fork. */
+  @Param("false")
+  public boolean pointGet;
+
   /** <code>hbase.regionserver.parallel.get.threads</code> on the fork. */
   @Param("2")
   public int threads;
@@ -160,6 +164,7 @@ public class ParallelMultigetBenchmark extends PinnedJvm {
     conf.setFloat(HConstants.HFILE_BLOCK_CACHE_SIZE_KEY, 0.1f);
     conf.setInt(BlockCacheFactory.BUCKET_CACHE_WRITER_QUEUE_KEY, 1 << 16);
     conf.setBoolean("hbase.regionserver.parallel.get.enabled", parallel);
+    conf.setBoolean("hbase.regionserver.point.get.enabled", pointGet);
     conf.setInt("hbase.regionserver.parallel.get.threads", threads);
     server = new RowServer(conf, (long) megabytes << 20);
     delayedReads = new DelayedReads(deviceMicros);
