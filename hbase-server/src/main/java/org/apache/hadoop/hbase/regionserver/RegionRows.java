@@ -29,6 +29,8 @@ import org.apache.hadoop.hbase.TagType;
 import org.apache.hadoop.hbase.client.Get;
 import org.apache.hadoop.hbase.client.IsolationLevel;
 import org.apache.hadoop.hbase.client.TableDescriptor;
+import org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCache;
+import org.apache.hadoop.hbase.io.hfile.composite.LendingTier;
 import org.apache.hadoop.hbase.regionserver.MultiVersionConcurrencyControl.WriteEntry;
 import org.apache.hadoop.hbase.regionserver.rowcache.CachedRegion;
 import org.apache.hadoop.hbase.regionserver.rowcache.RowCache;
@@ -59,7 +61,7 @@ final class RegionRows {
   RegionRows(HRegion region, Configuration conf) {
     RowCacheSettings settings = RowCacheSettings.of(conf);
     this.region = region;
-    this.cache = isCached(region, settings) ? cache(settings) : null;
+    this.cache = isCached(region, settings) ? cache(region, settings) : null;
     this.rows = cache == null ? null : cache.open();
   }
 
@@ -76,10 +78,12 @@ final class RegionRows {
   }
 
   /** Returns null if there is no memory for the cache: the server works without. */
-  private static synchronized RowCache cache(RowCacheSettings settings) {
+  private static synchronized RowCache cache(HRegion region, RowCacheSettings settings) {
+    LendingTier tier = settings.l1Share() > 0 ? lendingTier(region) : null;
     if (processCache == null && !lacksMemory) {
       try {
-        processCache = new RowCache(settings.bytes(), settings.maxRow());
+        processCache = new RowCache(settings.bytes(), settings.maxRow(),
+          tier == null ? 0 : (long) (settings.l1Share() * tier.getSize()));
         LOG.info("Row cache of {} MB", settings.bytes() >> 20);
       } catch (OutOfMemoryError e) {
         lacksMemory = true;
@@ -88,7 +92,19 @@ final class RegionRows {
           settings.bytes() >> 20, e);
       }
     }
+    if (
+      processCache != null && tier != null && processCache.borrowFrom(tier, settings.l1Share())
+    ) {
+      RowMemoryChore.schedule(region.getRegionServerServices(), processCache);
+    }
     return processCache;
+  }
+
+  /** Returns null if there is no L1 that lends memory. */
+  private static LendingTier lendingTier(HRegion region) {
+    return region.getBlockCache() instanceof CompositeBucketCache
+      ? ((CompositeBucketCache) region.getBlockCache()).lendingTier()
+      : null;
   }
 
   /** Forgets the cache of the process, for tests with another. */

@@ -26,12 +26,17 @@ import org.apache.yetus.audience.InterfaceAudience;
  */
 @InterfaceAudience.Private
 public final class CachedRegion {
-  private final RowVersions versions = new RowVersions();
+  private final RowVersions versions;
   private final AtomicInteger rows = new AtomicInteger();
   private final int number;
 
   CachedRegion(int number) {
+    this(number, new RowVersions());
+  }
+
+  CachedRegion(int number, RowVersions versions) {
     this.number = number;
+    this.versions = versions;
   }
 
   int number() {

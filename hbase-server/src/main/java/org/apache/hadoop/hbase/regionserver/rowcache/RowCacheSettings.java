@@ -41,6 +41,14 @@ public final class RowCacheSettings {
    */
   public static final String ALL_TABLES_KEY = "hbase.regionserver.row.cache.all.tables";
 
+  /**
+   * Part of L1 that the row cache may borrow at the expense of data blocks, 0 to 0.8; 0, the
+   * default, for none.
+   */
+  public static final String L1_SHARE_KEY = "hbase.regionserver.row.cache.l1.share.max";
+
+  private static final double MAX_L1_SHARE = 0.8;
+
   private static final String POINT_GET_KEY = "hbase.regionserver.point.get.enabled";
 
   private static final int MAX_MB = 1 << 20;
@@ -50,8 +58,10 @@ public final class RowCacheSettings {
   private final long bytes;
   private final int maxRow;
   private final boolean allTables;
+  private final double l1Share;
 
-  private RowCacheSettings(long bytes, int maxRow, boolean allTables) {
+  private RowCacheSettings(long bytes, int maxRow, boolean allTables, double l1Share) {
+    this.l1Share = l1Share;
     this.bytes = bytes;
     this.maxRow = maxRow;
     this.allTables = allTables;
@@ -65,8 +75,14 @@ public final class RowCacheSettings {
       throw SettingsReader.rejected(SIZE_KEY, mb, "0 while " + POINT_GET_KEY + " is false",
         "Set that to true, as the row cache is asked by point gets only, or remove this key");
     }
+    double l1Share = reader.fractionIn(L1_SHARE_KEY, 0, 0, MAX_L1_SHARE);
+    if (l1Share > 0 && mb == 0) {
+      throw SettingsReader.rejected(L1_SHARE_KEY, l1Share, "0 while " + SIZE_KEY + " is 0",
+        "Set that to the memory that the row cache has in any case, or remove this key");
+    }
     return new RowCacheSettings((long) mb << 20,
-      reader.intIn(MAX_ROW_KEY, DEFAULT_MAX_ROW, 1, MAX_ROW), reader.flag(ALL_TABLES_KEY, false));
+      reader.intIn(MAX_ROW_KEY, DEFAULT_MAX_ROW, 1, MAX_ROW), reader.flag(ALL_TABLES_KEY, false),
+      l1Share);
   }
 
   /** Returns whether a table's rows are to be cached. */
@@ -75,6 +91,11 @@ public final class RowCacheSettings {
     return value == null
       ? allTables && !table.getTableName().isSystemTable()
       : Boolean.parseBoolean(value);
+  }
+
+  /** Returns the part of L1 that may be borrowed; 0 if none is. */
+  public double l1Share() {
+    return l1Share;
   }
 
   /** Returns the memory in bytes; 0 if there is no row cache. */

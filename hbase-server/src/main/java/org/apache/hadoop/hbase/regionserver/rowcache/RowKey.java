@@ -30,7 +30,7 @@ import org.apache.yetus.audience.InterfaceAudience;
  */
 @InterfaceAudience.Private
 final class RowKey {
-  private static final int MAX_LENGTH = Short.MAX_VALUE;
+  static final int MAX_LENGTH = Short.MAX_VALUE;
 
   private byte[] bytes = new byte[128];
   private int length;

@@ -21,6 +21,7 @@ import java.nio.ByteBuffer;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.IntFunction;
 import org.apache.hadoop.hbase.io.hfile.composite.FrequencySketch;
+import org.apache.hadoop.hbase.io.hfile.composite.GhostEntries;
 import org.apache.hadoop.hbase.util.ByteBufferUtils;
 import org.apache.yetus.audience.InterfaceAudience;
 
@@ -28,10 +29,12 @@ import org.apache.yetus.audience.InterfaceAudience;
  * A part of the row cache, with its own memory, index and lock. Both memory and index are off the
  * heap; an entry takes {@value #HEADER} bytes beside its key and cells, and 4 to 8 of the index.
  * <p>
- * New rows enter a window, a tenth of the memory. The oldest row of a full window replaces
+ * New rows enter a window, about a tenth of the memory. The oldest row of a full window replaces
  * the oldest of the rest if it was read more often lately, and is evicted if not; the other one is
  * then the newest of the rest, so that the next row is compared with another. After G. Einziger,
  * R. Friedman and B. Manes, "TinyLFU: a highly efficient cache admission policy".
+ * <p>
+ * Memory is in pages, which can be added and removed at any time.
  * <p>
  * Thread-safe. The lock is held while a row is looked up and copied, and while room is made for
  * another, never for I/O.
@@ -49,32 +52,44 @@ final class RowStripe {
 
   private static final int WINDOW_SHARE = 10;
   private static final int LEAST_INDEX = 64;
-  private static final int NONE = 0;
+  private static final int NONE = RowPages.NONE;
 
-  private final ReentrantLock lock = new ReentrantLock();
-  private final ByteBuffer memory;
-  private final RowRing window;
-  private final RowRing main;
+  private final ReentrantLock lock;
+  private final RowPages pages = new RowPages();
+  private final RowRing window = new RowRing();
+  private final RowRing main = new RowRing();
+  /** No page is smaller. */
+  private final int maxEntry;
   private final FrequencySketch sketch;
   private final IntFunction<CachedRegion> regions;
   private final RowCacheMetrics metrics;
-  /** Chains of entries with equal low bits of their hashes: position and 1, or {@link #NONE}. */
+  /** The first entries of chains with equal low bits of their hashes; {@link #NONE} of none. */
   private ByteBuffer index;
   private int rows;
   private byte[] moved = {};
+  /** Of rows that more memory would hold; null if memory is not borrowed. */
+  private volatile GhostEntries ghosts;
 
   /**
-   * @param memory  of the stripe alone, a multiple of {@link RowRing#UNIT} bytes
-   * @param sketch  counts lookups, of all stripes
-   * @param regions the open regions by number; null for one that is closed
+   * @param memory   of the stripe alone, a multiple of {@link RowPages#UNIT} bytes
+   * @param maxEntry bytes of the largest entry that there may be
+   * @param sketch   counts lookups, of all stripes
+   * @param regions  the open regions by number; null for one that is closed
    */
-  RowStripe(ByteBuffer memory, FrequencySketch sketch, IntFunction<CachedRegion> regions,
-    RowCacheMetrics metrics) {
+  RowStripe(ByteBuffer memory, int maxEntry, FrequencySketch sketch,
+    IntFunction<CachedRegion> regions, RowCacheMetrics metrics) {
+    this(memory, maxEntry, sketch, regions, metrics, new ReentrantLock());
+  }
+
+  /** @param lock of the stripe alone, for tests */
+  RowStripe(ByteBuffer memory, int maxEntry, FrequencySketch sketch,
+    IntFunction<CachedRegion> regions, RowCacheMetrics metrics, ReentrantLock lock) {
+    this.lock = lock;
     int size = memory.capacity();
-    int windowSize = size / WINDOW_SHARE & -RowRing.UNIT;
-    this.memory = memory;
-    this.window = new RowRing(memory, 0, windowSize);
-    this.main = new RowRing(memory, windowSize, size);
+    int windowSize = size / WINDOW_SHARE & -RowPages.UNIT;
+    pages.addAll(memory, 0, windowSize, window);
+    pages.addAll(memory, windowSize, size, main);
+    this.maxEntry = Math.min(maxEntry, Math.min(window.minPage(), main.minPage()));
     this.sketch = sketch;
     this.regions = regions;
     this.metrics = metrics;
@@ -94,7 +109,7 @@ final class RowStripe {
     }
     try {
       int entry = find(key, region.number());
-      if (entry < 0) {
+      if (entry == NONE) {
         return null;
       }
       if (!isCurrent(entry, region, key.rowHash(), nowMs)) {
@@ -102,10 +117,12 @@ final class RowStripe {
         metrics.countStale();
         return null;
       }
-      int from = entry + HEADER + key.length();
-      // Without the padding, which the cells do not need to know.
-      byte[] cells = new byte[memory.getInt(entry + RowRing.LENGTH) - HEADER - key.length()];
-      ByteBufferUtils.copyFromBufferToArray(cells, memory, from, 0, cells.length);
+      ByteBuffer memory = pages.memory(entry);
+      int from = RowPages.offset(entry);
+      int prefix = HEADER + key.length();
+      // With the padding, which the cells do not need to know.
+      byte[] cells = new byte[memory.getInt(from + RowRing.LENGTH) - prefix];
+      ByteBufferUtils.copyFromBufferToArray(cells, memory, from + prefix, 0, cells.length);
       return cells;
     } finally {
       lock.unlock();
@@ -113,9 +130,13 @@ final class RowStripe {
   }
 
   private boolean isCurrent(int entry, CachedRegion region, int rowHash, long nowMs) {
-    int expiry = memory.getInt(entry + EXPIRY);
-    return (expiry == NONE || nowMs < RowCache.expiryMs(expiry))
-      && region.versions().isCurrent(rowHash, memory.getLong(entry + READ_POINT));
+    int expiry = pages.getInt(entry, EXPIRY);
+    return (expiry == 0 || nowMs < RowCache.expiryMs(expiry))
+      && region.versions().isCurrent(rowHash, readPoint(entry));
+  }
+
+  private long readPoint(int entry) {
+    return pages.memory(entry).getLong(RowPages.offset(entry) + READ_POINT);
   }
 
   /**
@@ -124,31 +145,33 @@ final class RowStripe {
    */
   void put(RowKey key, CachedRegion region, long readPoint, int expiry, byte[] cells,
     int cellsLength) {
-    int length = (HEADER + key.length() + cellsLength + RowRing.UNIT - 1) & -RowRing.UNIT;
-    if (length > window.capacity()) {
+    int length = (HEADER + key.length() + cellsLength + RowPages.UNIT - 1) & -RowPages.UNIT;
+    if (length > maxEntry) {
       return;
     }
     lock.lock();
     try {
       int old = find(key, region.number());
-      if (old >= 0) {
-        if (memory.getLong(old + READ_POINT) >= readPoint) {
+      if (old != NONE) {
+        if (readPoint(old) >= readPoint) {
           return;
         }
         unlink(old);
       }
       int entry = window.add(length);
-      while (entry < 0) {
+      while (entry == NONE) {
         evictFromWindow();
         entry = window.add(length);
       }
-      memory.putInt(entry + HASH, key.hash());
-      memory.putInt(entry + REGION, region.number());
-      memory.putLong(entry + READ_POINT, readPoint);
-      memory.putInt(entry + EXPIRY, expiry);
-      memory.putInt(entry + KEY_LENGTH, key.length());
-      ByteBufferUtils.copyFromArrayToBuffer(memory, entry + HEADER, key.bytes(), 0, key.length());
-      ByteBufferUtils.copyFromArrayToBuffer(memory, entry + HEADER + key.length(), cells, 0,
+      ByteBuffer memory = pages.memory(entry);
+      int at = RowPages.offset(entry);
+      memory.putInt(at + HASH, key.hash());
+      memory.putInt(at + REGION, region.number());
+      memory.putLong(at + READ_POINT, readPoint);
+      memory.putInt(at + EXPIRY, expiry);
+      memory.putInt(at + KEY_LENGTH, key.length());
+      ByteBufferUtils.copyFromArrayToBuffer(memory, at + HEADER, key.bytes(), 0, key.length());
+      ByteBufferUtils.copyFromArrayToBuffer(memory, at + HEADER + key.length(), cells, 0,
         cellsLength);
       link(entry);
     } finally {
@@ -157,19 +180,21 @@ final class RowStripe {
   }
 
   private int find(RowKey key, int region) {
-    int entry = index.getInt(slot(key.hash())) - 1;
-    while (entry >= 0) {
+    int entry = index.getInt(slot(key.hash()));
+    while (entry != NONE) {
+      ByteBuffer memory = pages.memory(entry);
+      int at = RowPages.offset(entry);
       if (
-        memory.getInt(entry + HASH) == key.hash() && memory.getInt(entry + REGION) == region
-          && memory.getInt(entry + KEY_LENGTH) == key.length()
-          && ByteBufferUtils.equals(memory, entry + HEADER, key.length(), key.bytes(), 0,
+        memory.getInt(at + HASH) == key.hash() && memory.getInt(at + REGION) == region
+          && memory.getInt(at + KEY_LENGTH) == key.length()
+          && ByteBufferUtils.equals(memory, at + HEADER, key.length(), key.bytes(), 0,
             key.length())
       ) {
         return entry;
       }
-      entry = memory.getInt(entry + RowRing.NEXT) - 1;
+      entry = memory.getInt(at + RowRing.NEXT);
     }
-    return -1;
+    return NONE;
   }
 
   private int slot(int hash) {
@@ -187,16 +212,16 @@ final class RowStripe {
 
   private void count(int entry, int difference) {
     metrics.addRows(difference);
-    CachedRegion region = regions.apply(memory.getInt(entry + REGION));
+    CachedRegion region = regions.apply(pages.getInt(entry, REGION));
     if (region != null) {
       region.addRows(difference);
     }
   }
 
   private void push(int entry) {
-    int slot = slot(memory.getInt(entry + HASH));
-    memory.putInt(entry + RowRing.NEXT, index.getInt(slot));
-    index.putInt(slot, entry + 1);
+    int slot = slot(pages.getInt(entry, HASH));
+    pages.putInt(entry, RowRing.NEXT, index.getInt(slot));
+    index.putInt(slot, entry);
   }
 
   private void growIndex() {
@@ -208,9 +233,9 @@ final class RowStripe {
       return;
     }
     for (int slot = 0; slot < old.capacity(); slot += Integer.BYTES) {
-      int entry = old.getInt(slot) - 1;
-      while (entry >= 0) {
-        int next = memory.getInt(entry + RowRing.NEXT) - 1;
+      int entry = old.getInt(slot);
+      while (entry != NONE) {
+        int next = pages.getInt(entry, RowRing.NEXT);
         push(entry);
         entry = next;
       }
@@ -219,27 +244,27 @@ final class RowStripe {
 
   /** Takes an entry out of the index. Its memory is free when it is the oldest of its ring. */
   private void unlink(int entry) {
-    replaceLink(entry, memory.getInt(entry + RowRing.NEXT));
-    memory.putInt(entry + RowRing.NEXT, RowRing.DEAD);
+    replaceLink(entry, pages.getInt(entry, RowRing.NEXT));
+    pages.putInt(entry, RowRing.NEXT, RowRing.DEAD);
     rows--;
     count(entry, -1);
   }
 
   private void replaceLink(int entry, int link) {
-    int slot = slot(memory.getInt(entry + HASH));
-    int current = index.getInt(slot) - 1;
+    int slot = slot(pages.getInt(entry, HASH));
+    int current = index.getInt(slot);
     if (current == entry) {
       index.putInt(slot, link);
       return;
     }
-    while (memory.getInt(current + RowRing.NEXT) - 1 != entry) {
-      current = memory.getInt(current + RowRing.NEXT) - 1;
+    while (pages.getInt(current, RowRing.NEXT) != entry) {
+      current = pages.getInt(current, RowRing.NEXT);
     }
-    memory.putInt(current + RowRing.NEXT, link);
+    pages.putInt(current, RowRing.NEXT, link);
   }
 
   private boolean isDead(int entry) {
-    return memory.getInt(entry + RowRing.NEXT) == RowRing.DEAD;
+    return pages.getInt(entry, RowRing.NEXT) == RowRing.DEAD;
   }
 
   /** Removes the oldest entry of the window, to the rest or for good. */
@@ -249,29 +274,27 @@ final class RowStripe {
       if (!isOpen(entry)) {
         unlink(entry);
       } else {
-        admit(entry, memory.getInt(entry + RowRing.LENGTH));
+        admit(entry, pages.getInt(entry, RowRing.LENGTH));
       }
     }
     window.removeOldest();
   }
 
   private boolean isOpen(int entry) {
-    return regions.apply(memory.getInt(entry + REGION)) != null;
+    return regions.apply(pages.getInt(entry, REGION)) != null;
   }
 
   private void admit(int entry, int length) {
     int place = main.add(length);
-    while (place < 0) {
+    while (place == NONE) {
       int victim = main.oldest();
       if (!isDead(victim)) {
         if (isOpen(victim) && frequency(entry) <= frequency(victim)) {
-          unlink(entry);
-          metrics.countEvicted();
+          evict(entry);
           renewOldest(victim);
           return;
         }
-        unlink(victim);
-        metrics.countEvicted();
+        evict(victim);
       }
       main.removeOldest();
       place = main.add(length);
@@ -279,35 +302,106 @@ final class RowStripe {
     move(entry, place, length);
   }
 
+  /** Evicts a row for lack of memory. */
+  private void evict(int entry) {
+    GhostEntries evicted = ghosts;
+    if (evicted != null && isOpen(entry)) {
+      evicted.onEvicted(sketchHash(entry));
+    }
+    unlink(entry);
+    metrics.countEvicted();
+  }
+
   private int frequency(int entry) {
-    return sketch.frequency(FrequencySketch.hash(memory.getInt(entry + HASH)));
+    return sketch.frequency(sketchHash(entry));
+  }
+
+  private long sketchHash(int entry) {
+    return FrequencySketch.hash(pages.getInt(entry, HASH));
+  }
+
+  void setGhosts(GhostEntries ghosts) {
+    this.ghosts = ghosts;
   }
 
   /** Makes the oldest entry of the rest the newest. */
   private void renewOldest(int entry) {
-    int length = memory.getInt(entry + RowRing.LENGTH);
-    if (moved.length < length) {
-      moved = new byte[length];
-    }
-    ByteBufferUtils.copyFromBufferToArray(moved, memory, entry, 0, length);
+    int length = pages.getInt(entry, RowRing.LENGTH);
+    copyOut(entry, length);
     main.removeOldest();
     int place = main.add(length);
-    if (place < 0) {
-      // It would not be contiguous at the end of the ring.
+    if (place == NONE) {
+      // It would not be contiguous at the end of the page.
       unlink(entry);
       return;
     }
-    replaceLink(entry, place + 1);
-    ByteBufferUtils.copyFromArrayToBuffer(memory, place, moved, 0, length);
+    replaceLink(entry, place);
+    copyIn(place, length);
   }
 
   private void move(int entry, int place, int length) {
-    replaceLink(entry, place + 1);
+    copyOut(entry, length);
+    replaceLink(entry, place);
+    copyIn(place, length);
+  }
+
+  private void copyOut(int entry, int length) {
     if (moved.length < length) {
       moved = new byte[length];
     }
-    ByteBufferUtils.copyFromBufferToArray(moved, memory, entry, 0, length);
-    ByteBufferUtils.copyFromArrayToBuffer(memory, place, moved, 0, length);
+    ByteBufferUtils.copyFromBufferToArray(moved, pages.memory(entry), RowPages.offset(entry), 0,
+      length);
+  }
+
+  private void copyIn(int place, int length) {
+    ByteBufferUtils.copyFromArrayToBuffer(pages.memory(place), RowPages.offset(place), moved, 0,
+      length);
+  }
+
+  /**
+   * Adds a page, for as long as it is not removed.
+   * @param memory all of a buffer, that nothing else uses; of more than
+   *               {@link RowPages#MAX_PAGE} bytes the first are used
+   * @return null if it is too small, or there are too many
+   */
+  RowPage add(ByteBuffer memory) {
+    if (memory.capacity() < maxEntry) {
+      return null;
+    }
+    lock.lock();
+    try {
+      ByteBuffer part = memory.duplicate();
+      part.position(0).limit(Math.min(memory.capacity(), RowPages.MAX_PAGE) & -RowPages.UNIT);
+      RowPage page = pages.add(part.slice());
+      if (page != null) {
+        long size = window.capacity() + main.capacity() + page.size();
+        boolean toWindow = (window.capacity() + page.size()) * WINDOW_SHARE <= size;
+        (toWindow ? window : main).add(page);
+      }
+      return page;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * Removes a page that was added, and evicts its rows. No thread accesses its memory after this
+   * method has returned, as lookups copy a row under the lock under which the page is removed.
+   */
+  void remove(RowPage page) {
+    lock.lock();
+    try {
+      page.ring().remove(page, this::evictUnlessDead);
+      pages.remove(page);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void evictUnlessDead(int entry) {
+    if (!isDead(entry)) {
+      evict(entry);
+    }
   }
 
   /** Removes all rows. */

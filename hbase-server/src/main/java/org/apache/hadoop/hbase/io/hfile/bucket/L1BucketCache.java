@@ -42,6 +42,7 @@ import org.apache.hadoop.hbase.io.hfile.FirstLevelBlockCache;
 import org.apache.hadoop.hbase.io.hfile.HFileBlock;
 import org.apache.hadoop.hbase.io.hfile.composite.CacheTier;
 import org.apache.hadoop.hbase.io.hfile.composite.FileEvictionGuard;
+import org.apache.hadoop.hbase.io.hfile.composite.LendingTier;
 import org.apache.hadoop.hbase.io.hfile.composite.PromotionPolicy;
 import org.apache.hadoop.hbase.io.hfile.composite.PromotionTier;
 import org.apache.hadoop.hbase.io.hfile.composite.TierSettings;
@@ -126,6 +127,13 @@ public class L1BucketCache extends BucketCacheTier
     if (idleMeta != null) {
       idleMeta.setIdleMs(ms);
     }
+  }
+
+  /** Null as long as there are no copies. */
+  @Override
+  public LendingTier lendingTier() {
+    L1DataSpace space = dataSpace;
+    return space == null || !space.loans().isPossible() ? null : space.loans();
   }
 
   @Override
@@ -345,7 +353,9 @@ public class L1BucketCache extends BucketCacheTier
   long getPressingSize() {
     L1DataSpace space = dataSpace;
     long used = super.getPressingSize();
-    return space == null ? used : Math.max(0, used - space.policy().getUsedBytes());
+    return space == null
+      ? used
+      : Math.max(0, used - space.policy().getUsedBytes() - space.loans().getLent());
   }
 
   @Override
@@ -425,6 +435,10 @@ public class L1BucketCache extends BucketCacheTier
   @Override
   public void shutdown() {
     IdleMetaBlocks blocks = idleMeta;
+    L1DataSpace space = dataSpace;
+    if (space != null) {
+      space.loans().close();
+    }
     try {
       if (blocks != null) {
         blocks.stop();

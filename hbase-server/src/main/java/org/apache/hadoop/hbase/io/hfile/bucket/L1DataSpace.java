@@ -28,7 +28,6 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.stream.IntStream;
 import org.apache.hadoop.hbase.io.hfile.composite.FrequencyPromotionPolicy;
-import org.apache.hadoop.hbase.io.hfile.composite.PromotionPolicy;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
@@ -80,9 +79,10 @@ final class L1DataSpace {
   private final int maxReassigned;
   /** From one bucket's counter to the next. */
   private final int stride;
-  private final PromotionPolicy policy;
+  private final FrequencyPromotionPolicy policy;
   private volatile double share;
   private volatile long found = Long.MAX_VALUE;
+  private final L1Loans loans;
   private final AtomicBoolean looking = new AtomicBoolean();
   /** Requests that each bucket served, while they are counted; else null. */
   private volatile AtomicIntegerArray hits;
@@ -104,9 +104,10 @@ final class L1DataSpace {
     long entries = SKETCH_ENTRIES_PER_BLOCK * Math.max(1, total / blockSize);
     this.policy = new FrequencyPromotionPolicy(total, total, blockSize,
       Math.min(MAX_SKETCH_ENTRIES, entries), cache::evictPromoted, System.nanoTime());
+    this.loans = new L1Loans(cache, this);
   }
 
-  PromotionPolicy policy() {
+  FrequencyPromotionPolicy policy() {
     return policy;
   }
 
@@ -120,12 +121,36 @@ final class L1DataSpace {
    * @param arriving bytes that meta blocks are about to take
    */
   void adapt(long arriving) {
+    long missing = arriving - room();
+    if (missing > 0) {
+      loans.reclaim(missing);
+    }
+    adaptCapacity(arriving);
+  }
+
+  /** Buckets are free that were lent. */
+  void onTakenBack() {
+    for (int place : policy.shortages()) {
+      policy.bucketSizeAvailable(place);
+    }
+    found = Long.MAX_VALUE;
+    adaptCapacity(0);
+  }
+
+  /** Does not reclaim what is lent. */
+  private void adaptCapacity(long arriving) {
     long room = Math.min(room() - arriving, found);
     policy.onMetaPressure(total - Math.max(0, room));
   }
 
-  private long room() {
-    return Math.min((long) (share * total), cache.acceptableSize() - cache.getMetaPlaces());
+  /** Returns what data blocks may take: what is lent counts as theirs. */
+  long room() {
+    return Math.min((long) (share * total), cache.acceptableSize() - cache.getMetaPlaces())
+      - loans.getLent();
+  }
+
+  L1Loans loans() {
+    return loans;
   }
 
   /** Whether there would be more room for data if there were fewer meta blocks. */
@@ -147,7 +172,7 @@ final class L1DataSpace {
    */
   synchronized boolean makePlaceForMeta(int place) {
     if (policy.getBlockCount() == 0) {
-      return false;
+      return loans.reclaim(1);
     }
     BucketOccupancy census = new BucketOccupancy(cache);
     List<Integer> chosen = census.emptiest(place);
@@ -155,7 +180,14 @@ final class L1DataSpace {
       chosen = census.ofSize(place);
     }
     int most = Math.max(1, buckets / BUCKETS_PER_CLEARING);
-    return census.evict(chosen.subList(0, Math.min(chosen.size(), most)));
+    return census.evict(chosen.subList(0, Math.min(chosen.size(), most))) || loans.reclaim(1);
+  }
+
+  /** Evicts the data blocks of up to so many buckets, so that these can be lent. */
+  synchronized void clearForLoans(int count) {
+    BucketOccupancy census = new BucketOccupancy(cache);
+    List<Integer> chosen = census.emptiest(cache.bucketSizes().max());
+    census.evict(chosen.subList(0, Math.min(chosen.size(), count)));
   }
 
   /** A data block in the tier was accessed. */

@@ -101,6 +101,8 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
   private final long dataMax;
   private final int averageBlockSize;
 
+  /** Null until {@link #ghosts()} is called. */
+  private volatile GhostEntries ghosts;
   private volatile double memory = MEMORIES[DEFAULT_MEMORY];
   private volatile int margin = MARGINS[DEFAULT_MEMORY];
   private volatile long capacity;
@@ -192,7 +194,12 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
       if (miniatures != null) {
         miniatures.access(key, hash, size);
       }
-      if (promotes(key, hash, size)) {
+      boolean promotes = promotes(key, hash, size);
+      GhostEntries missed = ghosts;
+      if (missed != null) {
+        missed.onMiss(hash, promotes);
+      }
+      if (promotes) {
         return true;
       }
     }
@@ -338,6 +345,10 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
       return 0;
     }
     demoted.increment();
+    GhostEntries evicted = ghosts;
+    if (evicted != null) {
+      evicted.onEvicted(victim.hash);
+    }
     return victim.size;
   }
 
@@ -424,6 +435,14 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
     return capacity;
   }
 
+  /** Returns ghost entries of the blocks that are not in L1, kept from the first call on. */
+  public synchronized GhostEntries ghosts() {
+    if (ghosts == null) {
+      ghosts = new GhostEntries(sketch);
+    }
+    return ghosts;
+  }
+
   /** Returns after how many increments, for each block that fits, counts are halved now. */
   public double getMemory() {
     return memory;
@@ -441,7 +460,7 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
   }
 
   /** About how many blocks fill the capacity, going by those that are there if they are enough. */
-  long blocksThatFit() {
+  public long blocksThatFit() {
     long bytes = used.get();
     long size = bytes < capacity / 2 ? averageBlockSize : bytes / Math.max(1, hot.count());
     return Math.max(1, capacity / Math.max(1, size));

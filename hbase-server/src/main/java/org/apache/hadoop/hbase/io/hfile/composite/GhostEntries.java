@@ -1,0 +1,157 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.io.hfile.composite;
+
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.concurrent.atomic.LongAdder;
+import org.apache.yetus.audience.InterfaceAudience;
+
+/**
+ * Estimates how many more hits a cache with admission by frequency would have if it had more
+ * memory: hashes of the most frequently requested entries that it does not hold, as many as would
+ * fit there, and the number of requests for them.
+ * <p>
+ * An entry replaces one of {@value #WAYS} that was requested less often, by the sketch of the
+ * cache. So ghost entries are those that the cache would admit next, also while a loop or a
+ * scan requests more than would fit. There are {@value #SLOTS} at most, in 8 bytes each: of more,
+ * only those of a part of all hashes are kept, and their hits are scaled up.
+ * <p>
+ * Thread-safe. A race loses a ghost entry or a hit. After N. Megiddo and D. Modha, "ARC: a
+ * self-tuning, low overhead replacement cache" (hits of entries that are not cached); G. Einziger,
+ * R. Friedman and B. Manes, "TinyLFU: a highly efficient cache admission policy"; C. Waldspurger,
+ * N. Park, A. Garthwaite and I. Ahmad, "Efficient MRC construction with SHARDS" (sampling by hash).
+ */
+@InterfaceAudience.Private
+public final class GhostEntries {
+
+  static final int WAYS = 4;
+  static final int SLOTS = 1 << 12;
+  /** An entry that ties replaces another once in so many times. */
+  private static final int TIES_PER_REPLACEMENT = 32;
+  private static final long NONE = 0;
+  private static final long PRIME = 0x9E37_79B9_7F4A_7C15L;
+
+  /** How many sets are in use, and which part of the hashes is kept. */
+  private static final class Extent {
+    final int sets;
+    final int sampleBits;
+
+    Extent(long entries) {
+      int bits = 0;
+      while (entries >> bits > SLOTS) {
+        bits++;
+      }
+      this.sampleBits = bits;
+      this.sets = (int) Math.max(1, (entries >> bits) / WAYS);
+    }
+  }
+
+  private final FrequencySketch sketch;
+  private final AtomicLongArray slots = new AtomicLongArray(SLOTS);
+  private final LongAdder hits = new LongAdder();
+  private volatile Extent extent = new Extent(SLOTS);
+
+  /** @param sketch of the cache, which the callers of this class increment */
+  public GhostEntries(FrequencySketch sketch) {
+    this.sketch = sketch;
+  }
+
+  /** Sets how many entries would fit into more memory. */
+  public void setEntries(long entries) {
+    Extent now = extent;
+    Extent wanted = new Extent(entries);
+    // Some of those that are there are not found after a change.
+    if (wanted.sampleBits != now.sampleBits || Math.abs(wanted.sets - now.sets) > now.sets / 4) {
+      extent = wanted;
+    }
+  }
+
+  /**
+   * An entry was requested that the cache does not hold.
+   * @param hash   of {@link FrequencySketch}
+   * @param admits whether it is inserted into the cache now
+   */
+  public void onMiss(long hash, boolean admits) {
+    Extent now = extent;
+    long mixed = hash * PRIME;
+    if (!isSampled(mixed, now)) {
+      return;
+    }
+    int set = set(mixed, now);
+    for (int slot = set; slot < set + WAYS; slot++) {
+      if (slots.get(slot) == hash) {
+        hits.add(1L << now.sampleBits);
+        if (admits) {
+          slots.set(slot, NONE);
+        }
+        return;
+      }
+    }
+    if (!admits) {
+      add(hash, set);
+    }
+  }
+
+  /** An entry was evicted for lack of memory, or not admitted to the cache. */
+  public void onEvicted(long hash) {
+    Extent now = extent;
+    long mixed = hash * PRIME;
+    if (isSampled(mixed, now)) {
+      add(hash, set(mixed, now));
+    }
+  }
+
+  private static boolean isSampled(long mixed, Extent now) {
+    return (mixed >>> Long.SIZE - now.sampleBits) == 0 || now.sampleBits == 0;
+  }
+
+  /** Returns the first slot of the hash's set. */
+  private static int set(long mixed, Extent now) {
+    return (int) ((mixed & 0xFFFF_FFFFL) * now.sets >>> Integer.SIZE) * WAYS;
+  }
+
+  private void add(long hash, int set) {
+    int lowest = Integer.MAX_VALUE;
+    int victim = set;
+    for (int slot = set; slot < set + WAYS; slot++) {
+      long other = slots.get(slot);
+      if (other == hash) {
+        return;
+      }
+      int frequency = other == NONE ? -1 : sketch.frequency(other);
+      if (frequency < lowest) {
+        lowest = frequency;
+        victim = slot;
+      }
+    }
+    int frequency = sketch.frequency(hash);
+    if (frequency > lowest || frequency == lowest && isLucky()) {
+      slots.set(victim, hash);
+    }
+  }
+
+  private static boolean isLucky() {
+    return ThreadLocalRandom.current().nextInt(TIES_PER_REPLACEMENT) == 0;
+  }
+
+  /** Returns about how many requests there were that more memory would have made hits. */
+  public long getHits() {
+    return hits.sum();
+  }
+}

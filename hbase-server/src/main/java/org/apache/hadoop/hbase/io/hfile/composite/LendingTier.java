@@ -1,0 +1,83 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.io.hfile.composite;
+
+import java.util.List;
+import org.apache.yetus.audience.InterfaceAudience;
+
+/**
+ * A tier in memory that lends a part of its memory to another cache, at the expense of data blocks
+ * and not of meta blocks. What is lent is not touched by the tier until it is given back.
+ * <p>
+ * Implementations are thread-safe.
+ */
+@InterfaceAudience.Private
+public interface LendingTier {
+
+  /** The cache that uses the memory. */
+  @InterfaceAudience.Private
+  interface Borrower {
+    /**
+     * The tier needs memory: gives back some loans, or as many as there are, before it returns.
+     * Must not wait for a thread that calls the tier.
+     */
+    void giveBack(int loans);
+  }
+
+  /**
+   * Sets who may borrow, in place of a former borrower.
+   * @param share    of the tier's capacity that may be lent, 0 to 1
+   * @param borrower gives back when the tier needs the memory
+   */
+  void setBorrower(double share, Borrower borrower);
+
+  /**
+   * Lends memory, for which data blocks are evicted. The caller must hold no lock that
+   * {@link Borrower#giveBack} takes.
+   * @param loans how many loans
+   * @return those that can be had, maybe none
+   */
+  List<MemoryLoan> lend(int loans);
+
+  /** Takes memory back, which the borrower must not access any more. */
+  void takeBack(MemoryLoan loan);
+
+  /** Returns the bytes of the tier. */
+  long getSize();
+
+  /** Returns the bytes of a loan. */
+  long getLoanSize();
+
+  /** Returns the bytes that may be lent, if meta blocks leave them. */
+  long getMaxLent();
+
+  /** Returns the bytes that are lent. */
+  long getLent();
+
+  /** Returns whether the tier is in use, so that it may lend. */
+  boolean isLending();
+
+  /**
+   * Returns the ghost entries of data blocks that more memory would hold; null if the tier has no
+   * data blocks.
+   */
+  GhostEntries getGhosts();
+
+  /** Returns the mean size of a data block in the tier, in bytes. */
+  long getMeanBlockSize();
+}
