@@ -1,0 +1,105 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.io.hfile.composite;
+
+import static org.junit.Assert.assertEquals;
+
+import java.util.Random;
+import org.apache.hadoop.hbase.HBaseClassTestRule;
+import org.apache.hadoop.hbase.testclassification.IOTests;
+import org.apache.hadoop.hbase.testclassification.SmallTests;
+import org.junit.ClassRule;
+import org.junit.Test;
+import org.junit.experimental.categories.Category;
+
+/** Hits of ghost entries are about those that more memory would have. */
+@Category({ IOTests.class, SmallTests.class })
+public class TestGhostEntries {
+  @ClassRule
+  public static final HBaseClassTestRule CLASS_RULE =
+    HBaseClassTestRule.forClass(TestGhostEntries.class);
+
+  private FrequencySketch sketch;
+  private GhostEntries ghosts;
+
+  private void open(int entries, int ghostEntries) {
+    sketch = new FrequencySketch(2 * entries);
+    ghosts = new GhostEntries(sketch);
+    ghosts.setEntries(ghostEntries);
+  }
+
+  private void request(long entry) {
+    long hash = FrequencySketch.hash(entry);
+    sketch.increment(hash);
+    ghosts.onMiss(hash, false);
+  }
+
+  /** A loop is the worst case of ghost entries in the order of requests: none is hit. */
+  @Test
+  public void testLoopThatExceedsTheMemory() {
+    for (int entries : new int[] { 10, 100, 1000, 30_000 }) {
+      open(10 * entries, entries);
+      long before = 0;
+      for (int loop = 0; loop < 20; loop++) {
+        before = ghosts.getHits();
+        for (int i = 0; i < 10 * entries; i++) {
+          request(i);
+        }
+      }
+      double hits = ghosts.getHits() - before;
+      assertEquals(entries + " entries", 1, hits / entries, 0.35);
+    }
+  }
+
+  /** The entries that are requested most are kept, in whatever order. */
+  @Test
+  public void testHotEntriesBesideASingleScan() {
+    open(100_000, 2000);
+    Random random = new Random(1);
+    long before = 0;
+    int hot = 0;
+    for (int i = 0; i < 400_000; i++) {
+      if (i == 200_000) {
+        before = ghosts.getHits();
+        hot = 0;
+      }
+      if (random.nextInt(4) == 0) {
+        request(random.nextInt(1000));
+        hot++;
+      } else {
+        request(1_000_000 + i);
+      }
+    }
+    double hits = ghosts.getHits() - before;
+    assertEquals(1, hits / hot, 0.1);
+  }
+
+  @Test
+  public void testWhatIsAdmittedIsNoGhost() {
+    open(100, 100);
+    long hash = FrequencySketch.hash(1);
+    ghosts.onEvicted(hash);
+    ghosts.onMiss(hash, true);
+    assertEquals(1, ghosts.getHits());
+    ghosts.onMiss(hash, true);
+    assertEquals(1, ghosts.getHits());
+    ghosts.onMiss(hash, false);
+    ghosts.onMiss(hash, false);
+    assertEquals(2, ghosts.getHits());
+  }
+}
