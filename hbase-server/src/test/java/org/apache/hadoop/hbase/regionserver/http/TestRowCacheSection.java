@@ -22,13 +22,14 @@ import static org.junit.Assert.assertTrue;
 
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.regionserver.rowcache.RowCache;
+import org.apache.hadoop.hbase.testclassification.MediumTests;
 import org.apache.hadoop.hbase.testclassification.RegionServerTests;
-import org.apache.hadoop.hbase.testclassification.SmallTests;
 import org.junit.ClassRule;
 import org.junit.Test;
 import org.junit.experimental.categories.Category;
 
-@Category({ RegionServerTests.class, SmallTests.class })
+/** In a JVM of its own, as metrics are of a JVM. */
+@Category({ RegionServerTests.class, MediumTests.class })
 public class TestRowCacheSection {
   @ClassRule
   public static final HBaseClassTestRule CLASS_RULE =
