@@ -157,6 +157,7 @@ final class ServerSettings {
     keys.put("hbase.regionserver.parallel.get.threads", "16");
     keys.put("hbase.regionserver.point.get.enabled", "true");
     keys.put("hbase.regionserver.point.get.on.connection.thread.max", "16");
+    keys.put("hbase.regionserver.write.groups.enabled", "true");
     keys.put("hbase.regionserver.increment.coalesce.enabled", "true");
     // Many clients and counters, CPU-bound.
     keys.put("hbase.regionserver.increment.coalesce.scope", "region");

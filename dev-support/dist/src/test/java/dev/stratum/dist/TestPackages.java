@@ -53,11 +53,12 @@ public class TestPackages {
     Map.entry("io.hfile.prefetch", Set.of("conf", "io", "io.hfile", "io.hfile.bucket", "metrics")),
     Map.entry("io.hfile.segment", Set.of("conf", "io", "io.hfile", "io.hfile.batch",
       "io.hfile.bucket", "io.hfile.composite", "metrics")),
-    Map.entry("regionserver.counter", Set.of("conf", "ipc")),
+    Map.entry("regionserver.counter", Set.of("conf", "ipc", "regionserver.writegroup")),
     Map.entry("regionserver.get", Set.of("conf", "io.hfile")),
     Map.entry("regionserver.multiget", Set.of("conf", "ipc", "io.hfile.batch", "metrics")),
     Map.entry("regionserver.rowcache", Set.of("conf", "io.hfile.composite", "metrics")),
-    Map.entry("regionserver.wal", Set.of("conf", "metrics")));
+    Map.entry("regionserver.wal", Set.of("conf", "metrics")),
+    Map.entry("regionserver.writegroup", Set.of("conf", "ipc")));
 
   /** These two use any other one: the server itself, and the pages that show all features. */
   private static final Set<String> TOP = Set.of("regionserver", "regionserver.http");

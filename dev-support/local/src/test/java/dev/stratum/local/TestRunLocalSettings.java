@@ -41,6 +41,7 @@ public class TestRunLocalSettings extends RunLocalFixture {
       "-Dhbase.segmentcache.segment.mb=1", "-Dhbase.rs.prefetchblocksonopen=true",
       "-Dhbase.wal.async.sync.interval.ms=100", "-Dhbase.regionserver.parallel.get.enabled=true",
       "-Dhbase.regionserver.increment.coalesce.enabled=true",
+      "-Dhbase.regionserver.write.groups.enabled=true",
       "-Dhbase.regionserver.point.get.enabled=true", "-Dhbase.regionserver.row.cache.size.mb=1",
       "-Dhbase.regionserver.row.cache.all.tables=true",
       "-Dhbase.server.netty.flush.consolidation.enabled=true");

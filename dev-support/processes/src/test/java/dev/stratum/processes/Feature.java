@@ -59,6 +59,7 @@ enum Feature {
   DURABILITY("hbase.regionserver.default.durability", "ASYNC_WAL"),
   /** Not of the fork, but what is above is about the one or the other. */
   WAL_PROVIDER("hbase.wal.provider", "filesystem"),
+  WRITE_GROUPS("hbase.regionserver.write.groups.enabled", "true"),
   COUNTERS(new Setting(), Setting.COUNTERS,
     Setting.COUNTERS.and("hbase.regionserver.increment.coalesce.scope", "region"));
 

@@ -122,6 +122,7 @@ final class Settings {
     keys.put("hbase.regionserver.point.get.enabled", "true");
     keys.put("hbase.regionserver.point.get.on.connection.thread.max", "3");
     keys.put("hbase.regionserver.row.cache.size.mb", "2");
+    keys.put("hbase.regionserver.write.groups.enabled", "true");
     keys.put("hbase.regionserver.increment.coalesce.enabled", "true");
     keys.put("hbase.wal.async.sync.interval.ms", "100");
     keys.put("hbase.wal.async.sync.bytes", "65536");

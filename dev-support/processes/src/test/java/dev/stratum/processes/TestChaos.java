@@ -278,7 +278,8 @@ public class TestChaos {
     keys.put("hbase.bucketcache.composite.l1.data.max", random.nextBoolean() ? "0.3" : "1");
     keys.put("hbase.rs.prefetch.limit.mb.per.sec", random.nextBoolean() ? "1" : "0");
     for (String feature : new String[] { "hbase.regionserver.parallel.get.enabled",
-      "hbase.regionserver.increment.coalesce.enabled" }) {
+      "hbase.regionserver.increment.coalesce.enabled",
+      "hbase.regionserver.write.groups.enabled" }) {
       keys.put(feature, Boolean.toString(random.nextBoolean()));
     }
     cluster.reload(server, keys);

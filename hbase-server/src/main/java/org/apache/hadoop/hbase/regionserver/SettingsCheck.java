@@ -40,6 +40,7 @@ import org.apache.hadoop.hbase.regionserver.multiget.MultigetSettings;
 import org.apache.hadoop.hbase.regionserver.rowcache.RowCacheSettings;
 import org.apache.hadoop.hbase.regionserver.wal.AsyncWalSettings;
 import org.apache.hadoop.hbase.regionserver.wal.SyncsInFlightSettings;
+import org.apache.hadoop.hbase.regionserver.writegroup.WriteGroupSettings;
 import org.apache.hadoop.hbase.util.DirectMemoryUtils;
 import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
@@ -82,6 +83,7 @@ public final class SettingsCheck {
     checks.put(PrefetchSettings.class, PrefetchSettings::of);
     checks.put(PrefetchLimit.class, PrefetchLimit::check);
     checks.put(FlushConsolidationSettings.class, FlushConsolidationSettings::of);
+    checks.put(WriteGroupSettings.class, WriteGroupSettings::of);
     checks.put(CoalescerSettings.class, CoalescerSettings::of);
     checks.put(MultigetSettings.class, MultigetSettings::of);
     checks.put(PointGetSettings.class, PointGetSettings::of);

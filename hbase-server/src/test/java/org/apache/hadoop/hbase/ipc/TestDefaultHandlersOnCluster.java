@@ -130,6 +130,7 @@ public class TestDefaultHandlersOnCluster {
       for (String key : new String[] { "hbase.server.netty.flush.consolidation.enabled",
         "hbase.client.netty.flush.consolidation.enabled",
         "hbase.regionserver.increment.coalesce.enabled", "hbase.regionserver.parallel.get.enabled",
+        "hbase.regionserver.write.groups.enabled",
         "hbase.server.allocator.size.classes.enabled" }) {
         conf.setBoolean(key, true);
       }

@@ -22,6 +22,7 @@ import org.apache.hadoop.hbase.metrics.Histogram;
 import org.apache.hadoop.hbase.metrics.MetricRegistries;
 import org.apache.hadoop.hbase.metrics.MetricRegistry;
 import org.apache.hadoop.hbase.metrics.MetricRegistryInfo;
+import org.apache.hadoop.hbase.regionserver.writegroup.GroupMetrics;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
@@ -29,7 +30,7 @@ import org.apache.yetus.audience.InterfaceAudience;
  * means.
  */
 @InterfaceAudience.Private
-final class CoalescerMetrics {
+final class CoalescerMetrics implements GroupMetrics {
 
   static final MetricRegistryInfo INFO = new MetricRegistryInfo("Counter",
     "Increments that are merged", "RegionServer,sub=Counter", "regionserver", false);
@@ -64,8 +65,8 @@ final class CoalescerMetrics {
     return new CoalescerMetrics(MetricRegistries.global().create(INFO));
   }
 
-  /** @param withoutHandler how many members waited without a handler */
-  void group(int size, int withoutHandler) {
+  @Override
+  public void group(int size, int withoutHandler) {
     groupSize.update(size);
     merged.increment(size);
     queued.increment(withoutHandler);
@@ -81,7 +82,8 @@ final class CoalescerMetrics {
     return single.getCount();
   }
 
-  void single() {
+  @Override
+  public void single() {
     single.increment();
   }
 
@@ -97,20 +99,23 @@ final class CoalescerMetrics {
     withoutWal.increment();
   }
 
-  void repeated() {
+  @Override
+  public void repeated() {
     repeated.increment();
   }
 
-  void alone() {
+  @Override
+  public void alone() {
     alone.increment();
   }
 
-  void failedGroup() {
+  @Override
+  public void failedGroup() {
     failedGroup.increment();
   }
 
-  /** Counts a call that had waited and that the scheduler does not accept. */
-  void refused() {
+  @Override
+  public void refused() {
     refused.increment();
   }
 

@@ -34,6 +34,8 @@ import org.apache.hadoop.hbase.client.ColumnFamilyDescriptor;
 import org.apache.hadoop.hbase.client.Increment;
 import org.apache.hadoop.hbase.io.TimeRange;
 import org.apache.hadoop.hbase.regionserver.HRegion;
+import org.apache.hadoop.hbase.regionserver.writegroup.GroupKey;
+import org.apache.hadoop.hbase.regionserver.writegroup.PendingWrite;
 import org.apache.hadoop.hbase.util.Bytes;
 import org.apache.yetus.audience.InterfaceAudience;
 
@@ -43,7 +45,7 @@ import org.apache.yetus.audience.InterfaceAudience;
  * priority among them. Immutable.
  */
 @InterfaceAudience.Private
-final class CounterKey {
+final class CounterKey extends GroupKey {
 
   /** Mutation's attribute of whether results are returned. */
   private static final String RETURN_RESULTS = "_rr_";
@@ -53,9 +55,6 @@ final class CounterKey {
   private static final Comparator<Cell> BY_QUALIFIER =
     CellComparator.getInstance()::compareQualifiers;
 
-  private final HRegion region;
-  /** Null if the row does not matter. */
-  private final byte[] row;
   private final Increment first;
   /** Families and qualifiers alternately, sorted. */
   private final byte[][] columns;
@@ -64,8 +63,7 @@ final class CounterKey {
 
   private CounterKey(HRegion region, byte[] row, Increment first, byte[][] columns,
     Map<String, byte[]> attributes) {
-    this.region = region;
-    this.row = row;
+    super(region, row);
     this.first = first;
     this.columns = columns;
     this.attributes = attributes;
@@ -114,18 +112,14 @@ final class CounterKey {
         attributes(increment));
   }
 
-  HRegion region() {
-    return region;
+  @Override
+  protected CounterKey of(byte[] one) {
+    return new CounterKey(region(), one, first, columns, attributes);
   }
 
-  /** Returns whether increments of different rows may have this key. */
-  boolean together() {
-    return row == null;
-  }
-
-  /** Returns this key with a row. */
-  CounterKey of(byte[] one) {
-    return new CounterKey(region, one, first, columns, attributes);
+  @Override
+  protected IncrementGroup group(List<PendingWrite> members) {
+    return new IncrementGroup(this, members);
   }
 
   /** The increment's cells by family and qualifier, which is the order of a result. */
@@ -175,8 +169,8 @@ final class CounterKey {
       return false;
     }
     CounterKey that = (CounterKey) other;
-    return hash == that.hash && region == that.region
-      && Arrays.equals(row, that.row)
+    return hash == that.hash && region() == that.region()
+      && Arrays.equals(row(), that.row())
       && Arrays.deepEquals(columns, that.columns)
       && first.getDurability() == that.first.getDurability()
       && sameRange(first.getTimeRange(), that.first.getTimeRange())
@@ -204,11 +198,5 @@ final class CounterKey {
   private static boolean sameAttributes(Map<String, byte[]> a, Map<String, byte[]> b) {
     return a.size() == b.size() && a.entrySet().stream()
       .allMatch(attribute -> Arrays.equals(attribute.getValue(), b.get(attribute.getKey())));
-  }
-
-  @Override
-  public String toString() {
-    return (row == null ? "rows" : Bytes.toStringBinary(row)) + " of "
-      + region.getRegionInfo().getEncodedName();
   }
 }

@@ -18,15 +18,22 @@
 package org.apache.hadoop.hbase.regionserver.counter;
 
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.apache.hadoop.hbase.Cell;
 import org.apache.hadoop.hbase.HConstants;
+import org.apache.hadoop.hbase.KeyValue;
+import org.apache.hadoop.hbase.KeyValueUtil;
+import org.apache.hadoop.hbase.PrivateCellUtil;
+import org.apache.hadoop.hbase.client.Increment;
 import org.apache.hadoop.hbase.client.Mutation;
 import org.apache.hadoop.hbase.client.Result;
 import org.apache.hadoop.hbase.regionserver.HRegion;
 import org.apache.hadoop.hbase.regionserver.OperationStatus;
-import org.apache.hadoop.hbase.regionserver.counter.PendingIncrement.State;
+import org.apache.hadoop.hbase.regionserver.writegroup.PendingWrite;
+import org.apache.hadoop.hbase.regionserver.writegroup.WriteGroup;
 import org.apache.hadoop.hbase.util.Bytes;
 import org.apache.yetus.audience.InterfaceAudience;
 
@@ -35,7 +42,7 @@ import org.apache.yetus.audience.InterfaceAudience;
  * thread that leads.
  */
 @InterfaceAudience.Private
-final class IncrementGroup {
+final class IncrementGroup extends WriteGroup {
 
   /** The sums of a row, and the result of applying them. */
   private static final class Row {
@@ -48,20 +55,18 @@ final class IncrementGroup {
   }
 
   private final CounterKey key;
-  private final List<PendingIncrement> members;
   /** In the order in which rows of a region are locked. */
   private final Map<byte[], Row> rows = new TreeMap<>(Bytes.BYTES_COMPARATOR);
   /** What later increments of the same row add to each column. */
   private final long[][] later;
-  private boolean appended;
 
   /** @param members in the order of the values that they get */
-  IncrementGroup(CounterKey key, List<PendingIncrement> members) {
+  IncrementGroup(CounterKey key, List<PendingWrite> members) {
+    super(members);
     this.key = key;
-    this.members = members;
     this.later = new long[members.size()][];
     for (int i = members.size() - 1; i >= 0; i--) {
-      long[] amounts = members.get(i).amounts();
+      long[] amounts = CounterKey.amounts((Increment) members.get(i).mutation());
       long[] sum =
         rows.computeIfAbsent(members.get(i).row(), row -> new Row(amounts.length)).sum;
       later[i] = sum.clone();
@@ -71,41 +76,21 @@ final class IncrementGroup {
     }
   }
 
-  int size() {
-    return members.size();
-  }
-
-  int rows() {
+  @Override
+  public int rows() {
     return rows.size();
   }
 
-  /** Returns how many members are nested calls. */
-  int calls() {
-    int calls = 0;
-    for (PendingIncrement member : members) {
-      if (member instanceof IncrementCall && ((IncrementCall) member).chain() != null) {
-        calls++;
-      }
-    }
-    return calls;
-  }
-
   /** Applies the sums of all rows in the region. */
-  void run(HRegion region) throws IOException {
-    GroupNonces nonces = GroupNonces.begin(members);
-    try {
-      if (rows.size() == 1) {
-        Map.Entry<byte[], Row> only = rows.entrySet().iterator().next();
-        only.getValue().result =
-          region.increment(key.increment(only.getKey(), only.getValue().sum),
-            HConstants.NO_NONCE, HConstants.NO_NONCE);
-      } else {
-        runBatch(region);
-      }
-    } finally {
-      appended = nonces.appended();
-      nonces.end();
+  @Override
+  protected void apply(HRegion region) throws IOException {
+    if (rows.size() > 1) {
+      runBatch(region);
+      return;
     }
+    Map.Entry<byte[], Row> only = rows.entrySet().iterator().next();
+    only.getValue().result = region.increment(key.increment(only.getKey(), only.getValue().sum),
+      HConstants.NO_NONCE, HConstants.NO_NONCE);
   }
 
   private void runBatch(HRegion region) throws IOException {
@@ -122,33 +107,36 @@ final class IncrementGroup {
     }
   }
 
-  /** Returns whether the edit may have reached the WAL. A failure before that changed nothing. */
-  boolean appended() {
-    return appended;
-  }
-
-  /** Completes all members. */
-  void done() {
+  @Override
+  protected void done() {
     for (int i = 0; i < later.length; i++) {
-      PendingIncrement member = members.get(i);
-      member.done(rows.get(member.row()).result, later[i]);
+      PendingWrite member = members().get(i);
+      Result result = rows.get(member.row()).result;
+      member.done(result(result, (Increment) member.mutation(), later[i]),
+        result.rawCells()[0].getSequenceId());
     }
   }
 
   /**
-   * Completes the members that are not complete yet: they have failed if the edit may have reached
-   * the WAL, and are applied alone otherwise.
+   * Returns the result of an increment at its position in the group.
+   * @param later what later increments of its row add to each column
    */
-  static void failed(List<PendingIncrement> members, boolean appended, Throwable failure) {
-    for (PendingIncrement member : members) {
-      if (member.state() == State.DONE) {
-        continue;
-      }
-      if (appended) {
-        member.failed(failure);
-      } else {
-        member.setState(State.ALONE);
-      }
+  private static Result result(Result ofRow, Increment increment, long[] later) {
+    if (!increment.isReturnResults()) {
+      return Result.EMPTY_RESULT;
     }
+    Cell[] cells = ofRow.rawCells();
+    List<Cell> own = new ArrayList<>(cells.length);
+    for (int i = 0; i < cells.length; i++) {
+      own.add(later[i] == 0 ? cells[i] : minus(cells[i], later[i]));
+    }
+    return Result.create(own);
+  }
+
+  private static Cell minus(Cell cell, long amount) {
+    KeyValue copy = KeyValueUtil.copyToNewKeyValue(cell);
+    Bytes.putLong(copy.getValueArray(), copy.getValueOffset(),
+      PrivateCellUtil.getValueAsLong(cell) - amount);
+    return copy;
   }
 }

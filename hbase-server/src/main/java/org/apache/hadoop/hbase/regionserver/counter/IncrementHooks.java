@@ -18,15 +18,10 @@
 package org.apache.hadoop.hbase.regionserver.counter;
 
 import java.io.IOException;
-import java.lang.reflect.Method;
-import java.util.Arrays;
-import java.util.Collections;
-import java.util.HashSet;
-import java.util.Set;
 import org.apache.hadoop.hbase.client.Increment;
 import org.apache.hadoop.hbase.coprocessor.RegionCoprocessor;
-import org.apache.hadoop.hbase.coprocessor.RegionObserver;
 import org.apache.hadoop.hbase.regionserver.RegionCoprocessorHost;
+import org.apache.hadoop.hbase.regionserver.writegroup.HookOverrides;
 import org.apache.hadoop.hbase.security.access.AccessController;
 import org.apache.hadoop.hbase.wal.WALEdit;
 import org.apache.yetus.audience.InterfaceAudience;
@@ -42,28 +37,13 @@ enum IncrementHooks {
   /** A coprocessor observes each increment, so that none can be merged. */
   EACH;
 
-  private static final Set<String> HOOKS = Collections.unmodifiableSet(new HashSet<>(
-    Arrays.asList("preIncrement", "preIncrementAfterRowLock", "postIncrement",
-      "postIncrementBeforeWAL", "postMutationBeforeWAL", "preBatchMutate", "postBatchMutate",
-      "postBatchMutateIndispensably", "preWALAppend", "preStoreScannerOpen",
-      "postStartRegionOperation", "postCloseRegionOperation")));
+  private static final HookOverrides HAS_HOOKS = new HookOverrides("preIncrement",
+    "preIncrementAfterRowLock", "postIncrement", "postIncrementBeforeWAL", "postMutationBeforeWAL",
+    "preBatchMutate", "postBatchMutate", "postBatchMutateIndispensably", "preWALAppend",
+    "preStoreScannerOpen", "postStartRegionOperation", "postCloseRegionOperation");
 
   /** The attribute by which AccessController has itself check the cells. */
   private static final String CELLS_DECIDE = "check_covering_perm";
-
-  private static final ClassValue<Boolean> HAS_HOOKS = new ClassValue<Boolean>() {
-    @Override
-    protected Boolean computeValue(Class<?> observer) {
-      for (Method method : observer.getMethods()) {
-        if (
-          HOOKS.contains(method.getName()) && method.getDeclaringClass() != RegionObserver.class
-        ) {
-          return true;
-        }
-      }
-      return false;
-    }
-  };
 
   static IncrementHooks of(RegionCoprocessorHost host) {
     IncrementHooks hooks = NONE;

@@ -82,7 +82,7 @@ abstract class IncrementFixture {
     AS_CALLS {
       @Override
       IncrementSender sender(IncrementFixture fixture) {
-        return new CallSender(fixture);
+        return new IncrementCallSender(fixture);
       }
     };
 
@@ -208,8 +208,8 @@ abstract class IncrementFixture {
     }
     wals.close();
     util.cleanupTestDir();
-    assertEquals("rows that never ended", 0, coalescer.rows());
-    Waiter.waitFor(conf, 60_000, 1, () -> coalescer.inFlight() == 0);
+    assertEquals("rows that never ended", 0, coalescer.groups().rows());
+    Waiter.waitFor(conf, 60_000, 1, () -> coalescer.groups().inFlight() == 0);
   }
 
   static Increment plus(long amount) {
@@ -249,9 +249,9 @@ abstract class IncrementFixture {
 
   /** Sends one more and waits until it is in the queue, so that the order is known. */
   Future<Result> sendNext(Increment increment) throws Exception {
-    int before = coalescer.waiting();
+    int before = coalescer.groups().waiting();
     Future<Result> sent = send(increment);
-    Waiter.waitFor(conf, 60_000, 1, () -> coalescer.waiting() == before + 1);
+    Waiter.waitFor(conf, 60_000, 1, () -> coalescer.groups().waiting() == before + 1);
     return sent;
   }
 

@@ -143,7 +143,7 @@ public class TestCoalescedIncrementsAccess {
   public void tearDown() throws Exception {
     threads.shutdownNow();
     UTIL.deleteTable(table);
-    assertEquals("rows that never ended", 0, coalescer.rows());
+    assertEquals("rows that never ended", 0, coalescer.groups().rows());
   }
 
   private static Increment plus(long amount) {
@@ -157,15 +157,15 @@ public class TestCoalescedIncrementsAccess {
 
   /** Sends one and waits until it is in the queue behind who has the row. */
   private Future<Result> sendNext(User user, Increment increment) throws Exception {
-    int before = coalescer.waiting();
+    int before = coalescer.groups().waiting();
     Future<Result> sent = send(user, increment);
-    UTIL.waitFor(60_000, 1, () -> coalescer.waiting() == before + 1);
+    UTIL.waitFor(60_000, 1, () -> coalescer.groups().waiting() == before + 1);
     return sent;
   }
 
   private Future<Result> sendFirst(User user, Increment increment) throws Exception {
     Future<Result> sent = send(user, increment);
-    UTIL.waitFor(60_000, 1, () -> coalescer.rows() == 1);
+    UTIL.waitFor(60_000, 1, () -> coalescer.groups().rows() == 1);
     return sent;
   }
 
@@ -193,7 +193,7 @@ public class TestCoalescedIncrementsAccess {
     assertDenied(send(bob, plus(1000)));
     assertDenied(send(dave, plus(1000)));
     Future<Result> third = sendNext(carol, plus(100));
-    assertEquals(2, coalescer.waiting());
+    assertEquals(2, coalescer.groups().waiting());
     lock.release();
     assertEquals(1, value(first.get()));
     assertEquals(11, value(second.get()));

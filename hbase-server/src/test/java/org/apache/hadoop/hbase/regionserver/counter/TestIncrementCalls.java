@@ -38,6 +38,7 @@ import org.apache.hadoop.hbase.client.Durability;
 import org.apache.hadoop.hbase.client.Increment;
 import org.apache.hadoop.hbase.client.Result;
 import org.apache.hadoop.hbase.regionserver.Region.RowLock;
+import org.apache.hadoop.hbase.regionserver.writegroup.CallSender;
 import org.apache.hadoop.hbase.testclassification.MediumTests;
 import org.apache.hadoop.hbase.testclassification.RegionServerTests;
 import org.apache.hadoop.hbase.util.Bytes;
@@ -52,7 +53,7 @@ public class TestIncrementCalls extends IncrementFixture {
   public static final HBaseClassTestRule CLASS_RULE =
     HBaseClassTestRule.forClass(TestIncrementCalls.class);
 
-  private final CallSender calls = (CallSender) sender;
+  private final CallSender calls = ((IncrementCallSender) sender).calls;
 
   public TestIncrementCalls() {
     super(Sending.AS_CALLS);
@@ -67,7 +68,7 @@ public class TestIncrementCalls extends IncrementFixture {
     for (int i = 1; i <= others; i++) {
       sent.add(send(plus(1), 1000 + i));
     }
-    assertEquals(others, coalescer.waiting());
+    assertEquals(others, coalescer.groups().waiting());
     assertEquals(1, calls.handled.get());
     lock.release();
     for (int i = 0; i <= others; i++) {
@@ -82,10 +83,10 @@ public class TestIncrementCalls extends IncrementFixture {
     for (int i = 1; i <= 3; i++) {
       assertEquals(i, value(send(plus(1), i).get()));
       // It is answered a moment before it is over.
-      Waiter.waitFor(conf, 60_000, 1, () -> coalescer.inFlight() == 0);
+      Waiter.waitFor(conf, 60_000, 1, () -> coalescer.groups().inFlight() == 0);
     }
     assertEquals(0, calls.read.get());
-    assertEquals(0, coalescer.rows());
+    assertEquals(0, coalescer.groups().rows());
   }
 
   @Test
@@ -114,7 +115,7 @@ public class TestIncrementCalls extends IncrementFixture {
       sent.add(send(plus(1), 1001 + i));
     }
     assertEquals(1, calls.busy.size());
-    assertEquals(4, coalescer.waiting());
+    assertEquals(4, coalescer.groups().waiting());
     int before = edits();
     threads.submit(calls.busy.remove()::run);
     for (int i = 0; i < sent.size(); i++) {
@@ -135,7 +136,7 @@ public class TestIncrementCalls extends IncrementFixture {
       Future<Result> first = begun ? sendFirst(ofOther) : send(ofOther, 1000);
       Future<Result> second = send(plus(10), begun ? 1001 : 2001);
       Future<Result> third = send(plus(100), begun ? 1002 : 2002);
-      assertEquals(2, coalescer.waiting());
+      assertEquals(2, coalescer.groups().waiting());
       int before = edits();
       calls.handlersAreBusy = false;
       calls.busy.forEach(call -> threads.submit(call::run));
@@ -145,7 +146,7 @@ public class TestIncrementCalls extends IncrementFixture {
       assertEquals(begun ? 10 : 120, value(second.get()));
       assertEquals(begun ? 110 : 220, value(third.get()));
       assertEquals(2, edits() - before);
-      Waiter.waitFor(conf, 60_000, 1, () -> coalescer.inFlight() == 0);
+      Waiter.waitFor(conf, 60_000, 1, () -> coalescer.groups().inFlight() == 0);
     }
   }
 
@@ -169,7 +170,7 @@ public class TestIncrementCalls extends IncrementFixture {
     Future<Result> thread = sendInThread(plus(1), 1001);
     Waiter.waitFor(conf, 60_000, 1, () -> CoalescerMetrics.register().singles() > singles);
     Future<Result> call = send(plus(10), 1002);
-    assertEquals(1, coalescer.waiting());
+    assertEquals(1, coalescer.groups().waiting());
     assertEquals(0, calls.handled.get());
     lock.release();
     assertEquals(1, value(thread.get()));
@@ -228,12 +229,12 @@ public class TestIncrementCalls extends IncrementFixture {
     calls.handlersAreBusy = true;
     Future<Result> call = send(plus(1), 1001);
     Future<Result> behind = send(plus(2), 1002);
-    assertEquals(1, coalescer.waiting());
+    assertEquals(1, coalescer.groups().waiting());
     // It leads, and carries the one that waits.
     assertEquals(10, value(coalescer.increment(region, plus(10), CLIENT, 1003)));
     assertEquals(12, value(behind.get()));
     assertFalse(call.isDone());
-    assertEquals(0, coalescer.rows());
+    assertEquals(0, coalescer.groups().rows());
     calls.handlersAreBusy = false;
     threads.submit(calls.busy.remove()::run);
     assertEquals(13, value(call.get()));
@@ -246,7 +247,7 @@ public class TestIncrementCalls extends IncrementFixture {
     Future<Result> first = sendFirst(plus(1));
     Future<Result> call = send(plus(10), 1001);
     Future<Result> thread = sendInThread(plus(100), 1002);
-    Waiter.waitFor(conf, 60_000, 1, () -> coalescer.waiting() == 2);
+    Waiter.waitFor(conf, 60_000, 1, () -> coalescer.groups().waiting() == 2);
     calls.handlersAreBusy = true;
     lock.release();
     assertEquals(1, value(first.get()));
@@ -329,7 +330,7 @@ public class TestIncrementCalls extends IncrementFixture {
       int waits = waiting > 32 ? 5 : 3;
       assertTrue(waiting + " took " + tookMs + " ms", tookMs < (waits + 2) * waitMs);
       lock.release();
-      Waiter.waitFor(conf, 60_000, 1, () -> coalescer.inFlight() == 0);
+      Waiter.waitFor(conf, 60_000, 1, () -> coalescer.groups().inFlight() == 0);
     }
     assertEquals(0, edits());
     // All may be tried again.

@@ -155,9 +155,9 @@ public class TestIncrementCallsOnCluster {
 
   /** Sends one and waits until it is in the queue behind who has the row. */
   private Future<Result> sendNext(Connection connection, long amount) throws Exception {
-    int before = coalescer.waiting();
+    int before = coalescer.groups().waiting();
     Future<Result> sent = send(connection, amount);
-    UTIL.waitFor(60_000, 1, () -> coalescer.waiting() == before + 1);
+    UTIL.waitFor(60_000, 1, () -> coalescer.groups().waiting() == before + 1);
     return sent;
   }
 

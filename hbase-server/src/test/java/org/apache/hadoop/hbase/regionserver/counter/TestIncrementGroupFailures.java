@@ -62,6 +62,9 @@ public class TestIncrementGroupFailures extends IncrementFixture {
   public static final HBaseClassTestRule CLASS_RULE =
     HBaseClassTestRule.forClass(TestIncrementGroupFailures.class);
 
+  private static final String GROUP_LEADER =
+    "org.apache.hadoop.hbase.regionserver.writegroup.GroupLeader";
+
   public TestIncrementGroupFailures(Sending sending) {
     super(sending);
   }
@@ -144,11 +147,12 @@ public class TestIncrementGroupFailures extends IncrementFixture {
     return failures;
   }
 
-  /** Returns whether this thread is in a method of the coalescer. */
+  /** Returns whether this thread is in a method of the coalescer, or of the leader of a group. */
   private static boolean isWithin(String method) {
     return Arrays.stream(new Throwable().getStackTrace())
       .anyMatch(frame -> frame.getMethodName().equals(method)
-        && frame.getClassName().equals(GroupLeader.class.getName()));
+        && (frame.getClassName().equals(GROUP_LEADER)
+          || frame.getClassName().equals(IncrementCoalescer.class.getName())));
   }
 
   @Test
@@ -215,12 +219,12 @@ public class TestIncrementGroupFailures extends IncrementFixture {
       thread.set(Thread.currentThread());
       return coalescer.increment(region, plus(1000), CLIENT, 50);
     });
-    Waiter.waitFor(conf, 60_000, 1, () -> coalescer.waiting() == 1);
+    Waiter.waitFor(conf, 60_000, 1, () -> coalescer.groups().waiting() == 1);
     Future<Result> last = sendNext(plus(2));
     thread.get().interrupt();
     ExecutionException e = assertThrows(ExecutionException.class, interrupted::get);
     assertTrue(e.toString(), e.getCause() instanceof IOException);
-    assertEquals(1, coalescer.waiting());
+    assertEquals(1, coalescer.groups().waiting());
     lock.release();
     assertEquals(1, value(first.get()));
     assertEquals(3, value(last.get()));
@@ -236,7 +240,7 @@ public class TestIncrementGroupFailures extends IncrementFixture {
     Future<Result> first = sendFirst(plus(1));
     // Leaves the queue at once, and waits in the region for the lock.
     Future<Result> second = threads.submit(() -> increment(plus(2), ++lastNonce));
-    Waiter.waitFor(conf, 60_000, 1, () -> coalescer.waiting() == 0);
+    Waiter.waitFor(conf, 60_000, 1, () -> coalescer.groups().waiting() == 0);
     lock.release();
     first.get();
     second.get();

@@ -38,6 +38,7 @@ import org.apache.hadoop.hbase.client.Result;
 import org.apache.hadoop.hbase.regionserver.Region.RowLock;
 import org.apache.hadoop.hbase.regionserver.ServerNonceManager;
 import org.apache.hadoop.hbase.regionserver.wal.WALCellCodec;
+import org.apache.hadoop.hbase.regionserver.writegroup.GroupAppend;
 import org.apache.hadoop.hbase.testclassification.MediumTests;
 import org.apache.hadoop.hbase.testclassification.RegionServerTests;
 import org.apache.hadoop.hbase.util.Bytes;
@@ -102,7 +103,7 @@ public class TestIncrementGroupNonces extends IncrementFixture {
     RowLock lock = region.getRowLock(ROW);
     Future<Result> first = sendFirst(plus(1));
     Future<Result> again = send(plus(1), lastNonce);
-    Waiter.waitFor(conf, 60_000, 1, () -> coalescer.waiting() == 1);
+    Waiter.waitFor(conf, 60_000, 1, () -> coalescer.groups().waiting() == 1);
     Future<Result> behind = sendNext(plus(10));
     lock.release();
     again.get(60, TimeUnit.SECONDS);
@@ -164,14 +165,14 @@ public class TestIncrementGroupNonces extends IncrementFixture {
     assertEquals("a stock server knows the leader's", 2, read.getNonce());
     ServerNonceManager other = new ServerNonceManager(conf);
     other.reportOperationFromWal(read.getNonceGroup(), read.getNonce(), read.getWriteTime());
-    GroupNonces.report(read, other);
+    GroupAppend.report(read, other);
     for (long nonce = 2; nonce <= 6; nonce++) {
       assertFalse("nonce " + nonce, other.startOperation(CLIENT, nonce, null));
     }
     assertTrue(other.startOperation(CLIENT, 7, null));
     // A key without others says nothing.
-    assertArrayEquals(null, appended.get(0).getExtendedAttribute(GroupNonces.ATTRIBUTE));
-    GroupNonces.report(appended.get(0), other);
+    assertArrayEquals(null, appended.get(0).getExtendedAttribute(GroupAppend.ATTRIBUTE));
+    GroupAppend.report(appended.get(0), other);
   }
 
   @Test
@@ -180,7 +181,7 @@ public class TestIncrementGroupNonces extends IncrementFixture {
     Future<Result> first = sendFirst(plus(1));
     Future<Result> without = threads.submit(
       () -> coalescer.increment(region, plus(2), HConstants.NO_NONCE, HConstants.NO_NONCE));
-    Waiter.waitFor(conf, 60_000, 1, () -> coalescer.waiting() == 1);
+    Waiter.waitFor(conf, 60_000, 1, () -> coalescer.groups().waiting() == 1);
     Future<Result> with = sendNext(plus(4));
     lock.release();
     first.get();

@@ -139,9 +139,10 @@ public class TestIncrementGroups extends IncrementFixture {
       int rows = i + 1;
       // The other row is free.
       Waiter.waitFor(conf, 60_000, 1,
-        () -> coalescer.rows() + sender.behindAnotherKind() == rows || rows == different.length);
+        () -> coalescer.groups().rows() + sender.behindAnotherKind() == rows
+          || rows == different.length);
     }
-    assertEquals(sender.behindAnotherKind(), coalescer.waiting());
+    assertEquals(sender.behindAnotherKind(), coalescer.groups().waiting());
     lock.release();
     for (Future<Result> future : sent) {
       future.get();
@@ -187,7 +188,7 @@ public class TestIncrementGroups extends IncrementFixture {
       for (Future<Result> one : sent) {
         assertEquals(waiting + " wait", ++expected, value(one.get(60, TimeUnit.SECONDS)));
       }
-      Waiter.waitFor(conf, 60_000, 1, () -> coalescer.inFlight() == 0);
+      Waiter.waitFor(conf, 60_000, 1, () -> coalescer.groups().inFlight() == 0);
     }
     assertEquals(expected, stored());
   }
@@ -229,7 +230,7 @@ public class TestIncrementGroups extends IncrementFixture {
     lock.release();
     one.get();
     two.get();
-    assertEquals(0, coalescer.rows());
+    assertEquals(0, coalescer.groups().rows());
     assertEquals(2, Observer.SEEN.size());
     assertEquals(3, Observer.SEEN.stream().mapToLong(Long::longValue).sum());
   }

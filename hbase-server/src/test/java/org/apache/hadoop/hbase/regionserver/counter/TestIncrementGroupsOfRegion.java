@@ -34,6 +34,7 @@ import org.apache.hadoop.hbase.client.Put;
 import org.apache.hadoop.hbase.client.Result;
 import org.apache.hadoop.hbase.regionserver.Region.RowLock;
 import org.apache.hadoop.hbase.regionserver.ServerNonceManager;
+import org.apache.hadoop.hbase.regionserver.writegroup.GroupAppend;
 import org.apache.hadoop.hbase.testclassification.MediumTests;
 import org.apache.hadoop.hbase.testclassification.RegionServerTests;
 import org.apache.hadoop.hbase.util.Bytes;
@@ -82,7 +83,7 @@ public class TestIncrementGroupsOfRegion extends IncrementFixture {
     ServerNonceManager other = new ServerNonceManager(conf);
     WALKeyImpl key = appended.get(2);
     other.reportOperationFromWal(key.getNonceGroup(), key.getNonce(), key.getWriteTime());
-    GroupNonces.report(key, other);
+    GroupAppend.report(key, other);
     for (long nonce = 2; nonce <= 6; nonce++) {
       assertFalse("nonce " + nonce, other.startOperation(CLIENT, nonce, null));
     }
@@ -132,7 +133,7 @@ public class TestIncrementGroupsOfRegion extends IncrementFixture {
     RowLock lock = region.getRowLock(Bytes.toBytes("held"));
     // Arrives first, and passes the lead of all rows to an increment that can use it.
     Future<Result> alone = send(plus("held", 1));
-    Waiter.waitFor(conf, 60_000, 1, () -> coalescer.rows() == 1);
+    Waiter.waitFor(conf, 60_000, 1, () -> coalescer.groups().rows() == 1);
     assertEquals(1, value(coalescer.increment(region, plus("free", 1), CLIENT, ++lastNonce)));
     // Is in a group.
     Future<Result> first = sendFirstOfRegion(plus(1));

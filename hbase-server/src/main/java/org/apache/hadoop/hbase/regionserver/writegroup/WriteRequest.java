@@ -15,10 +15,10 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package org.apache.hadoop.hbase.regionserver.counter;
+package org.apache.hadoop.hbase.regionserver.writegroup;
 
 import java.io.IOException;
-import org.apache.hadoop.hbase.client.Increment;
+import org.apache.hadoop.hbase.client.Mutation;
 import org.apache.hadoop.hbase.regionserver.HRegion;
 import org.apache.yetus.audience.InterfaceAudience;
 
@@ -27,16 +27,16 @@ import org.apache.hbase.thirdparty.com.google.protobuf.ByteString;
 import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MutationProto;
 
 /**
- * The request of an increment, of which no more is read than is needed to decide whether it waits.
- * Not thread-safe: for the thread that has parsed the request.
+ * The request of a write, of which no more is read than is needed to decide whether it waits. Not
+ * thread-safe: for the thread that has parsed the request.
  */
 @InterfaceAudience.Private
-public interface IncrementRequest {
+public interface WriteRequest {
 
   ByteString regionName();
 
   /** Returns the mutation that the handler gets, which identifies the request. */
-  MutationProto mutation();
+  MutationProto proto();
 
   long nonceGroup();
 
@@ -46,6 +46,6 @@ public interface IncrementRequest {
   /** Returns null if the region is not online here. */
   HRegion region();
 
-  /** Reads the increment. */
-  Increment increment() throws IOException;
+  /** Reads the mutation. */
+  Mutation mutation() throws IOException;
 }

@@ -15,30 +15,23 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package org.apache.hadoop.hbase.regionserver.counter;
+package org.apache.hadoop.hbase.regionserver.writegroup;
 
 import java.io.IOException;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.locks.LockSupport;
-import org.apache.hadoop.hbase.Cell;
-import org.apache.hadoop.hbase.KeyValue;
-import org.apache.hadoop.hbase.KeyValueUtil;
-import org.apache.hadoop.hbase.PrivateCellUtil;
-import org.apache.hadoop.hbase.client.Increment;
+import org.apache.hadoop.hbase.client.Mutation;
 import org.apache.hadoop.hbase.client.Result;
-import org.apache.hadoop.hbase.util.Bytes;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * An increment that waits in an {@link IncrementQueue}. Its thread and the thread that leads its
+ * A write that waits in an {@link WriteQueue}. Its thread and the thread that leads its
  * group share it. Invariant: the state changes from {@link State#WAITING} under the lock of the
  * queue, and a thread that reads the state sees what the leader wrote before it set it.
  */
 @InterfaceAudience.Private
-class PendingIncrement {
+public class PendingWrite {
 
-  enum State {
+  public enum State {
     /** In the queue; its thread may leave. */
     WAITING,
     /** Its thread is the next to lead. */
@@ -49,61 +42,52 @@ class PendingIncrement {
     APART,
     /** The group was applied. */
     DONE,
-    /** The group failed before it changed anything: the increment is applied alone. */
+    /** The group failed before it changed anything: the write is applied alone. */
     ALONE,
     /** The group failed, and may have changed the row. */
     FAILED
   }
 
-  private Increment increment;
+  private Mutation mutation;
   private final long nonceGroup;
   private final long nonce;
-  private long[] amounts;
   private Thread thread;
   private boolean started;
   private volatile State state = State.WAITING;
   private Result result;
-  private long[] later;
+  private long sequenceId;
   private Throwable failure;
 
   /**
-   * @param increment null if it has not been read yet
-   * @param thread    null if no thread has it yet
+   * @param mutation null if it has not been read yet
+   * @param thread   null if no thread has it yet
    */
-  PendingIncrement(Increment increment, long nonceGroup, long nonce, Thread thread) {
-    this.increment = increment;
+  public PendingWrite(Mutation mutation, long nonceGroup, long nonce, Thread thread) {
+    this.mutation = mutation;
     this.nonceGroup = nonceGroup;
     this.nonce = nonce;
     this.thread = thread;
   }
 
-  byte[] row() {
-    return increment.getRow();
+  public byte[] row() {
+    return mutation.getRow();
   }
 
-  long nonceGroup() {
+  public long nonceGroup() {
     return nonceGroup;
   }
 
-  long nonce() {
+  public long nonce() {
     return nonce;
   }
 
-  /** Returns the amount for each column, in the order of a result. For the thread that leads. */
-  long[] amounts() {
-    if (amounts == null) {
-      amounts = CounterKey.amounts(increment);
-    }
-    return amounts;
-  }
-
   /** Returns null if it has not been read yet. */
-  Increment increment() {
-    return increment;
+  public Mutation mutation() {
+    return mutation;
   }
 
-  void setIncrement(Increment increment) {
-    this.increment = increment;
+  void setMutation(Mutation mutation) {
+    this.mutation = mutation;
   }
 
   void setThread(Thread thread) {
@@ -118,16 +102,16 @@ class PendingIncrement {
   }
 
   /** Has it lead a queue. */
-  void wake(IncrementQueue queue) {
+  void wake(WriteQueue queue) {
     LockSupport.unpark(thread);
   }
 
   /** Returns the queue whose leadership it has to pass on however it ends, once, or null. */
-  IncrementQueue release() {
+  WriteQueue release() {
     return null;
   }
 
-  /** Records that its nonce was started. For the thread that applies the increment. */
+  /** Records that its nonce was started. For the thread that applies the write. */
   void start() {
     started = true;
   }
@@ -139,7 +123,7 @@ class PendingIncrement {
     return was;
   }
 
-  State state() {
+  public State state() {
     return state;
   }
 
@@ -148,13 +132,19 @@ class PendingIncrement {
   }
 
   /**
-   * @param result of the group
-   * @param later  what the later increments of the group add to each column
+   * Completes it.
+   * @param own        its result, null if its kind has none
+   * @param sequenceId of the group's edit
    */
-  void done(Result result, long[] later) {
-    this.result = result;
-    this.later = later;
+  public void done(Result own, long sequenceId) {
+    this.result = own;
+    this.sequenceId = sequenceId;
     state = State.DONE;
+  }
+
+  /** The group was applied without it: it is applied alone. */
+  public void leftOut() {
+    state = State.ALONE;
   }
 
   void failed(Throwable failure) {
@@ -168,26 +158,11 @@ class PendingIncrement {
 
   /** Returns the sequence id of the group's edit. */
   long sequenceId() {
-    return result.rawCells()[0].getSequenceId();
+    return sequenceId;
   }
 
-  /** Returns the result of this increment at its position in the group. */
+  /** Returns its result at its position in the group; null if its kind has none. */
   Result result() {
-    if (!increment.isReturnResults()) {
-      return Result.EMPTY_RESULT;
-    }
-    Cell[] cells = result.rawCells();
-    List<Cell> own = new ArrayList<>(cells.length);
-    for (int i = 0; i < cells.length; i++) {
-      own.add(later[i] == 0 ? cells[i] : minus(cells[i], later[i]));
-    }
-    return Result.create(own);
-  }
-
-  private static Cell minus(Cell cell, long amount) {
-    KeyValue copy = KeyValueUtil.copyToNewKeyValue(cell);
-    Bytes.putLong(copy.getValueArray(), copy.getValueOffset(),
-      PrivateCellUtil.getValueAsLong(cell) - amount);
-    return copy;
+    return result;
   }
 }

@@ -15,24 +15,25 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package org.apache.hadoop.hbase.regionserver.counter;
-
-import static org.junit.Assert.assertThrows;
-import static org.junit.Assert.assertTrue;
+package org.apache.hadoop.hbase.regionserver.writegroup;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.util.Collection;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.ExecutionException;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 import org.apache.hadoop.hbase.CallDroppedException;
 import org.apache.hadoop.hbase.CallQueueTooBigException;
 import org.apache.hadoop.hbase.DoNotRetryIOException;
-import org.apache.hadoop.hbase.RegionTooBusyException;
+import org.apache.hadoop.hbase.client.Delete;
 import org.apache.hadoop.hbase.client.Increment;
+import org.apache.hadoop.hbase.client.Mutation;
 import org.apache.hadoop.hbase.client.Result;
 import org.apache.hadoop.hbase.ipc.CallRunner;
 import org.apache.hadoop.hbase.ipc.RpcScheduler;
@@ -46,31 +47,50 @@ import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MutationPr
 import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MutationProto.MutationType;
 
 /**
- * Sends increments as calls, which wait without a thread. A call here is what a handler would run,
- * but for what is around the increment.
+ * Sends writes to a region as calls, which wait without a thread. A call here is what a handler
+ * would run, but for what is around the write.
  */
-final class CallSender implements IncrementSender {
-  private final IncrementFixture fixture;
+public final class CallSender {
+  private final Supplier<WriteGroups> groups;
+  private final Supplier<HRegion> region;
+  private final long nonceGroup;
+  private final ExecutorService threads;
   private final RpcScheduler scheduler =
     Mockito.mock(RpcScheduler.class, Mockito.withSettings().stubOnly().defaultAnswer(
       dispatch -> takes((CallRunner) dispatch.getArgument(0))));
+  /** Threads that run calls, and may be interrupted. */
+  public final Collection<Thread> running;
   /** How many calls a handler has begun. */
-  final AtomicInteger handled = new AtomicInteger();
+  public final AtomicInteger handled = new AtomicInteger();
   /** How many requests were read before a handler began them. */
-  final AtomicInteger read = new AtomicInteger();
+  public final AtomicInteger read = new AtomicInteger();
   /** How many of these were not read once more. */
-  final AtomicInteger handedOn = new AtomicInteger();
-  /** One call of so many finds the scheduler full, or fails before it gets to its increment. */
-  volatile int oneIn = Integer.MAX_VALUE;
+  public final AtomicInteger handedOn = new AtomicInteger();
+  /** One call of so many finds the scheduler full, or fails before it gets to its write. */
+  public volatile int oneIn = Integer.MAX_VALUE;
   private final AtomicInteger attempts = new AtomicInteger();
-  volatile boolean handlersAreBusy;
+  public volatile boolean handlersAreBusy;
   /** Of those that are sent. */
-  volatile int priority;
+  public volatile int priority;
   /** Calls that wait for a handler. */
-  final Queue<CallRunner> busy = new ConcurrentLinkedQueue<>();
+  public final Queue<CallRunner> busy = new ConcurrentLinkedQueue<>();
 
-  CallSender(IncrementFixture fixture) {
-    this.fixture = fixture;
+  /**
+   * @param threads the handlers
+   * @param running to which they are added while they run a call
+   */
+  public CallSender(Supplier<WriteGroups> groups, Supplier<HRegion> region, long nonceGroup,
+    ExecutorService threads, Collection<Thread> running) {
+    this.groups = groups;
+    this.region = region;
+    this.nonceGroup = nonceGroup;
+    this.threads = threads;
+    this.running = running;
+  }
+
+  public CallSender(Supplier<WriteGroups> groups, Supplier<HRegion> region,
+    ExecutorService threads) {
+    this(groups, region, 0, threads, new CopyOnWriteArrayList<>());
   }
 
   private boolean unlucky() {
@@ -81,22 +101,24 @@ final class CallSender implements IncrementSender {
     if (handlersAreBusy) {
       return busy.add(call);
     }
-    return !unlucky() && fixture.threads.submit(call::run) != null;
+    return !unlucky() && threads.submit(call::run) != null;
   }
 
-  @Override
-  public Future<Result> send(Increment increment, long nonce) {
-    return send(increment, nonce, false);
+  private static MutationType typeOf(Mutation mutation) {
+    if (mutation instanceof Increment) {
+      return MutationType.INCREMENT;
+    }
+    return mutation instanceof Delete ? MutationType.DELETE : MutationType.PUT;
   }
 
   /** What a client has sent. */
-  private final class Request implements IncrementRequest {
+  private final class Request implements WriteRequest {
     private final MutationProto mutation;
     private final int priority = CallSender.this.priority;
 
-    private Request(Increment increment, long nonce) {
+    private Request(Mutation write, long nonce) {
       try {
-        mutation = ProtobufUtil.toMutation(MutationType.INCREMENT, increment, nonce);
+        mutation = ProtobufUtil.toMutation(typeOf(write), write, nonce);
       } catch (IOException e) {
         throw new UncheckedIOException(e);
       }
@@ -104,17 +126,17 @@ final class CallSender implements IncrementSender {
 
     @Override
     public ByteString regionName() {
-      return ByteString.copyFrom(fixture.region.getRegionInfo().getRegionName());
+      return ByteString.copyFrom(region.get().getRegionInfo().getRegionName());
     }
 
     @Override
-    public MutationProto mutation() {
+    public MutationProto proto() {
       return mutation;
     }
 
     @Override
     public long nonceGroup() {
-      return IncrementFixture.CLIENT;
+      return nonceGroup;
     }
 
     @Override
@@ -124,19 +146,24 @@ final class CallSender implements IncrementSender {
 
     @Override
     public HRegion region() {
-      return fixture.region;
+      return region.get();
     }
 
     @Override
-    public Increment increment() throws IOException {
+    public Mutation mutation() throws IOException {
       read.incrementAndGet();
-      return ProtobufUtil.toIncrement(mutation, null);
+      return groups.get().kind().parse(mutation, null);
     }
   }
 
-  Future<Result> send(Increment increment, long nonce, boolean failing) {
-    IncrementRequest request = new Request(increment, nonce);
-    IncrementCall call = fixture.coalescer.call(request);
+  public Future<Result> send(Mutation write) {
+    return send(write, 0, false);
+  }
+
+  /** @param failing whether the call fails before it gets to its write */
+  public Future<Result> send(Mutation write, long nonce, boolean failing) {
+    WriteRequest request = new Request(write, nonce);
+    WriteCall call = groups.get().call(request);
     CompletableFuture<Result> answer = new CompletableFuture<>();
     CallRunner runner = Mockito.mock(CallRunner.class,
       Mockito.withSettings().stubOnly().defaultAnswer(method -> {
@@ -148,39 +175,38 @@ final class CallSender implements IncrementSender {
         }
         return null;
       }));
-    if (!fixture.coalescer.dispatch(call, runner, scheduler)) {
+    if (!groups.get().dispatch(call, runner, scheduler)) {
       answer.completeExceptionally(new CallQueueTooBigException());
     }
     return answer;
   }
 
-  private void run(IncrementCall call, IncrementRequest request, CompletableFuture<Result> answer,
+  private void run(WriteCall call, WriteRequest request, CompletableFuture<Result> answer,
     boolean fails) {
     Result result = null;
     Throwable failure = null;
     Thread handler = Thread.currentThread();
     // Inside of another call it is that one's.
-    boolean own = !fixture.running.contains(handler);
+    boolean own = !running.contains(handler);
     call.begin();
     if (own) {
       handled.incrementAndGet();
-      fixture.running.add(handler);
+      running.add(handler);
     }
     try {
       if (fails) {
         throw new DoNotRetryIOException("on its way");
       }
-      Increment increment = fixture.coalescer.read(request.mutation(), null);
-      if (increment == call.increment()) {
+      Mutation write = groups.get().read(request.proto(), null);
+      if (write == call.mutation()) {
         handedOn.incrementAndGet();
       }
-      result = fixture.coalescer.increment(fixture.region, increment, IncrementFixture.CLIENT,
-        call.nonce());
+      result = groups.get().apply(region.get(), write, nonceGroup, call.nonce());
     } catch (IOException | RuntimeException | Error e) {
       failure = e;
     } finally {
       if (own) {
-        fixture.running.remove(handler);
+        running.remove(handler);
       }
       call.end();
     }
@@ -188,29 +214,6 @@ final class CallSender implements IncrementSender {
       answer.complete(result);
     } else {
       answer.completeExceptionally(failure);
-    }
-  }
-
-  @Override
-  public int behindAnotherKind() {
-    return 1;
-  }
-
-  @Override
-  public void assertGaveUp(Future<Result> repeated) {
-    ExecutionException e = assertThrows(ExecutionException.class, repeated::get);
-    assertTrue(e.toString(), e.getCause() instanceof RegionTooBusyException);
-  }
-
-  @Override
-  public Result stormy(Increment increment, long nonce) throws Exception {
-    oneIn = 50;
-    try {
-      // Some come in threads, like those of batches.
-      return (nonce % 4 == 0 ? fixture.sendInThread(increment, nonce) : send(increment, nonce))
-        .get();
-    } catch (ExecutionException e) {
-      throw new IOException(e.getCause());
     }
   }
 }

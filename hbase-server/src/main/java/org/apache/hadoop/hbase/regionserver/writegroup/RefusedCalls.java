@@ -15,7 +15,7 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package org.apache.hadoop.hbase.regionserver.counter;
+package org.apache.hadoop.hbase.regionserver.writegroup;
 
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -48,11 +48,11 @@ final class RefusedCalls {
   }
 
   /** @param limitMs maximum time to wait from now on, in milliseconds */
-  void add(IncrementCall call, long limitMs) {
+  void add(WriteCall call, long limitMs) {
     again(call, System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(limitMs));
   }
 
-  private void again(IncrementCall call, long deadline) {
+  private void again(WriteCall call, long deadline) {
     boolean scheduled = false;
     try {
       thread.schedule(() -> attempt(call, deadline), PERIOD_MS, TimeUnit.MILLISECONDS);
@@ -64,7 +64,7 @@ final class RefusedCalls {
     }
   }
 
-  private void attempt(IncrementCall call, long deadline) {
+  private void attempt(WriteCall call, long deadline) {
     boolean taken = false;
     try {
       taken = call.dispatch();

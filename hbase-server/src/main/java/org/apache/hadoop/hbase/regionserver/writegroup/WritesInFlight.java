@@ -15,31 +15,60 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package org.apache.hadoop.hbase.regionserver.counter;
+package org.apache.hadoop.hbase.regionserver.writegroup;
 
 import org.apache.yetus.audience.InterfaceAudience;
 
 import org.apache.hbase.thirdparty.com.google.protobuf.ByteString;
 
 /**
- * The increments in flight, in lanes: all of a row, or of a region, are in one lane. An increment
+ * The writes in flight, in lanes: all of a row, or of a region, are in one lane. A write
  * that finds its lane empty has none to wait for, which is known without reading it. Increments of
  * different rows may share a lane by chance; then the later one is read to find out. Thread-safe;
  * no thread waits for a lane.
  */
 @InterfaceAudience.Private
-final class InFlightIncrements {
+final class WritesInFlight {
 
-  /** Lanes for which increments of different rows seldom share one; they take 100 KB. */
+  /** Lanes for which writes of different rows seldom share one; they take 100 KB. */
   private static final int BITS = 12;
 
-  /** The increments of a lane in flight, from the parsing of their requests to the responses. */
+  /**
+   * How many groups of a lane may be synced while the next one is formed. With none, no write would
+   * be appended during a sync; with more, groups are smaller.
+   */
+  static final int MAX_SYNCING = Integer.getInteger("syncing", 1);
+
+  /** The writes of a lane in flight, from the parsing of their requests to the responses. */
   static final class Lane {
     private int inFlight;
-    private IncrementCall first;
+    private WriteCall first;
+    private int syncing;
+    private Runnable deferred;
+
+    /**
+     * Called when a group is appended.
+     * @param pass what passes the leadership on
+     * @return whether the caller is to run it now; else it is run when another group ends
+     */
+    synchronized boolean appended(Runnable pass) {
+      boolean now = syncing++ < MAX_SYNCING;
+      if (!now) {
+        deferred = pass;
+      }
+      return now;
+    }
+
+    /** Called when a group that was appended has ended. Returns what is to be run now, or null. */
+    synchronized Runnable synced() {
+      syncing--;
+      Runnable next = deferred;
+      deferred = null;
+      return next;
+    }
 
     /** @return whether the lane was empty */
-    synchronized boolean enter(IncrementCall call) {
+    synchronized boolean enter(WriteCall call) {
       if (inFlight++ > 0) {
         return false;
       }
@@ -47,7 +76,7 @@ final class InFlightIncrements {
       return true;
     }
 
-    synchronized void leave(IncrementCall call) {
+    synchronized void leave(WriteCall call) {
       inFlight--;
       if (first == call) {
         first = null;
@@ -55,7 +84,7 @@ final class InFlightIncrements {
     }
 
     /** Returns the call of a place that found the lane empty and is still in flight, or null. */
-    synchronized IncrementCall first(int place) {
+    synchronized WriteCall first(int place) {
       return first != null && first.place() == place ? first : null;
     }
 
@@ -66,7 +95,7 @@ final class InFlightIncrements {
 
   private final Lane[] lanes = new Lane[1 << BITS];
 
-  InFlightIncrements() {
+  WritesInFlight() {
     for (int i = 0; i < lanes.length; i++) {
       lanes[i] = new Lane();
     }
@@ -78,7 +107,7 @@ final class InFlightIncrements {
     return lanes[place * 0x9E3779B9 >>> Integer.SIZE - BITS];
   }
 
-  /** Returns how many increments are in flight. */
+  /** Returns how many writes are in flight. */
   int inFlight() {
     int all = 0;
     for (Lane lane : lanes) {

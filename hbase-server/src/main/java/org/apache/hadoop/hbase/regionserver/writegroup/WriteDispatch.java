@@ -15,12 +15,12 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package org.apache.hadoop.hbase.regionserver.counter;
+package org.apache.hadoop.hbase.regionserver.writegroup;
 
 import java.io.IOException;
 import org.apache.hadoop.hbase.CellScanner;
 import org.apache.hadoop.hbase.HConstants;
-import org.apache.hadoop.hbase.client.Increment;
+import org.apache.hadoop.hbase.client.Mutation;
 import org.apache.hadoop.hbase.ipc.ObservedCallRunner;
 import org.apache.hadoop.hbase.ipc.RequestInterceptor;
 import org.apache.hadoop.hbase.ipc.RpcCall;
@@ -32,60 +32,56 @@ import org.apache.yetus.audience.InterfaceAudience;
 import org.apache.hbase.thirdparty.com.google.protobuf.ByteString;
 import org.apache.hbase.thirdparty.com.google.protobuf.Message;
 
-import org.apache.hadoop.hbase.shaded.protobuf.ProtobufUtil;
 import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MutateRequest;
 import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MutationProto;
-import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MutationProto.MutationType;
 
 /**
- * Shows increments to the {@link IncrementCoalescer} before they are dispatched, so that an
- * increment that would only wait for another one does not occupy a handler. All other calls are
- * dispatched as usual. Thread-safe; called by the threads that read requests.
+ * Shows writes to their {@link WriteGroups} before they are dispatched, so that a write that would
+ * only wait for another one does not occupy a handler. All other calls are dispatched as usual.
+ * Thread-safe; called by the threads that read requests.
  */
 @InterfaceAudience.Private
-final class IncrementDispatch implements RequestInterceptor {
+final class WriteDispatch implements RequestInterceptor {
   private final HRegionServer server;
-  private final IncrementCoalescer coalescer;
+  private final WriteGroups groups;
 
-  IncrementDispatch(HRegionServer server, IncrementCoalescer coalescer) {
+  WriteDispatch(HRegionServer server, WriteGroups groups) {
     this.server = server;
-    this.coalescer = coalescer;
+    this.groups = groups;
   }
 
   @Override
   public CellScanner cells(Message param, CellScanner cells) throws IOException {
-    return isMergeable(param) ? ReplayableCellScanner.read(cells) : cells;
+    return isGroupable(param) ? ReplayableCellScanner.read(cells) : cells;
   }
 
   @Override
   public Outcome dispatch(RpcServerInterface rpcServer, RpcCall call) {
-    if (!isMergeable(call.getParam())) {
+    if (!isGroupable(call.getParam())) {
       return Outcome.NOT_TAKEN;
     }
-    IncrementCall increment = coalescer.call(new Request(server, call));
-    return coalescer.dispatch(increment, new ObservedCallRunner(rpcServer, call, increment),
+    WriteCall write = groups.call(new Request(server, groups.kind(), call));
+    return groups.dispatch(write, new ObservedCallRunner(rpcServer, call, write),
       rpcServer.getScheduler()) ? Outcome.ACCEPTED : Outcome.REFUSED;
   }
 
-  /** Whether a request is an increment that may be merged with others. */
-  private boolean isMergeable(Message param) {
-    if (!(param instanceof MutateRequest) || !coalescer.isEnabled()) {
-      return false;
-    }
-    MutateRequest request = (MutateRequest) param;
-    return request.getMutation().getMutateType() == MutationType.INCREMENT
-      && !request.hasCondition();
+  /** Whether a request is a write that may be grouped with others. */
+  private boolean isGroupable(Message param) {
+    return param instanceof MutateRequest && groups.isEnabled()
+      && groups.kind().accepts((MutateRequest) param);
   }
 
   /** What a connection has read. */
-  private static final class Request implements IncrementRequest {
+  private static final class Request implements WriteRequest {
     private final HRegionServer server;
+    private final WriteKind kind;
     private final MutateRequest request;
     private final CellScanner cells;
     private final int priority;
 
-    private Request(HRegionServer server, RpcCall call) {
+    private Request(HRegionServer server, WriteKind kind, RpcCall call) {
       this.server = server;
+      this.kind = kind;
       this.request = (MutateRequest) call.getParam();
       this.cells = call.getCellScanner();
       this.priority = call.getPriority();
@@ -97,7 +93,7 @@ final class IncrementDispatch implements RequestInterceptor {
     }
 
     @Override
-    public MutationProto mutation() {
+    public MutationProto proto() {
       return request.getMutation();
     }
 
@@ -117,11 +113,11 @@ final class IncrementDispatch implements RequestInterceptor {
     }
 
     @Override
-    public Increment increment() throws IOException {
+    public Mutation mutation() throws IOException {
       if (cells != null && !(cells instanceof ReplayableCellScanner)) {
         throw new IOException("The cells of the request can be read once only");
       }
-      return ProtobufUtil.toIncrement(mutation(),
+      return kind.parse(proto(),
         cells == null ? null : ((ReplayableCellScanner) cells).cellScanner());
     }
   }

@@ -15,7 +15,7 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package org.apache.hadoop.hbase.regionserver.counter;
+package org.apache.hadoop.hbase.regionserver.writegroup;
 
 import java.io.IOException;
 import java.util.ArrayList;

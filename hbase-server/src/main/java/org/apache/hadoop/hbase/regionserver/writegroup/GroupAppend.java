@@ -15,7 +15,7 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package org.apache.hadoop.hbase.regionserver.counter;
+package org.apache.hadoop.hbase.regionserver.writegroup;
 
 import java.nio.ByteBuffer;
 import java.util.List;
@@ -27,50 +27,67 @@ import org.apache.hadoop.hbase.wal.WALKeyImpl;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * The nonces of increments that are written to the WAL as one edit. A WAL key has one nonce, which
- * is that of the first member; the others are in an extended attribute of the key, sixteen bytes
- * each, so that a server that replays the edit has all of them. A stock server ignores it.
+ * The append of a group, or of a write that leads one, to the WAL. The nonces of all members are
+ * written with the edit: a WAL key has one nonce, which is that of the first member; the others are
+ * in an extended attribute of the key, sixteen bytes each, so that a server that replays the edit
+ * has all of them. A stock server ignores it.
  * <p>
- * An instance belongs to the thread that writes the edit, from {@link #begin} to {@link #end}.
+ * An instance belongs to the thread that appends, from {@link #begin} to {@link #end}.
  */
 @InterfaceAudience.Private
-public final class GroupNonces {
+public final class GroupAppend {
 
   /** The name of the attribute: pairs of longs, group and nonce, of all but the first. */
-  static final String ATTRIBUTE = "increment.group.nonces";
+  public static final String ATTRIBUTE = "increment.group.nonces";
 
+  private static final byte[] NO_NONCES = {};
   private static final int PAIR = 2 * Long.BYTES;
-  private static final ThreadLocal<GroupNonces> CURRENT = new ThreadLocal<>();
+  private static final ThreadLocal<GroupAppend> CURRENT = new ThreadLocal<>();
 
   private final NonceKey first;
   private final byte[] others;
-  private boolean appended;
+  private final Runnable after;
+  private boolean begun;
 
-  private GroupNonces(NonceKey first, byte[] others) {
+  private GroupAppend(NonceKey first, byte[] others, Runnable after) {
     this.first = first;
     this.others = others;
+    this.after = after;
   }
 
-  /** Returns the nonces for the next edit of this thread, until {@link #end}. */
-  static GroupNonces begin(List<PendingIncrement> group) {
+  /**
+   * Begins the append of a single write, with its own nonce.
+   * @param after called once the edit is appended, before the thread waits for its sync
+   */
+  static GroupAppend begin(Runnable after) {
+    GroupAppend append = new GroupAppend(null, NO_NONCES, after);
+    CURRENT.set(append);
+    return append;
+  }
+
+  /**
+   * Begins the append of a group.
+   * @param after called once the edit is appended, before the thread waits for its sync
+   */
+  static GroupAppend begin(List<PendingWrite> group, Runnable after) {
     NonceKey first = null;
     ByteBuffer others = ByteBuffer.allocate(group.size() * PAIR);
-    for (PendingIncrement increment : group) {
-      if (increment.nonce() == HConstants.NO_NONCE) {
+    for (PendingWrite write : group) {
+      if (write.nonce() == HConstants.NO_NONCE) {
         continue;
       }
       if (first == null) {
-        first = new NonceKey(increment.nonceGroup(), increment.nonce());
+        first = new NonceKey(write.nonceGroup(), write.nonce());
       } else {
-        others.putLong(increment.nonceGroup()).putLong(increment.nonce());
+        others.putLong(write.nonceGroup()).putLong(write.nonce());
       }
     }
     byte[] bytes = new byte[others.position()];
     others.flip();
     others.get(bytes);
-    GroupNonces nonces = new GroupNonces(first, bytes);
-    CURRENT.set(nonces);
-    return nonces;
+    GroupAppend append = new GroupAppend(first, bytes, after);
+    CURRENT.set(append);
+    return append;
   }
 
   void end() {
@@ -78,8 +95,8 @@ public final class GroupNonces {
   }
 
   /** Returns whether the edit may have reached the WAL. A failure before that changed nothing. */
-  boolean appended() {
-    return appended;
+  boolean isBegun() {
+    return begun;
   }
 
   /**
@@ -88,17 +105,25 @@ public final class GroupNonces {
    * @return the nonce for the WAL key
    */
   public static NonceKey of(NonceKey own) {
-    GroupNonces current = CURRENT.get();
+    GroupAppend current = CURRENT.get();
     if (current == null) {
       return own;
     }
-    current.appended = true;
+    current.begun = true;
     return current.first == null ? own : current.first;
+  }
+
+  /** Called when the edit is appended and its sync not yet requested. Does not throw. */
+  public static void appended() {
+    GroupAppend current = CURRENT.get();
+    if (current != null) {
+      current.after.run();
+    }
   }
 
   /** Adds the nonces of all members but the first to the key of the edit. */
   public static void addTo(WALKeyImpl key) {
-    GroupNonces current = CURRENT.get();
+    GroupAppend current = CURRENT.get();
     if (current != null && current.others.length > 0) {
       key.addExtendedAttribute(ATTRIBUTE, current.others);
     }

@@ -15,7 +15,7 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package org.apache.hadoop.hbase.regionserver.counter;
+package org.apache.hadoop.hbase.regionserver.writegroup;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -23,57 +23,57 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
-import org.apache.hadoop.hbase.regionserver.counter.PendingIncrement.State;
+import java.util.function.Predicate;
+import org.apache.hadoop.hbase.regionserver.writegroup.PendingWrite.State;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * The increments of the columns of a row, or of the rows of a region, that wait for the one in
- * flight. Invariant: as long as the queue is not over, one increment leads, and the others wait in
- * the order of their arrival. A call that no handler has begun leads only until a thread joins,
- * since all handlers may be among the threads that wait. Thread-safe. No thread holds the lock of a
- * queue while it waits.
+ * The writes with the same {@link GroupKey} that wait for the one in flight. Invariant: as long as
+ * the queue is not over, one write leads, and the others wait in the order of their arrival. A call
+ * that no handler has begun leads only until a thread joins, since all handlers may be among the
+ * threads that wait. Thread-safe. No thread holds the lock of a queue while it waits.
  */
 @InterfaceAudience.Private
-final class IncrementQueue {
+final class WriteQueue {
 
-  private final ArrayDeque<PendingIncrement> queue = new ArrayDeque<>();
-  /** The number of increments in the queue that have a thread. */
+  private final ArrayDeque<PendingWrite> queue = new ArrayDeque<>();
+  /** The number of writes in the queue that have a thread. */
   private int threads;
   /** The call that leads, if no handler has begun it. */
-  private IncrementCall first;
+  private WriteCall first;
   private boolean over;
 
   /** Creates a queue that the calling thread leads. */
-  IncrementQueue() {
+  WriteQueue() {
   }
 
   /** Creates a queue that a call leads which no handler has begun. */
-  IncrementQueue(IncrementCall first) {
+  WriteQueue(WriteCall first) {
     this.first = first;
   }
 
   /**
-   * Adds an increment. It leads if it has a thread and the leader has none.
+   * Adds a write. It leads if it has a thread and the leader has none.
    * @return false if the queue is over, so that the caller has to create another one
    */
-  synchronized boolean join(PendingIncrement increment) {
+  synchronized boolean join(PendingWrite write) {
     if (over) {
       return false;
     }
-    if (increment instanceof IncrementCall) {
-      queue.add(increment);
+    if (write instanceof WriteCall) {
+      queue.add(write);
     } else if (first != null) {
       first = null;
-      increment.setState(State.LEADS);
+      write.setState(State.LEADS);
     } else {
-      queue.add(increment);
+      queue.add(write);
       threads++;
     }
     return true;
   }
 
   /** Called by the handler that begins a leading call. Returns false if another one leads now. */
-  synchronized boolean begin(IncrementCall call) {
+  synchronized boolean begin(WriteCall call) {
     if (first != call) {
       return false;
     }
@@ -81,9 +81,9 @@ final class IncrementQueue {
     return true;
   }
 
-  /** Removes an increment. Returns false if it leads or is in a group already. */
-  synchronized boolean leave(PendingIncrement increment) {
-    if (increment.state() != State.WAITING || !queue.remove(increment)) {
+  /** Removes a write. Returns false if it leads or is in a group already. */
+  synchronized boolean leave(PendingWrite write) {
+    if (write.state() != State.WAITING || !queue.remove(write)) {
       return false;
     }
     threads--;
@@ -91,23 +91,39 @@ final class IncrementQueue {
   }
 
   /**
-   * Removes waiting increments for a group, in their order; they cannot leave any more. If this
-   * throws, none was removed. The list has space for one more.
-   * @param max      maximum number of increments
+   * Removes waiting writes for a group, in their order; they cannot leave any more. If this throws,
+   * none was removed. The list has space for one more.
+   * @param max      maximum number of writes
    * @param maxCalls maximum number of those without a thread
+   * @param members  which writes the group may have; the others remain in the queue
    */
-  synchronized List<PendingIncrement> take(int max, int maxCalls) {
-    List<PendingIncrement> taken = new ArrayList<>(Math.min(max, queue.size()) + 1);
+  synchronized List<PendingWrite> take(int max, int maxCalls, Predicate<PendingWrite> members) {
+    List<PendingWrite> taken = new ArrayList<>(Math.min(max, queue.size()) + 1);
+    List<PendingWrite> left = new ArrayList<>(0);
     int calls = 0;
-    while (taken.size() < max && !queue.isEmpty()) {
-      boolean call = queue.peek() instanceof IncrementCall;
-      if (call && ++calls > maxCalls) {
+    int looked = 0;
+    for (PendingWrite write : queue) {
+      boolean call = write instanceof WriteCall;
+      if (taken.size() == max || call && calls == maxCalls) {
         break;
       }
-      threads -= call ? 0 : 1;
-      PendingIncrement increment = queue.poll();
-      increment.setState(State.TAKEN);
-      taken.add(increment);
+      looked++;
+      if (members.test(write)) {
+        calls += call ? 1 : 0;
+        taken.add(write);
+      } else {
+        left.add(write);
+      }
+    }
+    for (int i = 0; i < looked; i++) {
+      queue.poll();
+    }
+    for (int i = left.size() - 1; i >= 0; i--) {
+      queue.addFirst(left.get(i));
+    }
+    for (PendingWrite write : taken) {
+      threads -= write instanceof WriteCall ? 0 : 1;
+      write.setState(State.TAKEN);
     }
     return taken;
   }
@@ -116,22 +132,22 @@ final class IncrementQueue {
    * Makes the first waiting thread the leader, or the first call if no thread waits.
    * @return the new leader, or null if none waits, so that the queue is over
    */
-  synchronized PendingIncrement pass() {
-    PendingIncrement next = threads > 0 ? pollThread() : queue.poll();
+  synchronized PendingWrite pass() {
+    PendingWrite next = threads > 0 ? pollThread() : queue.poll();
     if (next == null) {
       over = true;
     } else {
       next.setState(State.LEADS);
-      first = next instanceof IncrementCall ? (IncrementCall) next : null;
+      first = next instanceof WriteCall ? (WriteCall) next : null;
     }
     return next;
   }
 
-  private PendingIncrement pollThread() {
+  private PendingWrite pollThread() {
     threads--;
-    for (Iterator<PendingIncrement> all = queue.iterator();;) {
-      PendingIncrement next = all.next();
-      if (!(next instanceof IncrementCall)) {
+    for (Iterator<PendingWrite> all = queue.iterator();;) {
+      PendingWrite next = all.next();
+      if (!(next instanceof WriteCall)) {
         all.remove();
         return next;
       }
@@ -143,13 +159,13 @@ final class IncrementQueue {
   }
 
   /**
-   * Waits until an increment leads or its group has ended. An increment whose thread is
+   * Waits until a write leads or its group has ended. A write whose thread is
    * interrupted, or that has waited for too long, leaves the queue, unless it is in a group
    * already: that has to be waited for, as for a sync.
    * @param waitMs the maximum wait for the leadership, in milliseconds
    * @return its state, WAITING if it has left
    */
-  State await(PendingIncrement pending, long waitMs) {
+  State await(PendingWrite pending, long waitMs) {
     long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(waitMs);
     boolean interrupted = false;
     State state = pending.state();

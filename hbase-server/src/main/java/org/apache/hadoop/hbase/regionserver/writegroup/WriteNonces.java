@@ -15,7 +15,7 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package org.apache.hadoop.hbase.regionserver.counter;
+package org.apache.hadoop.hbase.regionserver.writegroup;
 
 import java.io.InterruptedIOException;
 import org.apache.hadoop.hbase.HConstants;
@@ -27,17 +27,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Starts and ends the nonces of increments that are merged, as the region does for single ones.
+ * Starts and ends the nonces of writes that are merged, as the region does for single ones.
  * Invariant: a nonce that was started is ended once, whatever is thrown. Thread-safe.
  */
 @InterfaceAudience.Private
-final class IncrementNonces {
-  private static final Logger LOG = LoggerFactory.getLogger(IncrementNonces.class);
+final class WriteNonces {
+  private static final Logger LOG = LoggerFactory.getLogger(WriteNonces.class);
 
   /** Null in tests. */
   private final RegionServerServices server;
 
-  IncrementNonces(RegionServerServices server) {
+  WriteNonces(RegionServerServices server) {
     this.server = server;
   }
 
@@ -47,8 +47,8 @@ final class IncrementNonces {
   }
 
   /**
-   * Starts a nonce. If an increment with the same nonce is in flight, waits for its end.
-   * @return false if an increment with this nonce has been done
+   * Starts a nonce. If a write with the same nonce is in flight, waits for its end.
+   * @return false if a write with this nonce has been done
    * @throws InterruptedIOException if the thread is interrupted while it waits
    */
   boolean start(long nonceGroup, long nonce) throws InterruptedIOException {
@@ -67,9 +67,9 @@ final class IncrementNonces {
 
   /**
    * Starts the nonce of a call, without waiting.
-   * @return false if an increment with this nonce has been done or is in flight
+   * @return false if a write with this nonce has been done or is in flight
    */
-  boolean tryStart(IncrementCall call) {
+  boolean tryStart(WriteCall call) {
     try {
       if (!start(call.nonceGroup(), call.nonce(), NonceDeadlockGuard.INSTANCE)) {
         return false;
@@ -77,26 +77,26 @@ final class IncrementNonces {
     } catch (InterruptedIOException e) {
       return false;
     } catch (RuntimeException | Error e) {
-      LOG.error("Cannot start the nonce of an increment; its call is dispatched to a handler", e);
+      LOG.error("Cannot start the nonce of a write; its call is dispatched to a handler", e);
       return false;
     }
     call.start();
     return true;
   }
 
-  /** Ends the nonce of an increment, if it was started and has not been ended. */
-  void end(PendingIncrement increment, boolean success) {
-    ServerNonceManager manager = manager(increment.nonce());
-    if (!increment.stop() || manager == null) {
+  /** Ends the nonce of a write, if it was started and has not been ended. */
+  void end(PendingWrite write, boolean success) {
+    ServerNonceManager manager = manager(write.nonce());
+    if (!write.stop() || manager == null) {
       return;
     }
     try {
       if (success) {
-        manager.addMvccToOperationContext(increment.nonceGroup(), increment.nonce(),
-          increment.sequenceId());
+        manager.addMvccToOperationContext(write.nonceGroup(), write.nonce(),
+          write.sequenceId());
       }
     } finally {
-      manager.endOperation(increment.nonceGroup(), increment.nonce(), success);
+      manager.endOperation(write.nonceGroup(), write.nonce(), success);
     }
   }
 }

@@ -15,11 +15,11 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package org.apache.hadoop.hbase.regionserver.counter;
+package org.apache.hadoop.hbase.regionserver.writegroup;
 
 import java.util.concurrent.ConcurrentMap;
 import org.apache.hadoop.hbase.HConstants;
-import org.apache.hadoop.hbase.client.Increment;
+import org.apache.hadoop.hbase.client.Mutation;
 import org.apache.hadoop.hbase.ipc.CallRunner;
 import org.apache.hadoop.hbase.ipc.ObservedCallRunner;
 import org.apache.hadoop.hbase.ipc.RpcScheduler;
@@ -29,25 +29,25 @@ import org.apache.yetus.audience.InterfaceAudience;
 import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MutationProto;
 
 /**
- * The increment of a call that no handler has begun yet. If no increment of its row is in flight,
- * the call is dispatched without its increment being read; the first one that arrives meanwhile
- * makes it the leader of a queue. Any other call waits in a queue without a thread, until it is
+ * The write of a call that no handler has begun yet. If no write in its lane is in flight, the call
+ * is dispatched without its mutation being read; the first one that arrives meanwhile makes it the
+ * leader of a queue. Any other call waits in a queue without a thread, until it is
  * dispatched as the leader or the thread that leads runs it nested in its own call. Thread-safe
  * where a method says so by synchronizing; the rest is for the thread that has the call.
  */
 @InterfaceAudience.Private
-public final class IncrementCall extends PendingIncrement implements ObservedCallRunner.Watcher {
+public final class WriteCall extends PendingWrite implements ObservedCallRunner.Watcher {
 
-  /** The call that the thread runs and whose increment it has not reached yet. */
-  private static final ThreadLocal<IncrementCall> BEGUN = new ThreadLocal<>();
+  /** The call that the thread runs and whose write it has not reached yet. */
+  private static final ThreadLocal<WriteCall> BEGUN = new ThreadLocal<>();
 
-  private final IncrementCoalescer coalescer;
-  private final IncrementRequest request;
+  private final WriteGroups groups;
+  private final WriteRequest request;
   private CallRunner runner;
   private RpcScheduler scheduler;
   private int place;
   /** Its lane, until it has ended. */
-  private InFlightIncrements.Lane lane;
+  private WritesInFlight.Lane lane;
   /** Whether it found its lane empty. */
   private boolean lone;
   /** Whether it is being applied outside of any queue. */
@@ -56,21 +56,21 @@ public final class IncrementCall extends PendingIncrement implements ObservedCal
   private boolean over;
   /**
    * Null if it was not read, or is not to be merged. The key of a lone call is that of the
-   * increment that waits for it.
+   * write that waits for it.
    */
-  private CounterKey key;
+  private GroupKey key;
   /** The queue that it leads, or null. */
-  private IncrementQueue queue;
+  private WriteQueue queue;
   /** Whether it leads for certain: no thread that joins can take over. */
   private boolean holds;
   /** The chain that runs it, or null. */
   private NestedCalls chain;
-  private IncrementCall outer;
+  private WriteCall outer;
 
-  IncrementCall(IncrementCoalescer coalescer, IncrementRequest request) {
+  WriteCall(WriteGroups groups, WriteRequest request) {
     super(null, request.nonceGroup(),
-      request.mutation().hasNonce() ? request.mutation().getNonce() : HConstants.NO_NONCE, null);
-    this.coalescer = coalescer;
+      request.proto().hasNonce() ? request.proto().getNonce() : HConstants.NO_NONCE, null);
+    this.groups = groups;
     this.request = request;
   }
 
@@ -79,12 +79,12 @@ public final class IncrementCall extends PendingIncrement implements ObservedCal
     this.scheduler = scheduler;
   }
 
-  IncrementRequest request() {
+  WriteRequest request() {
     return request;
   }
 
   /** @return whether the lane was empty */
-  boolean enter(InFlightIncrements lanes, int place) {
+  boolean enter(WritesInFlight lanes, int place) {
     this.place = place;
     lane = lanes.at(place);
     lone = lane.enter(this);
@@ -99,7 +99,7 @@ public final class IncrementCall extends PendingIncrement implements ObservedCal
   }
 
   /** Returns the call in flight that found the lane of this one empty, or null. */
-  IncrementCall ahead() {
+  WriteCall ahead() {
     return lane.first(place);
   }
 
@@ -112,31 +112,31 @@ public final class IncrementCall extends PendingIncrement implements ObservedCal
   }
 
   /** @param key null if it is not to be merged */
-  synchronized void read(Increment increment, CounterKey key) {
-    setIncrement(increment);
+  synchronized void read(Mutation mutation, GroupKey key) {
+    setMutation(mutation);
     this.key = key;
   }
 
-  /** Returns the increment of a request, if this thread is about to apply it and it was read. */
-  static Increment read(MutationProto mutation) {
-    IncrementCall begun = BEGUN.get();
-    return begun != null && begun.request.mutation() == mutation ? begun.increment() : null;
+  /** Returns the mutation of a request, if this thread is about to apply it and it was read. */
+  static Mutation read(MutationProto proto) {
+    WriteCall begun = BEGUN.get();
+    return begun != null && begun.request.proto() == proto ? begun.mutation() : null;
   }
 
   /**
-   * Makes a lone call the leader of the queue in which the next increment is going to wait.
-   * @param next    the key of that increment
-   * @param unbegun whether that increment may also wait until a handler begins this call
-   * @return the queue of that key, whichever increment leads it; null if the next increment is not
-   *         to wait for this call
+   * Makes a lone call the leader of the queue in which the next write is going to wait.
+   * @param next    the key of that write
+   * @param unbegun whether that write may also wait until a handler begins this call
+   * @return the queue of that key, whichever write leads it; null if the next write is not to wait
+   *         for this call
    */
-  synchronized IncrementQueue queueOf(CounterKey next, boolean unbegun,
-    ConcurrentMap<CounterKey, IncrementQueue> queues) {
+  synchronized WriteQueue queueOf(GroupKey next, boolean unbegun,
+    ConcurrentMap<GroupKey, WriteQueue> queues) {
     if (over || queue != null || !alone && !unbegun) {
       return null;
     }
-    IncrementQueue own = alone ? new IncrementQueue() : new IncrementQueue(this);
-    IncrementQueue others = queues.putIfAbsent(next, own);
+    WriteQueue own = alone ? new WriteQueue() : new WriteQueue(this);
+    WriteQueue others = queues.putIfAbsent(next, own);
     if (others != null) {
       return others;
     }
@@ -146,18 +146,18 @@ public final class IncrementCall extends PendingIncrement implements ObservedCal
     return own;
   }
 
-  /** Marks a lone call as applied alone. Returns false if an increment waits for it already. */
+  /** Marks a lone call as applied alone. Returns false if a write waits for it already. */
   synchronized boolean leaveGroup() {
     alone = queue == null;
     return alone;
   }
 
-  synchronized CounterKey key() {
+  synchronized GroupKey key() {
     return key;
   }
 
   /** Returns the queue that it leads from now on for certain, or null if it leads none. */
-  synchronized IncrementQueue hold() {
+  synchronized WriteQueue hold() {
     holds = holds || queue != null && queue.begin(this);
     return holds ? queue : null;
   }
@@ -166,12 +166,13 @@ public final class IncrementCall extends PendingIncrement implements ObservedCal
     return chain;
   }
 
-  /** Returns the call whose increment this thread has reached, once for each call, or null. */
-  static IncrementCall claim() {
-    IncrementCall begun = BEGUN.get();
-    if (begun != null) {
-      BEGUN.remove();
+  /** Returns the call of a kind whose write this thread has reached, once for each, or null. */
+  static WriteCall claim(WriteGroups groups) {
+    WriteCall begun = BEGUN.get();
+    if (begun == null || begun.groups != groups) {
+      return null;
     }
+    BEGUN.remove();
     return begun;
   }
 
@@ -187,7 +188,7 @@ public final class IncrementCall extends PendingIncrement implements ObservedCal
       taken = dispatch();
     } finally {
       if (!taken) {
-        coalescer.refused(this);
+        groups.refused(this);
       }
     }
   }
@@ -198,12 +199,12 @@ public final class IncrementCall extends PendingIncrement implements ObservedCal
   }
 
   /** Dispatches the call as the leader of a queue. */
-  boolean dispatch(IncrementQueue own) {
+  boolean dispatch(WriteQueue own) {
     give(own);
     return dispatch();
   }
 
-  private void give(IncrementQueue own) {
+  private void give(WriteQueue own) {
     synchronized (this) {
       queue = own;
     }
@@ -211,15 +212,15 @@ public final class IncrementCall extends PendingIncrement implements ObservedCal
   }
 
   @Override
-  void wake(IncrementQueue own) {
+  void wake(WriteQueue own) {
     give(own);
     dispatchInTime();
   }
 
   /** Returns the queue whose leadership is to be passed on now, or null. */
   @Override
-  synchronized IncrementQueue release() {
-    IncrementQueue own = hold();
+  synchronized WriteQueue release() {
+    WriteQueue own = hold();
     queue = null;
     holds = false;
     over = true;
@@ -256,6 +257,6 @@ public final class IncrementCall extends PendingIncrement implements ObservedCal
     } else {
       BEGUN.set(outer);
     }
-    coalescer.over(this);
+    groups.over(this);
   }
 }

@@ -15,7 +15,7 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package org.apache.hadoop.hbase.regionserver.counter;
+package org.apache.hadoop.hbase.regionserver.writegroup;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -25,7 +25,7 @@ import org.apache.hadoop.hbase.ipc.ResponseBatch;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * The increments of a group while the thread that leads forms it: increments that wait in threads
+ * The writes of a group while the thread that leads forms it: writes that wait in threads
  * of their own, and calls that this thread runs as far as to where they would wait. Each call is
  * nested in the one before, so that all have reached that point when the sum is applied, and each
  * finishes with its own user. For the thread that leads.
@@ -33,40 +33,43 @@ import org.apache.yetus.audience.InterfaceAudience;
 @InterfaceAudience.Private
 final class NestedCalls {
 
-  private final List<PendingIncrement> members = new ArrayList<>();
-  private final ArrayDeque<IncrementCall> calls = new ArrayDeque<>();
+  private final List<PendingWrite> members = new ArrayList<>();
+  private final ArrayDeque<WriteCall> calls = new ArrayDeque<>();
   private final ResponseBatch responses;
+  private final Runnable afterAppend;
   private final long start = System.nanoTime();
   private boolean ended;
   private Error error;
 
   /**
-   * @param waiting   in their order
-   * @param responses those of the calls that it runs
+   * @param waiting     in their order
+   * @param responses   those of the calls that it runs
+   * @param afterAppend called once the edit of the group is appended
    */
-  NestedCalls(List<PendingIncrement> waiting, ResponseBatch responses) {
+  NestedCalls(List<PendingWrite> waiting, ResponseBatch responses, Runnable afterAppend) {
     this.responses = responses;
-    for (PendingIncrement increment : waiting) {
-      if (increment instanceof IncrementCall && increment.state() == PendingIncrement.State.TAKEN) {
-        calls.add((IncrementCall) increment);
+    this.afterAppend = afterAppend;
+    for (PendingWrite write : waiting) {
+      if (write instanceof WriteCall && write.state() == PendingWrite.State.TAKEN) {
+        calls.add((WriteCall) write);
       } else {
-        members.add(increment);
+        members.add(write);
       }
     }
   }
 
   /** Returns the next call to run, or null if there is none. */
-  IncrementCall next() {
+  WriteCall next() {
     return calls.poll();
   }
 
   /** Called inside a call that has reached the point where it would wait. */
-  void add(IncrementCall call) {
+  void add(WriteCall call) {
     members.add(call);
   }
 
   /** Called when a call that was added fails, before its response is sent. */
-  void remove(IncrementCall call) {
+  void remove(WriteCall call) {
     if (!ended) {
       members.remove(call);
     }
@@ -82,7 +85,11 @@ final class NestedCalls {
     return System.nanoTime() - start >= TimeUnit.MILLISECONDS.toNanos(rowWaitMs);
   }
 
-  List<PendingIncrement> members() {
+  Runnable afterAppend() {
+    return afterAppend;
+  }
+
+  List<PendingWrite> members() {
     return members;
   }
 

@@ -1,0 +1,95 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.regionserver.writegroup;
+
+import java.io.IOException;
+import java.util.function.Predicate;
+import org.apache.hadoop.hbase.CellScanner;
+import org.apache.hadoop.hbase.client.Mutation;
+import org.apache.hadoop.hbase.client.Result;
+import org.apache.hadoop.hbase.regionserver.HRegion;
+import org.apache.yetus.audience.InterfaceAudience;
+
+import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MutateRequest;
+import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MutationProto;
+
+/**
+ * A kind of writes that {@link WriteGroups} groups: which of them may be in one group, and how one
+ * is applied alone. Implementations must be thread-safe.
+ */
+@InterfaceAudience.Private
+public interface WriteKind {
+
+  /** Returns whether writes of this kind are grouped now. */
+  boolean isEnabled();
+
+  /** Returns whether a group may have several rows of a region. */
+  boolean groupsRows();
+
+  /** Returns whether writes that arrive on other ways than as calls, as in batches, are grouped. */
+  boolean joinsFromThreads();
+
+  /**
+   * Returns whether the next group is formed while the one before is synced. Only if a write does
+   * not depend on those before it, and if {@link #alone} never waits for an operation that has the
+   * same nonce.
+   */
+  boolean passesAfterAppend();
+
+  /** Returns how long a write waits for the lock of its row, in milliseconds, 1 at least. */
+  long rowWaitMs();
+
+  /** Returns whether a request is of this kind; its region and families are not known yet. */
+  boolean accepts(MutateRequest request);
+
+  /** Reads the mutation of a request. */
+  Mutation parse(MutationProto proto, CellScanner cells) throws IOException;
+
+  /** Returns the key of a write, null if it is not grouped; counts why. */
+  GroupKey key(HRegion region, Mutation mutation);
+
+  /** As {@link #key}, but counts nothing. */
+  GroupKey peek(HRegion region, Mutation mutation);
+
+  /**
+   * Checks the permissions of the caller whose call the thread runs.
+   * @return false if only the region can decide
+   * @throws IOException if the caller may not write this
+   */
+  boolean isPermitted(HRegion region, Mutation mutation) throws IOException;
+
+  /**
+   * Returns which writes a group may have beside its first one. The result is called once for each
+   * write, in their order, under the lock of the queue.
+   */
+  Predicate<PendingWrite> members(PendingWrite first);
+
+  /** Returns whether a group would wait for the lock of a row. */
+  boolean isLocked(HRegion region, byte[] row);
+
+  /** Applies a write by itself, as the base does. */
+  Result alone(HRegion region, Mutation mutation, long nonceGroup, long nonce) throws IOException;
+
+  /** Counts in the metrics of region and server what they have not counted of a group. */
+  void count(HRegion region, WriteGroup group);
+
+  GroupMetrics metrics();
+
+  /** Returns the name of the span of a write that is grouped. */
+  String spanName();
+}

@@ -1,0 +1,436 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.regionserver;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertNotEquals;
+import static org.junit.Assert.assertNull;
+import static org.junit.Assert.assertThrows;
+import static org.junit.Assert.assertTrue;
+
+import java.io.IOException;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.hbase.ByteBufferKeyValue;
+import org.apache.hadoop.hbase.Cell;
+import org.apache.hadoop.hbase.HBaseClassTestRule;
+import org.apache.hadoop.hbase.HBaseTestingUtility;
+import org.apache.hadoop.hbase.HConstants;
+import org.apache.hadoop.hbase.KeyValue;
+import org.apache.hadoop.hbase.TableNameTestRule;
+import org.apache.hadoop.hbase.Waiter;
+import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
+import org.apache.hadoop.hbase.client.Delete;
+import org.apache.hadoop.hbase.client.Durability;
+import org.apache.hadoop.hbase.client.Get;
+import org.apache.hadoop.hbase.client.Mutation;
+import org.apache.hadoop.hbase.client.Put;
+import org.apache.hadoop.hbase.client.RegionInfo;
+import org.apache.hadoop.hbase.client.RegionInfoBuilder;
+import org.apache.hadoop.hbase.client.Result;
+import org.apache.hadoop.hbase.client.TableDescriptor;
+import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
+import org.apache.hadoop.hbase.regionserver.Region.RowLock;
+import org.apache.hadoop.hbase.regionserver.writegroup.CallSender;
+import org.apache.hadoop.hbase.regionserver.writegroup.PendingWrite;
+import org.apache.hadoop.hbase.regionserver.writegroup.WriteGroupMetrics;
+import org.apache.hadoop.hbase.regionserver.writegroup.WriteGroupSettings;
+import org.apache.hadoop.hbase.testclassification.MediumTests;
+import org.apache.hadoop.hbase.testclassification.RegionServerTests;
+import org.apache.hadoop.hbase.util.Bytes;
+import org.apache.hadoop.hbase.util.CommonFSUtils;
+import org.apache.hadoop.hbase.wal.WAL;
+import org.apache.hadoop.hbase.wal.WALEdit;
+import org.apache.hadoop.hbase.wal.WALFactory;
+import org.junit.After;
+import org.junit.Before;
+import org.junit.ClassRule;
+import org.junit.Rule;
+import org.junit.Test;
+import org.junit.experimental.categories.Category;
+
+@Category({ RegionServerTests.class, MediumTests.class })
+public class TestMutationGroups {
+  @ClassRule
+  public static final HBaseClassTestRule CLASS_RULE =
+    HBaseClassTestRule.forClass(TestMutationGroups.class);
+
+  private static final byte[] F = Bytes.toBytes("f");
+  private static final byte[] G = Bytes.toBytes("g");
+  private static final byte[] Q = Bytes.toBytes("q");
+
+  @Rule
+  public final TableNameTestRule name = new TableNameTestRule();
+
+  private final HBaseTestingUtility util = new HBaseTestingUtility();
+  private final Configuration conf = util.getConfiguration();
+  private final ExecutorService threads = Executors.newCachedThreadPool();
+  private final AtomicInteger edits = new AtomicInteger();
+  private final AtomicReference<Throwable> syncFailure = new AtomicReference<>();
+  /** Syncs wait for it. */
+  private final AtomicReference<CountDownLatch> syncGate = new AtomicReference<>();
+  private WALFactory wals;
+  private HRegion region;
+  private MutationGroups groups;
+  private CallSender calls;
+
+  @Before
+  public void setUp() throws IOException {
+    conf.setBoolean(WriteGroupSettings.ENABLED_KEY, true);
+    Path root = util.getDataTestDirOnTestFS(name.getTableName().getNameAsString());
+    CommonFSUtils.setRootDir(conf, root);
+    TableDescriptor table = TableDescriptorBuilder.newBuilder(name.getTableName())
+      .setColumnFamily(ColumnFamilyDescriptorBuilder.of(F))
+      .setColumnFamily(ColumnFamilyDescriptorBuilder.of(G)).build();
+    RegionInfo info =
+      RegionInfoBuilder.newBuilder(table.getTableName()).setEndKey(Bytes.toBytes("z")).build();
+    wals = new WALFactory(conf, name.getTableName().getNameAsString());
+    ChunkCreator.initialize(MemStoreLAB.CHUNK_SIZE_DEFAULT, false, 0, 0, 0, null,
+      MemStoreLAB.INDEX_CHUNK_SIZE_PERCENTAGE_DEFAULT);
+    region = HRegion.createHRegion(info, root, conf, table, watched(wals.getWAL(info)));
+    groups = new MutationGroups(conf, null);
+    calls = new CallSender(groups::groups, () -> region, threads);
+  }
+
+  /** The WAL, with a count of its edits, and syncs that wait or fail when they are told to. */
+  private WAL watched(WAL wal) {
+    return (WAL) Proxy.newProxyInstance(WAL.class.getClassLoader(), new Class<?>[] { WAL.class },
+      (proxy, method, args) -> {
+        if (method.getName().equals("appendData") && !((WALEdit) args[2]).isMetaEdit()) {
+          edits.incrementAndGet();
+        }
+        CountDownLatch gate = syncGate.get();
+        if (method.getName().equals("sync") && gate != null) {
+          gate.await();
+        }
+        Throwable failure = syncFailure.get();
+        if (method.getName().equals("sync") && failure != null) {
+          throw failure;
+        }
+        try {
+          return method.invoke(wal, args);
+        } catch (InvocationTargetException e) {
+          throw e.getCause();
+        }
+      });
+  }
+
+  @After
+  public void tearDown() throws Exception {
+    syncFailure.set(null);
+    openGate();
+    threads.shutdown();
+    assertTrue(threads.awaitTermination(60, TimeUnit.SECONDS));
+    region.close();
+    wals.close();
+    util.cleanupTestDir();
+    assertEquals("queues that never ended", 0, groups.groups().rows());
+    assertEquals(0, groups.groups().inFlight());
+    assertEquals("locks that were never released", 0, region.getLockedRows().size());
+  }
+
+  private void closeGate() {
+    syncGate.set(new CountDownLatch(1));
+  }
+
+  private void openGate() {
+    CountDownLatch gate = syncGate.getAndSet(null);
+    if (gate != null) {
+      gate.countDown();
+    }
+  }
+
+  private static Put put(String row, String value) {
+    return new Put(Bytes.toBytes(row)).addColumn(F, Q, Bytes.toBytes(value));
+  }
+
+  private String stored(String row) throws IOException {
+    return Bytes.toString(region.get(new Get(Bytes.toBytes(row))).getValue(F, Q));
+  }
+
+  /** Sends as many writes as are appended by themselves while a sync lasts. */
+  private List<Future<Result>> sendFirst() throws Exception {
+    closeGate();
+    List<Future<Result>> sent = new ArrayList<>();
+    for (int i = 0; i < 2; i++) {
+      int before = edits.get();
+      sent.add(calls.send(put("first" + i, "v")));
+      Waiter.waitFor(conf, 60_000, 1, () -> edits.get() == before + 1);
+    }
+    return sent;
+  }
+
+  private Future<Result> sendNext(Mutation mutation) throws Exception {
+    int before = groups.groups().waiting();
+    Future<Result> sent = calls.send(mutation);
+    Waiter.waitFor(conf, 60_000, 1, () -> groups.groups().waiting() == before + 1);
+    return sent;
+  }
+
+  private static void await(List<Future<Result>> sent) throws Exception {
+    for (Future<Result> one : sent) {
+      one.get(60, TimeUnit.SECONDS);
+    }
+  }
+
+  private static Throwable failure(Future<Result> sent) {
+    return assertThrows(ExecutionException.class, () -> sent.get(60, TimeUnit.SECONDS)).getCause();
+  }
+
+  @Test
+  public void testWritesThatWaitAreOneEditAndHoldNoHandler() throws Exception {
+    for (int waiting : new int[] { 1, 2, 31, 33, 64 }) {
+      long before = WriteGroupMetrics.register().grouped();
+      long writes = region.getWriteRequestsCount();
+      List<Future<Result>> sent = sendFirst();
+      int appended = edits.get();
+      int handled = calls.handled.get();
+      for (int i = 0; i < waiting; i++) {
+        sent.add(sendNext(put(waiting + "row" + i, "v" + i)));
+      }
+      assertEquals("all wait without a handler", handled, calls.handled.get());
+      openGate();
+      await(sent);
+      int most = (waiting + 32) / 33;
+      assertTrue(waiting + " were " + (edits.get() - appended) + " edits",
+        edits.get() - appended <= most);
+      assertTrue(calls.handled.get() - handled <= most);
+      for (int i = 0; i < waiting; i++) {
+        assertEquals("v" + i, stored(waiting + "row" + i));
+      }
+      assertEquals("each is counted", waiting + 2, region.getWriteRequestsCount() - writes);
+      if (waiting > 1) {
+        Waiter.waitFor(conf, 60_000, 1,
+          () -> WriteGroupMetrics.register().grouped() - before >= waiting - 1);
+      }
+      Waiter.waitFor(conf, 60_000, 1, () -> groups.groups().inFlight() == 0);
+    }
+  }
+
+  /** All cells of a group have one sequence id. */
+  @Test
+  public void testLaterWriteOfARowWinsAtEqualTimestamps() throws Exception {
+    List<Future<Result>> sent = sendFirst();
+    byte[] row = Bytes.toBytes("row");
+    for (int i = 0; i < 5; i++) {
+      sent.add(sendNext(new Put(row).addColumn(F, Q, 1, Bytes.toBytes("v" + i))));
+      sent.add(sendNext(put("other" + i, "v")));
+    }
+    openGate();
+    await(sent);
+    assertEquals("v4", stored("row"));
+    sent = sendFirst();
+    sent.add(sendNext(new Put(row).addColumn(F, Q, 7, Bytes.toBytes("a"))));
+    sent.add(sendNext(new Delete(row).addFamily(F, 7)));
+    sent.add(sendNext(put("other", "v")));
+    openGate();
+    await(sent);
+    assertNull(stored("row"));
+  }
+
+  @Test
+  public void testWriteThatFailsFailsAlone() throws Exception {
+    List<Future<Result>> sent = sendFirst();
+    Future<Result> family = sendNext(new Put(Bytes.toBytes("a")).addColumn(Bytes.toBytes("none"),
+      Q, Q));
+    Future<Result> beyond = sendNext(put("zz", "v"));
+    sent.add(sendNext(put("b", "v")));
+    Future<Result> onItsWay = calls.send(put("c", "v"), 0, true);
+    sent.add(sendNext(put("d", "v")));
+    openGate();
+    await(sent);
+    assertTrue(failure(family) instanceof NoSuchColumnFamilyException);
+    assertTrue(failure(beyond) instanceof IOException);
+    failure(onItsWay);
+    assertEquals("v", stored("b"));
+    assertEquals("v", stored("d"));
+    assertNull(stored("c"));
+  }
+
+  @Test
+  public void testRowThatIsLockedDoesNotHoldTheOthers() throws Exception {
+    List<Future<Result>> sent = sendFirst();
+    RowLock lock = region.getRowLock(Bytes.toBytes("locked"));
+    sent.add(sendNext(put("a", "v")));
+    Future<Result> locked = sendNext(put("locked", "v"));
+    sent.add(sendNext(put("b", "v")));
+    openGate();
+    await(sent);
+    assertFalse(locked.isDone());
+    lock.release();
+    locked.get(60, TimeUnit.SECONDS);
+    assertEquals("v", stored("locked"));
+  }
+
+  @Test
+  public void testLeaderWhoseRowIsLockedLetsTheOthersPass() throws Exception {
+    List<Future<Result>> sent = sendFirst();
+    RowLock lock = region.getRowLock(Bytes.toBytes("locked"));
+    Future<Result> locked = sendNext(put("locked", "v"));
+    sent.add(sendNext(put("a", "v")));
+    sent.add(sendNext(put("b", "v")));
+    openGate();
+    await(sent);
+    assertFalse(locked.isDone());
+    lock.release();
+    locked.get(60, TimeUnit.SECONDS);
+  }
+
+  /** A reader of the row, as a put itself, does not lock it against puts. */
+  @Test
+  public void testSharedLockDoesNotHoldAPut() throws Exception {
+    List<Future<Result>> sent = sendFirst();
+    RowLock lock = region.getRowLock(Bytes.toBytes("a"), true);
+    sent.add(sendNext(put("b", "v")));
+    sent.add(sendNext(put("a", "v")));
+    openGate();
+    await(sent);
+    assertEquals("v", stored("a"));
+    lock.release();
+  }
+
+  @Test
+  public void testSyncThatFailsFailsAllOfItsGroupAndNoneOfTheNext() throws Exception {
+    List<Future<Result>> first = sendFirst();
+    List<Future<Result>> sent = new ArrayList<>();
+    for (int i = 0; i < 5; i++) {
+      sent.add(sendNext(put("row" + i, "v")));
+    }
+    syncFailure.set(new IOException("no sync"));
+    int appended = edits.get();
+    openGate();
+    for (Future<Result> one : first) {
+      failure(one);
+    }
+    for (Future<Result> one : sent) {
+      assertEquals("no sync", failure(one).getMessage());
+    }
+    assertEquals("it is not tried again", 1, edits.get() - appended);
+    syncFailure.set(null);
+    calls.send(put("row0", "again")).get(60, TimeUnit.SECONDS);
+    assertEquals("again", stored("row0"));
+  }
+
+  @Test
+  public void testRegionThatIsClosedMeanwhileRefusesEach() throws Exception {
+    List<Future<Result>> sent = sendFirst();
+    List<Future<Result>> late = Arrays.asList(sendNext(put("a", "v")), sendNext(put("b", "v")));
+    // Without waiting for those in flight.
+    region.closing.set(true);
+    openGate();
+    await(sent);
+    for (Future<Result> one : late) {
+      assertTrue(failure(one).toString(),
+        failure(one) instanceof org.apache.hadoop.hbase.NotServingRegionException);
+    }
+    region.closing.set(false);
+  }
+
+  @Test
+  public void testDurabilitiesAreNotMixed() throws Exception {
+    List<Future<Result>> sent = sendFirst();
+    int appended = edits.get();
+    sent.add(sendNext(put("a", "v")));
+    sent.add(sendNext(put("b", "v").setDurability(Durability.SYNC_WAL)));
+    sent.add(sendNext(put("c", "v").setDurability(Durability.USE_DEFAULT)));
+    // It leads a queue of its own.
+    sent.add(calls.send(put("d", "v").setDurability(Durability.FSYNC_WAL)));
+    Waiter.waitFor(conf, 60_000, 1, () -> edits.get() == appended + 1);
+    openGate();
+    await(sent);
+    assertEquals(2, edits.get() - appended);
+    for (String row : new String[] { "a", "b", "c", "d" }) {
+      assertEquals("v", stored(row));
+    }
+  }
+
+  @Test
+  public void testKeysOfWritesThatAreNotGrouped() throws Exception {
+    assertNotEquals(null, groups.peek(region, put("a", "v")));
+    assertNotEquals(null, groups.peek(region, put("a", "v").setTTL(1000)));
+    assertNotEquals(null, groups.peek(region, new Delete(Bytes.toBytes("a"))));
+    byte[] row = Bytes.toBytes("a");
+    assertNotEquals(null, groups.peek(region, new Delete(row).addColumns(F, Q)));
+    assertNull("reads the row", groups.peek(region, new Delete(row).addColumn(F, Q)));
+    assertNotEquals(null, groups.peek(region, new Delete(row).addColumn(F, Q, 5)));
+    assertNull(groups.peek(region, put("a", "v").setAttribute("mine", Q)));
+    assertNull(groups.peek(region, put("a", "v").setDurability(Durability.ASYNC_WAL)));
+    assertNull(groups.peek(region, put("a", "v").setDurability(Durability.SKIP_WAL)));
+  }
+
+  @Test
+  public void testTimeToLiveIsKept() throws Exception {
+    List<Future<Result>> sent = sendFirst();
+    sent.add(sendNext(put("a", "v").setTTL(1)));
+    sent.add(sendNext(put("b", "v").setTTL(1_000_000)));
+    openGate();
+    await(sent);
+    Waiter.waitFor(conf, 60_000, 1, () -> stored("a") == null);
+    assertEquals("v", stored("b"));
+  }
+
+  /** The buffer of a request is used for another one once its call has ended. */
+  @Test
+  public void testCellsOfPooledBuffersAreCopied() throws Exception {
+    KeyValue value = new KeyValue(Bytes.toBytes("a"), F, Q, 5, Bytes.toBytes("v"));
+    ByteBuffer buffer = ByteBuffer.allocateDirect(value.getLength());
+    buffer.put(value.getBuffer(), value.getOffset(), value.getLength());
+    Put put = new Put(Bytes.toBytes("a"));
+    put.add(new ByteBufferKeyValue(buffer, 0, value.getLength(), 0));
+    PendingWrite member =
+      new PendingWrite(put, HConstants.NO_NONCE, HConstants.NO_NONCE, Thread.currentThread());
+    new MutationGroup(Arrays.asList(member)).apply(region);
+    for (int i = 0; i < buffer.capacity(); i++) {
+      buffer.put(i, (byte) 0);
+    }
+    assertEquals("v", stored("a"));
+    Cell written = put.getFamilyCellMap().get(F).get(0);
+    assertTrue(written.toString(), written instanceof KeyValue);
+    assertEquals("v", Bytes.toString(written.getValueArray(), written.getValueOffset(),
+      written.getValueLength()));
+  }
+
+  @Test
+  public void testWhatWaitsWhenItIsDisabledIsWritten() throws Exception {
+    List<Future<Result>> sent = sendFirst();
+    sent.add(sendNext(put("a", "v")));
+    sent.add(sendNext(put("b", "v")));
+    Configuration off = new Configuration(conf);
+    off.setBoolean(WriteGroupSettings.ENABLED_KEY, false);
+    groups.onConfigurationChange(off);
+    openGate();
+    await(sent);
+    assertEquals("v", stored("a"));
+    assertEquals("v", stored("b"));
+  }
+}

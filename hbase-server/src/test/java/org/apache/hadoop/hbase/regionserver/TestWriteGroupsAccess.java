@@ -1,0 +1,223 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.regionserver;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertThrows;
+import static org.junit.Assert.assertTrue;
+
+import java.security.PrivilegedExceptionAction;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.HBaseClassTestRule;
+import org.apache.hadoop.hbase.HBaseTestingUtility;
+import org.apache.hadoop.hbase.TableName;
+import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
+import org.apache.hadoop.hbase.client.Connection;
+import org.apache.hadoop.hbase.client.ConnectionFactory;
+import org.apache.hadoop.hbase.client.Delete;
+import org.apache.hadoop.hbase.client.Get;
+import org.apache.hadoop.hbase.client.Put;
+import org.apache.hadoop.hbase.client.Table;
+import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
+import org.apache.hadoop.hbase.regionserver.writegroup.WriteGroupMetrics;
+import org.apache.hadoop.hbase.regionserver.writegroup.WriteGroupSettings;
+import org.apache.hadoop.hbase.security.AccessDeniedException;
+import org.apache.hadoop.hbase.security.User;
+import org.apache.hadoop.hbase.security.access.AccessControlConstants;
+import org.apache.hadoop.hbase.security.access.Permission;
+import org.apache.hadoop.hbase.security.access.PermissionStorage;
+import org.apache.hadoop.hbase.security.access.SecureTestUtil;
+import org.apache.hadoop.hbase.testclassification.LargeTests;
+import org.apache.hadoop.hbase.testclassification.SecurityTests;
+import org.apache.hadoop.hbase.util.Bytes;
+import org.junit.After;
+import org.junit.AfterClass;
+import org.junit.BeforeClass;
+import org.junit.ClassRule;
+import org.junit.Test;
+import org.junit.experimental.categories.Category;
+
+/**
+ * Puts and deletes of users with different permissions, grouped on a cluster with AccessController.
+ * Alice may write the table, Bob its family f only, Carol only read it, and Dave only overwrite
+ * what a cell's own permission lets him.
+ */
+@Category({ SecurityTests.class, LargeTests.class })
+public class TestWriteGroupsAccess {
+  @ClassRule
+  public static final HBaseClassTestRule CLASS_RULE =
+    HBaseClassTestRule.forClass(TestWriteGroupsAccess.class);
+
+  private static final HBaseTestingUtility UTIL = new HBaseTestingUtility();
+  private static final byte[] F = Bytes.toBytes("f");
+  private static final byte[] G = Bytes.toBytes("g");
+  private static final byte[] Q = Bytes.toBytes("q");
+  private static final int THREADS = 6;
+  private static final int EACH = 100;
+  private static User alice;
+  private static User bob;
+  private static User carol;
+  private static User dave;
+
+  private final ExecutorService threads = Executors.newCachedThreadPool();
+  private final TableName table = TableName.valueOf("t");
+
+  /** What a client does again and again. */
+  private interface Work {
+    void run(Table table, byte[] row) throws Exception;
+  }
+
+  @BeforeClass
+  public static void setUpBeforeClass() throws Exception {
+    Configuration conf = UTIL.getConfiguration();
+    alice = User.createUserForTesting(conf, "alice", new String[0]);
+    bob = User.createUserForTesting(conf, "bob", new String[0]);
+    carol = User.createUserForTesting(conf, "carol", new String[0]);
+    dave = User.createUserForTesting(conf, "dave", new String[0]);
+    SecureTestUtil.enableSecurity(conf);
+    conf.set("hbase.superuser", User.getCurrent().getShortName());
+    conf.setBoolean(WriteGroupSettings.ENABLED_KEY, true);
+    UTIL.startMiniCluster(1);
+    UTIL.waitTableEnabled(PermissionStorage.ACL_TABLE_NAME);
+  }
+
+  @AfterClass
+  public static void tearDownAfterClass() throws Exception {
+    UTIL.shutdownMiniCluster();
+  }
+
+  /** @param early whether who may not write the table is refused before the cells are looked at */
+  private void create(boolean early) throws Exception {
+    UTIL.getAdmin().createTable(TableDescriptorBuilder.newBuilder(table)
+      .setValue(AccessControlConstants.CF_ATTRIBUTE_EARLY_OUT, Boolean.toString(early))
+      .setColumnFamily(ColumnFamilyDescriptorBuilder.of(F))
+      .setColumnFamily(ColumnFamilyDescriptorBuilder.of(G)).build());
+    UTIL.waitTableEnabled(table);
+    SecureTestUtil.grantOnTable(UTIL, alice.getShortName(), table, null, null,
+      Permission.Action.READ, Permission.Action.WRITE);
+    SecureTestUtil.grantOnTable(UTIL, bob.getShortName(), table, F, null,
+      Permission.Action.READ, Permission.Action.WRITE);
+    SecureTestUtil.grantOnTable(UTIL, carol.getShortName(), table, null, null,
+      Permission.Action.READ);
+  }
+
+  @After
+  public void tearDown() throws Exception {
+    threads.shutdownNow();
+    UTIL.deleteTable(table);
+  }
+
+  private static Put put(byte[] row, byte[] family) {
+    return new Put(row).addColumn(family, Q, row);
+  }
+
+  private void start(List<Future<?>> running, User user, Work work) {
+    for (int i = 0; i < THREADS; i++) {
+      String client = user.getShortName() + i;
+      running.add(threads.submit(() -> user.runAs((PrivilegedExceptionAction<Void>) () -> {
+        try (Connection connection = ConnectionFactory.createConnection(UTIL.getConfiguration());
+          Table t = connection.getTable(table)) {
+          for (int j = 0; j < EACH; j++) {
+            work.run(t, Bytes.toBytes(client + "-" + j));
+          }
+        }
+        return null;
+      })));
+    }
+  }
+
+  private void finish(List<Future<?>> running) throws Exception {
+    long groups = WriteGroupMetrics.register().groups();
+    for (Future<?> client : running) {
+      client.get();
+    }
+    assertTrue("no group was formed", WriteGroupMetrics.register().groups() > groups);
+  }
+
+  @Test
+  public void testEachIsWrittenOrRefusedByItsOwnPermissions() throws Exception {
+    create(true);
+    List<Future<?>> running = new ArrayList<>();
+    start(running, alice, (t, row) -> {
+      t.put(put(row, F).addColumn(G, Q, row));
+      t.delete(new Delete(row).addFamily(G));
+    });
+    start(running, bob, (t, row) -> {
+      t.put(put(row, F));
+      assertThrows(AccessDeniedException.class, () -> t.put(put(row, G)));
+      assertThrows(AccessDeniedException.class, () -> t.delete(new Delete(row).addFamily(G)));
+    });
+    start(running, carol, (t, row) -> {
+      assertThrows(AccessDeniedException.class, () -> t.put(put(row, F)));
+      assertThrows(AccessDeniedException.class, () -> t.delete(new Delete(row).addFamily(F)));
+    });
+    finish(running);
+    HRegion region = UTIL.getRSForFirstRegionInTable(table).getRegions(table).get(0);
+    for (int i = 0; i < THREADS; i++) {
+      for (int j = 0; j < EACH; j++) {
+        for (User user : new User[] { alice, bob, carol }) {
+          byte[] row = Bytes.toBytes(user.getShortName() + i + "-" + j);
+          String written = user == carol ? null : Bytes.toString(row);
+          assertEquals(written, Bytes.toString(region.get(new Get(row)).getValue(F, Q)));
+          assertEquals(null, Bytes.toString(region.get(new Get(row)).getValue(G, Q)));
+        }
+      }
+    }
+  }
+
+  /** Where cells may have permissions of their own, a write that depends on them is alone. */
+  @Test
+  public void testPermissionsOfCellsDecideForEach() throws Exception {
+    create(false);
+    try (Table t = UTIL.getConnection().getTable(table)) {
+      for (int i = 0; i < THREADS; i++) {
+        for (int j = 0; j < EACH; j++) {
+          Put put = put(Bytes.toBytes("dave" + i + "-" + j), F);
+          put.setACL(dave.getShortName(),
+            new Permission(Permission.Action.READ, Permission.Action.WRITE));
+          t.put(put);
+          t.put(put(Bytes.toBytes("carol" + i + "-" + j), F));
+        }
+      }
+    }
+    List<Future<?>> running = new ArrayList<>();
+    start(running, alice, (t, row) -> t.put(put(row, F)));
+    start(running, dave, (t, row) -> t.delete(new Delete(row).addColumns(F, Q)));
+    start(running, carol, (t, row) -> {
+      assertThrows(AccessDeniedException.class,
+        () -> t.delete(new Delete(row).addColumns(F, Q)));
+      // As if it had been asked about already.
+      assertThrows(AccessDeniedException.class, () -> t.delete((Delete) new Delete(row)
+        .addColumns(F, Q).setAttribute("check_covering_perm", new byte[] { 1 })));
+    });
+    finish(running);
+    HRegion region = UTIL.getRSForFirstRegionInTable(table).getRegions(table).get(0);
+    for (int i = 0; i < THREADS; i++) {
+      for (int j = 0; j < EACH; j++) {
+        assertTrue(region.get(new Get(Bytes.toBytes("dave" + i + "-" + j))).isEmpty());
+        assertEquals(1, region.get(new Get(Bytes.toBytes("carol" + i + "-" + j))).size());
+        assertEquals(1, region.get(new Get(Bytes.toBytes("alice" + i + "-" + j))).size());
+      }
+    }
+  }
+}

@@ -1,0 +1,243 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.regionserver;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertTrue;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.HBaseClassTestRule;
+import org.apache.hadoop.hbase.HBaseTestingUtility;
+import org.apache.hadoop.hbase.HConstants;
+import org.apache.hadoop.hbase.ServerName;
+import org.apache.hadoop.hbase.TableName;
+import org.apache.hadoop.hbase.client.Admin;
+import org.apache.hadoop.hbase.client.Append;
+import org.apache.hadoop.hbase.client.Delete;
+import org.apache.hadoop.hbase.client.Get;
+import org.apache.hadoop.hbase.client.Put;
+import org.apache.hadoop.hbase.client.RegionInfo;
+import org.apache.hadoop.hbase.client.Table;
+import org.apache.hadoop.hbase.regionserver.writegroup.WriteGroupMetrics;
+import org.apache.hadoop.hbase.regionserver.writegroup.WriteGroupSettings;
+import org.apache.hadoop.hbase.testclassification.LargeTests;
+import org.apache.hadoop.hbase.testclassification.RegionServerTests;
+import org.apache.hadoop.hbase.util.Bytes;
+import org.apache.hadoop.hbase.util.JVMClusterUtil.RegionServerThread;
+import org.apache.hadoop.hbase.wal.WALFactory;
+import org.junit.After;
+import org.junit.Before;
+import org.junit.ClassRule;
+import org.junit.Test;
+import org.junit.experimental.categories.Category;
+import org.junit.runner.RunWith;
+import org.junit.runners.Parameterized;
+
+/**
+ * Clients that put and delete rows of their own, while regions are flushed, split and moved, and
+ * servers die. A client remembers what each of its rows has, and reads it now and then. There are
+ * more clients than the default 30 handlers.
+ */
+@RunWith(Parameterized.class)
+@Category({ RegionServerTests.class, LargeTests.class })
+public class TestWriteGroupsOnCluster {
+  @ClassRule
+  public static final HBaseClassTestRule CLASS_RULE =
+    HBaseClassTestRule.forClass(TestWriteGroupsOnCluster.class);
+
+  private static final int CLIENTS = 64;
+  private static final int WRITES = 120;
+  private static final int ROWS = 5;
+  private static final byte[][] FAMILIES = { Bytes.toBytes("f"), Bytes.toBytes("g") };
+  private static final byte[] Q = Bytes.toBytes("q");
+  private static final TableName TABLE = TableName.valueOf("t");
+
+  @Parameterized.Parameters(name = "{0}")
+  public static String[] wals() {
+    return new String[] { "asyncfs", "filesystem" };
+  }
+
+  private final HBaseTestingUtility util = new HBaseTestingUtility();
+  private final ExecutorService clients = Executors.newFixedThreadPool(CLIENTS);
+  private final AtomicInteger written = new AtomicInteger();
+  /** What each row of each client has in each family. */
+  private final String[][][] state = new String[CLIENTS][ROWS][FAMILIES.length];
+  private final String wal;
+
+  public TestWriteGroupsOnCluster(String wal) {
+    this.wal = wal;
+  }
+
+  @Before
+  public void setUp() throws Exception {
+    Configuration conf = util.getConfiguration();
+    conf.setBoolean(WriteGroupSettings.ENABLED_KEY, true);
+    conf.set(WALFactory.WAL_PROVIDER, wal);
+    conf.setInt(HConstants.REGION_SERVER_HANDLER_COUNT,
+      HConstants.DEFAULT_REGION_SERVER_HANDLER_COUNT);
+    conf.setInt(HConstants.HBASE_CLIENT_RETRIES_NUMBER, 100);
+    conf.setInt(HConstants.HBASE_CLIENT_PAUSE, 20);
+    util.startMiniCluster(2);
+    util.createTable(TABLE, FAMILIES, new byte[][] { Bytes.toBytes("20"), Bytes.toBytes("40") })
+      .close();
+  }
+
+  @After
+  public void tearDown() throws Exception {
+    clients.shutdownNow();
+    util.shutdownMiniCluster();
+  }
+
+  private static byte[] row(int client, int row) {
+    return Bytes.toBytes(String.format("%02d-%d", client, row));
+  }
+
+  private Void write(int client) throws IOException {
+    Random random = new Random(client);
+    try (Table t = util.getConnection().getTable(TABLE)) {
+      for (int i = 0; i < WRITES; i++) {
+        int row = random.nextInt(ROWS);
+        int family = random.nextInt(FAMILIES.length);
+        byte[] key = row(client, row);
+        String value = client + "-" + i;
+        switch (random.nextInt(10)) {
+          case 0:
+            t.delete(new Delete(key).addFamily(FAMILIES[family]));
+            state[client][row][family] = null;
+            break;
+          case 1:
+            t.delete(new Delete(key));
+            state[client][row] = new String[FAMILIES.length];
+            break;
+          case 2:
+            // Locks the row, which waits for the groups that have it.
+            t.append(new Append(key).addColumn(FAMILIES[family], Q, Bytes.toBytes("+")));
+            state[client][row][family] =
+              (state[client][row][family] == null ? "" : state[client][row][family]) + "+";
+            break;
+          case 3:
+            assertRow(t, client, row);
+            break;
+          case 4:
+            t.put(new Put(key).addColumn(FAMILIES[0], Q, Bytes.toBytes(value))
+              .addColumn(FAMILIES[1], Q, Bytes.toBytes(value)));
+            state[client][row][0] = value;
+            state[client][row][1] = value;
+            break;
+          default:
+            t.put(new Put(key).addColumn(FAMILIES[family], Q, Bytes.toBytes(value)));
+            state[client][row][family] = value;
+        }
+        // A put and a delete of one millisecond have one timestamp, and the delete wins.
+        long end = System.currentTimeMillis();
+        while (System.currentTimeMillis() == end) {
+          Thread.yield();
+        }
+        written.incrementAndGet();
+      }
+    }
+    return null;
+  }
+
+  private void assertRow(Table t, int client, int row) throws IOException {
+    for (int family = 0; family < FAMILIES.length; family++) {
+      assertEquals(Bytes.toString(row(client, row)), state[client][row][family],
+        Bytes.toString(t.get(new Get(row(client, row))).getValue(FAMILIES[family], Q)));
+    }
+  }
+
+  /** An action that runs beside the writes. */
+  private interface Disturbance {
+    void run() throws Exception;
+  }
+
+  private void write(Disturbance disturbance) throws Exception {
+    long groups = WriteGroupMetrics.register().groups();
+    List<Future<?>> running = new ArrayList<>();
+    for (int i = 0; i < CLIENTS; i++) {
+      int client = i;
+      running.add(clients.submit(() -> write(client)));
+    }
+    disturbance.run();
+    for (Future<?> client : running) {
+      client.get();
+    }
+    assertAll();
+    assertTrue("no group was formed", WriteGroupMetrics.register().groups() > groups);
+  }
+
+  private void assertAll() throws IOException {
+    try (Table t = util.getConnection().getTable(TABLE)) {
+      for (int client = 0; client < CLIENTS; client++) {
+        for (int row = 0; row < ROWS; row++) {
+          assertRow(t, client, row);
+        }
+      }
+    }
+  }
+
+  private void moveAll() throws Exception {
+    for (RegionInfo region : util.getAdmin().getRegions(TABLE)) {
+      ServerName from =
+        util.getHBaseCluster().getServerHoldingRegion(TABLE, region.getRegionName());
+      for (RegionServerThread server : util.getHBaseCluster().getLiveRegionServerThreads()) {
+        ServerName to = server.getRegionServer().getServerName();
+        if (from != null && !to.equals(from)) {
+          util.getAdmin().move(region.getEncodedNameAsBytes(), to);
+          break;
+        }
+      }
+    }
+  }
+
+  private void flushSplitAndMove() throws Exception {
+    Admin admin = util.getAdmin();
+    admin.flush(TABLE);
+    moveAll();
+    admin.splitRegionAsync(admin.getRegions(TABLE).get(0).getRegionName(), Bytes.toBytes("10"))
+      .get();
+    admin.flush(TABLE);
+    moveAll();
+  }
+
+  private void killOneHalfway() throws Exception {
+    util.getHBaseCluster().startRegionServerAndWait(60_000);
+    util.waitFor(300_000, 10, () -> written.get() >= CLIENTS * WRITES / 2);
+    ServerName holder = util.getHBaseCluster().getServerHoldingRegion(TABLE,
+      util.getAdmin().getRegions(TABLE).get(0).getRegionName());
+    if (holder != null) {
+      util.getHBaseCluster().killRegionServer(holder);
+    }
+  }
+
+  @Test
+  public void testEachReadsWhatItHasWritten() throws Exception {
+    write(() -> {
+      flushSplitAndMove();
+      killOneHalfway();
+    });
+  }
+}
