@@ -87,6 +87,8 @@ public class TestMutationGroups {
 
   private static final byte[] F = Bytes.toBytes("f");
   private static final byte[] G = Bytes.toBytes("g");
+  /** Of two cells with one timestamp, the one with the greater sequence id wins. */
+  private static final byte[] BY_SEQUENCE = Bytes.toBytes("s");
   private static final byte[] Q = Bytes.toBytes("q");
 
   @Rule
@@ -111,7 +113,10 @@ public class TestMutationGroups {
     CommonFSUtils.setRootDir(conf, root);
     TableDescriptor table = TableDescriptorBuilder.newBuilder(name.getTableName())
       .setColumnFamily(ColumnFamilyDescriptorBuilder.of(F))
-      .setColumnFamily(ColumnFamilyDescriptorBuilder.of(G)).build();
+      .setColumnFamily(ColumnFamilyDescriptorBuilder.of(G))
+      .setColumnFamily(ColumnFamilyDescriptorBuilder.newBuilder(BY_SEQUENCE)
+        .setNewVersionBehavior(true).build())
+      .build();
     RegionInfo info =
       RegionInfoBuilder.newBuilder(table.getTableName()).setEndKey(Bytes.toBytes("z")).build();
     wals = new WALFactory(conf, name.getTableName().getNameAsString());
@@ -250,12 +255,13 @@ public class TestMutationGroups {
     await(sent);
     assertEquals("v4", stored("row"));
     sent = sendFirst();
-    sent.add(sendNext(new Put(row).addColumn(F, Q, 7, Bytes.toBytes("a"))));
-    sent.add(sendNext(new Delete(row).addFamily(F, 7)));
+    sent.add(sendNext(new Put(row).addColumn(BY_SEQUENCE, Q, 7, Bytes.toBytes("a"))));
+    sent.add(sendNext(new Delete(row).addColumns(BY_SEQUENCE, Q, 7)));
+    sent.add(sendNext(new Put(row).addColumn(BY_SEQUENCE, Q, 7, Bytes.toBytes("b"))));
     sent.add(sendNext(put("other", "v")));
     openGate();
     await(sent);
-    assertNull(stored("row"));
+    assertEquals("b", Bytes.toString(region.get(new Get(row)).getValue(BY_SEQUENCE, Q)));
   }
 
   @Test

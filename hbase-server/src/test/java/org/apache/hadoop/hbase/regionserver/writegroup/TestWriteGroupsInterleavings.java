@@ -84,6 +84,9 @@ public class TestWriteGroupsInterleavings {
     private final int[] applied = new int[WRITES];
     private int ended;
     private int failed;
+    /** Writes that lead and are not appended yet. */
+    private int forming;
+    private int maxForming;
     private int inWal;
     private int maxInWal;
     private int maxGroup;
@@ -131,7 +134,10 @@ public class TestWriteGroupsInterleavings {
     }
 
     void append(List<byte[]> rows) throws IOException {
+      forming++;
+      maxForming = Math.max(maxForming, forming);
       interleavings.point();
+      forming--;
       if (failing && rows.size() > 1) {
         throw new IOException("not appended");
       }
@@ -335,6 +341,7 @@ public class TestWriteGroupsInterleavings {
     long schedules = 0;
     int maxGroup = 0;
     int maxInWal = 0;
+    int maxForming = 0;
     try (Interleavings closed = interleavings) {
       do {
         Model model = new Model();
@@ -366,12 +373,14 @@ public class TestWriteGroupsInterleavings {
         assertEquals(0, model.groups.inFlight());
         maxGroup = Math.max(maxGroup, model.maxGroup);
         maxInWal = Math.max(maxInWal, model.maxInWal);
+        maxForming = Math.max(maxForming, model.maxForming);
         schedules++;
       } while (closed.next());
     }
     System.out.println(schedules + " schedules, groups of " + maxGroup);
     assertTrue("no schedule has a group", failing || maxGroup > 1);
     if (!failing) {
+      assertEquals("one write leads at a time", 1, maxForming);
       // Members of a group that failed are applied alone, without waiting for others.
       assertEquals("groups in the WAL", WritesInFlight.MAX_SYNCING + 1, maxInWal);
     }
