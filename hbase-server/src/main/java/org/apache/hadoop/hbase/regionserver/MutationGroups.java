@@ -32,11 +32,11 @@ import org.apache.hadoop.hbase.client.Durability;
 import org.apache.hadoop.hbase.client.Mutation;
 import org.apache.hadoop.hbase.client.Put;
 import org.apache.hadoop.hbase.client.Result;
+import org.apache.hadoop.hbase.coprocessor.HookOverrides;
 import org.apache.hadoop.hbase.coprocessor.RegionCoprocessor;
 import org.apache.hadoop.hbase.ipc.RpcServerInterface;
 import org.apache.hadoop.hbase.regionserver.writegroup.GroupKey;
 import org.apache.hadoop.hbase.regionserver.writegroup.GroupMetrics;
-import org.apache.hadoop.hbase.regionserver.writegroup.HookOverrides;
 import org.apache.hadoop.hbase.regionserver.writegroup.PendingWrite;
 import org.apache.hadoop.hbase.regionserver.writegroup.WriteGroup;
 import org.apache.hadoop.hbase.regionserver.writegroup.WriteGroupMetrics;
@@ -168,6 +168,24 @@ public final class MutationGroups implements WriteKind {
   }
 
   @Override
+  public boolean accepts(HRegion region, MutationProto proto) {
+    return mayGroup(region, ProtobufUtil.toDurability(proto.getDurability()));
+  }
+
+  private static boolean mayGroup(HRegion region, Durability durability) {
+    Durability resolved = resolve(region, durability);
+    return resolved != Durability.SKIP_WAL && resolved != Durability.ASYNC_WAL
+      && !region.getTableDescriptor().getTableName().isSystemTable() && !isObserved(region);
+  }
+
+  private static Durability resolve(HRegion region, Durability durability) {
+    Durability resolved = durability == Durability.USE_DEFAULT
+      ? region.getTableDescriptor().getDurability()
+      : durability;
+    return resolved == Durability.USE_DEFAULT ? Durability.SYNC_WAL : resolved;
+  }
+
+  @Override
   public Mutation parse(MutationProto proto, CellScanner cells) throws IOException {
     return proto.getMutateType() == MutationType.PUT
       ? ProtobufUtil.toPut(proto, cells)
@@ -187,16 +205,9 @@ public final class MutationGroups implements WriteKind {
 
   @Override
   public GroupKey peek(HRegion region, Mutation mutation) {
-    Durability durability = mutation.getDurability() == Durability.USE_DEFAULT
-      ? region.getTableDescriptor().getDurability()
-      : mutation.getDurability();
-    // USE_DEFAULT in a table's descriptor is SYNC_WAL.
-    boolean syncs = durability != Durability.SKIP_WAL && durability != Durability.ASYNC_WAL;
-    return syncs && !region.getTableDescriptor().getTableName().isSystemTable()
-      && isPlain(mutation) && !isObserved(region)
-        ? new MutationGroup.Key(region,
-          durability == Durability.USE_DEFAULT ? Durability.SYNC_WAL : durability)
-        : null;
+    return mayGroup(region, mutation.getDurability()) && isPlain(mutation)
+      ? new MutationGroup.Key(region, resolve(region, mutation.getDurability()))
+      : null;
   }
 
   /** Returns whether the cells are written as they are, with the same WAL key as others. */

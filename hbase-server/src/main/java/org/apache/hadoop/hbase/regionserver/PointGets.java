@@ -20,9 +20,7 @@ package org.apache.hadoop.hbase.regionserver;
 import io.opentelemetry.api.trace.Span;
 import java.io.Closeable;
 import java.io.IOException;
-import java.lang.reflect.Method;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableSet;
@@ -31,6 +29,7 @@ import org.apache.hadoop.hbase.Cell;
 import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.client.Get;
 import org.apache.hadoop.hbase.client.Scan;
+import org.apache.hadoop.hbase.coprocessor.HookOverrides;
 import org.apache.hadoop.hbase.coprocessor.RegionCoprocessorEnvironment;
 import org.apache.hadoop.hbase.coprocessor.RegionObserver;
 import org.apache.hadoop.hbase.io.hfile.MemoryReads;
@@ -51,38 +50,17 @@ import org.slf4j.LoggerFactory;
 final class PointGets {
   private static final Logger LOG = LoggerFactory.getLogger(PointGets.class);
 
-  /** Whether a class overrides a hook with which it may change the cells of a store's scanner. */
-  private static final ClassValue<Boolean> CHANGES_SCANNERS = new Overrides(
-    "preStoreScannerOpen", "postInstantiateDeleteTracker", "postScannerFilterRow");
+  /** Hooks with which an observer may change the cells of a store's scanner. */
+  private static final HookOverrides CHANGES_SCANNERS = new HookOverrides("preStoreScannerOpen",
+    "postInstantiateDeleteTracker", "postScannerFilterRow");
 
-  /** Whether a class overrides a hook that is called for a get, which may wait. */
-  private static final ClassValue<Boolean> HOOKS_GETS = new Overrides("preGetOp", "postGetOp",
+  /** Hooks that are called for a get, and may wait. */
+  private static final HookOverrides HOOKS_GETS = new HookOverrides("preGetOp", "postGetOp",
     "preExists", "postExists", "postStartRegionOperation", "postCloseRegionOperation");
 
-  /** Whether a class overrides a hook with which it may change cells that were read before. */
-  private static final ClassValue<Boolean> REWRITES_CELLS = new Overrides("preFlush", "preCompact",
+  /** Hooks with which an observer may change cells that were read before. */
+  private static final HookOverrides REWRITES_CELLS = new HookOverrides("preFlush", "preCompact",
     "preMemStoreCompactionCompact", "preStoreFileReaderOpen", "postStoreFileReaderOpen");
-
-  /** Whether a class overrides one of some hooks. */
-  private static final class Overrides extends ClassValue<Boolean> {
-    private final List<String> hooks;
-
-    Overrides(String... hooks) {
-      this.hooks = Arrays.asList(hooks);
-    }
-
-    @Override
-    protected Boolean computeValue(Class<?> type) {
-      for (Method method : type.getMethods()) {
-        if (
-          hooks.contains(method.getName()) && method.getDeclaringClass() != RegionObserver.class
-        ) {
-          return true;
-        }
-      }
-      return false;
-    }
-  }
 
   /** Blocks, and bytes of a row, beyond which a thread that serves others too reads no more. */
   private static final int MAX_PREPARED_BLOCKS = 16;
@@ -112,23 +90,19 @@ final class PointGets {
    * @throws IOException if they cannot be read; nothing is held then
    */
   Closeable read(Get get, List<Cell> results, long nonceGroup, long nonce) throws IOException {
-    if (metrics != null) {
-      ScanReason reason = reason(get, nonce);
-      if (reason == null) {
-        Closeable held = PreparedRow.take(region, results);
-        if (held == null) {
-          RegionRows cached = rowsFor(get);
-          if (cached == null && region.cachedRows.isEnabled()) {
-            region.cachedRows.countBypassed();
-          }
-          held = readTraced(get, cached, results);
-        }
-        metrics.countPointGet();
-        return held;
-      }
-      metrics.countScan(reason);
+    if (!needsNoScanner(get, nonce)) {
+      return scan(get, results, nonceGroup, nonce);
     }
-    return scan(get, results, nonceGroup, nonce);
+    Closeable held = PreparedRow.take(region, results);
+    if (held == null) {
+      RegionRows cached = rowsFor(get);
+      if (cached == null && region.cachedRows.isEnabled()) {
+        region.cachedRows.countBypassed();
+      }
+      held = readTraced(get, cached, results);
+    }
+    metrics.countPointGet();
+    return held;
   }
 
   /**
@@ -136,16 +110,24 @@ final class PointGets {
    * filled, since the caller holds the lock of the row.
    */
   Closeable readForWrite(Get get, List<Cell> results) throws IOException {
-    if (metrics != null) {
-      ScanReason reason = reason(get, HConstants.NO_NONCE);
-      if (reason == null) {
-        Closeable held = readTraced(get, null, results);
-        metrics.countPointGet();
-        return held;
-      }
+    if (!needsNoScanner(get, HConstants.NO_NONCE)) {
+      return next(region.getScanner(new Scan(get)), results);
+    }
+    Closeable held = readTraced(get, null, results);
+    metrics.countPointGet();
+    return held;
+  }
+
+  /** Returns whether a get is read without a scanner; counts why if one is needed. */
+  private boolean needsNoScanner(Get get, long nonce) {
+    if (metrics == null) {
+      return false;
+    }
+    ScanReason reason = reason(get, nonce);
+    if (reason != null) {
       metrics.countScan(reason);
     }
-    return next(region.getScanner(new Scan(get)), results);
+    return reason == null;
   }
 
   /** Returns the bytes of the blocks that were read for what {@link #readForWrite} returned. */
@@ -298,7 +280,7 @@ final class PointGets {
     return changesScanners;
   }
 
-  private static boolean any(RegionCoprocessorHost host, ClassValue<Boolean> overrides) {
+  private static boolean any(RegionCoprocessorHost host, HookOverrides overrides) {
     for (String name : host.getCoprocessors()) {
       RegionCoprocessorEnvironment environment = host.findCoprocessorEnvironment(name);
       RegionObserver observer =

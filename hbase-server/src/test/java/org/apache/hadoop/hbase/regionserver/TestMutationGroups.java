@@ -380,6 +380,19 @@ public class TestMutationGroups {
     }
   }
 
+  /** Threads that read requests serve many connections. */
+  @Test
+  public void testWritesThatAreNotGroupedAreReadByTheirHandlers() throws Exception {
+    List<Future<Result>> sent = sendFirst();
+    int read = calls.read.get();
+    for (Durability durability : new Durability[] { Durability.ASYNC_WAL, Durability.SKIP_WAL }) {
+      sent.add(calls.send(put("a", "v").setDurability(durability)));
+    }
+    assertEquals(read, calls.read.get());
+    openGate();
+    await(sent);
+  }
+
   @Test
   public void testKeysOfWritesThatAreNotGrouped() throws Exception {
     assertNotEquals(null, groups.peek(region, put("a", "v")));

@@ -155,6 +155,11 @@ public final class IncrementCoalescer implements WriteKind {
   }
 
   @Override
+  public boolean accepts(HRegion region, MutationProto proto) {
+    return true;
+  }
+
+  @Override
   public Mutation parse(MutationProto proto, CellScanner cells) throws IOException {
     return ProtobufUtil.toIncrement(proto, cells);
   }

@@ -19,9 +19,9 @@ package org.apache.hadoop.hbase.regionserver.counter;
 
 import java.io.IOException;
 import org.apache.hadoop.hbase.client.Increment;
+import org.apache.hadoop.hbase.coprocessor.HookOverrides;
 import org.apache.hadoop.hbase.coprocessor.RegionCoprocessor;
 import org.apache.hadoop.hbase.regionserver.RegionCoprocessorHost;
-import org.apache.hadoop.hbase.regionserver.writegroup.HookOverrides;
 import org.apache.hadoop.hbase.security.access.AccessController;
 import org.apache.hadoop.hbase.wal.WALEdit;
 import org.apache.yetus.audience.InterfaceAudience;

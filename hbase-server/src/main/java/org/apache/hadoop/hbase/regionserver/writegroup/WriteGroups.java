@@ -148,7 +148,7 @@ public final class WriteGroups {
     WriteRequest request = call.request();
     try {
       HRegion region = request.region();
-      if (region == null) {
+      if (region == null || !kind.accepts(region, request.proto())) {
         return false;
       }
       Mutation write = request.mutation();

@@ -57,6 +57,9 @@ public interface WriteKind {
   /** Returns whether a request is of this kind; its region and families are not known yet. */
   boolean accepts(MutateRequest request);
 
+  /** Returns false if no write of a request to the region is grouped, without reading it. */
+  boolean accepts(HRegion region, MutationProto proto);
+
   /** Reads the mutation of a request. */
   Mutation parse(MutationProto proto, CellScanner cells) throws IOException;
 

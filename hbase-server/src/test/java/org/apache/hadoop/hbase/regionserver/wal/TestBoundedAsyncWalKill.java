@@ -59,6 +59,7 @@ import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
 import org.apache.hadoop.hbase.master.HMaster;
 import org.apache.hadoop.hbase.master.procedure.ServerCrashProcedure;
 import org.apache.hadoop.hbase.replication.ReplicationPeerConfig;
+import org.apache.hadoop.hbase.regionserver.writegroup.WriteGroupSettings;
 import org.apache.hadoop.hbase.testclassification.LargeTests;
 import org.apache.hadoop.hbase.testclassification.RegionServerTests;
 import org.apache.hadoop.hbase.util.Bytes;
@@ -86,7 +87,9 @@ import org.junit.experimental.categories.Category;
  * every write of an idle server and none that is lost. Each round prints the age of the oldest
  * write that was lost; with so many rounds it is checked at their end that it never was more than
  * the interval and the longest sync of that server, which may be the one that the kill has ended.
- * <code>-Dasyncwal.kill.wals=filesystem</code> leaves out the other kind.
+ * <code>-Dasyncwal.kill.wals=filesystem</code> leaves out the other kind. With
+ * <code>-Dasyncwal.kill.groups=true</code> 64 writers write with SYNC_WAL, which the server groups,
+ * while both regions are flushed again and again.
  */
 @Category({ RegionServerTests.class, LargeTests.class })
 public class TestBoundedAsyncWalKill {
@@ -96,6 +99,8 @@ public class TestBoundedAsyncWalKill {
 
   private static final int ROUNDS = Integer.getInteger("asyncwal.kill.rounds", 3);
   private static final boolean LONG = ROUNDS > 3;
+  private static final boolean GROUPS = Boolean.getBoolean("asyncwal.kill.groups");
+  private static final int WRITERS = GROUPS ? 64 : 4;
   // One more than there are replicas, as HDFS puts another one in the place of one that dies, or
   // the stream fails and with it FSHLog and the server.
   private static final int DATA_NODES = LONG ? 4 : 3;
@@ -166,6 +171,7 @@ public class TestBoundedAsyncWalKill {
     conf.setLong(AsyncWalSettings.BYTES_KEY, 1024 * 1024);
     conf.set(AsyncWalSettings.DEFAULT_DURABILITY_KEY, "ASYNC_WAL");
     conf.setBoolean("hbase.wal.hsync", round % 3 == 2);
+    conf.setBoolean(WriteGroupSettings.ENABLED_KEY, GROUPS);
     conf.setInt("hbase.wal.async.max.syncs.in.flight", round / 2 % 2);
     conf.setInt(HConstants.REGIONSERVER_PORT, 0);
     conf.setInt(HConstants.REGIONSERVER_INFO_PORT, -1);
@@ -228,15 +234,15 @@ public class TestBoundedAsyncWalKill {
       }
       List<Future<?>> writers = new ArrayList<>();
       AtomicInteger acknowledged = new AtomicInteger();
-      for (int writer = 0; writer < 4; writer++) {
-        boolean sync = writer == 3;
+      for (int writer = 0; writer < WRITERS; writer++) {
+        boolean sync = GROUPS || writer == 3;
         String name4 = prefix + "w" + writer + "-";
         writers.add(THREADS.submit(() -> {
           try (Table table = connection.getTable(TABLE)) {
             for (int i = 0;; i++) {
               write(table, writes, row(name4, i), sync);
               acknowledged.incrementAndGet();
-              if (sync) {
+              if (sync && !GROUPS) {
                 // Each of its syncs takes the others' writes along; so they get some time.
                 Thread.sleep(random.nextInt(3 * (int) INTERVAL_MS));
               }
@@ -282,6 +288,9 @@ public class TestBoundedAsyncWalKill {
     }
     List<RegionInfo> regions = admin.getRegions(TABLE);
     return THREADS.submit(() -> {
+      for (int i = 0; GROUPS && i < 5; i++) {
+        admin.flushRegion(regions.get(i % 2).getRegionName());
+      }
       switch (round % 3) {
         case 0:
           for (int i = 0; i < 5; i++) {

@@ -203,6 +203,11 @@ public class TestWriteGroupsInterleavings {
     }
 
     @Override
+    public boolean accepts(HRegion region, MutationProto proto) {
+      return true;
+    }
+
+    @Override
     public Mutation parse(MutationProto proto, CellScanner cells) {
       throw new UnsupportedOperationException();
     }

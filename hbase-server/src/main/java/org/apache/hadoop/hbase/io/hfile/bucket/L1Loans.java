@@ -123,8 +123,26 @@ final class L1Loans implements LendingTier {
       long[] offsets = allocate();
       more = offsets != null;
       if (more) {
-        all.add(new MemoryLoan(pages(offsets), offsets));
+        all.add(loan(offsets));
       }
+    }
+  }
+
+  private MemoryLoan loan(long[] offsets) {
+    ByteBuffer[] pages = null;
+    try {
+      pages = pages(offsets);
+    } finally {
+      if (pages == null) {
+        free(offsets);
+      }
+    }
+    return new MemoryLoan(pages, offsets);
+  }
+
+  private void free(long[] offsets) {
+    for (long offset : offsets) {
+      cache.getAllocator().freeBlock(offset, pageSize());
     }
   }
 
@@ -178,9 +196,7 @@ final class L1Loans implements LendingTier {
 
   @Override
   public void takeBack(MemoryLoan loan) {
-    for (long offset : loan.offsets()) {
-      cache.getAllocator().freeBlock(offset, pageSize());
-    }
+    free(loan.offsets());
     lent.addAndGet(-bucketSize);
     space.onTakenBack();
   }

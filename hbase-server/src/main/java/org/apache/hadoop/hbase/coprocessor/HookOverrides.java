@@ -15,14 +15,13 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package org.apache.hadoop.hbase.regionserver.writegroup;
+package org.apache.hadoop.hbase.coprocessor;
 
 import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.HashSet;
 import java.util.Set;
-import org.apache.hadoop.hbase.coprocessor.RegionObserver;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /** Which classes override one of some hooks of {@link RegionObserver}. Thread-safe. */
