@@ -37,7 +37,7 @@ final class WritesInFlight {
    * How many groups of a lane may be synced while the next one is formed. With none, no write would
    * be appended during a sync; with more, groups are smaller.
    */
-  static final int MAX_SYNCING = Integer.getInteger("syncing", 1);
+  static final int MAX_SYNCING = 1;
 
   /** The writes of a lane in flight, from the parsing of their requests to the responses. */
   static final class Lane {
