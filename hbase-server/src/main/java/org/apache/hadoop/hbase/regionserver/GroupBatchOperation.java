@@ -39,7 +39,7 @@ import org.apache.yetus.audience.InterfaceAudience;
 final class GroupBatchOperation extends HRegion.MutationBatchOperation {
 
   /** Of a mutation that is not in the batch, since its row is locked or its store too busy. */
-  private static final OperationStatus LEFT_OUT =
+  static final OperationStatus LEFT_OUT =
     new OperationStatus(OperationStatusCode.STORE_TOO_BUSY, "not in the group");
 
   GroupBatchOperation(HRegion region, Mutation[] mutations) {

@@ -18,6 +18,7 @@
 package org.apache.hadoop.hbase.regionserver;
 
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -25,8 +26,10 @@ import org.apache.hadoop.hbase.ByteBufferExtendedCell;
 import org.apache.hadoop.hbase.Cell;
 import org.apache.hadoop.hbase.HConstants.OperationStatusCode;
 import org.apache.hadoop.hbase.KeyValueUtil;
+import org.apache.hadoop.hbase.client.Delete;
 import org.apache.hadoop.hbase.client.Durability;
 import org.apache.hadoop.hbase.client.Mutation;
+import org.apache.hadoop.hbase.client.Put;
 import org.apache.hadoop.hbase.regionserver.writegroup.GroupKey;
 import org.apache.hadoop.hbase.regionserver.writegroup.PendingWrite;
 import org.apache.hadoop.hbase.regionserver.writegroup.WriteGroup;
@@ -68,7 +71,10 @@ final class MutationGroup extends WriteGroup {
     }
   }
 
-  private OperationStatus[] statuses;
+  private int mutations;
+  private int leftOut;
+  private int puts;
+  private int deletes;
 
   MutationGroup(List<PendingWrite> members) {
     super(members);
@@ -76,17 +82,43 @@ final class MutationGroup extends WriteGroup {
 
   @Override
   public int rows() {
-    return size();
+    return mutations;
   }
 
   @Override
   protected void apply(HRegion region) throws IOException {
-    Mutation[] batch = new Mutation[size()];
-    for (int i = 0; i < batch.length; i++) {
-      batch[i] = members().get(i).mutation();
-      copyToHeap(batch[i]);
+    List<Mutation> all = new ArrayList<>(size());
+    for (PendingWrite member : members()) {
+      for (Mutation mutation : batch(member).mutations()) {
+        copyToHeap(mutation);
+        all.add(mutation);
+      }
     }
-    statuses = region.batchMutate(new GroupBatchOperation(region, batch));
+    mutations = all.size();
+    OperationStatus[] statuses =
+      region.batchMutate(new GroupBatchOperation(region, all.toArray(new Mutation[0])));
+    int next = 0;
+    for (PendingWrite member : members()) {
+      MutationBatch batch = batch(member);
+      for (int i = 0; i < batch.statuses().length; i++) {
+        OperationStatus status = statuses[next++];
+        if (isFinal(status, batch)) {
+          batch.statuses()[i] = status;
+        } else {
+          leftOut++;
+        }
+      }
+    }
+  }
+
+  private static MutationBatch batch(PendingWrite member) {
+    return (MutationBatch) member.write();
+  }
+
+  /** A mutation that was not written is applied alone if its call is to fail, or it was locked. */
+  private static boolean isFinal(OperationStatus status, MutationBatch batch) {
+    return status.getOperationStatusCode() == OperationStatusCode.SUCCESS
+      || !batch.isSingle() && status != GroupBatchOperation.LEFT_OUT;
   }
 
   /** The WAL retains the buffers of one call only, and may write cells after the others end. */
@@ -100,31 +132,34 @@ final class MutationGroup extends WriteGroup {
 
   @Override
   protected void done() {
-    for (int i = 0; i < statuses.length; i++) {
-      if (isWritten(statuses[i])) {
-        members().get(i).done(null, 0);
+    for (PendingWrite member : members()) {
+      MutationBatch batch = batch(member);
+      if (batch.isDone()) {
+        puts += has(batch, Put.class) ? 1 : 0;
+        deletes += has(batch, Delete.class) ? 1 : 0;
+        member.done(null, 0);
       } else {
-        members().get(i).leftOut();
+        member.leftOut();
       }
     }
   }
 
-  private static boolean isWritten(OperationStatus status) {
-    return status.getOperationStatusCode() == OperationStatusCode.SUCCESS;
+  private static boolean has(MutationBatch batch, Class<? extends Mutation> type) {
+    return Arrays.stream(batch.mutations()).anyMatch(type::isInstance);
   }
 
-  /** Returns how many members of a class were written. */
-  int written(Class<? extends Mutation> type) {
-    int written = 0;
-    for (int i = 0; i < statuses.length; i++) {
-      if (isWritten(statuses[i]) && type.isInstance(members().get(i).mutation())) {
-        written++;
-      }
-    }
-    return written;
+  /** Returns how many members have puts and were written as a whole. */
+  int puts() {
+    return puts;
   }
 
+  /** Returns how many members have deletes and were written as a whole. */
+  int deletes() {
+    return deletes;
+  }
+
+  /** Returns how many mutations were not applied. */
   int leftOut() {
-    return (int) Arrays.stream(statuses).filter(status -> !isWritten(status)).count();
+    return leftOut;
   }
 }

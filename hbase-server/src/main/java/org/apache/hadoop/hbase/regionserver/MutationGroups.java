@@ -18,6 +18,8 @@
 package org.apache.hadoop.hbase.regionserver;
 
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
@@ -26,12 +28,15 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.Cell;
 import org.apache.hadoop.hbase.CellScanner;
 import org.apache.hadoop.hbase.HConstants;
+import org.apache.hadoop.hbase.HConstants.OperationStatusCode;
 import org.apache.hadoop.hbase.PrivateCellUtil;
+import org.apache.hadoop.hbase.RegionTooBusyException;
 import org.apache.hadoop.hbase.client.Delete;
 import org.apache.hadoop.hbase.client.Durability;
 import org.apache.hadoop.hbase.client.Mutation;
 import org.apache.hadoop.hbase.client.Put;
 import org.apache.hadoop.hbase.client.Result;
+import org.apache.hadoop.hbase.client.Row;
 import org.apache.hadoop.hbase.coprocessor.HookOverrides;
 import org.apache.hadoop.hbase.coprocessor.RegionCoprocessor;
 import org.apache.hadoop.hbase.ipc.RpcServerInterface;
@@ -50,10 +55,15 @@ import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import org.apache.hbase.thirdparty.com.google.protobuf.Message;
+
 import org.apache.hadoop.hbase.shaded.protobuf.ProtobufUtil;
+import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.Action;
+import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MultiRequest;
 import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MutateRequest;
 import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MutationProto;
 import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MutationProto.MutationType;
+import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.RegionAction;
 
 /**
  * Groups concurrent puts and deletes of a region that are acknowledged after a sync: one append and
@@ -66,6 +76,10 @@ public final class MutationGroups implements WriteKind {
 
   /** Mutation's attribute of its time to live, which the region makes tags of its cells of. */
   private static final String TTL = "_ttl";
+  /** The maximum number of mutations of a batch; a larger one gains little. */
+  private static final int MAX_BATCH = 100;
+  /** The maximum size of the requests of a group. Its edit is about as large. */
+  private static final long MAX_BYTES = 1 << 20;
   /** AccessController's attribute that has itself check the cells in the row. */
   private static final String CELLS_DECIDE = "check_covering_perm";
 
@@ -116,17 +130,44 @@ public final class MutationGroups implements WriteKind {
 
   /** Returns the put of a request, which may have been read before a handler began it. */
   Put readPut(MutationProto proto, CellScanner cells) throws IOException {
-    return (Put) groups.read(proto, cells);
+    return (Put) ((MutationBatch) groups.read(proto, cells)).mutations()[0];
   }
 
   /** Returns the delete of a request, which may have been read before a handler began it. */
   Delete readDelete(MutationProto proto, CellScanner cells) throws IOException {
-    return (Delete) groups.read(proto, cells);
+    return (Delete) ((MutationBatch) groups.read(proto, cells)).mutations()[0];
   }
 
   /** Applies a put or delete, in a group or alone. */
   void apply(HRegion region, Mutation mutation) throws IOException {
-    groups.apply(region, mutation, HConstants.NO_NONCE, HConstants.NO_NONCE);
+    groups.apply(region, MutationBatch.single(mutation), HConstants.NO_NONCE,
+      HConstants.NO_NONCE);
+  }
+
+  /**
+   * Applies the mutations of a batch, in a group or alone.
+   * @return as {@link HRegion#batchMutate(Mutation[], boolean, long, long)}
+   * @throws IOException as that does
+   */
+  OperationStatus[] batchMutate(HRegion region, Mutation[] mutations, boolean atomic,
+    long nonceGroup, long nonce) throws IOException {
+    if (atomic || !isEnabled() || mutations.length == 0) {
+      return region.batchMutate(mutations, atomic, nonceGroup, nonce);
+    }
+    MutationBatch batch = MutationBatch.of(mutations);
+    try {
+      groups.apply(region, batch, HConstants.NO_NONCE, HConstants.NO_NONCE);
+    } catch (RegionTooBusyException e) {
+      OperationStatus[] others = new OperationStatus[batch.remaining().length];
+      if (others.length == mutations.length) {
+        throw e;
+      }
+      // The others are written, and a client is not to repeat them.
+      Arrays.fill(others,
+        new OperationStatus(OperationStatusCode.STORE_TOO_BUSY, e.getMessage()));
+      batch.addStatuses(others);
+    }
+    return batch.statuses();
   }
 
   WriteGroups groups() {
@@ -159,16 +200,51 @@ public final class MutationGroups implements WriteKind {
   }
 
   @Override
-  public boolean accepts(MutateRequest request) {
-    MutationProto proto = request.getMutation();
-    return (proto.getMutateType() == MutationType.PUT
-      || proto.getMutateType() == MutationType.DELETE) && !request.hasCondition()
+  public boolean accepts(Message request) {
+    if (request instanceof MutateRequest) {
+      return !((MutateRequest) request).hasCondition()
+        && isMutation(((MutateRequest) request).getMutation());
+    }
+    if (!(request instanceof MultiRequest)) {
+      return false;
+    }
+    MultiRequest multi = (MultiRequest) request;
+    // The batches of other regions would be applied while the calls of a group wait.
+    return multi.getRegionActionCount() == 1 && !multi.hasCondition()
+      && isBatch(multi.getRegionAction(0));
+  }
+
+  private static boolean isMutation(MutationProto proto) {
+    MutationType type = proto.getMutateType();
+    return (type == MutationType.PUT || type == MutationType.DELETE)
       && proto.getDurability() != MutationProto.Durability.ASYNC_WAL
       && proto.getDurability() != MutationProto.Durability.SKIP_WAL;
   }
 
+  private static boolean isBatch(RegionAction action) {
+    if (
+      action.getActionCount() == 0 || action.getActionCount() > MAX_BATCH || action.getAtomic()
+        || action.hasCondition()
+    ) {
+      return false;
+    }
+    MutationProto first = action.getAction(0).getMutation();
+    for (Action one : action.getActionList()) {
+      MutationProto proto = one.getMutation();
+      if (
+        !one.hasMutation() || !isMutation(proto) || proto.getDurability() != first.getDurability()
+      ) {
+        return false;
+      }
+    }
+    return true;
+  }
+
   @Override
-  public boolean accepts(HRegion region, MutationProto proto) {
+  public boolean accepts(HRegion region, Message request) {
+    MutationProto proto = request instanceof MutateRequest
+      ? ((MutateRequest) request).getMutation()
+      : ((MultiRequest) request).getRegionAction(0).getAction(0).getMutation();
     return mayGroup(region, ProtobufUtil.toDurability(proto.getDurability()));
   }
 
@@ -186,15 +262,25 @@ public final class MutationGroups implements WriteKind {
   }
 
   @Override
-  public Mutation parse(MutationProto proto, CellScanner cells) throws IOException {
-    return proto.getMutateType() == MutationType.PUT
+  public Row parse(MutationProto proto, CellScanner cells) throws IOException {
+    return MutationBatch.single(proto.getMutateType() == MutationType.PUT
       ? ProtobufUtil.toPut(proto, cells)
-      : ProtobufUtil.toDelete(proto, cells);
+      : ProtobufUtil.toDelete(proto, cells));
   }
 
   @Override
-  public GroupKey key(HRegion region, Mutation mutation) {
-    GroupKey key = peek(region, mutation);
+  public Row batch(RegionAction action) {
+    List<byte[]> rows = new ArrayList<>(action.getActionCount());
+    for (Action one : action.getActionList()) {
+      rows.add(one.getMutation().getRow().toByteArray());
+    }
+    return MutationBatch.unread(rows,
+      ProtobufUtil.toDurability(action.getAction(0).getMutation().getDurability()));
+  }
+
+  @Override
+  public GroupKey key(HRegion region, Row write) {
+    GroupKey key = peek(region, write);
     if (key == null && isObserved(region)) {
       metrics.hooked();
     } else if (key == null) {
@@ -203,11 +289,22 @@ public final class MutationGroups implements WriteKind {
     return key;
   }
 
+  /** What is not read yet is looked at when its call has reached the region. */
   @Override
-  public GroupKey peek(HRegion region, Mutation mutation) {
-    return mayGroup(region, mutation.getDurability()) && isPlain(mutation)
-      ? new MutationGroup.Key(region, resolve(region, mutation.getDurability()))
+  public GroupKey peek(HRegion region, Row write) {
+    MutationBatch batch = (MutationBatch) write;
+    return mayGroup(region, batch.durability()) && (batch.mutations() == null || isPlain(batch))
+      ? new MutationGroup.Key(region, resolve(region, batch.durability()))
       : null;
+  }
+
+  private static boolean isPlain(MutationBatch batch) {
+    for (Mutation mutation : batch.mutations()) {
+      if (mutation.getDurability() != batch.durability() || !isPlain(mutation)) {
+        return false;
+      }
+    }
+    return true;
   }
 
   /** Returns whether the cells are written as they are, with the same WAL key as others. */
@@ -249,11 +346,22 @@ public final class MutationGroups implements WriteKind {
   }
 
   @Override
-  public boolean isPermitted(HRegion region, Mutation mutation) throws IOException {
-    RegionCoprocessorHost host = region.getCoprocessorHost();
-    if (host == null) {
-      return true;
+  public boolean isPermitted(HRegion region, Row write) throws IOException {
+    MutationBatch batch = (MutationBatch) write;
+    if (!batch.isSingle() && !isPlain(batch)) {
+      metrics.ungroupable();
+      return false;
     }
+    RegionCoprocessorHost host = region.getCoprocessorHost();
+    boolean permitted = true;
+    for (Mutation mutation : batch.mutations()) {
+      permitted = permitted && (host == null || isPermitted(host, mutation));
+    }
+    return permitted;
+  }
+
+  private static boolean isPermitted(RegionCoprocessorHost host, Mutation mutation)
+    throws IOException {
     WALEdit edit = new WALEdit();
     if (mutation instanceof Put) {
       host.prePut((Put) mutation, edit);
@@ -268,23 +376,58 @@ public final class MutationGroups implements WriteKind {
 
   @Override
   public Predicate<PendingWrite> members(PendingWrite first) {
-    Set<byte[]> rows = new TreeSet<>(Bytes.BYTES_COMPARATOR);
-    rows.add(first.row());
-    return write -> rows.add(write.row());
+    return new Members(first);
+  }
+
+  /** Writes of different rows, up to a size. */
+  private static final class Members implements Predicate<PendingWrite> {
+    private final Set<byte[]> rows = new TreeSet<>(Bytes.BYTES_COMPARATOR);
+    private long bytes;
+
+    Members(PendingWrite first) {
+      add(first);
+    }
+
+    private void add(PendingWrite write) {
+      rows.addAll(((MutationBatch) write.write()).rows());
+      bytes += write.size();
+    }
+
+    @Override
+    public boolean test(PendingWrite write) {
+      for (byte[] row : ((MutationBatch) write.write()).rows()) {
+        if (rows.contains(row)) {
+          return false;
+        }
+      }
+      boolean fits = bytes + write.size() <= MAX_BYTES;
+      if (fits) {
+        add(write);
+      }
+      return fits;
+    }
   }
 
   @Override
-  public boolean isLocked(HRegion region, byte[] row) {
-    return GroupBatchOperation.wouldWait(region, row);
+  public boolean isLocked(HRegion region, Row write) {
+    for (byte[] row : ((MutationBatch) write).rows()) {
+      if (GroupBatchOperation.wouldWait(region, row)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   @Override
-  public Result alone(HRegion region, Mutation mutation, long nonceGroup, long nonce)
+  public Result alone(HRegion region, Row write, long nonceGroup, long nonce)
     throws IOException {
-    if (mutation instanceof Put) {
-      region.put((Put) mutation);
+    MutationBatch batch = (MutationBatch) write;
+    if (!batch.isSingle()) {
+      batch.addStatuses(region.batchMutate(batch.remaining(), false, nonceGroup, nonce));
+    } else if (batch.mutations()[0] instanceof Put) {
+      region.put((Put) batch.mutations()[0]);
     } else {
-      region.delete((Delete) mutation);
+      region.delete((Delete) batch.mutations()[0]);
     }
     return null;
   }
@@ -301,10 +444,10 @@ public final class MutationGroups implements WriteKind {
       }
     }
     if (region.getMetrics() != null) {
-      for (int i = 1; i < mutations.written(Put.class); i++) {
+      for (int i = 1; i < mutations.puts(); i++) {
         region.getMetrics().updatePut();
       }
-      for (int i = 1; i < mutations.written(Delete.class); i++) {
+      for (int i = 1; i < mutations.deletes(); i++) {
         region.getMetrics().updateDelete();
       }
     }

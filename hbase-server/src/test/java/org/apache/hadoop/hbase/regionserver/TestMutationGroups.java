@@ -175,6 +175,10 @@ public class TestMutationGroups {
     }
   }
 
+  private Object peek(Mutation mutation) {
+    return groups.peek(region, MutationBatch.single(mutation));
+  }
+
   private static Put put(String row, String value) {
     return new Put(Bytes.toBytes(row)).addColumn(F, Q, Bytes.toBytes(value));
   }
@@ -395,16 +399,32 @@ public class TestMutationGroups {
 
   @Test
   public void testKeysOfWritesThatAreNotGrouped() throws Exception {
-    assertNotEquals(null, groups.peek(region, put("a", "v")));
-    assertNotEquals(null, groups.peek(region, put("a", "v").setTTL(1000)));
-    assertNotEquals(null, groups.peek(region, new Delete(Bytes.toBytes("a"))));
+    assertNotEquals(null, peek(put("a", "v")));
+    assertNotEquals(null, peek(put("a", "v").setTTL(1000)));
+    assertNotEquals(null, peek(new Delete(Bytes.toBytes("a"))));
     byte[] row = Bytes.toBytes("a");
-    assertNotEquals(null, groups.peek(region, new Delete(row).addColumns(F, Q)));
-    assertNull("reads the row", groups.peek(region, new Delete(row).addColumn(F, Q)));
-    assertNotEquals(null, groups.peek(region, new Delete(row).addColumn(F, Q, 5)));
-    assertNull(groups.peek(region, put("a", "v").setAttribute("mine", Q)));
-    assertNull(groups.peek(region, put("a", "v").setDurability(Durability.ASYNC_WAL)));
-    assertNull(groups.peek(region, put("a", "v").setDurability(Durability.SKIP_WAL)));
+    assertNotEquals(null, peek(new Delete(row).addColumns(F, Q)));
+    assertNull("reads the row", peek(new Delete(row).addColumn(F, Q)));
+    assertNotEquals(null, peek(new Delete(row).addColumn(F, Q, 5)));
+    assertNull(peek(put("a", "v").setAttribute("mine", Q)));
+    assertNull(peek(put("a", "v").setDurability(Durability.ASYNC_WAL)));
+    assertNull(peek(put("a", "v").setDurability(Durability.SKIP_WAL)));
+  }
+
+  @Test
+  public void testLargeWritesAreNotOneEdit() throws Exception {
+    List<Future<Result>> sent = sendFirst();
+    int appended = edits.get();
+    byte[] large = new byte[400 << 10];
+    for (int i = 0; i < 6; i++) {
+      sent.add(sendNext(new Put(Bytes.toBytes("row" + i)).addColumn(F, Q, large)));
+    }
+    // One that is larger than a group may be.
+    sent.add(sendNext(new Put(Bytes.toBytes("row6")).addColumn(F, Q, new byte[2 << 20])));
+    openGate();
+    await(sent);
+    assertEquals("two each, and the largest", 4, edits.get() - appended);
+    assertEquals(2 << 20, region.get(new Get(Bytes.toBytes("row6"))).getValue(F, Q).length);
   }
 
   @Test
@@ -427,7 +447,8 @@ public class TestMutationGroups {
     Put put = new Put(Bytes.toBytes("a"));
     put.add(new ByteBufferKeyValue(buffer, 0, value.getLength(), 0));
     PendingWrite member =
-      new PendingWrite(put, HConstants.NO_NONCE, HConstants.NO_NONCE, Thread.currentThread());
+      new PendingWrite(MutationBatch.single(put), HConstants.NO_NONCE, HConstants.NO_NONCE,
+        Thread.currentThread());
     new MutationGroup(Arrays.asList(member)).apply(region);
     for (int i = 0; i < buffer.capacity(); i++) {
       buffer.put(i, (byte) 0);

@@ -21,8 +21,10 @@ import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
+import java.io.IOException;
 import java.security.PrivilegedExceptionAction;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -159,12 +161,13 @@ public class TestWriteGroupsAccess {
     create(true);
     List<Future<?>> running = new ArrayList<>();
     start(running, alice, (t, row) -> {
-      t.put(put(row, F).addColumn(G, Q, row));
+      t.put(Arrays.asList(put(row, F), put(row, G)));
       t.delete(new Delete(row).addFamily(G));
     });
     start(running, bob, (t, row) -> {
       t.put(put(row, F));
       assertThrows(AccessDeniedException.class, () -> t.put(put(row, G)));
+      assertThrows(IOException.class, () -> t.put(Arrays.asList(put(row, F), put(row, G))));
       assertThrows(AccessDeniedException.class, () -> t.delete(new Delete(row).addFamily(G)));
     });
     start(running, carol, (t, row) -> {

@@ -17,11 +17,14 @@
  */
 package org.apache.hadoop.hbase.regionserver;
 
+import static org.junit.Assert.assertArrayEquals;
 import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.ExecutorService;
@@ -40,6 +43,8 @@ import org.apache.hadoop.hbase.client.Delete;
 import org.apache.hadoop.hbase.client.Get;
 import org.apache.hadoop.hbase.client.Put;
 import org.apache.hadoop.hbase.client.RegionInfo;
+import org.apache.hadoop.hbase.client.Result;
+import org.apache.hadoop.hbase.client.Row;
 import org.apache.hadoop.hbase.client.Table;
 import org.apache.hadoop.hbase.regionserver.writegroup.WriteGroupMetrics;
 import org.apache.hadoop.hbase.regionserver.writegroup.WriteGroupSettings;
@@ -141,6 +146,9 @@ public class TestWriteGroupsOnCluster {
           case 3:
             assertRow(t, client, row);
             break;
+          case 5:
+            putBatch(t, client, row, value);
+            break;
           case 4:
             t.put(new Put(key).addColumn(FAMILIES[0], Q, Bytes.toBytes(value))
               .addColumn(FAMILIES[1], Q, Bytes.toBytes(value)));
@@ -160,6 +168,16 @@ public class TestWriteGroupsOnCluster {
       }
     }
     return null;
+  }
+
+  /** Two rows or more of one region, or of two while it is being split. */
+  private void putBatch(Table t, int client, int first, String value) throws IOException {
+    List<Put> puts = new ArrayList<>();
+    for (int row = first; row < ROWS; row++) {
+      puts.add(new Put(row(client, row)).addColumn(FAMILIES[0], Q, Bytes.toBytes(value)));
+      state[client][row][0] = value;
+    }
+    t.put(puts);
   }
 
   private void assertRow(Table t, int client, int row) throws IOException {
@@ -230,6 +248,37 @@ public class TestWriteGroupsOnCluster {
       util.getAdmin().getRegions(TABLE).get(0).getRegionName());
     if (holder != null) {
       util.getHBaseCluster().killRegionServer(holder);
+    }
+  }
+
+  @Test
+  public void testMutationOfABatchThatFailsFailsAlone() throws Exception {
+    List<Future<?>> running = new ArrayList<>();
+    for (int i = 0; i < CLIENTS; i++) {
+      int client = i;
+      running.add(clients.submit(() -> {
+        try (Table t = util.getConnection().getTable(TABLE)) {
+          for (int j = 0; j < 20; j++) {
+            byte[] value = Bytes.toBytes(j);
+            Object[] results = new Object[3];
+            List<Row> batch = Arrays.asList(
+              new Put(row(client, 0)).addColumn(FAMILIES[0], Q, value),
+              new Put(row(client, 1)).addColumn(Bytes.toBytes("none"), Q, value),
+              new Put(row(client, 2)).addColumn(FAMILIES[1], Q, value));
+            assertThrows(IOException.class, () -> t.batch(batch, results));
+            assertTrue(String.valueOf(results[0]), results[0] instanceof Result);
+            assertTrue(String.valueOf(results[1]),
+              results[1] instanceof NoSuchColumnFamilyException);
+            assertTrue(String.valueOf(results[2]), results[2] instanceof Result);
+            assertArrayEquals(value, t.get(new Get(row(client, 0))).getValue(FAMILIES[0], Q));
+            assertArrayEquals(value, t.get(new Get(row(client, 2))).getValue(FAMILIES[1], Q));
+          }
+        }
+        return null;
+      }));
+    }
+    for (Future<?> client : running) {
+      client.get();
     }
   }
 

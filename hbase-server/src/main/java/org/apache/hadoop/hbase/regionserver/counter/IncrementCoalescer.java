@@ -22,8 +22,8 @@ import java.util.function.Predicate;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.CellScanner;
 import org.apache.hadoop.hbase.client.Increment;
-import org.apache.hadoop.hbase.client.Mutation;
 import org.apache.hadoop.hbase.client.Result;
+import org.apache.hadoop.hbase.client.Row;
 import org.apache.hadoop.hbase.ipc.RpcServerInterface;
 import org.apache.hadoop.hbase.regionserver.HRegion;
 import org.apache.hadoop.hbase.regionserver.HRegionServer;
@@ -39,10 +39,13 @@ import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import org.apache.hbase.thirdparty.com.google.protobuf.Message;
+
 import org.apache.hadoop.hbase.shaded.protobuf.ProtobufUtil;
 import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MutateRequest;
 import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MutationProto;
 import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MutationProto.MutationType;
+import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.RegionAction;
 
 /**
  * Merges concurrent increments of the same columns of a row: one row lock, one read, one WAL edit
@@ -149,34 +152,41 @@ public final class IncrementCoalescer implements WriteKind {
   }
 
   @Override
-  public boolean accepts(MutateRequest request) {
-    return request.getMutation().getMutateType() == MutationType.INCREMENT
-      && !request.hasCondition();
+  public boolean accepts(Message request) {
+    return request instanceof MutateRequest
+      && ((MutateRequest) request).getMutation().getMutateType() == MutationType.INCREMENT
+      && !((MutateRequest) request).hasCondition();
   }
 
   @Override
-  public boolean accepts(HRegion region, MutationProto proto) {
+  public boolean accepts(HRegion region, Message request) {
     return true;
   }
 
   @Override
-  public Mutation parse(MutationProto proto, CellScanner cells) throws IOException {
+  public Row parse(MutationProto proto, CellScanner cells) throws IOException {
     return ProtobufUtil.toIncrement(proto, cells);
   }
 
+  /** Not called: no batch is accepted. */
   @Override
-  public GroupKey key(HRegion region, Mutation mutation) {
-    return eligibility.key(region, (Increment) mutation, groupsRows());
+  public Row batch(RegionAction action) {
+    throw new UnsupportedOperationException();
   }
 
   @Override
-  public GroupKey peek(HRegion region, Mutation mutation) {
-    return eligibility.peek(region, (Increment) mutation, groupsRows());
+  public GroupKey key(HRegion region, Row write) {
+    return eligibility.key(region, (Increment) write, groupsRows());
   }
 
   @Override
-  public boolean isPermitted(HRegion region, Mutation mutation) throws IOException {
-    return eligibility.isPermitted(region, (Increment) mutation);
+  public GroupKey peek(HRegion region, Row write) {
+    return eligibility.peek(region, (Increment) write, groupsRows());
+  }
+
+  @Override
+  public boolean isPermitted(HRegion region, Row write) throws IOException {
+    return eligibility.isPermitted(region, (Increment) write);
   }
 
   @Override
@@ -189,14 +199,14 @@ public final class IncrementCoalescer implements WriteKind {
    * the caller leads those, and it must not delay the other rows.
    */
   @Override
-  public boolean isLocked(HRegion region, byte[] row) {
-    return region.getLockedRows().containsKey(new HashedBytes(row));
+  public boolean isLocked(HRegion region, Row write) {
+    return region.getLockedRows().containsKey(new HashedBytes(write.getRow()));
   }
 
   @Override
-  public Result alone(HRegion region, Mutation mutation, long nonceGroup, long nonce)
+  public Result alone(HRegion region, Row write, long nonceGroup, long nonce)
     throws IOException {
-    return region.increment((Increment) mutation, nonceGroup, nonce);
+    return region.increment((Increment) write, nonceGroup, nonce);
   }
 
   /** The region has counted one write for each row, and one increment. */

@@ -66,7 +66,7 @@ final class IncrementGroup extends WriteGroup {
     this.key = key;
     this.later = new long[members.size()][];
     for (int i = members.size() - 1; i >= 0; i--) {
-      long[] amounts = CounterKey.amounts((Increment) members.get(i).mutation());
+      long[] amounts = CounterKey.amounts((Increment) members.get(i).write());
       long[] sum =
         rows.computeIfAbsent(members.get(i).row(), row -> new Row(amounts.length)).sum;
       later[i] = sum.clone();
@@ -112,7 +112,7 @@ final class IncrementGroup extends WriteGroup {
     for (int i = 0; i < later.length; i++) {
       PendingWrite member = members().get(i);
       Result result = rows.get(member.row()).result;
-      member.done(result(result, (Increment) member.mutation(), later[i]),
+      member.done(result(result, (Increment) member.write(), later[i]),
         result.rawCells()[0].getSequenceId());
     }
   }

@@ -44,6 +44,10 @@ final class EarlyPass implements Runnable {
   /** Must not throw: the edit has a place in the WAL, and would never be complete. */
   @Override
   public void run() {
+    if (appended) {
+      // A batch has a second edit, of rows that were locked.
+      return;
+    }
     appended = true;
     if (lane.appended(pass)) {
       run(pass);

@@ -169,7 +169,7 @@ final class GroupLeader {
   private void setApart(HRegion region, List<PendingWrite> members,
     PendingWrite leader) {
     members.removeIf(member -> {
-      if (!kind.isLocked(region, member.row())) {
+      if (!kind.isLocked(region, member.write())) {
         return false;
       }
       member.setState(State.APART);

@@ -19,8 +19,8 @@ package org.apache.hadoop.hbase.regionserver.writegroup;
 
 import java.io.IOException;
 import java.util.concurrent.locks.LockSupport;
-import org.apache.hadoop.hbase.client.Mutation;
 import org.apache.hadoop.hbase.client.Result;
+import org.apache.hadoop.hbase.client.Row;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
@@ -48,7 +48,7 @@ public class PendingWrite {
     FAILED
   }
 
-  private Mutation mutation;
+  private Row write;
   private final long nonceGroup;
   private final long nonce;
   private Thread thread;
@@ -59,18 +59,23 @@ public class PendingWrite {
   private Throwable failure;
 
   /**
-   * @param mutation null if it has not been read yet
-   * @param thread   null if no thread has it yet
+   * @param write  null if it has not been read yet
+   * @param thread null if no thread has it yet
    */
-  public PendingWrite(Mutation mutation, long nonceGroup, long nonce, Thread thread) {
-    this.mutation = mutation;
+  public PendingWrite(Row write, long nonceGroup, long nonce, Thread thread) {
+    this.write = write;
     this.nonceGroup = nonceGroup;
     this.nonce = nonce;
     this.thread = thread;
   }
 
   public byte[] row() {
-    return mutation.getRow();
+    return write.getRow();
+  }
+
+  /** Returns the size of its request in bytes, 0 if it is not a call. */
+  public long size() {
+    return 0;
   }
 
   public long nonceGroup() {
@@ -82,12 +87,12 @@ public class PendingWrite {
   }
 
   /** Returns null if it has not been read yet. */
-  public Mutation mutation() {
-    return mutation;
+  public Row write() {
+    return write;
   }
 
-  void setMutation(Mutation mutation) {
-    this.mutation = mutation;
+  void setWrite(Row write) {
+    this.write = write;
   }
 
   void setThread(Thread thread) {

@@ -18,8 +18,7 @@
 package org.apache.hadoop.hbase.regionserver.writegroup;
 
 import java.util.concurrent.ConcurrentMap;
-import org.apache.hadoop.hbase.HConstants;
-import org.apache.hadoop.hbase.client.Mutation;
+import org.apache.hadoop.hbase.client.Row;
 import org.apache.hadoop.hbase.ipc.CallRunner;
 import org.apache.hadoop.hbase.ipc.ObservedCallRunner;
 import org.apache.hadoop.hbase.ipc.RpcScheduler;
@@ -30,7 +29,7 @@ import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MutationPr
 
 /**
  * The write of a call that no handler has begun yet. If no write in its lane is in flight, the call
- * is dispatched without its mutation being read; the first one that arrives meanwhile makes it the
+ * is dispatched without being read; the first one that arrives meanwhile makes it the
  * leader of a queue. Any other call waits in a queue without a thread, until it is
  * dispatched as the leader or the thread that leads runs it nested in its own call. Thread-safe
  * where a method says so by synchronizing; the rest is for the thread that has the call.
@@ -68,8 +67,7 @@ public final class WriteCall extends PendingWrite implements ObservedCallRunner.
   private WriteCall outer;
 
   WriteCall(WriteGroups groups, WriteRequest request) {
-    super(null, request.nonceGroup(),
-      request.proto().hasNonce() ? request.proto().getNonce() : HConstants.NO_NONCE, null);
+    super(null, request.nonceGroup(), request.nonce(), null);
     this.groups = groups;
     this.request = request;
   }
@@ -81,6 +79,11 @@ public final class WriteCall extends PendingWrite implements ObservedCallRunner.
 
   WriteRequest request() {
     return request;
+  }
+
+  @Override
+  public long size() {
+    return request.size();
   }
 
   /** @return whether the lane was empty */
@@ -112,15 +115,15 @@ public final class WriteCall extends PendingWrite implements ObservedCallRunner.
   }
 
   /** @param key null if it is not to be merged */
-  synchronized void read(Mutation mutation, GroupKey key) {
-    setMutation(mutation);
+  synchronized void read(Row write, GroupKey key) {
+    setWrite(write);
     this.key = key;
   }
 
-  /** Returns the mutation of a request, if this thread is about to apply it and it was read. */
-  static Mutation read(MutationProto proto) {
+  /** Returns the write of a request, if this thread is about to apply it and it was read. */
+  static Row read(MutationProto proto) {
     WriteCall begun = BEGUN.get();
-    return begun != null && begun.request.proto() == proto ? begun.mutation() : null;
+    return begun != null && begun.request.proto() == proto ? begun.write() : null;
   }
 
   /**

@@ -20,7 +20,7 @@ package org.apache.hadoop.hbase.regionserver.writegroup;
 import java.io.IOException;
 import org.apache.hadoop.hbase.CellScanner;
 import org.apache.hadoop.hbase.HConstants;
-import org.apache.hadoop.hbase.client.Mutation;
+import org.apache.hadoop.hbase.client.Row;
 import org.apache.hadoop.hbase.ipc.ObservedCallRunner;
 import org.apache.hadoop.hbase.ipc.RequestInterceptor;
 import org.apache.hadoop.hbase.ipc.RpcCall;
@@ -32,8 +32,10 @@ import org.apache.yetus.audience.InterfaceAudience;
 import org.apache.hbase.thirdparty.com.google.protobuf.ByteString;
 import org.apache.hbase.thirdparty.com.google.protobuf.Message;
 
+import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MultiRequest;
 import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MutateRequest;
 import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MutationProto;
+import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.RegionAction;
 
 /**
  * Shows writes to their {@link WriteGroups} before they are dispatched, so that a write that would
@@ -52,7 +54,9 @@ final class WriteDispatch implements RequestInterceptor {
 
   @Override
   public CellScanner cells(Message param, CellScanner cells) throws IOException {
-    return isGroupable(param) ? ReplayableCellScanner.read(cells) : cells;
+    return param instanceof MutateRequest && isGroupable(param)
+      ? ReplayableCellScanner.read(cells)
+      : cells;
   }
 
   @Override
@@ -67,39 +71,58 @@ final class WriteDispatch implements RequestInterceptor {
 
   /** Whether a request is a write that may be grouped with others. */
   private boolean isGroupable(Message param) {
-    return param instanceof MutateRequest && groups.isEnabled()
-      && groups.kind().accepts((MutateRequest) param);
+    return groups.isEnabled() && groups.kind().accepts(param);
   }
 
-  /** What a connection has read. */
+  /** What a connection has read: a mutation, or a batch of a region. */
   private static final class Request implements WriteRequest {
     private final HRegionServer server;
     private final WriteKind kind;
-    private final MutateRequest request;
+    private final Message param;
     private final CellScanner cells;
     private final int priority;
+    private final long size;
+    /** Null of a batch. */
+    private final MutateRequest single;
+    /** Null of a single mutation. */
+    private final RegionAction batch;
 
     private Request(HRegionServer server, WriteKind kind, RpcCall call) {
       this.server = server;
       this.kind = kind;
-      this.request = (MutateRequest) call.getParam();
+      this.param = call.getParam();
       this.cells = call.getCellScanner();
       this.priority = call.getPriority();
+      this.size = call.getSize();
+      single = param instanceof MutateRequest ? (MutateRequest) param : null;
+      batch = single == null ? ((MultiRequest) param).getRegionAction(0) : null;
     }
 
     @Override
     public ByteString regionName() {
-      return request.getRegion().getValue();
+      return (single == null ? batch.getRegion() : single.getRegion()).getValue();
     }
 
     @Override
     public MutationProto proto() {
-      return request.getMutation();
+      return single == null ? null : single.getMutation();
+    }
+
+    @Override
+    public Message param() {
+      return param;
     }
 
     @Override
     public long nonceGroup() {
-      return request.hasNonceGroup() ? request.getNonceGroup() : HConstants.NO_NONCE;
+      return single != null && single.hasNonceGroup()
+        ? single.getNonceGroup()
+        : HConstants.NO_NONCE;
+    }
+
+    @Override
+    public long nonce() {
+      return single != null && proto().hasNonce() ? proto().getNonce() : HConstants.NO_NONCE;
     }
 
     @Override
@@ -108,12 +131,20 @@ final class WriteDispatch implements RequestInterceptor {
     }
 
     @Override
+    public long size() {
+      return size;
+    }
+
+    @Override
     public HRegion region() {
       return server.getOnlineRegion(regionName().toByteArray());
     }
 
     @Override
-    public Mutation mutation() throws IOException {
+    public Row write() throws IOException {
+      if (single == null) {
+        return kind.batch(batch);
+      }
       if (cells != null && !(cells instanceof ReplayableCellScanner)) {
         throw new IOException("The cells of the request can be read once only");
       }

@@ -21,8 +21,8 @@ import io.opentelemetry.api.trace.Span;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import org.apache.hadoop.hbase.RegionTooBusyException;
-import org.apache.hadoop.hbase.client.Mutation;
 import org.apache.hadoop.hbase.client.Result;
+import org.apache.hadoop.hbase.client.Row;
 import org.apache.hadoop.hbase.ipc.RpcServer;
 import org.apache.hadoop.hbase.regionserver.HRegion;
 import org.apache.hadoop.hbase.regionserver.writegroup.PendingWrite.State;
@@ -59,7 +59,7 @@ final class WriteExecutor {
    * @return as {@link WriteKind#alone}
    * @throws IOException as that does
    */
-  Result apply(HRegion region, Mutation write, long nonceGroup, long nonce)
+  Result apply(HRegion region, Row write, long nonceGroup, long nonce)
     throws IOException {
     WriteCall call = WriteCall.claim(groups);
     if (call != null && call.chain() != null) {
@@ -75,8 +75,8 @@ final class WriteExecutor {
   }
 
   /** Applies the write of a handler's own call that found none of its row in flight. */
-  private Result lone(WriteCall call, HRegion region, Mutation write) throws IOException {
-    if (kind.groupsRows() && kind.isLocked(region, write.getRow())) {
+  private Result lone(WriteCall call, HRegion region, Row write) throws IOException {
+    if (kind.groupsRows() && kind.isLocked(region, write)) {
       // Writes of other rows must not wait for it.
       queues.pass(call);
       return inQueue(region, write, call.nonceGroup(), call.nonce());
@@ -99,9 +99,9 @@ final class WriteExecutor {
   }
 
   /** Applies the write of a handler's own call that led a queue, if no thread leads it now. */
-  private Result begun(WriteCall call, HRegion region, Mutation write) throws IOException {
+  private Result begun(WriteCall call, HRegion region, Row write) throws IOException {
     if (call.key().region() == region && call.hold() != null) {
-      if (!call.key().together() || !kind.isLocked(region, write.getRow())) {
+      if (!call.key().together() || !kind.isLocked(region, write)) {
         return withQueue(call, region, write);
       }
       queues.pass(call);
@@ -116,7 +116,7 @@ final class WriteExecutor {
    * @param mayWait whether no other call waits for this thread once it has passed the leadership on
    * @param pass    passes the leadership on
    */
-  private Result alone(HRegion region, Mutation write, long nonceGroup, long nonce,
+  private Result alone(HRegion region, Row write, long nonceGroup, long nonce,
     boolean mayWait, Runnable pass) throws IOException {
     NonceDeadlockGuard.InRegion own = NonceDeadlockGuard.begin();
     try {
@@ -139,7 +139,7 @@ final class WriteExecutor {
   }
 
   /** Applies a write whose thread may wait, merged with others if there are any. */
-  private Result inQueue(HRegion region, Mutation write, long nonceGroup, long nonce)
+  private Result inQueue(HRegion region, Row write, long nonceGroup, long nonce)
     throws IOException {
     GroupKey found = kind.joinsFromThreads() ? kind.key(region, write) : null;
     if (found == null) {
@@ -162,11 +162,11 @@ final class WriteExecutor {
   }
 
   /** Applies a write that can be merged and is in its lane. */
-  private Result inQueue(GroupKey found, HRegion region, Mutation write, long nonceGroup,
+  private Result inQueue(GroupKey found, HRegion region, Row write, long nonceGroup,
     long nonce) throws IOException {
     WriteQueue own = new WriteQueue();
     WriteQueue queue = queues.putIfAbsent(found, own);
-    if (queue == null && found.together() && kind.isLocked(region, write.getRow())) {
+    if (queue == null && found.together() && kind.isLocked(region, write)) {
       queues.pass(found, own);
       return inQueue(found.of(write.getRow()), region, write, nonceGroup, nonce);
     }
@@ -185,7 +185,7 @@ final class WriteExecutor {
    * not in the queue, where others would wait for it, nor in the region, where it would have the
    * lock of the row that the other one needs.
    */
-  private Result queued(GroupKey key, HRegion region, Mutation write, long nonceGroup,
+  private Result queued(GroupKey key, HRegion region, Row write, long nonceGroup,
     long nonce) throws IOException {
     if (!nonces.start(nonceGroup, nonce)) {
       kind.metrics().repeated();
@@ -199,7 +199,7 @@ final class WriteExecutor {
   }
 
   /** Applies the write of a handler's own call that leads, with all that wait behind it. */
-  private Result withQueue(WriteCall call, HRegion region, Mutation write) throws IOException {
+  private Result withQueue(WriteCall call, HRegion region, Row write) throws IOException {
     try {
       WriteQueue queue = call.hold();
       if (queue.waiting() == 0) {
@@ -214,6 +214,7 @@ final class WriteExecutor {
         queues.pass(call);
         return queued(call.key(), region, write, call.nonceGroup(), call.nonce());
       }
+      call.setWrite(write);
       return TraceUtil.trace(() -> {
         lead(call, queue, region);
         return conclude(call.key(), region, call, write);
@@ -237,7 +238,7 @@ final class WriteExecutor {
   }
 
   /** Applies a single write, and passes the leadership on as soon as another group may begin. */
-  private Result single(WriteCall call, HRegion region, Mutation write) throws IOException {
+  private Result single(WriteCall call, HRegion region, Row write) throws IOException {
     if (!kind.passesAfterAppend()) {
       return alone(region, write, call.nonceGroup(), call.nonce(), true, () -> queues.pass(call));
     }
@@ -253,11 +254,12 @@ final class WriteExecutor {
   }
 
   /** Applies the write of a call that the thread that leads runs nested in another one. */
-  private Result inChain(WriteCall call, HRegion region, Mutation write) throws IOException {
+  private Result inChain(WriteCall call, HRegion region, Row write) throws IOException {
     if (call.key().region() != region || !kind.isPermitted(region, write)) {
       nonces.end(call, false);
       return aloneInChain(call, region, write);
     }
+    call.setWrite(write);
     NestedCalls chain = call.chain();
     chain.add(call);
     try {
@@ -274,10 +276,10 @@ final class WriteExecutor {
    * Applies the write of a nested call alone. The calls around it wait meanwhile, so it does
    * not wait for a row that is locked, and neither does any later one once one of them has waited.
    */
-  private Result aloneInChain(WriteCall call, HRegion region, Mutation write) throws IOException {
+  private Result aloneInChain(WriteCall call, HRegion region, Row write) throws IOException {
     if (
       call.chain().isLate(kind.rowWaitMs())
-        || kind.isLocked(region, write.getRow())
+        || kind.isLocked(region, write)
     ) {
       throw new RegionTooBusyException("The row of the write is locked.");
     }
@@ -289,7 +291,7 @@ final class WriteExecutor {
   }
 
   private Result follow(GroupKey key, HRegion region, PendingWrite pending,
-    Mutation write) throws IOException {
+    Row write) throws IOException {
     try {
       WriteQueue queue = null;
       while (queue == null || !queue.join(pending)) {
@@ -321,7 +323,7 @@ final class WriteExecutor {
 
   /** Returns the result of a write that its leader has completed or released. */
   private Result conclude(GroupKey key, HRegion region, PendingWrite pending,
-    Mutation write) throws IOException {
+    Row write) throws IOException {
     switch (pending.state()) {
       case APART:
         if (!kind.joinsFromThreads()) {

@@ -19,8 +19,8 @@ package org.apache.hadoop.hbase.regionserver.writegroup;
 
 import java.io.IOException;
 import org.apache.hadoop.hbase.CellScanner;
-import org.apache.hadoop.hbase.client.Mutation;
 import org.apache.hadoop.hbase.client.Result;
+import org.apache.hadoop.hbase.client.Row;
 import org.apache.hadoop.hbase.ipc.CallRunner;
 import org.apache.hadoop.hbase.ipc.RequestInterceptors;
 import org.apache.hadoop.hbase.ipc.RpcScheduler;
@@ -103,17 +103,17 @@ public final class WriteGroups {
    * @return as {@link WriteKind#alone}
    * @throws IOException as that does
    */
-  public Result apply(HRegion region, Mutation write, long nonceGroup, long nonce)
+  public Result apply(HRegion region, Row write, long nonceGroup, long nonce)
     throws IOException {
     return executor.apply(region, write, nonceGroup, nonce);
   }
 
   /**
-   * Returns the mutation of a request, which may have been read before a handler began it.
+   * Returns the write of a request, which may have been read before a handler began it.
    * @param proto the request's own
    */
-  public Mutation read(MutationProto proto, CellScanner cells) throws IOException {
-    Mutation read = WriteCall.read(proto);
+  public Row read(MutationProto proto, CellScanner cells) throws IOException {
+    Row read = WriteCall.read(proto);
     return read == null ? kind.parse(proto, cells) : read;
   }
 
@@ -148,10 +148,10 @@ public final class WriteGroups {
     WriteRequest request = call.request();
     try {
       HRegion region = request.region();
-      if (region == null || !kind.accepts(region, request.proto())) {
+      if (region == null || !kind.accepts(region, request.param())) {
         return false;
       }
-      Mutation write = request.mutation();
+      Row write = request.write();
       GroupKey key = kind.peek(region, write);
       call.read(write, key);
       return key != null;

@@ -20,13 +20,15 @@ package org.apache.hadoop.hbase.regionserver.writegroup;
 import java.io.IOException;
 import java.util.function.Predicate;
 import org.apache.hadoop.hbase.CellScanner;
-import org.apache.hadoop.hbase.client.Mutation;
 import org.apache.hadoop.hbase.client.Result;
+import org.apache.hadoop.hbase.client.Row;
 import org.apache.hadoop.hbase.regionserver.HRegion;
 import org.apache.yetus.audience.InterfaceAudience;
 
-import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MutateRequest;
+import org.apache.hbase.thirdparty.com.google.protobuf.Message;
+
 import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MutationProto;
+import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.RegionAction;
 
 /**
  * A kind of writes that {@link WriteGroups} groups: which of them may be in one group, and how one
@@ -55,26 +57,29 @@ public interface WriteKind {
   long rowWaitMs();
 
   /** Returns whether a request is of this kind; its region and families are not known yet. */
-  boolean accepts(MutateRequest request);
+  boolean accepts(Message request);
 
   /** Returns false if no write of a request to the region is grouped, without reading it. */
-  boolean accepts(HRegion region, MutationProto proto);
+  boolean accepts(HRegion region, Message request);
 
   /** Reads the mutation of a request. */
-  Mutation parse(MutationProto proto, CellScanner cells) throws IOException;
+  Row parse(MutationProto proto, CellScanner cells) throws IOException;
+
+  /** Returns the write of a request that is a batch, of which only the rows are read. */
+  Row batch(RegionAction action);
 
   /** Returns the key of a write, null if it is not grouped; counts why. */
-  GroupKey key(HRegion region, Mutation mutation);
+  GroupKey key(HRegion region, Row write);
 
   /** As {@link #key}, but counts nothing. */
-  GroupKey peek(HRegion region, Mutation mutation);
+  GroupKey peek(HRegion region, Row write);
 
   /**
    * Checks the permissions of the caller whose call the thread runs.
    * @return false if only the region can decide
    * @throws IOException if the caller may not write this
    */
-  boolean isPermitted(HRegion region, Mutation mutation) throws IOException;
+  boolean isPermitted(HRegion region, Row write) throws IOException;
 
   /**
    * Returns which writes a group may have beside its first one. The result is called once for each
@@ -82,11 +87,11 @@ public interface WriteKind {
    */
   Predicate<PendingWrite> members(PendingWrite first);
 
-  /** Returns whether a group would wait for the lock of a row. */
-  boolean isLocked(HRegion region, byte[] row);
+  /** Returns whether a group would wait for the lock of a row of a write. */
+  boolean isLocked(HRegion region, Row write);
 
   /** Applies a write by itself, as the base does. */
-  Result alone(HRegion region, Mutation mutation, long nonceGroup, long nonce) throws IOException;
+  Result alone(HRegion region, Row write, long nonceGroup, long nonce) throws IOException;
 
   /** Counts in the metrics of region and server what they have not counted of a group. */
   void count(HRegion region, WriteGroup group);

@@ -18,11 +18,12 @@
 package org.apache.hadoop.hbase.regionserver.writegroup;
 
 import java.io.IOException;
-import org.apache.hadoop.hbase.client.Mutation;
+import org.apache.hadoop.hbase.client.Row;
 import org.apache.hadoop.hbase.regionserver.HRegion;
 import org.apache.yetus.audience.InterfaceAudience;
 
 import org.apache.hbase.thirdparty.com.google.protobuf.ByteString;
+import org.apache.hbase.thirdparty.com.google.protobuf.Message;
 
 import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MutationProto;
 
@@ -35,17 +36,25 @@ public interface WriteRequest {
 
   ByteString regionName();
 
-  /** Returns the mutation that the handler gets, which identifies the request. */
+  /** Returns the mutation that the handler gets, which identifies the request; null of a batch. */
   MutationProto proto();
+
+  /** Returns the request. */
+  Message param();
+
+  long nonce();
 
   long nonceGroup();
 
   /** Returns the call's priority for the scheduler. */
   int priority();
 
+  /** Returns the size of the request in bytes. */
+  long size();
+
   /** Returns null if the region is not online here. */
   HRegion region();
 
-  /** Reads the mutation. */
-  Mutation mutation() throws IOException;
+  /** Reads the write. */
+  Row write() throws IOException;
 }

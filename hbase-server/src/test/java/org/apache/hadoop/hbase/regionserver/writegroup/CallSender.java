@@ -31,20 +31,26 @@ import java.util.function.Supplier;
 import org.apache.hadoop.hbase.CallDroppedException;
 import org.apache.hadoop.hbase.CallQueueTooBigException;
 import org.apache.hadoop.hbase.DoNotRetryIOException;
+import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.client.Delete;
 import org.apache.hadoop.hbase.client.Increment;
 import org.apache.hadoop.hbase.client.Mutation;
 import org.apache.hadoop.hbase.client.Result;
+import org.apache.hadoop.hbase.client.Row;
 import org.apache.hadoop.hbase.ipc.CallRunner;
 import org.apache.hadoop.hbase.ipc.RpcScheduler;
 import org.apache.hadoop.hbase.regionserver.HRegion;
 import org.mockito.Mockito;
 
 import org.apache.hbase.thirdparty.com.google.protobuf.ByteString;
+import org.apache.hbase.thirdparty.com.google.protobuf.Message;
 
 import org.apache.hadoop.hbase.shaded.protobuf.ProtobufUtil;
+import org.apache.hadoop.hbase.shaded.protobuf.RequestConverter;
+import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MutateRequest;
 import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MutationProto;
 import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MutationProto.MutationType;
+import org.apache.hadoop.hbase.shaded.protobuf.generated.HBaseProtos.RegionSpecifier.RegionSpecifierType;
 
 /**
  * Sends writes to a region as calls, which wait without a thread. A call here is what a handler
@@ -135,6 +141,19 @@ public final class CallSender {
     }
 
     @Override
+    public Message param() {
+      return MutateRequest.newBuilder()
+        .setRegion(RequestConverter.buildRegionSpecifier(RegionSpecifierType.REGION_NAME,
+          region.get().getRegionInfo().getRegionName()))
+        .setMutation(mutation).build();
+    }
+
+    @Override
+    public long nonce() {
+      return mutation.hasNonce() ? mutation.getNonce() : HConstants.NO_NONCE;
+    }
+
+    @Override
     public long nonceGroup() {
       return nonceGroup;
     }
@@ -145,12 +164,17 @@ public final class CallSender {
     }
 
     @Override
+    public long size() {
+      return mutation.getSerializedSize();
+    }
+
+    @Override
     public HRegion region() {
       return region.get();
     }
 
     @Override
-    public Mutation mutation() throws IOException {
+    public Row write() throws IOException {
       read.incrementAndGet();
       return groups.get().kind().parse(mutation, null);
     }
@@ -197,8 +221,8 @@ public final class CallSender {
       if (fails) {
         throw new DoNotRetryIOException("on its way");
       }
-      Mutation write = groups.get().read(request.proto(), null);
-      if (write == call.mutation()) {
+      Row write = groups.get().read(request.proto(), null);
+      if (write == call.write()) {
         handedOn.incrementAndGet();
       }
       result = groups.get().apply(region.get(), write, nonceGroup, call.nonce());

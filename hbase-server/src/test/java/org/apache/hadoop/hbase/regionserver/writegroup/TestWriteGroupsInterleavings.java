@@ -30,9 +30,9 @@ import java.util.function.Predicate;
 import org.apache.hadoop.hbase.CellScanner;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.HConstants;
-import org.apache.hadoop.hbase.client.Mutation;
 import org.apache.hadoop.hbase.client.Put;
 import org.apache.hadoop.hbase.client.Result;
+import org.apache.hadoop.hbase.client.Row;
 import org.apache.hadoop.hbase.ipc.CallRunner;
 import org.apache.hadoop.hbase.ipc.RpcScheduler;
 import org.apache.hadoop.hbase.regionserver.HRegion;
@@ -47,9 +47,10 @@ import org.junit.experimental.categories.Category;
 import org.mockito.Mockito;
 
 import org.apache.hbase.thirdparty.com.google.protobuf.ByteString;
+import org.apache.hbase.thirdparty.com.google.protobuf.Message;
 
-import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MutateRequest;
 import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MutationProto;
+import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.RegionAction;
 
 /**
  * Every schedule, with two preemptions, of threads that each send a write and then run the calls
@@ -155,20 +156,20 @@ public class TestWriteGroupsInterleavings {
     }
 
     @Override
-    public Result alone(HRegion region, Mutation mutation, long nonceGroup, long nonce)
+    public Result alone(HRegion region, Row write, long nonceGroup, long nonce)
       throws IOException {
-      append(Collections.singletonList(mutation.getRow()));
+      append(Collections.singletonList(write.getRow()));
       return null;
     }
 
     @Override
-    public GroupKey peek(HRegion region, Mutation mutation) {
+    public GroupKey peek(HRegion region, Row write) {
       interleavings.point();
       return new Key(this);
     }
 
     @Override
-    public GroupKey key(HRegion region, Mutation mutation) {
+    public GroupKey key(HRegion region, Row write) {
       return new Key(this);
     }
 
@@ -198,22 +199,27 @@ public class TestWriteGroupsInterleavings {
     }
 
     @Override
-    public boolean accepts(MutateRequest request) {
+    public boolean accepts(Message request) {
       return true;
     }
 
     @Override
-    public boolean accepts(HRegion region, MutationProto proto) {
+    public boolean accepts(HRegion region, Message request) {
       return true;
     }
 
     @Override
-    public Mutation parse(MutationProto proto, CellScanner cells) {
+    public Row parse(MutationProto proto, CellScanner cells) {
       throw new UnsupportedOperationException();
     }
 
     @Override
-    public boolean isPermitted(HRegion region, Mutation mutation) {
+    public Row batch(RegionAction action) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public boolean isPermitted(HRegion region, Row write) {
       return true;
     }
 
@@ -223,7 +229,7 @@ public class TestWriteGroupsInterleavings {
     }
 
     @Override
-    public boolean isLocked(HRegion region, byte[] row) {
+    public boolean isLocked(HRegion region, Row write) {
       return false;
     }
 
@@ -322,7 +328,17 @@ public class TestWriteGroupsInterleavings {
     }
 
     @Override
+    public Message param() {
+      return proto;
+    }
+
+    @Override
     public long nonceGroup() {
+      return HConstants.NO_NONCE;
+    }
+
+    @Override
+    public long nonce() {
       return HConstants.NO_NONCE;
     }
 
@@ -332,12 +348,17 @@ public class TestWriteGroupsInterleavings {
     }
 
     @Override
+    public long size() {
+      return 0;
+    }
+
+    @Override
     public HRegion region() {
       return REGION;
     }
 
     @Override
-    public Mutation mutation() {
+    public Row write() {
       return put;
     }
   }
