@@ -251,8 +251,7 @@ public class TestWriteGroupsOnCluster {
     }
   }
 
-  @Test
-  public void testMutationOfABatchThatFailsFailsAlone() throws Exception {
+  private void assertMutationOfABatchThatFailsFailsAlone() throws Exception {
     List<Future<?>> running = new ArrayList<>();
     for (int i = 0; i < CLIENTS; i++) {
       int client = i;
@@ -262,16 +261,17 @@ public class TestWriteGroupsOnCluster {
             byte[] value = Bytes.toBytes(j);
             Object[] results = new Object[3];
             List<Row> batch = Arrays.asList(
-              new Put(row(client, 0)).addColumn(FAMILIES[0], Q, value),
-              new Put(row(client, 1)).addColumn(Bytes.toBytes("none"), Q, value),
-              new Put(row(client, 2)).addColumn(FAMILIES[1], Q, value));
+              new Put(row(client, ROWS)).addColumn(FAMILIES[0], Q, value),
+              new Put(row(client, ROWS + 1)).addColumn(Bytes.toBytes("none"), Q, value),
+              new Put(row(client, ROWS + 2)).addColumn(FAMILIES[1], Q, value));
             assertThrows(IOException.class, () -> t.batch(batch, results));
             assertTrue(String.valueOf(results[0]), results[0] instanceof Result);
             assertTrue(String.valueOf(results[1]),
               results[1] instanceof NoSuchColumnFamilyException);
             assertTrue(String.valueOf(results[2]), results[2] instanceof Result);
-            assertArrayEquals(value, t.get(new Get(row(client, 0))).getValue(FAMILIES[0], Q));
-            assertArrayEquals(value, t.get(new Get(row(client, 2))).getValue(FAMILIES[1], Q));
+            assertArrayEquals(value, t.get(new Get(row(client, ROWS))).getValue(FAMILIES[0], Q));
+            assertArrayEquals(value,
+              t.get(new Get(row(client, ROWS + 2))).getValue(FAMILIES[1], Q));
           }
         }
         return null;
@@ -284,6 +284,7 @@ public class TestWriteGroupsOnCluster {
 
   @Test
   public void testEachReadsWhatItHasWritten() throws Exception {
+    assertMutationOfABatchThatFailsFailsAlone();
     write(() -> {
       flushSplitAndMove();
       killOneHalfway();
