@@ -24,8 +24,9 @@ import org.slf4j.LoggerFactory;
 /**
  * Passes the leadership on as soon as the edit is appended, so that the next group is formed and
  * appended while this one is synced. If as many groups of the lane are being synced as may be, it
- * is passed on when one of them ends. For the thread that appends; {@link #end} must be called once
- * the write is answered, or failed.
+ * is passed on when one of them ends. Invariant: a leadership is passed on once, by its own leader
+ * at the latest. For the thread that appends; {@link #end} must be called once the write is
+ * answered, or failed.
  */
 @InterfaceAudience.Private
 final class EarlyPass implements Runnable {

@@ -27,7 +27,7 @@ import org.apache.yetus.audience.InterfaceAudience;
 /**
  * The writes of a group while the thread that leads forms it: writes that wait in threads
  * of their own, and calls that this thread runs as far as to where they would wait. Each call is
- * nested in the one before, so that all have reached that point when the sum is applied, and each
+ * nested in the one before, so that all have reached that point when the group is applied, and each
  * finishes with its own user. For the thread that leads.
  */
 @InterfaceAudience.Private
@@ -104,7 +104,7 @@ final class NestedCalls {
     error = e;
   }
 
-  /** Returns what was thrown while the sum was applied and no caller can get, or null. */
+  /** Returns what was thrown while the group was applied and no caller can get, or null. */
   Error error() {
     return error;
   }
