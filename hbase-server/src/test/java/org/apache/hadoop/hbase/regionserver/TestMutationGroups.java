@@ -460,6 +460,30 @@ public class TestMutationGroups {
       written.getValueLength()));
   }
 
+  /** The lock belongs to the thread of the test, and the group is another one's. */
+  @Test
+  public void testRowOfABatchThatIsLockedIsWrittenAfterTheOthers() throws Exception {
+    MutationBatch batch =
+      MutationBatch.of(new Mutation[] { put("a", "1"), put("locked", "2"), put("z0", "3") });
+    PendingWrite member = new PendingWrite(batch, HConstants.NO_NONCE, HConstants.NO_NONCE,
+      Thread.currentThread());
+    RowLock lock = region.getRowLock(Bytes.toBytes("locked"));
+    threads.submit(() -> {
+      new MutationGroup(Arrays.asList(member)).apply(region);
+      return null;
+    }).get(60, TimeUnit.SECONDS);
+    assertEquals("1", stored("a"));
+    assertNull(stored("locked"));
+    assertFalse(batch.isDone());
+    assertEquals("the row of another region has its status", 1, batch.remaining().length);
+    lock.release();
+    groups.alone(region, batch, HConstants.NO_NONCE, HConstants.NO_NONCE);
+    assertTrue(batch.isDone());
+    assertEquals("2", stored("locked"));
+    assertEquals(HConstants.OperationStatusCode.SANITY_CHECK_FAILURE,
+      batch.statuses()[2].getOperationStatusCode());
+  }
+
   @Test
   public void testWhatWaitsWhenItIsDisabledIsWritten() throws Exception {
     List<Future<Result>> sent = sendFirst();
