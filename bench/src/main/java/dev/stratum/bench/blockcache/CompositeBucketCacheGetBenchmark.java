@@ -77,7 +77,7 @@ public class CompositeBucketCacheGetBenchmark extends PinnedJvm {
   private static final int DATA_TO_FITTING = 2 * DATA_TO_L1;
   /** A power of two, and long enough that a thread does not see a pattern. */
   private static final int TRACE_LENGTH = 1 << 20;
-  private static final int WARM_UP_GETS = 250_000;
+  private static final int WARM_UP_GETS_BY_MEGABYTE = 1000;
 
   /**
    * Which rows are requested: <code>zipfian</code>, <code>uniform</code>, or <code>fits</code>,
@@ -150,7 +150,7 @@ public class CompositeBucketCacheGetBenchmark extends PinnedJvm {
     server = new RowServer(conf, (long) megabytes << 20);
     trace = trace(server.rows());
     Cursor cursor = new Cursor();
-    for (int i = 0; i < WARM_UP_GETS; i++) {
+    for (int i = 0; i < megabytes * WARM_UP_GETS_BY_MEGABYTE; i++) {
       get(cursor);
     }
     delayedReads = new DelayedReads(deviceMicros);

@@ -17,65 +17,39 @@
  */
 package dev.stratum.bench.counter;
 
-import dev.stratum.bench.harness.StandaloneHBase;
-import dev.stratum.processes.LoopbackHdfs;
+import dev.stratum.bench.harness.TableOnHdfs;
 import java.io.Closeable;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import org.apache.commons.io.FileUtils;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HConstants;
-import org.apache.hadoop.hbase.TableName;
-import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
 import org.apache.hadoop.hbase.client.Result;
 import org.apache.hadoop.hbase.client.ResultScanner;
 import org.apache.hadoop.hbase.client.Scan;
 import org.apache.hadoop.hbase.client.Table;
-import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
-import org.apache.hadoop.hbase.util.Bytes;
 
 /**
- * HDFS with two DataNodes, ZooKeeper, a master and a RegionServer with more handlers than any
- * benchmark has threads, and a client, all in this JVM and over loopback; and a table of one region
- * with one family. May be used by several threads, which each bring a {@link Table} of their own.
+ * A table of counters on a RegionServer with more handlers than any benchmark has threads. May be
+ * used by several threads, which each bring a {@link Table} of their own.
  */
 final class CounterServer implements Closeable {
-  static final byte[] FAMILY = Bytes.toBytes("f");
-  private static final TableName NAME = TableName.valueOf("counters");
-  private static final int DATA_NODES = 2;
+  static final byte[] FAMILY = TableOnHdfs.FAMILY;
   private static final int HANDLERS = 160;
   private static final int WARM_ROWS = 1000;
   private static final int WARM_CLIENTS = 16;
 
-  private final Path folder = Files.createTempDirectory("stratum-bench");
-  private LoopbackHdfs hdfs;
-  private StandaloneHBase hbase;
+  private final TableOnHdfs counters;
 
   /** @param scope what waits for what; stock does not know the key */
   CounterServer(Configuration conf, String scope) throws Exception {
     conf.set("hbase.regionserver.increment.coalesce.scope", scope);
-    try {
-      start(conf);
-    } catch (Exception | Error e) {
-      close();
-      throw e;
-    }
-  }
-
-  private void start(Configuration conf) throws Exception {
     conf.setBoolean("hbase.regionserver.increment.coalesce.enabled", true);
-    hdfs = new LoopbackHdfs(conf, DATA_NODES);
-    conf.set(HConstants.HBASE_DIR, conf.get("fs.defaultFS") + "/hbase");
     conf.setInt(HConstants.REGION_SERVER_HANDLER_COUNT, HANDLERS);
-    hbase = new StandaloneHBase(conf, folder);
-    hbase.createTable(TableDescriptorBuilder.newBuilder(NAME)
-      .setColumnFamily(ColumnFamilyDescriptorBuilder.of(FAMILY)).build());
+    counters = new TableOnHdfs(conf);
   }
 
   /** A table for one thread. */
   Table table() throws IOException {
-    return hbase.connection().getTable(NAME);
+    return counters.table();
   }
 
   /**
@@ -91,8 +65,8 @@ final class CounterServer implements Closeable {
   long stored() throws IOException {
     long sum = 0;
     Scan scan = new Scan().addColumn(FAMILY, CounterClient.COUNTER);
-    try (Table table = table(); ResultScanner counters = table.getScanner(scan)) {
-      for (Result counter : counters) {
+    try (Table table = table(); ResultScanner rows = table.getScanner(scan)) {
+      for (Result counter : rows) {
         sum += CounterClient.number(counter.value());
       }
     }
@@ -101,12 +75,6 @@ final class CounterServer implements Closeable {
 
   @Override
   public void close() throws IOException {
-    if (hbase != null) {
-      hbase.close();
-    }
-    if (hdfs != null) {
-      hdfs.close();
-    }
-    FileUtils.deleteDirectory(folder.toFile());
+    counters.close();
   }
 }

@@ -70,7 +70,11 @@ public class PointGetBenchmark extends PinnedJvm {
   @Param("true")
   public boolean pointGet;
 
-  final CompositeBucketCacheGetBenchmark gets = new CompositeBucketCacheGetBenchmark();
+  /** The bytes of data, in MB. */
+  @Param("256")
+  public int megabytes;
+
+  private final CompositeBucketCacheGetBenchmark gets = new CompositeBucketCacheGetBenchmark();
 
   @Setup(Level.Trial)
   public void fillAndWarmUp(BenchmarkParams params) throws Exception {
@@ -80,6 +84,7 @@ public class PointGetBenchmark extends PinnedJvm {
   }
 
   void fill() throws Exception {
+    gets.megabytes = megabytes;
     gets.keys = keys;
     gets.promotion = "frequency";
     gets.pointGets = pointGet;
@@ -93,7 +98,8 @@ public class PointGetBenchmark extends PinnedJvm {
 
   /** @return the size of the response's cells, in bytes */
   @Benchmark
-  @Headline(value = "keys=fits,pointGet=true", warmup = 1, measurement = 3, feature = "point-get")
+  @Headline(value = "keys=fits,pointGet=true,megabytes=128", warmup = 1, measurement = 3,
+      feature = "point-get")
   public int get(Cursor cursor) throws IOException {
     return gets.get(cursor);
   }

@@ -72,10 +72,15 @@ public class RowCacheBenchmark extends PinnedJvm {
   @Param("75")
   public int rowCachePercent;
 
+  /** The bytes of data, in MB. */
+  @Param("256")
+  public int megabytes;
+
   private final CompositeBucketCacheGetBenchmark gets = new CompositeBucketCacheGetBenchmark();
 
   @Setup(Level.Trial)
   public void fillAndWarmUp(BenchmarkParams params) throws Exception {
+    gets.megabytes = megabytes;
     gets.keys = keys.equals("hits") ? "fits" : keys;
     gets.promotion = "frequency";
     gets.pointGets = true;
@@ -92,7 +97,7 @@ public class RowCacheBenchmark extends PinnedJvm {
 
   /** @return the size of the response's cells, in bytes */
   @Benchmark
-  @Headline(value = "keys=zipfian,rowCachePercent=75", warmup = 1, measurement = 3,
+  @Headline(value = "keys=zipfian,rowCachePercent=75,megabytes=128", warmup = 1, measurement = 3,
       feature = "row-cache")
   public int get(Cursor cursor) throws IOException {
     return gets.get(cursor);

@@ -43,7 +43,7 @@ public class TestPointGetBenchmark {
   public void testGetsAreServedWithoutScannersOnTheFork() throws Exception {
     benchmark.keys = "fits";
     benchmark.pointGet = true;
-    benchmark.gets.megabytes = 32;
+    benchmark.megabytes = 32;
     benchmark.fill();
     long before = pointGets();
     Cursor cursor = new Cursor();
