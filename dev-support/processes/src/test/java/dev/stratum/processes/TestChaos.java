@@ -33,6 +33,7 @@ import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import org.apache.commons.io.IOUtils;
 import org.apache.hadoop.hbase.client.RegionInfo;
 import org.apache.hbase.thirdparty.com.google.gson.JsonArray;
 import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
@@ -47,8 +48,9 @@ import org.junit.rules.Timeout;
  * under a load that checks every read. At the end no acknowledged write may be missing, but those
  * with ASYNC_WAL that a killed server had said it would lose; no read may have been wrong, no
  * operation have hung but for what happened, nothing leaked, no block of a file be cached that no
- * region has, and no thread or file be held that was not before. Handlers and call queues are
- * HBase's default; the load has more threads than a server has handlers.
+ * region has, and no thread or file be held that was not before. In half of the runs, permissions
+ * are checked, and a user may read nothing whose permission was revoked. Handlers and call queues
+ * are HBase's default; the load has more threads than a server has handlers.
  * <p>
  * <code>chaos.seconds</code> says for how long, at least each thing once; <code>chaos.seed</code>
  * repeats the order of a run.
@@ -76,6 +78,7 @@ public class TestChaos {
 
     @Override
     protected void after() {
+      IOUtils.closeQuietly(guest);
       cluster.close();
     }
   }).around(new Timeout(10 + 3 * SECONDS / 60, TimeUnit.MINUTES));
@@ -86,6 +89,8 @@ public class TestChaos {
   private final JsonArray losses = new JsonArray();
   private final Set<Cluster.Server> killed = new HashSet<>();
   private Cluster cluster;
+  /** Null if permissions are not checked. */
+  private GuestReads guest;
 
   /** One thing that happens. */
   private interface Disturbance {
@@ -111,7 +116,14 @@ public class TestChaos {
     }
     // The master's value counts when it moves a region, whatever the server's is.
     cluster.setForAll("hbase.rs.evictblocksonclose", "true");
+    // Not always, since the hooks that check permissions rule out some of the paths of a get.
+    boolean secured = random.nextBoolean();
+    if (secured) {
+      GuestReads.enable(cluster);
+    }
+    cluster.say("permissions are %s", secured ? "checked" : "not checked");
     cluster.start(Jars.FORK, keys, true);
+    guest = secured ? new GuestReads(cluster) : null;
     cluster.startDataNode();
     cluster.load().start(List.of(Jars.FORK), THREADS, ROWS, seed);
     assertEquals("sockets that others can reach", List.of(), cluster.reachable());
@@ -159,6 +171,9 @@ public class TestChaos {
     things.put("compaction", () -> cluster.admin().compact(CheckedLoad.TABLE));
     things.put("major compaction", () -> cluster.admin().majorCompact(CheckedLoad.TABLE));
     things.put("config reload", this::reload);
+    if (guest != null) {
+      things.put("grant and revoke", guest::grantAndRevoke);
+    }
     return things;
   }
 
