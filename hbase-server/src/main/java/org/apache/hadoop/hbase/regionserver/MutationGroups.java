@@ -23,7 +23,6 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.function.Predicate;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.Cell;
 import org.apache.hadoop.hbase.CellScanner;
@@ -375,36 +374,38 @@ public final class MutationGroups implements WriteKind {
   }
 
   @Override
-  public Predicate<PendingWrite> members(PendingWrite first) {
-    return new Members(first);
+  public Members members(PendingWrite first) {
+    DifferentRows members = new DifferentRows();
+    members.add(first);
+    return members;
   }
 
   /** Writes of different rows, up to a size. */
-  private static final class Members implements Predicate<PendingWrite> {
+  private static final class DifferentRows implements Members {
     private final Set<byte[]> rows = new TreeSet<>(Bytes.BYTES_COMPARATOR);
     private long bytes;
-
-    Members(PendingWrite first) {
-      add(first);
-    }
-
-    private void add(PendingWrite write) {
-      rows.addAll(((MutationBatch) write.write()).rows());
-      bytes += write.size();
-    }
+    private boolean full;
 
     @Override
-    public boolean test(PendingWrite write) {
-      for (byte[] row : ((MutationBatch) write.write()).rows()) {
+    public boolean add(PendingWrite write) {
+      List<byte[]> own = ((MutationBatch) write.write()).rows();
+      for (byte[] row : own) {
         if (rows.contains(row)) {
           return false;
         }
       }
-      boolean fits = bytes + write.size() <= MAX_BYTES;
-      if (fits) {
-        add(write);
+      // A write that is too large for any group is one by itself.
+      full = !rows.isEmpty() && bytes + write.size() > MAX_BYTES;
+      if (!full) {
+        rows.addAll(own);
+        bytes += write.size();
       }
-      return fits;
+      return !full;
+    }
+
+    @Override
+    public boolean isFull() {
+      return full;
     }
   }
 

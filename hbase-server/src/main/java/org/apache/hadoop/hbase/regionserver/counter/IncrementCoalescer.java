@@ -18,7 +18,6 @@
 package org.apache.hadoop.hbase.regionserver.counter;
 
 import java.io.IOException;
-import java.util.function.Predicate;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.CellScanner;
 import org.apache.hadoop.hbase.client.Increment;
@@ -190,7 +189,7 @@ public final class IncrementCoalescer implements WriteKind {
   }
 
   @Override
-  public Predicate<PendingWrite> members(PendingWrite first) {
+  public Members members(PendingWrite first) {
     return any -> true;
   }
 

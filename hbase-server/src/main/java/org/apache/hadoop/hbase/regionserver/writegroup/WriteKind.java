@@ -18,7 +18,6 @@
 package org.apache.hadoop.hbase.regionserver.writegroup;
 
 import java.io.IOException;
-import java.util.function.Predicate;
 import org.apache.hadoop.hbase.CellScanner;
 import org.apache.hadoop.hbase.client.Result;
 import org.apache.hadoop.hbase.client.Row;
@@ -82,10 +81,21 @@ public interface WriteKind {
   boolean isPermitted(HRegion region, Row write) throws IOException;
 
   /**
-   * Returns which writes a group may have beside its first one. The result is called once for each
-   * write, in their order, under the lock of the queue.
+   * The members of a group that is formed. Called once for each write, in their order, under the
+   * lock of the queue, which threads that read requests take too: it has to be fast.
    */
-  Predicate<PendingWrite> members(PendingWrite first);
+  interface Members {
+    /** Adds a write, or returns false if this group may not have it. */
+    boolean add(PendingWrite write);
+
+    /** Returns whether the group may have no more writes. */
+    default boolean isFull() {
+      return false;
+    }
+  }
+
+  /** Returns the members of a group, of which one is known. */
+  Members members(PendingWrite first);
 
   /** Returns whether a group would wait for the lock of a row of a write. */
   boolean isLocked(HRegion region, Row write);

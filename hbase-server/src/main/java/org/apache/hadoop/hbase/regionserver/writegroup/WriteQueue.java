@@ -23,7 +23,6 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.Predicate;
 import org.apache.hadoop.hbase.regionserver.writegroup.PendingWrite.State;
 import org.apache.yetus.audience.InterfaceAudience;
 
@@ -35,6 +34,9 @@ import org.apache.yetus.audience.InterfaceAudience;
  */
 @InterfaceAudience.Private
 final class WriteQueue {
+
+  /** So many writes are skipped by a group: the lock is not held for all of a long queue. */
+  static final int MAX_SKIPPED = 64;
 
   private final ArrayDeque<PendingWrite> queue = new ArrayDeque<>();
   /** The number of writes in the queue that have a thread. */
@@ -97,18 +99,19 @@ final class WriteQueue {
    * @param maxCalls maximum number of those without a thread
    * @param members  which writes the group may have; the others remain in the queue
    */
-  synchronized List<PendingWrite> take(int max, int maxCalls, Predicate<PendingWrite> members) {
+  synchronized List<PendingWrite> take(int max, int maxCalls, WriteKind.Members members) {
     List<PendingWrite> taken = new ArrayList<>(Math.min(max, queue.size()) + 1);
     List<PendingWrite> left = new ArrayList<>(0);
     int calls = 0;
     int looked = 0;
     for (PendingWrite write : queue) {
       boolean call = write instanceof WriteCall;
-      if (taken.size() == max || call && calls == maxCalls) {
+      boolean full = taken.size() == max || call && calls == maxCalls || members.isFull();
+      if (full || left.size() == MAX_SKIPPED) {
         break;
       }
       looked++;
-      if (members.test(write)) {
+      if (members.add(write)) {
         calls += call ? 1 : 0;
         taken.add(write);
       } else {

@@ -26,7 +26,6 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Deque;
 import java.util.List;
-import java.util.function.Predicate;
 import org.apache.hadoop.hbase.CellScanner;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.HConstants;
@@ -224,7 +223,7 @@ public class TestWriteGroupsInterleavings {
     }
 
     @Override
-    public Predicate<PendingWrite> members(PendingWrite first) {
+    public Members members(PendingWrite first) {
       return any -> true;
     }
 
