@@ -61,7 +61,7 @@ final class RegionRows {
   RegionRows(HRegion region, Configuration conf) {
     RowCacheSettings settings = RowCacheSettings.of(conf);
     this.region = region;
-    this.cache = isCached(region, settings) ? cache(region, settings) : null;
+    this.cache = isCached(region, settings) ? cache(region, settings, conf) : null;
     this.rows = cache == null ? null : cache.open();
   }
 
@@ -78,13 +78,15 @@ final class RegionRows {
   }
 
   /** Returns null if there is no memory for the cache: the server works without. */
-  private static synchronized RowCache cache(HRegion region, RowCacheSettings settings) {
+  private static synchronized RowCache cache(HRegion region, RowCacheSettings settings,
+    Configuration conf) {
     LendingTier tier = settings.l1Share() > 0 ? lendingTier(region) : null;
     if (processCache == null && !lacksMemory) {
       try {
         processCache = new RowCache(settings.bytes(), settings.maxRow(),
           tier == null ? 0 : (long) (settings.l1Share() * tier.getSize()));
         LOG.info("Row cache of {} MB", settings.bytes() >> 20);
+        RowCacheSettings.warnings(conf).forEach(LOG::warn);
       } catch (OutOfMemoryError e) {
         lacksMemory = true;
         LOG.error("Rows are not cached: {}={} MB of direct memory are not there. Raise "

@@ -139,7 +139,9 @@ public final class SettingsCheck {
 
   /** Returns the warnings about settings with which a server starts, one sentence each. */
   static List<String> warnings(Configuration conf) {
-    return CompositeBucketCacheSettings.warnings(conf);
+    List<String> warnings = new ArrayList<>(CompositeBucketCacheSettings.warnings(conf));
+    warnings.addAll(RowCacheSettings.warnings(conf));
+    return warnings;
   }
 
   private static void run(Set<String> refused, Check check, Configuration conf) {

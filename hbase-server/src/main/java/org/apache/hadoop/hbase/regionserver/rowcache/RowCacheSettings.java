@@ -17,9 +17,12 @@
  */
 package org.apache.hadoop.hbase.regionserver.rowcache;
 
+import java.util.Collections;
+import java.util.List;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.client.TableDescriptor;
 import org.apache.hadoop.hbase.conf.SettingsReader;
+import org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCacheSettings;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /** The size of the row cache, and which rows it takes. Immutable. */
@@ -83,6 +86,24 @@ public final class RowCacheSettings {
     return new RowCacheSettings((long) mb << 20,
       reader.intIn(MAX_ROW_KEY, DEFAULT_MAX_ROW, 1, MAX_ROW), reader.flag(ALL_TABLES_KEY, false),
       l1Share);
+  }
+
+  /**
+   * Returns the warnings about settings that a server starts with, one sentence each.
+   * @return an empty list if there are none, or if a setting is rejected
+   */
+  public static List<String> warnings(Configuration conf) {
+    try {
+      double share = of(conf).l1Share();
+      return share == 0 || CompositeBucketCacheSettings.isPromoting(conf)
+        ? Collections.emptyList()
+        : Collections.singletonList(L1_SHARE_KEY + "=" + share + " has no effect, because L1 has no"
+          + " data blocks in whose place rows could be: enable a composite bucket cache with "
+          + CompositeBucketCacheSettings.PROMOTION_KEY + "=frequency and "
+          + CompositeBucketCacheSettings.L1_DATA_MAX_KEY + " above 0, or remove the key");
+    } catch (IllegalArgumentException e) {
+      return Collections.emptyList();
+    }
   }
 
   /** Returns whether a table's rows are to be cached. */
