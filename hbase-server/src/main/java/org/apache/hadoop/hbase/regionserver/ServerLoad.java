@@ -72,6 +72,11 @@ enum ServerLoad {
     return (long) (memory / memoryToHeap);
   }
 
+  /** Returns whether single rows are read so often that a row cache pays. */
+  boolean cachesRows() {
+    return this != INGEST;
+  }
+
   /**
    * Sets what follows from the load.
    * @param devices    number of devices

@@ -26,6 +26,7 @@ import org.apache.hadoop.hbase.io.ByteBuffAllocator;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheFactory;
 import org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCacheSettings;
 import org.apache.hadoop.hbase.io.hfile.segment.SegmentCacheSettings;
+import org.apache.hadoop.hbase.regionserver.rowcache.RowCacheSettings;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
@@ -65,6 +66,12 @@ final class ServerSizing {
   private static final int HEAP_PER_META_BLOCK = 425;
   private static final int HEAP_PER_DATA_BLOCK = 700;
   private static final long MIN_L1 = 64 * MB;
+  /** What the row cache has in any case: with what it borrows, as many parts as it may have. */
+  private static final long ROW_CACHE = 64 * MB;
+  /** Part of L1 that it may borrow. */
+  private static final double ROW_CACHE_SHARE = 0.5;
+  /** Memory of a row beside its cells and its key. */
+  private static final int CACHED_ROW_BYTES = 45;
 
   private final ServerLoad load;
   private final long memory;
@@ -77,6 +84,7 @@ final class ServerSizing {
   private final long segmentMemory;
   private final long reserve;
   private final long l1;
+  private final long rowCache;
   private final long l2;
   private final long blocks;
   private final long data;
@@ -84,12 +92,16 @@ final class ServerSizing {
   private final long indexBytes;
   private final long bloomBytes;
   private final int blockBytes;
+  private final int rowBytes;
+  private final int keyBytes;
   private final Configuration settings = new Configuration(false);
 
   private ServerSizing(Builder given) {
     load = given.load;
     memory = given.memory;
     blockBytes = given.blockBytes;
+    rowBytes = given.rowBytes;
+    keyBytes = given.keyBytes;
     system = floor(memory / SYSTEM_PART);
     heap = given.heap > 0 ? floor(given.heap) : floor(Math.min(MAX_HEAP, load.heap(memory)));
     jvm = floor(heap / COLLECTOR_PART + JVM_BYTES);
@@ -110,15 +122,21 @@ final class ServerSizing {
     segmentMemory = SegmentCacheSettings.directMemory(l2, devices, blockKb);
     data = given.data > 0 ? given.data : (long) (l2 / L2_SPACE);
     blocks = Math.max(1, data / blockBytes);
-    rows = Math.max(1, data / given.rowBytes);
-    indexBytes = blocks * (INDEX_ENTRY_BYTES + given.keyBytes + COLUMN_BYTES);
+    rows = Math.max(1, data / rowBytes);
+    indexBytes = blocks * (INDEX_ENTRY_BYTES + keyBytes + COLUMN_BYTES);
     bloomBytes = (long) (rows * BLOOM_BYTES_PER_ROW);
     fill(given.paths, blockKb);
     ByteBuffAllocator buffers = ByteBuffAllocator.create(withDefaults(), true);
     pool = (long) buffers.getTotalBufferCount() * buffers.getBufferSize();
-    l1 = floor(direct - clientBuffers - pool - segmentMemory - reserve);
+    long both = floor(direct - clientBuffers - pool - segmentMemory - reserve);
+    rowCache = load.cachesRows() && both >= MIN_L1 + ROW_CACHE ? ROW_CACHE : 0;
+    l1 = both - rowCache;
     if (l1 < MIN_L1) {
       throw tooLittle(given);
+    }
+    if (rowCache > 0) {
+      settings.setLong(RowCacheSettings.SIZE_KEY, rowCache / MB);
+      settings.setDouble(RowCacheSettings.L1_SHARE_KEY, ROW_CACHE_SHARE);
     }
     settings.setLong(CompositeBucketCacheSettings.L1_PREFIX + CompositeBucketCacheSettings.SIZE,
       l1 / MB);
@@ -206,6 +224,11 @@ final class ServerSizing {
     return l1;
   }
 
+  /** Returns the memory of the row cache without what it borrows from L1; 0 without one. */
+  long rowCache() {
+    return rowCache;
+  }
+
   long l2() {
     return l2;
   }
@@ -249,6 +272,12 @@ final class ServerSizing {
   /** Returns the share of zipfian gets whose block L1 has, 0 to 1, at best. */
   double l1HitRatio() {
     return ZipfianHitRatio.of(rows, blocks, (double) hotData() / blockBytes);
+  }
+
+  /** Returns the share of zipfian gets whose row the row cache has, 0 to 1, at best. */
+  double rowHitRatio() {
+    double bytes = rowCache == 0 ? 0 : rowCache + l1 * ROW_CACHE_SHARE;
+    return ZipfianHitRatio.of(rows, rows, bytes / (rowBytes + keyBytes + CACHED_ROW_BYTES));
   }
 
   /** Returns the share of zipfian gets whose block L1 or L2 has, 0 to 1, at best. */

@@ -170,6 +170,9 @@ public final class SizingTool {
     row(lines, "    L1", sizing.l1(), sizing.metaBeyondL1() > 0
       ? "too small for " + mb(sizing.metaBeyondL1()) + " of index and bloom, which L2 holds"
       : "of which hot data " + mb(sizing.hotData()));
+    if (sizing.rowCache() > 0) {
+      row(lines, "    row cache", sizing.rowCache(), "borrows up to half of L1");
+    }
     row(lines, "    segments of L2", sizing.segmentMemory(), "index and buffers");
     row(lines, "    RPC buffers", sizing.pool(), "");
     row(lines, "    HDFS, Netty", sizing.clientBuffers(), "");
@@ -181,6 +184,11 @@ public final class SizingTool {
     lines.add(String.format(Locale.ROOT,
       "zipfian gets (0.99) that find their block, at best: %.0f %% in L1, %.0f %% in L1 or L2",
       100 * sizing.l1HitRatio(), 100 * sizing.hitRatio()));
+    if (sizing.rowCache() > 0) {
+      lines.add(String.format(Locale.ROOT,
+        "of tables with ROW_CACHE_ENABLED, at best: %.0f %% from the row cache",
+        100 * sizing.rowHitRatio()));
+    }
     return lines;
   }
 

@@ -64,7 +64,7 @@ public class TestServerSizing {
           ServerSizing sizing =
             machine(memory * GB, device * GB, "/a", "/b", "/c").load(load).build();
           String what = load + " " + memory + " GB, " + device + " GB";
-          long direct = sizing.l1() + sizing.segmentMemory() + sizing.pool()
+          long direct = sizing.l1() + sizing.rowCache() + sizing.segmentMemory() + sizing.pool()
             + sizing.clientBuffers() + sizing.reserve();
           assertTrue(what, direct <= sizing.direct() && direct > sizing.direct() - MB);
           assertEquals(what, memory * GB,
@@ -73,6 +73,8 @@ public class TestServerSizing {
           assertTrue(what, sizing.mapHeap() < sizing.heap() / 3);
           assertTrue(what, sizing.l2() <= device * GB * 9 / 10);
           assertTrue(what, sizing.l1HitRatio() <= sizing.hitRatio());
+          assertEquals(what, sizing.rowCache() == 0, sizing.rowHitRatio() == 0);
+          assertTrue(what, load != ServerLoad.INGEST || sizing.rowCache() == 0);
         }
       }
     }
