@@ -50,7 +50,8 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
 import org.apache.hbase.thirdparty.com.google.gson.JsonPrimitive;
 
 /**
- * The clients, in a JVM of their own with one connection. Requests:
+ * The clients, in a JVM of their own with one connection, or several if the case says so.
+ * Requests:
  * <ul>
  * <li><code>start</code> with <code>site</code>, see {@link SiteFile};</li>
  * <li><code>load</code> with a case's <code>properties</code>: makes the table and fills it;</li>
@@ -86,6 +87,8 @@ final class ClientProcess implements Conversation.Answers {
   private final Map<String, Long> records = new HashMap<>();
   private Configuration conf;
   private Connection connection;
+  /** Of cases with several, that one and more. */
+  private final List<Connection> connections = new ArrayList<>();
   /** For requests to the master. */
   private Connection master;
   private FlameGraph flameGraph;
@@ -157,6 +160,7 @@ final class ClientProcess implements Conversation.Answers {
   private void start(Configuration settings) throws IOException {
     conf = settings;
     connection = ConnectionFactory.createConnection(conf);
+    connections.add(connection);
     Configuration adminConf = new Configuration(conf);
     adminConf.setInt(HConstants.HBASE_CLIENT_PAUSE, ADMIN_PAUSE_MILLIS);
     adminConf.setInt(HConstants.HBASE_CLIENT_RETRIES_NUMBER, ADMIN_RETRIES);
@@ -308,8 +312,12 @@ final class ClientProcess implements Conversation.Answers {
     ExtendedCoreWorkload workload = ExtendedCoreWorkload.create(properties);
     List<Client> clients = new ArrayList<>();
     int threads = Integer.parseInt(properties.getProperty("threads"));
+    int used = Integer.parseInt(properties.getProperty("connections", "1"));
+    while (connections.size() < used) {
+      connections.add(ConnectionFactory.createConnection(conf));
+    }
     for (int i = 0; i < threads; i++) {
-      clients.add(new Client(workload, new HBaseBinding(connection, properties)));
+      clients.add(new Client(workload, new HBaseBinding(connections.get(i % used), properties)));
     }
     JsonObject before = JvmCounters.read();
     JsonObject result = new LoadRun(clients, seconds, rate, operations).run();

@@ -95,7 +95,7 @@ public class TestWorkloadCases {
     List<WorkloadCase> cases = chosen("get-zipfian", false).stream()
       .filter(one -> !one.fullName().contains("multi")).collect(Collectors.toList());
     assertEquals(List.of("throughput/get-zipfian", "throughput/get-zipfian-100us",
-      "throughput/get-zipfian-128handlers"), names(cases));
+      "throughput/get-zipfian-8connections", "throughput/get-zipfian-128handlers"), names(cases));
     assertEquals(0, cases.get(0).micros());
     assertEquals(1.05, cases.get(0).target("throughput"), 0);
     assertEquals(100, cases.get(1).micros());
