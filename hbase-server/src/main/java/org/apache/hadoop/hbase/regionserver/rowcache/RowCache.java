@@ -162,7 +162,12 @@ public final class RowCache {
   }
 
   private RowStripe stripe(RowKey key) {
-    return stripes[key.hash() >>> 16 & stripes.length - 1];
+    return stripes[stripe(key.hash(), stripes.length)];
+  }
+
+  /** By the upper bits of the hash, as the index of a stripe is by the lower ones. */
+  static int stripe(int hash, int stripes) {
+    return (int) ((hash & 0xFFFF_FFFFL) * stripes >>> Integer.SIZE);
   }
 
   /**

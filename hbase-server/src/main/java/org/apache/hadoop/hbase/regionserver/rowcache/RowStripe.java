@@ -418,6 +418,16 @@ final class RowStripe {
     }
   }
 
+  /** Returns the memory of the index, which is not in pages. */
+  long indexBytes() {
+    lock.lock();
+    try {
+      return index.capacity();
+    } finally {
+      lock.unlock();
+    }
+  }
+
   int rows() {
     lock.lock();
     try {
