@@ -18,7 +18,6 @@
 package org.apache.hadoop.hbase.regionserver.counter;
 
 import org.apache.hadoop.hbase.metrics.Counter;
-import org.apache.hadoop.hbase.metrics.Histogram;
 import org.apache.hadoop.hbase.metrics.MetricRegistries;
 import org.apache.hadoop.hbase.metrics.MetricRegistry;
 import org.apache.hadoop.hbase.metrics.MetricRegistryInfo;
@@ -30,61 +29,26 @@ import org.apache.yetus.audience.InterfaceAudience;
  * means.
  */
 @InterfaceAudience.Private
-final class CoalescerMetrics implements GroupMetrics {
+final class CoalescerMetrics extends GroupMetrics {
 
   static final MetricRegistryInfo INFO = new MetricRegistryInfo("Counter",
     "Increments that are merged", "RegionServer,sub=Counter", "regionserver", false);
 
-  private final Histogram groupSize;
-  private final Counter merged;
-  private final Counter queued;
-  private final Counter single;
   private final Counter irregular;
   private final Counter hooked;
   private final Counter withoutWal;
   private final Counter repeated;
-  private final Counter alone;
-  private final Counter failedGroup;
-  private final Counter refused;
 
   private CoalescerMetrics(MetricRegistry registry) {
-    groupSize = registry.histogram("GroupSize");
-    merged = registry.counter("MergedIncrementCount");
-    queued = registry.counter("QueuedIncrementCount");
-    single = registry.counter("SingleIncrementCount");
+    super(registry, "MergedIncrementCount", "QueuedIncrementCount", "SingleIncrementCount");
     irregular = registry.counter("UnmergeableIncrementCount");
     hooked = registry.counter("CoprocessorIncrementCount");
     withoutWal = registry.counter("WithoutWalIncrementCount");
     repeated = registry.counter("RepeatedIncrementCount");
-    alone = registry.counter("UngroupedRetryCount");
-    failedGroup = registry.counter("FailedGroupCount");
-    refused = registry.counter("RefusedCallCount");
   }
 
   static CoalescerMetrics register() {
     return new CoalescerMetrics(MetricRegistries.global().create(INFO));
-  }
-
-  @Override
-  public void group(int size, int withoutHandler) {
-    groupSize.update(size);
-    merged.increment(size);
-    queued.increment(withoutHandler);
-  }
-
-  /** Returns how many groups there were, of one increment or more. */
-  long groups() {
-    return groupSize.getCount();
-  }
-
-  /** Returns how many increments were applied with no other of their row in flight. */
-  long singles() {
-    return single.getCount();
-  }
-
-  @Override
-  public void single() {
-    single.increment();
   }
 
   void irregular() {
@@ -100,26 +64,7 @@ final class CoalescerMetrics implements GroupMetrics {
   }
 
   @Override
-  public void repeated() {
+  protected void repeated() {
     repeated.increment();
-  }
-
-  @Override
-  public void alone() {
-    alone.increment();
-  }
-
-  @Override
-  public void failedGroup() {
-    failedGroup.increment();
-  }
-
-  @Override
-  public void refused() {
-    refused.increment();
-  }
-
-  long refusedCalls() {
-    return refused.getCount();
   }
 }

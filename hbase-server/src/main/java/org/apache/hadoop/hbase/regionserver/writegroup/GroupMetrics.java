@@ -17,30 +17,89 @@
  */
 package org.apache.hadoop.hbase.regionserver.writegroup;
 
+import org.apache.hadoop.hbase.metrics.Counter;
+import org.apache.hadoop.hbase.metrics.Histogram;
+import org.apache.hadoop.hbase.metrics.MetricRegistry;
 import org.apache.yetus.audience.InterfaceAudience;
 
-/** What {@link WriteGroups} counts. Implementations must be thread-safe. */
+/** What {@link WriteGroups} counts of any kind of writes. Thread-safe. */
 @InterfaceAudience.Private
-public interface GroupMetrics {
+public abstract class GroupMetrics {
+
+  private final Histogram groupSize;
+  private final Counter grouped;
+  private final Counter queued;
+  private final Counter single;
+  private final Counter alone;
+  private final Counter failedGroup;
+  private final Counter refused;
+
+  /**
+   * @param grouped name of the counter of writes in groups
+   * @param queued  name of that of those that waited without a handler
+   * @param single  name of that of writes with no other one to be grouped with
+   */
+  protected GroupMetrics(MetricRegistry registry, String grouped, String queued, String single) {
+    this.groupSize = registry.histogram("GroupSize");
+    this.grouped = registry.counter(grouped);
+    this.queued = registry.counter(queued);
+    this.single = registry.counter(single);
+    this.alone = registry.counter("UngroupedRetryCount");
+    this.failedGroup = registry.counter("FailedGroupCount");
+    this.refused = registry.counter("RefusedCallCount");
+  }
 
   /**
    * Counts a group that was applied.
    * @param withoutHandler how many members waited without a handler
    */
-  void group(int size, int withoutHandler);
+  final void group(int size, int withoutHandler) {
+    groupSize.update(size);
+    grouped.increment(size);
+    queued.increment(withoutHandler);
+  }
 
   /** Counts a write with no other one to be grouped with. */
-  void single();
+  final void single() {
+    single.increment();
+  }
 
-  /** Counts a write whose nonce had been used. */
-  void repeated();
+  /** Counts a write whose nonce had been used; nothing where writes have none. */
+  protected void repeated() {
+  }
 
   /** Counts a write that waited for a group and was then applied alone. */
-  void alone();
+  final void alone() {
+    alone.increment();
+  }
 
   /** Counts a group that failed before its edit was appended. */
-  void failedGroup();
+  final void failedGroup() {
+    failedGroup.increment();
+  }
 
   /** Counts a call that had waited and that the scheduler does not accept. */
-  void refused();
+  final void refused() {
+    refused.increment();
+  }
+
+  /** Returns how many groups there were, of one write or more. */
+  public final long groups() {
+    return groupSize.getCount();
+  }
+
+  /** Returns how many writes were in groups. */
+  public final long grouped() {
+    return grouped.getCount();
+  }
+
+  /** Returns how many writes were applied with no other one in flight. */
+  public final long singles() {
+    return single.getCount();
+  }
+
+  /** Returns how many calls the scheduler did not accept. */
+  public final long refusedCalls() {
+    return refused.getCount();
+  }
 }

@@ -18,7 +18,6 @@
 package org.apache.hadoop.hbase.regionserver.writegroup;
 
 import org.apache.hadoop.hbase.metrics.Counter;
-import org.apache.hadoop.hbase.metrics.Histogram;
 import org.apache.hadoop.hbase.metrics.MetricRegistries;
 import org.apache.hadoop.hbase.metrics.MetricRegistry;
 import org.apache.hadoop.hbase.metrics.MetricRegistryInfo;
@@ -26,67 +25,23 @@ import org.apache.yetus.audience.InterfaceAudience;
 
 /** The metrics of groups of puts and deletes. docs/metrics.md says what each of them means. */
 @InterfaceAudience.Private
-public final class WriteGroupMetrics implements GroupMetrics {
+public final class WriteGroupMetrics extends GroupMetrics {
 
   static final MetricRegistryInfo INFO = new MetricRegistryInfo("WriteGroup",
     "Puts and deletes that share appends", "RegionServer,sub=WriteGroup", "regionserver", false);
 
-  private final Histogram groupSize;
-  private final Counter grouped;
-  private final Counter queued;
-  private final Counter single;
   private final Counter attributes;
   private final Counter hooked;
-  private final Counter alone;
-  private final Counter failedGroup;
-  private final Counter refused;
 
   private WriteGroupMetrics(MetricRegistry registry) {
-    groupSize = registry.histogram("GroupSize");
-    grouped = registry.counter("GroupedWriteCount");
-    queued = registry.counter("QueuedWriteCount");
-    single = registry.counter("SingleWriteCount");
+    super(registry, "GroupedWriteCount", "QueuedWriteCount", "SingleWriteCount");
     attributes = registry.counter("UngroupableWriteCount");
     hooked = registry.counter("CoprocessorWriteCount");
-    alone = registry.counter("UngroupedRetryCount");
-    failedGroup = registry.counter("FailedGroupCount");
-    refused = registry.counter("RefusedCallCount");
   }
 
+  /** Returns the metrics of this process. */
   public static WriteGroupMetrics register() {
     return new WriteGroupMetrics(MetricRegistries.global().create(INFO));
-  }
-
-  @Override
-  public void group(int size, int withoutHandler) {
-    groupSize.update(size);
-    grouped.increment(size);
-    queued.increment(withoutHandler);
-  }
-
-  @Override
-  public void single() {
-    single.increment();
-  }
-
-  /** Nothing: puts and deletes have no nonces. */
-  @Override
-  public void repeated() {
-  }
-
-  @Override
-  public void alone() {
-    alone.increment();
-  }
-
-  @Override
-  public void failedGroup() {
-    failedGroup.increment();
-  }
-
-  @Override
-  public void refused() {
-    refused.increment();
   }
 
   /** Counts a write that is not grouped because of what it is or has. */
@@ -97,17 +52,5 @@ public final class WriteGroupMetrics implements GroupMetrics {
   /** Counts a write that is not grouped because of a coprocessor. */
   public void hooked() {
     hooked.increment();
-  }
-
-  public long groups() {
-    return groupSize.getCount();
-  }
-
-  public long grouped() {
-    return grouped.getCount();
-  }
-
-  public long singles() {
-    return single.getCount();
   }
 }

@@ -79,8 +79,7 @@ public class TestWriteGroupsInterleavings {
         CallRunner call = dispatch.getArgument(0);
         return dispatched.add(call::run);
       }));
-    private final GroupMetrics metrics =
-      Mockito.mock(GroupMetrics.class, Mockito.withSettings().stubOnly());
+    private final GroupMetrics metrics = WriteGroupMetrics.register();
     private final int[] applied = new int[WRITES];
     private int ended;
     private int failed;
