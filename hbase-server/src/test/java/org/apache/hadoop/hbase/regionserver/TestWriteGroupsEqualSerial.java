@@ -1,0 +1,284 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.regionserver;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertTrue;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.Cell;
+import org.apache.hadoop.hbase.CellUtil;
+import org.apache.hadoop.hbase.HBaseClassTestRule;
+import org.apache.hadoop.hbase.HBaseTestingUtility;
+import org.apache.hadoop.hbase.HConstants;
+import org.apache.hadoop.hbase.HConstants.OperationStatusCode;
+import org.apache.hadoop.hbase.TableName;
+import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
+import org.apache.hadoop.hbase.client.Delete;
+import org.apache.hadoop.hbase.client.Durability;
+import org.apache.hadoop.hbase.client.Get;
+import org.apache.hadoop.hbase.client.Mutation;
+import org.apache.hadoop.hbase.client.Put;
+import org.apache.hadoop.hbase.client.RegionInfoBuilder;
+import org.apache.hadoop.hbase.client.Result;
+import org.apache.hadoop.hbase.client.ResultScanner;
+import org.apache.hadoop.hbase.client.Scan;
+import org.apache.hadoop.hbase.client.Table;
+import org.apache.hadoop.hbase.client.TableDescriptor;
+import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
+import org.apache.hadoop.hbase.regionserver.writegroup.WriteGroupMetrics;
+import org.apache.hadoop.hbase.regionserver.writegroup.WriteGroupSettings;
+import org.apache.hadoop.hbase.testclassification.LargeTests;
+import org.apache.hadoop.hbase.testclassification.RegionServerTests;
+import org.apache.hadoop.hbase.util.Bytes;
+import org.junit.After;
+import org.junit.Before;
+import org.junit.ClassRule;
+import org.junit.Test;
+import org.junit.experimental.categories.Category;
+
+/**
+ * Random mutations by more clients than a server has handlers, each of rows of its own, in groups
+ * and, one after the other, by a region that nobody else uses. Results, rows that are read between
+ * them, and all versions at the end are equal. The number of mutations is
+ * <code>writegroups.mutations</code>, the seed <code>writegroups.seed</code>.
+ */
+@Category({ RegionServerTests.class, LargeTests.class })
+public class TestWriteGroupsEqualSerial {
+  @ClassRule
+  public static final HBaseClassTestRule CLASS_RULE =
+    HBaseClassTestRule.forClass(TestWriteGroupsEqualSerial.class);
+
+  private static final int MUTATIONS = Integer.getInteger("writegroups.mutations", 6_000);
+  private static final long SEED = Long.getLong("writegroups.seed", System.nanoTime());
+  private static final int CLIENTS = 64;
+  private static final int ROWS = 7;
+  private static final int QUALIFIERS = 3;
+  private static final int TIMESTAMPS = 6;
+  private static final int MOST_IN_A_BATCH = 7;
+  private static final int ROUNDS = 5;
+  private static final TableName TABLE = TableName.valueOf("t");
+  private static final byte[][] FAMILIES = { Bytes.toBytes("f"), Bytes.toBytes("g") };
+  private static final byte[] NO_FAMILY = Bytes.toBytes("none");
+
+  private final HBaseTestingUtility util = new HBaseTestingUtility();
+  private final ExecutorService clients = Executors.newFixedThreadPool(CLIENTS);
+  private HRegion serial;
+
+  @Before
+  public void setUp() throws Exception {
+    Configuration conf = util.getConfiguration();
+    conf.setBoolean(WriteGroupSettings.ENABLED_KEY, true);
+    conf.setInt(HConstants.REGION_SERVER_HANDLER_COUNT,
+      HConstants.DEFAULT_REGION_SERVER_HANDLER_COUNT);
+    util.startMiniCluster(1);
+    // What a flush leaves out must not depend on when that is.
+    TableDescriptor table = TableDescriptorBuilder.newBuilder(TABLE)
+      .setColumnFamily(ColumnFamilyDescriptorBuilder.newBuilder(FAMILIES[0])
+        .setMaxVersions(TIMESTAMPS).build())
+      .setColumnFamily(ColumnFamilyDescriptorBuilder.newBuilder(FAMILIES[1])
+        .setMaxVersions(TIMESTAMPS).build())
+      .build();
+    util.getAdmin().createTable(table,
+      new byte[][] { Bytes.toBytes("16"), Bytes.toBytes("32"), Bytes.toBytes("48") });
+    serial = HBaseTestingUtility.createRegionAndWAL(RegionInfoBuilder.newBuilder(TABLE).build(),
+      util.getDataTestDir("serial"), conf, table);
+  }
+
+  @After
+  public void tearDown() throws Exception {
+    clients.shutdownNow();
+    HBaseTestingUtility.closeRegionAndWAL(serial);
+    util.shutdownMiniCluster();
+  }
+
+  private static byte[] row(int client, Random random) {
+    return Bytes.toBytes(String.format("%02d-%d", client, random.nextInt(ROWS)));
+  }
+
+  private static byte[] family(Random random) {
+    return random.nextInt(40) == 0 ? NO_FAMILY : FAMILIES[random.nextInt(FAMILIES.length)];
+  }
+
+  private static byte[] qualifier(Random random) {
+    return Bytes.toBytes("q" + random.nextInt(QUALIFIERS));
+  }
+
+  private static Mutation mutation(int client, Random random) {
+    byte[] row = row(client, random);
+    int timestamp = 1 + random.nextInt(TIMESTAMPS);
+    if (random.nextInt(3) > 0) {
+      Put put = new Put(row);
+      for (int cells = 1 + random.nextInt(3); cells > 0; cells--) {
+        byte[] value = new byte[random.nextInt(40)];
+        random.nextBytes(value);
+        put.addColumn(family(random), qualifier(random), 1 + random.nextInt(TIMESTAMPS), value);
+      }
+      return random.nextInt(10) == 0 ? put.setTTL(TimeUnit.DAYS.toMillis(1)) : put;
+    }
+    Delete delete = new Delete(row);
+    switch (random.nextInt(6)) {
+      case 0:
+        return delete.setTimestamp(timestamp);
+      case 1:
+        return delete.addFamily(family(random), timestamp);
+      case 2:
+        return delete.addFamilyVersion(family(random), timestamp);
+      case 3:
+        return delete.addColumns(family(random), qualifier(random), timestamp);
+      case 4:
+        // The latest version: the region reads the row.
+        return delete.addColumn(family(random), qualifier(random));
+      default:
+        return delete.addColumn(family(random), qualifier(random), timestamp);
+    }
+  }
+
+  private static List<Mutation> mutations(int client, long seed) {
+    Random random = new Random(seed);
+    List<Mutation> mutations = new ArrayList<>();
+    int count = random.nextInt(3) > 0 ? 1 : 2 + random.nextInt(MOST_IN_A_BATCH - 1);
+    for (int i = 0; i < count; i++) {
+      mutations.add(mutation(client, random));
+    }
+    return mutations;
+  }
+
+  /** Returns of each mutation whether it was applied. */
+  private static List<Boolean> write(Table table, List<Mutation> mutations) throws Exception {
+    Object[] results = new Object[mutations.size()];
+    try {
+      if (mutations.size() > 1) {
+        table.batch(mutations, results);
+      } else if (mutations.get(0) instanceof Put) {
+        table.put((Put) mutations.get(0));
+        results[0] = Result.EMPTY_RESULT;
+      } else {
+        table.delete((Delete) mutations.get(0));
+        results[0] = Result.EMPTY_RESULT;
+      }
+    } catch (IOException e) {
+      // The results have the failures.
+    }
+    List<Boolean> applied = new ArrayList<>();
+    for (Object result : results) {
+      applied.add(result instanceof Result);
+    }
+    return applied;
+  }
+
+  private List<Boolean> writeSerially(List<Mutation> mutations) throws IOException {
+    mutations.forEach(mutation -> mutation.setDurability(Durability.SKIP_WAL));
+    List<Boolean> applied = new ArrayList<>();
+    for (OperationStatus status : serial.batchMutate(mutations.toArray(new Mutation[0]))) {
+      applied.add(status.getOperationStatusCode() == OperationStatusCode.SUCCESS);
+    }
+    return applied;
+  }
+
+  /** Returns the cells with what a client sees of them. */
+  private static List<String> cells(Result result) {
+    if (result.isEmpty()) {
+      return new ArrayList<>();
+    }
+    return result.listCells().stream().map(TestWriteGroupsEqualSerial::text)
+      .collect(Collectors.toList());
+  }
+
+  private static String text(Cell cell) {
+    return String.join("/", Bytes.toString(CellUtil.cloneRow(cell)),
+      Bytes.toString(CellUtil.cloneFamily(cell)), Bytes.toString(CellUtil.cloneQualifier(cell)),
+      cell.getTimestamp() + "", Bytes.toStringBinary(CellUtil.cloneValue(cell)));
+  }
+
+  private int writeAndCompare(int client, int round) throws Exception {
+    Random seeds = new Random(SEED + 1_000_003L * client + round);
+    int written = 0;
+    try (Table table = util.getConnection().getTable(TABLE)) {
+      while (written < MUTATIONS / CLIENTS / ROUNDS) {
+        long seed = seeds.nextLong();
+        List<Mutation> mutations = mutations(client, seed);
+        String what = "seed " + SEED + ": " + mutations;
+        assertEquals(what, writeSerially(mutations(client, seed)), write(table, mutations));
+        Get get = new Get(mutations.get(0).getRow());
+        assertEquals(what, cells(serial.get(get)), cells(table.get(get)));
+        written += mutations.size();
+      }
+    }
+    return written;
+  }
+
+  private List<String> everything(Table table) throws IOException {
+    List<String> all = new ArrayList<>();
+    try (ResultScanner scanner = table.getScanner(new Scan().readAllVersions())) {
+      for (Result result : scanner) {
+        all.addAll(cells(result));
+      }
+    }
+    return all;
+  }
+
+  private List<String> everythingSerial() throws IOException {
+    List<String> all = new ArrayList<>();
+    try (RegionScanner scanner = serial.getScanner(new Scan().readAllVersions())) {
+      List<Cell> row = new ArrayList<>();
+      boolean more = true;
+      while (more) {
+        more = scanner.next(row);
+        all.addAll(cells(Result.create(row)));
+        row.clear();
+      }
+    }
+    return all;
+  }
+
+  @Test
+  public void testResultsAndRowsAreThoseOfOneWriteAfterTheOther() throws Exception {
+    long before = WriteGroupMetrics.register().grouped();
+    int written = 0;
+    for (int round = 0; round < ROUNDS; round++) {
+      List<Future<Integer>> running = new ArrayList<>();
+      for (int i = 0; i < CLIENTS; i++) {
+        int client = i;
+        int which = round;
+        running.add(clients.submit(() -> writeAndCompare(client, which)));
+      }
+      util.getAdmin().flush(TABLE);
+      for (Future<Integer> one : running) {
+        written += one.get();
+      }
+      serial.flush(true);
+    }
+    try (Table table = util.getConnection().getTable(TABLE)) {
+      List<String> all = everything(table);
+      assertEquals(everythingSerial(), all);
+      assertTrue(all.size() > CLIENTS);
+    }
+    long grouped = WriteGroupMetrics.register().grouped() - before;
+    assertTrue(grouped + " of " + written + " were in groups", grouped > written / 10);
+  }
+}
