@@ -75,7 +75,7 @@ public class TestKilledSegmentCacheOnCluster {
 
   private static final Logger LOG =
     LoggerFactory.getLogger(TestKilledSegmentCacheOnCluster.class);
-  private static final int KILLS = Integer.getInteger("segment.kills", 2);
+  private static final int KILLS = Integer.getInteger("segment.kills", 1);
   private static final int ROWS = 2000;
   /** Which have several segments. */
   private static final int MANY_ROWS = 10_000;
