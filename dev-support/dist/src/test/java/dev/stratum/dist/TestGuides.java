@@ -295,7 +295,11 @@ public class TestGuides {
           continue;
         }
         Set<String> registered = new TreeSet<>();
-        for (String string : stringsOf(type)) {
+        Set<String> strings = new TreeSet<>(stringsOf(type));
+        if (type.getSuperclass() != Object.class) {
+          strings.addAll(stringsOf(type.getSuperclass()));
+        }
+        for (String string : strings) {
           if (
             string.matches("[A-Z][A-Za-z0-9]+(_[A-Za-z0-9.]+)*")
               && !string.equals(info.getMetricsName())

@@ -78,7 +78,7 @@ public class TestChaos {
 
     @Override
     protected void after() {
-      IOUtils.closeQuietly(guest);
+      IOUtils.closeQuietly(visitor);
       cluster.close();
     }
   }).around(new Timeout(10 + 3 * SECONDS / 60, TimeUnit.MINUTES));
@@ -90,7 +90,7 @@ public class TestChaos {
   private final Set<Cluster.Server> killed = new HashSet<>();
   private Cluster cluster;
   /** Null if permissions are not checked. */
-  private GuestReads guest;
+  private VisitorReads visitor;
 
   /** One thing that happens. */
   private interface Disturbance {
@@ -119,11 +119,11 @@ public class TestChaos {
     // Not always, since the hooks that check permissions rule out some of the paths of a get.
     boolean secured = random.nextBoolean();
     if (secured) {
-      GuestReads.enable(cluster);
+      VisitorReads.enable(cluster);
     }
     cluster.say("permissions are %s", secured ? "checked" : "not checked");
     cluster.start(Jars.FORK, keys, true);
-    guest = secured ? new GuestReads(cluster) : null;
+    visitor = secured ? new VisitorReads(cluster) : null;
     cluster.startDataNode();
     cluster.load().start(List.of(Jars.FORK), THREADS, ROWS, seed);
     assertEquals("sockets that others can reach", List.of(), cluster.reachable());
@@ -171,8 +171,8 @@ public class TestChaos {
     things.put("compaction", () -> cluster.admin().compact(CheckedLoad.TABLE));
     things.put("major compaction", () -> cluster.admin().majorCompact(CheckedLoad.TABLE));
     things.put("config reload", this::reload);
-    if (guest != null) {
-      things.put("grant and revoke", guest::grantAndRevoke);
+    if (visitor != null) {
+      things.put("grant and revoke", visitor::grantAndRevoke);
     }
     return things;
   }

@@ -66,7 +66,7 @@ import org.junit.experimental.categories.Category;
 
 /**
  * Random mutations by more clients than a server has handlers, each of rows of its own, in groups
- * and, one after the other, by a region that nobody else uses. Results, rows that are read between
+ * and, one after the other, by a region of their own. Results, rows that are read between
  * them, and all versions at the end are equal. The number of mutations is
  * <code>writegroups.mutations</code>, the seed <code>writegroups.seed</code>.
  */
@@ -242,7 +242,7 @@ public class TestWriteGroupsEqualSerial {
 
   private List<String> everything(Table table) throws IOException {
     List<String> all = new ArrayList<>();
-    // Of cells with equal keys, a scan that turns to streams would see some again.
+    // A scan that opens streams between cells with equal keys would see some of them again.
     Scan scan = new Scan().readAllVersions().setReadType(Scan.ReadType.PREAD);
     try (ResultScanner scanner = table.getScanner(scan)) {
       for (Result result : scanner) {

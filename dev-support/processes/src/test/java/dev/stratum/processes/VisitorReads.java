@@ -40,8 +40,8 @@ import org.apache.hadoop.security.UserGroupInformation;
 /**
  * A user who may read the checked table only while that is granted. To be used by one thread.
  */
-final class GuestReads implements Closeable {
-  private static final String GUEST = "guest";
+final class VisitorReads implements Closeable {
+  private static final String VISITOR = "visitor";
   private static final String CONTROLLER =
     "org.apache.hadoop.hbase.security.access.AccessController";
   private static final int ROWS_OF_A_REGION = 3;
@@ -49,14 +49,14 @@ final class GuestReads implements Closeable {
 
   private final Cluster cluster;
   private final Connection owner;
-  private final Connection guest;
+  private final Connection visitor;
 
-  GuestReads(Cluster cluster) throws IOException {
+  VisitorReads(Cluster cluster) throws IOException {
     this.cluster = cluster;
     Configuration conf = cluster.conf();
     owner = ConnectionFactory.createConnection(conf);
-    guest = ConnectionFactory.createConnection(conf,
-      User.create(UserGroupInformation.createRemoteUser(GUEST)));
+    visitor = ConnectionFactory.createConnection(conf,
+      User.create(UserGroupInformation.createRemoteUser(VISITOR)));
   }
 
   /** Has all servers check permissions. To be called before they are started. */
@@ -68,29 +68,29 @@ final class GuestReads implements Closeable {
   }
 
   /**
-   * Lets the guest read rows of each region, and takes that away. A server hears of it some time
-   * later; once all have, the guest may not get a row, also not one that is cached.
-   * @throws AssertionError if the guest gets one
+   * Lets the visitor read rows of each region, and takes that away. A server hears of it some time
+   * later; once all have, the visitor may not get a row, also not one that is cached.
+   * @throws AssertionError if the visitor gets one
    */
   void grantAndRevoke() throws Exception {
     List<byte[]> rows = rows();
-    UserPermission permission = new UserPermission(GUEST,
+    UserPermission permission = new UserPermission(VISITOR,
       Permission.newBuilder(CheckedLoad.TABLE).withActions(Permission.Action.READ).build());
     Admin admin = cluster.admin();
     admin.grant(permission, false);
-    Cluster.await("a guest may read", () -> denied(rows) == 0);
+    Cluster.await("a visitor may read", () -> denied(rows) == 0);
     readByOwner(rows);
     admin.revoke(permission);
-    Cluster.await("a guest may not read any more", () -> denied(rows) == rows.size());
+    Cluster.await("a visitor may not read any more", () -> denied(rows) == rows.size());
     for (int i = 0; i < ROUNDS; i++) {
       readByOwner(rows);
       int denied = denied(rows);
       if (denied < rows.size()) {
         throw new AssertionError(
-          "A guest could read " + (rows.size() - denied) + " of " + rows.size() + " rows");
+          "A visitor could read " + (rows.size() - denied) + " of " + rows.size() + " rows");
       }
     }
-    cluster.say("a guest could read %d rows, and then no more", rows.size());
+    cluster.say("a visitor could read %d rows, and then no more", rows.size());
   }
 
   private List<byte[]> rows() throws IOException {
@@ -117,10 +117,10 @@ final class GuestReads implements Closeable {
     }
   }
 
-  /** Returns how many of the rows the guest is denied. */
+  /** Returns how many of the rows the visitor is denied. */
   private int denied(List<byte[]> rows) throws IOException {
     int denied = 0;
-    try (Table table = guest.getTable(CheckedLoad.TABLE)) {
+    try (Table table = visitor.getTable(CheckedLoad.TABLE)) {
       for (byte[] row : rows) {
         try {
           table.get(new Get(row));
@@ -134,7 +134,7 @@ final class GuestReads implements Closeable {
 
   @Override
   public void close() throws IOException {
-    guest.close();
+    visitor.close();
     owner.close();
   }
 }
