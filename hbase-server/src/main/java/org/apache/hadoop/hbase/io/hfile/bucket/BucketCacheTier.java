@@ -42,8 +42,7 @@ import org.slf4j.LoggerFactory;
 /**
  * A {@link BucketCache} as one tier of a
  * {@link org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCache}. It counts its blocks by
- * category, its threads carry the tier's name, and evicting a file also evicts the blocks that wait
- * to be written, which would otherwise be inserted after the file is gone and stay.
+ * category, and its threads carry the tier's name.
  * <p>
  * A corrupt or failing device causes a miss. A block whose read fails, or returns other bytes than
  * were written, is evicted; a block whose write fails is dropped; and a device that fails several
@@ -130,7 +129,7 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
     }
     Cacheable block = null;
     if (device.isWorking()) {
-      block = lookup.find(key, updateCacheMetrics);
+      block = lookup.find(key, updateCacheMetrics, caching && updateCacheMetrics);
     } else {
       device.countBypassedRead();
     }
@@ -271,6 +270,26 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
   }
 
   @Override
+  public int accesses(BlockCacheKey key) {
+    return lookup.accesses(key);
+  }
+
+  @Override
+  public HFileBlock peek(BlockCacheKey key) {
+    return isInMemory() && isCacheEnabled() ? (HFileBlock) lookup.peek(key) : null;
+  }
+
+  @Override
+  public long cachedBytes(String hfileName) {
+    return metrics.stored().getBytes(hfileName);
+  }
+
+  @Override
+  public boolean cacheHot(BlockCacheKey key, Cacheable block, boolean inMemory, int accesses) {
+    return EntryAccesses.cacheHot(this, key, block, inMemory, accesses);
+  }
+
+  @Override
   public boolean isInMemory() {
     return ioEngine.usesSharedMemory();
   }
@@ -332,21 +351,6 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
       new BlockCacheKey(hfileName, Long.MAX_VALUE), true).forEach(visitor);
   }
 
-  @Override
-  public int evictBlocksRangeByHfileName(String hfileName, long initOffset, long endOffset) {
-    int evicted = 0;
-    // The queue first: a block is in the map before it leaves the queue.
-    for (BlockCacheKey key : ramCache.delegate.keySet()) {
-      if (
-        key.getOffset() >= initOffset && key.getOffset() <= endOffset
-          && key.getHfileName().equals(hfileName) && evictBlock(key)
-      ) {
-        evicted++;
-      }
-    }
-    return evicted + super.evictBlocksRangeByHfileName(hfileName, initOffset, endOffset);
-  }
-
   /**
    * Skips blocks that were evicted while they waited, and retains the others until they are
    * written: the eviction of a waiting block releases its buffer. The superclass does not expect
@@ -394,6 +398,7 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
     bucketEntry.access(insertions.incrementAndGet());
     // Until it is read here, it may displace no more than others like it: see freeSpace.
     bucketEntry.enterCold();
+    EntryAccesses.onInsert(key, bucketEntry);
     metrics.countInsertion(bucketEntry);
     super.putIntoBackingMap(key, bucketEntry);
   }

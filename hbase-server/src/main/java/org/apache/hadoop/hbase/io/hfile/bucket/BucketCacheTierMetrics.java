@@ -49,15 +49,16 @@ final class BucketCacheTierMetrics {
   void onInsert(BlockCacheKey key, BucketEntry entry) {
     BlockType.BlockCategory category = TierBlockCounts.categoryOf(key.getBlockType());
     // Into the entry, since the block may be evicted by a key of another type.
-    entry.category = (byte) (category.ordinal() + 1);
+    EntryAccesses.setCategory(entry, category.ordinal() + 1);
     stored.add(key.getHfileName(), category, entry.getLength());
   }
 
   /** Subtracts a block from the stored ones. */
   void onRemove(BlockCacheKey key, BucketEntry entry) {
-    if (entry.category > 0) {
+    int category = EntryAccesses.category(entry);
+    if (category > 0) {
       // It is 0 if a block of the persisted map was evicted before it was counted.
-      stored.remove(key.getHfileName(), CATEGORIES[entry.category - 1], entry.getLength());
+      stored.remove(key.getHfileName(), CATEGORIES[category - 1], entry.getLength());
     }
   }
 

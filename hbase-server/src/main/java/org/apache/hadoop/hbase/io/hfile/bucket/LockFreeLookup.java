@@ -22,6 +22,7 @@ import org.apache.hadoop.hbase.HBaseIOException;
 import org.apache.hadoop.hbase.io.ReferredFile;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
 import org.apache.hadoop.hbase.io.hfile.Cacheable;
+import org.apache.hadoop.hbase.io.hfile.HotBlockCache;
 import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -45,6 +46,11 @@ final class LockFreeLookup {
   // The messages belong to the tier, whose log level operators set.
   private static final Logger LOG = LoggerFactory.getLogger(BucketCacheTier.class);
 
+  /** What a lookup leaves behind. */
+  private enum Trace {
+    NONE, USED, TIMED
+  }
+
   private final BucketCacheTier tier;
 
   LockFreeLookup(BucketCacheTier tier) {
@@ -54,22 +60,48 @@ final class LockFreeLookup {
   /**
    * Finds a block; if there is none and the key is of a reference, the block of the referenced
    * file.
-   * @param timed whether the time of a read from a device is added to the statistics
+   * @param timed    whether the time of a read from a device is added to the statistics
+   * @param accesses whether this counts as an access, see {@link EntryAccesses}
    * @return null if there is none, or it could not be read
    */
-  Cacheable find(BlockCacheKey key, boolean timed) {
-    Cacheable block = findExact(key, timed);
+  Cacheable find(BlockCacheKey key, boolean timed, boolean accesses) {
+    Trace trace = timed ? Trace.TIMED : Trace.USED;
+    Cacheable block = findExact(key, trace, accesses);
     BlockCacheKey referredTo = block == null ? referredTo(key) : null;
-    return referredTo == null ? block : findExact(referredTo, timed);
+    return referredTo == null ? block : findExact(referredTo, trace, accesses);
+  }
+
+  /** As {@link #find}, but the block counts neither as used nor as accessed. */
+  Cacheable peek(BlockCacheKey key) {
+    Cacheable block = findExact(key, Trace.NONE, false);
+    BlockCacheKey referredTo = block == null ? referredTo(key) : null;
+    return referredTo == null ? block : findExact(referredTo, Trace.NONE, false);
+  }
+
+  /** Returns how often a block was accessed, as {@link HotBlockCache#accesses} says. */
+  int accesses(BlockCacheKey key) {
+    int accesses = accessesOfExact(key);
+    BlockCacheKey referredTo = accesses == HotBlockCache.NOT_CACHED ? referredTo(key) : null;
+    return referredTo == null ? accesses : accessesOfExact(referredTo);
+  }
+
+  private int accessesOfExact(BlockCacheKey key) {
+    BucketEntry entry = tier.backingMap.get(key);
+    if (entry == null && tier.ramCache.containsKey(key)) {
+      // It waits to be written. If it was written since, it is in the map.
+      entry = tier.backingMap.get(key);
+      return entry == null ? 0 : EntryAccesses.of(entry);
+    }
+    return entry == null ? HotBlockCache.NOT_CACHED : EntryAccesses.of(entry);
   }
 
   /** Returns the key in the referenced file; null if the key is not of a reference. */
-  private static BlockCacheKey referredTo(BlockCacheKey key) {
+  static BlockCacheKey referredTo(BlockCacheKey key) {
     String name = ReferredFile.of(key.getHfileName());
     return name == null ? null : new BlockCacheKey(name, key.getOffset());
   }
 
-  private Cacheable findExact(BlockCacheKey key, boolean timed) {
+  private Cacheable findExact(BlockCacheKey key, Trace trace, boolean accesses) {
     BucketEntry entry = tier.backingMap.get(key);
     if (entry == null && !tier.ramCache.isEmpty()) {
       BucketCache.RAMQueueEntry waiting = tier.ramCache.get(key);
@@ -79,17 +111,17 @@ final class LockFreeLookup {
       // A block is in the map before it leaves the queue.
       entry = tier.backingMap.get(key);
     }
-    return entry == null ? null : read(key, entry, timed);
+    return entry == null ? null : read(key, entry, trace, accesses);
   }
 
-  private Cacheable read(BlockCacheKey key, BucketEntry entry, boolean mayTime) {
+  private Cacheable read(BlockCacheKey key, BucketEntry entry, Trace trace, boolean accesses) {
     if (!retainIfAlive(entry)) {
       return null;
     }
     IOEngine engine = tier.ioEngine;
     // A block in the memory of the process keeps the reference.
     boolean handedOver = false;
-    boolean timed = mayTime && !engine.usesSharedMemory();
+    boolean timed = trace == Trace.TIMED && !engine.usesSharedMemory();
     long start = timed ? System.nanoTime() : 0;
     try {
       Cacheable block = tier.readEntry(entry);
@@ -97,7 +129,10 @@ final class LockFreeLookup {
       if (timed) {
         ((BucketCacheStats) tier.getStats()).ioHit(System.nanoTime() - start);
       }
-      tier.used(entry);
+      if (trace != Trace.NONE) {
+        tier.used(entry);
+        EntryAccesses.onHit(entry, accesses);
+      }
       return block;
     } catch (HBaseIOException e) {
       LOG.debug("{} cannot be read from the {} tier and is evicted", key, tier.getName(), e);

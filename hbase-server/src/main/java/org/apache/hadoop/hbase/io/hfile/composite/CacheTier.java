@@ -21,6 +21,7 @@ import java.util.function.Consumer;
 import org.apache.hadoop.hbase.io.hfile.BlockCache;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
 import org.apache.hadoop.hbase.io.hfile.Cacheable;
+import org.apache.hadoop.hbase.io.hfile.HotBlockCache;
 import org.apache.hadoop.hbase.metrics.MetricKind;
 import org.apache.yetus.audience.InterfaceAudience;
 
@@ -32,7 +33,7 @@ import org.apache.yetus.audience.InterfaceAudience;
  * reference to a block.
  */
 @InterfaceAudience.Private
-public interface CacheTier extends BlockCache {
+public interface CacheTier extends BlockCache, HotBlockCache {
 
   /**
    * Whether the tier holds a copy under exactly this key, one that still waits to be written

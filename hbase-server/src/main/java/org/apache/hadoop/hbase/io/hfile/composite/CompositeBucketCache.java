@@ -31,6 +31,7 @@ import org.apache.hadoop.hbase.io.hfile.CombinedBlockCache;
 import org.apache.hadoop.hbase.io.hfile.FirstLevelBlockCache;
 import org.apache.hadoop.hbase.io.hfile.HFileBlock;
 import org.apache.hadoop.hbase.io.hfile.HFileInfo;
+import org.apache.hadoop.hbase.io.hfile.HotBlockCache;
 import org.apache.hadoop.hbase.io.hfile.MemoryReads;
 import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
@@ -66,7 +67,8 @@ import org.slf4j.LoggerFactory;
  * Thread-safe. See HBASE-23296.
  */
 @InterfaceAudience.Private
-public class CompositeBucketCache extends CombinedBlockCache implements MemoryReads.HitCounter {
+public class CompositeBucketCache extends CombinedBlockCache
+  implements MemoryReads.HitCounter, HotBlockCache {
   private static final Logger LOG = LoggerFactory.getLogger(CompositeBucketCache.class);
 
   /** The mean size of a block that the admission of read misses expects. */
@@ -234,14 +236,18 @@ public class CompositeBucketCache extends CombinedBlockCache implements MemoryRe
 
   private void promote(PromotionPolicy policy, BlockCacheKey key, Cacheable block) {
     int size = first.placeFor(block);
-    if (size == 0 || !policy.onSlowHit(key, size)) {
-      return;
+    if (size > 0 && policy.onSlowHit(key, size)) {
+      promoteAdmitted(policy, key, block);
     }
+  }
+
+  /** Returns whether the block, which the policy has admitted, was inserted and may stay. */
+  private boolean promoteAdmitted(PromotionPolicy policy, BlockCacheKey key, Cacheable block) {
     String hfileName = key.getHfileName();
     long stamp = guard.moveStarts(hfileName);
     if (stamp == FileEvictionGuard.BUSY) {
       policy.onRemoved(key);
-      return;
+      return false;
     }
     if (key.getBlockType() == null || isMetaBlock(key.getBlockType())) {
       key.setBlockType(block.getBlockType());
@@ -249,7 +255,55 @@ public class CompositeBucketCache extends CombinedBlockCache implements MemoryRe
     first.promote(key, block);
     if (!isStillWanted(key, stamp)) {
       first.evictBlock(key);
+      return false;
     }
+    return first.containsBlock(key);
+  }
+
+  /** With promotion, the frequency that the policy estimates, and at least 1 if it was accessed. */
+  @Override
+  public int accesses(BlockCacheKey key) {
+    int accesses = second.accesses(key);
+    PromotionPolicy policy = promotion;
+    if (policy != null && (accesses > 0 || isInL1(key))) {
+      return Math.max(1, policy.frequency(key));
+    }
+    return accesses;
+  }
+
+  /** Data in L1 are copies of blocks that were accessed. */
+  @Override
+  public boolean isInL1(BlockCacheKey key) {
+    return first.containsBlock(key);
+  }
+
+  @Override
+  public HFileBlock peek(BlockCacheKey key) {
+    HFileBlock block = first.peek(key);
+    return block == null ? second.peek(key) : block;
+  }
+
+  /** Returns the bytes in L2: blocks in L1 are copies, for the most part. */
+  @Override
+  public long cachedBytes(String hfileName) {
+    return second.cachedBytes(hfileName);
+  }
+
+  @Override
+  public boolean cacheHot(BlockCacheKey key, Cacheable block, boolean inMemory, int accesses) {
+    PromotionPolicy policy = promotion;
+    if (policy != null) {
+      policy.onReplacement(key, accesses);
+    }
+    return second.cacheHot(key, block, inMemory, accesses);
+  }
+
+  @Override
+  public boolean copyToL1(BlockCacheKey key, Cacheable block, int accesses) {
+    PromotionPolicy policy = promotion;
+    return policy != null && second.containsBlock(key)
+      && policy.admitsReplacement(key, first.placeFor(block))
+      && promoteAdmitted(policy, key, block);
   }
 
   /**

@@ -216,6 +216,36 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
     return true;
   }
 
+  @Override
+  public int frequency(BlockCacheKey key) {
+    return sketch.frequency(FrequencySketch.hash(key));
+  }
+
+  @Override
+  public void onReplacement(BlockCacheKey key, int accesses) {
+    long hash = FrequencySketch.hash(key);
+    for (int missing = accesses - sketch.frequency(hash); missing > 0; missing--) {
+      sketch.increment(hash);
+    }
+  }
+
+  @Override
+  public boolean admitsReplacement(BlockCacheKey key, int size) {
+    if (size <= 0 || shortageOf(size) != null || used.get() + size > capacity) {
+      return false;
+    }
+    long hash = FrequencySketch.hash(key);
+    if (!hot.add(key, hash, size)) {
+      return false;
+    }
+    if (used.addAndGet(size) > capacity) {
+      onRemoved(key, hash);
+      return false;
+    }
+    promoted.increment();
+    return true;
+  }
+
   /** Whether the block was accessed just now, so that asking again says little about it. */
   private boolean isRepeat(long hash) {
     int slot = (int) (hash >>> 24) & (recent.length() - 1);

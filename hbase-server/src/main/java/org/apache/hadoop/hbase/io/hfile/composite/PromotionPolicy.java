@@ -71,6 +71,22 @@ public interface PromotionPolicy {
    */
   boolean onSlowHit(BlockCacheKey key, int size);
 
+  /** Returns an estimate of how often a block was accessed, in L1, in L2 or in neither. */
+  int frequency(BlockCacheKey key);
+
+  /**
+   * A data block is cached anew that is as hot as one that was accessed so often.
+   * @param accesses as of {@link #frequency}
+   */
+  void onReplacement(BlockCacheKey key, int accesses);
+
+  /**
+   * Returns whether a block of {@link #onReplacement} is promoted: only if that evicts no other. If
+   * the answer is yes, the caller does as after {@link #onSlowHit}.
+   * @param size the bytes it would take in L1
+   */
+  boolean admitsReplacement(BlockCacheKey key, int size);
+
   /** A data block is no longer in L1. Does nothing for a key that is not known. */
   void onRemoved(BlockCacheKey key);
 

@@ -101,6 +101,12 @@ public final class TierBlockCounts {
     return bytes[category.ordinal()].sum();
   }
 
+  /** Returns the bytes of the blocks of a file. */
+  public long getBytes(String hfileName) {
+    FileUse use = files.get(hfileName);
+    return use == null ? 0 : use.bytes;
+  }
+
   /** Returns the number of all blocks that are not data. */
   public long getMetaCount() {
     return sumOfMeta(counts);

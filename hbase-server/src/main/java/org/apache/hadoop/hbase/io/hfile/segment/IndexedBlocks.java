@@ -19,6 +19,7 @@ package org.apache.hadoop.hbase.io.hfile.segment;
 
 import java.util.function.BooleanSupplier;
 import java.util.function.LongConsumer;
+import org.apache.hadoop.hbase.io.hfile.HotBlockCache;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
@@ -180,6 +181,19 @@ final class IndexedBlocks implements SegmentDirectory {
   long find(String fileName, long blockOffset) {
     CachedFile file = files.get(fileName);
     return file == null ? Location.ABSENT : index.get(file.id(), blockOffset);
+  }
+
+  /** Returns the number of requests for a block, as of {@link HotBlockCache#accesses}. */
+  int accesses(String fileName, long blockOffset) {
+    long location = find(fileName, blockOffset);
+    return Location.isPresent(location) ? Location.access(location) : HotBlockCache.NOT_CACHED;
+  }
+
+  /** Counts requests for a block of a file, up to {@link Location#MAX_ACCESS}. */
+  void touch(CachedFile file, long blockOffset, int requests) {
+    for (int i = Math.min(requests, Location.MAX_ACCESS); i > 0; i--) {
+      index.touch(file.id(), blockOffset, index.get(file.id(), blockOffset));
+    }
   }
 
   /** Evicts a block of a live file. Returns false if it was not stored. */

@@ -211,7 +211,8 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
     boolean stored = false;
     if (file != null) {
       try {
-        stored = isStored(file, key) || insert(file, key, block, inMemory, waitWhenCache);
+        stored = isStored(file, key) || insert(file, key, block, inMemory,
+          kindOf(key, waitWhenCache), waitWhenCache ? waitNanos : 0);
       } finally {
         file.release();
       }
@@ -227,13 +228,12 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
   }
 
   private boolean insert(CachedFile file, BlockCacheKey key, Cacheable block, boolean inMemory,
-    boolean waits) {
+    InsertSource source, long nanos) {
     noteRegion(file, key);
     int kind =
       Location.categoryOf(block.getBlockType()) | (inMemory ? Location.IN_MEMORY : 0);
     try {
-      return store.insert(file, key.getOffset(), block, kind, kindOf(key, waits),
-        waits ? waitNanos : 0);
+      return store.insert(file, key.getOffset(), block, kind, source, nanos);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       return false;
@@ -300,6 +300,45 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
   private CachedFile referredTo(BlockCacheKey key) {
     String file = ReferredFile.of(key.getHfileName());
     return file == null ? null : files.get(file);
+  }
+
+  @Override
+  public int accesses(BlockCacheKey key) {
+    int accesses = blocks.accesses(key.getHfileName(), key.getOffset());
+    String referredTo = accesses == NOT_CACHED ? ReferredFile.of(key.getHfileName()) : null;
+    return referredTo == null ? accesses : blocks.accesses(referredTo, key.getOffset());
+  }
+
+  /** Returns null: all blocks are on devices. */
+  @Override
+  public HFileBlock peek(BlockCacheKey key) {
+    return null;
+  }
+
+  @Override
+  public long cachedBytes(String hfileName) {
+    CachedFile file = files.get(hfileName);
+    return file == null ? 0 : file.byteCount();
+  }
+
+  @Override
+  public boolean cacheHot(BlockCacheKey key, Cacheable block, boolean inMemory, int accesses) {
+    CachedFile file =
+      closed.get() || !(block instanceof HFileBlock) ? null : files.acquire(key.getHfileName());
+    boolean stored = false;
+    if (file != null) {
+      try {
+        stored = isStored(file, key)
+          || insert(file, key, block, inMemory, InsertSource.WRITE, 0);
+        blocks.touch(file, key.getOffset(), accesses);
+      } finally {
+        file.release();
+      }
+    }
+    if (!stored) {
+      stats.failInsert();
+    }
+    return stored;
   }
 
   @Override
