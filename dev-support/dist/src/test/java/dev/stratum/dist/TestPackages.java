@@ -51,6 +51,7 @@ public class TestPackages {
     Map.entry("io.hfile.composite", Set.of("conf", "io", "io.hfile", "metrics")),
     Map.entry("io.hfile.bucket", Set.of("io", "io.hfile", "io.hfile.composite", "metrics")),
     Map.entry("io.hfile.prefetch", Set.of("conf", "io", "io.hfile", "io.hfile.bucket", "metrics")),
+    Map.entry("io.hfile.handover", Set.of("conf", "io", "io.hfile", "io.hfile.bucket")),
     Map.entry("io.hfile.segment", Set.of("conf", "io", "io.hfile", "io.hfile.batch",
       "io.hfile.bucket", "io.hfile.composite", "metrics")),
     Map.entry("regionserver.counter",

@@ -43,6 +43,8 @@ enum Feature {
   PREFETCH_MAX("hbase.rs.prefetch.full.max.bytes", "1000000"),
   PREFETCH_ORDER("hbase.rs.prefetch.order", "newest"),
   PREFETCH_WRITERS("hbase.rs.prefetch.writer.queue.max", "0.5"),
+  HANDOVER(new Setting(), Setting.HANDOVER,
+    Setting.HANDOVER.and("hbase.rs.compaction.cache.handover.peak.ratio", "2")),
   SIZE_CLASSES("hbase.server.allocator.size.classes.enabled", "true"),
   SERVER_FLUSHES("hbase.server.netty.flush.consolidation.enabled", "true"),
   CLIENT_FLUSHES("hbase.client.netty.flush.consolidation.enabled", "true"),
@@ -70,6 +72,8 @@ enum Feature {
     private static final Setting STOCK_CACHE = new Setting();
     private static final Setting COMPOSITE_CACHE = new Setting();
     private static final Setting SEGMENT_CACHE = new Setting();
+    private static final Setting HANDOVER =
+      new Setting().and("hbase.rs.compaction.cache.handover.enabled", "true");
     private static final Setting MULTIGET =
       new Setting().and("hbase.regionserver.parallel.get.enabled", "true")
         .and("hbase.regionserver.parallel.get.min.batch", "3");

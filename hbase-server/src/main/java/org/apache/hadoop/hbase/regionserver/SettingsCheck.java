@@ -30,6 +30,7 @@ import org.apache.hadoop.hbase.io.ByteBuffAllocator;
 import org.apache.hadoop.hbase.io.SizeClassByteBuffAllocator;
 import org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCacheSettings;
 import org.apache.hadoop.hbase.io.hfile.composite.DeviceTierEngine;
+import org.apache.hadoop.hbase.io.hfile.handover.HandoverSettings;
 import org.apache.hadoop.hbase.io.hfile.prefetch.PrefetchLimit;
 import org.apache.hadoop.hbase.io.hfile.prefetch.PrefetchSettings;
 import org.apache.hadoop.hbase.io.util.MemorySizeUtil;
@@ -82,6 +83,7 @@ public final class SettingsCheck {
     checks.put(CompositeBucketCacheSettings.class, CompositeBucketCacheSettings::check);
     checks.put(PrefetchSettings.class, PrefetchSettings::of);
     checks.put(PrefetchLimit.class, PrefetchLimit::check);
+    checks.put(HandoverSettings.class, HandoverSettings::of);
     checks.put(FlushConsolidationSettings.class, FlushConsolidationSettings::of);
     checks.put(WriteGroupSettings.class, WriteGroupSettings::of);
     checks.put(CoalescerSettings.class, CoalescerSettings::of);

@@ -1,0 +1,268 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.io.hfile.handover;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.BooleanSupplier;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.Cell;
+import org.apache.hadoop.hbase.io.hfile.BlockCache;
+import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
+import org.apache.hadoop.hbase.io.hfile.BlockType;
+import org.apache.hadoop.hbase.io.hfile.BlockType.BlockCategory;
+import org.apache.hadoop.hbase.io.hfile.CacheConfig;
+import org.apache.hadoop.hbase.io.hfile.HFile;
+import org.apache.hadoop.hbase.io.hfile.HFileBlock;
+import org.apache.hadoop.hbase.io.hfile.HotBlockCache;
+import org.apache.hadoop.hbase.io.hfile.bucket.BucketCacheAccesses;
+import org.apache.hadoop.hbase.io.hfile.bucket.EntryAccesses;
+import org.apache.yetus.audience.InterfaceAudience;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The hand-over of hot blocks of one compaction. When a data block of an output ends, the blocks of
+ * the inputs that cover its keys are looked up in the cache. If one of them was accessed since it
+ * was cached, the output's block is cached as one that was accessed as often as the hottest of
+ * them.
+ * <p>
+ * <b>Peak.</b> Inputs are evicted only after the commit, which may fail. Until then, the cached
+ * blocks of the outputs take no more than the settings leave beside those of the inputs. Hot blocks
+ * beyond that are noted; after the commit the inputs are evicted, and the noted blocks are read
+ * from the outputs and cached.
+ * <p>
+ * A compaction creates its writers, writes, commits and opens its files in one thread, which is the
+ * only one that uses this object. Between {@link #begin} and {@link #end} it is the thread's
+ * {@link #current}. No insertion waits.
+ */
+@InterfaceAudience.Private
+public final class HotBlockHandover {
+  private static final Logger LOG = LoggerFactory.getLogger(HotBlockHandover.class);
+
+  private static final ThreadLocal<HotBlockHandover> CURRENT = new ThreadLocal<>();
+
+  private final Configuration conf;
+  private final CacheConfig cacheConf;
+  private final BlockCache blockCache;
+  private final HotBlockCache cache;
+  private final HandoverMetrics metrics = HandoverMetrics.get();
+  private final RangeHeat heat = new RangeHeat();
+  private final List<InputFile> inputs = new ArrayList<>();
+  private final Map<String, OutputFile> outputs = new LinkedHashMap<>();
+  /** Bytes that the inputs' blocks take when the compaction begins. */
+  private final long inputBytes;
+  private final long maxBytes;
+  /** Bytes that the outputs' data blocks take. */
+  private long outputBytes;
+  private boolean committed;
+  private boolean failed;
+
+  private HotBlockHandover(Configuration conf, CacheConfig cacheConf, HotBlockCache cache,
+    double peakRatio, Collection<HFile.Reader> readers) {
+    this.conf = conf;
+    this.cacheConf = cacheConf;
+    this.blockCache = cacheConf.getBlockCache().get();
+    this.cache = cache;
+    long bytes = 0;
+    for (HFile.Reader reader : readers) {
+      InputFile input = new InputFile(reader, cache, heat);
+      bytes += input.cachedBytes();
+      inputs.add(input);
+    }
+    inputBytes = bytes;
+    maxBytes = (long) (bytes * peakRatio);
+  }
+
+  /**
+   * Begins the hand-over of a compaction by this thread, if the settings enable it, the family's
+   * data is cached on reads, and the cache counts accesses. {@link #end} must follow in any case.
+   * @param conf    of the store
+   * @param readers of the files to be compacted
+   */
+  public static void begin(Configuration conf, CacheConfig cacheConf,
+    Collection<HFile.Reader> readers) {
+    CURRENT.remove();
+    HandoverSettings settings = HandoverSettings.of(conf);
+    BlockCache blockCache = cacheConf.getBlockCache().orElse(null);
+    if (!settings.isEnabled() || blockCache == null || !cacheConf.shouldCacheDataOnRead()) {
+      return;
+    }
+    HotBlockCache cache = blockCache instanceof HotBlockCache
+      ? (HotBlockCache) blockCache
+      : BucketCacheAccesses.of(blockCache);
+    if (cache != null) {
+      EntryAccesses.countReadMisses();
+      CURRENT.set(
+        new HotBlockHandover(conf, cacheConf, cache, settings.peakRatio(), readers));
+    }
+  }
+
+  /** Returns the hand-over of this thread's compaction, null if there is none. */
+  static HotBlockHandover current() {
+    return CURRENT.get();
+  }
+
+  /** Returns whether this thread compacts files, and hands hot blocks over to the new ones. */
+  public static boolean isCurrent() {
+    return CURRENT.get() != null;
+  }
+
+  /**
+   * Hands the blocks over that were left for after the commit. Does nothing without a hand-over.
+   * @param files   readers of the new files, which are in use now
+   * @param stopped asked before each read; true ends the hand-over
+   */
+  public static void committed(Collection<HFile.Reader> files, BooleanSupplier stopped) {
+    HotBlockHandover handover = CURRENT.get();
+    if (handover == null) {
+      return;
+    }
+    handover.committed = true;
+    try {
+      handover.handOverDeferred(files, stopped);
+    } catch (IOException e) {
+      LOG.info("Cannot read the hot blocks of new files: {}", e.toString());
+    }
+  }
+
+  /** Ends this thread's hand-over. Unless it was committed, the outputs' blocks are evicted. */
+  public static void end() {
+    HotBlockHandover handover = CURRENT.get();
+    if (handover == null) {
+      return;
+    }
+    CURRENT.remove();
+    handover.metrics.countCompaction(handover.committed);
+    if (!handover.committed) {
+      handover.outputs.keySet().forEach(handover.blockCache::evictBlocksByHfileName);
+    }
+  }
+
+  /** Returns whether a block of the inputs was cached when the compaction began. */
+  boolean isAnythingCached() {
+    return inputBytes > 0;
+  }
+
+  void addOutput(String name, OutputFile output) {
+    outputs.put(name, output);
+  }
+
+  /**
+   * Returns how hot a range of keys is, until the next call. Counts it if it is not hot.
+   * @return null if that failed once: then the compaction goes on without a hand-over
+   */
+  RangeHeat heatOf(Cell first, Cell last) {
+    if (failed) {
+      return null;
+    }
+    try {
+      heat.clear();
+      for (InputFile input : inputs) {
+        input.addTo(first, last);
+      }
+    } catch (RuntimeException e) {
+      LOG.warn("The rest of {} is written without a hand-over of hot blocks", outputs.keySet(), e);
+      failed = true;
+      return null;
+    }
+    if (!heat.isHot()) {
+      metrics.countLeftOut(heat.isUnknown()
+        ? HandoverMetrics.LeftOut.UnknownIndexBlockCount
+        : HandoverMetrics.LeftOut.ColdBlockCount);
+    }
+    return heat;
+  }
+
+  /** Returns whether a block may be cached before the commit. */
+  boolean hasRoomFor(int bytes) {
+    return inputBytes + outputBytes + bytes <= maxBytes;
+  }
+
+  /** Caches a hot block, or counts why not. Returns whether it is cached. */
+  boolean cacheHot(BlockCacheKey key, HFileBlock block, boolean inMemory, int accesses,
+    boolean inL1) {
+    int bytes = block.getSerializedLength();
+    if (!cache.cacheHot(key, block, inMemory, accesses)) {
+      metrics.countLeftOut(HandoverMetrics.LeftOut.QueueFullBlockCount);
+      return false;
+    }
+    outputBytes += bytes;
+    metrics.countL2(bytes);
+    if (inL1 && cache.copyToL1(key, block, accesses)) {
+      metrics.countL1(bytes);
+    }
+    return true;
+  }
+
+  private void handOverDeferred(Collection<HFile.Reader> files, BooleanSupplier stopped)
+    throws IOException {
+    if (outputs.values().stream().allMatch(output -> output.deferred().count() == 0)) {
+      return;
+    }
+    // New scanners do not read them any more. Their blocks go first, and would go anyway.
+    for (InputFile input : inputs) {
+      blockCache.evictBlocksByHfileName(input.name());
+    }
+    for (HFile.Reader file : files) {
+      OutputFile output = outputs.get(file.getName());
+      if (
+        output != null
+          && cacheConf.shouldCacheBlockOnRead(BlockCategory.DATA, file.getHFileInfo(), conf)
+      ) {
+        handOver(file, output.deferred(), stopped);
+      }
+    }
+  }
+
+  private void handOver(HFile.Reader file, DeferredBlocks blocks, BooleanSupplier stopped)
+    throws IOException {
+    for (int i = 0; i < blocks.count() && !stopped.getAsBoolean(); i++) {
+      BlockCacheKey key =
+        new BlockCacheKey(file.getName(), blocks.offset(i), true, BlockType.DATA);
+      if (cache.accesses(key) != HotBlockCache.NOT_CACHED) {
+        // A reader was faster.
+        continue;
+      }
+      HFileBlock block = read(file, blocks.offset(i), blocks.onDiskSize(i));
+      try {
+        int bytes = block.getSerializedLength();
+        if (outputBytes + bytes > maxBytes) {
+          metrics.countLeftOut(HandoverMetrics.LeftOut.LimitBlockCount);
+        } else if (
+          cacheHot(key, block, cacheConf.isInMemory(), blocks.accesses(i), blocks.isInL1(i))
+        ) {
+          metrics.countDeferred(bytes);
+        }
+      } finally {
+        block.release();
+      }
+    }
+  }
+
+  /** Reads a block as it is cached, without looking it up or inserting it. */
+  private static HFileBlock read(HFile.Reader file, long offset, int onDiskSize)
+    throws IOException {
+    return file.readBlock(offset, onDiskSize, false, true, true, false, BlockType.DATA, null,
+      true);
+  }
+}

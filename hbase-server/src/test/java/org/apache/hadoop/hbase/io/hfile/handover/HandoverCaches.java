@@ -1,0 +1,120 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.io.hfile.handover;
+
+import java.io.File;
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.Set;
+import java.util.TreeSet;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.io.hfile.BlockCache;
+import org.apache.hadoop.hbase.io.hfile.BlockCacheFactory;
+import org.apache.hadoop.hbase.io.hfile.CachedBlockFixture;
+import org.apache.hadoop.hbase.io.hfile.CombinedBlockCache;
+import org.apache.hadoop.hbase.io.hfile.HotBlockCache;
+import org.apache.hadoop.hbase.io.hfile.LruBlockCache;
+import org.apache.hadoop.hbase.io.hfile.bucket.BucketCache;
+import org.apache.hadoop.hbase.io.hfile.bucket.BucketCacheAccesses;
+
+/** The caches between whose blocks hot ones are handed over. */
+public enum HandoverCaches {
+  /** On-heap cache for meta blocks, bucket cache outside the heap for data. */
+  LRU_AND_OFFHEAP,
+  /** On-heap cache for meta blocks, bucket cache on a file for data. */
+  LRU_AND_FILE,
+  /** One bucket cache for all. */
+  BUCKET_ONLY,
+  /** Two bucket caches, the second one on a file. */
+  COMPOSITE,
+  /** The same, without copies of data in the first one. */
+  COMPOSITE_WITHOUT_PROMOTION,
+  /** A bucket cache, and segments in files. */
+  COMPOSITE_SEGMENTS;
+
+  private static final int MB = 1 << 20;
+  private static final int BLOCK = 64 << 10;
+
+  /** Returns those that there are: segments are another patch, which may not be there. */
+  public static HandoverCaches[] present() {
+    return BlockCache.class.getResource("segment/SegmentCache.class") == null
+      ? Arrays.copyOf(values(), COMPOSITE_SEGMENTS.ordinal())
+      : values();
+  }
+
+  /** @param folder for the files of a cache that has some */
+  public BlockCache open(Configuration conf, File folder) throws IOException {
+    switch (this) {
+      case LRU_AND_OFFHEAP:
+        return new CombinedBlockCache(new LruBlockCache(32 * MB, BLOCK, true, conf),
+          bucket("offheap"));
+      case LRU_AND_FILE:
+        return new CombinedBlockCache(new LruBlockCache(32 * MB, BLOCK, true, conf),
+          bucket("file:" + new File(folder, "cache")));
+      case BUCKET_ONLY:
+        return bucket("offheap");
+      default:
+        Configuration own = new Configuration(conf);
+        own.setBoolean("hbase.bucketcache.composite.enabled", true);
+        own.set("hfile.block.cache.size", "0");
+        own.set("hbase.bucketcache.l1.size", "40");
+        own.set("hbase.bucketcache.l2.ioengine",
+          (this == COMPOSITE_SEGMENTS ? "segments:" : "file:") + new File(folder, "cache"));
+        own.set("hbase.bucketcache.l2.size", "80");
+        own.setInt("hbase.segmentcache.segment.mb", 1);
+        own.setInt("hbase.segmentcache.expected.block.kb", 1);
+        own.setInt("hbase.bucketcache.writer.queuelength", 8192);
+        if (this == COMPOSITE_WITHOUT_PROMOTION) {
+          own.set("hbase.bucketcache.composite.promotion", "none");
+        }
+        return BlockCacheFactory.createBlockCache(own);
+    }
+  }
+
+  private static BucketCache bucket(String engine) throws IOException {
+    return new BucketCache(engine, 80 * MB, BLOCK, null, 2, 8192, null);
+  }
+
+  public static HotBlockCache accessesOf(BlockCache cache) {
+    return cache instanceof HotBlockCache ? (HotBlockCache) cache : BucketCacheAccesses.of(cache);
+  }
+
+  /** Waits until no block is in a writer queue. */
+  public static void awaitWriters(BlockCache cache) {
+    BlockCache[] levels = cache.getBlockCaches();
+    for (BlockCache level : levels == null ? new BlockCache[] { cache } : levels) {
+      if (level instanceof BucketCache) {
+        CachedBlockFixture.await(() -> ((BucketCache) level).heapSize() == 0);
+      }
+    }
+  }
+
+  /** Returns the names of the files that have blocks in the cache. */
+  public static Set<String> files(BlockCache cache) {
+    Set<String> files = new TreeSet<>();
+    cache.forEach(block -> files.add(block.getFilename()));
+    return files;
+  }
+
+  /** A cache that shuts down forgets its blocks without release, which would look like a leak. */
+  public static void close(BlockCache cache) {
+    awaitWriters(cache);
+    files(cache).forEach(cache::evictBlocksByHfileName);
+    cache.shutdown();
+  }
+}

@@ -1,0 +1,689 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.regionserver;
+
+import static org.apache.hadoop.hbase.io.hfile.CachedBlockFixture.await;
+import static org.apache.hadoop.hbase.io.hfile.handover.HandoverCaches.BUCKET_ONLY;
+import static org.apache.hadoop.hbase.io.hfile.handover.HandoverCaches.COMPOSITE;
+import static org.apache.hadoop.hbase.io.hfile.handover.HandoverCaches.COMPOSITE_SEGMENTS;
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertThrows;
+import static org.junit.Assert.assertTrue;
+import static org.junit.Assume.assumeTrue;
+
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.hbase.Cell;
+import org.apache.hadoop.hbase.HBaseClassTestRule;
+import org.apache.hadoop.hbase.HBaseTestingUtility;
+import org.apache.hadoop.hbase.HConstants;
+import org.apache.hadoop.hbase.KeyValue;
+import org.apache.hadoop.hbase.PrivateCellUtil;
+import org.apache.hadoop.hbase.TableName;
+import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
+import org.apache.hadoop.hbase.client.Durability;
+import org.apache.hadoop.hbase.client.Get;
+import org.apache.hadoop.hbase.client.Put;
+import org.apache.hadoop.hbase.client.RegionInfo;
+import org.apache.hadoop.hbase.client.RegionInfoBuilder;
+import org.apache.hadoop.hbase.client.TableDescriptor;
+import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
+import org.apache.hadoop.hbase.coprocessor.CoprocessorHost;
+import org.apache.hadoop.hbase.coprocessor.ObserverContext;
+import org.apache.hadoop.hbase.coprocessor.RegionCoprocessor;
+import org.apache.hadoop.hbase.coprocessor.RegionCoprocessorEnvironment;
+import org.apache.hadoop.hbase.coprocessor.RegionObserver;
+import org.apache.hadoop.hbase.io.Reference;
+import org.apache.hadoop.hbase.io.hfile.BlockCache;
+import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
+import org.apache.hadoop.hbase.io.hfile.BlockIndexEntries;
+import org.apache.hadoop.hbase.io.hfile.BlockPriority;
+import org.apache.hadoop.hbase.io.hfile.BlockType;
+import org.apache.hadoop.hbase.io.hfile.CacheConfig;
+import org.apache.hadoop.hbase.io.hfile.CachedBlock;
+import org.apache.hadoop.hbase.io.hfile.HFile;
+import org.apache.hadoop.hbase.io.hfile.HFileBlockIndex;
+import org.apache.hadoop.hbase.io.hfile.HotBlockCache;
+import org.apache.hadoop.hbase.io.hfile.PrefetchExecutor;
+import org.apache.hadoop.hbase.io.hfile.RefCntLeakRule;
+import org.apache.hadoop.hbase.io.hfile.composite.CacheTier;
+import org.apache.hadoop.hbase.io.hfile.handover.HandoverCaches;
+import org.apache.hadoop.hbase.io.hfile.handover.HandoverSettings;
+import org.apache.hadoop.hbase.regionserver.compactions.CompactionContext;
+import org.apache.hadoop.hbase.regionserver.compactions.CompactionLifeCycleTracker;
+import org.apache.hadoop.hbase.regionserver.compactions.CompactionRequest;
+import org.apache.hadoop.hbase.regionserver.throttle.NoLimitThroughputController;
+import org.apache.hadoop.hbase.testclassification.MediumTests;
+import org.apache.hadoop.hbase.testclassification.RegionServerTests;
+import org.apache.hadoop.hbase.util.Bytes;
+import org.junit.After;
+import org.junit.Before;
+import org.junit.ClassRule;
+import org.junit.Rule;
+import org.junit.Test;
+import org.junit.experimental.categories.Category;
+import org.junit.rules.TemporaryFolder;
+import org.junit.runner.RunWith;
+import org.junit.runners.Parameterized;
+import org.junit.runners.Parameterized.Parameter;
+import org.junit.runners.Parameterized.Parameters;
+
+/**
+ * Compactions of a store two files of which are cached as they are written, before and after some
+ * of their rows are read.
+ */
+@RunWith(Parameterized.class)
+@Category({ RegionServerTests.class, MediumTests.class })
+public class TestCompactionCacheHandover {
+  @ClassRule
+  public static final HBaseClassTestRule CLASS_RULE =
+    HBaseClassTestRule.forClass(TestCompactionCacheHandover.class);
+
+  private static final byte[] FAMILY = Bytes.toBytes("f");
+  private static final byte[] QUALIFIER = Bytes.toBytes("q");
+  private static final int ROWS = 2000;
+  private static final int HOT_FROM = 700;
+  private static final int HOT_TO = 760;
+  /** More rows than the blocks have that the hot rows are at the borders of. */
+  private static final int BORDER = 20;
+  private static int regions;
+
+  @Parameters(name = "{0}")
+  public static HandoverCaches[] caches() {
+    return HandoverCaches.present();
+  }
+
+  @Parameter
+  public HandoverCaches kind;
+
+  @Rule
+  public final TemporaryFolder folder = new TemporaryFolder();
+
+  @Rule
+  public final RefCntLeakRule leaks = new RefCntLeakRule();
+
+  private final HBaseTestingUtility util = new HBaseTestingUtility();
+  private Configuration conf;
+  private BlockCache cache;
+  private HotBlockCache accesses;
+  private HRegion region;
+
+  /** Called with a file of a compaction that is not in use yet. */
+  private interface BeforeCommit {
+    void look(HStoreFile file) throws IOException;
+  }
+
+  private static volatile BeforeCommit beforeCommit = file -> {
+  };
+
+  /** Sees a compaction's files after they were written and before the store uses them. */
+  public static final class Observer implements RegionCoprocessor, RegionObserver {
+    @Override
+    public Optional<RegionObserver> getRegionObserver() {
+      return Optional.of(this);
+    }
+
+    @Override
+    public void postCompact(ObserverContext<RegionCoprocessorEnvironment> context, Store store,
+      StoreFile file, CompactionLifeCycleTracker tracker, CompactionRequest request)
+      throws IOException {
+      beforeCommit.look((HStoreFile) file);
+    }
+  }
+
+  @Before
+  public void setUp() throws Exception {
+    conf = util.getConfiguration();
+    conf.setBoolean(HandoverSettings.ENABLED_KEY, true);
+    conf.setBoolean(CacheConfig.CACHE_BLOCKS_ON_WRITE_KEY, true);
+    conf.setInt(PrefetchExecutor.PREFETCH_DELAY, 0);
+    PrefetchExecutor.loadConfiguration(conf);
+    cache = kind.open(conf, folder.getRoot());
+    accesses = HandoverCaches.accessesOf(cache);
+  }
+
+  @After
+  public void tearDown() throws Exception {
+    beforeCommit = file -> {
+    };
+    if (region != null) {
+      HBaseTestingUtility.closeRegionAndWAL(region);
+    }
+    HandoverCaches.close(cache);
+    util.cleanupTestDir();
+  }
+
+  private static ColumnFamilyDescriptorBuilder family() {
+    return ColumnFamilyDescriptorBuilder.newBuilder(FAMILY).setBlocksize(1024)
+      .setBloomFilterType(BloomType.NONE);
+  }
+
+  private void createRegion(ColumnFamilyDescriptorBuilder family) throws IOException {
+    TableDescriptor table =
+      TableDescriptorBuilder.newBuilder(TableName.valueOf("handover" + regions++))
+        .setColumnFamily(family.build()).build();
+    RegionInfo info = RegionInfoBuilder.newBuilder(table.getTableName()).build();
+    region = HBaseTestingUtility.createRegionAndWAL(info, util.getDataTestDir(), conf, table,
+      cache);
+  }
+
+  private void observe() {
+    conf.setStrings(CoprocessorHost.REGION_COPROCESSOR_CONF_KEY, Observer.class.getName());
+    region.setCoprocessorHost(new RegionCoprocessorHost(region, null, conf));
+  }
+
+  private HStore store() {
+    return region.getStore(FAMILY);
+  }
+
+  private static byte[] row(int i) {
+    return Bytes.toBytes(String.format("%08d", i));
+  }
+
+  /** Every second row is in the one file, the others are in the other one. */
+  private void writeTwoFiles() throws IOException {
+    writeTwoFiles(HConstants.LATEST_TIMESTAMP, HConstants.LATEST_TIMESTAMP);
+  }
+
+  /** Of each file, every second row has the one timestamp, the others have the other one. */
+  private void writeTwoFiles(long timestamp, long other) throws IOException {
+    for (int file = 0; file < 2; file++) {
+      for (int i = file; i < ROWS; i += 2) {
+        region.put(new Put(row(i))
+          .addColumn(FAMILY, QUALIFIER, i / 2 % 2 == 0 ? timestamp : other, new byte[100])
+          .setDurability(Durability.SKIP_WAL));
+      }
+      region.flush(true);
+    }
+    HandoverCaches.awaitWriters(cache);
+  }
+
+  private void read(int from, int to) throws IOException {
+    for (int i = from; i < to; i++) {
+      assertFalse(region.get(new Get(row(i))).isEmpty());
+    }
+    HandoverCaches.awaitWriters(cache);
+  }
+
+  private void readHotRows() throws IOException {
+    read(HOT_FROM, HOT_TO);
+  }
+
+  private List<HFile.Reader> files() {
+    return store().getStorefiles().stream().map(file -> file.getReader().getHFileReader())
+      .collect(Collectors.toList());
+  }
+
+  private HFile.Reader onlyFile() {
+    List<HFile.Reader> files = files();
+    assertEquals(1, files.size());
+    return files.get(0);
+  }
+
+  private void compact() throws IOException {
+    region.compact(true);
+    HandoverCaches.awaitWriters(cache);
+  }
+
+  /** Returns the key of the block that has, or would have, a row; null if there is none. */
+  private static BlockCacheKey blockOf(HFile.Reader file, int row) {
+    BlockIndexEntries root = BlockIndexEntries.root(file);
+    assertEquals(1, file.getTrailer().getNumDataIndexLevels());
+    Cell cell = new KeyValue(row(row), FAMILY, QUALIFIER, HConstants.LATEST_TIMESTAMP,
+      KeyValue.Type.Maximum);
+    int at = -1;
+    while (
+      at + 1 < root.count() && PrivateCellUtil.compareKeyIgnoresMvcc(file.getComparator(),
+        root.key(at + 1), cell) <= 0
+    ) {
+      at++;
+    }
+    return at < 0 ? null : new BlockCacheKey(file.getName(), root.offset(at));
+  }
+
+  private int accessesOf(HFile.Reader file, int row) {
+    BlockCacheKey key = blockOf(file, row);
+    return key == null ? HotBlockCache.NOT_CACHED : accesses.accesses(key);
+  }
+
+  private Set<Integer> cachedRows(HFile.Reader file) {
+    Set<Integer> rows = new TreeSet<>();
+    for (int i = 0; i < ROWS; i++) {
+      if (accessesOf(file, i) != HotBlockCache.NOT_CACHED) {
+        rows.add(i);
+      }
+    }
+    return rows;
+  }
+
+  private void assertHotRowsAlone(Set<Integer> rows) {
+    assertRowsAlone(HOT_FROM, BORDER, rows);
+  }
+
+  private static void assertRowsAlone(int from, int border, Set<Integer> rows) {
+    for (int i = from; i < HOT_TO; i++) {
+      assertTrue("row " + i + " is cached: " + rows, rows.contains(i));
+    }
+    rows.forEach(row -> assertTrue("row " + row + " is not",
+      row >= from - border && row < HOT_TO + border));
+  }
+
+  private long dataBlocks(String file) {
+    long blocks = 0;
+    for (CachedBlock block : cache) {
+      if (block.getFilename().equals(file) && isData(block)) {
+        blocks++;
+      }
+    }
+    return blocks;
+  }
+
+  /** A bucket cache does not know; with NONE as Bloom filter and one level all of it is data. */
+  private static boolean isData(CachedBlock block) {
+    BlockType type = block.getBlockType();
+    return type == null || type.isData();
+  }
+
+  @Test
+  public void testHotRowsStayCached() throws Exception {
+    createRegion(family());
+    writeTwoFiles();
+    readHotRows();
+    compact();
+    assertHotRowsAlone(cachedRows(onlyFile()));
+    assertTrue(accessesOf(onlyFile(), HOT_FROM) > 0);
+  }
+
+  @Test
+  public void testOffByDefault() throws Exception {
+    conf.unset(HandoverSettings.ENABLED_KEY);
+    createRegion(family());
+    writeTwoFiles();
+    readHotRows();
+    compact();
+    assertEquals(Collections.emptySet(), cachedRows(onlyFile()));
+    assertEquals(0, dataBlocks(onlyFile().getName()));
+  }
+
+  /** All is cached, as it was written, but nothing was read; nor does the compaction read it. */
+  @Test
+  public void testBlocksThatWereNeverAccessedAreCold() throws Exception {
+    createRegion(family());
+    writeTwoFiles();
+    for (HFile.Reader file : files()) {
+      assertTrue(cachedRows(file).size() > ROWS - BORDER);
+    }
+    compact();
+    assertEquals(Collections.emptySet(), cachedRows(onlyFile()));
+    readHotRows();
+    compact();
+    assertHotRowsAlone(cachedRows(onlyFile()));
+  }
+
+  /** What was inserted by a read was accessed. */
+  @Test
+  public void testReadMissesAreAccesses() throws Exception {
+    conf.setBoolean(CacheConfig.CACHE_BLOCKS_ON_WRITE_KEY, false);
+    createRegion(family());
+    writeTwoFiles();
+    // The first compaction of the server has read misses counted.
+    compact();
+    assertEquals(Collections.emptySet(), cachedRows(onlyFile()));
+    writeTwoFiles();
+    for (HFile.Reader file : files()) {
+      assertEquals(Collections.emptySet(), cachedRows(file));
+    }
+    readHotRows();
+    compact();
+    assertHotRowsAlone(cachedRows(onlyFile()));
+  }
+
+  @Test
+  public void testAccessesOfTheHottestBlock() throws Exception {
+    createRegion(family());
+    writeTwoFiles();
+    read(HOT_FROM, HOT_FROM + 1);
+    int max = 0;
+    int sum = 0;
+    for (HFile.Reader file : files()) {
+      int count = accessesOf(file, HOT_FROM);
+      assertTrue(count > 0);
+      max = Math.max(max, count);
+      sum += count;
+    }
+    assertTrue(max + " of " + sum, max < sum);
+    compact();
+    assertEquals(max, accessesOf(onlyFile(), HOT_FROM));
+  }
+
+  @Test
+  public void testCopiesInL1AreCopiedAgain() throws Exception {
+    assumeTrue(kind == COMPOSITE || kind == COMPOSITE_SEGMENTS);
+    createRegion(family());
+    writeTwoFiles();
+    readHotRows();
+    boolean inL1 = false;
+    for (HFile.Reader file : files()) {
+      inL1 |= accesses.isInL1(blockOf(file, HOT_FROM + 10));
+    }
+    assertTrue("promoted, as L1 has space", inL1);
+    compact();
+    assertTrue(accesses.isInL1(blockOf(onlyFile(), HOT_FROM + 10)));
+    assertFalse(accesses.isInL1(blockOf(onlyFile(), HOT_TO + 2 * BORDER)));
+  }
+
+  @Test
+  public void testAbortedCompactionLeavesNoBlocks() throws Exception {
+    createRegion(family());
+    writeTwoFiles();
+    readHotRows();
+    Set<String> before = HandoverCaches.files(cache);
+    AtomicInteger outputs = new AtomicInteger();
+    CompactionContext compaction = requestMajorCompaction();
+    assertThrows(InterruptedIOException.class,
+      () -> store().compact(compaction, new NoLimitThroughputController() {
+        private long bytes;
+
+        @Override
+        public long control(String compactionName, long size) throws InterruptedException {
+          bytes += size;
+          if (bytes > 250_000) {
+            HandoverCaches.awaitWriters(cache);
+            outputs.addAndGet(HandoverCaches.files(cache).size() - before.size());
+            throw new InterruptedException("to abort the compaction");
+          }
+          return 0;
+        }
+      }, null));
+    HandoverCaches.awaitWriters(cache);
+    assertEquals("an output had blocks in the cache", 1, outputs.get());
+    assertEquals(before, HandoverCaches.files(cache));
+    compact();
+    assertHotRowsAlone(cachedRows(onlyFile()));
+  }
+
+  private CompactionContext requestMajorCompaction() throws IOException {
+    store().triggerMajorCompaction();
+    return store().requestCompaction(Store.PRIORITY_USER, CompactionLifeCycleTracker.DUMMY, null)
+      .get();
+  }
+
+  @Test
+  public void testFailedCommitLeavesNoBlocks() throws Exception {
+    createRegion(family());
+    observe();
+    writeTwoFiles();
+    readHotRows();
+    Set<String> before = HandoverCaches.files(cache);
+    List<String> written = new ArrayList<>();
+    beforeCommit = file -> {
+      HandoverCaches.awaitWriters(cache);
+      written.addAll(HandoverCaches.files(cache));
+      throw new IOException("to fail the commit");
+    };
+    CompactionContext compaction = requestMajorCompaction();
+    assertThrows(IOException.class,
+      () -> store().compact(compaction, NoLimitThroughputController.INSTANCE, null));
+    HandoverCaches.awaitWriters(cache);
+    assertEquals(before.size() + 1, written.size());
+    assertEquals(before, HandoverCaches.files(cache));
+  }
+
+  private long bytesOf(Collection<String> files) {
+    HandoverCaches.awaitWriters(cache);
+    return files.stream().mapToLong(accesses::cachedBytes).sum();
+  }
+
+  /** All is hot: until the commit, both copies take no more than the limit. Then all is cached. */
+  @Test
+  public void testPeak() throws Exception {
+    createRegion(family());
+    observe();
+    writeTwoFiles();
+    read(0, ROWS);
+    List<String> inputs = files().stream().map(HFile.Reader::getName).collect(Collectors.toList());
+    long before = bytesOf(inputs);
+    List<Long> peaks = new ArrayList<>();
+    beforeCommit = file -> {
+      assertEquals("inputs are there", before, bytesOf(inputs));
+      peaks.add(before + bytesOf(Collections.singleton(file.getPath().getName())));
+    };
+    compact();
+    assertEquals(1, peaks.size());
+    // Half of what the limit allows at least: it counts bytes before they take whole buckets.
+    double peak = (double) peaks.get(0) / before;
+    assertTrue(peak + " times the inputs", peak > 1.08 && peak <= 1.2);
+    assertTrue(cachedRows(onlyFile()).size() > ROWS - BORDER);
+    assertTrue("the inputs were evicted for it", bytesOf(inputs) == 0);
+  }
+
+  @Test
+  public void testNothingBeforeTheCommit() throws Exception {
+    conf.setDouble(HandoverSettings.PEAK_RATIO_KEY, 1);
+    createRegion(family());
+    observe();
+    writeTwoFiles();
+    readHotRows();
+    List<Set<Integer>> rows = new ArrayList<>();
+    beforeCommit = file -> {
+      HandoverCaches.awaitWriters(cache);
+      rows.add(cachedRows(file.getReader().getHFileReader()));
+    };
+    compact();
+    assertEquals(Collections.singletonList(Collections.emptySet()), rows);
+    assertHotRowsAlone(cachedRows(onlyFile()));
+    assertTrue(accessesOf(onlyFile(), HOT_FROM) > 0);
+  }
+
+  @Test
+  public void testFamilyWithoutBlockCache() throws Exception {
+    createRegion(family().setBlockCacheEnabled(false));
+    writeTwoFiles();
+    readHotRows();
+    compact();
+    assertEquals(Collections.emptySet(), cachedRows(onlyFile()));
+  }
+
+  @Test
+  public void testInMemoryFamily() throws Exception {
+    createRegion(family().setInMemory(true));
+    writeTwoFiles();
+    readHotRows();
+    compact();
+    HFile.Reader file = onlyFile();
+    assertHotRowsAlone(cachedRows(file));
+    for (CachedBlock block : cache) {
+      if (
+        block.getFilename().equals(file.getName()) && isData(block)
+          && block.getOffset() < file.getTrailer().getLoadOnOpenDataOffset()
+      ) {
+        assertTrue(block.toString(), kind == COMPOSITE_SEGMENTS || kind == COMPOSITE
+          || block.getBlockPriority() == BlockPriority.MEMORY);
+      }
+    }
+  }
+
+  /** A file that is cached in part is not prefetched, nor does it count as cached as a whole. */
+  @Test
+  public void testOutputIsNotPrefetched() throws Exception {
+    createRegion(family().setPrefetchBlocksOnOpen(true));
+    writeTwoFiles();
+    for (HFile.Reader file : files()) {
+      await(file::prefetchComplete);
+    }
+    readHotRows();
+    compact();
+    HFile.Reader file = onlyFile();
+    assertTrue(file.prefetchComplete());
+    HandoverCaches.awaitWriters(cache);
+    assertHotRowsAlone(cachedRows(file));
+    assertFalse(cache.getFullyCachedFiles().map(files -> files.containsKey(file.getName()))
+      .orElse(false));
+  }
+
+  /** The family has all of the output cached: then there is nothing to choose. */
+  @Test
+  public void testCompactionsThatCacheAll() throws Exception {
+    conf.setBoolean(CacheConfig.CACHE_COMPACTED_BLOCKS_ON_WRITE_KEY, true);
+    createRegion(family());
+    writeTwoFiles();
+    compact();
+    assertTrue(cachedRows(onlyFile()).size() > ROWS - BORDER);
+  }
+
+  /** Nothing is read to find out: what is not in memory counts as cold. */
+  @Test
+  public void testIndexThatIsNotInMemory() throws Exception {
+    // A bucket cache alone does not tell which of its blocks are index blocks.
+    assumeTrue(kind != BUCKET_ONLY);
+    conf.setInt(HFileBlockIndex.MAX_CHUNK_SIZE_KEY, 512);
+    createRegion(family());
+    writeTwoFiles();
+    readHotRows();
+    long known = dataBlocksOfOutput();
+    assertTrue(known > 0);
+    writeTwoFiles();
+    readHotRows();
+    for (HFile.Reader file : files()) {
+      List<BlockCacheKey> meta = metaBlocks(file.getName());
+      assertTrue(meta.size() + " index blocks", meta.size() > 5);
+      meta.forEach(cache::evictBlock);
+    }
+    assertEquals(0, dataBlocksOfOutput());
+  }
+
+  private List<BlockCacheKey> metaBlocks(String file) {
+    BlockCache[] levels = cache.getBlockCaches();
+    BlockCache first = levels == null ? cache : levels[0];
+    List<BlockCacheKey> meta = new ArrayList<>();
+    if (first instanceof CacheTier) {
+      ((CacheTier) first).forEachBlockOf(file, meta::add);
+    } else {
+      for (CachedBlock block : first) {
+        if (block.getFilename().equals(file)) {
+          meta.add(new BlockCacheKey(file, block.getOffset(), true, block.getBlockType()));
+        }
+      }
+    }
+    meta.removeIf(key -> key.getBlockType() == null || key.getBlockType().isData());
+    return meta;
+  }
+
+  private long dataBlocksOfOutput() throws IOException {
+    compact();
+    String output = onlyFile().getName();
+    BlockCache[] levels = cache.getBlockCaches();
+    long blocks = 0;
+    for (CachedBlock block : levels == null ? cache : levels[1]) {
+      if (block.getFilename().equals(output) && isData(block)) {
+        blocks++;
+      }
+    }
+    return blocks;
+  }
+
+  @Test
+  public void testSeveralOutputs() throws Exception {
+    conf.set(StoreEngine.STORE_ENGINE_CLASS_KEY, StripeStoreEngine.class.getName());
+    conf.setInt(StripeStoreConfig.INITIAL_STRIPE_COUNT_KEY, 4);
+    conf.setBoolean(StripeStoreConfig.FLUSH_TO_L0_KEY, true);
+    conf.setInt(StripeStoreConfig.MIN_FILES_L0_KEY, 2);
+    createRegion(family());
+    writeTwoFiles();
+    readHotRows();
+    Set<String> inputs = files().stream().map(HFile.Reader::getName).collect(Collectors.toSet());
+    compact();
+    List<HFile.Reader> outputs = files();
+    outputs.forEach(output -> assertFalse(inputs.contains(output.getName())));
+    assertTrue(outputs.size() + " outputs", outputs.size() > 1);
+    Set<Integer> rows = new TreeSet<>();
+    for (HFile.Reader output : outputs) {
+      for (int row : cachedRows(output)) {
+        if (isIn(output, row)) {
+          rows.add(row);
+        }
+      }
+    }
+    assertHotRowsAlone(rows);
+  }
+
+  /** Two outputs are written at the same time. */
+  @Test
+  public void testOutputsByDate() throws Exception {
+    conf.set(StoreEngine.STORE_ENGINE_CLASS_KEY, DateTieredStoreEngine.class.getName());
+    createRegion(family());
+    long now = System.currentTimeMillis();
+    writeTwoFiles(now, now - TimeUnit.DAYS.toMillis(10));
+    readHotRows();
+    compact();
+    List<HFile.Reader> outputs = files();
+    assertEquals(2, outputs.size());
+    for (HFile.Reader output : outputs) {
+      assertEquals(ROWS / 2, output.getEntries());
+      assertRowsAlone(HOT_FROM, 2 * BORDER, cachedRows(output));
+    }
+  }
+
+  /** Their blocks are cached under the names of the files that they refer to. */
+  @Test
+  public void testReferencesOfASplit() throws Exception {
+    createRegion(family());
+    writeTwoFiles();
+    readHotRows();
+    HRegion parent = region;
+    int splitRow = HOT_FROM + 30;
+    RegionInfo info = RegionInfoBuilder.newBuilder(parent.getRegionInfo().getTable())
+      .setStartKey(row(splitRow)).build();
+    Path family = new Path(parent.getRegionFileSystem().getTableDir(),
+      info.getEncodedName() + "/" + Bytes.toString(FAMILY));
+    for (HFile.Reader file : files()) {
+      Reference.createTopReference(row(splitRow)).write(parent.getFilesystem(),
+        new Path(family, file.getName() + "." + parent.getRegionInfo().getEncodedName()));
+    }
+    try {
+      region = HBaseTestingUtility.createRegionAndWAL(info, util.getDataTestDir(), conf,
+        parent.getTableDescriptor(), cache);
+      assertEquals(2, files().size());
+      assertTrue(store().hasReferences());
+      compact();
+      assertFalse(store().hasReferences());
+      assertRowsAlone(splitRow, BORDER, cachedRows(onlyFile()));
+    } finally {
+      HBaseTestingUtility.closeRegionAndWAL(parent);
+    }
+  }
+
+  private static boolean isIn(HFile.Reader file, int row) {
+    int first = Integer.parseInt(Bytes.toString(file.getFirstRowKey().get()));
+    int last = Integer.parseInt(Bytes.toString(file.getLastRowKey().get()));
+    return row >= first && row <= last;
+  }
+}
