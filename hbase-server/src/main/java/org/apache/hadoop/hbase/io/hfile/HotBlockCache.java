@@ -52,6 +52,11 @@ public interface HotBlockCache {
   /** Returns the bytes that the blocks of a file take, those under this very name. */
   long cachedBytes(String hfileName);
 
+  /** Returns the bytes, as of {@link #cachedBytes}, that a block of a serialized length takes. */
+  default int bytesFor(int serializedLength) {
+    return serializedLength;
+  }
+
   /**
    * Caches a data block as one that was accessed.
    * @param accesses as of {@link #accesses}, at least 1

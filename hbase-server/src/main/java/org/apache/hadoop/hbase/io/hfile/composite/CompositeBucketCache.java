@@ -290,6 +290,11 @@ public class CompositeBucketCache extends CombinedBlockCache
   }
 
   @Override
+  public int bytesFor(int serializedLength) {
+    return second.bytesFor(serializedLength);
+  }
+
+  @Override
   public boolean cacheHot(BlockCacheKey key, Cacheable block, boolean inMemory, int accesses) {
     PromotionPolicy policy = promotion;
     if (policy != null) {

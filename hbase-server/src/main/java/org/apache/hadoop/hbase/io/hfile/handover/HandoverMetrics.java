@@ -102,28 +102,4 @@ final class HandoverMetrics {
   void countCompaction(boolean committed) {
     (committed ? compactions : aborted).increment();
   }
-
-  long getLeftOut(LeftOut reason) {
-    return leftOut[reason.ordinal()].getCount();
-  }
-
-  long getL1Blocks() {
-    return l1Blocks.getCount();
-  }
-
-  long getL2Blocks() {
-    return l2Blocks.getCount();
-  }
-
-  long getL2Bytes() {
-    return l2Bytes.getCount();
-  }
-
-  long getDeferredBlocks() {
-    return deferredBlocks.getCount();
-  }
-
-  long getAborted() {
-    return aborted.getCount();
-  }
 }

@@ -194,14 +194,14 @@ public final class HotBlockHandover {
   }
 
   /** Returns whether a block may be cached before the commit. */
-  boolean hasRoomFor(int bytes) {
-    return inputBytes + outputBytes + bytes <= maxBytes;
+  boolean hasRoomFor(int length) {
+    return inputBytes + outputBytes + cache.bytesFor(length) <= maxBytes;
   }
 
   /** Caches a hot block, or counts why not. Returns whether it is cached. */
   boolean cacheHot(BlockCacheKey key, HFileBlock block, boolean inMemory, int accesses,
     boolean inL1) {
-    int bytes = block.getSerializedLength();
+    int bytes = cache.bytesFor(block.getSerializedLength());
     if (!cache.cacheHot(key, block, inMemory, accesses)) {
       metrics.countLeftOut(HandoverMetrics.LeftOut.QueueFullBlockCount);
       return false;
@@ -245,7 +245,7 @@ public final class HotBlockHandover {
       }
       HFileBlock block = read(file, blocks.offset(i), blocks.onDiskSize(i));
       try {
-        int bytes = block.getSerializedLength();
+        int bytes = cache.bytesFor(block.getSerializedLength());
         if (outputBytes + bytes > maxBytes) {
           metrics.countLeftOut(HandoverMetrics.LeftOut.LimitBlockCount);
         } else if (

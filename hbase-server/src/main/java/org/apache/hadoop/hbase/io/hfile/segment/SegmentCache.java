@@ -322,6 +322,11 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
   }
 
   @Override
+  public int bytesFor(int serializedLength) {
+    return EntryTrailer.entryLength(serializedLength);
+  }
+
+  @Override
   public boolean cacheHot(BlockCacheKey key, Cacheable block, boolean inMemory, int accesses) {
     CachedFile file =
       closed.get() || !(block instanceof HFileBlock) ? null : files.acquire(key.getHfileName());

@@ -31,6 +31,8 @@ import org.apache.hadoop.hbase.io.hfile.HotBlockCache;
 import org.apache.hadoop.hbase.io.hfile.LruBlockCache;
 import org.apache.hadoop.hbase.io.hfile.bucket.BucketCache;
 import org.apache.hadoop.hbase.io.hfile.bucket.BucketCacheAccesses;
+import org.apache.hadoop.hbase.metrics.Counter;
+import org.apache.hadoop.hbase.metrics.MetricRegistries;
 
 /** The caches between whose blocks hot ones are handed over. */
 public enum HandoverCaches {
@@ -92,6 +94,13 @@ public enum HandoverCaches {
 
   public static HotBlockCache accessesOf(BlockCache cache) {
     return cache instanceof HotBlockCache ? (HotBlockCache) cache : BucketCacheAccesses.of(cache);
+  }
+
+  /** Returns the value of a metric; 0 if there was no hand-over yet. */
+  public static long count(String metric) {
+    return MetricRegistries.global().get(HandoverMetrics.INFO)
+      .flatMap(registry -> registry.get(metric)).map(count -> ((Counter) count).getCount())
+      .orElse(0L);
   }
 
   /** Waits until no block is in a writer queue. */
