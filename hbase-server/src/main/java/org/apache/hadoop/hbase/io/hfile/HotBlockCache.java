@@ -21,8 +21,8 @@ import org.apache.yetus.audience.InterfaceAudience;
 
 /**
  * A block cache, or a tier of one, that knows how often its blocks were accessed, and that caches a
- * block as one that was accessed so often. With it, the blocks of a new file take the place of hot
- * blocks of the files that it replaces.
+ * block as one that was accessed so often. With it, the blocks of a new file become as hot as those
+ * of the files that it replaces.
  * <p>
  * Accesses are lookups of readers that cache what they read. Lookups of compactions, prefetches and
  * scans with <code>setCacheBlocks(false)</code> are none.

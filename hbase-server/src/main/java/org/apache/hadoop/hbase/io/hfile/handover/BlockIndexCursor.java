@@ -144,7 +144,7 @@ final class BlockIndexCursor {
     }
   }
 
-  /** Goes down to the index block of the current entry. Returns false if there is none. */
+  /** Descends to the index block of the current entry. Returns false if there is none. */
   private boolean descend() {
     if (isOnDataBlock()) {
       return false;

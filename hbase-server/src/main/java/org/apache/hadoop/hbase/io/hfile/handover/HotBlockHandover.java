@@ -169,7 +169,7 @@ public final class HotBlockHandover {
 
   /**
    * Returns how hot a range of keys is, until the next call. Counts it if it is not hot.
-   * @return null if that failed once: then the compaction goes on without a hand-over
+   * @return null if that failed once: then the compaction continues without a hand-over
    */
   RangeHeat heatOf(Cell first, Cell last) {
     if (failed) {
