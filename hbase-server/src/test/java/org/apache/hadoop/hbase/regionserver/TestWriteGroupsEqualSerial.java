@@ -76,7 +76,7 @@ public class TestWriteGroupsEqualSerial {
   public static final HBaseClassTestRule CLASS_RULE =
     HBaseClassTestRule.forClass(TestWriteGroupsEqualSerial.class);
 
-  private static final int MUTATIONS = Integer.getInteger("writegroups.mutations", 20_000);
+  private static final int MUTATIONS = Integer.getInteger("writegroups.mutations", 10_000);
   private static final long SEED = Long.getLong("writegroups.seed", System.nanoTime());
   private static final int CLIENTS = 64;
   private static final int ROWS = 7;
