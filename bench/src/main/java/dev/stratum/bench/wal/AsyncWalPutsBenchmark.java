@@ -20,6 +20,7 @@ package dev.stratum.bench.wal;
 import dev.stratum.bench.PinnedJvm;
 import dev.stratum.bench.harness.CompilerWarmUp;
 import dev.stratum.bench.harness.Headline;
+import dev.stratum.bench.harness.RegionOnHdfs;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.concurrent.BrokenBarrierException;
@@ -98,7 +99,7 @@ public class AsyncWalPutsBenchmark extends PinnedJvm {
   @Param("5")
   public int syncers;
 
-  private RegionOnWal region;
+  private RegionOnHdfs region;
   private CyclicBarrier handlers;
 
   /**
@@ -133,7 +134,7 @@ public class AsyncWalPutsBenchmark extends PinnedJvm {
     conf.setInt("hbase.wal.async.sync.interval.ms", intervalMs);
     conf.setInt("hbase.wal.async.max.syncs.in.flight", syncsInFlight);
     conf.setInt("hbase.regionserver.hlog.syncer.count", syncers);
-    region = new RegionOnWal(conf, provider);
+    region = new RegionOnHdfs(conf, provider);
   }
 
   void startAnew() throws IOException {
@@ -153,7 +154,7 @@ public class AsyncWalPutsBenchmark extends PinnedJvm {
       byte[] value = new byte[VALUE_BYTES];
       ThreadLocalRandom.current().nextBytes(value);
       puts[i] = new Put(Bytes.toBytes(ThreadLocalRandom.current().nextLong()))
-        .addColumn(RegionOnWal.FAMILY, QUALIFIER, value).setDurability(durability);
+        .addColumn(RegionOnHdfs.FAMILY, QUALIFIER, value).setDurability(durability);
     }
     return puts;
   }
@@ -168,8 +169,8 @@ public class AsyncWalPutsBenchmark extends PinnedJvm {
   /** Returns whether the region has what {@code put} has put there. */
   boolean has(Put put) throws IOException {
     return Bytes.equals(
-      region.region().get(new Get(put.getRow())).getValue(RegionOnWal.FAMILY, QUALIFIER),
-      CellUtil.cloneValue(put.get(RegionOnWal.FAMILY, QUALIFIER).get(0)));
+      region.region().get(new Get(put.getRow())).getValue(RegionOnHdfs.FAMILY, QUALIFIER),
+      CellUtil.cloneValue(put.get(RegionOnHdfs.FAMILY, QUALIFIER).get(0)));
   }
 
   /** One batch at a time. */

@@ -18,6 +18,7 @@
 package dev.stratum.bench.wal;
 
 import dev.stratum.bench.PinnedJvm;
+import dev.stratum.bench.harness.RegionOnHdfs;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -98,7 +99,7 @@ public class WalWritersBenchmark extends PinnedJvm {
   public int syncers;
 
   private final LongAdder syncs = new LongAdder();
-  private RegionOnWal region;
+  private RegionOnHdfs region;
   private ExecutorService handlers;
 
   @Setup(Level.Trial)
@@ -106,7 +107,7 @@ public class WalWritersBenchmark extends PinnedJvm {
     Configuration conf = HBaseConfiguration.create();
     conf.setInt("hbase.wal.async.max.syncs.in.flight", syncsInFlight);
     conf.setInt("hbase.regionserver.hlog.syncer.count", syncers);
-    region = new RegionOnWal(conf, provider);
+    region = new RegionOnHdfs(conf, provider);
     region.wal().registerWALActionsListener(new WALActionsListener() {
       @Override
       public void postSync(long nanos, int handlerSyncs) {
@@ -202,6 +203,6 @@ public class WalWritersBenchmark extends PinnedJvm {
     byte[] value = new byte[VALUE_BYTES];
     ThreadLocalRandom.current().nextBytes(value);
     return new Put(Bytes.toBytes(ThreadLocalRandom.current().nextLong()))
-      .addColumn(RegionOnWal.FAMILY, QUALIFIER, value).setDurability(durability);
+      .addColumn(RegionOnHdfs.FAMILY, QUALIFIER, value).setDurability(durability);
   }
 }

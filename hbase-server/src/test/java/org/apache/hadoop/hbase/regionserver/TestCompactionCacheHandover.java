@@ -483,6 +483,7 @@ public class TestCompactionCacheHandover {
     observe();
     writeTwoFiles();
     read(0, ROWS);
+    HandoverCaches.fill(cache);
     List<String> inputs = files().stream().map(HFile.Reader::getName).collect(Collectors.toList());
     long before = bytesOf(inputs);
     List<Long> peaks = new ArrayList<>();
@@ -499,7 +500,7 @@ public class TestCompactionCacheHandover {
     double peak = (double) peaks.get(0) / before;
     // Index blocks come in addition if they are in the same cache.
     double max = kind == BUCKET_ONLY ? 1.25 : 1.2;
-    assertTrue(peak + " times the inputs", peak > 1.15 && peak <= max);
+    assertTrue(peak + " times the inputs", peak > 1.1 && peak <= max);
     assertTrue(cachedRows(onlyFile()).size() > ROWS - BORDER);
     assertTrue("the inputs were evicted for it", bytesOf(inputs) == 0);
   }
@@ -511,6 +512,7 @@ public class TestCompactionCacheHandover {
     observe();
     writeTwoFiles();
     readHotRows();
+    HandoverCaches.fill(cache);
     List<Set<Integer>> rows = new ArrayList<>();
     beforeCommit = file -> {
       HandoverCaches.awaitWriters(cache);
@@ -520,6 +522,42 @@ public class TestCompactionCacheHandover {
     assertEquals(Collections.singletonList(Collections.emptySet()), rows);
     assertHotRowsAlone(cachedRows(onlyFile()));
     assertTrue(accessesOf(onlyFile(), HOT_FROM) > 0);
+  }
+
+  /** Nothing else is evicted for them, whatever the limit is. */
+  @Test
+  public void testAllBeforeTheCommitInSpareSpace() throws Exception {
+    conf.setDouble(HandoverSettings.PEAK_RATIO_KEY, 1);
+    createRegion(family());
+    writeTwoFiles();
+    read(0, ROWS);
+    long deferred = HandoverCaches.count("DeferredBlockCount");
+    compact();
+    assertEquals(deferred, HandoverCaches.count("DeferredBlockCount"));
+    assertTrue(cachedRows(onlyFile()).size() > ROWS - BORDER);
+  }
+
+  /** Rows at the end were read most often, and do not wait for the commit. */
+  @Test
+  public void testHottestBeforeTheCommit() throws Exception {
+    createRegion(family());
+    observe();
+    writeTwoFiles();
+    for (int i = 0; i < ROWS; i += BORDER) {
+      read(i, i + 1);
+    }
+    read(ROWS - ROWS / 10, ROWS);
+    HandoverCaches.fill(cache);
+    List<Set<Integer>> rows = new ArrayList<>();
+    beforeCommit = file -> {
+      HandoverCaches.awaitWriters(cache);
+      rows.add(cachedRows(file.getReader().getHFileReader()));
+    };
+    compact();
+    long hottest = rows.get(0).stream().filter(row -> row >= ROWS - ROWS / 10).count();
+    assertTrue(hottest + " rows", hottest > ROWS / 10 - BORDER);
+    assertTrue(rows + "", rows.get(0).size() < ROWS / 3);
+    assertTrue(cachedRows(onlyFile()).size() > ROWS / 2);
   }
 
   @Test

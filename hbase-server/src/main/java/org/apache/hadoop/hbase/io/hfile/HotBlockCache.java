@@ -58,6 +58,12 @@ public interface HotBlockCache {
   }
 
   /**
+   * Returns whether blocks of about a serialized length evict nothing for a while, as there is
+   * space that was never used, or that evicted files have left. Takes a short lock at most.
+   */
+  boolean hasSpareSpaceFor(int serializedLength);
+
+  /**
    * Caches a data block as one that was accessed.
    * @param accesses as of {@link #accesses}, at least 1
    * @return false if it is not cached, because too many blocks wait to be written or the cache

@@ -39,10 +39,12 @@ public final class BucketCacheAccesses implements HotBlockCache {
   private final BucketCache cache;
   /** Null if index blocks are in the bucket cache. */
   private final LruBlockCache heap;
+  private final SparePlaces sparePlaces;
 
   private BucketCacheAccesses(BucketCache cache, LruBlockCache heap) {
     this.cache = cache;
     this.heap = heap;
+    this.sparePlaces = new SparePlaces(cache);
   }
 
   /** Returns null if the cache has no bucket cache. */
@@ -118,6 +120,11 @@ public final class BucketCacheAccesses implements HotBlockCache {
       bytes += entry == null ? 0 : entry.getLength();
     }
     return bytes;
+  }
+
+  @Override
+  public boolean hasSpareSpaceFor(int serializedLength) {
+    return sparePlaces.areThereFor(serializedLength);
   }
 
   @Override

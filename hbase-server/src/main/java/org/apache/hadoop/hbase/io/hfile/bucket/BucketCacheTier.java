@@ -66,6 +66,7 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
   private final BucketSizes bucketSizes;
   private final BucketCacheTierMetrics metrics = new BucketCacheTierMetrics();
   private final LockFreeLookup lookup;
+  private final SparePlaces sparePlaces = new SparePlaces(this);
   private final DeviceAccess device;
   /** The clock of accesses: the number of blocks inserted into the map so far. */
   private final AtomicLong insertions;
@@ -310,8 +311,17 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
   /** By the size of the whole tier: one bucket size may be exhausted nevertheless. */
   @Override
   public boolean hasSpareSpace() {
-    return getAllocator().getUsedSize()
-        < SPARE_BELOW * Math.min(acceptableSize(), getMinFactor() * getMaxSize());
+    return hasSpareSpace(this);
+  }
+
+  @Override
+  public boolean hasSpareSpaceFor(int serializedLength) {
+    return sparePlaces.areThereFor(serializedLength);
+  }
+
+  static boolean hasSpareSpace(BucketCache cache) {
+    return cache.getAllocator().getUsedSize()
+        < SPARE_BELOW * Math.min(cache.acceptableSize(), cache.getMinFactor() * cache.getMaxSize());
   }
 
   /** Returns the bytes of blocks that are not evicted to make room for others. */

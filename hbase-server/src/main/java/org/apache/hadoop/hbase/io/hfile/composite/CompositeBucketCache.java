@@ -295,6 +295,11 @@ public class CompositeBucketCache extends CombinedBlockCache
   }
 
   @Override
+  public boolean hasSpareSpaceFor(int serializedLength) {
+    return second.hasSpareSpaceFor(serializedLength);
+  }
+
+  @Override
   public boolean cacheHot(BlockCacheKey key, Cacheable block, boolean inMemory, int accesses) {
     PromotionPolicy policy = promotion;
     if (policy != null) {

@@ -178,12 +178,13 @@ final class BlockIndexCursor {
     return low;
   }
 
-  private Cell key() {
+  /** Returns the key at which the current block begins. */
+  Cell key() {
     return entries[depth].key(at[depth]);
   }
 
   /** Returns the key at which the current block ends, null if it is the last one. */
-  private Cell nextKey() {
+  Cell nextKey() {
     for (int level = depth; level >= 0; level--) {
       if (at[level] + 1 < entries[level].count()) {
         return entries[level].key(at[level] + 1);

@@ -26,7 +26,7 @@ import org.apache.yetus.audience.InterfaceAudience;
  */
 @InterfaceAudience.Private
 final class DeferredBlocks {
-  private static final int IN_L1 = 1 << 16;
+  private static final int IN_L1 = RangeHeat.MAX_ACCESSES + 1;
 
   private long[] offsets = new long[16];
   private int[] sizes = new int[16];
@@ -48,6 +48,22 @@ final class DeferredBlocks {
     return count;
   }
 
+  /** Returns the indexes of all blocks, by falling accesses; in the order of keys if equal. */
+  int[] hottestFirst() {
+    int[] ends = new int[RangeHeat.MAX_ACCESSES + 2];
+    for (int i = 0; i < count; i++) {
+      ends[accesses(i)]++;
+    }
+    for (int i = RangeHeat.MAX_ACCESSES; i >= 0; i--) {
+      ends[i] += ends[i + 1];
+    }
+    int[] order = new int[count];
+    for (int i = count - 1; i >= 0; i--) {
+      order[--ends[accesses(i)]] = i;
+    }
+    return order;
+  }
+
   long offset(int i) {
     return offsets[i];
   }
@@ -58,7 +74,7 @@ final class DeferredBlocks {
   }
 
   int accesses(int i) {
-    return heat[i] & (IN_L1 - 1);
+    return heat[i] & RangeHeat.MAX_ACCESSES;
   }
 
   boolean isInL1(int i) {

@@ -34,8 +34,8 @@ public final class HandoverSettings {
 
   /**
    * What the blocks of a compaction's input and output may take in L2 together until the
-   * compaction is committed, as a multiple of what those of the input take when it begins; 1 to 2,
-   * 1.2 by default. May also be set per table or column family.
+   * compaction is committed, unless L2 has spare space, as a multiple of what those of the input
+   * take when it begins; 1 to 2, 1.2 by default. May also be set per table or column family.
    */
   public static final String PEAK_RATIO_KEY = "hbase.rs.compaction.cache.handover.peak.ratio";
 

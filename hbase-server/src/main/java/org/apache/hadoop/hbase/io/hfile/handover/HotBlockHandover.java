@@ -20,6 +20,7 @@ package org.apache.hadoop.hbase.io.hfile.handover;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -71,9 +72,8 @@ public final class HotBlockHandover {
   private final Map<String, OutputFile> outputs = new LinkedHashMap<>();
   /** Bytes that the inputs' blocks take when the compaction begins. */
   private final long inputBytes;
-  private final long maxBytes;
-  /** Bytes that the outputs' data blocks take. */
-  private long outputBytes;
+  private final PeakLimit limit;
+  private boolean expectationKnown;
   private boolean committed;
   private boolean failed;
 
@@ -84,13 +84,15 @@ public final class HotBlockHandover {
     this.blockCache = cacheConf.getBlockCache().get();
     this.cache = cache;
     long bytes = 0;
+    long length = 0;
     for (HFile.Reader reader : readers) {
       InputFile input = new InputFile(reader, cache, heat);
       bytes += input.cachedBytes();
+      length += reader.length();
       inputs.add(input);
     }
     inputBytes = bytes;
-    maxBytes = (long) (bytes * peakRatio);
+    limit = new PeakLimit(bytes, peakRatio, length);
   }
 
   /**
@@ -193,9 +195,36 @@ public final class HotBlockHandover {
     return heat;
   }
 
-  /** Returns whether a block may be cached before the commit. */
-  boolean hasRoomFor(int length) {
-    return inputBytes + outputBytes + cache.bytesFor(length) <= maxBytes;
+  /** Notes that a data block was written, hot or not. */
+  void onWritten(int onDiskSize, int length) {
+    limit.onWritten(onDiskSize, cache.bytesFor(length));
+  }
+
+  /** Returns whether a hot block of about this length in bytes is cached before the commit. */
+  boolean admits(int accesses, int length) {
+    if (cache.hasSpareSpaceFor(length)) {
+      return true;
+    }
+    if (!expectationKnown) {
+      expectationKnown = true;
+      inputs.stream().max(Comparator.comparingLong(InputFile::length)).ifPresent(this::expectLike);
+    }
+    return limit.admits(accesses, cache.bytesFor(length));
+  }
+
+  /**
+   * Expects an output block for each block of the largest input. A block of the output begins and
+   * ends elsewhere, thus two of them are asked at a time, and what the other inputs have there.
+   */
+  private void expectLike(InputFile largest) {
+    RangeHeat expected = new RangeHeat();
+    List<InputFile> all = new ArrayList<>();
+    inputs.forEach(input -> all.add(input.startOver(expected)));
+    largest.startOver(expected).forEachRange((first, last) -> {
+      expected.clear();
+      all.forEach(input -> input.addTo(first, last));
+      limit.expect(expected.accesses());
+    });
   }
 
   /** Caches a hot block, or counts why not. Returns whether it is cached. */
@@ -206,7 +235,7 @@ public final class HotBlockHandover {
       metrics.countLeftOut(HandoverMetrics.LeftOut.QueueFullBlockCount);
       return false;
     }
-    outputBytes += bytes;
+    limit.onCached(accesses, bytes);
     metrics.countL2(bytes);
     if (inL1 && cache.copyToL1(key, block, accesses)) {
       metrics.countL1(bytes);
@@ -223,6 +252,7 @@ public final class HotBlockHandover {
     for (InputFile input : inputs) {
       blockCache.evictBlocksByHfileName(input.name());
     }
+    limit.onInputsEvicted();
     for (HFile.Reader file : files) {
       OutputFile output = outputs.get(file.getName());
       if (
@@ -236,7 +266,10 @@ public final class HotBlockHandover {
 
   private void handOver(HFile.Reader file, DeferredBlocks blocks, BooleanSupplier stopped)
     throws IOException {
-    for (int i = 0; i < blocks.count() && !stopped.getAsBoolean(); i++) {
+    for (int i : blocks.hottestFirst()) {
+      if (stopped.getAsBoolean()) {
+        return;
+      }
       BlockCacheKey key =
         new BlockCacheKey(file.getName(), blocks.offset(i), true, BlockType.DATA);
       if (cache.accesses(key) != HotBlockCache.NOT_CACHED) {
@@ -246,7 +279,7 @@ public final class HotBlockHandover {
       HFileBlock block = read(file, blocks.offset(i), blocks.onDiskSize(i));
       try {
         int bytes = cache.bytesFor(block.getSerializedLength());
-        if (outputBytes + bytes > maxBytes) {
+        if (!limit.hasRoomFor(bytes) && !cache.hasSpareSpaceFor(block.getSerializedLength())) {
           metrics.countLeftOut(HandoverMetrics.LeftOut.LimitBlockCount);
         } else if (
           cacheHot(key, block, cacheConf.isInMemory(), blocks.accesses(i), blocks.isInL1(i))

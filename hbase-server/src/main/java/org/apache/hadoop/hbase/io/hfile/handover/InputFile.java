@@ -18,6 +18,7 @@
 package org.apache.hadoop.hbase.io.hfile.handover;
 
 import java.io.IOException;
+import java.util.function.BiConsumer;
 import org.apache.hadoop.hbase.Cell;
 import org.apache.hadoop.hbase.PrivateCellUtil;
 import org.apache.hadoop.hbase.io.ReferredFile;
@@ -57,6 +58,36 @@ final class InputFile implements BlockIndexCursor.IndexBlocks, BlockIndexCursor.
       ? null
       : new BlockIndexCursor(root, reader.getTrailer().getNumDataIndexLevels(),
         reader.getComparator(), this);
+  }
+
+  /** Returns this file, with another place for what is found, and as if nothing was asked yet. */
+  InputFile startOver(RangeHeat found) {
+    return new InputFile(reader, cache, found);
+  }
+
+  /** Returns the bytes of the file. */
+  long length() {
+    return reader.length();
+  }
+
+  /** Visits the keys of each data block that is known, to the first key of the next one. */
+  void forEachRange(BiConsumer<Cell, Cell> ranges) {
+    Cell first = reader.getFirstKey().orElse(null);
+    if (cursor == null || first == null || lastKey == null) {
+      return;
+    }
+    cursor.visit(first, lastKey, new BlockIndexCursor.Visitor() {
+      @Override
+      public void block(long offset) {
+        Cell next = cursor.nextKey();
+        ranges.accept(cursor.key(), next == null ? lastKey : next);
+      }
+
+      @Override
+      public void unknown() {
+        // Of no use here.
+      }
+    });
   }
 
   /** Returns the name under which the file's blocks are cached. */

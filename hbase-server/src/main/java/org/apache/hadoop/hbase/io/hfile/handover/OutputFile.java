@@ -59,13 +59,14 @@ public final class OutputFile {
    * @param size       about its size in the cache, in bytes
    */
   public boolean isHot(Cell first, Cell last, long offset, int onDiskSize, int size) {
+    handover.onWritten(onDiskSize, size);
     RangeHeat heat = handover.heatOf(first, last);
     if (heat == null || !heat.isHot()) {
       return false;
     }
     accesses = heat.accesses();
     inL1 = heat.isInL1();
-    if (handover.hasRoomFor(size)) {
+    if (handover.admits(accesses, size)) {
       return true;
     }
     deferred.add(offset, onDiskSize, accesses, inL1);

@@ -26,6 +26,9 @@ import org.apache.yetus.audience.InterfaceAudience;
  */
 @InterfaceAudience.Private
 final class RangeHeat {
+  /** More accesses to a block count as so many; a power of two less 1. */
+  static final int MAX_ACCESSES = 63;
+
   private int accesses;
   private boolean inL1;
   private boolean unknown;
@@ -43,7 +46,7 @@ final class RangeHeat {
    */
   void add(int blockAccesses, boolean blockInL1) {
     if (blockAccesses > 0) {
-      accesses = Math.max(accesses, blockAccesses);
+      accesses = Math.max(accesses, Math.min(blockAccesses, MAX_ACCESSES));
       inL1 |= blockInL1;
     }
   }
@@ -57,7 +60,7 @@ final class RangeHeat {
     return accesses > 0;
   }
 
-  /** Returns how often the hottest of the blocks was accessed. */
+  /** Returns how often the hottest of the blocks was accessed, 0 to {@link #MAX_ACCESSES}. */
   int accesses() {
     return accesses;
   }

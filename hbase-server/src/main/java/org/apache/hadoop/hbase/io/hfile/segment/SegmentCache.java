@@ -556,6 +556,11 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
   }
 
   @Override
+  public boolean hasSpareSpaceFor(int serializedLength) {
+    return hasSpareSpace();
+  }
+
+  @Override
   public boolean awaitInsertion(BlockCacheKey key, long timeoutNanos)
     throws InterruptedException {
     return store.awaitRoom(InsertSource.PREFETCH, timeoutNanos);

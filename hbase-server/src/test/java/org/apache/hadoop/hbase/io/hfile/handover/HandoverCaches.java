@@ -17,6 +17,8 @@
  */
 package org.apache.hadoop.hbase.io.hfile.handover;
 
+import static org.junit.Assert.assertTrue;
+
 import java.io.File;
 import java.io.IOException;
 import java.util.Arrays;
@@ -25,6 +27,7 @@ import java.util.TreeSet;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.io.hfile.BlockCache;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheFactory;
+import org.apache.hadoop.hbase.io.hfile.BlockType;
 import org.apache.hadoop.hbase.io.hfile.CachedBlockFixture;
 import org.apache.hadoop.hbase.io.hfile.CombinedBlockCache;
 import org.apache.hadoop.hbase.io.hfile.HotBlockCache;
@@ -109,6 +112,25 @@ public enum HandoverCaches {
     for (BlockCache level : levels == null ? new BlockCache[] { cache } : levels) {
       if (level instanceof BucketCache) {
         CachedBlockFixture.await(() -> ((BucketCache) level).heapSize() == 0);
+      }
+    }
+  }
+
+  /** Caches blocks of a file that is not there until others would have to be evicted. */
+  public static void fill(BlockCache cache) {
+    // Of each size as many as a bucket has, as each size keeps one.
+    int[] sizes = { 9, 17, 33, 41, 49, 57, 65, 97, 129, 193, 257, 385, 513 };
+    long offset = 0;
+    HotBlockCache accesses = accessesOf(cache);
+    for (int i = 0; accesses.hasSpareSpaceFor(1024); i++) {
+      assertTrue("Blocks are evicted", offset < 100L * MB);
+      int size = sizes[i % sizes.length] << 10;
+      int bucket = 4 * 513 / sizes[i % sizes.length];
+      for (int n = 0; n < bucket && accesses.hasSpareSpaceFor(1024); n++) {
+        CachedBlockFixture.cache(cache, CachedBlockFixture.key("others", offset, BlockType.DATA),
+          CachedBlockFixture.block(BlockType.DATA, offset, size - 512));
+        offset += size;
+        awaitWriters(cache);
       }
     }
   }

@@ -94,6 +94,11 @@ public class TestInputFile {
     }
 
     @Override
+    public boolean hasSpareSpaceFor(int serializedLength) {
+      throw new AssertionError("Nothing is inserted here");
+    }
+
+    @Override
     public boolean cacheHot(BlockCacheKey key, Cacheable block, boolean inMemory, int accesses) {
       throw new AssertionError("Nothing is inserted here");
     }

@@ -15,7 +15,7 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package dev.stratum.bench.wal;
+package dev.stratum.bench.harness;
 
 import dev.stratum.processes.LoopbackHdfs;
 import java.io.Closeable;
@@ -31,6 +31,7 @@ import org.apache.hadoop.hbase.client.RegionInfo;
 import org.apache.hadoop.hbase.client.RegionInfoBuilder;
 import org.apache.hadoop.hbase.client.TableDescriptor;
 import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
+import org.apache.hadoop.hbase.io.hfile.BlockCache;
 import org.apache.hadoop.hbase.regionserver.ChunkCreator;
 import org.apache.hadoop.hbase.regionserver.HRegion;
 import org.apache.hadoop.hbase.regionserver.MemStoreLAB;
@@ -40,11 +41,12 @@ import org.apache.hadoop.hbase.wal.WAL;
 import org.apache.hadoop.hbase.wal.WALFactory;
 
 /**
- * A region without a server, whose WAL is in HDFS on loopback with two DataNodes. Whoever writes to
- * it is a handler: there is no client and no connection.
+ * A region without a server, whose files and WAL are in HDFS on loopback with two DataNodes.
+ * Whoever uses it is a handler: there is no client and no connection. As thread-safe as a region.
  */
-final class RegionOnWal implements Closeable {
-  static final byte[] FAMILY = Bytes.toBytes("f");
+public final class RegionOnHdfs implements Closeable {
+  /** Its column family. */
+  public static final byte[] FAMILY = Bytes.toBytes("f");
   private static final int DATA_NODES = 2;
 
   private LoopbackHdfs hdfs;
@@ -54,19 +56,30 @@ final class RegionOnWal implements Closeable {
   private HRegion region;
 
   /**
+   * Opens a new region that has no block cache.
    * @param conf     the settings of the WAL; those of HDFS are added
    * @param provider the kind of WAL: asyncfs or filesystem
    */
-  RegionOnWal(Configuration conf, String provider) throws IOException {
+  public RegionOnHdfs(Configuration conf, String provider) throws IOException {
+    this(conf, provider, null);
+  }
+
+  /**
+   * Opens a new region.
+   * @param conf     the settings of the WAL and the store; those of HDFS are added
+   * @param provider the kind of WAL: asyncfs or filesystem
+   * @param cache    its block cache, which is not shut down with it; null for none
+   */
+  public RegionOnHdfs(Configuration conf, String provider, BlockCache cache) throws IOException {
     try {
-      open(conf, provider);
+      open(conf, provider, cache);
     } catch (IOException | RuntimeException | Error e) {
       close();
       throw e;
     }
   }
 
-  private void open(Configuration conf, String provider) throws IOException {
+  private void open(Configuration conf, String provider, BlockCache cache) throws IOException {
     conf.set(WALFactory.WAL_PROVIDER, provider);
     conf.setLong(HConstants.HREGION_MEMSTORE_FLUSH_SIZE, 1L << 30);
     hdfs = new LoopbackHdfs(conf, DATA_NODES);
@@ -80,19 +93,21 @@ final class RegionOnWal implements Closeable {
     RegionInfo info = RegionInfoBuilder.newBuilder(name).build();
     factory = new WALFactory(conf, "bench");
     wal = factory.getWAL(info);
-    region = HRegion.createHRegion(info, CommonFSUtils.getRootDir(conf), conf, table, wal);
+    region = HRegion.createHRegion(info, CommonFSUtils.getRootDir(conf), conf, table, wal, false);
+    region.setBlockCache(cache);
+    region.initialize();
   }
 
-  HRegion region() {
+  public HRegion region() {
     return region;
   }
 
-  WAL wal() {
+  public WAL wal() {
     return wal;
   }
 
   /** Flushes the region and rolls the WAL; deletes those before, as HDFS is in memory. */
-  void startAnew() throws IOException {
+  public void startAnew() throws IOException {
     region.flush(true);
     wal.rollWriter(true);
     FileSystem fs = region.getFilesystem();

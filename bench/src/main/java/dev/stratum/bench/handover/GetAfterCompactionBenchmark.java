@@ -1,0 +1,163 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package dev.stratum.bench.handover;
+
+import dev.stratum.bench.PinnedJvm;
+import dev.stratum.bench.harness.Headline;
+import dev.stratum.bench.harness.RegionOnHdfs;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.HBaseConfiguration;
+import org.apache.hadoop.hbase.HConstants;
+import org.apache.hadoop.hbase.client.Durability;
+import org.apache.hadoop.hbase.client.Get;
+import org.apache.hadoop.hbase.client.Put;
+import org.apache.hadoop.hbase.io.hfile.BlockCache;
+import org.apache.hadoop.hbase.io.hfile.BlockCacheFactory;
+import org.apache.hadoop.hbase.util.Bytes;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Level;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+import org.openjdk.jmh.annotations.Warmup;
+import site.ycsb.generator.ZipfianGenerator;
+
+/**
+ * The first {@value #GETS} gets after a major compaction, together, in milliseconds; zipfian keys
+ * that are scattered over a region in HDFS.
+ *
+ * <pre>
+ * mvn -pl bench jmh:run -Djmh.include=GetAfterCompactionBenchmark
+ * </pre>
+ *
+ * Both sides have a bucket cache on a file in the page cache, and an on-heap cache for meta blocks.
+ * Before each measurement a tenth of the rows is written again and flushed, three times as many
+ * gets make blocks hot, and the region is compacted. Of 80 MB that the bucket cache has, blocks of
+ * the region's size get 55 at most, which is room for half of a second copy of the data.
+ */
+@State(Scope.Benchmark)
+@BenchmarkMode(Mode.SingleShotTime)
+@OutputTimeUnit(TimeUnit.MILLISECONDS)
+@Warmup(iterations = 2)
+@Measurement(iterations = 5)
+public class GetAfterCompactionBenchmark extends PinnedJvm {
+  static final int GETS = 10_000;
+  private static final byte[] QUALIFIER = Bytes.toBytes("q");
+  private static final int VALUE_BYTES = 1000;
+  /** Odd, so that it scatters the keys. */
+  private static final int SCATTER = 0x9E3779B1;
+
+  /** The size of the bucket cache, in MB. */
+  @Param({ "192", "80" })
+  public int cacheMb;
+
+  /** <code>hbase.rs.compaction.cache.handover.enabled</code> on the fork. */
+  @Param("true")
+  public boolean handover;
+
+  /** The rows of the region, of 1 KB each. */
+  int rows = 32_000;
+
+  private Path bucketFile;
+  private BlockCache cache;
+  private RegionOnHdfs region;
+  private ZipfianGenerator zipfian;
+  private final Random random = new Random(1);
+
+  @Setup(Level.Trial)
+  public void fill() throws IOException {
+    bucketFile = Files.createTempFile("stratum-bench", ".bucket");
+    Configuration conf = HBaseConfiguration.create();
+    conf.set(HConstants.BUCKET_CACHE_IOENGINE_KEY, "file:" + bucketFile);
+    conf.setInt(HConstants.BUCKET_CACHE_SIZE_KEY, cacheMb);
+    conf.setInt(BlockCacheFactory.BUCKET_CACHE_WRITER_QUEUE_KEY, 1 << 14);
+    conf.setFloat(HConstants.HFILE_BLOCK_CACHE_SIZE_KEY, 0.1f);
+    conf.setBoolean("hbase.rs.compaction.cache.handover.enabled", handover);
+    conf.setDouble("hbase.rs.compaction.cache.handover.peak.ratio", 1.2);
+    conf.setBoolean("hbase.rs.cacheblocksonwrite", true);
+    cache = BlockCacheFactory.createBlockCache(conf);
+    region = new RegionOnHdfs(conf, "asyncfs", cache);
+    zipfian = new ZipfianGenerator(rows);
+    for (int i = 0; i < rows; i++) {
+      put(i);
+    }
+    region.region().flush(true);
+  }
+
+  private static byte[] row(int i) {
+    return Bytes.toBytes(i * SCATTER);
+  }
+
+  private void put(int i) throws IOException {
+    byte[] value = new byte[VALUE_BYTES];
+    random.nextBytes(value);
+    region.region().put(new Put(row(i)).addColumn(RegionOnHdfs.FAMILY, QUALIFIER, value)
+      .setDurability(Durability.SKIP_WAL));
+  }
+
+  @Setup(Level.Invocation)
+  public void compact() throws IOException {
+    for (int i = 0; i < rows / 10; i++) {
+      put(random.nextInt(rows));
+    }
+    region.region().flush(true);
+    for (int i = 0; i < 3; i++) {
+      get();
+    }
+    region.region().compact(true);
+  }
+
+  @TearDown(Level.Trial)
+  public void close() throws IOException {
+    if (region != null) {
+      region.close();
+    }
+    if (cache != null) {
+      cache.shutdown();
+    }
+    Files.deleteIfExists(bucketFile);
+  }
+
+  /** Returns the lookups of data blocks that missed. */
+  long misses() {
+    return cache.getStats().getDataMissCount();
+  }
+
+  /** @return the number of rows found */
+  @Benchmark
+  @Headline(value = "cacheMb=192", warmup = 1, measurement = 3, feature = "cache-handover")
+  public int get() throws IOException {
+    int found = 0;
+    for (int i = 0; i < GETS; i++) {
+      Get get = new Get(row(zipfian.nextValue().intValue()));
+      found += region.region().get(get).isEmpty() ? 0 : 1;
+    }
+    return found;
+  }
+}
