@@ -147,6 +147,18 @@ final class CaseComparison {
       .getAsDouble() / run.get("rows").getAsDouble());
   }
 
+  /**
+   * Blocks that were read from HDFS per 100 reads, at the fixed rate, of a case with an event.
+   * @param when <code>before</code> it, in the <code>worstSecond</code> or the
+   *             <code>worstTen</code> since it began
+   * @return null if the case has no event
+   */
+  Pair missesPer100Reads(String when) {
+    return runs("fork", true).stream().anyMatch(run -> run.has("event"))
+      ? pair(true, run -> run.getAsJsonObject("event").get(when).getAsDouble())
+      : null;
+  }
+
   Verdict verdict() {
     Pair throughput = throughput();
     if (failure() != null || throughput == null) {

@@ -71,6 +71,8 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonPrimitive;
  * and reads that: see {@link HdfsReads}.
  */
 final class ClientProcess implements Conversation.Answers {
+  /** Before a key of HBase that a case sets for its table's family. */
+  private static final String FAMILY_KEY = "family.";
   private static final int LOADING_THREADS = 4;
   private static final int LOADING_BATCH = 200;
   private static final int PROGRESS_STEPS = 50;
@@ -228,8 +230,15 @@ final class ClientProcess implements Conversation.Answers {
     ColumnFamilyDescriptorBuilder family = ColumnFamilyDescriptorBuilder
       .newBuilder(HBaseBinding.FAMILY).setBloomFilterType(BloomType.ROW)
       .setBlocksize(Integer.parseInt(properties.getProperty("table.blocksize", "65536")))
-      .setBlockCacheEnabled(cached).setCacheDataOnWrite(cached).setPrefetchBlocksOnOpen(cached)
+      .setBlockCacheEnabled(cached).setCacheDataOnWrite(cached)
+      .setPrefetchBlocksOnOpen(
+        Boolean.parseBoolean(properties.getProperty("table.prefetch", String.valueOf(cached))))
       .setCacheIndexesOnWrite(true).setCacheBloomsOnWrite(true);
+    for (String key : properties.stringPropertyNames()) {
+      if (key.startsWith(FAMILY_KEY)) {
+        family.setConfiguration(key.substring(FAMILY_KEY.length()), properties.getProperty(key));
+      }
+    }
     String splits = properties.getProperty("table.splits", "");
     byte[][] keys = splits.isEmpty() ? null : Bytes.toByteArrays(splits.split(","));
     try (Admin admin = master.getAdmin()) {

@@ -297,6 +297,25 @@ final class ClusterUnderTest implements Closeable {
     return run(workload, workload.threads(), seconds, rate);
   }
 
+  /** Writes what the event of a case is to work on. */
+  void prepareEvent(WorkloadCase workload) throws SuiteException {
+    JsonObject request = request("prepareEvent");
+    request.addProperty("table", workload.table());
+    request.addProperty("event", workload.event());
+    ask("regionserver", request);
+  }
+
+  /** Runs a case with the event that was prepared, of which the result has what became of reads. */
+  JsonObject runWithEvent(WorkloadCase workload, double seconds, double rate)
+    throws SuiteException {
+    JsonObject request = request("beginEvent");
+    request.addProperty("seconds", seconds);
+    ask("regionserver", request);
+    JsonObject result = run(workload, seconds, rate);
+    result.add("event", ask("regionserver", request("endEvent")));
+    return result;
+  }
+
   private JsonObject run(WorkloadCase workload, int threads, double seconds, double rate)
     throws SuiteException {
     JsonObject properties = workload.json();

@@ -45,7 +45,7 @@ final class FeaturePlots {
   /** The features that have a picture. */
   static final List<String> FEATURES = List.of("composite-bucket-cache", "segment-cache",
     "prefetch-dedup", "parallel-multiget", "counter-coalescing", "bounded-async-wal",
-    "flush-consolidation", "pooled-reads", "point-get", "row-cache");
+    "flush-consolidation", "pooled-reads", "point-get", "row-cache", "cache-handover");
   /** Of the files with a row for each of many sizes, the one that is drawn. */
   private static final String SIZE = "65536";
   private static final List<Double> TICKS =

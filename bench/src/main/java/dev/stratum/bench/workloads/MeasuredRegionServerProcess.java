@@ -54,6 +54,9 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonPrimitive;
  * <code>calibrate</code>: from now on each read of the L2 file is delayed by that;
  * <code>micros</code> of 0 ends it. Answers the delays until now: <code>count</code> and mean
  * <code>micros</code>;</li>
+ * <li><code>prepareEvent</code> with <code>table</code> and <code>event</code>,
+ * <code>beginEvent</code> with the <code>seconds</code> of the run that begins now, and
+ * <code>endEvent</code>: a {@link MaintenanceEvent} in the middle of that run;</li>
  * <li><code>profile</code>, and <code>flameGraph</code> with <code>title</code> and
  * <code>file</code>: what was sampled between the two.</li>
  * </ul>
@@ -73,6 +76,7 @@ final class MeasuredRegionServerProcess extends RegionServerProcess {
   private DelayedReads delayedReads;
   private boolean isDelayed;
   private FlameGraph flameGraph;
+  private MaintenanceEvent event;
 
   private MeasuredRegionServerProcess() {
   }
@@ -98,6 +102,16 @@ final class MeasuredRegionServerProcess extends RegionServerProcess {
         return delayReads(request.get("micros").getAsInt(), request.get("nanos").getAsLong());
       case "calibrate":
         return new JsonPrimitive(DelayedReads.calibrate(request.get("micros").getAsInt()));
+      case "prepareEvent":
+        event = new MaintenanceEvent(regions(request.get("table").getAsString()),
+          server().getBlockCache(), request.get("event").getAsString());
+        event.prepare();
+        return null;
+      case "beginEvent":
+        event.begin(request.get("seconds").getAsDouble());
+        return null;
+      case "endEvent":
+        return event.end();
       case "profile":
         flameGraph = new FlameGraph();
         return null;

@@ -40,7 +40,7 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
 final class WorkloadCase {
   /** The files, in the order in which they are run. */
   static final List<String> GROUPS =
-    List.of("throughput", "ycsb", "apsaradb", "increment", "log", "ssd");
+    List.of("throughput", "ycsb", "apsaradb", "increment", "log", "ssd", "warm");
 
   private final String group;
   private final String name;
@@ -189,6 +189,11 @@ final class WorkloadCase {
     return new TreeSet<>(List.of("updateproportion", "insertproportion", "incrementproportion",
       "readmodifywriteproportion")).stream()
         .anyMatch(key -> Double.parseDouble(properties.getProperty(key, "0")) > 0);
+  }
+
+  /** The {@link MaintenanceEvent} in the middle of each run; empty for none. */
+  String event() {
+    return properties.getProperty("event", "");
   }
 
   /** Runs shorter than this say nothing, as what the case waits for is too seldom; 0: none. */

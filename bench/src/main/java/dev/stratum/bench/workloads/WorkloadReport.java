@@ -35,6 +35,7 @@ import java.util.stream.Collectors;
 import java.util.zip.DataFormatException;
 import org.HdrHistogram.Histogram;
 import org.HdrHistogram.HistogramIterationValue;
+import org.apache.hbase.thirdparty.com.google.gson.JsonArray;
 import org.apache.hbase.thirdparty.com.google.gson.JsonElement;
 import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
 
@@ -187,6 +188,9 @@ final class WorkloadReport {
       percentiles(one, true, String.format(Locale.ROOT,
         "Latency by percentile at %,.0f operations per second, us", rate));
     }
+    if (one.missesPer100Reads("before") != null) {
+      overTime(one.runs("stock", true), one.runs("fork", true));
+    }
     html.append("</div>\n<div class=\"tables\">\n");
     latencies(one, false);
     if (!one.runs("fork", true).isEmpty()) {
@@ -240,6 +244,33 @@ final class WorkloadReport {
           }
         }
         chart.add(side, points, true);
+      }
+    }
+    html.append(chart.svg());
+  }
+
+  /** What an event does to reads, as a line for each round. */
+  private void overTime(List<JsonObject> stock, List<JsonObject> fork) {
+    double seconds = 0;
+    double max = 0;
+    List<List<JsonObject>> sides = List.of(stock, fork);
+    for (List<JsonObject> runs : sides) {
+      for (JsonObject run : runs) {
+        seconds = Math.max(seconds, run.get("seconds").getAsDouble());
+        max = Math.max(max, run.getAsJsonObject("event").get("worstSecond").getAsDouble());
+      }
+    }
+    LineChart chart = new LineChart("Blocks read from HDFS per 100 reads, at the fixed rate",
+      LineChart.Axis.linear("seconds, the event after 0.3 of them", seconds),
+      LineChart.Axis.linear("", max));
+    for (int side = 0; side < SIDES.size(); side++) {
+      for (JsonObject run : sides.get(side)) {
+        List<double[]> points = new ArrayList<>();
+        JsonArray samples = run.getAsJsonObject("event").getAsJsonArray("seconds");
+        for (int i = 0; i < samples.size(); i++) {
+          points.add(new double[] { i + 1, MaintenanceEvent.missesPer100(samples, i, i + 1) });
+        }
+        chart.add(SIDES.get(side), points, true);
       }
     }
     html.append(chart.svg());
@@ -357,6 +388,17 @@ final class WorkloadReport {
       run -> run.has("slowed") && run.getAsJsonObject("slowed").has("micros")
         ? run.getAsJsonObject("slowed").get("micros").getAsDouble()
         : Double.NaN);
+    for (String when : List.of("before", "worstSecond", "worstTen")) {
+      CaseComparison.Pair misses = one.missesPer100Reads(when);
+      if (misses != null) {
+        resources.row().cell("blocks read from HDFS per 100 reads, "
+          + (when.equals("before")
+            ? "before the event"
+            : when.equals("worstTen") ? "worst ten seconds after" : "worst second after"))
+          .cell(SummaryTable.ratio(misses.stock().median()))
+          .cell(SummaryTable.ratio(misses.fork().median()));
+      }
+    }
     html.append(resources.html());
   }
 

@@ -63,8 +63,8 @@ public class TestMonitoring {
       PrometheusNames.dashboardExpressions(Files.readString(PrometheusNames.DASHBOARD));
     expressions.forEach(expression -> names.addAll(PrometheusNames.of(expression)));
     for (String prefix : List.of("block_cache_tiers_l1", "block_cache_tiers_l2", "prefetch_",
-      "async_wal_", "multiget_", "counter_", "responses_", "region_server_", "buffer_pool_",
-      "build_info")) {
+      "async_wal_", "cache_handover_", "multiget_", "counter_", "responses_", "region_server_",
+      "buffer_pool_", "build_info")) {
       assertTrue(prefix, names.stream().anyMatch(name -> name.startsWith(prefix)));
     }
   }

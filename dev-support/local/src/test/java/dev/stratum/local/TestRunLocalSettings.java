@@ -37,13 +37,16 @@ public class TestRunLocalSettings extends RunLocalFixture {
   /** With L2 on segments, which has all metrics that a tier of buckets has and more. */
   @Test
   public void testPrometheusHasTheNamesThatDashboardAndRulesUse() throws Exception {
-    start("--rows", "1000", "-Dhbase.bucketcache.l2.ioengine=segments:" + folder.resolve("l2"),
+    start("--rows", "3000", "-Dhbase.bucketcache.l2.ioengine=segments:" + folder.resolve("l2"),
       "-Dhbase.segmentcache.segment.mb=1", "-Dhbase.rs.prefetchblocksonopen=true",
       "-Dhbase.wal.async.sync.interval.ms=100", "-Dhbase.regionserver.parallel.get.enabled=true",
       "-Dhbase.regionserver.increment.coalesce.enabled=true",
       "-Dhbase.regionserver.write.groups.enabled=true",
       "-Dhbase.regionserver.point.get.enabled=true", "-Dhbase.regionserver.row.cache.size.mb=1",
       "-Dhbase.regionserver.row.cache.all.tables=true",
+      // Else there is nothing to compact.
+      "-Dhbase.rs.compaction.cache.handover.enabled=true",
+      "-Dhbase.hregion.memstore.flush.size=1048576",
       "-Dhbase.server.netty.flush.consolidation.enabled=true");
     awaitOutput("serving; Ctrl-C stops");
     Matcher address = Pattern.compile("http://localhost:\\d+/rs-status").matcher(output());

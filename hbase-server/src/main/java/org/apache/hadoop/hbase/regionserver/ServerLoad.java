@@ -22,6 +22,7 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.io.SizeClassByteBuffAllocator;
 import org.apache.hadoop.hbase.io.hfile.CacheConfig;
 import org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCacheSettings;
+import org.apache.hadoop.hbase.io.hfile.handover.HandoverSettings;
 import org.apache.hadoop.hbase.io.hfile.prefetch.PrefetchSettings;
 import org.apache.hadoop.hbase.io.hfile.segment.SegmentCacheSettings;
 import org.apache.hadoop.hbase.io.util.MemorySizeUtil;
@@ -109,6 +110,9 @@ enum ServerLoad {
       conf.setBoolean(CacheConfig.PREFETCH_BLOCKS_ON_OPEN_KEY, true);
       conf.setInt(PrefetchSettings.LIMIT_KEY, PREFETCH_MB_PER_SEC);
       conf.set(PrefetchSettings.ORDER_KEY, "newest");
+    } else if (this != INGEST) {
+      // Prefetch brings all of a compaction's output.
+      conf.setBoolean(HandoverSettings.ENABLED_KEY, true);
     }
     if (this == INGEST) {
       conf.set(MemorySizeUtil.MEMSTORE_SIZE_KEY, "0.5");

@@ -77,6 +77,7 @@ public final class ServerProcess {
     }
     command.add("-Xmx512m");
     command.add("-XX:TieredStopAtLevel=1");
+    command.add("-XX:+UseSerialGC");
     command.add("-Djava.net.preferIPv4Stack=true");
     command.add("-Djava.io.tmpdir=" + folder);
     command.add(main.getName());

@@ -57,7 +57,7 @@ public class TestPointGetEqualsScanner {
   public static final HBaseClassTestRule CLASS_RULE =
     HBaseClassTestRule.forClass(TestPointGetEqualsScanner.class);
 
-  private static final long GETS = Long.getLong("pointget.gets", 60_000);
+  private static final long GETS = Long.getLong("pointget.gets", 40_000);
   private static final long SEED = Long.getLong("pointget.seed", 1);
   private static final int CHANGES = 60;
   private static final int GETS_PER_CHANGE = 100;

@@ -78,7 +78,7 @@ public class TestPointGetReferences {
   private static final byte[] ROW = Bytes.toBytes("row");
   private static final int ROWS = 31;
   private static final int READERS = 8;
-  private static final int FLUSHES = 40;
+  private static final int FLUSHES = 20;
 
   @Rule
   public final RefCntLeakRule leakRule = new RefCntLeakRule();

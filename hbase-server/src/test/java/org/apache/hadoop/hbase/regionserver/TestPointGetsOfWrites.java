@@ -69,7 +69,7 @@ public class TestPointGetsOfWrites {
   public static final HBaseClassTestRule CLASS_RULE =
     HBaseClassTestRule.forClass(TestPointGetsOfWrites.class);
 
-  private static final int WRITES = Integer.getInteger("pointget.writes", 2_000);
+  private static final int WRITES = Integer.getInteger("pointget.writes", 1_000);
   private static final int WRITES_OF_HISTORY = 500;
   private static final byte[][] FAMILIES = { Bytes.toBytes("f"), Bytes.toBytes("g") };
   private static final byte[][] COLUMNS = { Bytes.toBytes("a"), Bytes.toBytes("b") };

@@ -68,7 +68,7 @@ public class TestRowCacheEqualsScanner {
   public static final HBaseClassTestRule CLASS_RULE =
     HBaseClassTestRule.forClass(TestRowCacheEqualsScanner.class);
 
-  private static final int GETS = Integer.getInteger("rowcache.gets", 30_000);
+  private static final int GETS = Integer.getInteger("rowcache.gets", 15_000);
   private static final long SEED = Long.getLong("rowcache.seed", 1);
   private static final int CHANGES = 60;
   private static final int GETS_OF_HISTORY = 24;

@@ -74,7 +74,7 @@ public class TestWriteGroupsOnCluster {
     HBaseClassTestRule.forClass(TestWriteGroupsOnCluster.class);
 
   private static final int CLIENTS = 64;
-  private static final int WRITES = 120;
+  private static final int WRITES = 60;
   private static final int ROWS = 5;
   private static final byte[][] FAMILIES = { Bytes.toBytes("f"), Bytes.toBytes("g") };
   private static final byte[] Q = Bytes.toBytes("q");

@@ -128,7 +128,7 @@ public class TestParallelMultigetEqualsSerial {
   public static final HBaseClassTestRule CLASS_RULE =
     HBaseClassTestRule.forClass(TestParallelMultigetEqualsSerial.class);
 
-  private static final int ROUNDS = Integer.getInteger("multiget.rounds", 3);
+  private static final int ROUNDS = Integer.getInteger("multiget.rounds", 2);
   private static final int MULTIS = 100;
   /** Each so many rounds one is of big rows. */
   private static final int BIG_EACH = 5;

@@ -17,6 +17,8 @@
  */
 package org.apache.hadoop.hbase.io.hfile.handover;
 
+import java.util.EnumMap;
+import java.util.Map;
 import org.apache.hadoop.hbase.metrics.Counter;
 import org.apache.hadoop.hbase.metrics.MetricRegistries;
 import org.apache.hadoop.hbase.metrics.MetricRegistry;
@@ -33,15 +35,27 @@ final class HandoverMetrics {
     "Hot blocks that compactions hand over", "RegionServer,sub=CacheHandover", "regionserver",
     false);
 
-  /** Why a data block of an output is not cached, with the names of the metrics. */
-  enum LeftOut {
-    /** No block of the inputs that covers its keys is cached and was accessed. */
+  /** What is counted, each under its name. */
+  enum Count {
+    /** Compactions that were committed, and those that were not. */
+    CompactionCount,
+    AbortedCompactionCount,
+    /** Blocks that were copied into L1. */
+    L1BlockCount,
+    L1Bytes,
+    /** Blocks that were cached in L2. */
+    L2BlockCount,
+    L2Bytes,
+    /** Of these, those that were cached after the commit. */
+    DeferredBlockCount,
+    DeferredBytes,
+    /** Not cached: no block of the inputs that covers the keys is cached and was accessed. */
     ColdBlockCount,
-    /** As before, as far as is known: an index block is not in memory. */
+    /** Not cached: as before, as far as is known, as an index block is not in memory. */
     UnknownIndexBlockCount,
-    /** It is hot, but does not fit beside what is cached already. */
+    /** Not cached: the block is hot, but does not fit beside what is cached already. */
     LimitBlockCount,
-    /** It is hot, but the cache could not take it without a wait. */
+    /** Not cached: the block is hot, but the cache could not take it without a wait. */
     QueueFullBlockCount
   }
 
@@ -50,56 +64,26 @@ final class HandoverMetrics {
     private static final HandoverMetrics METRICS = new HandoverMetrics();
   }
 
-  private final Counter[] leftOut = new Counter[LeftOut.values().length];
-  private final Counter l1Blocks;
-  private final Counter l1Bytes;
-  private final Counter l2Blocks;
-  private final Counter l2Bytes;
-  private final Counter deferredBlocks;
-  private final Counter deferredBytes;
-  private final Counter compactions;
-  private final Counter aborted;
+  private final Map<Count, Counter> counters = new EnumMap<>(Count.class);
 
   private HandoverMetrics() {
     MetricRegistry registry = MetricRegistries.global().create(INFO);
-    for (LeftOut reason : LeftOut.values()) {
-      leftOut[reason.ordinal()] = registry.counter(reason.name());
+    for (Count count : Count.values()) {
+      counters.put(count, registry.counter(count.name()));
     }
-    l1Blocks = registry.counter("L1BlockCount");
-    l1Bytes = registry.counter("L1Bytes");
-    l2Blocks = registry.counter("L2BlockCount");
-    l2Bytes = registry.counter("L2Bytes");
-    deferredBlocks = registry.counter("DeferredBlockCount");
-    deferredBytes = registry.counter("DeferredBytes");
-    compactions = registry.counter("CompactionCount");
-    aborted = registry.counter("AbortedCompactionCount");
   }
 
   static HandoverMetrics get() {
     return Holder.METRICS;
   }
 
-  void countLeftOut(LeftOut reason) {
-    leftOut[reason.ordinal()].increment();
+  void count(Count count) {
+    counters.get(count).increment();
   }
 
-  void countL1(long bytes) {
-    l1Blocks.increment();
-    l1Bytes.increment(bytes);
-  }
-
-  void countL2(long bytes) {
-    l2Blocks.increment();
-    l2Bytes.increment(bytes);
-  }
-
-  /** Counts a block that was handed over after the commit, which {@link #countL2} counts too. */
-  void countDeferred(long bytes) {
-    deferredBlocks.increment();
-    deferredBytes.increment(bytes);
-  }
-
-  void countCompaction(boolean committed) {
-    (committed ? compactions : aborted).increment();
+  /** Counts a block and its bytes. */
+  void count(Count blocks, Count bytes, long length) {
+    counters.get(blocks).increment();
+    counters.get(bytes).increment(length);
   }
 }

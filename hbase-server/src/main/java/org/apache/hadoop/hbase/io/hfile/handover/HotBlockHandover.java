@@ -37,6 +37,7 @@ import org.apache.hadoop.hbase.io.hfile.HFileBlock;
 import org.apache.hadoop.hbase.io.hfile.HotBlockCache;
 import org.apache.hadoop.hbase.io.hfile.bucket.BucketCacheAccesses;
 import org.apache.hadoop.hbase.io.hfile.bucket.EntryAccesses;
+import org.apache.hadoop.hbase.io.hfile.handover.HandoverMetrics.Count;
 import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -154,7 +155,8 @@ public final class HotBlockHandover {
       return;
     }
     CURRENT.remove();
-    handover.metrics.countCompaction(handover.committed);
+    handover.metrics.count(
+      handover.committed ? Count.CompactionCount : Count.AbortedCompactionCount);
     if (!handover.committed) {
       handover.outputs.keySet().forEach(handover.blockCache::evictBlocksByHfileName);
     }
@@ -188,9 +190,7 @@ public final class HotBlockHandover {
       return null;
     }
     if (!heat.isHot()) {
-      metrics.countLeftOut(heat.isUnknown()
-        ? HandoverMetrics.LeftOut.UnknownIndexBlockCount
-        : HandoverMetrics.LeftOut.ColdBlockCount);
+      metrics.count(heat.isUnknown() ? Count.UnknownIndexBlockCount : Count.ColdBlockCount);
     }
     return heat;
   }
@@ -232,13 +232,13 @@ public final class HotBlockHandover {
     boolean inL1) {
     int bytes = cache.bytesFor(block.getSerializedLength());
     if (!cache.cacheHot(key, block, inMemory, accesses)) {
-      metrics.countLeftOut(HandoverMetrics.LeftOut.QueueFullBlockCount);
+      metrics.count(Count.QueueFullBlockCount);
       return false;
     }
     limit.onCached(accesses, bytes);
-    metrics.countL2(bytes);
+    metrics.count(Count.L2BlockCount, Count.L2Bytes, bytes);
     if (inL1 && cache.copyToL1(key, block, accesses)) {
-      metrics.countL1(bytes);
+      metrics.count(Count.L1BlockCount, Count.L1Bytes, bytes);
     }
     return true;
   }
@@ -280,11 +280,11 @@ public final class HotBlockHandover {
       try {
         int bytes = cache.bytesFor(block.getSerializedLength());
         if (!limit.hasRoomFor(bytes) && !cache.hasSpareSpaceFor(block.getSerializedLength())) {
-          metrics.countLeftOut(HandoverMetrics.LeftOut.LimitBlockCount);
+          metrics.count(Count.LimitBlockCount);
         } else if (
           cacheHot(key, block, cacheConf.isInMemory(), blocks.accesses(i), blocks.isInL1(i))
         ) {
-          metrics.countDeferred(bytes);
+          metrics.count(Count.DeferredBlockCount, Count.DeferredBytes, bytes);
         }
       } finally {
         block.release();

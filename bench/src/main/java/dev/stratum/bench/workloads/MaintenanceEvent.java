@@ -1,0 +1,213 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package dev.stratum.bench.workloads;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import org.apache.hadoop.hbase.Cell;
+import org.apache.hadoop.hbase.CellUtil;
+import org.apache.hadoop.hbase.client.Durability;
+import org.apache.hadoop.hbase.client.Put;
+import org.apache.hadoop.hbase.client.Scan;
+import org.apache.hadoop.hbase.io.hfile.BlockCache;
+import org.apache.hadoop.hbase.io.hfile.CacheStats;
+import org.apache.hadoop.hbase.regionserver.HRegion;
+import org.apache.hadoop.hbase.regionserver.RegionScanner;
+import org.apache.hbase.thirdparty.com.google.gson.JsonArray;
+import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
+
+/**
+ * A major compaction or a flush in the middle of a run, and what reads find in the block cache
+ * before, during and after it, second by second. A tenth of the rows is written anew for it. One
+ * event at a time; used by one thread.
+ */
+final class MaintenanceEvent {
+  private static final int REWRITTEN = 10;
+  /** The part of the run before the event. */
+  private static final double BEFORE = 0.3;
+  private static final int TEN = 10;
+
+  private final List<HRegion> regions;
+  private final CacheStats cache;
+  private final boolean isCompaction;
+  private final List<Thread> threads = new ArrayList<>();
+  private final JsonArray seconds = new JsonArray();
+  private volatile IOException failure;
+  private volatile double started;
+  private volatile double ended;
+
+  /**
+   * @param regions of a table that nothing else writes to
+   * @param cache   of the RegionServer
+   * @param kind    <code>compaction</code> or <code>flush</code>
+   */
+  MaintenanceEvent(List<HRegion> regions, Optional<BlockCache> cache, String kind)
+    throws SuiteException {
+    if (!kind.equals("compaction") && !kind.equals("flush")) {
+      throw new SuiteException("event=" + kind + " of a case is not known: compaction or flush.");
+    }
+    this.regions = regions;
+    this.cache = cache.orElseThrow().getStats();
+    this.isCompaction = kind.equals("compaction");
+  }
+
+  /** Writes rows anew, and flushes them if they are to be compacted. */
+  void prepare() throws IOException {
+    for (HRegion region : regions) {
+      for (Put put : tenth(region)) {
+        region.put(put);
+      }
+      if (isCompaction) {
+        region.flush(true);
+      }
+    }
+  }
+
+  private static List<Put> tenth(HRegion region) throws IOException {
+    List<Put> puts = new ArrayList<>();
+    try (RegionScanner scanner = region.getScanner(new Scan().setCacheBlocks(false))) {
+      List<Cell> row = new ArrayList<>();
+      boolean more = true;
+      for (int i = 0; more; i++) {
+        row.clear();
+        more = scanner.next(row);
+        if (i % REWRITTEN == 0 && !row.isEmpty()) {
+          Put put = new Put(CellUtil.cloneRow(row.get(0))).setDurability(Durability.SKIP_WAL);
+          row.forEach(cell -> put.addColumn(CellUtil.cloneFamily(cell),
+            CellUtil.cloneQualifier(cell), CellUtil.cloneValue(cell)));
+          puts.add(put);
+        }
+      }
+    }
+    return puts;
+  }
+
+  /** Begins to sample, and has the event happen after a third of a run of so many seconds. */
+  void begin(double length) {
+    long start = System.nanoTime();
+    start("event", () -> happen(start, length * BEFORE));
+    start("samples", () -> sample(start, (int) length));
+  }
+
+  private void start(String name, Runnable task) {
+    Thread thread = new Thread(task, "maintenance-" + name);
+    thread.setDaemon(true);
+    thread.setUncaughtExceptionHandler((failed, error) -> failure = new IOException(error));
+    threads.add(thread);
+    thread.start();
+  }
+
+  private static void sleepUntil(long nanos) {
+    try {
+      TimeUnit.NANOSECONDS.sleep(nanos - System.nanoTime());
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private void happen(long start, double second) {
+    sleepUntil(start + (long) (second * 1e9));
+    started = (System.nanoTime() - start) / 1e9;
+    try {
+      for (HRegion region : regions) {
+        if (isCompaction) {
+          region.compact(true);
+        } else {
+          region.flush(true);
+        }
+      }
+    } catch (IOException e) {
+      failure = e;
+    }
+    ended = (System.nanoTime() - start) / 1e9;
+  }
+
+  /** What reads that cache their blocks find: no compaction, and no prefetch. */
+  private void sample(long start, int count) {
+    long misses = cache.getMissCachingCount();
+    long reads = reads();
+    for (int second = 1; second <= count; second++) {
+      sleepUntil(start + TimeUnit.SECONDS.toNanos(second));
+      long missesNow = cache.getMissCachingCount();
+      long readsNow = reads();
+      JsonObject sample = new JsonObject();
+      sample.addProperty("second", second);
+      sample.addProperty("reads", readsNow - reads);
+      sample.addProperty("misses", missesNow - misses);
+      synchronized (seconds) {
+        seconds.add(sample);
+      }
+      misses = missesNow;
+      reads = readsNow;
+    }
+  }
+
+  private long reads() {
+    return regions.stream().mapToLong(HRegion::getReadRequestsCount).sum();
+  }
+
+  /**
+   * Waits for the end of event and samples.
+   * @return <code>started</code> and <code>ended</code>, in seconds of the run; the samples as
+   *         <code>seconds</code>, each with its <code>reads</code> and the blocks that were
+   *         <code>misses</code>; and misses per 100 reads <code>before</code> the event, in the
+   *         <code>worstSecond</code> and the <code>worstTen</code> seconds since it began
+   */
+  JsonObject end() throws IOException, InterruptedException {
+    for (Thread thread : threads) {
+      thread.join();
+    }
+    if (failure != null) {
+      throw failure;
+    }
+    JsonObject result = new JsonObject();
+    result.addProperty("started", started);
+    result.addProperty("ended", ended);
+    result.add("seconds", seconds);
+    int first = (int) started;
+    result.addProperty("before", missesPer100(seconds, 0, first));
+    result.addProperty("worstSecond", worst(seconds, first, 1));
+    result.addProperty("worstTen", worst(seconds, first, TEN));
+    return result;
+  }
+
+  /** Returns the largest number of misses per 100 reads of so many consecutive seconds. */
+  static double worst(JsonArray seconds, int from, int length) {
+    double worst = 0;
+    for (int i = from; i < seconds.size(); i++) {
+      worst = Math.max(worst, missesPer100(seconds, i, Math.min(i + length, seconds.size())));
+      if (i + length >= seconds.size()) {
+        break;
+      }
+    }
+    return worst;
+  }
+
+  static double missesPer100(JsonArray seconds, int from, int to) {
+    double reads = 0;
+    double misses = 0;
+    for (int i = from; i < to; i++) {
+      reads += seconds.get(i).getAsJsonObject().get("reads").getAsDouble();
+      misses += seconds.get(i).getAsJsonObject().get("misses").getAsDouble();
+    }
+    return reads == 0 ? 0 : Math.round(10_000 * misses / reads) / 100.0;
+  }
+}

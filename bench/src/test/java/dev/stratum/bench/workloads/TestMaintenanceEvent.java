@@ -1,0 +1,125 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package dev.stratum.bench.workloads;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertThrows;
+import static org.junit.Assert.assertTrue;
+
+import dev.stratum.bench.blockcache.TemporaryFiles;
+import dev.stratum.bench.harness.RegionOnHdfs;
+import java.util.List;
+import java.util.Optional;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.HBaseConfiguration;
+import org.apache.hadoop.hbase.HConstants;
+import org.apache.hadoop.hbase.client.Get;
+import org.apache.hadoop.hbase.client.Put;
+import org.apache.hadoop.hbase.io.hfile.BlockCache;
+import org.apache.hadoop.hbase.io.hfile.BlockCacheFactory;
+import org.apache.hadoop.hbase.util.Bytes;
+import org.apache.hbase.thirdparty.com.google.gson.JsonArray;
+import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
+import org.apache.hbase.thirdparty.com.google.gson.JsonParser;
+import org.junit.After;
+import org.junit.Before;
+import org.junit.Rule;
+import org.junit.Test;
+
+public class TestMaintenanceEvent {
+  private static final int ROWS = 1000;
+  private static final byte[] QUALIFIER = Bytes.toBytes("q");
+
+  @Rule
+  public final TemporaryFiles files = new TemporaryFiles();
+
+  private BlockCache cache;
+  private RegionOnHdfs region;
+
+  @Before
+  public void fill() throws Exception {
+    Configuration conf = HBaseConfiguration.create();
+    conf.set(HConstants.BUCKET_CACHE_IOENGINE_KEY, "offheap");
+    conf.setInt(HConstants.BUCKET_CACHE_SIZE_KEY, 40);
+    conf.setFloat(HConstants.HFILE_BLOCK_CACHE_SIZE_KEY, 0.1f);
+    cache = BlockCacheFactory.createBlockCache(conf);
+    region = new RegionOnHdfs(conf, "asyncfs", cache);
+    for (int i = 0; i < ROWS; i++) {
+      region.region()
+        .put(new Put(Bytes.toBytes(i)).addColumn(RegionOnHdfs.FAMILY, QUALIFIER, new byte[1000]));
+    }
+    region.region().flush(true);
+  }
+
+  @After
+  public void close() throws Exception {
+    region.close();
+    cache.shutdown();
+  }
+
+  private int storeFiles() {
+    return region.region().getStore(RegionOnHdfs.FAMILY).getStorefilesCount();
+  }
+
+  @Test
+  public void testCompaction() throws Exception {
+    MaintenanceEvent event =
+      new MaintenanceEvent(List.of(region.region()), Optional.of(cache), "compaction");
+    event.prepare();
+    assertEquals(2, storeFiles());
+    event.begin(3);
+    long end = System.nanoTime() + 3_500_000_000L;
+    for (int i = 0; System.nanoTime() < end; i++) {
+      assertEquals(1, region.region().get(new Get(Bytes.toBytes(i % ROWS))).size());
+    }
+    JsonObject result = event.end();
+    assertEquals(1, storeFiles());
+    assertEquals(3, result.getAsJsonArray("seconds").size());
+    double started = result.get("started").getAsDouble();
+    assertTrue(result.toString(), started >= 0.9 && started < result.get("ended").getAsDouble());
+    assertTrue(result.toString(), result.get("worstSecond").getAsDouble() > 0);
+  }
+
+  @Test
+  public void testFlush() throws Exception {
+    MaintenanceEvent event =
+      new MaintenanceEvent(List.of(region.region()), Optional.of(cache), "flush");
+    event.prepare();
+    assertEquals(1, storeFiles());
+    event.begin(1);
+    assertEquals(0, event.end().get("worstSecond").getAsDouble(), 0);
+    assertEquals(2, storeFiles());
+  }
+
+  @Test
+  public void testUnknownEvent() {
+    assertThrows(SuiteException.class,
+      () -> new MaintenanceEvent(List.of(), Optional.of(cache), "split"));
+  }
+
+  @Test
+  public void testWorstSeconds() {
+    JsonArray seconds = JsonParser.parseString("[{reads:10,misses:10},{reads:100,misses:0},"
+      + "{reads:100,misses:8},{reads:300,misses:4}]").getAsJsonArray();
+    assertEquals(100, MaintenanceEvent.worst(seconds, 0, 1), 0);
+    assertEquals(8, MaintenanceEvent.worst(seconds, 1, 1), 0);
+    assertEquals(4, MaintenanceEvent.worst(seconds, 1, 2), 0);
+    assertEquals("of as many as there are", 2.4, MaintenanceEvent.worst(seconds, 1, 10), 0);
+    assertEquals(0, MaintenanceEvent.worst(seconds, 4, 10), 0);
+  }
+}
