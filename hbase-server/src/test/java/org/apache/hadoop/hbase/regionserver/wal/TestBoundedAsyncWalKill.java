@@ -58,7 +58,6 @@ import org.apache.hadoop.hbase.client.Table;
 import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
 import org.apache.hadoop.hbase.master.HMaster;
 import org.apache.hadoop.hbase.master.procedure.ServerCrashProcedure;
-import org.apache.hadoop.hbase.regionserver.writegroup.WriteGroupSettings;
 import org.apache.hadoop.hbase.replication.ReplicationPeerConfig;
 import org.apache.hadoop.hbase.testclassification.LargeTests;
 import org.apache.hadoop.hbase.testclassification.RegionServerTests;
@@ -171,7 +170,7 @@ public class TestBoundedAsyncWalKill {
     conf.setLong(AsyncWalSettings.BYTES_KEY, 1024 * 1024);
     conf.set(AsyncWalSettings.DEFAULT_DURABILITY_KEY, "ASYNC_WAL");
     conf.setBoolean("hbase.wal.hsync", round % 3 == 2);
-    conf.setBoolean(WriteGroupSettings.ENABLED_KEY, GROUPS);
+    conf.setBoolean("hbase.regionserver.write.groups.enabled", GROUPS);
     conf.setInt("hbase.wal.async.max.syncs.in.flight", round / 2 % 2);
     conf.setInt(HConstants.REGIONSERVER_PORT, 0);
     conf.setInt(HConstants.REGIONSERVER_INFO_PORT, -1);
