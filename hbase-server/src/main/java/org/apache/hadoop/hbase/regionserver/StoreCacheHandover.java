@@ -17,11 +17,17 @@
  */
 package org.apache.hadoop.hbase.regionserver;
 
+import java.io.FileNotFoundException;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.hbase.client.ColumnFamilyDescriptor;
 import org.apache.hadoop.hbase.io.hfile.HFile;
+import org.apache.hadoop.hbase.io.hfile.handover.HandoverSettings;
 import org.apache.hadoop.hbase.io.hfile.handover.HotBlockHandover;
 import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
@@ -65,6 +71,44 @@ final class StoreCacheHandover {
       HotBlockHandover.end();
     } catch (RuntimeException e) {
       LOG.warn("Blocks of a compaction's output may be left in the cache", e);
+    }
+  }
+
+  /**
+   * Evicts the blocks of files that compactions had not committed when the server was killed, before
+   * a region that is being opened deletes them.
+   */
+  static void evictUncommitted(HRegion region) {
+    try {
+      if (region.getBlockCache() != null && isEnabled(region)) {
+        HRegionFileSystem files = region.getRegionFileSystem();
+        for (FileStatus family : list(files, files.getTempDir())) {
+          for (FileStatus file : list(files, family.getPath())) {
+            region.getBlockCache().evictBlocksByHfileName(file.getPath().getName());
+          }
+        }
+      }
+    } catch (IOException | RuntimeException e) {
+      LOG.warn("Blocks of files that {} never had may be left in the cache", region, e);
+    }
+  }
+
+  private static boolean isEnabled(HRegion region) {
+    for (ColumnFamilyDescriptor family : region.getTableDescriptor().getColumnFamilies()) {
+      Configuration conf =
+        StoreUtils.createStoreConfiguration(region.conf, region.getTableDescriptor(), family);
+      if (HandoverSettings.of(conf).isEnabled()) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private static FileStatus[] list(HRegionFileSystem files, Path folder) throws IOException {
+    try {
+      return files.getFileSystem().listStatus(folder);
+    } catch (FileNotFoundException e) {
+      return new FileStatus[0];
     }
   }
 

@@ -69,6 +69,7 @@ import org.apache.hadoop.hbase.io.hfile.BlockPriority;
 import org.apache.hadoop.hbase.io.hfile.BlockType;
 import org.apache.hadoop.hbase.io.hfile.CacheConfig;
 import org.apache.hadoop.hbase.io.hfile.CachedBlock;
+import org.apache.hadoop.hbase.io.hfile.CachedBlockFixture;
 import org.apache.hadoop.hbase.io.hfile.HFile;
 import org.apache.hadoop.hbase.io.hfile.HFileBlockIndex;
 import org.apache.hadoop.hbase.io.hfile.HotBlockCache;
@@ -469,6 +470,30 @@ public class TestCompactionCacheHandover {
     HandoverCaches.awaitWriters(cache);
     assertEquals(before.size() + 1, written.size());
     assertEquals(before, HandoverCaches.files(cache));
+  }
+
+  /** As after a kill: the file of a compaction is there, and blocks of it are cached. */
+  @Test
+  public void testOpenRegionHasNoBlocksOfUncommittedFiles() throws Exception {
+    createRegion(family());
+    writeTwoFiles();
+    Set<String> before = HandoverCaches.files(cache);
+    HRegion killed = region;
+    String name = "0123456789abcdef0123456789abcdef";
+    CachedBlockFixture.cache(cache, CachedBlockFixture.key(name, 0, BlockType.DATA),
+      CachedBlockFixture.block(BlockType.DATA, 0, 1000));
+    HandoverCaches.awaitWriters(cache);
+    assertTrue(HandoverCaches.files(cache).contains(name));
+    killed.close();
+    Path temporary = new Path(killed.getRegionFileSystem().getTempDir(), Bytes.toString(FAMILY));
+    killed.getFilesystem().create(new Path(temporary, name)).close();
+    region = HRegion.newHRegion(killed.getRegionFileSystem().getTableDir(), killed.getWAL(),
+      killed.getFilesystem(), conf, killed.getRegionInfo(), killed.getTableDescriptor(), null);
+    region.setBlockCache(cache);
+    region.initialize();
+    assertFalse(killed.getFilesystem().exists(temporary));
+    assertEquals(before, HandoverCaches.files(cache));
+    read(0, 1);
   }
 
   private long bytesOf(Collection<String> files) {
