@@ -230,9 +230,11 @@ final class ClientProcess implements Conversation.Answers {
     ColumnFamilyDescriptorBuilder family = ColumnFamilyDescriptorBuilder
       .newBuilder(HBaseBinding.FAMILY).setBloomFilterType(BloomType.ROW)
       .setBlocksize(Integer.parseInt(properties.getProperty("table.blocksize", "65536")))
-      .setBlockCacheEnabled(cached).setCacheDataOnWrite(cached)
+      .setBlockCacheEnabled(cached)
+      .setCacheDataOnWrite(
+        Boolean.parseBoolean(properties.getProperty("table.cached.on.write", "" + cached)))
       .setPrefetchBlocksOnOpen(
-        Boolean.parseBoolean(properties.getProperty("table.prefetch", String.valueOf(cached))))
+        Boolean.parseBoolean(properties.getProperty("table.prefetch", "" + cached)))
       .setCacheIndexesOnWrite(true).setCacheBloomsOnWrite(true);
     for (String key : properties.stringPropertyNames()) {
       if (key.startsWith(FAMILY_KEY)) {

@@ -34,8 +34,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells the hand-over of hot blocks when a compaction of a store begins, is committed and ends. No
- * method throws: a compaction does not fail because of the cache.
+ * Tells the hand-over of hot blocks when a compaction or a flush of a store begins, is committed and
+ * ends. No method throws: neither fails because of the cache.
  */
 @InterfaceAudience.Private
 final class StoreCacheHandover {
@@ -56,6 +56,24 @@ final class StoreCacheHandover {
     }
   }
 
+  /**
+   * This thread begins to flush a memstore.
+   * @param bytes of its data
+   */
+  static void beginFlush(HStore store, Configuration conf, long bytes) {
+    try {
+      HotBlockHandover.beginFlush(conf, store.getCacheConfig(), readers(store.getStorefiles()),
+        bytes);
+    } catch (RuntimeException e) {
+      LOG.warn("{} is flushed without a hand-over of hot blocks", store, e);
+    }
+  }
+
+  /** The files of the flush are complete. */
+  static void flushed() {
+    HotBlockHandover.flushed();
+  }
+
   /** The new files are in use, in place of the compacted ones. */
   static void committed(HStore store, Collection<HStoreFile> newFiles) {
     try {
@@ -65,7 +83,7 @@ final class StoreCacheHandover {
     }
   }
 
-  /** The compaction has ended, in one way or the other. */
+  /** Compaction or flush has ended, in one way or the other. */
   static void end() {
     try {
       HotBlockHandover.end();

@@ -39,11 +39,10 @@ public final class HandoverCacheConfig extends CacheConfig {
 
   /**
    * Returns the settings of the writer of a store file.
-   * @param compaction whether a compaction writes the file
-   * @param writer     the settings without a hand-over; if they cache all data, they are used
+   * @param writer the settings without a hand-over; if they cache all data, they are used
    */
-  public static CacheConfig of(boolean compaction, CacheConfig writer) {
-    HotBlockHandover current = compaction ? HotBlockHandover.current() : null;
+  public static CacheConfig of(CacheConfig writer) {
+    HotBlockHandover current = HotBlockHandover.current();
     return current == null || writer.shouldCacheDataOnWrite()
       ? writer
       : new HandoverCacheConfig(writer, current);

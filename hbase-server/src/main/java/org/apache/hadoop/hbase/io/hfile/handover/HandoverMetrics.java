@@ -40,6 +40,9 @@ final class HandoverMetrics {
     /** Compactions that were committed, and those that were not. */
     CompactionCount,
     AbortedCompactionCount,
+    /** The same of flushes. */
+    FlushCount,
+    AbortedFlushCount,
     /** Blocks that were copied into L1. */
     L1BlockCount,
     L1Bytes,

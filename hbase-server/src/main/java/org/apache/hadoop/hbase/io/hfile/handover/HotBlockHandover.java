@@ -43,15 +43,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The hand-over of hot blocks of one compaction. When a data block of an output ends, the blocks of
- * the inputs that cover its keys are looked up in the cache. If one of them was accessed since it
- * was cached, the output's block is cached as one that was accessed as often as the hottest of
- * them.
+ * The hand-over of hot blocks of one compaction, or of one flush, whose inputs are the files that
+ * the store has. When a data block of an output ends, the blocks of the inputs that cover its keys
+ * are looked up in the cache. If one of them was accessed since it was cached, the output's block
+ * is cached as one that was accessed as often as the hottest of them.
  * <p>
  * <b>Peak.</b> Inputs are evicted only after the commit, which may fail. Until then, the cached
  * blocks of the outputs take no more than the settings leave beside those of the inputs. Hot blocks
  * beyond that are noted; after the commit the inputs are evicted, and the noted blocks are read
- * from the outputs and cached.
+ * from the outputs and cached. A flush leaves them out, as it replaces no file.
  * <p>
  * A compaction creates its writers, writes, commits and opens its files in one thread, which is the
  * only one that uses this object. Between {@link #begin} and {@link #end} it is the thread's
@@ -71,7 +71,9 @@ public final class HotBlockHandover {
   private final RangeHeat heat = new RangeHeat();
   private final List<InputFile> inputs = new ArrayList<>();
   private final Map<String, OutputFile> outputs = new LinkedHashMap<>();
-  /** Bytes that the inputs' blocks take when the compaction begins. */
+  /** Whether the inputs are replaced, so that what does not fit beside them can follow. */
+  private final boolean isCompaction;
+  /** Bytes that the inputs' blocks take in the beginning. */
   private final long inputBytes;
   private final PeakLimit limit;
   private boolean expectationKnown;
@@ -79,11 +81,12 @@ public final class HotBlockHandover {
   private boolean failed;
 
   private HotBlockHandover(Configuration conf, CacheConfig cacheConf, HotBlockCache cache,
-    double peakRatio, Collection<HFile.Reader> readers) {
+    double peakRatio, Collection<HFile.Reader> readers, long flushedBytes) {
     this.conf = conf;
     this.cacheConf = cacheConf;
     this.blockCache = cacheConf.getBlockCache().get();
     this.cache = cache;
+    this.isCompaction = flushedBytes == 0;
     long bytes = 0;
     long length = 0;
     for (HFile.Reader reader : readers) {
@@ -93,7 +96,7 @@ public final class HotBlockHandover {
       inputs.add(input);
     }
     inputBytes = bytes;
-    limit = new PeakLimit(bytes, peakRatio, length);
+    limit = new PeakLimit(bytes, peakRatio, isCompaction ? length : flushedBytes);
   }
 
   /**
@@ -104,6 +107,22 @@ public final class HotBlockHandover {
    */
   public static void begin(Configuration conf, CacheConfig cacheConf,
     Collection<HFile.Reader> readers) {
+    begin(conf, cacheConf, readers, 0);
+  }
+
+  /**
+   * Begins the hand-over of a flush by this thread, as that of a compaction. The heat of the files
+   * that the store has tells which of the flushed rows are read.
+   * @param readers of these files
+   * @param bytes   about the length of the file that is written
+   */
+  public static void beginFlush(Configuration conf, CacheConfig cacheConf,
+    Collection<HFile.Reader> readers, long bytes) {
+    begin(conf, cacheConf, readers, Math.max(1, bytes));
+  }
+
+  private static void begin(Configuration conf, CacheConfig cacheConf,
+    Collection<HFile.Reader> readers, long flushedBytes) {
     CURRENT.remove();
     HandoverSettings settings = HandoverSettings.of(conf);
     BlockCache blockCache = cacheConf.getBlockCache().orElse(null);
@@ -116,16 +135,16 @@ public final class HotBlockHandover {
     if (cache != null) {
       EntryAccesses.countReadMisses();
       CURRENT.set(
-        new HotBlockHandover(conf, cacheConf, cache, settings.peakRatio(), readers));
+        new HotBlockHandover(conf, cacheConf, cache, settings.peakRatio(), readers, flushedBytes));
     }
   }
 
-  /** Returns the hand-over of this thread's compaction, null if there is none. */
+  /** Returns the hand-over of this thread's compaction or flush, null if there is none. */
   static HotBlockHandover current() {
     return CURRENT.get();
   }
 
-  /** Returns whether this thread compacts files, and hands hot blocks over to the new ones. */
+  /** Returns whether this thread writes files, and hands hot blocks over to them. */
   public static boolean isCurrent() {
     return CURRENT.get() != null;
   }
@@ -148,6 +167,14 @@ public final class HotBlockHandover {
     }
   }
 
+  /** The file of a flush is complete. Does nothing without a hand-over. */
+  public static void flushed() {
+    HotBlockHandover handover = CURRENT.get();
+    if (handover != null) {
+      handover.committed = true;
+    }
+  }
+
   /** Ends this thread's hand-over. Unless it was committed, the outputs' blocks are evicted. */
   public static void end() {
     HotBlockHandover handover = CURRENT.get();
@@ -155,14 +182,20 @@ public final class HotBlockHandover {
       return;
     }
     CURRENT.remove();
-    handover.metrics.count(
-      handover.committed ? Count.CompactionCount : Count.AbortedCompactionCount);
+    handover.metrics.count(handover.ending());
     if (!handover.committed) {
       handover.outputs.keySet().forEach(handover.blockCache::evictBlocksByHfileName);
     }
   }
 
-  /** Returns whether a block of the inputs was cached when the compaction began. */
+  private Count ending() {
+    if (isCompaction) {
+      return committed ? Count.CompactionCount : Count.AbortedCompactionCount;
+    }
+    return committed ? Count.FlushCount : Count.AbortedFlushCount;
+  }
+
+  /** Returns whether a block of the inputs was cached in the beginning. */
   boolean isAnythingCached() {
     return inputBytes > 0;
   }
@@ -200,11 +233,19 @@ public final class HotBlockHandover {
     limit.onWritten(onDiskSize, cache.bytesFor(length));
   }
 
-  /** Returns whether a hot block of about this length in bytes is cached before the commit. */
+  /**
+   * Returns whether a hot block of about this length in bytes is cached before the commit. Counts it
+   * if it is not cached after it either.
+   */
   boolean admits(int accesses, int length) {
-    if (cache.hasSpareSpaceFor(length)) {
-      return true;
+    boolean admits = cache.hasSpareSpaceFor(length) || isWithinLimit(accesses, length);
+    if (!admits && !isCompaction) {
+      metrics.count(Count.LimitBlockCount);
     }
+    return admits;
+  }
+
+  private boolean isWithinLimit(int accesses, int length) {
     if (!expectationKnown) {
       expectationKnown = true;
       inputs.stream().max(Comparator.comparingLong(InputFile::length)).ifPresent(this::expectLike);

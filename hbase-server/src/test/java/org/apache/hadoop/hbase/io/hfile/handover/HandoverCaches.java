@@ -27,6 +27,7 @@ import java.util.TreeSet;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.io.hfile.BlockCache;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheFactory;
+import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
 import org.apache.hadoop.hbase.io.hfile.BlockType;
 import org.apache.hadoop.hbase.io.hfile.CachedBlockFixture;
 import org.apache.hadoop.hbase.io.hfile.CombinedBlockCache;
@@ -127,8 +128,14 @@ public enum HandoverCaches {
       int size = sizes[i % sizes.length] << 10;
       int bucket = 4 * 513 / sizes[i % sizes.length];
       for (int n = 0; n < bucket && accesses.hasSpareSpaceFor(1024); n++) {
-        CachedBlockFixture.cache(cache, CachedBlockFixture.key("others", offset, BlockType.DATA),
-          CachedBlockFixture.block(BlockType.DATA, offset, size - 512));
+        BlockCacheKey key = CachedBlockFixture.key("others", offset, BlockType.DATA);
+        long at = offset;
+        // Segments refuse a block while too many wait to be written.
+        CachedBlockFixture.await(() -> {
+          CachedBlockFixture.cache(cache, key,
+            CachedBlockFixture.block(BlockType.DATA, at, size - 512));
+          return accesses.accesses(key) != HotBlockCache.NOT_CACHED;
+        });
         offset += size;
         awaitWriters(cache);
       }

@@ -1,0 +1,260 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.regionserver;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertThrows;
+import static org.junit.Assert.assertTrue;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.Cell;
+import org.apache.hadoop.hbase.DroppedSnapshotException;
+import org.apache.hadoop.hbase.HBaseClassTestRule;
+import org.apache.hadoop.hbase.HBaseTestingUtility;
+import org.apache.hadoop.hbase.TableName;
+import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
+import org.apache.hadoop.hbase.client.Durability;
+import org.apache.hadoop.hbase.client.Get;
+import org.apache.hadoop.hbase.client.Put;
+import org.apache.hadoop.hbase.client.RegionInfoBuilder;
+import org.apache.hadoop.hbase.client.TableDescriptor;
+import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
+import org.apache.hadoop.hbase.coprocessor.CoprocessorHost;
+import org.apache.hadoop.hbase.coprocessor.ObserverContext;
+import org.apache.hadoop.hbase.coprocessor.RegionCoprocessor;
+import org.apache.hadoop.hbase.coprocessor.RegionCoprocessorEnvironment;
+import org.apache.hadoop.hbase.coprocessor.RegionObserver;
+import org.apache.hadoop.hbase.io.hfile.BlockCache;
+import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
+import org.apache.hadoop.hbase.io.hfile.BlockIndexEntries;
+import org.apache.hadoop.hbase.io.hfile.HFile;
+import org.apache.hadoop.hbase.io.hfile.HotBlockCache;
+import org.apache.hadoop.hbase.io.hfile.RefCntLeakRule;
+import org.apache.hadoop.hbase.io.hfile.handover.HandoverCaches;
+import org.apache.hadoop.hbase.io.hfile.handover.HandoverSettings;
+import org.apache.hadoop.hbase.testclassification.MediumTests;
+import org.apache.hadoop.hbase.testclassification.RegionServerTests;
+import org.apache.hadoop.hbase.util.Bytes;
+import org.junit.After;
+import org.junit.Before;
+import org.junit.ClassRule;
+import org.junit.Rule;
+import org.junit.Test;
+import org.junit.experimental.categories.Category;
+import org.junit.rules.TemporaryFolder;
+import org.junit.runner.RunWith;
+import org.junit.runners.Parameterized;
+import org.junit.runners.Parameterized.Parameter;
+import org.junit.runners.Parameterized.Parameters;
+
+/** Flushes of rows that a store has already, some of which were read. */
+@RunWith(Parameterized.class)
+@Category({ RegionServerTests.class, MediumTests.class })
+public class TestFlushCacheHandover {
+  @ClassRule
+  public static final HBaseClassTestRule CLASS_RULE =
+    HBaseClassTestRule.forClass(TestFlushCacheHandover.class);
+
+  private static final byte[] FAMILY = Bytes.toBytes("f");
+  private static final byte[] QUALIFIER = Bytes.toBytes("q");
+  private static final int ROWS = 2000;
+  private static final int HOT = 60;
+
+  @Parameters(name = "{0}")
+  public static HandoverCaches[] caches() {
+    return HandoverCaches.present();
+  }
+
+  @Parameter
+  public HandoverCaches kind;
+
+  @Rule
+  public final TemporaryFolder folder = new TemporaryFolder();
+
+  @Rule
+  public final RefCntLeakRule leaks = new RefCntLeakRule();
+
+  private final HBaseTestingUtility util = new HBaseTestingUtility();
+  private Configuration conf;
+  private BlockCache cache;
+  private HotBlockCache accesses;
+  private HRegion region;
+
+  private static volatile boolean fails;
+
+  /** Fails flushes after half of the rows. */
+  public static final class FailingFlush implements RegionCoprocessor, RegionObserver {
+    @Override
+    public Optional<RegionObserver> getRegionObserver() {
+      return Optional.of(this);
+    }
+
+    @Override
+    public InternalScanner preFlush(ObserverContext<RegionCoprocessorEnvironment> context,
+      Store store, InternalScanner scanner, FlushLifeCycleTracker tracker) {
+      if (!fails) {
+        return scanner;
+      }
+      return new InternalScanner() {
+        private int rows;
+
+        @Override
+        public boolean next(List<Cell> result, ScannerContext scannerContext)
+          throws IOException {
+          boolean more = scanner.next(result, scannerContext);
+          rows += result.size();
+          if (rows > ROWS / 2) {
+            throw new IOException("to fail the flush");
+          }
+          return more;
+        }
+
+        @Override
+        public void close() throws IOException {
+          scanner.close();
+        }
+      };
+    }
+  }
+
+  @Before
+  public void setUp() throws Exception {
+    conf = util.getConfiguration();
+    conf.setBoolean(HandoverSettings.ENABLED_KEY, true);
+    conf.setInt("hbase.hstore.flush.retries.number", 1);
+    cache = kind.open(conf, folder.getRoot());
+    accesses = HandoverCaches.accessesOf(cache);
+  }
+
+  @After
+  public void tearDown() throws Exception {
+    fails = false;
+    HBaseTestingUtility.closeRegionAndWAL(region);
+    HandoverCaches.close(cache);
+    util.cleanupTestDir();
+  }
+
+  private void createRegion() throws IOException {
+    TableDescriptor table = TableDescriptorBuilder.newBuilder(TableName.valueOf("flush"))
+      .setColumnFamily(ColumnFamilyDescriptorBuilder.newBuilder(FAMILY).setBlocksize(1024)
+        .setBloomFilterType(BloomType.NONE).build())
+      .build();
+    region = HBaseTestingUtility.createRegionAndWAL(
+      RegionInfoBuilder.newBuilder(table.getTableName()).build(), util.getDataTestDir(), conf,
+      table, cache);
+  }
+
+  private void write() throws IOException {
+    for (int i = 0; i < ROWS; i++) {
+      region.put(new Put(Bytes.toBytes(i)).addColumn(FAMILY, QUALIFIER, new byte[100])
+        .setDurability(Durability.SKIP_WAL));
+    }
+  }
+
+  /** Returns the number of data blocks of the newest file that are cached, and that it has. */
+  private int[] flush() throws IOException {
+    region.flush(true);
+    HandoverCaches.awaitWriters(cache);
+    HFile.Reader file = region.getStore(FAMILY).getStorefiles().stream()
+      .max((a, b) -> Long.compare(a.getMaxSequenceId(), b.getMaxSequenceId())).get().getReader()
+      .getHFileReader();
+    BlockIndexEntries root = BlockIndexEntries.root(file);
+    int cached = 0;
+    for (int i = 0; i < root.count(); i++) {
+      int found = accesses.accesses(new BlockCacheKey(file.getName(), root.offset(i)));
+      if (found != HotBlockCache.NOT_CACHED) {
+        assertTrue(found + " accesses", found > 0);
+        cached++;
+      }
+    }
+    return new int[] { cached, root.count() };
+  }
+
+  private void read(int rows) throws IOException {
+    for (int i = 0; i < rows; i++) {
+      assertEquals(1, region.get(new Get(Bytes.toBytes(i))).size());
+    }
+    HandoverCaches.awaitWriters(cache);
+  }
+
+  @Test
+  public void testBlocksOfRowsThatAreReadAreCached() throws Exception {
+    createRegion();
+    long flushes = HandoverCaches.count("FlushCount");
+    write();
+    assertEquals("nothing was read", 0, flush()[0]);
+    read(HOT);
+    write();
+    int[] blocks = flush();
+    // About eight rows a block.
+    assertTrue(blocks[0] + " blocks", blocks[0] >= 7 && blocks[0] < 14);
+    assertTrue(blocks[1] + " blocks", blocks[1] > 200);
+    assertEquals(flushes + 2, HandoverCaches.count("FlushCount"));
+  }
+
+  @Test
+  public void testOffByDefault() throws Exception {
+    conf.unset(HandoverSettings.ENABLED_KEY);
+    createRegion();
+    write();
+    flush();
+    read(HOT);
+    write();
+    assertEquals(0, flush()[0]);
+  }
+
+  @Test
+  public void testLimit() throws Exception {
+    createRegion();
+    write();
+    flush();
+    read(ROWS);
+    HandoverCaches.fill(cache);
+    long leftOut = HandoverCaches.count("LimitBlockCount");
+    write();
+    int[] blocks = flush();
+    assertTrue(blocks[0] + " of " + blocks[1],
+      blocks[0] > blocks[1] / 10 && blocks[0] < blocks[1] / 4);
+    assertEquals(blocks[1] - blocks[0], HandoverCaches.count("LimitBlockCount") - leftOut);
+  }
+
+  @Test
+  public void testFailedFlushLeavesNoBlocks() throws Exception {
+    conf.setStrings(CoprocessorHost.REGION_COPROCESSOR_CONF_KEY, FailingFlush.class.getName());
+    createRegion();
+    region.setCoprocessorHost(new RegionCoprocessorHost(region, null, conf));
+    write();
+    flush();
+    read(ROWS);
+    Set<String> before = HandoverCaches.files(cache);
+    write();
+    long aborted = HandoverCaches.count("AbortedFlushCount");
+    long cached = HandoverCaches.count("L2BlockCount");
+    fails = true;
+    assertThrows(DroppedSnapshotException.class, () -> region.flush(true));
+    HandoverCaches.awaitWriters(cache);
+    assertTrue(HandoverCaches.count("L2BlockCount") > cached);
+    assertEquals(aborted + 1, HandoverCaches.count("AbortedFlushCount"));
+    assertEquals(before, HandoverCaches.files(cache));
+    fails = false;
+  }
+}
