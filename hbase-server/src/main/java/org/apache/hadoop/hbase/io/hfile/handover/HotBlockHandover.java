@@ -246,9 +246,15 @@ public final class HotBlockHandover {
   }
 
   private boolean isWithinLimit(int accesses, int length) {
-    if (!expectationKnown) {
+    // A flush is short beside the files that the store has, whose whole index that would cost.
+    if (!expectationKnown && isCompaction) {
       expectationKnown = true;
-      inputs.stream().max(Comparator.comparingLong(InputFile::length)).ifPresent(this::expectLike);
+      try {
+        inputs.stream().max(Comparator.comparingLong(InputFile::length))
+          .ifPresent(this::expectLike);
+      } catch (RuntimeException e) {
+        LOG.warn("It is not known how many blocks of {} are hot", outputs.keySet(), e);
+      }
     }
     return limit.admits(accesses, cache.bytesFor(length));
   }
