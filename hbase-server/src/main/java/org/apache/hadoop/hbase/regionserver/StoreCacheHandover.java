@@ -34,8 +34,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells the hand-over of hot blocks when a compaction or a flush of a store begins, is committed and
- * ends. No method throws: neither fails because of the cache.
+ * Tells the hand-over of hot blocks when a compaction or a flush of a store begins, is committed
+ * and ends. No method throws: neither fails because of the cache.
  */
 @InterfaceAudience.Private
 final class StoreCacheHandover {
@@ -93,8 +93,8 @@ final class StoreCacheHandover {
   }
 
   /**
-   * Evicts the blocks of files that compactions had not committed when the server was killed, before
-   * a region that is being opened deletes them.
+   * Evicts the blocks of files that compactions had not committed when the server was killed,
+   * before a region that is being opened deletes them.
    */
   static void evictUncommitted(HRegion region) {
     try {

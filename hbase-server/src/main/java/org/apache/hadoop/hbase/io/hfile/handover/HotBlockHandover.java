@@ -234,8 +234,8 @@ public final class HotBlockHandover {
   }
 
   /**
-   * Returns whether a hot block of about this length in bytes is cached before the commit. Counts it
-   * if it is not cached after it either.
+   * Returns whether a hot block of about this length in bytes is cached before the commit. Counts
+   * it if it is not cached after it either.
    */
   boolean admits(int accesses, int length) {
     boolean admits = cache.hasSpareSpaceFor(length) || isWithinLimit(accesses, length);
