@@ -87,7 +87,6 @@ public abstract class RunLocalFixture {
         .toString();
     // Most of a short run is start-up, which the second compiler only slows down.
     command.add("-XX:TieredStopAtLevel=1");
-    command.add("-XX:+UseSerialGC");
     command.addAll(memory);
     command.addAll(List.of("-cp",
       System.getProperty("java.class.path") + File.pathSeparator + webapps,
