@@ -71,7 +71,8 @@ final class ResultSummary {
       }
     }
     line.add("micros", latencies);
-    for (String key : new String[] { "client", "regionserver", "base", "slowed" }) {
+    for (String key : new String[] { "client", "regionserver", "base", "slowed",
+      "event" }) {
       if (run.has(key)) {
         line.add(key, run.get(key));
       }
