@@ -69,9 +69,15 @@ final class StoreCacheHandover {
     }
   }
 
-  /** The files of the flush are complete. */
-  static void flushed() {
-    HotBlockHandover.flushed();
+  /** The files of the flush are complete; others of it have failed. */
+  static void flushed(Collection<Path> files) {
+    try {
+      List<String> names = new ArrayList<>(files.size());
+      files.forEach(file -> names.add(file.getName()));
+      HotBlockHandover.flushed(names);
+    } catch (RuntimeException e) {
+      LOG.warn("Blocks of a failed flush may be left in the cache", e);
+    }
   }
 
   /** The new files are in use, in place of the compacted ones. */

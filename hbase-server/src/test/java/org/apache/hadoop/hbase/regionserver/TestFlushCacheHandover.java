@@ -18,6 +18,7 @@
 package org.apache.hadoop.hbase.regionserver;
 
 import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
@@ -30,6 +31,7 @@ import org.apache.hadoop.hbase.Cell;
 import org.apache.hadoop.hbase.DroppedSnapshotException;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.HBaseTestingUtility;
+import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
 import org.apache.hadoop.hbase.client.Durability;
@@ -100,6 +102,7 @@ public class TestFlushCacheHandover {
   private HRegion region;
 
   private static volatile boolean fails;
+  private static volatile boolean failsAgain;
 
   /** Fails flushes after half of the rows. */
   public static final class FailingFlush implements RegionCoprocessor, RegionObserver {
@@ -123,6 +126,7 @@ public class TestFlushCacheHandover {
           boolean more = scanner.next(result, scannerContext);
           rows += result.size();
           if (rows > ROWS / 2) {
+            fails = failsAgain;
             throw new IOException("to fail the flush");
           }
           return more;
@@ -250,11 +254,32 @@ public class TestFlushCacheHandover {
     long aborted = HandoverCaches.count("AbortedFlushCount");
     long cached = HandoverCaches.count("L2BlockCount");
     fails = true;
+    failsAgain = true;
     assertThrows(DroppedSnapshotException.class, () -> region.flush(true));
     HandoverCaches.awaitWriters(cache);
     assertTrue(HandoverCaches.count("L2BlockCount") > cached);
     assertEquals(aborted + 1, HandoverCaches.count("AbortedFlushCount"));
     assertEquals(before, HandoverCaches.files(cache));
     fails = false;
+  }
+
+  @Test
+  public void testFailedAttemptLeavesNoBlocks() throws Exception {
+    conf.setStrings(CoprocessorHost.REGION_COPROCESSOR_CONF_KEY, FailingFlush.class.getName());
+    conf.setInt("hbase.hstore.flush.retries.number", 2);
+    conf.setInt(HConstants.HBASE_SERVER_PAUSE, 1);
+    createRegion();
+    region.setCoprocessorHost(new RegionCoprocessorHost(region, null, conf));
+    write();
+    flush();
+    read(ROWS);
+    int before = HandoverCaches.files(cache).size();
+    write();
+    failsAgain = false;
+    fails = true;
+    int[] blocks = flush();
+    assertFalse(fails);
+    assertEquals(blocks[1], blocks[0]);
+    assertEquals("the file of the flush", before + 1, HandoverCaches.files(cache).size());
   }
 }

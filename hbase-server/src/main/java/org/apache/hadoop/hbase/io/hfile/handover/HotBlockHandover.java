@@ -167,11 +167,17 @@ public final class HotBlockHandover {
     }
   }
 
-  /** The file of a flush is complete. Does nothing without a hand-over. */
-  public static void flushed() {
+  /**
+   * The files of a flush are complete. The blocks of others that this thread began to write, in
+   * attempts that failed, are evicted. Does nothing without a hand-over.
+   * @param names of the files that are complete
+   */
+  public static void flushed(Collection<String> names) {
     HotBlockHandover handover = CURRENT.get();
     if (handover != null) {
       handover.committed = true;
+      handover.outputs.keySet().stream().filter(name -> !names.contains(name))
+        .forEach(handover.blockCache::evictBlocksByHfileName);
     }
   }
 
