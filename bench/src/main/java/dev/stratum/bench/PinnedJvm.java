@@ -40,7 +40,9 @@ import org.openjdk.jmh.annotations.Warmup;
  */
 @Fork(value = 5,
     jvmArgs = { "-Xms512m", "-Xmx512m", "-XX:MaxDirectMemorySize=1g", "-XX:+UseG1GC",
-      "-XX:+AlwaysPreTouch", "-Dlog4j2.configurationFile=stratum-bench-log4j2.xml",
+      "-XX:+AlwaysPreTouch", "-XX:+UnlockDiagnosticVMOptions",
+      "-XX:-BytecodeVerificationRemote",
+      "-Dlog4j2.configurationFile=stratum-bench-log4j2.xml",
       "-Dorg.apache.hbase.thirdparty.io.netty.tryReflectionSetAccessible=true",
       "--add-modules=jdk.unsupported", "--add-opens=java.base/java.io=ALL-UNNAMED",
       "--add-opens=java.base/java.lang=ALL-UNNAMED",

@@ -17,6 +17,7 @@
  */
 package dev.stratum.bench.allocation;
 
+import dev.stratum.bench.harness.MeasuredJvm;
 import dev.stratum.bench.harness.StandaloneHBase;
 import java.io.Closeable;
 import java.io.IOException;
@@ -284,6 +285,8 @@ final class StandaloneTable implements Closeable {
     if (hdfs != null) {
       hdfs.close();
     }
-    FileUtils.deleteDirectory(folder.toFile());
+    if (!MeasuredJvm.isEnding()) {
+      FileUtils.deleteDirectory(folder.toFile());
+    }
   }
 }

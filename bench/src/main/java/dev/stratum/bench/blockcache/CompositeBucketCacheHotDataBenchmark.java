@@ -60,29 +60,28 @@ import site.ycsb.generator.ZipfianGenerator;
  *
  * Data are 512 MB in some 16,000 blocks, of which an eighth finds room in L1: the most
  * frequent eighth of that many under zipfian keys is requested 80 times in 100, which no choice of
- * blocks that stays the same can exceed. 400,000 look-ups come before the warm-up, 24 for each
- * block, so that the policy has chosen by then.
+ * blocks that stays the same can exceed. 24 look-ups of each block come before the warm-up,
+ * so that the policy has chosen by then.
  * <p>
  * The page cache is the hardest case for the fork: a read from a device costs many times what a
  * copy from the page cache does. Blocks are requested by YCSB's zipfian generator with its constant
  * of 0.99 (Cooper et al., SoCC 2010), hot blocks lying anywhere in the file, or all equally often.
  * The look-up itself has the shape of <code>HFileReaderImpl.getCachedBlock</code>, as in
  * {@link BucketCacheBenchmark}. The warm-up is a long one: until the policy's code
- * is compiled, it takes half of the time. Not in the headline set, for which it takes too long.
- * See HBASE-23296.
+ * is compiled, it takes half of the time. See HBASE-23296.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
 @Threads(2)
-@Warmup(iterations = 4, time = 2)
+@Warmup(iterations = 8, time = 1)
 @Measurement(iterations = 4, time = 1)
 public class CompositeBucketCacheHotDataBenchmark extends PinnedJvm {
   private static final int BLOCK_BYTES = 32 * 1024;
   private static final int DATA_TO_L1 = 8;
   /** A power of two, and long enough that a thread does not see a pattern. */
   private static final int TRACE_LENGTH = 1 << 20;
-  private static final int WARM_UP_LOOK_UPS = 400_000;
+  private static final int WARM_UP_LOOK_UPS_BY_MEGABYTE = 800;
 
   /** How blocks are requested: <code>zipfian</code> or <code>uniform</code>. */
   @Param({ "zipfian", "uniform" })
@@ -100,7 +99,8 @@ public class CompositeBucketCacheHotDataBenchmark extends PinnedJvm {
   public int deviceMicros;
 
   /** The bytes of data, in MB. */
-  int megabytes = 512;
+  @Param("512")
+  public int megabytes;
 
   private Engine place;
   private DelayedReads delayedReads;
@@ -145,7 +145,7 @@ public class CompositeBucketCacheHotDataBenchmark extends PinnedJvm {
     all.stream().filter(location -> location.type.isData()).forEach(data::add);
     trace = trace(data);
     Cursor cursor = new Cursor();
-    for (int i = 0; i < WARM_UP_LOOK_UPS; i++) {
+    for (int i = 0; i < megabytes * WARM_UP_LOOK_UPS_BY_MEGABYTE; i++) {
       get(cursor);
     }
     delayedReads = new DelayedReads(deviceMicros);
@@ -181,8 +181,8 @@ public class CompositeBucketCacheHotDataBenchmark extends PinnedJvm {
 
   /** @return the block's size with header, in bytes */
   @Benchmark
-  @Headline(value = "keys=zipfian,promotion=frequency,deviceMicros=100", warmup = 2,
-      measurement = 3, feature = "composite-bucket-cache")
+  @Headline(value = "keys=zipfian,promotion=frequency,deviceMicros=100,megabytes=256",
+      warmup = 2, measurement = 2, feature = "composite-bucket-cache")
   public int get(Cursor cursor) {
     HFileBlock block =
       (HFileBlock) cache.getBlock(blocks.key(trace[cursor.next()]), true, false, true);

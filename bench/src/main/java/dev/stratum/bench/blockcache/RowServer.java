@@ -17,6 +17,7 @@
  */
 package dev.stratum.bench.blockcache;
 
+import dev.stratum.bench.harness.MeasuredJvm;
 import dev.stratum.bench.harness.StandaloneHBase;
 import java.io.Closeable;
 import java.io.IOException;
@@ -342,6 +343,9 @@ public final class RowServer implements Closeable {
 
   @Override
   public void close() throws IOException {
+    if (MeasuredJvm.isEnding()) {
+      return;
+    }
     if (hbase != null) {
       hbase.close();
     }

@@ -59,9 +59,9 @@ import org.openjdk.jmh.annotations.Warmup;
 @BenchmarkMode(Mode.SampleTime)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
 @Fork(jvmArgsAppend = { "-Xms2g", "-Xmx2g" })
-@Warmup(iterations = 5, time = 2)
+@Warmup(iterations = 10, time = 1)
 // A p99 of ten seconds differs by a tenth between runs of the same side.
-@Measurement(iterations = 16, time = 2)
+@Measurement(iterations = 32, time = 1)
 public class CounterBenchmark extends PinnedJvm {
   private static final int WARM_UP_MILLIS = 2000;
 
@@ -176,7 +176,7 @@ public class CounterBenchmark extends PinnedJvm {
   @Benchmark
   @Threads(16)
   @Headline(value = "way=INCREMENT,rows=1,keys=uniform,durability=SYNC_WAL,scope=row", warmup = 1,
-      measurement = 1, feature = "counter-coalescing")
+      measurement = 2, feature = "counter-coalescing")
   public long sixteen(Client client) throws IOException {
     return update(client);
   }

@@ -58,7 +58,7 @@ import org.openjdk.jmh.infra.BenchmarkParams;
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
 @Threads(2)
-@Warmup(iterations = 4, time = 2)
+@Warmup(iterations = 8, time = 1)
 @Measurement(iterations = 5, time = 1)
 public class PointGetBenchmark extends PinnedJvm {
 
@@ -98,7 +98,7 @@ public class PointGetBenchmark extends PinnedJvm {
 
   /** @return the size of the response's cells, in bytes */
   @Benchmark
-  @Headline(value = "keys=fits,pointGet=true,megabytes=128", warmup = 1, measurement = 3,
+  @Headline(value = "keys=fits,pointGet=true,megabytes=64", warmup = 1, measurement = 2,
       feature = "point-get")
   public int get(Cursor cursor) throws IOException {
     return gets.get(cursor);

@@ -151,7 +151,7 @@ public class GetAfterCompactionBenchmark extends PinnedJvm {
 
   /** @return the number of rows found */
   @Benchmark
-  @Headline(value = "cacheMb=192", warmup = 1, measurement = 3, feature = "cache-handover")
+  @Headline(value = "cacheMb=192", warmup = 1, measurement = 2, feature = "cache-handover")
   public int get() throws IOException {
     int found = 0;
     for (int i = 0; i < GETS; i++) {

@@ -19,6 +19,7 @@ package dev.stratum.bench.harness;
 
 import dev.stratum.childprocess.Conversation;
 import dev.stratum.childprocess.ProcessException;
+import dev.stratum.processes.LoopbackHdfs;
 import java.io.File;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
@@ -39,6 +40,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
+import org.apache.commons.io.FileUtils;
 import org.apache.hbase.thirdparty.com.google.gson.JsonArray;
 import org.apache.hbase.thirdparty.com.google.gson.JsonElement;
 import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
@@ -89,22 +91,22 @@ import org.openjdk.jmh.runner.options.VerboseMode;
  */
 public final class BenchmarkHost implements Conversation.Answers {
   private final File resultFile;
-  private final String jvmTmpDir;
+  private final Path jvmsTmpDir;
   private final OutputFormat log;
   private final Map<String, BenchmarkParams> params = new LinkedHashMap<>();
   private final Map<String, List<BenchmarkResult>> results = new LinkedHashMap<>();
 
-  private BenchmarkHost(File resultFile, String jvmTmpDir, PrintStream log) {
+  private BenchmarkHost(File resultFile, Path jvmsTmpDir, PrintStream log) {
     this.resultFile = resultFile;
-    this.jvmTmpDir = jvmTmpDir;
+    this.jvmsTmpDir = jvmsTmpDir;
     this.log = OutputFormatFactory.createFormatInstance(log, VerboseMode.NORMAL);
   }
 
-  /** @param args the result file to write, and the temporary directory of the measured JVMs */
+  /** @param args the result file to write, and where temporary files of measured JVMs go */
   public static void main(String[] args) throws InterruptedException {
     PrintStream log =
       new PrintStream(new FileOutputStream(FileDescriptor.err), true, StandardCharsets.UTF_8);
-    Conversation.hold(new BenchmarkHost(new File(args[0]), args[1], log));
+    Conversation.hold(new BenchmarkHost(new File(args[0]), Path.of(args[1]), log));
   }
 
   @Override
@@ -198,17 +200,24 @@ public final class BenchmarkHost implements Conversation.Answers {
           .convertTo(TimeUnit.MILLISECONDS);
   }
 
-  private JsonObject run(JsonObject request) throws RunnerException {
+  private JsonObject run(JsonObject request) throws RunnerException, IOException {
+    Path tmpDir = Files.createTempDirectory(jvmsTmpDir, "jvm");
+    try {
+      return run(request, tmpDir);
+    } finally {
+      FileUtils.deleteQuietly(tmpDir.toFile());
+      LoopbackHdfs.removeAbandoned();
+    }
+  }
+
+  private JsonObject run(JsonObject request, Path tmpDir) throws RunnerException {
     String benchmark = request.get("benchmark").getAsString();
     Mode mode = Mode.valueOf(request.get("mode").getAsString());
     ChainedOptionsBuilder options = new OptionsBuilder()
       .include("^" + Pattern.quote(benchmark) + "$").mode(mode).forks(1).shouldFailOnError(true)
       .addProfiler(GCProfiler.class).addProfiler(CpuTime.class)
       // Not appended, which would replace the arguments that the benchmark itself appends.
-      .jvmArgsPrepend(request.has("warmUpWindows")
-        ? new String[] { "-Djava.io.tmpdir=" + jvmTmpDir,
-          "-D" + Headline.WARM_UP_PROPERTY + "=" + request.get("warmUpWindows").getAsInt() }
-        : new String[] { "-Djava.io.tmpdir=" + jvmTmpDir });
+      .jvmArgsPrepend(jvmArguments(request, tmpDir));
     StringBuilder id = new StringBuilder(benchmark).append(':').append(mode);
     for (Map.Entry<String, JsonElement> param : request.getAsJsonObject("params").entrySet()) {
       options.param(param.getKey(), param.getValue().getAsString());
@@ -242,6 +251,20 @@ public final class BenchmarkHost implements Conversation.Answers {
     score.addProperty("score", run.getPrimaryResult().getScore());
     score.addProperty("unit", run.getPrimaryResult().getScoreUnit());
     return score;
+  }
+
+  private static String[] jvmArguments(JsonObject request, Path tmpDir) {
+    List<String> arguments = new ArrayList<>();
+    arguments.add("-Djava.io.tmpdir=" + tmpDir);
+    arguments.add("-D" + MeasuredJvm.PROPERTY + "=true");
+    // A JVM that has sent its results ends: threads of Netty's would keep it for three seconds.
+    arguments.add("-Djmh.shutdownTimeout=0");
+    arguments.add("-Djmh.shutdownTimeout.step=0");
+    if (request.has("warmUpWindows")) {
+      arguments
+        .add("-D" + Headline.WARM_UP_PROPERTY + "=" + request.get("warmUpWindows").getAsInt());
+    }
+    return arguments.toArray(new String[0]);
   }
 
   private Collection<RunResult> runAlternating(ChainedOptionsBuilder options,

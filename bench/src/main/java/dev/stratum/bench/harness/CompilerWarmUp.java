@@ -52,7 +52,7 @@ public final class CompilerWarmUp {
 
   /**
    * Runs an operation by as many threads as there are processors, and then, if that is more, by
-   * {@code threads}, each until the compilers are quiet; for 25 s at most, in the headline set 2 s.
+   * {@code threads}, each until the compilers are quiet; for 25 s at most, in the headline set 1 s.
    * @param threads   by how many it is run when it is measured
    * @param operation that any thread may run
    * @param between   is run each second while no thread runs the operation

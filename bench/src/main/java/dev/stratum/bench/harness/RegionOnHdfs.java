@@ -121,6 +121,9 @@ public final class RegionOnHdfs implements Closeable {
 
   @Override
   public void close() throws IOException {
+    if (MeasuredJvm.isEnding()) {
+      return;
+    }
     if (region != null) {
       region.close();
     }

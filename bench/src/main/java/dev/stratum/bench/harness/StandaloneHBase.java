@@ -118,6 +118,9 @@ public final class StandaloneHBase implements Closeable {
 
   @Override
   public void close() throws IOException {
+    if (MeasuredJvm.isEnding()) {
+      return;
+    }
     stopServers();
     zooKeeper.shutdown();
   }

@@ -75,6 +75,9 @@ public final class TableOnHdfs implements Closeable {
 
   @Override
   public void close() throws IOException {
+    if (MeasuredJvm.isEnding()) {
+      return;
+    }
     if (hbase != null) {
       hbase.close();
     }

@@ -84,7 +84,7 @@ import org.openjdk.jmh.infra.BenchmarkParams;
  */
 @State(Scope.Benchmark)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
-@Warmup(iterations = 3, time = 2)
+@Warmup(iterations = 6, time = 1)
 @Measurement(iterations = 10, time = 1)
 public class ParallelMultigetBenchmark extends PinnedJvm {
   private static final int LARGE_BATCH = 500;
@@ -209,7 +209,7 @@ public class ParallelMultigetBenchmark extends PinnedJvm {
   @Benchmark
   @BenchmarkMode(Mode.SampleTime)
   @Headline(value = "batch=50,deviceMicros=100,threads=16,parallel=true,dense=false,segments=none",
-      warmup = 1, measurement = 3, feature = "parallel-multiget")
+      warmup = 2, measurement = 2, feature = "parallel-multiget")
   public int batch() throws IOException {
     return multiget(batch);
   }

@@ -57,7 +57,7 @@ import org.openjdk.jmh.infra.BenchmarkParams;
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
 @Threads(2)
-@Warmup(iterations = 4, time = 2)
+@Warmup(iterations = 8, time = 1)
 @Measurement(iterations = 5, time = 1)
 public class RowCacheBenchmark extends PinnedJvm {
 
@@ -97,7 +97,7 @@ public class RowCacheBenchmark extends PinnedJvm {
 
   /** @return the size of the response's cells, in bytes */
   @Benchmark
-  @Headline(value = "keys=zipfian,rowCachePercent=75,megabytes=128", warmup = 1, measurement = 3,
+  @Headline(value = "keys=zipfian,rowCachePercent=75,megabytes=128", warmup = 1, measurement = 2,
       feature = "row-cache")
   public int get(Cursor cursor) throws IOException {
     return gets.get(cursor);

@@ -20,6 +20,7 @@ package dev.stratum.bench.rpc;
 import dev.stratum.bench.PinnedJvm;
 import dev.stratum.bench.harness.CompilerWarmUp;
 import dev.stratum.bench.harness.Headline;
+import dev.stratum.bench.harness.MeasuredJvm;
 import dev.stratum.bench.harness.StandaloneHBase;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -113,6 +114,9 @@ public abstract class SharedConnectionGets extends PinnedJvm {
 
   @TearDown(Level.Trial)
   public void close() throws IOException {
+    if (MeasuredJvm.isEnding()) {
+      return;
+    }
     if (hbase != null) {
       hbase.close();
     }
@@ -148,7 +152,7 @@ public abstract class SharedConnectionGets extends PinnedJvm {
   /** Sixty-four clients. */
   @Benchmark
   @Threads(64)
-  @Headline(value = "server=true,consolidated=true,handlers=30", warmup = 1, measurement = 3,
+  @Headline(value = "server=true,consolidated=true,handlers=30", warmup = 1, measurement = 2,
       feature = "flush-consolidation")
   public Result sixtyFour() throws IOException {
     return get();

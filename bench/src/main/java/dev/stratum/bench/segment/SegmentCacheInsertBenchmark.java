@@ -18,7 +18,6 @@
 package dev.stratum.bench.segment;
 
 import dev.stratum.bench.PinnedJvm;
-import dev.stratum.bench.harness.Headline;
 import java.io.IOException;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.hbase.io.hfile.BlockCache;
@@ -90,7 +89,6 @@ public class SegmentCacheInsertBenchmark extends PinnedJvm {
 
   /** @return how many blocks were inserted so far */
   @Benchmark
-  @Headline(value = "blocks=200000", feature = "segment-cache")
   public long insert() {
     return data.insertNext(cache);
   }

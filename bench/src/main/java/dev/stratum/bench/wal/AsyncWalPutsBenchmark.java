@@ -177,7 +177,7 @@ public class AsyncWalPutsBenchmark extends PinnedJvm {
   @Benchmark
   @Threads(1)
   @Headline(value = "provider=asyncfs,durability=ASYNC_WAL,batch=1,intervalMs=100,syncsInFlight=0,"
-    + "syncers=5", warmup = 1, measurement = 3, feature = "bounded-async-wal")
+    + "syncers=5", warmup = 1, measurement = 2, feature = "bounded-async-wal")
   public Put[] one(Handler handler) throws IOException {
     return put();
   }

@@ -65,8 +65,8 @@ import org.openjdk.jmh.infra.BenchmarkParams;
 @BenchmarkMode(Mode.SampleTime)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
 @Fork(jvmArgsAppend = { "-Xms2g", "-Xmx2g" })
-@Warmup(iterations = 5, time = 2)
-@Measurement(iterations = 16, time = 2)
+@Warmup(iterations = 10, time = 1)
+@Measurement(iterations = 32, time = 1)
 public class WriteGroupsBenchmark extends PinnedJvm {
   private static final byte[] QUALIFIER = Bytes.toBytes("q");
   private static final int VALUE_BYTES = 100;

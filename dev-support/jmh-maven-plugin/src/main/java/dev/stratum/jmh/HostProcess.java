@@ -41,7 +41,7 @@ final class HostProcess implements AutoCloseable {
   private static final Duration GRACE = Duration.ofHours(1);
 
   /** Limit of the seconds in which a benchmark of the headline set waits for the compilers. */
-  private static final int HEADLINE_WARM_UP_WINDOWS = 2;
+  private static final int HEADLINE_WARM_UP_WINDOWS = 1;
 
   private final String side;
   private final Path log;

@@ -17,6 +17,7 @@
  */
 package dev.stratum.jmh;
 
+import java.util.Arrays;
 import org.apache.commons.math3.distribution.TDistribution;
 
 /**
@@ -56,22 +57,39 @@ record Sample(double[] perJvm) {
 
   private static double error(double[] values) {
     int n = values.length;
-    if (n < 2) {
-      return Double.NaN;
-    }
+    return n < 2 ? Double.NaN : quantile(n - 1) * Math.sqrt(squares(values) / (n - 1) / n);
+  }
+
+  /** As {@link #error(double[])} for the difference of two means of two values each. */
+  private static double errorOfTwoByTwo(double[] left, double[] right) {
+    return quantile(2) * Math.sqrt((squares(left) + squares(right)) / 2);
+  }
+
+  /** Returns the sum of the squared distances from the mean. */
+  private static double squares(double[] values) {
     double mean = mean(values);
     double squares = 0;
     for (double value : values) {
       squares += (value - mean) * (value - mean);
     }
-    double quantile = new TDistribution(n - 1).inverseCumulativeProbability((1 + CONFIDENCE) / 2);
-    return quantile * Math.sqrt(squares / (n - 1) / n);
+    return squares;
+  }
+
+  private static double quantile(int degreesOfFreedom) {
+    return new TDistribution(degreesOfFreedom)
+      .inverseCumulativeProbability((1 + CONFIDENCE) / 2);
+  }
+
+  private static double[] logs(double[] values) {
+    return Arrays.stream(values).map(Math::log).toArray();
   }
 
   /**
    * How many times better the fork is: the geometric mean over the rounds of what the two JVMs of
    * one round, run one right after the other, had between them. Pairs cancel whatever slows the
-   * machine for longer than a round.
+   * machine for longer than a round. Two pairs have one degree of freedom, whose interval would be
+   * six times as wide as that of their four JVMs taken as two samples of equal variance: with two
+   * rounds it is the latter.
    * @param lowerIsBetter if the figure is a time or a size
    * @throws IllegalArgumentException if the two sides have not the same number of JVMs
    */
@@ -88,7 +106,9 @@ record Sample(double[] perJvm) {
       logs[i] = Math.log(rounds[i]);
     }
     double mean = mean(logs);
-    double error = error(logs);
+    double error = rounds.length == 2
+      ? errorOfTwoByTwo(logs(stock.perJvm), logs(fork.perJvm))
+      : error(logs);
     return new Ratio(Math.exp(mean), Math.exp(mean - error), Math.exp(mean + error), rounds);
   }
 

@@ -69,11 +69,25 @@ public class TestSample {
 
   @Test
   public void testTheIntervalIsThatOfTheLogarithms() {
+    Sample.Ratio ratio =
+      Sample.ratio(of(1, 1, 1), of(Math.E, Math.exp(2), Math.exp(3)), false);
+    assertEquals(Math.exp(2), ratio.value(), 1e-9);
+    // Three logarithms, 1 to 3: mean 2, standard error 1 / sqrt 3, t(2, 99.5 %) = 9.9248.
+    assertEquals(2 - 9.9248 / Math.sqrt(3), Math.log(ratio.low()), 1e-3);
+    assertEquals(2 + 9.9248 / Math.sqrt(3), Math.log(ratio.high()), 1e-3);
+  }
+
+  @Test
+  public void testTheJvmsOfTwoRoundsAreTwoSamples() {
     Sample.Ratio ratio = Sample.ratio(of(1, 1), of(Math.E, Math.exp(3)), false);
     assertEquals(Math.exp(2), ratio.value(), 1e-9);
-    // Two logarithms, 1 and 3: mean 2, standard error 1, t(1, 99.5 %) = 63.657.
-    assertEquals(2 - 63.657, Math.log(ratio.low()), 1e-3);
-    assertEquals(2 + 63.657, Math.log(ratio.high()), 1e-3);
+    // Logarithms 0 and 0, 1 and 3: pooled variance 1, standard error 1, t(2, 99.5 %) = 9.9248.
+    assertEquals(2 - 9.9248, Math.log(ratio.low()), 1e-3);
+    assertEquals(2 + 9.9248, Math.log(ratio.high()), 1e-3);
+    // A machine that slows down for both sides does widen it.
+    assertEquals(Sample.Verdict.NOT_SHOWN,
+      Sample.ratio(of(10, 20), of(5, 10), true).verdict());
+    assertEquals(Sample.Verdict.BETTER, Sample.ratio(of(10, 10.2), of(5, 5.1), true).verdict());
   }
 
   @Test
