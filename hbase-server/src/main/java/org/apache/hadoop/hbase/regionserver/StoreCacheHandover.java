@@ -136,7 +136,7 @@ final class StoreCacheHandover {
     }
   }
 
-  private static List<HFile.Reader> readers(Collection<HStoreFile> files) {
+  static List<HFile.Reader> readers(Collection<HStoreFile> files) {
     List<HFile.Reader> readers = new ArrayList<>(files.size());
     for (HStoreFile file : files) {
       StoreFileReader reader = file.getReader();

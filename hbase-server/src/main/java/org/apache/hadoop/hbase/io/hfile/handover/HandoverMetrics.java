@@ -29,14 +29,14 @@ import org.apache.yetus.audience.InterfaceAudience;
  * Metrics of the hand-overs of a process. docs/metrics.md says what each means. Thread-safe.
  */
 @InterfaceAudience.Private
-final class HandoverMetrics {
+public final class HandoverMetrics {
 
   static final MetricRegistryInfo INFO = new MetricRegistryInfo("CacheHandover",
     "Hot blocks that compactions hand over", "RegionServer,sub=CacheHandover", "regionserver",
     false);
 
   /** What is counted, each under its name. */
-  enum Count {
+  public enum Count {
     /** Compactions that were committed, and those that were not. */
     CompactionCount,
     AbortedCompactionCount,
@@ -59,7 +59,13 @@ final class HandoverMetrics {
     /** Not cached: the block is hot, but does not fit beside what is cached already. */
     LimitBlockCount,
     /** Not cached: the block is hot, but the cache could not take it without a wait. */
-    QueueFullBlockCount
+    QueueFullBlockCount,
+    /** Hints that closed regions left, and those that were not written in time. */
+    HintCount,
+    LateHintCount,
+    /** Hints that opened regions found, and the hot blocks of their files. */
+    FollowedHintCount,
+    FollowedBlockCount
   }
 
   /** Created with the first hand-over. */
@@ -76,12 +82,16 @@ final class HandoverMetrics {
     }
   }
 
-  static HandoverMetrics get() {
+  public static HandoverMetrics get() {
     return Holder.METRICS;
   }
 
-  void count(Count count) {
+  public void count(Count count) {
     counters.get(count).increment();
+  }
+
+  public void count(Count count, long many) {
+    counters.get(count).increment(many);
   }
 
   /** Counts a block and its bytes. */

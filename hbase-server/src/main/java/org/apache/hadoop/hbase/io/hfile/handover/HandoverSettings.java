@@ -19,6 +19,7 @@ package org.apache.hadoop.hbase.io.hfile.handover;
 
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.conf.SettingsReader;
+import org.apache.hadoop.hbase.io.hfile.CacheConfig;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /** The settings of the hand-over of hot blocks by compactions. Immutable. */
@@ -26,9 +27,9 @@ import org.apache.yetus.audience.InterfaceAudience;
 public final class HandoverSettings {
 
   /**
-   * Whether a compaction caches the blocks of its output that cover hot blocks of its input;
-   * <code>false</code> by default. May also be set per table or column family, and changes with the
-   * next compaction.
+   * Whether a compaction or a flush caches the blocks of its output that cover hot blocks of its
+   * input, and a region that is closed leaves its hot blocks to the next server; <code>false</code>
+   * by default. May also be set per table or column family, and changes with the next of these.
    */
   public static final String ENABLED_KEY = "hbase.rs.compaction.cache.handover.enabled";
 
@@ -59,6 +60,25 @@ public final class HandoverSettings {
     SettingsReader reader = SettingsReader.of(conf);
     return new HandoverSettings(reader.flag(ENABLED_KEY, false),
       reader.fractionIn(PEAK_RATIO_KEY, DEFAULT_PEAK_RATIO, MIN_PEAK_RATIO, MAX_PEAK_RATIO));
+  }
+
+  /**
+   * Returns whether a store whose region is closed evicts its blocks. Whatever opens the region's
+   * files next reads these blocks: the daughters of a split and the region of a merge as well, for
+   * which stock has them evicted. They stay, unless <code>hbase.rs.evictblocksonclose</code> or
+   * <code>hbase.rs.evictblocksonsplit</code> is set to true on this server.
+   * @param conf    of the store
+   * @param evicted whether they would be without a hand-over
+   */
+  public static boolean evictsOnClose(Configuration conf, boolean evicted) {
+    try {
+      return evicted && (!of(conf).isEnabled()
+        || conf.getBoolean(CacheConfig.EVICT_BLOCKS_ON_CLOSE_KEY, false)
+        || conf.getBoolean(CacheConfig.EVICT_BLOCKS_ON_SPLIT_KEY, false));
+    } catch (IllegalArgumentException e) {
+      // Named elsewhere; a region is closed in any case.
+      return evicted;
+    }
   }
 
   public boolean isEnabled() {

@@ -28,6 +28,7 @@ import org.apache.hadoop.hbase.io.hfile.BlockType;
 import org.apache.hadoop.hbase.io.hfile.HFile;
 import org.apache.hadoop.hbase.io.hfile.HFileBlock;
 import org.apache.hadoop.hbase.io.hfile.HotBlockCache;
+import org.apache.hadoop.hbase.io.hfile.HotBlockMap;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
@@ -88,6 +89,28 @@ final class InputFile implements BlockIndexCursor.IndexBlocks, BlockIndexCursor.
         // Of no use here.
       }
     });
+  }
+
+  /** Returns the data blocks that are cached and were accessed, as far as they are known. */
+  HotBlockMap hotBlocks(int shift) {
+    HotBlockMap hot = new HotBlockMap(shift);
+    Cell first = reader.getFirstKey().orElse(null);
+    if (cursor != null && first != null && lastKey != null) {
+      cursor.visit(first, lastKey, new BlockIndexCursor.Visitor() {
+        @Override
+        public void block(long offset) {
+          if (cache.accesses(new BlockCacheKey(name, offset)) > 0) {
+            hot.add(offset);
+          }
+        }
+
+        @Override
+        public void unknown() {
+          // No reader has accessed these blocks for long.
+        }
+      });
+    }
+    return hot;
   }
 
   /** Returns the name under which the file's blocks are cached. */

@@ -32,6 +32,7 @@ import org.apache.hadoop.hbase.io.hfile.CacheStats;
 import org.apache.hadoop.hbase.io.hfile.HFile;
 import org.apache.hadoop.hbase.io.hfile.HFileBlock;
 import org.apache.hadoop.hbase.io.hfile.HFileInfo;
+import org.apache.hadoop.hbase.io.hfile.HotBlockMap;
 import org.apache.hadoop.hbase.io.hfile.PrefetchExecutor;
 import org.apache.hadoop.hbase.io.hfile.bucket.BucketCache;
 import org.apache.yetus.audience.InterfaceAudience;
@@ -40,7 +41,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Prefetches the blocks of one open file that are not in the block cache: first index and bloom
- * blocks, then data, unless the file is above {@link PrefetchLimit}.
+ * blocks, then data, unless the file is above {@link PrefetchLimit}; of data those blocks first
+ * that are known to be hot, or only these.
  * <p>
  * Cached blocks are never read. {@link BlockPositions} has the offset of each block, so a block
  * that is cached, or in a writer queue of the cache, costs one lookup, and a fully cached file
@@ -85,6 +87,8 @@ public final class FilePrefetch implements Runnable {
   private final BlockCache cache;
   private final BlockPositions positions;
   private final boolean whole;
+  /** Whether of the data only hot blocks are prefetched. */
+  private final boolean onlyHot;
   private final CachedFileBlocks cached;
   private final PrefetchBlockReader blockReader;
 
@@ -97,15 +101,20 @@ public final class FilePrefetch implements Runnable {
   private volatile Phase phase = Phase.META;
   private volatile Outcome outcome;
   private volatile boolean cancelled;
+  /** The data blocks that come first; null if it is not known. */
+  private volatile HotBlockMap hot;
 
   // Accessed by the thread that runs this prefetch.
   private boolean checking;
+  /** The hot blocks of the current pass over the data, null in a pass over all. */
+  private HotBlockMap known;
+  private boolean hotPass;
   private boolean full;
   private int metaBlocks;
   private int dataBlocks;
 
   private FilePrefetch(HFile.Reader reader, BlockPositions positions, CacheConfig cacheConf,
-    Configuration conf) {
+    Configuration conf, HotBlockMap onlyThese) {
     this.path = reader.getPath();
     this.fileInfo = reader.getHFileInfo();
     this.length = reader.getContext().getFileSize();
@@ -113,13 +122,18 @@ public final class FilePrefetch implements Runnable {
     this.cacheConf = cacheConf;
     this.conf = conf;
     this.cache = cacheConf.getBlockCache().get();
-    this.whole = length <= PrefetchLimit.of(conf);
+    this.hot = onlyThese;
+    this.onlyHot = onlyThese != null;
+    this.whole = !onlyHot && length <= PrefetchLimit.of(conf);
     this.cached = new CachedFileBlocks(cache, reader, cacheConf.isInMemory());
     this.blockReader = new PrefetchBlockReader(reader, cacheConf, conf);
     plannedBytes.add(whole
       ? positions.end()
       : positions.generalBloom().size() + positions.deleteFamilyBloom().size()
         + (positions.indexLevels() > 1 ? positions.root().size() : 0));
+    if (onlyHot) {
+      plannedBytes.add((long) onlyThese.count() * fileInfo.getHFileContext().getBlocksize());
+    }
   }
 
   /**
@@ -131,10 +145,20 @@ public final class FilePrefetch implements Runnable {
    * @return null if the offsets of the blocks can only be found by a scan of the whole file
    */
   public static FilePrefetch of(HFile.Reader reader, CacheConfig cacheConf, Configuration conf) {
+    return ofHotBlocks(reader, cacheConf, conf, null);
+  }
+
+  /**
+   * As {@link #of}, but of the data only hot blocks, however large the file is, and also if others
+   * are evicted for them.
+   * @param hot null for all data blocks
+   */
+  public static FilePrefetch ofHotBlocks(HFile.Reader reader, CacheConfig cacheConf,
+    Configuration conf, HotBlockMap hot) {
     try {
       BlockPositions positions = BlockPositions.of(reader);
       if (positions != null) {
-        return new FilePrefetch(reader, positions, cacheConf, conf);
+        return new FilePrefetch(reader, positions, cacheConf, conf, hot);
       }
     } catch (IOException e) {
       LOG.warn("Cannot determine the block offsets of {}; prefetch will read the whole file",
@@ -205,7 +229,7 @@ public final class FilePrefetch implements Runnable {
    * cached.
    */
   private boolean wantsData() {
-    if (!whole || positions.root().count() == 0) {
+    if (!whole && !onlyHot || positions.root().count() == 0) {
       return false;
     }
     if (cached.isFullyCached(false)) {
@@ -291,7 +315,22 @@ public final class FilePrefetch implements Runnable {
       .map(BucketCache::getStats).orElseGet(cache::getStats);
     long evicted = stats.getEvictedCount();
     long refused = stats.getFailedInserts();
+    known = hot;
+    if (known != null) {
+      hotPass = true;
+      prefetchDataOnce();
+      if (refused != stats.getFailedInserts()) {
+        checking = true;
+        prefetchDataOnce();
+        checking = false;
+      }
+      hotPass = false;
+    }
+    if (onlyHot) {
+      return;
+    }
     prefetchDataOnce();
+    known = null;
     if (
       !full && !isKnownWhole() && evicted == stats.getEvictedCount()
         && refused != stats.getFailedInserts()
@@ -323,6 +362,9 @@ public final class FilePrefetch implements Runnable {
       }
       checkCancelled();
       dataBlocks++;
+      if (known != null && known.isHot(blocks.offset(i)) != hotPass) {
+        continue;
+      }
       if (
         cached.contains(blocks.offset(i), BlockType.DATA)
           || takeOver(blocks.offset(i), BlockType.DATA)
@@ -341,7 +383,8 @@ public final class FilePrefetch implements Runnable {
     HFileBlock block = blockReader.readData(offset, size);
     try {
       // The block itself may still have been cached, as in upstream.
-      full = !cacheConf.isInMemory() && !cache.blockFitsIntoTheCache(block).orElse(true);
+      full = !hotPass && !cacheConf.isInMemory()
+        && !cache.blockFitsIntoTheCache(block).orElse(true);
     } finally {
       block.release();
     }
@@ -403,6 +446,13 @@ public final class FilePrefetch implements Runnable {
 
   public boolean isCancelled() {
     return cancelled;
+  }
+
+  /** Prefetches hot blocks before the others, if the data is not being prefetched yet. */
+  public void setFirst(HotBlockMap first) {
+    if (!onlyHot) {
+      hot = first;
+    }
   }
 
   /** Makes each read wait for this pace from now on. */

@@ -30,6 +30,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
+import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.util.StringUtils.TraditionalBinaryPrefix;
 import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
@@ -254,6 +255,16 @@ public final class PrefetchProgress {
   /** Sets the listener that receives the table of each file to be prefetched. */
   synchronized void onNewTable(Consumer<String> listener) {
     newTable = listener;
+  }
+
+  /** Returns the prefetch of a file that is being prefetched, or waits; null if there is none. */
+  FilePrefetch of(Path path) {
+    for (ScheduledPrefetch prefetch : active) {
+      if (prefetch.file().path().equals(path)) {
+        return prefetch.file();
+      }
+    }
+    return null;
   }
 
   void begun(ScheduledPrefetch prefetch) {

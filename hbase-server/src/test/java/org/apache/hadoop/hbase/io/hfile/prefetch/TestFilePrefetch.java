@@ -27,7 +27,9 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
@@ -38,6 +40,7 @@ import org.apache.hadoop.hbase.io.hfile.CacheConfig;
 import org.apache.hadoop.hbase.io.hfile.CachedBlockFixture;
 import org.apache.hadoop.hbase.io.hfile.HFile;
 import org.apache.hadoop.hbase.io.hfile.HFileScanner;
+import org.apache.hadoop.hbase.io.hfile.HotBlockMap;
 import org.apache.hadoop.hbase.io.hfile.RefCntLeakRule;
 import org.apache.hadoop.hbase.io.hfile.StoreFileFixture;
 import org.apache.hadoop.hbase.io.hfile.StoreFileFixture.Block;
@@ -235,6 +238,69 @@ public class TestFilePrefetch {
       int largest = blocks(path, true).stream().mapToInt(Block::size).max().getAsInt();
       assertTrue(log.bytes(path.getName()) <= largest + NEXT_HEADER);
     }
+  }
+
+  /** Returns every fifth data block, beginning with the third. */
+  private List<Block> hotBlocks(Path path) throws Exception {
+    List<Block> data = blocks(path, true);
+    return IntStream.range(0, data.size()).filter(i -> i % 5 == 2).mapToObj(data::get)
+      .collect(Collectors.toList());
+  }
+
+  private static HotBlockMap map(List<Block> hot) {
+    HotBlockMap map = new HotBlockMap(0);
+    hot.forEach(block -> map.add(block.offset()));
+    return map;
+  }
+
+  @Test
+  public void testOnlyHotBlocksOfAFileOfAnySize() throws Exception {
+    Path path = write(CacheConfig.DISABLED);
+    files.conf().setLong(PrefetchLimit.FULL_MAX_BYTES_KEY, 1);
+    List<Block> hot = hotBlocks(path);
+    List<Block> meta = blocks(path, false);
+    try (HFile.Reader reader = HFile.createReader(fs, path, cacheConf(), true, files.conf())) {
+      FilePrefetch prefetch =
+        FilePrefetch.ofHotBlocks(reader, cacheConf(), files.conf(), map(hot));
+      // Ignored: there are no others.
+      prefetch.setFirst(new HotBlockMap(0));
+      prefetch.run();
+      assertEquals(FilePrefetch.Outcome.COMPLETE, prefetch.outcome());
+      assertEquals(hot.size() + meta.size(), prefetch.prefetchedBlocks());
+      assertEquals(size(hot) + size(meta), prefetch.prefetchedBytes());
+    }
+    for (Block block : files.blocks(path)) {
+      boolean wanted = !block.type().isData()
+        || hot.stream().anyMatch(each -> each.offset() == block.offset());
+      assertEquals(block.toString(), wanted, isCached(block));
+    }
+    assertEquals(kind == CountingCaches.LRU_ONLY, CountingCaches.hasWhole(cache, path.getName()));
+  }
+
+  @Test
+  public void testHotBlocksComeFirst() throws Exception {
+    Path path = write(CacheConfig.DISABLED);
+    List<Block> hot = hotBlocks(path);
+    List<Block> all = files.blocks(path);
+    int before = blocks(path, false).size() + hot.size();
+    AtomicInteger reads = new AtomicInteger();
+    AtomicBoolean first = new AtomicBoolean();
+    try (HFile.Reader reader = HFile.createReader(fs, path, cacheConf(), true, files.conf())) {
+      FilePrefetch prefetch = FilePrefetch.of(reader, cacheConf(), files.conf());
+      prefetch.setFirst(map(hot));
+      prefetch.setPace((file, size) -> {
+        if (reads.incrementAndGet() == before + 1) {
+          first.set(hot.stream().allMatch(this::isCached));
+        }
+      });
+      prefetch.run();
+      assertEquals(FilePrefetch.Outcome.COMPLETE, prefetch.outcome());
+      assertEquals(all.size(), prefetch.prefetchedBlocks());
+      assertEquals(size(all), prefetch.prefetchedBytes());
+      assertEquals(0, prefetch.cachedBytes());
+    }
+    assertTrue(reads + " reads, " + before + " before those of the others", first.get());
+    assertAllCached(path);
   }
 
   @Test

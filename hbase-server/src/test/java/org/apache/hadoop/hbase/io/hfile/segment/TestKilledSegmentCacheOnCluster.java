@@ -384,6 +384,8 @@ public class TestKilledSegmentCacheOnCluster {
       Set<String> files = filesInHdfs(compacted);
       util.getAdmin().majorCompact(compacted);
       util.waitFor(LONG_ENOUGH_MS, 20, () -> !files.containsAll(filesInHdfs(compacted)));
+      // What waits for the device is lost as well.
+      util.waitFor(LONG_ENOUGH_MS, 20, () -> newSample(of).waiting == 0);
       first.kill();
       buryAndReassign(name);
       second = startServer("second", false);

@@ -1,0 +1,206 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.regionserver;
+
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.apache.hadoop.fs.FSDataInputStream;
+import org.apache.hadoop.fs.FSDataOutputStream;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.hbase.client.IsolationLevel;
+import org.apache.hadoop.hbase.client.RegionReplicaUtil;
+import org.apache.hadoop.hbase.io.hfile.BlockCache;
+import org.apache.hadoop.hbase.io.hfile.HFile;
+import org.apache.hadoop.hbase.io.hfile.HotBlockCache;
+import org.apache.hadoop.hbase.io.hfile.HotBlockMap;
+import org.apache.hadoop.hbase.io.hfile.bucket.BucketCacheAccesses;
+import org.apache.hadoop.hbase.io.hfile.bucket.EntryAccesses;
+import org.apache.hadoop.hbase.io.hfile.handover.HandoverMetrics;
+import org.apache.hadoop.hbase.io.hfile.handover.HandoverMetrics.Count;
+import org.apache.hadoop.hbase.io.hfile.handover.HandoverSettings;
+import org.apache.hadoop.hbase.io.hfile.handover.HotBlockHint;
+import org.apache.hadoop.hbase.io.hfile.prefetch.HotBlockPrefetch;
+import org.apache.yetus.audience.InterfaceAudience;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.apache.hbase.thirdparty.com.google.common.util.concurrent.ThreadFactoryBuilder;
+
+/**
+ * Hints between servers. One that closes a region leaves a file in the region's directory that
+ * names the hot blocks of the region's files; one that opens the region reads and deletes it, and
+ * prefetches these blocks. Nothing depends on a hint: files that it does not name are not
+ * prefetched, files that it names and that are not there any more are ignored.
+ * <p>
+ * The name begins with a dot and is that of a file, so that nothing takes it for a column family.
+ * No method throws.
+ */
+@InterfaceAudience.Private
+final class RegionHotBlocks {
+  private static final Logger LOG = LoggerFactory.getLogger(RegionHotBlocks.class);
+
+  /** The name of the file. */
+  static final String FILE = ".hot-blocks";
+
+  /** A close waits no longer for the file to be written, in ms. */
+  private static final int MAX_WAIT_MILLIS = 100;
+  private static final int THREADS = 4;
+  private static final int IDLE_SECONDS = 10;
+
+  private static final ThreadPoolExecutor EXECUTOR = new ThreadPoolExecutor(THREADS, THREADS,
+    IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(),
+    new ThreadFactoryBuilder().setNameFormat("region-hot-blocks-%d").setDaemon(true).build());
+
+  static {
+    EXECUTOR.allowCoreThreadTimeOut(true);
+  }
+
+  private RegionHotBlocks() {
+  }
+
+  /** A region that still serves is about to be closed. */
+  static void leave(HRegion region, boolean abort) {
+    try {
+      if (abort || region.isClosing() || region.isClosed() || !isEnabled(region)) {
+        return;
+      }
+      Future<?> written = EXECUTOR.submit(() -> write(region));
+      try {
+        written.get(MAX_WAIT_MILLIS, TimeUnit.MILLISECONDS);
+      } catch (TimeoutException e) {
+        written.cancel(true);
+        HandoverMetrics.get().count(Count.LateHintCount);
+      } catch (InterruptedException e) {
+        written.cancel(true);
+        Thread.currentThread().interrupt();
+      }
+    } catch (ExecutionException | RuntimeException e) {
+      LOG.info("No hint of hot blocks is left for {}: {}", region, e.toString());
+    }
+  }
+
+  /** A region has opened its files. */
+  static void follow(HRegion region) {
+    try {
+      if (isEnabled(region)) {
+        EntryAccesses.countReadMisses();
+        EXECUTOR.execute(() -> read(region));
+      }
+    } catch (RuntimeException e) {
+      LOG.info("A hint of hot blocks of {} is not followed: {}", region, e.toString());
+    }
+  }
+
+  /** Regions without a server are those of tools and tests. */
+  private static boolean isEnabled(HRegion region) {
+    return region.getRegionServerServices() != null && region.getBlockCache() != null
+      && RegionReplicaUtil.isDefaultReplica(region.getRegionInfo())
+      && region.getStores().stream().anyMatch(RegionHotBlocks::isEnabled);
+  }
+
+  private static boolean isEnabled(HStore store) {
+    return HandoverSettings.of(store.getReadOnlyConfiguration()).isEnabled()
+      && store.getCacheConfig().getBlockCache().isPresent()
+      && store.getCacheConfig().shouldCacheDataOnRead();
+  }
+
+  private static Path file(HRegion region) {
+    return new Path(region.getRegionFileSystem().getRegionDir(), FILE);
+  }
+
+  private static Void write(HRegion region) throws IOException {
+    BlockCache blockCache = region.getBlockCache();
+    HotBlockCache cache = blockCache instanceof HotBlockCache
+      ? (HotBlockCache) blockCache
+      : BucketCacheAccesses.of(blockCache);
+    List<HFile.Reader> readers = new ArrayList<>();
+    for (HStore store : region.getStores()) {
+      if (isEnabled(store)) {
+        readers.addAll(StoreCacheHandover.readers(store.getStorefiles()));
+      }
+    }
+    int shift = HotBlockHint.shiftFor(readers);
+    if (cache == null || shift < 0) {
+      return null;
+    }
+    HotBlockHint hint = new HotBlockHint(region.getReadPoint(IsolationLevel.READ_COMMITTED));
+    hint.add(readers, cache, shift);
+    if (!hint.isEmpty()) {
+      // Not recursive: a region that was deleted meanwhile does not come back as a directory.
+      try (FSDataOutputStream out =
+        region.getFilesystem().createFile(file(region)).overwrite(true).build()) {
+        out.write(hint.toBytes());
+      }
+      HandoverMetrics.get().count(Count.HintCount);
+    }
+    return null;
+  }
+
+  private static void read(HRegion region) {
+    try {
+      HotBlockHint hint = take(region.getFilesystem(), file(region));
+      if (hint == null || hint.sequenceId() >= region.getOpenSeqNum()) {
+        return;
+      }
+      HandoverMetrics.get().count(Count.FollowedHintCount);
+      for (HStore store : region.getStores()) {
+        if (isEnabled(store)) {
+          follow(store, hint);
+        }
+      }
+    } catch (IOException | RuntimeException e) {
+      LOG.info("A hint of hot blocks of {} is not followed: {}", region, e.toString());
+    }
+  }
+
+  /** Reads a hint and deletes it, readable or not. Returns null if there is none. */
+  private static HotBlockHint take(FileSystem files, Path file) throws IOException {
+    byte[] bytes = new byte[HotBlockHint.MAX_BYTES + 1];
+    int length = 0;
+    try (FSDataInputStream in = files.open(file)) {
+      for (int read = 0; read >= 0 && length < bytes.length; length += Math.max(0, read)) {
+        read = in.read(bytes, length, bytes.length - length);
+      }
+    } catch (FileNotFoundException e) {
+      return null;
+    }
+    files.delete(file, false);
+    return HotBlockHint.parse(Arrays.copyOf(bytes, length));
+  }
+
+  private static void follow(HStore store, HotBlockHint hint) {
+    for (HFile.Reader reader : StoreCacheHandover.readers(store.getStorefiles())) {
+      HotBlockMap hot = hint.of(reader.getName());
+      if (hot != null) {
+        HandoverMetrics.get().count(Count.FollowedBlockCount, hot.count());
+        HotBlockPrefetch.request(reader, store.getCacheConfig(),
+          store.getReadOnlyConfiguration(), hot);
+      }
+    }
+  }
+}
