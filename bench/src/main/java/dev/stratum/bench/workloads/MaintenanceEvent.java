@@ -19,9 +19,12 @@ package dev.stratum.bench.workloads;
 
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import org.apache.hadoop.hbase.Cell;
 import org.apache.hadoop.hbase.CellUtil;
 import org.apache.hadoop.hbase.client.Durability;
@@ -30,14 +33,15 @@ import org.apache.hadoop.hbase.client.Scan;
 import org.apache.hadoop.hbase.io.hfile.BlockCache;
 import org.apache.hadoop.hbase.io.hfile.CacheStats;
 import org.apache.hadoop.hbase.regionserver.HRegion;
+import org.apache.hadoop.hbase.regionserver.HStore;
 import org.apache.hadoop.hbase.regionserver.RegionScanner;
 import org.apache.hbase.thirdparty.com.google.gson.JsonArray;
 import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
 
 /**
- * A major compaction or a flush in the middle of a run, and what reads find in the block cache
- * before, during and after it, second by second. A tenth of the rows is written anew for it. One
- * event at a time; used by one thread.
+ * A major compaction, a flush or a split in the middle of a run, and what reads find in the block
+ * cache before, during and after it, second by second. For the first two, a tenth of the rows is
+ * written anew. One event at a time; used by one thread.
  */
 final class MaintenanceEvent {
   private static final int REWRITTEN = 10;
@@ -45,9 +49,17 @@ final class MaintenanceEvent {
   private static final double BEFORE = 0.3;
   private static final int TEN = 10;
 
-  private final List<HRegion> regions;
+  /** Splits a region, and returns when its daughters serve. */
+  interface Splitter {
+    void split(HRegion region) throws IOException;
+  }
+
+  private final Supplier<List<HRegion>> regions;
   private final CacheStats cache;
-  private final boolean isCompaction;
+  private final String kind;
+  private final Splitter splitter;
+  /** Of each region that ever was, as of the last sample. */
+  private final Map<String, Long> readsOfRegions = new HashMap<>();
   private final List<Thread> threads = new ArrayList<>();
   private final JsonArray seconds = new JsonArray();
   private volatile IOException failure;
@@ -55,27 +67,38 @@ final class MaintenanceEvent {
   private volatile double ended;
 
   /**
-   * @param regions of a table that nothing else writes to
-   * @param cache   of the RegionServer
-   * @param kind    <code>compaction</code> or <code>flush</code>
+   * @param regions  of a table that nothing else writes to
+   * @param cache    of the RegionServer
+   * @param kind     <code>compaction</code>, <code>flush</code> or <code>split</code>
+   * @param splitter for the latter
    */
-  MaintenanceEvent(List<HRegion> regions, Optional<BlockCache> cache, String kind)
-    throws SuiteException {
-    if (!kind.equals("compaction") && !kind.equals("flush")) {
-      throw new SuiteException("event=" + kind + " of a case is not known: compaction or flush.");
+  MaintenanceEvent(Supplier<List<HRegion>> regions, Optional<BlockCache> cache, String kind,
+    Splitter splitter) throws SuiteException {
+    if (!List.of("compaction", "flush", "split").contains(kind)) {
+      throw new SuiteException(
+        "event=" + kind + " of a case is not known: compaction, flush or split.");
     }
     this.regions = regions;
     this.cache = cache.orElseThrow().getStats();
-    this.isCompaction = kind.equals("compaction");
+    this.kind = kind;
+    this.splitter = splitter;
   }
 
   /** Writes rows anew, and flushes them if they are to be compacted. */
   void prepare() throws IOException {
-    for (HRegion region : regions) {
+    for (HRegion region : regions.get()) {
+      if (kind.equals("split")) {
+        // The daughters of an earlier one: a region with references is not split.
+        region.compact(true);
+        for (HStore store : region.getStores()) {
+          store.closeAndArchiveCompactedFiles();
+        }
+        continue;
+      }
       for (Put put : tenth(region)) {
         region.put(put);
       }
-      if (isCompaction) {
+      if (kind.equals("compaction")) {
         region.flush(true);
       }
     }
@@ -127,11 +150,17 @@ final class MaintenanceEvent {
     sleepUntil(start + (long) (second * 1e9));
     started = (System.nanoTime() - start) / 1e9;
     try {
-      for (HRegion region : regions) {
-        if (isCompaction) {
-          region.compact(true);
-        } else {
-          region.flush(true);
+      for (HRegion region : regions.get()) {
+        switch (kind) {
+          case "compaction":
+            region.compact(true);
+            break;
+          case "flush":
+            region.flush(true);
+            break;
+          default:
+            reads();
+            splitter.split(region);
         }
       }
     } catch (IOException e) {
@@ -160,8 +189,12 @@ final class MaintenanceEvent {
     }
   }
 
-  private long reads() {
-    return regions.stream().mapToLong(HRegion::getReadRequestsCount).sum();
+  /** A region that is gone has the reads that it had. */
+  private synchronized long reads() {
+    for (HRegion region : regions.get()) {
+      readsOfRegions.put(region.getRegionInfo().getEncodedName(), region.getReadRequestsCount());
+    }
+    return readsOfRegions.values().stream().mapToLong(Long::longValue).sum();
   }
 
   /**

@@ -28,6 +28,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.TableName;
+import org.apache.hadoop.hbase.client.Admin;
 import org.apache.hadoop.hbase.client.CompactionState;
 import org.apache.hadoop.hbase.io.hfile.BlockCache;
 import org.apache.hadoop.hbase.io.hfile.CacheStats;
@@ -36,6 +37,7 @@ import org.apache.hadoop.hbase.metrics.Gauge;
 import org.apache.hadoop.hbase.metrics.MetricRegistries;
 import org.apache.hadoop.hbase.metrics.MetricRegistry;
 import org.apache.hadoop.hbase.regionserver.HRegion;
+import org.apache.hadoop.hbase.util.FutureUtils;
 import org.apache.hbase.thirdparty.com.google.gson.JsonElement;
 import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
 import org.apache.hbase.thirdparty.com.google.gson.JsonPrimitive;
@@ -103,8 +105,9 @@ final class MeasuredRegionServerProcess extends RegionServerProcess {
       case "calibrate":
         return new JsonPrimitive(DelayedReads.calibrate(request.get("micros").getAsInt()));
       case "prepareEvent":
-        event = new MaintenanceEvent(regions(request.get("table").getAsString()),
-          server().getBlockCache(), request.get("event").getAsString());
+        String table = request.get("table").getAsString();
+        event = new MaintenanceEvent(() -> regions(table), server().getBlockCache(),
+          request.get("event").getAsString(), this::split);
         event.prepare();
         return null;
       case "beginEvent":
@@ -183,6 +186,12 @@ final class MeasuredRegionServerProcess extends RegionServerProcess {
           "Flushes and compactions went on for " + IDLE_TIMEOUT_SECONDS + " s.");
       }
       Thread.sleep(POLL_MILLIS);
+    }
+  }
+
+  private void split(HRegion region) throws IOException {
+    try (Admin admin = server().getConnection().getAdmin()) {
+      FutureUtils.get(admin.splitRegionAsync(region.getRegionInfo().getRegionName()));
     }
   }
 

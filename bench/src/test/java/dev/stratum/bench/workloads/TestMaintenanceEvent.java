@@ -23,6 +23,7 @@ import static org.junit.Assert.assertTrue;
 
 import dev.stratum.bench.blockcache.TemporaryFiles;
 import dev.stratum.bench.harness.RegionOnHdfs;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.apache.hadoop.conf.Configuration;
@@ -32,8 +33,10 @@ import org.apache.hadoop.hbase.client.Get;
 import org.apache.hadoop.hbase.client.Put;
 import org.apache.hadoop.hbase.io.hfile.BlockCache;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheFactory;
+import org.apache.hadoop.hbase.regionserver.HRegion;
 import org.apache.hadoop.hbase.util.Bytes;
 import org.apache.hbase.thirdparty.com.google.gson.JsonArray;
+import org.apache.hbase.thirdparty.com.google.gson.JsonElement;
 import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
 import org.apache.hbase.thirdparty.com.google.gson.JsonParser;
 import org.junit.After;
@@ -78,8 +81,7 @@ public class TestMaintenanceEvent {
 
   @Test
   public void testCompaction() throws Exception {
-    MaintenanceEvent event =
-      new MaintenanceEvent(List.of(region.region()), Optional.of(cache), "compaction");
+    MaintenanceEvent event = event("compaction");
     event.prepare();
     assertEquals(2, storeFiles());
     event.begin(3);
@@ -97,8 +99,7 @@ public class TestMaintenanceEvent {
 
   @Test
   public void testFlush() throws Exception {
-    MaintenanceEvent event =
-      new MaintenanceEvent(List.of(region.region()), Optional.of(cache), "flush");
+    MaintenanceEvent event = event("flush");
     event.prepare();
     assertEquals(1, storeFiles());
     event.begin(1);
@@ -106,10 +107,41 @@ public class TestMaintenanceEvent {
     assertEquals(2, storeFiles());
   }
 
+  /** The reads of a region that is gone stay counted. */
+  @Test
+  public void testSplit() throws Exception {
+    List<HRegion> regions = new ArrayList<>(List.of(region.region()));
+    MaintenanceEvent event = new MaintenanceEvent(() -> List.copyOf(regions), Optional.of(cache),
+      "split", split -> regions.remove(split));
+    event.prepare();
+    event.begin(3);
+    // It has counted those before it.
+    Thread.sleep(300);
+    for (int i = 0; i < 100; i++) {
+      assertEquals(1, region.region().get(new Get(Bytes.toBytes(i % ROWS))).size());
+    }
+    JsonObject result = event.end();
+    assertEquals(List.of(), regions);
+    int reads = 0;
+    for (JsonElement second : result.getAsJsonArray("seconds")) {
+      int ofSecond = second.getAsJsonObject().get("reads").getAsInt();
+      assertTrue(result.toString(), ofSecond >= 0);
+      reads += ofSecond;
+    }
+    assertEquals(100, reads);
+  }
+
+  private MaintenanceEvent event(String kind) throws SuiteException {
+    return new MaintenanceEvent(() -> List.of(region.region()), Optional.of(cache), kind,
+      split -> {
+        throw new AssertionError("Nothing is to be split");
+      });
+  }
+
   @Test
   public void testUnknownEvent() {
     assertThrows(SuiteException.class,
-      () -> new MaintenanceEvent(List.of(), Optional.of(cache), "split"));
+      () -> event("restart"));
   }
 
   @Test

@@ -47,22 +47,16 @@ import org.apache.hadoop.hbase.HBaseTestingUtility;
 import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.KeyValue;
 import org.apache.hadoop.hbase.PrivateCellUtil;
-import org.apache.hadoop.hbase.TableName;
-import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
 import org.apache.hadoop.hbase.client.Durability;
 import org.apache.hadoop.hbase.client.Get;
 import org.apache.hadoop.hbase.client.Put;
 import org.apache.hadoop.hbase.client.RegionInfo;
 import org.apache.hadoop.hbase.client.RegionInfoBuilder;
-import org.apache.hadoop.hbase.client.TableDescriptor;
-import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
-import org.apache.hadoop.hbase.coprocessor.CoprocessorHost;
 import org.apache.hadoop.hbase.coprocessor.ObserverContext;
 import org.apache.hadoop.hbase.coprocessor.RegionCoprocessor;
 import org.apache.hadoop.hbase.coprocessor.RegionCoprocessorEnvironment;
 import org.apache.hadoop.hbase.coprocessor.RegionObserver;
 import org.apache.hadoop.hbase.io.Reference;
-import org.apache.hadoop.hbase.io.hfile.BlockCache;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
 import org.apache.hadoop.hbase.io.hfile.BlockIndexEntries;
 import org.apache.hadoop.hbase.io.hfile.BlockPriority;
@@ -74,7 +68,6 @@ import org.apache.hadoop.hbase.io.hfile.HFile;
 import org.apache.hadoop.hbase.io.hfile.HFileBlockIndex;
 import org.apache.hadoop.hbase.io.hfile.HotBlockCache;
 import org.apache.hadoop.hbase.io.hfile.PrefetchExecutor;
-import org.apache.hadoop.hbase.io.hfile.RefCntLeakRule;
 import org.apache.hadoop.hbase.io.hfile.handover.HandoverCaches;
 import org.apache.hadoop.hbase.io.hfile.handover.HandoverSettings;
 import org.apache.hadoop.hbase.regionserver.compactions.CompactionContext;
@@ -85,56 +78,25 @@ import org.apache.hadoop.hbase.testclassification.MediumTests;
 import org.apache.hadoop.hbase.testclassification.RegionServerTests;
 import org.apache.hadoop.hbase.util.Bytes;
 import org.junit.After;
-import org.junit.Before;
 import org.junit.ClassRule;
-import org.junit.Rule;
 import org.junit.Test;
 import org.junit.experimental.categories.Category;
-import org.junit.rules.TemporaryFolder;
-import org.junit.runner.RunWith;
-import org.junit.runners.Parameterized;
-import org.junit.runners.Parameterized.Parameter;
-import org.junit.runners.Parameterized.Parameters;
 
 /**
  * Compactions of a store two files of which are cached as they are written, before and after some
  * of their rows are read.
  */
-@RunWith(Parameterized.class)
 @Category({ RegionServerTests.class, MediumTests.class })
-public class TestCompactionCacheHandover {
+public class TestCompactionCacheHandover extends CacheHandoverFixture {
   @ClassRule
   public static final HBaseClassTestRule CLASS_RULE =
     HBaseClassTestRule.forClass(TestCompactionCacheHandover.class);
 
-  private static final byte[] FAMILY = Bytes.toBytes("f");
-  private static final byte[] QUALIFIER = Bytes.toBytes("q");
   private static final int ROWS = 2000;
   private static final int HOT_FROM = 700;
   private static final int HOT_TO = 760;
   /** More rows than the blocks have that the hot rows are at the borders of. */
   private static final int BORDER = 20;
-  private static int regions;
-
-  @Parameters(name = "{0}")
-  public static HandoverCaches[] caches() {
-    return HandoverCaches.present();
-  }
-
-  @Parameter
-  public HandoverCaches kind;
-
-  @Rule
-  public final TemporaryFolder folder = new TemporaryFolder();
-
-  @Rule
-  public final RefCntLeakRule leaks = new RefCntLeakRule();
-
-  private final HBaseTestingUtility util = new HBaseTestingUtility();
-  private Configuration conf;
-  private BlockCache cache;
-  private HotBlockCache accesses;
-  private HRegion region;
 
   /** Called with a file of a compaction that is not in use yet. */
   private interface BeforeCommit {
@@ -159,45 +121,17 @@ public class TestCompactionCacheHandover {
     }
   }
 
-  @Before
-  public void setUp() throws Exception {
-    conf = util.getConfiguration();
-    conf.setBoolean(HandoverSettings.ENABLED_KEY, true);
-    conf.setBoolean(CacheConfig.CACHE_BLOCKS_ON_WRITE_KEY, true);
-    conf.setInt(PrefetchExecutor.PREFETCH_DELAY, 0);
-    PrefetchExecutor.loadConfiguration(conf);
-    cache = kind.open(conf, folder.getRoot());
-    accesses = HandoverCaches.accessesOf(cache);
+  @Override
+  protected void configure(Configuration changed) {
+    changed.setBoolean(CacheConfig.CACHE_BLOCKS_ON_WRITE_KEY, true);
+    changed.setInt(PrefetchExecutor.PREFETCH_DELAY, 0);
+    PrefetchExecutor.loadConfiguration(changed);
   }
 
   @After
-  public void tearDown() throws Exception {
+  public void stopLooking() {
     beforeCommit = file -> {
     };
-    if (region != null) {
-      HBaseTestingUtility.closeRegionAndWAL(region);
-    }
-    HandoverCaches.close(cache);
-    util.cleanupTestDir();
-  }
-
-  private static ColumnFamilyDescriptorBuilder family() {
-    return ColumnFamilyDescriptorBuilder.newBuilder(FAMILY).setBlocksize(1024)
-      .setBloomFilterType(BloomType.NONE);
-  }
-
-  private void createRegion(ColumnFamilyDescriptorBuilder family) throws IOException {
-    TableDescriptor table =
-      TableDescriptorBuilder.newBuilder(TableName.valueOf("handover" + regions++))
-        .setColumnFamily(family.build()).build();
-    RegionInfo info = RegionInfoBuilder.newBuilder(table.getTableName()).build();
-    region = HBaseTestingUtility.createRegionAndWAL(info, util.getDataTestDir(), conf, table,
-      cache);
-  }
-
-  private void observe() {
-    conf.setStrings(CoprocessorHost.REGION_COPROCESSOR_CONF_KEY, Observer.class.getName());
-    region.setCoprocessorHost(new RegionCoprocessorHost(region, null, conf));
   }
 
   private HStore store() {
@@ -454,7 +388,7 @@ public class TestCompactionCacheHandover {
   @Test
   public void testFailedCommitLeavesNoBlocks() throws Exception {
     createRegion(family());
-    observe();
+    observe(Observer.class);
     writeTwoFiles();
     readHotRows();
     Set<String> before = HandoverCaches.files(cache);
@@ -505,7 +439,7 @@ public class TestCompactionCacheHandover {
   @Test
   public void testPeak() throws Exception {
     createRegion(family());
-    observe();
+    observe(Observer.class);
     writeTwoFiles();
     read(0, ROWS);
     HandoverCaches.fill(cache);
@@ -534,7 +468,7 @@ public class TestCompactionCacheHandover {
   public void testNothingBeforeTheCommit() throws Exception {
     conf.setDouble(HandoverSettings.PEAK_RATIO_KEY, 1);
     createRegion(family());
-    observe();
+    observe(Observer.class);
     writeTwoFiles();
     readHotRows();
     HandoverCaches.fill(cache);
@@ -566,7 +500,7 @@ public class TestCompactionCacheHandover {
   @Test
   public void testHottestBeforeTheCommit() throws Exception {
     createRegion(family());
-    observe();
+    observe(Observer.class);
     writeTwoFiles();
     for (int i = 0; i < ROWS; i += BORDER) {
       read(i, i + 1);

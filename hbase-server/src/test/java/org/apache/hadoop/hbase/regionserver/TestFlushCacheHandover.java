@@ -30,76 +30,37 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.Cell;
 import org.apache.hadoop.hbase.DroppedSnapshotException;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
-import org.apache.hadoop.hbase.HBaseTestingUtility;
 import org.apache.hadoop.hbase.HConstants;
-import org.apache.hadoop.hbase.TableName;
-import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
 import org.apache.hadoop.hbase.client.Durability;
 import org.apache.hadoop.hbase.client.Get;
 import org.apache.hadoop.hbase.client.Put;
-import org.apache.hadoop.hbase.client.RegionInfoBuilder;
-import org.apache.hadoop.hbase.client.TableDescriptor;
-import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
-import org.apache.hadoop.hbase.coprocessor.CoprocessorHost;
 import org.apache.hadoop.hbase.coprocessor.ObserverContext;
 import org.apache.hadoop.hbase.coprocessor.RegionCoprocessor;
 import org.apache.hadoop.hbase.coprocessor.RegionCoprocessorEnvironment;
 import org.apache.hadoop.hbase.coprocessor.RegionObserver;
-import org.apache.hadoop.hbase.io.hfile.BlockCache;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
 import org.apache.hadoop.hbase.io.hfile.BlockIndexEntries;
 import org.apache.hadoop.hbase.io.hfile.HFile;
 import org.apache.hadoop.hbase.io.hfile.HotBlockCache;
-import org.apache.hadoop.hbase.io.hfile.RefCntLeakRule;
 import org.apache.hadoop.hbase.io.hfile.handover.HandoverCaches;
 import org.apache.hadoop.hbase.io.hfile.handover.HandoverSettings;
 import org.apache.hadoop.hbase.testclassification.MediumTests;
 import org.apache.hadoop.hbase.testclassification.RegionServerTests;
 import org.apache.hadoop.hbase.util.Bytes;
 import org.junit.After;
-import org.junit.Before;
 import org.junit.ClassRule;
-import org.junit.Rule;
 import org.junit.Test;
 import org.junit.experimental.categories.Category;
-import org.junit.rules.TemporaryFolder;
-import org.junit.runner.RunWith;
-import org.junit.runners.Parameterized;
-import org.junit.runners.Parameterized.Parameter;
-import org.junit.runners.Parameterized.Parameters;
 
 /** Flushes of rows that a store has already, some of which were read. */
-@RunWith(Parameterized.class)
 @Category({ RegionServerTests.class, MediumTests.class })
-public class TestFlushCacheHandover {
+public class TestFlushCacheHandover extends CacheHandoverFixture {
   @ClassRule
   public static final HBaseClassTestRule CLASS_RULE =
     HBaseClassTestRule.forClass(TestFlushCacheHandover.class);
 
-  private static final byte[] FAMILY = Bytes.toBytes("f");
-  private static final byte[] QUALIFIER = Bytes.toBytes("q");
   private static final int ROWS = 2000;
   private static final int HOT = 60;
-
-  @Parameters(name = "{0}")
-  public static HandoverCaches[] caches() {
-    return HandoverCaches.present();
-  }
-
-  @Parameter
-  public HandoverCaches kind;
-
-  @Rule
-  public final TemporaryFolder folder = new TemporaryFolder();
-
-  @Rule
-  public final RefCntLeakRule leaks = new RefCntLeakRule();
-
-  private final HBaseTestingUtility util = new HBaseTestingUtility();
-  private Configuration conf;
-  private BlockCache cache;
-  private HotBlockCache accesses;
-  private HRegion region;
 
   private static volatile boolean fails;
   private static volatile boolean failsAgain;
@@ -140,31 +101,14 @@ public class TestFlushCacheHandover {
     }
   }
 
-  @Before
-  public void setUp() throws Exception {
-    conf = util.getConfiguration();
-    conf.setBoolean(HandoverSettings.ENABLED_KEY, true);
-    conf.setInt("hbase.hstore.flush.retries.number", 1);
-    cache = kind.open(conf, folder.getRoot());
-    accesses = HandoverCaches.accessesOf(cache);
+  @Override
+  protected void configure(Configuration changed) {
+    changed.setInt("hbase.hstore.flush.retries.number", 1);
   }
 
   @After
-  public void tearDown() throws Exception {
+  public void failNoMore() {
     fails = false;
-    HBaseTestingUtility.closeRegionAndWAL(region);
-    HandoverCaches.close(cache);
-    util.cleanupTestDir();
-  }
-
-  private void createRegion() throws IOException {
-    TableDescriptor table = TableDescriptorBuilder.newBuilder(TableName.valueOf("flush"))
-      .setColumnFamily(ColumnFamilyDescriptorBuilder.newBuilder(FAMILY).setBlocksize(1024)
-        .setBloomFilterType(BloomType.NONE).build())
-      .build();
-    region = HBaseTestingUtility.createRegionAndWAL(
-      RegionInfoBuilder.newBuilder(table.getTableName()).build(), util.getDataTestDir(), conf,
-      table, cache);
   }
 
   private void write() throws IOException {
@@ -202,7 +146,7 @@ public class TestFlushCacheHandover {
 
   @Test
   public void testBlocksOfRowsThatAreReadAreCached() throws Exception {
-    createRegion();
+    createRegion(family());
     long flushes = HandoverCaches.count("FlushCount");
     write();
     assertEquals("nothing was read", 0, flush()[0]);
@@ -218,7 +162,7 @@ public class TestFlushCacheHandover {
   @Test
   public void testOffByDefault() throws Exception {
     conf.unset(HandoverSettings.ENABLED_KEY);
-    createRegion();
+    createRegion(family());
     write();
     flush();
     read(HOT);
@@ -228,7 +172,7 @@ public class TestFlushCacheHandover {
 
   @Test
   public void testLimit() throws Exception {
-    createRegion();
+    createRegion(family());
     write();
     flush();
     read(ROWS);
@@ -243,9 +187,8 @@ public class TestFlushCacheHandover {
 
   @Test
   public void testFailedFlushLeavesNoBlocks() throws Exception {
-    conf.setStrings(CoprocessorHost.REGION_COPROCESSOR_CONF_KEY, FailingFlush.class.getName());
-    createRegion();
-    region.setCoprocessorHost(new RegionCoprocessorHost(region, null, conf));
+    createRegion(family());
+    observe(FailingFlush.class);
     write();
     flush();
     read(ROWS);
@@ -265,11 +208,10 @@ public class TestFlushCacheHandover {
 
   @Test
   public void testFailedAttemptLeavesNoBlocks() throws Exception {
-    conf.setStrings(CoprocessorHost.REGION_COPROCESSOR_CONF_KEY, FailingFlush.class.getName());
     conf.setInt("hbase.hstore.flush.retries.number", 2);
     conf.setInt(HConstants.HBASE_SERVER_PAUSE, 1);
-    createRegion();
-    region.setCoprocessorHost(new RegionCoprocessorHost(region, null, conf));
+    createRegion(family());
+    observe(FailingFlush.class);
     write();
     flush();
     read(ROWS);
