@@ -169,7 +169,8 @@ final class RegionHotBlocks {
       }
       HandoverMetrics.get().count(Count.FollowedHintCount);
       for (HStore store : region.getStores()) {
-        if (isEnabled(store)) {
+        // The files of one that is closed again have no prefetch any more.
+        if (isEnabled(store) && !region.isClosing() && !region.isClosed()) {
           follow(store, hint);
         }
       }
