@@ -115,6 +115,11 @@ final class GroupBatchOperation extends HRegion.MutationBatchOperation {
     return lock;
   }
 
+  /** Returns whether a put would wait for its region now, for a bulk load or a close. */
+  static boolean wouldWait(HRegion region) {
+    return region.lock.isWriteLocked() || region.lock.hasQueuedThreads();
+  }
+
   /** Returns whether a put would wait for the lock of a row now. */
   static boolean wouldWait(HRegion region, byte[] row) {
     HRegion.RowLockContext context = region.getLockedRows().get(new HashedBytes(row));

@@ -39,12 +39,17 @@ import org.apache.yetus.audience.InterfaceAudience;
 @InterfaceAudience.Private
 final class MutationGroup extends WriteGroup {
 
-  /** A region and a durability that is not the table's default. Immutable. */
+  /**
+   * A region's WAL, a share of the WAL's regions, and a durability that is not the table's default.
+   * Immutable.
+   */
   static final class Key extends GroupKey {
+    private final int share;
     private final Durability durability;
 
-    Key(HRegion region, Durability durability) {
+    Key(HRegion region, int share, Durability durability) {
       super(region, null);
+      this.share = share;
       this.durability = durability;
     }
 
@@ -61,13 +66,13 @@ final class MutationGroup extends WriteGroup {
 
     @Override
     public int hashCode() {
-      return System.identityHashCode(region()) * 31 + durability.hashCode();
+      return (System.identityHashCode(region().getWAL()) * 31 + share) * 31 + durability.hashCode();
     }
 
     @Override
     public boolean equals(Object other) {
-      return other instanceof Key && ((Key) other).region() == region()
-        && ((Key) other).durability == durability;
+      return other instanceof Key && ((Key) other).region().getWAL() == region().getWAL()
+        && ((Key) other).share == share && ((Key) other).durability == durability;
     }
   }
 
@@ -109,6 +114,11 @@ final class MutationGroup extends WriteGroup {
         }
       }
     }
+  }
+
+  @Override
+  protected boolean triesLocks() {
+    return true;
   }
 
   private static MutationBatch batch(PendingWrite member) {

@@ -20,7 +20,10 @@ package org.apache.hadoop.hbase.regionserver;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
+import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import org.apache.hadoop.conf.Configuration;
@@ -87,7 +90,12 @@ public final class MutationGroups implements WriteKind {
     "postBatchMutate", "postBatchMutateIndispensably", "preWALAppend", "postStartRegionOperation",
     "postCloseRegionOperation");
 
+  /** One thread that forms groups keeps the threads of so many CPUs busy. */
+  private static final int CPUS_PER_SHARE = 4;
+
   private final WriteGroups groups;
+  /** Of how many parts of a WAL's regions groups are formed at the same time. */
+  private final int shares;
   /** Null in tests. */
   private final RegionServerServices server;
   /** Null until it is enabled for the first time. */
@@ -99,7 +107,13 @@ public final class MutationGroups implements WriteKind {
    * @throws IllegalArgumentException naming the key, its value and what to do
    */
   public MutationGroups(Configuration conf, RegionServerServices server) {
+    this(conf, server,
+      Math.max(1, Runtime.getRuntime().availableProcessors() / CPUS_PER_SHARE));
+  }
+
+  MutationGroups(Configuration conf, RegionServerServices server, int shares) {
     this.server = server;
+    this.shares = shares;
     groups = new WriteGroups(this, server);
     configure(conf);
   }
@@ -184,13 +198,22 @@ public final class MutationGroups implements WriteKind {
   }
 
   @Override
-  public boolean joinsFromThreads() {
-    return false;
+  public boolean groupsRegions() {
+    return true;
   }
 
   @Override
-  public boolean passesAfterAppend() {
-    return true;
+  public int place(HRegion region) {
+    return System.identityHashCode(region.getWAL()) * 31 + share(region);
+  }
+
+  private int share(HRegion region) {
+    return Math.floorMod(region.getRegionInfo().hashCode(), shares);
+  }
+
+  @Override
+  public boolean joinsFromThreads() {
+    return false;
   }
 
   @Override
@@ -293,7 +316,7 @@ public final class MutationGroups implements WriteKind {
   public GroupKey peek(HRegion region, Row write) {
     MutationBatch batch = (MutationBatch) write;
     return mayGroup(region, batch.durability()) && (batch.mutations() == null || isPlain(batch))
-      ? new MutationGroup.Key(region, resolve(region, batch.durability()))
+      ? new MutationGroup.Key(region, share(region), resolve(region, batch.durability()))
       : null;
   }
 
@@ -382,22 +405,25 @@ public final class MutationGroups implements WriteKind {
 
   /** Writes of different rows, up to a size. */
   private static final class DifferentRows implements Members {
-    private final Set<byte[]> rows = new TreeSet<>(Bytes.BYTES_COMPARATOR);
+    /** Of each region, by identity. */
+    private final Map<HRegion, Set<byte[]>> rows = new IdentityHashMap<>();
     private long bytes;
     private boolean full;
 
     @Override
     public boolean add(PendingWrite write) {
       List<byte[]> own = ((MutationBatch) write.write()).rows();
+      Set<byte[]> taken = rows.getOrDefault(write.region(), Collections.emptySet());
       for (byte[] row : own) {
-        if (rows.contains(row)) {
+        if (taken.contains(row)) {
           return false;
         }
       }
       // A write that is too large for any group is one by itself.
       full = !rows.isEmpty() && bytes + write.size() > MAX_BYTES;
       if (!full) {
-        rows.addAll(own);
+        rows.computeIfAbsent(write.region(), any -> new TreeSet<>(Bytes.BYTES_COMPARATOR))
+          .addAll(own);
         bytes += write.size();
       }
       return !full;
@@ -411,6 +437,9 @@ public final class MutationGroups implements WriteKind {
 
   @Override
   public boolean isLocked(HRegion region, Row write) {
+    if (GroupBatchOperation.wouldWait(region)) {
+      return true;
+    }
     for (byte[] row : ((MutationBatch) write).rows()) {
       if (GroupBatchOperation.wouldWait(region, row)) {
         return true;

@@ -21,199 +21,47 @@ import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertNotEquals;
 import static org.junit.Assert.assertNull;
-import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
 import java.io.IOException;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicReference;
 import org.apache.hadoop.conf.Configuration;
-import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hbase.ByteBufferKeyValue;
 import org.apache.hadoop.hbase.Cell;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
-import org.apache.hadoop.hbase.HBaseTestingUtility;
 import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.KeyValue;
-import org.apache.hadoop.hbase.TableNameTestRule;
 import org.apache.hadoop.hbase.Waiter;
-import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
 import org.apache.hadoop.hbase.client.Delete;
 import org.apache.hadoop.hbase.client.Durability;
 import org.apache.hadoop.hbase.client.Get;
 import org.apache.hadoop.hbase.client.Mutation;
 import org.apache.hadoop.hbase.client.Put;
-import org.apache.hadoop.hbase.client.RegionInfo;
-import org.apache.hadoop.hbase.client.RegionInfoBuilder;
 import org.apache.hadoop.hbase.client.Result;
-import org.apache.hadoop.hbase.client.TableDescriptor;
-import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
 import org.apache.hadoop.hbase.regionserver.Region.RowLock;
-import org.apache.hadoop.hbase.regionserver.writegroup.CallSender;
 import org.apache.hadoop.hbase.regionserver.writegroup.PendingWrite;
 import org.apache.hadoop.hbase.regionserver.writegroup.WriteGroupMetrics;
 import org.apache.hadoop.hbase.regionserver.writegroup.WriteGroupSettings;
 import org.apache.hadoop.hbase.testclassification.MediumTests;
 import org.apache.hadoop.hbase.testclassification.RegionServerTests;
 import org.apache.hadoop.hbase.util.Bytes;
-import org.apache.hadoop.hbase.util.CommonFSUtils;
-import org.apache.hadoop.hbase.wal.WAL;
-import org.apache.hadoop.hbase.wal.WALEdit;
-import org.apache.hadoop.hbase.wal.WALFactory;
-import org.junit.After;
-import org.junit.Before;
 import org.junit.ClassRule;
-import org.junit.Rule;
 import org.junit.Test;
 import org.junit.experimental.categories.Category;
 
 @Category({ RegionServerTests.class, MediumTests.class })
-public class TestMutationGroups {
+public class TestMutationGroups extends MutationGroupsFixture {
   @ClassRule
   public static final HBaseClassTestRule CLASS_RULE =
     HBaseClassTestRule.forClass(TestMutationGroups.class);
 
-  private static final byte[] F = Bytes.toBytes("f");
-  private static final byte[] G = Bytes.toBytes("g");
-  /** Of two cells with one timestamp, the one with the greater sequence id wins. */
-  private static final byte[] BY_SEQUENCE = Bytes.toBytes("s");
-  private static final byte[] Q = Bytes.toBytes("q");
-
-  @Rule
-  public final TableNameTestRule name = new TableNameTestRule();
-
-  private final HBaseTestingUtility util = new HBaseTestingUtility();
-  private final Configuration conf = util.getConfiguration();
-  private final ExecutorService threads = Executors.newCachedThreadPool();
-  private final AtomicInteger edits = new AtomicInteger();
-  private final AtomicReference<Throwable> syncFailure = new AtomicReference<>();
-  /** Syncs wait for it. */
-  private final AtomicReference<CountDownLatch> syncGate = new AtomicReference<>();
-  private WALFactory wals;
-  private HRegion region;
-  private MutationGroups groups;
-  private CallSender calls;
-
-  @Before
-  public void setUp() throws IOException {
-    conf.setBoolean(WriteGroupSettings.ENABLED_KEY, true);
-    Path root = util.getDataTestDirOnTestFS(name.getTableName().getNameAsString());
-    CommonFSUtils.setRootDir(conf, root);
-    TableDescriptor table = TableDescriptorBuilder.newBuilder(name.getTableName())
-      .setColumnFamily(ColumnFamilyDescriptorBuilder.of(F))
-      .setColumnFamily(ColumnFamilyDescriptorBuilder.of(G))
-      .setColumnFamily(ColumnFamilyDescriptorBuilder.newBuilder(BY_SEQUENCE)
-        .setNewVersionBehavior(true).build())
-      .build();
-    RegionInfo info =
-      RegionInfoBuilder.newBuilder(table.getTableName()).setEndKey(Bytes.toBytes("z")).build();
-    wals = new WALFactory(conf, name.getTableName().getNameAsString());
-    ChunkCreator.initialize(MemStoreLAB.CHUNK_SIZE_DEFAULT, false, 0, 0, 0, null,
-      MemStoreLAB.INDEX_CHUNK_SIZE_PERCENTAGE_DEFAULT);
-    region = HRegion.createHRegion(info, root, conf, table, watched(wals.getWAL(info)));
-    groups = new MutationGroups(conf, null);
-    calls = new CallSender(groups::groups, () -> region, threads);
-  }
-
-  /** The WAL, with a count of its edits, and syncs that wait or fail when they are told to. */
-  private WAL watched(WAL wal) {
-    return (WAL) Proxy.newProxyInstance(WAL.class.getClassLoader(), new Class<?>[] { WAL.class },
-      (proxy, method, args) -> {
-        if (method.getName().equals("appendData") && !((WALEdit) args[2]).isMetaEdit()) {
-          edits.incrementAndGet();
-        }
-        CountDownLatch gate = syncGate.get();
-        if (method.getName().equals("sync") && gate != null) {
-          gate.await();
-        }
-        Throwable failure = syncFailure.get();
-        if (method.getName().equals("sync") && failure != null) {
-          throw failure;
-        }
-        try {
-          return method.invoke(wal, args);
-        } catch (InvocationTargetException e) {
-          throw e.getCause();
-        }
-      });
-  }
-
-  @After
-  public void tearDown() throws Exception {
-    syncFailure.set(null);
-    openGate();
-    threads.shutdown();
-    assertTrue(threads.awaitTermination(60, TimeUnit.SECONDS));
-    region.close();
-    wals.close();
-    util.cleanupTestDir();
-    assertEquals("queues that never ended", 0, groups.groups().rows());
-    assertEquals(0, groups.groups().inFlight());
-    assertEquals("locks that were never released", 0, region.getLockedRows().size());
-  }
-
-  private void closeGate() {
-    syncGate.set(new CountDownLatch(1));
-  }
-
-  private void openGate() {
-    CountDownLatch gate = syncGate.getAndSet(null);
-    if (gate != null) {
-      gate.countDown();
-    }
-  }
-
   private Object peek(Mutation mutation) {
     return groups.peek(region, MutationBatch.single(mutation));
-  }
-
-  private static Put put(String row, String value) {
-    return new Put(Bytes.toBytes(row)).addColumn(F, Q, Bytes.toBytes(value));
-  }
-
-  private String stored(String row) throws IOException {
-    return Bytes.toString(region.get(new Get(Bytes.toBytes(row))).getValue(F, Q));
-  }
-
-  /** Sends as many writes as are appended by themselves while a sync lasts. */
-  private List<Future<Result>> sendFirst() throws Exception {
-    closeGate();
-    List<Future<Result>> sent = new ArrayList<>();
-    for (int i = 0; i < 2; i++) {
-      int before = edits.get();
-      sent.add(calls.send(put("first" + i, "v")));
-      Waiter.waitFor(conf, 60_000, 1, () -> edits.get() == before + 1);
-    }
-    return sent;
-  }
-
-  private Future<Result> sendNext(Mutation mutation) throws Exception {
-    int before = groups.groups().waiting();
-    Future<Result> sent = calls.send(mutation);
-    Waiter.waitFor(conf, 60_000, 1, () -> groups.groups().waiting() == before + 1);
-    return sent;
-  }
-
-  private static void await(List<Future<Result>> sent) throws Exception {
-    for (Future<Result> one : sent) {
-      one.get(60, TimeUnit.SECONDS);
-    }
-  }
-
-  private static Throwable failure(Future<Result> sent) {
-    return assertThrows(ExecutionException.class, () -> sent.get(60, TimeUnit.SECONDS)).getCause();
   }
 
   @Test
@@ -447,8 +295,8 @@ public class TestMutationGroups {
     Put put = new Put(Bytes.toBytes("a"));
     put.add(new ByteBufferKeyValue(buffer, 0, value.getLength(), 0));
     PendingWrite member =
-      new PendingWrite(MutationBatch.single(put), HConstants.NO_NONCE, HConstants.NO_NONCE,
-        Thread.currentThread());
+      new PendingWrite(region, MutationBatch.single(put), HConstants.NO_NONCE,
+        HConstants.NO_NONCE, Thread.currentThread());
     new MutationGroup(Arrays.asList(member)).apply(region);
     for (int i = 0; i < buffer.capacity(); i++) {
       buffer.put(i, (byte) 0);
@@ -465,7 +313,7 @@ public class TestMutationGroups {
   public void testRowOfABatchThatIsLockedIsWrittenAfterTheOthers() throws Exception {
     MutationBatch batch =
       MutationBatch.of(new Mutation[] { put("a", "1"), put("locked", "2"), put("z0", "3") });
-    PendingWrite member = new PendingWrite(batch, HConstants.NO_NONCE, HConstants.NO_NONCE,
+    PendingWrite member = new PendingWrite(region, batch, HConstants.NO_NONCE, HConstants.NO_NONCE,
       Thread.currentThread());
     RowLock lock = region.getRowLock(Bytes.toBytes("locked"));
     threads.submit(() -> {

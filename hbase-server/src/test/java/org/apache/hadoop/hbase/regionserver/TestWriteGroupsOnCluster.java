@@ -106,8 +106,8 @@ public class TestWriteGroupsOnCluster {
     conf.setInt(HConstants.HBASE_CLIENT_RETRIES_NUMBER, 100);
     conf.setInt(HConstants.HBASE_CLIENT_PAUSE, 20);
     util.startMiniCluster(2);
-    util.createTable(TABLE, FAMILIES, new byte[][] { Bytes.toBytes("20"), Bytes.toBytes("40") })
-      .close();
+    util.createTable(TABLE, FAMILIES, Arrays.stream(new String[] { "10", "20", "30", "40", "50" })
+      .map(Bytes::toBytes).toArray(byte[][]::new)).close();
   }
 
   @After
@@ -235,7 +235,7 @@ public class TestWriteGroupsOnCluster {
     Admin admin = util.getAdmin();
     admin.flush(TABLE);
     moveAll();
-    admin.splitRegionAsync(admin.getRegions(TABLE).get(0).getRegionName(), Bytes.toBytes("10"))
+    admin.splitRegionAsync(admin.getRegions(TABLE).get(0).getRegionName(), Bytes.toBytes("05"))
       .get();
     admin.flush(TABLE);
     moveAll();

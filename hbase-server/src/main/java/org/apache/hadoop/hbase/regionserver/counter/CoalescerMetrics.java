@@ -40,7 +40,8 @@ final class CoalescerMetrics extends GroupMetrics {
   private final Counter repeated;
 
   private CoalescerMetrics(MetricRegistry registry) {
-    super(registry, "MergedIncrementCount", "QueuedIncrementCount", "SingleIncrementCount");
+    super(registry, "MergedIncrementCount", "QueuedIncrementCount", "SingleIncrementCount",
+      null);
     irregular = registry.counter("UnmergeableIncrementCount");
     hooked = registry.counter("CoprocessorIncrementCount");
     withoutWal = registry.counter("WithoutWalIncrementCount");

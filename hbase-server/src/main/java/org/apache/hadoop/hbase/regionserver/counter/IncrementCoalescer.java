@@ -141,7 +141,7 @@ public final class IncrementCoalescer implements WriteKind {
   }
 
   @Override
-  public boolean passesAfterAppend() {
+  public boolean groupsRegions() {
     return false;
   }
 

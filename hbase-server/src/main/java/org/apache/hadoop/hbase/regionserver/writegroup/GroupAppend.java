@@ -17,9 +17,15 @@
  */
 package org.apache.hadoop.hbase.regionserver.writegroup;
 
+import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReadWriteLock;
 import org.apache.hadoop.hbase.HConstants;
+import org.apache.hadoop.hbase.RegionTooBusyException;
 import org.apache.hadoop.hbase.regionserver.ServerNonceManager;
 import org.apache.hadoop.hbase.util.NonceKey;
 import org.apache.hadoop.hbase.wal.WALKey;
@@ -27,7 +33,7 @@ import org.apache.hadoop.hbase.wal.WALKeyImpl;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * The append of a group, or of a write that leads one, to the WAL. The nonces of all members are
+ * The append of a group to the WAL. The nonces of all members are
  * written with the edit: a WAL key has one nonce, which is that of the first member; the others are
  * in an extended attribute of the key, sixteen bytes each, so that a server that replays the edit
  * has all of them. A stock server ignores it.
@@ -40,36 +46,39 @@ public final class GroupAppend {
   /** The name of the attribute: pairs of longs, group and nonce, of all but the first. */
   public static final String ATTRIBUTE = "increment.group.nonces";
 
-  private static final byte[] NO_NONCES = {};
   private static final int PAIR = 2 * Long.BYTES;
   private static final ThreadLocal<GroupAppend> CURRENT = new ThreadLocal<>();
 
+  /** What the thread appends as well, and has not synced yet; null if nothing. */
+  private final GroupAppend outer;
   private final NonceKey first;
   private final byte[] others;
+  private final boolean triesRegion;
+  private final boolean triesUpdates;
   private final Runnable after;
   private boolean begun;
+  private boolean wouldWait;
 
-  private GroupAppend(NonceKey first, byte[] others, Runnable after) {
+  private GroupAppend(NonceKey first, byte[] others, boolean triesRegion, boolean triesUpdates,
+    Runnable after) {
+    this.outer = CURRENT.get();
     this.first = first;
     this.others = others;
+    this.triesRegion = triesRegion;
+    this.triesUpdates = triesUpdates;
     this.after = after;
   }
 
   /**
-   * Begins the append of a single write, with its own nonce.
-   * @param after called once the edit is appended, before the thread waits for its sync
-   */
-  static GroupAppend begin(Runnable after) {
-    GroupAppend append = new GroupAppend(null, NO_NONCES, after);
-    CURRENT.set(append);
-    return append;
-  }
-
-  /**
    * Begins the append of a group.
-   * @param after called once the edit is appended, before the thread waits for its sync
+   * @param triesRegion  whether it fails rather than waits for the lock of its region, which a bulk
+   *                     load or a close may hold for seconds
+   * @param triesUpdates whether it fails rather than waits for the region's lock of updates, which
+   *                     the begin of a flush holds
+   * @param after        called once the edit is appended, before the thread waits for its sync
    */
-  static GroupAppend begin(List<PendingWrite> group, Runnable after) {
+  static GroupAppend begin(List<PendingWrite> group, boolean triesRegion,
+    boolean triesUpdates, Runnable after) {
     NonceKey first = null;
     ByteBuffer others = ByteBuffer.allocate(group.size() * PAIR);
     for (PendingWrite write : group) {
@@ -85,13 +94,49 @@ public final class GroupAppend {
     byte[] bytes = new byte[others.position()];
     others.flip();
     others.get(bytes);
-    GroupAppend append = new GroupAppend(first, bytes, after);
+    GroupAppend append = new GroupAppend(first, bytes, triesRegion, triesUpdates, after);
     CURRENT.set(append);
     return append;
   }
 
   void end() {
-    CURRENT.remove();
+    if (outer == null) {
+      CURRENT.remove();
+    } else {
+      CURRENT.set(outer);
+    }
+  }
+
+  /** Returns whether it failed as it would have waited for the region's lock of updates. */
+  boolean wouldWait() {
+    return wouldWait;
+  }
+
+  /**
+   * Called before a region waits for one of its locks.
+   * @param updates the region's lock of updates
+   * @return whether the lock is held now; false if the region is to wait for it
+   * @throws RegionTooBusyException if the lock is not free and must not be waited for
+   */
+  public static boolean tryLock(Lock lock, ReadWriteLock updates) throws IOException {
+    GroupAppend current = CURRENT.get();
+    boolean ofUpdates = lock == updates.readLock();
+    if (
+      current == null || current.begun
+        || !(ofUpdates ? current.triesUpdates : current.triesRegion)
+    ) {
+      return false;
+    }
+    try {
+      // With a timeout, since without one it would pass by a flush that waits.
+      if (lock.tryLock(0, TimeUnit.MILLISECONDS)) {
+        return true;
+      }
+    } catch (InterruptedException e) {
+      throw (IOException) new InterruptedIOException("interrupted before the append").initCause(e);
+    }
+    current.wouldWait = ofUpdates;
+    throw new RegionTooBusyException("The region is locked.");
   }
 
   /** Returns whether the edit may have reached the WAL. A failure before that changed nothing. */

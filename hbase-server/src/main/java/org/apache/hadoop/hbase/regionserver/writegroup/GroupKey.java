@@ -23,8 +23,8 @@ import org.apache.hadoop.hbase.util.Bytes;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * The properties that writes must have in common to be in one group: region, row (unless a group
- * may have many rows), and what a subclass adds. Immutable. Subclasses define equality.
+ * The properties that writes must have in common to be in one group: region or WAL, row (unless a
+ * group may have many rows), and what a subclass adds. Immutable. Subclasses define equality.
  */
 @InterfaceAudience.Private
 public abstract class GroupKey {
@@ -38,6 +38,7 @@ public abstract class GroupKey {
     this.row = row;
   }
 
+  /** Returns the region of the write; equal keys may have different ones. */
   public final HRegion region() {
     return region;
   }
@@ -55,7 +56,7 @@ public abstract class GroupKey {
   /** Returns this key with a row. */
   protected abstract GroupKey of(byte[] one);
 
-  /** Returns a group of writes that have this key, in their order. */
+  /** Returns a group of writes of one region that have this key, in their order. */
   protected abstract WriteGroup group(List<PendingWrite> members);
 
   @Override

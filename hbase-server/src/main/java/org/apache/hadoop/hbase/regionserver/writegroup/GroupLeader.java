@@ -17,12 +17,12 @@
  */
 package org.apache.hadoop.hbase.regionserver.writegroup;
 
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import org.apache.hadoop.hbase.ipc.ResponseBatch;
 import org.apache.hadoop.hbase.ipc.RpcCall;
 import org.apache.hadoop.hbase.ipc.RpcServer;
-import org.apache.hadoop.hbase.regionserver.HRegion;
 import org.apache.hadoop.hbase.regionserver.writegroup.PendingWrite.State;
 import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
@@ -54,7 +54,7 @@ final class GroupLeader {
   }
 
   /** Runs the remaining calls of a chain, each nested in the one before, and applies the group. */
-  void run(NestedCalls chain, GroupKey key, HRegion region) {
+  void run(NestedCalls chain, GroupKey key) {
     RpcCall own = RpcServer.getCurrentCall().orElse(null);
     for (WriteCall next = chain.next(); next != null; next = chain.next()) {
       try {
@@ -72,37 +72,41 @@ final class GroupLeader {
       }
     }
     if (chain.end()) {
-      runGroup(chain, key, region);
+      runGroup(chain, key);
     }
   }
 
   /**
-   * Applies this write and all that wait behind it as a group, and passes the leadership on.
+   * Applies this write and all that wait behind it as a group, and passes the leadership on, that
+   * of a call also if others have begun to wait for it meanwhile.
    * <p>
    * Invariant: each write that was taken out of the queue is completed before the leadership is
    * passed on, whatever is thrown: failed if the edit may be in the WAL, else applied alone.
+   * @param queue null if the leader is a call for which none waited
    */
-  void lead(GroupKey key, WriteQueue queue, HRegion region, PendingWrite leader,
-    Runnable afterAppend) {
+  void lead(GroupKey key, WriteQueue queue, PendingWrite leader, Runnable afterAppend) {
     List<PendingWrite> waiting = Collections.emptyList();
     NestedCalls chain = null;
     try (ResponseBatch responses = ResponseBatch.begin()) {
-      waiting = queue.take(MAX_MEMBERS - 1, MAX_CALLS, kind.members(leader));
+      waiting = queue == null
+        ? new ArrayList<>(1)
+        : queue.take(MAX_MEMBERS - 1, MAX_CALLS, kind.members(leader));
       waiting.add(0, leader);
       if (key.together()) {
-        setApart(region, waiting, leader);
+        setApart(waiting, leader);
       }
       chain = new NestedCalls(waiting, responses, afterAppend);
-      run(chain, key, region);
+      run(chain, key);
     } finally {
       try {
         releaseLeft(waiting, chain);
       } finally {
         // After the members have been unparked: where threads wait for processors, the sooner the
         // members respond, the more of their clients' next writes are in the next group.
-        WriteQueue led = leader instanceof WriteCall ? leader.release() : queue;
-        if (led != null) {
-          queues.pass(key, led);
+        if (leader instanceof WriteCall) {
+          queues.pass((WriteCall) leader);
+        } else {
+          queues.pass(key, queue);
         }
       }
     }
@@ -132,32 +136,31 @@ final class GroupLeader {
   }
 
   /** Applies a chain's members as a group, and completes all of them. */
-  private void runGroup(NestedCalls chain, GroupKey key, HRegion region) {
+  private void runGroup(NestedCalls chain, GroupKey key) {
     List<PendingWrite> members = chain.members();
     if (members.isEmpty()) {
       return;
     }
-    WriteGroup group = null;
-    Throwable failure = null;
+    GroupParts parts = null;
     try {
-      group = key.group(members);
-      group.run(region, chain.afterAppend());
-      group.done();
+      parts = new GroupParts(key, members, chain.afterAppend());
+      parts.apply();
     } catch (Throwable e) {
-      failure = e;
-      WriteGroup.failed(members, group != null && group.appended(), e);
+      if (parts == null) {
+        WriteGroup.failed(members, false, e);
+      } else {
+        parts.fail(e);
+      }
+      chain.failed(e instanceof Error ? (Error) e : null);
     } finally {
       members.forEach(PendingWrite::unpark);
     }
-    if (failure instanceof Error) {
-      chain.failed((Error) failure);
-    }
     try {
-      if (failure == null) {
-        kind.metrics().group(group.size(), group.calls());
-        kind.count(region, group);
-      } else if (group == null || !group.appended()) {
-        kind.metrics().failedGroup();
+      if (parts != null) {
+        if (parts.error() != null) {
+          chain.failed(parts.error());
+        }
+        parts.count(kind);
       }
     } catch (RuntimeException | Error e) {
       // All members are complete already.
@@ -166,10 +169,9 @@ final class GroupLeader {
   }
 
   /** Removes the members whose row is locked; they wait in the queue of their row. */
-  private void setApart(HRegion region, List<PendingWrite> members,
-    PendingWrite leader) {
+  private void setApart(List<PendingWrite> members, PendingWrite leader) {
     members.removeIf(member -> {
-      if (!kind.isLocked(region, member.write())) {
+      if (!kind.isLocked(member.region(), member.write())) {
         return false;
       }
       member.setState(State.APART);

@@ -27,6 +27,8 @@ import org.apache.yetus.audience.InterfaceAudience;
 public abstract class GroupMetrics {
 
   private final Histogram groupSize;
+  /** Null of kinds whose groups are of one region. */
+  private final Counter edits;
   private final Counter grouped;
   private final Counter queued;
   private final Counter single;
@@ -38,9 +40,12 @@ public abstract class GroupMetrics {
    * @param grouped name of the counter of writes in groups
    * @param queued  name of that of those that waited without a handler
    * @param single  name of that of writes with no other one to be grouped with
+   * @param edits   name of that of edits of groups, one for each region; null if that is one
    */
-  protected GroupMetrics(MetricRegistry registry, String grouped, String queued, String single) {
+  protected GroupMetrics(MetricRegistry registry, String grouped, String queued, String single,
+    String edits) {
     this.groupSize = registry.histogram("GroupSize");
+    this.edits = edits == null ? null : registry.counter(edits);
     this.grouped = registry.counter(grouped);
     this.queued = registry.counter(queued);
     this.single = registry.counter(single);
@@ -52,9 +57,13 @@ public abstract class GroupMetrics {
   /**
    * Counts a group that was applied.
    * @param withoutHandler how many members waited without a handler
+   * @param regions        of how many regions they are
    */
-  final void group(int size, int withoutHandler) {
+  final void group(int size, int withoutHandler, int regions) {
     groupSize.update(size);
+    if (edits != null) {
+      edits.increment(regions);
+    }
     grouped.increment(size);
     queued.increment(withoutHandler);
   }
@@ -86,6 +95,11 @@ public abstract class GroupMetrics {
   /** Returns how many groups there were, of one write or more. */
   public final long groups() {
     return groupSize.getCount();
+  }
+
+  /** Returns how many edits the groups had, one for each region. */
+  public final long edits() {
+    return edits == null ? groups() : edits.getCount();
   }
 
   /** Returns how many writes were in groups. */

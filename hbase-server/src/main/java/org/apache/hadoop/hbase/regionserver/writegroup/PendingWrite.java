@@ -21,6 +21,7 @@ import java.io.IOException;
 import java.util.concurrent.locks.LockSupport;
 import org.apache.hadoop.hbase.client.Result;
 import org.apache.hadoop.hbase.client.Row;
+import org.apache.hadoop.hbase.regionserver.HRegion;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
@@ -48,6 +49,7 @@ public class PendingWrite {
     FAILED
   }
 
+  private HRegion region;
   private Row write;
   private final long nonceGroup;
   private final long nonce;
@@ -59,10 +61,12 @@ public class PendingWrite {
   private Throwable failure;
 
   /**
+   * @param region null if it is not known yet
    * @param write  null if it has not been read yet
    * @param thread null if no thread has it yet
    */
-  public PendingWrite(Row write, long nonceGroup, long nonce, Thread thread) {
+  public PendingWrite(HRegion region, Row write, long nonceGroup, long nonce, Thread thread) {
+    this.region = region;
     this.write = write;
     this.nonceGroup = nonceGroup;
     this.nonce = nonce;
@@ -91,7 +95,13 @@ public class PendingWrite {
     return write;
   }
 
-  void setWrite(Row write) {
+  /** Returns null if it is not known yet. */
+  public HRegion region() {
+    return region;
+  }
+
+  void setWrite(HRegion region, Row write) {
+    this.region = region;
     this.write = write;
   }
 

@@ -23,6 +23,7 @@ import org.apache.hadoop.hbase.ipc.CallRunner;
 import org.apache.hadoop.hbase.ipc.ObservedCallRunner;
 import org.apache.hadoop.hbase.ipc.RpcScheduler;
 import org.apache.hadoop.hbase.monitoring.MonitoredRPCHandlerImpl;
+import org.apache.hadoop.hbase.regionserver.HRegion;
 import org.apache.yetus.audience.InterfaceAudience;
 
 import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MutationProto;
@@ -67,7 +68,7 @@ public final class WriteCall extends PendingWrite implements ObservedCallRunner.
   private WriteCall outer;
 
   WriteCall(WriteGroups groups, WriteRequest request) {
-    super(null, request.nonceGroup(), request.nonce(), null);
+    super(null, null, request.nonceGroup(), request.nonce(), null);
     this.groups = groups;
     this.request = request;
   }
@@ -115,8 +116,8 @@ public final class WriteCall extends PendingWrite implements ObservedCallRunner.
   }
 
   /** @param key null if it is not to be merged */
-  synchronized void read(Row write, GroupKey key) {
-    setWrite(write);
+  synchronized void read(HRegion region, Row write, GroupKey key) {
+    setWrite(region, write);
     this.key = key;
   }
 

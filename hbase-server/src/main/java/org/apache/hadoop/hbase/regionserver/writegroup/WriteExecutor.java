@@ -76,6 +76,9 @@ final class WriteExecutor {
 
   /** Applies the write of a handler's own call that found none of its row in flight. */
   private Result lone(WriteCall call, HRegion region, Row write) throws IOException {
+    if (kind.groupsRegions()) {
+      return loneInGroup(call, region, write);
+    }
     if (kind.groupsRows() && kind.isLocked(region, write)) {
       // Writes of other rows must not wait for it.
       queues.pass(call);
@@ -86,7 +89,7 @@ final class WriteExecutor {
     } else {
       GroupKey own = kind.key(region, write);
       if (call.key().equals(own)) {
-        call.read(write, own);
+        call.read(region, write, own);
         return begun(call, region, write);
       }
       // A write that waits for this one would otherwise wait for the row lock.
@@ -98,12 +101,46 @@ final class WriteExecutor {
     return single(call, region, write);
   }
 
+  /**
+   * Applies the write of a handler's own call that found none of its WAL in flight, as a group of
+   * its own if none waits for it: writes of other regions must not wait for what it may wait for.
+   */
+  private Result loneInGroup(WriteCall call, HRegion region, Row write) throws IOException {
+    boolean waitedFor = !call.leaveGroup();
+    GroupKey own = waitedFor ? kind.key(region, write) : kind.peek(region, write);
+    if (waitedFor && call.key().equals(own)) {
+      call.read(region, write, own);
+      return begun(call, region, write);
+    }
+    call.hold();
+    if (own == null || !kind.isPermitted(region, write)) {
+      queues.pass(call);
+      if (!waitedFor) {
+        kind.metrics().single();
+      }
+      return kind.alone(region, write, call.nonceGroup(), call.nonce());
+    }
+    // Not its key, which is that of writes that wait for it.
+    call.setWrite(region, write);
+    return inOwnGroup(own, null, call, region, write);
+  }
+
+  /** Applies the write of a handler's own call in the group that it leads. */
+  private Result inOwnGroup(GroupKey key, WriteQueue queue, WriteCall call, HRegion region,
+    Row write) throws IOException {
+    return TraceUtil.trace(() -> {
+      lead(key, queue, call);
+      return conclude(key, region, call, write);
+    }, this::span);
+  }
+
   /** Applies the write of a handler's own call that led a queue, if no thread leads it now. */
   private Result begun(WriteCall call, HRegion region, Row write) throws IOException {
     if (call.key().region() == region && call.hold() != null) {
       if (!call.key().together() || !kind.isLocked(region, write)) {
         return withQueue(call, region, write);
       }
+      // Writes of other rows must not wait for it.
       queues.pass(call);
     }
     return inQueue(region, write, call.nonceGroup(), call.nonce());
@@ -192,7 +229,7 @@ final class WriteExecutor {
       return kind.alone(region, write, nonceGroup, nonce);
     }
     PendingWrite pending =
-      new PendingWrite(write, nonceGroup, nonce, Thread.currentThread());
+      new PendingWrite(region, write, nonceGroup, nonce, Thread.currentThread());
     pending.start();
     return TraceUtil.trace(() -> follow(key, region, pending, write),
       this::span);
@@ -202,11 +239,14 @@ final class WriteExecutor {
   private Result withQueue(WriteCall call, HRegion region, Row write) throws IOException {
     try {
       WriteQueue queue = call.hold();
-      if (queue.waiting() == 0) {
+      if (queue.waiting() == 0 && !kind.groupsRegions()) {
         kind.metrics().single();
         return single(call, region, write);
       }
       if (!kind.isPermitted(region, write)) {
+        if (kind.groupsRegions()) {
+          queues.pass(call);
+        }
         return kind.alone(region, write, call.nonceGroup(), call.nonce());
       }
       if (!nonces.tryStart(call)) {
@@ -214,43 +254,29 @@ final class WriteExecutor {
         queues.pass(call);
         return queued(call.key(), region, write, call.nonceGroup(), call.nonce());
       }
-      call.setWrite(write);
-      return TraceUtil.trace(() -> {
-        lead(call, queue, region);
-        return conclude(call.key(), region, call, write);
-      }, this::span);
+      call.setWrite(region, write);
+      return inOwnGroup(call.key(), queue, call, region, write);
     } finally {
       queues.pass(call);
     }
   }
 
-  private void lead(WriteCall call, WriteQueue queue, HRegion region) {
-    if (!kind.passesAfterAppend()) {
-      leader.lead(call.key(), queue, region, call, NOTHING);
+  private void lead(GroupKey key, WriteQueue queue, WriteCall call) {
+    if (!kind.groupsRegions()) {
+      leader.lead(key, queue, call, NOTHING);
       return;
     }
     EarlyPass early = new EarlyPass(queues.inFlight().at(call.place()), () -> queues.pass(call));
     try {
-      leader.lead(call.key(), queue, region, call, early);
+      leader.lead(key, queue, call, early);
     } finally {
       early.end();
     }
   }
 
-  /** Applies a single write, and passes the leadership on as soon as another group may begin. */
+  /** Applies a single write of a handler's own call. */
   private Result single(WriteCall call, HRegion region, Row write) throws IOException {
-    if (!kind.passesAfterAppend()) {
-      return alone(region, write, call.nonceGroup(), call.nonce(), true, () -> queues.pass(call));
-    }
-    EarlyPass early = new EarlyPass(queues.inFlight().at(call.place()), () -> queues.pass(call));
-    GroupAppend append = GroupAppend.begin(early);
-    try {
-      return kind.alone(region, write, call.nonceGroup(), call.nonce());
-    } finally {
-      append.end();
-      early.end();
-      queues.pass(call);
-    }
+    return alone(region, write, call.nonceGroup(), call.nonce(), true, () -> queues.pass(call));
   }
 
   /** Applies the write of a call that the thread that leads runs nested in another one. */
@@ -259,12 +285,12 @@ final class WriteExecutor {
       nonces.end(call, false);
       return aloneInChain(call, region, write);
     }
-    call.setWrite(write);
+    call.setWrite(region, write);
     NestedCalls chain = call.chain();
     chain.add(call);
     try {
       return TraceUtil.trace(() -> {
-        leader.run(chain, call.key(), region);
+        leader.run(chain, call.key());
         return conclude(call.key(), region, call, write);
       }, this::span);
     } finally {
@@ -281,7 +307,7 @@ final class WriteExecutor {
       call.chain().isLate(kind.rowWaitMs())
         || kind.isLocked(region, write)
     ) {
-      throw new RegionTooBusyException("The row of the write is locked.");
+      throw new RegionTooBusyException("The row or the region of the write is locked.");
     }
     return alone(region, write, call.nonceGroup(), call.nonce(), false, NOTHING);
   }
@@ -305,7 +331,7 @@ final class WriteExecutor {
         }
       }
       if (queue.await(pending, waitMs()) == State.LEADS) {
-        leader.lead(key, queue, region, pending, NOTHING);
+        leader.lead(key, queue, pending, NOTHING);
       }
       return conclude(key, region, pending, write);
     } finally {
@@ -329,7 +355,7 @@ final class WriteExecutor {
         if (!kind.joinsFromThreads()) {
           return kind.alone(region, write, pending.nonceGroup(), pending.nonce());
         }
-        PendingWrite again = new PendingWrite(write, pending.nonceGroup(),
+        PendingWrite again = new PendingWrite(region, write, pending.nonceGroup(),
           pending.nonce(), Thread.currentThread());
         if (pending.stop()) {
           again.start();

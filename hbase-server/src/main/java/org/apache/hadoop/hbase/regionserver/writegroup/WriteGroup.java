@@ -28,6 +28,7 @@ import org.apache.yetus.audience.InterfaceAudience;
 public abstract class WriteGroup {
   private final List<PendingWrite> members;
   private boolean appended;
+  private boolean wouldWait;
 
   /** @param members in their order */
   protected WriteGroup(List<PendingWrite> members) {
@@ -56,16 +57,24 @@ public abstract class WriteGroup {
     return calls;
   }
 
+  /** Returns whether the group fails, before its append, if its region is locked. */
+  protected boolean triesLocks() {
+    return false;
+  }
+
   /**
    * Applies the writes of all members, with one edit that has all their nonces.
+   * @param nested      whether the thread holds the locks of other regions
    * @param afterAppend called once the edit is appended, before the thread waits for its sync
    */
-  final void run(HRegion region, Runnable afterAppend) throws IOException {
-    GroupAppend append = GroupAppend.begin(members, afterAppend);
+  final void run(HRegion region, boolean nested, Runnable afterAppend) throws IOException {
+    GroupAppend append =
+      GroupAppend.begin(members, triesLocks(), triesLocks() && nested, afterAppend);
     try {
       apply(region);
     } finally {
       appended = append.isBegun();
+      wouldWait = append.wouldWait();
       append.end();
     }
   }
@@ -76,6 +85,11 @@ public abstract class WriteGroup {
   /** Returns whether the edit may have reached the WAL. A failure before that changed nothing. */
   final boolean appended() {
     return appended;
+  }
+
+  /** Returns whether it changed nothing as it would have waited for the flush of its region. */
+  final boolean wouldWait() {
+    return wouldWait;
   }
 
   /** Completes all members, after they were applied. */

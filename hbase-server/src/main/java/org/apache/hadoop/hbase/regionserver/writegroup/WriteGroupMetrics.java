@@ -34,7 +34,8 @@ public final class WriteGroupMetrics extends GroupMetrics {
   private final Counter hooked;
 
   private WriteGroupMetrics(MetricRegistry registry) {
-    super(registry, "GroupedWriteCount", "QueuedWriteCount", "SingleWriteCount");
+    super(registry, "GroupedWriteCount", "QueuedWriteCount", "SingleWriteCount",
+      "GroupEditCount");
     attributes = registry.counter("UngroupableWriteCount");
     hooked = registry.counter("CoprocessorWriteCount");
   }

@@ -30,12 +30,14 @@ import org.apache.hadoop.hbase.regionserver.HRegionServer;
 import org.apache.hadoop.hbase.regionserver.RegionServerServices;
 import org.apache.hadoop.hbase.regionserver.writegroup.PendingWrite.State;
 import org.apache.yetus.audience.InterfaceAudience;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MutationProto;
 
 /**
  * Groups concurrent writes of one {@link WriteKind} that have the same {@link GroupKey}: one WAL
- * edit and one sync for all of them.
+ * edit for each region ({@link GroupParts}) and one sync for all of them.
  * <p>
  * The first write is applied at once, as the base does. Writes that arrive meanwhile wait in a
  * {@link WriteQueue}; the first of them leads the next group ({@link GroupLeader}). No lock of this
@@ -62,14 +64,15 @@ import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MutationPr
  * user, quota, span and metrics. So a group wakes up one handler, and its responses leave together.
  * Writes that arrive on other ways, as in a batch, wait in their threads.
  * <p>
- * A group that fails before its edit is in the WAL has changed nothing, and each of its writes is
- * applied by itself. One that fails later fails for all members, as a single write does whose sync
- * fails.
+ * A group that fails in a region before its edit is in the WAL has changed nothing there, and each
+ * of its writes to the region is applied by itself. One that fails later fails for all of these, as
+ * a single write does whose sync fails.
  * <p>
  * Thread-safe. The kind can be enabled and disabled while the server runs.
  */
 @InterfaceAudience.Private
 public final class WriteGroups {
+  private static final Logger LOG = LoggerFactory.getLogger(WriteGroups.class);
 
   private final RefusedCalls refusedCalls = new RefusedCalls();
   private final WriteQueues queues = new WriteQueues();
@@ -133,14 +136,29 @@ public final class WriteGroups {
    */
   public boolean dispatch(WriteCall call, CallRunner runner, RpcScheduler scheduler) {
     call.runBy(runner, scheduler);
-    WriteRequest request = call.request();
-    boolean alone = call.enter(queues.inFlight(), WritesInFlight.place(request.regionName(),
-      kind.groupsRows() ? null : request.proto().getRow()));
+    boolean alone = call.enter(queues.inFlight(), place(call.request()));
     boolean taken = alone || !read(call) ? call.dispatch() : join(call);
     if (!taken) {
       over(call);
     }
     return taken;
+  }
+
+  /** Returns a hash of what a call may have to wait for: a row, a region, or a WAL. */
+  private int place(WriteRequest request) {
+    if (kind.groupsRegions()) {
+      try {
+        HRegion region = request.region();
+        if (region != null) {
+          return kind.place(region);
+        }
+      } catch (RuntimeException e) {
+        // The handler reports it.
+        LOG.debug("No region of this name", e);
+      }
+    }
+    return WritesInFlight.place(request.regionName(),
+      kind.groupsRows() ? null : request.proto().getRow());
   }
 
   /** Reads the write of a call. Returns false if it is not to be merged. */
@@ -153,7 +171,7 @@ public final class WriteGroups {
       }
       Row write = request.write();
       GroupKey key = kind.peek(region, write);
-      call.read(write, key);
+      call.read(region, write, key);
       return key != null;
     } catch (IOException | RuntimeException e) {
       // The handler reports it.

@@ -42,15 +42,24 @@ public interface WriteKind {
   /** Returns whether a group may have several rows of a region. */
   boolean groupsRows();
 
+  /**
+   * Returns a hash of what a write to a region may have to wait for, equal for writes with equal
+   * keys. Called only if groups may have writes of several regions.
+   */
+  default int place(HRegion region) {
+    throw new UnsupportedOperationException();
+  }
+
   /** Returns whether writes that arrive on other ways than as calls, as in batches, are grouped. */
   boolean joinsFromThreads();
 
   /**
-   * Returns whether the next group is formed while the one before is synced. Only if a write does
-   * not depend on those before it, and if {@link #alone} never waits for an operation that has the
-   * same nonce.
+   * Returns whether a group may have the writes of all regions of a WAL, with one edit for each
+   * region and one sync, and whether the next group is formed during that sync. Their keys are
+   * equal. Only if a write does not depend on those before it, and if {@link #alone} never waits
+   * for an operation that has the same nonce.
    */
-  boolean passesAfterAppend();
+  boolean groupsRegions();
 
   /** Returns how long a write waits for the lock of its row, in milliseconds, 1 at least. */
   long rowWaitMs();
@@ -97,7 +106,7 @@ public interface WriteKind {
   /** Returns the members of a group, of which one is known. */
   Members members(PendingWrite first);
 
-  /** Returns whether a group would wait for the lock of a row of a write. */
+  /** Returns whether a group would wait for the lock of a row of a write, or for its region. */
   boolean isLocked(HRegion region, Row write);
 
   /** Applies a write by itself, as the base does. */

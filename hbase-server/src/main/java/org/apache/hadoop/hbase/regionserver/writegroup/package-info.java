@@ -16,7 +16,7 @@
  * limitations under the License.
  */
 /**
- * Groups of concurrent writes that share a WAL append and a sync, and wait without a handler.
+ * Groups of concurrent writes that share WAL appends and a sync, and wait without a handler.
  * {@link WriteGroups} is the entry class. Feature: write-groups; guide:
  * {@code docs/write-groups.md}.
  * <p>

@@ -119,10 +119,12 @@ public final class CallSender {
 
   /** What a client has sent. */
   private final class Request implements WriteRequest {
+    private final Supplier<HRegion> region;
     private final MutationProto mutation;
     private final int priority = CallSender.this.priority;
 
-    private Request(Mutation write, long nonce) {
+    private Request(Supplier<HRegion> region, Mutation write, long nonce) {
+      this.region = region;
       try {
         mutation = ProtobufUtil.toMutation(typeOf(write), write, nonce);
       } catch (IOException e) {
@@ -186,7 +188,15 @@ public final class CallSender {
 
   /** @param failing whether the call fails before it gets to its write */
   public Future<Result> send(Mutation write, long nonce, boolean failing) {
-    WriteRequest request = new Request(write, nonce);
+    return send(region, write, nonce, failing);
+  }
+
+  public Future<Result> send(HRegion to, Mutation write) {
+    return send(() -> to, write, 0, false);
+  }
+
+  private Future<Result> send(Supplier<HRegion> to, Mutation write, long nonce, boolean failing) {
+    WriteRequest request = new Request(to, write, nonce);
     WriteCall call = groups.get().call(request);
     CompletableFuture<Result> answer = new CompletableFuture<>();
     CallRunner runner = Mockito.mock(CallRunner.class,
@@ -225,7 +235,7 @@ public final class CallSender {
       if (write == call.write()) {
         handedOn.incrementAndGet();
       }
-      result = groups.get().apply(region.get(), write, nonceGroup, call.nonce());
+      result = groups.get().apply(request.region(), write, nonceGroup, call.nonce());
     } catch (IOException | RuntimeException | Error e) {
       failure = e;
     } finally {

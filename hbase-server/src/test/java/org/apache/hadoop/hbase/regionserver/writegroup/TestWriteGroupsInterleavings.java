@@ -182,12 +182,17 @@ public class TestWriteGroupsInterleavings {
     }
 
     @Override
+    public int place(HRegion region) {
+      return 0;
+    }
+
+    @Override
     public boolean joinsFromThreads() {
       return false;
     }
 
     @Override
-    public boolean passesAfterAppend() {
+    public boolean groupsRegions() {
       return true;
     }
 

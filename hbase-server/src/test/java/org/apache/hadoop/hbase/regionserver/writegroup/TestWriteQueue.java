@@ -48,7 +48,7 @@ public class TestWriteQueue {
   private List<PendingWrite> join(int writes) {
     List<PendingWrite> joined = new ArrayList<>();
     for (int i = 0; i < writes; i++) {
-      PendingWrite write = new PendingWrite(new Put(Bytes.toBytes(i)), HConstants.NO_NONCE,
+      PendingWrite write = new PendingWrite(null, new Put(Bytes.toBytes(i)), HConstants.NO_NONCE,
         HConstants.NO_NONCE, Thread.currentThread());
       assertTrue(queue.join(write));
       joined.add(write);

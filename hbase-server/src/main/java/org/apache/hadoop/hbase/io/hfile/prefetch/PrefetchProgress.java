@@ -221,6 +221,8 @@ public final class PrefetchProgress {
   private final LongSupplier nanos;
   private final LongSupplier limit;
   private final Set<ScheduledPrefetch> active = ConcurrentHashMap.newKeySet();
+  /** The files of active ones; of two with one path, the later. */
+  private final Map<Path, FilePrefetch> byPath = new ConcurrentHashMap<>();
   private final LongAdder waitedNanos = new LongAdder();
   private final LongAdder overdueReads = new LongAdder();
   private volatile boolean used;
@@ -259,17 +261,13 @@ public final class PrefetchProgress {
 
   /** Returns the prefetch of a file that is being prefetched, or waits; null if there is none. */
   FilePrefetch of(Path path) {
-    for (ScheduledPrefetch prefetch : active) {
-      if (prefetch.file().path().equals(path)) {
-        return prefetch.file();
-      }
-    }
-    return null;
+    return byPath.get(path);
   }
 
   void begun(ScheduledPrefetch prefetch) {
     synchronized (this) {
       active.add(prefetch);
+      byPath.put(prefetch.file().path(), prefetch.file());
       if (!used) {
         used = true;
         PrefetchMetrics.register(this);
@@ -290,6 +288,7 @@ public final class PrefetchProgress {
   void ended(ScheduledPrefetch prefetch) {
     synchronized (this) {
       if (active.remove(prefetch)) {
+        byPath.remove(prefetch.file().path(), prefetch.file());
         ended.computeIfAbsent(prefetch.file().table(), table -> new Counts())
           .addEnded(prefetch.file(), prefetch.isCancelled());
         idleSince = nanos.getAsLong();
