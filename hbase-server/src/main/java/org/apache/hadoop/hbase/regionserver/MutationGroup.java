@@ -100,8 +100,10 @@ final class MutationGroup extends WriteGroup {
       }
     }
     mutations = all.size();
+    leftOut = mutations;
     OperationStatus[] statuses =
       region.batchMutate(new GroupBatchOperation(region, all.toArray(new Mutation[0])));
+    leftOut = 0;
     int next = 0;
     for (PendingWrite member : members()) {
       MutationBatch batch = batch(member);

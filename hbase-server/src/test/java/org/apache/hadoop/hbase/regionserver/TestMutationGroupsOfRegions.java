@@ -20,6 +20,7 @@ package org.apache.hadoop.hbase.regionserver;
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertNotEquals;
+import static org.junit.Assert.assertNull;
 import static org.junit.Assert.assertTrue;
 
 import java.io.IOException;
@@ -115,6 +116,25 @@ public class TestMutationGroupsOfRegions extends MutationGroupsFixture {
       assertEquals("v", stored(locked, "row3"));
       Waiter.waitFor(conf, 60_000, 1, () -> groups.groups().inFlight() == 0);
     }
+  }
+
+  @Test
+  public void testRegionThatBeginsAFlushIsWrittenLast() throws Exception {
+    List<Future<Result>> sent = sendFirst();
+    long writes = others[1].getWriteRequestsCount();
+    sent.addAll(sendToAllRegions(2));
+    others[1].blockUpdates();
+    try {
+      openGate();
+      Waiter.waitFor(conf, 60_000, 1,
+        () -> "t".equals(stored("row1")) && "a".equals(stored(others[0], "row1")));
+      assertNull(stored(others[1], "row1"));
+    } finally {
+      others[1].unblockUpdates();
+    }
+    await(sent);
+    assertStored(others[1], 2, "z");
+    assertEquals("each is counted once", 2, others[1].getWriteRequestsCount() - writes);
   }
 
   @Test

@@ -43,6 +43,8 @@ final class GroupParts {
     private final List<PendingWrite> members = new ArrayList<>();
     /** Null until it was tried. */
     private WriteGroup group;
+    /** Its first group, if that met the begin of a flush; null otherwise. */
+    private WriteGroup refused;
     private Throwable failure;
 
     private Part(HRegion region) {
@@ -108,6 +110,7 @@ final class GroupParts {
     applyNext(false);
     for (Part part : parts) {
       if (part.wouldWait()) {
+        part.refused = part.group;
         part.apply(key, false, this::appended);
       }
       if (part.failure != null) {
@@ -155,6 +158,9 @@ final class GroupParts {
     int calls = 0;
     int applied = 0;
     for (Part part : parts) {
+      if (part.refused != null) {
+        kind.count(part.region, part.refused);
+      }
       if (part.failure == null) {
         applied++;
         size += part.group.size();
