@@ -91,9 +91,9 @@ public class AsyncWalPutsBenchmark extends PinnedJvm {
   @Param("100")
   public int intervalMs;
 
-  /** <code>hbase.wal.async.max.syncs.in.flight</code> on the fork; for AsyncFSWAL. */
+  /** <code>hbase.wal.async.max.syncs.in.flight</code> on the fork; numbers for AsyncFSWAL. */
   @Param("0")
-  public int syncsInFlight;
+  public String syncsInFlight;
 
   /** <code>hbase.regionserver.hlog.syncer.count</code> on both sides; for FSHLog. */
   @Param("5")
@@ -132,7 +132,7 @@ public class AsyncWalPutsBenchmark extends PinnedJvm {
   void open() throws IOException {
     Configuration conf = HBaseConfiguration.create();
     conf.setInt("hbase.wal.async.sync.interval.ms", intervalMs);
-    conf.setInt("hbase.wal.async.max.syncs.in.flight", syncsInFlight);
+    conf.set("hbase.wal.async.max.syncs.in.flight", syncsInFlight);
     conf.setInt("hbase.regionserver.hlog.syncer.count", syncers);
     region = new RegionOnHdfs(conf, provider);
   }

@@ -90,9 +90,9 @@ public class WalWritersBenchmark extends PinnedJvm {
   @Param({ "1", "2", "4", "8", "16", "32", "64", "128" })
   public int writers;
 
-  /** <code>hbase.wal.async.max.syncs.in.flight</code> on the fork; for AsyncFSWAL. */
+  /** <code>hbase.wal.async.max.syncs.in.flight</code> on the fork; numbers for AsyncFSWAL. */
   @Param("0")
-  public int syncsInFlight;
+  public String syncsInFlight;
 
   /** <code>hbase.regionserver.hlog.syncer.count</code> on both sides; for FSHLog. */
   @Param("5")
@@ -105,7 +105,7 @@ public class WalWritersBenchmark extends PinnedJvm {
   @Setup(Level.Trial)
   public void open() throws IOException {
     Configuration conf = HBaseConfiguration.create();
-    conf.setInt("hbase.wal.async.max.syncs.in.flight", syncsInFlight);
+    conf.set("hbase.wal.async.max.syncs.in.flight", syncsInFlight);
     conf.setInt("hbase.regionserver.hlog.syncer.count", syncers);
     region = new RegionOnHdfs(conf, provider);
     region.wal().registerWALActionsListener(new WALActionsListener() {

@@ -43,7 +43,7 @@ public class TestAsyncWalPutsBenchmark {
     benchmark.durability = durability;
     benchmark.batch = 2;
     benchmark.intervalMs = 1;
-    benchmark.syncsInFlight = 1;
+    benchmark.syncsInFlight = "1";
     benchmark.syncers = 5;
     benchmark.open();
     for (int i = 0; i < 3; i++) {

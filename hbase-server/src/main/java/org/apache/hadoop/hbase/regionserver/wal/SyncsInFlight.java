@@ -17,7 +17,6 @@
  */
 package org.apache.hadoop.hbase.regionserver.wal;
 
-import org.apache.hadoop.conf.Configuration;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
@@ -32,13 +31,13 @@ import org.apache.yetus.audience.InterfaceAudience;
  */
 @InterfaceAudience.Private
 final class SyncsInFlight {
-  private final int max;
+  private final SyncLimit limit;
   private long writer;
   private int count;
   private boolean held;
 
-  SyncsInFlight(Configuration conf) {
-    this.max = SyncsInFlightSettings.of(conf).max();
+  SyncsInFlight(SyncLimit limit) {
+    this.limit = limit;
   }
 
   /**
@@ -47,7 +46,7 @@ final class SyncsInFlight {
    * @param writer identifies the WAL file; a new one has no syncs in flight
    */
   boolean mayStart(long writer) {
-    held = writer == this.writer && count >= max;
+    held = writer == this.writer && count >= limit.get();
     return !held;
   }
 

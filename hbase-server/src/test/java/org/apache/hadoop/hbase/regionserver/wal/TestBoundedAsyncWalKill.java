@@ -171,7 +171,8 @@ public class TestBoundedAsyncWalKill {
     conf.set(AsyncWalSettings.DEFAULT_DURABILITY_KEY, "ASYNC_WAL");
     conf.setBoolean("hbase.wal.hsync", round % 3 == 2);
     conf.setBoolean("hbase.regionserver.write.groups.enabled", GROUPS);
-    conf.setInt("hbase.wal.async.max.syncs.in.flight", round / 2 % 2);
+    conf.set("hbase.wal.async.max.syncs.in.flight",
+      new String[] { "0", "1", "auto" }[round / 2 % 3]);
     conf.setInt(HConstants.REGIONSERVER_PORT, 0);
     conf.setInt(HConstants.REGIONSERVER_INFO_PORT, -1);
     // The test tells ZooKeeper of the death, so that a slow machine is not taken for a dead one.

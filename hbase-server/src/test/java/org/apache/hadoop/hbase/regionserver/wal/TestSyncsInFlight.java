@@ -39,12 +39,12 @@ public class TestSyncsInFlight {
   private static SyncsInFlight withMax(String max) {
     Configuration conf = new Configuration(false);
     conf.set(SyncsInFlightSettings.MAX_KEY, max);
-    return new SyncsInFlight(conf);
+    return new SyncsInFlight(SyncLimit.of(conf, SyncLimit.NONE));
   }
 
   @Test
   public void testWithoutLimitAnyNumberMayStart() {
-    SyncsInFlight syncs = new SyncsInFlight(new Configuration(false));
+    SyncsInFlight syncs = withMax("0");
     for (int i = 0; i < 1_000; i++) {
       assertTrue(syncs.mayStart(1));
       syncs.started(1);
@@ -94,7 +94,7 @@ public class TestSyncsInFlight {
   public void testBadLimitIsRefusedWithKeyValueAndRemedy() {
     for (String value : new String[] { "-1", "two", "3000000000" }) {
       assertEquals(SyncsInFlightSettings.MAX_KEY + " is " + value + "; must be an integer of at "
-        + "least 0. Set a number in this range, or remove the key for the default of 0.",
+        + "least 0. Set a number in this range, or auto, or remove the key for the default of 0.",
         assertThrows(IllegalArgumentException.class, () -> withMax(value)).getMessage());
     }
   }
