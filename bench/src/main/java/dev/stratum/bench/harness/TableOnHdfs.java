@@ -26,6 +26,8 @@ import org.apache.commons.io.FileUtils;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.TableName;
+import org.apache.hadoop.hbase.client.AdvancedScanResultConsumer;
+import org.apache.hadoop.hbase.client.AsyncTable;
 import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
 import org.apache.hadoop.hbase.client.Table;
 import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
@@ -71,6 +73,11 @@ public final class TableOnHdfs implements Closeable {
   /** Returns a table for one thread, which closes it. */
   public Table table() throws IOException {
     return hbase.connection().getTable(NAME);
+  }
+
+  /** Returns the table for clients that do not block, on the same connections. Thread-safe. */
+  public AsyncTable<AdvancedScanResultConsumer> asyncTable() {
+    return hbase.connection().toAsyncConnection().getTable(NAME);
   }
 
   @Override

@@ -24,10 +24,13 @@ import dev.stratum.bench.harness.TableOnHdfs;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HBaseConfiguration;
+import org.apache.hadoop.hbase.client.AsyncTable;
 import org.apache.hadoop.hbase.client.Durability;
 import org.apache.hadoop.hbase.client.Put;
 import org.apache.hadoop.hbase.client.Table;
@@ -70,6 +73,8 @@ import org.openjdk.jmh.infra.BenchmarkParams;
 public class WriteGroupsBenchmark extends PinnedJvm {
   private static final byte[] QUALIFIER = Bytes.toBytes("q");
   private static final int VALUE_BYTES = 100;
+  /** As many puts as <code>sixtyFour</code> has clients. */
+  private static final int IN_FLIGHT = 64;
 
   /** How a put is written. */
   @Param({ "SYNC_WAL", "ASYNC_WAL" })
@@ -121,7 +126,7 @@ public class WriteGroupsBenchmark extends PinnedJvm {
     }
   }
 
-  private Put randomPut() {
+  Put randomPut() {
     byte[] value = new byte[VALUE_BYTES];
     ThreadLocalRandom.current().nextBytes(value);
     return new Put(Bytes.toBytes(ThreadLocalRandom.current().nextLong()))
@@ -141,6 +146,47 @@ public class WriteGroupsBenchmark extends PinnedJvm {
       table.put(new ArrayList<>(puts));
     }
     return puts;
+  }
+
+  /** Puts of one thread that does not wait for them, {@value #IN_FLIGHT} at most at a time. */
+  @State(Scope.Thread)
+  public static class AsyncClient {
+    private final Semaphore free = new Semaphore(IN_FLIGHT);
+    private final AtomicReference<Throwable> failure = new AtomicReference<>();
+    private AsyncTable<?> table;
+
+    @Setup(Level.Trial)
+    public void open(WriteGroupsBenchmark benchmark) {
+      table = benchmark.server.asyncTable();
+    }
+
+    @TearDown(Level.Iteration)
+    public void await() {
+      free.acquireUninterruptibly(IN_FLIGHT);
+      free.release(IN_FLIGHT);
+      if (failure.get() != null) {
+        throw new IllegalStateException(failure.get());
+      }
+    }
+
+    void put(Put put) {
+      free.acquireUninterruptibly();
+      table.put(put).whenComplete((done, error) -> {
+        if (error != null) {
+          failure.set(error);
+        }
+        free.release();
+      });
+    }
+  }
+
+  /** One thread with an AsyncTable: how long it takes until it may send the next put. */
+  @Benchmark
+  @Threads(1)
+  public Put asyncTable(AsyncClient client) {
+    Put put = randomPut();
+    client.put(put);
+    return put;
   }
 
   /** One client. */

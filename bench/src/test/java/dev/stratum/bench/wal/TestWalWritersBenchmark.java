@@ -42,6 +42,7 @@ public class TestWalWritersBenchmark {
     benchmark.provider = provider;
     benchmark.durability = Durability.SYNC_WAL;
     benchmark.writers = 4;
+    benchmark.syncsInFlight = "0";
     benchmark.syncers = 5;
     benchmark.open();
     benchmark.startAnew();

@@ -20,6 +20,7 @@ package dev.stratum.bench.workloads;
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertTrue;
 
+import dev.stratum.bench.wal.SyncLimitPlot;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -52,6 +53,8 @@ public class TestPublishedResults {
   public void testPicturesShowTheResults() throws Exception {
     check("docs/images/ratios.svg", results.ratios());
     check("docs/images/latencies.svg", results.latencies());
+    check("docs/images/sync-limit.svg",
+      SyncLimitPlot.svg(ROOT.resolve("bench/results/bounded-async-wal")));
   }
 
   @Test

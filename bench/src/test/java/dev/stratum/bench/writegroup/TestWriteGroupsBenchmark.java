@@ -19,10 +19,12 @@ package dev.stratum.bench.writegroup;
 
 import static org.junit.Assert.assertArrayEquals;
 import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertTrue;
 
 import dev.stratum.bench.blockcache.TemporaryFiles;
 import dev.stratum.bench.harness.TableOnHdfs;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.List;
 import org.apache.hadoop.hbase.Cell;
 import org.apache.hadoop.hbase.CellUtil;
@@ -54,6 +56,25 @@ public class TestWriteGroupsBenchmark {
     putsArrive();
     benchmark.batch = 3;
     putsArrive();
+    client.close();
+  }
+
+  @Test
+  public void testPutsOfOneThreadArrive() throws Exception {
+    benchmark.durability = Durability.SYNC_WAL;
+    benchmark.batch = 1;
+    benchmark.open();
+    client.open(benchmark);
+    WriteGroupsBenchmark.AsyncClient async = new WriteGroupsBenchmark.AsyncClient();
+    async.open(benchmark);
+    List<Put> puts = new ArrayList<>();
+    for (int i = 0; i < 200; i++) {
+      puts.add(benchmark.asyncTable(async));
+    }
+    async.await();
+    for (Put put : puts) {
+      assertTrue(client.table.exists(new Get(put.getRow())));
+    }
     client.close();
   }
 

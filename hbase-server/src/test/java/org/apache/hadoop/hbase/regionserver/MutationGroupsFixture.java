@@ -22,11 +22,8 @@ import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
 import java.io.IOException;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -50,11 +47,11 @@ import org.apache.hadoop.hbase.client.Result;
 import org.apache.hadoop.hbase.client.TableDescriptor;
 import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
 import org.apache.hadoop.hbase.regionserver.writegroup.CallSender;
+import org.apache.hadoop.hbase.regionserver.writegroup.WatchedWal;
 import org.apache.hadoop.hbase.regionserver.writegroup.WriteGroupSettings;
 import org.apache.hadoop.hbase.util.Bytes;
 import org.apache.hadoop.hbase.util.CommonFSUtils;
 import org.apache.hadoop.hbase.wal.WAL;
-import org.apache.hadoop.hbase.wal.WALEdit;
 import org.apache.hadoop.hbase.wal.WALFactory;
 import org.junit.After;
 import org.junit.Before;
@@ -76,9 +73,7 @@ public abstract class MutationGroupsFixture {
   protected final Configuration conf = util.getConfiguration();
   protected final ExecutorService threads = Executors.newCachedThreadPool();
   protected final AtomicInteger edits = new AtomicInteger();
-  protected final AtomicReference<Throwable> syncFailure = new AtomicReference<>();
-  /** Syncs wait for it. */
-  private final AtomicReference<CountDownLatch> syncGate = new AtomicReference<>();
+  protected final WatchedWal watched = new WatchedWal((info, key) -> appending(info));
   /** To which the WAL appends nothing. */
   protected final AtomicReference<HRegion> broken = new AtomicReference<>();
   private WALFactory wals;
@@ -104,7 +99,7 @@ public abstract class MutationGroupsFixture {
     wals = new WALFactory(conf, name.getTableName().getNameAsString());
     ChunkCreator.initialize(MemStoreLAB.CHUNK_SIZE_DEFAULT, false, 0, 0, 0, null,
       MemStoreLAB.INDEX_CHUNK_SIZE_PERCENTAGE_DEFAULT);
-    WAL wal = watched(wals.getWAL(info));
+    WAL wal = watched.of(wals.getWAL(info));
     region = HRegion.createHRegion(info, root, conf, table, wal);
     for (int i = 0; i < others.length; i++) {
       TableDescriptor other = TableDescriptorBuilder
@@ -117,37 +112,18 @@ public abstract class MutationGroupsFixture {
     calls = new CallSender(groups::groups, () -> region, threads);
   }
 
-  /** The WAL, with a count of its edits, and syncs that wait or fail when they are told to. */
-  private WAL watched(WAL wal) {
-    return (WAL) Proxy.newProxyInstance(WAL.class.getClassLoader(), new Class<?>[] { WAL.class },
-      (proxy, method, args) -> {
-        if (method.getName().equals("appendData") && !((WALEdit) args[2]).isMetaEdit()) {
-          edits.incrementAndGet();
-          HRegion failing = broken.get();
-          if (failing != null && failing.getRegionInfo().equals(args[0])) {
-            throw new IOException("no append");
-          }
-        }
-        CountDownLatch gate = syncGate.get();
-        if (method.getName().equals("sync") && gate != null) {
-          gate.await();
-        }
-        Throwable failure = syncFailure.get();
-        if (method.getName().equals("sync") && failure != null) {
-          throw failure;
-        }
-        try {
-          return method.invoke(wal, args);
-        } catch (InvocationTargetException e) {
-          throw e.getCause();
-        }
-      });
+  private void appending(RegionInfo info) throws IOException {
+    edits.incrementAndGet();
+    HRegion failing = broken.get();
+    if (failing != null && failing.getRegionInfo().equals(info)) {
+      throw new IOException("no append");
+    }
   }
 
   @After
   public void tearDown() throws Exception {
-    syncFailure.set(null);
-    openGate();
+    watched.failSyncs(null);
+    watched.openGate();
     threads.shutdown();
     assertTrue(threads.awaitTermination(60, TimeUnit.SECONDS));
     region.close();
@@ -160,17 +136,6 @@ public abstract class MutationGroupsFixture {
     assertEquals("queues that never ended", 0, groups.groups().rows());
     assertEquals(0, groups.groups().inFlight());
     assertEquals("locks that were never released", 0, region.getLockedRows().size());
-  }
-
-  protected void closeGate() {
-    syncGate.set(new CountDownLatch(1));
-  }
-
-  protected void openGate() {
-    CountDownLatch gate = syncGate.getAndSet(null);
-    if (gate != null) {
-      gate.countDown();
-    }
   }
 
   protected static Put put(String row, String value) {
@@ -187,7 +152,7 @@ public abstract class MutationGroupsFixture {
 
   /** Sends as many writes as are appended by themselves while a sync lasts. */
   protected List<Future<Result>> sendFirst() throws Exception {
-    closeGate();
+    watched.closeGate();
     List<Future<Result>> sent = new ArrayList<>();
     for (int i = 0; i < 2; i++) {
       int before = edits.get();

@@ -76,7 +76,7 @@ public class TestMutationGroups extends MutationGroupsFixture {
         sent.add(sendNext(put(waiting + "row" + i, "v" + i)));
       }
       assertEquals("all wait without a handler", handled, calls.handled.get());
-      openGate();
+      watched.openGate();
       await(sent);
       int most = (waiting + 32) / 33;
       assertTrue(waiting + " were " + (edits.get() - appended) + " edits",
@@ -103,7 +103,7 @@ public class TestMutationGroups extends MutationGroupsFixture {
       sent.add(sendNext(new Put(row).addColumn(F, Q, 1, Bytes.toBytes("v" + i))));
       sent.add(sendNext(put("other" + i, "v")));
     }
-    openGate();
+    watched.openGate();
     await(sent);
     assertEquals("v4", stored("row"));
     sent = sendFirst();
@@ -111,7 +111,7 @@ public class TestMutationGroups extends MutationGroupsFixture {
     sent.add(sendNext(new Delete(row).addColumns(BY_SEQUENCE, Q, 7)));
     sent.add(sendNext(new Put(row).addColumn(BY_SEQUENCE, Q, 7, Bytes.toBytes("b"))));
     sent.add(sendNext(put("other", "v")));
-    openGate();
+    watched.openGate();
     await(sent);
     assertEquals("b", Bytes.toString(region.get(new Get(row)).getValue(BY_SEQUENCE, Q)));
   }
@@ -125,7 +125,7 @@ public class TestMutationGroups extends MutationGroupsFixture {
     sent.add(sendNext(put("b", "v")));
     Future<Result> onItsWay = calls.send(put("c", "v"), 0, true);
     sent.add(sendNext(put("d", "v")));
-    openGate();
+    watched.openGate();
     await(sent);
     assertTrue(failure(family) instanceof NoSuchColumnFamilyException);
     assertTrue(failure(beyond) instanceof IOException);
@@ -142,7 +142,7 @@ public class TestMutationGroups extends MutationGroupsFixture {
     sent.add(sendNext(put("a", "v")));
     Future<Result> locked = sendNext(put("locked", "v"));
     sent.add(sendNext(put("b", "v")));
-    openGate();
+    watched.openGate();
     await(sent);
     assertFalse(locked.isDone());
     lock.release();
@@ -157,7 +157,7 @@ public class TestMutationGroups extends MutationGroupsFixture {
     Future<Result> locked = sendNext(put("locked", "v"));
     sent.add(sendNext(put("a", "v")));
     sent.add(sendNext(put("b", "v")));
-    openGate();
+    watched.openGate();
     await(sent);
     assertFalse(locked.isDone());
     lock.release();
@@ -171,7 +171,7 @@ public class TestMutationGroups extends MutationGroupsFixture {
     RowLock lock = region.getRowLock(Bytes.toBytes("a"), true);
     sent.add(sendNext(put("b", "v")));
     sent.add(sendNext(put("a", "v")));
-    openGate();
+    watched.openGate();
     await(sent);
     assertEquals("v", stored("a"));
     lock.release();
@@ -184,9 +184,9 @@ public class TestMutationGroups extends MutationGroupsFixture {
     for (int i = 0; i < 5; i++) {
       sent.add(sendNext(put("row" + i, "v")));
     }
-    syncFailure.set(new IOException("no sync"));
+    watched.failSyncs(new IOException("no sync"));
     int appended = edits.get();
-    openGate();
+    watched.openGate();
     for (Future<Result> one : first) {
       failure(one);
     }
@@ -194,7 +194,7 @@ public class TestMutationGroups extends MutationGroupsFixture {
       assertEquals("no sync", failure(one).getMessage());
     }
     assertEquals("it is not tried again", 1, edits.get() - appended);
-    syncFailure.set(null);
+    watched.failSyncs(null);
     calls.send(put("row0", "again")).get(60, TimeUnit.SECONDS);
     assertEquals("again", stored("row0"));
   }
@@ -205,7 +205,7 @@ public class TestMutationGroups extends MutationGroupsFixture {
     List<Future<Result>> late = Arrays.asList(sendNext(put("a", "v")), sendNext(put("b", "v")));
     // Without waiting for those in flight.
     region.closing.set(true);
-    openGate();
+    watched.openGate();
     await(sent);
     for (Future<Result> one : late) {
       assertTrue(failure(one).toString(),
@@ -224,7 +224,7 @@ public class TestMutationGroups extends MutationGroupsFixture {
     // It leads a queue of its own.
     sent.add(calls.send(put("d", "v").setDurability(Durability.FSYNC_WAL)));
     Waiter.waitFor(conf, 60_000, 1, () -> edits.get() == appended + 1);
-    openGate();
+    watched.openGate();
     await(sent);
     assertEquals(2, edits.get() - appended);
     for (String row : new String[] { "a", "b", "c", "d" }) {
@@ -241,7 +241,7 @@ public class TestMutationGroups extends MutationGroupsFixture {
       sent.add(calls.send(put("a", "v").setDurability(durability)));
     }
     assertEquals(read, calls.read.get());
-    openGate();
+    watched.openGate();
     await(sent);
   }
 
@@ -269,7 +269,7 @@ public class TestMutationGroups extends MutationGroupsFixture {
     }
     // One that is larger than a group may be.
     sent.add(sendNext(new Put(Bytes.toBytes("row6")).addColumn(F, Q, new byte[2 << 20])));
-    openGate();
+    watched.openGate();
     await(sent);
     assertEquals("two each, and the largest", 4, edits.get() - appended);
     assertEquals(2 << 20, region.get(new Get(Bytes.toBytes("row6"))).getValue(F, Q).length);
@@ -280,7 +280,7 @@ public class TestMutationGroups extends MutationGroupsFixture {
     List<Future<Result>> sent = sendFirst();
     sent.add(sendNext(put("a", "v").setTTL(1)));
     sent.add(sendNext(put("b", "v").setTTL(1_000_000)));
-    openGate();
+    watched.openGate();
     await(sent);
     Waiter.waitFor(conf, 60_000, 1, () -> stored("a") == null);
     assertEquals("v", stored("b"));
@@ -340,7 +340,7 @@ public class TestMutationGroups extends MutationGroupsFixture {
     Configuration off = new Configuration(conf);
     off.setBoolean(WriteGroupSettings.ENABLED_KEY, false);
     groups.onConfigurationChange(off);
-    openGate();
+    watched.openGate();
     await(sent);
     assertEquals("v", stored("a"));
     assertEquals("v", stored("b"));

@@ -73,7 +73,7 @@ public class TestMutationGroupsOfRegions extends MutationGroupsFixture {
       int appended = edits.get();
       int handled = calls.handled.get();
       sent.addAll(sendToAllRegions(rows));
-      openGate();
+      watched.openGate();
       await(sent);
       assertEquals("an edit of each region", 3, edits.get() - appended);
       assertEquals("one handler for all", 1, calls.handled.get() - handled);
@@ -98,7 +98,7 @@ public class TestMutationGroupsOfRegions extends MutationGroupsFixture {
       late.add(sendNext(locked, put("row2", "v")));
       locked.lock.writeLock().lock();
       try {
-        openGate();
+        watched.openGate();
         await(sent);
         // Neither does one that waits for nothing.
         Waiter.waitFor(conf, 60_000, 1, () -> groups.groups().waiting() == 0);
@@ -125,7 +125,7 @@ public class TestMutationGroupsOfRegions extends MutationGroupsFixture {
     sent.addAll(sendToAllRegions(2));
     others[1].blockUpdates();
     try {
-      openGate();
+      watched.openGate();
       Waiter.waitFor(conf, 60_000, 1,
         () -> "t".equals(stored("row1")) && "a".equals(stored(others[0], "row1")));
       assertNull(stored(others[1], "row1"));
@@ -149,7 +149,7 @@ public class TestMutationGroupsOfRegions extends MutationGroupsFixture {
         sent.add(sendNext(put("row" + i, value)));
       }
       broken.set(failing);
-      openGate();
+      watched.openGate();
       await(sent);
       for (Future<Result> one : failed) {
         assertEquals("no append", failure(one).getMessage());
@@ -171,7 +171,7 @@ public class TestMutationGroupsOfRegions extends MutationGroupsFixture {
     Future<Result> late = sendNext(others[1], put("b", "v"));
     sent.add(sendNext(others[0], put("a", "v")));
     others[1].closing.set(true);
-    openGate();
+    watched.openGate();
     await(sent);
     assertTrue(failure(leads) instanceof org.apache.hadoop.hbase.NotServingRegionException);
     assertTrue(failure(late) instanceof org.apache.hadoop.hbase.NotServingRegionException);
@@ -184,12 +184,12 @@ public class TestMutationGroupsOfRegions extends MutationGroupsFixture {
   public void testSyncThatFailsFailsTheWritesOfAllRegions() throws Exception {
     List<Future<Result>> sent = sendFirst();
     sent.addAll(sendToAllRegions(2));
-    syncFailure.set(new IOException("no sync"));
-    openGate();
+    watched.failSyncs(new IOException("no sync"));
+    watched.openGate();
     for (Future<Result> one : sent) {
       assertEquals("no sync", failure(one).getMessage());
     }
-    syncFailure.set(null);
+    watched.failSyncs(null);
     sent = sendToAllRegionsAlone();
     await(sent);
     assertStored(others[0], 2, "again");

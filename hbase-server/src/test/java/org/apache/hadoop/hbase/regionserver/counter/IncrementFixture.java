@@ -21,16 +21,12 @@ import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertTrue;
 
 import java.io.IOException;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongConsumer;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
@@ -52,10 +48,9 @@ import org.apache.hadoop.hbase.regionserver.HRegion;
 import org.apache.hadoop.hbase.regionserver.MemStoreLAB;
 import org.apache.hadoop.hbase.regionserver.RegionServerServices;
 import org.apache.hadoop.hbase.regionserver.ServerNonceManager;
+import org.apache.hadoop.hbase.regionserver.writegroup.WatchedWal;
 import org.apache.hadoop.hbase.util.Bytes;
 import org.apache.hadoop.hbase.util.CommonFSUtils;
-import org.apache.hadoop.hbase.wal.WAL;
-import org.apache.hadoop.hbase.wal.WALEdit;
 import org.apache.hadoop.hbase.wal.WALFactory;
 import org.apache.hadoop.hbase.wal.WALKeyImpl;
 import org.junit.After;
@@ -106,9 +101,11 @@ abstract class IncrementFixture {
   /** Threads that do increments, and may be interrupted. */
   final List<Thread> running = new CopyOnWriteArrayList<>();
   final List<WALKeyImpl> appended = new ArrayList<>();
-  final AtomicReference<Throwable> syncFailure = new AtomicReference<>();
-  /** Syncs wait for it. */
-  private final AtomicReference<CountDownLatch> syncGate = new AtomicReference<>();
+  final WatchedWal watched = new WatchedWal((info, key) -> {
+    synchronized (appended) {
+      appended.add(key);
+    }
+  });
   private WALFactory wals;
   ServerNonceManager nonces;
   RegionServerServices server;
@@ -159,7 +156,8 @@ abstract class IncrementFixture {
     ChunkCreator.initialize(MemStoreLAB.CHUNK_SIZE_DEFAULT, false, 0, 0, 0, null,
       MemStoreLAB.INDEX_CHUNK_SIZE_PERCENTAGE_DEFAULT);
     HRegion.createHRegion(info, root, conf, table, wals.getWAL(info)).close();
-    region = HRegion.openHRegion(root, info, table, watched(wals.getWAL(info)), conf, server, null);
+    region =
+      HRegion.openHRegion(root, info, table, watched.of(wals.getWAL(info)), conf, server, null);
     assertTrue(fs.exists(root));
     coalescer = new IncrementCoalescer(conf, server);
   }
@@ -171,38 +169,11 @@ abstract class IncrementFixture {
     open();
   }
 
-  /** The WAL, with a note of each edit, and syncs that fail when they are told to. */
-  private WAL watched(WAL wal) {
-    return (WAL) Proxy.newProxyInstance(WAL.class.getClassLoader(), new Class<?>[] { WAL.class },
-      (proxy, method, args) -> {
-        if (method.getName().equals("appendData") && !((WALEdit) args[2]).isMetaEdit()) {
-          synchronized (appended) {
-            appended.add((WALKeyImpl) args[1]);
-          }
-        }
-        CountDownLatch gate = syncGate.get();
-        if (method.getName().equals("sync") && gate != null) {
-          gate.await();
-        }
-        Throwable failure = syncFailure.get();
-        if (method.getName().equals("sync") && failure != null) {
-          throw failure;
-        }
-        try {
-          return method.invoke(wal, args);
-        } catch (InvocationTargetException e) {
-          throw e.getCause();
-        }
-      });
-  }
-
   @After
   public void tearDown() throws Exception {
     threads.shutdownNow();
-    syncFailure.set(null);
-    if (syncGate.get() != null) {
-      openGate();
-    }
+    watched.failSyncs(null);
+    watched.openGate();
     if (!region.isClosed()) {
       region.close();
     }
@@ -286,14 +257,10 @@ abstract class IncrementFixture {
   /** One increment that leads for all rows, and is in the WAL until the gate opens. */
   Future<Result> sendFirstOfRegion(Increment increment) throws Exception {
     int before = edits();
-    syncGate.set(new CountDownLatch(1));
+    watched.closeGate();
     Future<Result> first = send(increment);
     Waiter.waitFor(conf, 60_000, 1, () -> edits() == before + 1);
     return first;
-  }
-
-  void openGate() {
-    syncGate.getAndSet(null).countDown();
   }
 
   static Increment plus(String row, long amount) {

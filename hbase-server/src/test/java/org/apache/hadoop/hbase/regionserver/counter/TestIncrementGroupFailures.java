@@ -136,7 +136,7 @@ public class TestIncrementGroupFailures extends IncrementFixture {
     for (int i = 0; i < 4; i++) {
       group.add(sendNext(plus(1)));
     }
-    syncFailure.set(failure);
+    watched.failSyncs(failure);
     lock.release();
     assertThrows(ExecutionException.class, () -> first.get(60, TimeUnit.SECONDS));
     List<ExecutionException> failures = new ArrayList<>();
@@ -199,7 +199,7 @@ public class TestIncrementGroupFailures extends IncrementFixture {
       }
       return call.callRealMethod();
     }).when(region).getLockedRows();
-    openGate();
+    watched.openGate();
     assertEquals(1, value(first.get(60, TimeUnit.SECONDS)));
     assertThrows(ExecutionException.class, () -> leader.get(60, TimeUnit.SECONDS));
     second.get(60, TimeUnit.SECONDS);

@@ -68,7 +68,7 @@ public class TestIncrementGroupsOfRegion extends IncrementFixture {
     Future<Result> same = sendNext(plus(10));
     Future<Result> zAgain = sendNext(plus("z", 2));
     Future<Result> silent = sendNext(plus("a", 3).setReturnResults(false));
-    openGate();
+    watched.openGate();
     assertEquals(1, value(first.get()));
     assertEquals(1001, value(z.get()));
     assertEquals(5, value(a.get()));
@@ -97,7 +97,7 @@ public class TestIncrementGroupsOfRegion extends IncrementFixture {
     Future<Result> good = sendNext(plus("good", 2));
     Future<Result> bad = sendNext(plus("bad", 3));
     Future<Result> same = sendNext(plus(4));
-    openGate();
+    watched.openGate();
     first.get();
     assertEquals(2, value(good.get()));
     assertEquals(5, value(same.get()));
@@ -116,8 +116,8 @@ public class TestIncrementGroupsOfRegion extends IncrementFixture {
     for (String row : new String[] { "c", "b", "c", "a" }) {
       group.add(sendNext(plus(row, 1)));
     }
-    syncFailure.set(new IOException("no sync"));
-    openGate();
+    watched.failSyncs(new IOException("no sync"));
+    watched.openGate();
     assertThrows(ExecutionException.class, first::get);
     for (Future<Result> future : group) {
       ExecutionException e = assertThrows(ExecutionException.class, future::get);
@@ -140,7 +140,7 @@ public class TestIncrementGroupsOfRegion extends IncrementFixture {
     Future<Result> leader = sendNext(plus("held", 10));
     Future<Result> free = sendNext(plus("free", 20));
     Future<Result> follower = sendNext(plus("held", 30));
-    openGate();
+    watched.openGate();
     assertEquals(1, value(first.get()));
     assertEquals(21, value(free.get()));
     assertFalse(alone.isDone() || leader.isDone() || follower.isDone());

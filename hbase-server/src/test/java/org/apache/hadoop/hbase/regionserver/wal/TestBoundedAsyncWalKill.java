@@ -31,6 +31,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -38,6 +39,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.HBaseTestingUtility;
 import org.apache.hadoop.hbase.HConstants;
@@ -61,7 +63,9 @@ import org.apache.hadoop.hbase.master.procedure.ServerCrashProcedure;
 import org.apache.hadoop.hbase.replication.ReplicationPeerConfig;
 import org.apache.hadoop.hbase.testclassification.LargeTests;
 import org.apache.hadoop.hbase.testclassification.RegionServerTests;
+import org.apache.hadoop.hbase.tool.BulkLoadHFiles;
 import org.apache.hadoop.hbase.util.Bytes;
+import org.apache.hadoop.hbase.util.HFileTestUtil;
 import org.apache.hadoop.hbase.wal.WALFactory;
 import org.apache.hadoop.hbase.zookeeper.ZKUtil;
 import org.apache.hadoop.hbase.zookeeper.ZNodePaths;
@@ -88,7 +92,7 @@ import org.junit.experimental.categories.Category;
  * the interval and the longest sync of that server, which may be the one that the kill has ended.
  * <code>-Dasyncwal.kill.wals=filesystem</code> leaves out the other kind. With
  * <code>-Dasyncwal.kill.groups=true</code> 64 writers write with SYNC_WAL, which the server groups,
- * while both regions are flushed again and again.
+ * while both regions are flushed and loaded into again and again.
  */
 @Category({ RegionServerTests.class, LargeTests.class })
 public class TestBoundedAsyncWalKill {
@@ -109,13 +113,18 @@ public class TestBoundedAsyncWalKill {
   private static final HBaseTestingUtility UTIL = new HBaseTestingUtility();
   private static final TableName TABLE = TableName.valueOf("kill");
   private static final byte[] FAMILY = Bytes.toBytes("f");
+  /** Only bulk loads have it, which lock a region as they are of two families. */
+  private static final byte[] LOADED_FAMILY = Bytes.toBytes("g");
   private static final byte[] QUALIFIER = Bytes.toBytes("q");
+  private static final int LOADED_ROWS = 10;
   private static final ExecutorService THREADS = Executors.newCachedThreadPool();
 
   private static File folder;
   private static Admin admin;
   private final Random random = new Random();
   private final List<String> aboveWindow = new ArrayList<>();
+  /** First letters of the rows of a bulk load that has succeeded. */
+  private final List<String> loads = Collections.synchronizedList(new ArrayList<>());
   private MiniDFSCluster.DataNodeProperties deadDataNode;
 
   /** A write that was acknowledged. */
@@ -146,7 +155,7 @@ public class TestBoundedAsyncWalKill {
       TableDescriptorBuilder.newBuilder(TABLE)
         .setColumnFamily(ColumnFamilyDescriptorBuilder.newBuilder(FAMILY).setScope(
           LONG ? HConstants.REPLICATION_SCOPE_GLOBAL : HConstants.REPLICATION_SCOPE_LOCAL).build())
-        .build(),
+        .setColumnFamily(ColumnFamilyDescriptorBuilder.of(LOADED_FAMILY)).build(),
       new byte[][] { Bytes.toBytes("m") });
     if (LONG) {
       admin.addReplicationPeer("teller",
@@ -255,7 +264,8 @@ public class TestBoundedAsyncWalKill {
       }
       UTIL.waitFor(300_000, 5, () -> acknowledged.get() > 200);
       disturbed = System.nanoTime();
-      disturbance = disturb(server, round);
+      loads.clear();
+      disturbance = disturb(server, prefix, round);
       Thread.sleep(random.nextInt(1_000));
       killed = System.nanoTime();
       server.kill();
@@ -280,7 +290,8 @@ public class TestBoundedAsyncWalKill {
   }
 
   /** What else happens while the server is written to. */
-  private Future<?> disturb(RegionServerProcess server, int round) throws Exception {
+  private Future<?> disturb(RegionServerProcess server, String prefix, int round)
+    throws Exception {
     if (LONG && round % 4 == 3) {
       UTIL.getDFSCluster().restartDataNode(random.nextInt(DATA_NODES), false);
     } else if (LONG && round % 4 == 1) {
@@ -290,6 +301,7 @@ public class TestBoundedAsyncWalKill {
     return THREADS.submit(() -> {
       for (int i = 0; GROUPS && i < 5; i++) {
         admin.flushRegion(regions.get(i % 2).getRegionName());
+        bulkLoad((i % 2 == 0 ? "a-" : "z-") + prefix + "loaded" + i);
       }
       switch (round % 3) {
         case 0:
@@ -308,6 +320,19 @@ public class TestBoundedAsyncWalKill {
       }
       return null;
     });
+  }
+
+  private void bulkLoad(String rows) throws IOException {
+    Path folder = new Path(UTIL.getDataTestDirOnTestFS("loads"), rows);
+    Map<byte[], List<Path>> files = new TreeMap<>(Bytes.BYTES_COMPARATOR);
+    for (byte[] family : new byte[][] { FAMILY, LOADED_FAMILY }) {
+      Path file = new Path(new Path(folder, Bytes.toString(family)), "file");
+      HFileTestUtil.createHFile(UTIL.getConfiguration(), UTIL.getTestFileSystem(), file, family,
+        QUALIFIER, Bytes.toBytes(rows), Bytes.toBytes(rows + "z"), LOADED_ROWS);
+      files.put(family, Collections.singletonList(file));
+    }
+    BulkLoadHFiles.create(UTIL.getConfiguration()).bulkLoad(TABLE, files);
+    loads.add(rows);
   }
 
   /** Rows are written to both regions alternately. */
@@ -377,6 +402,10 @@ public class TestBoundedAsyncWalKill {
         found.put(Bytes.toString(result.getRow()), result.getValue(FAMILY, QUALIFIER));
       }
     }
+    for (String rows : loads) {
+      assertEquals("loaded " + rows, LOADED_ROWS,
+        found.keySet().stream().filter(row -> row.startsWith(rows)).count());
+    }
     long lastSent = Long.MIN_VALUE;
     for (Write write : writes) {
       byte[] value = found.get(write.row);
@@ -424,7 +453,7 @@ public class TestBoundedAsyncWalKill {
       + " bytes; syncs of the bound: " + sample.syncs
       + ", the longest " + sample.longestMs + " ms, one for "
       + TimeUnit.NANOSECONDS.toMicros(sample.running) + " us; replicated: "
-      + server.shipped().size();
+      + server.shipped().size() + "; bulk loads: " + loads.size();
     System.out.println(summary);
     if (window > bound) {
       aboveWindow.add(summary);
