@@ -27,8 +27,10 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.client.AdvancedScanResultConsumer;
+import org.apache.hadoop.hbase.client.AsyncConnection;
 import org.apache.hadoop.hbase.client.AsyncTable;
 import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
+import org.apache.hadoop.hbase.client.ConnectionFactory;
 import org.apache.hadoop.hbase.client.Table;
 import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
 import org.apache.hadoop.hbase.util.Bytes;
@@ -47,6 +49,7 @@ public final class TableOnHdfs implements Closeable {
   private final Path folder = Files.createTempDirectory("stratum-bench");
   private LoopbackHdfs hdfs;
   private StandaloneHBase hbase;
+  private AsyncConnection async;
 
   /**
    * Starts the servers and creates the table.
@@ -75,15 +78,21 @@ public final class TableOnHdfs implements Closeable {
     return hbase.connection().getTable(NAME);
   }
 
-  /** Returns the table for clients that do not block, on the same connections. Thread-safe. */
-  public AsyncTable<AdvancedScanResultConsumer> asyncTable() {
-    return hbase.connection().toAsyncConnection().getTable(NAME);
+  /** Returns a table that does not block, of a connection of its own. Thread-safe. */
+  public synchronized AsyncTable<AdvancedScanResultConsumer> asyncTable() {
+    if (async == null) {
+      async = ConnectionFactory.createAsyncConnection(hbase.connection().getConfiguration()).join();
+    }
+    return async.getTable(NAME);
   }
 
   @Override
   public void close() throws IOException {
     if (MeasuredJvm.isEnding()) {
       return;
+    }
+    if (async != null) {
+      async.close();
     }
     if (hbase != null) {
       hbase.close();

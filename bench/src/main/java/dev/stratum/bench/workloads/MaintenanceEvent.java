@@ -19,19 +19,17 @@ package dev.stratum.bench.workloads;
 
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.HashMap;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.apache.hadoop.hbase.Cell;
 import org.apache.hadoop.hbase.CellUtil;
 import org.apache.hadoop.hbase.client.Durability;
 import org.apache.hadoop.hbase.client.Put;
 import org.apache.hadoop.hbase.client.Scan;
-import org.apache.hadoop.hbase.io.hfile.BlockCache;
-import org.apache.hadoop.hbase.io.hfile.CacheStats;
 import org.apache.hadoop.hbase.regionserver.HRegion;
 import org.apache.hadoop.hbase.regionserver.HStore;
 import org.apache.hadoop.hbase.regionserver.RegionScanner;
@@ -39,9 +37,9 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonArray;
 import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
 
 /**
- * A major compaction, a flush or a split in the middle of a run, and what reads find in the block
- * cache before, during and after it, second by second. For the first two, a tenth of the rows is
- * written anew. One event at a time; used by one thread.
+ * A major compaction, a flush, a split or a move in the middle of a run, and what reads find in the
+ * block cache before, during and after it, second by second. For the first two, a tenth of the rows
+ * is written anew. One event at a time; used by one thread.
  */
 final class MaintenanceEvent {
   private static final int REWRITTEN = 10;
@@ -49,17 +47,17 @@ final class MaintenanceEvent {
   private static final double BEFORE = 0.3;
   private static final int TEN = 10;
 
-  /** Splits a region, and returns when its daughters serve. */
-  interface Splitter {
-    void split(HRegion region) throws IOException;
+  /** Splits or moves a region, and returns when it serves again. */
+  interface Change {
+    void apply(HRegion region) throws IOException;
   }
 
   private final Supplier<List<HRegion>> regions;
-  private final CacheStats cache;
+  private final LongSupplier cacheMisses;
   private final String kind;
-  private final Splitter splitter;
+  private final Change change;
   /** Of each region that ever was, as of the last sample. */
-  private final Map<String, Long> readsOfRegions = new HashMap<>();
+  private final Map<HRegion, Long> readsOfRegions = new IdentityHashMap<>();
   private final List<Thread> threads = new ArrayList<>();
   private final JsonArray seconds = new JsonArray();
   private volatile IOException failure;
@@ -67,21 +65,22 @@ final class MaintenanceEvent {
   private volatile double ended;
 
   /**
-   * @param regions  of a table that nothing else writes to
-   * @param cache    of the RegionServer
-   * @param kind     <code>compaction</code>, <code>flush</code> or <code>split</code>
-   * @param splitter for the latter
+   * @param regions     of a table that nothing else writes to
+   * @param cacheMisses how many lookups of reads have found no block in a cache
+   * @param kind        <code>compaction</code>, <code>flush</code>, <code>split</code> or
+   *                    <code>move</code>
+   * @param change      for the last two
    */
-  MaintenanceEvent(Supplier<List<HRegion>> regions, Optional<BlockCache> cache, String kind,
-    Splitter splitter) throws SuiteException {
-    if (!List.of("compaction", "flush", "split").contains(kind)) {
+  MaintenanceEvent(Supplier<List<HRegion>> regions, LongSupplier cacheMisses, String kind,
+    Change change) throws SuiteException {
+    if (!List.of("compaction", "flush", "split", "move").contains(kind)) {
       throw new SuiteException(
-        "event=" + kind + " of a case is not known: compaction, flush or split.");
+        "event=" + kind + " of a case is not known: compaction, flush, split or move.");
     }
     this.regions = regions;
-    this.cache = cache.orElseThrow().getStats();
+    this.cacheMisses = cacheMisses;
     this.kind = kind;
-    this.splitter = splitter;
+    this.change = change;
   }
 
   /** Writes rows anew, and flushes them if they are to be compacted. */
@@ -93,6 +92,9 @@ final class MaintenanceEvent {
         for (HStore store : region.getStores()) {
           store.closeAndArchiveCompactedFiles();
         }
+        continue;
+      }
+      if (kind.equals("move")) {
         continue;
       }
       for (Put put : tenth(region)) {
@@ -160,7 +162,7 @@ final class MaintenanceEvent {
             break;
           default:
             reads();
-            splitter.split(region);
+            change.apply(region);
         }
       }
     } catch (IOException e) {
@@ -171,11 +173,11 @@ final class MaintenanceEvent {
 
   /** What reads that cache their blocks find: no compaction, and no prefetch. */
   private void sample(long start, int count) {
-    long misses = cache.getMissCachingCount();
+    long misses = cacheMisses.getAsLong();
     long reads = reads();
     for (int second = 1; second <= count; second++) {
       sleepUntil(start + TimeUnit.SECONDS.toNanos(second));
-      long missesNow = cache.getMissCachingCount();
+      long missesNow = cacheMisses.getAsLong();
       long readsNow = reads();
       JsonObject sample = new JsonObject();
       sample.addProperty("second", second);
@@ -192,7 +194,7 @@ final class MaintenanceEvent {
   /** A region that is gone has the reads that it had. */
   private synchronized long reads() {
     for (HRegion region : regions.get()) {
-      readsOfRegions.put(region.getRegionInfo().getEncodedName(), region.getReadRequestsCount());
+      readsOfRegions.put(region, region.getReadRequestsCount());
     }
     return readsOfRegions.values().stream().mapToLong(Long::longValue).sum();
   }

@@ -21,10 +21,12 @@ import dev.stratum.bench.blockcache.DelayedReads;
 import dev.stratum.childprocess.Conversation;
 import dev.stratum.processes.RegionServerProcess;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import java.util.regex.Pattern;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.TableName;
@@ -79,6 +81,8 @@ final class MeasuredRegionServerProcess extends RegionServerProcess {
   private boolean isDelayed;
   private FlameGraph flameGraph;
   private MaintenanceEvent event;
+  /** Null unless an event moves regions. */
+  private SecondRegionServer second;
 
   private MeasuredRegionServerProcess() {
   }
@@ -105,16 +109,13 @@ final class MeasuredRegionServerProcess extends RegionServerProcess {
       case "calibrate":
         return new JsonPrimitive(DelayedReads.calibrate(request.get("micros").getAsInt()));
       case "prepareEvent":
-        String table = request.get("table").getAsString();
-        event = new MaintenanceEvent(() -> regions(table), server().getBlockCache(),
-          request.get("event").getAsString(), this::split);
-        event.prepare();
+        prepareEvent(request.get("table").getAsString(), request.get("event").getAsString());
         return null;
       case "beginEvent":
         event.begin(request.get("seconds").getAsDouble());
         return null;
       case "endEvent":
-        return event.end();
+        return endEvent();
       case "profile":
         flameGraph = new FlameGraph();
         return null;
@@ -189,6 +190,28 @@ final class MeasuredRegionServerProcess extends RegionServerProcess {
     }
   }
 
+  private void prepareEvent(String table, String kind)
+    throws IOException, InterruptedException, SuiteException {
+    LongSupplier misses = () -> server().getBlockCache().orElseThrow().getStats()
+      .getMissCachingCount() + (second == null ? 0 : second.misses());
+    if (kind.equals("move")) {
+      second = new SecondRegionServer(server());
+    }
+    event = new MaintenanceEvent(() -> regions(table), misses, kind,
+      second == null ? this::split : second::take);
+    event.prepare();
+  }
+
+  private JsonObject endEvent() throws IOException, InterruptedException {
+    JsonObject result = event.end();
+    if (second != null) {
+      result.addProperty("cachedBytes", second.cachedBytes());
+      second.close();
+      second = null;
+    }
+    return result;
+  }
+
   private void split(HRegion region) throws IOException {
     try (Admin admin = server().getConnection().getAdmin()) {
       FutureUtils.get(admin.splitRegionAsync(region.getRegionInfo().getRegionName()));
@@ -196,7 +219,11 @@ final class MeasuredRegionServerProcess extends RegionServerProcess {
   }
 
   private List<HRegion> regions(String table) {
-    return server().getRegions(TableName.valueOf(table));
+    List<HRegion> regions = new ArrayList<>(server().getRegions(TableName.valueOf(table)));
+    if (second != null) {
+      regions.addAll(second.regions(TableName.valueOf(table)));
+    }
+    return regions;
   }
 
   /**

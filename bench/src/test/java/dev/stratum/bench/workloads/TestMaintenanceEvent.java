@@ -25,7 +25,6 @@ import dev.stratum.bench.blockcache.TemporaryFiles;
 import dev.stratum.bench.harness.RegionOnHdfs;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HBaseConfiguration;
 import org.apache.hadoop.hbase.HConstants;
@@ -75,6 +74,10 @@ public class TestMaintenanceEvent {
     cache.shutdown();
   }
 
+  private long misses() {
+    return cache.getStats().getMissCachingCount();
+  }
+
   private int storeFiles() {
     return region.region().getStore(RegionOnHdfs.FAMILY).getStorefilesCount();
   }
@@ -111,8 +114,8 @@ public class TestMaintenanceEvent {
   @Test
   public void testSplit() throws Exception {
     List<HRegion> regions = new ArrayList<>(List.of(region.region()));
-    MaintenanceEvent event = new MaintenanceEvent(() -> List.copyOf(regions), Optional.of(cache),
-      "split", split -> regions.remove(split));
+    MaintenanceEvent event = new MaintenanceEvent(() -> List.copyOf(regions), this::misses,
+      "split", regions::remove);
     event.prepare();
     event.begin(3);
     // It has counted those before it.
@@ -132,7 +135,7 @@ public class TestMaintenanceEvent {
   }
 
   private MaintenanceEvent event(String kind) throws SuiteException {
-    return new MaintenanceEvent(() -> List.of(region.region()), Optional.of(cache), kind,
+    return new MaintenanceEvent(() -> List.of(region.region()), this::misses, kind,
       split -> {
         throw new AssertionError("Nothing is to be split");
       });

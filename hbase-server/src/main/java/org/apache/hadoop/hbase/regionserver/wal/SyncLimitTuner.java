@@ -43,14 +43,14 @@ final class SyncLimitTuner {
   static final long MIN_PERIOD_NS = TimeUnit.MILLISECONDS.toNanos(50);
   static final long MAX_PERIOD_NS = TimeUnit.SECONDS.toNanos(1);
   /** A period lasts as many mean waits, at least until it has as many waits. */
-  private static final int PERIOD_WAITS = 4;
+  private static final int PERIOD_WAITS = 3;
   static final int MIN_WAITS = 32;
   static final int PAIRS = 4;
   static final long MIN_PAUSE_NS = TimeUnit.SECONDS.toNanos(1);
   static final long MAX_PAUSE_NS = TimeUnit.MINUTES.toNanos(1);
 
   /** A larger limit has to be better than this, or the two would alternate. */
-  private static final double GAIN = 0.95;
+  private static final double GAIN = 0.97;
   /** The ratio of two mean waits between which the load has changed. */
   private static final double CHANGE = 1.5;
   private static final int MAX_LIMIT = 8;
