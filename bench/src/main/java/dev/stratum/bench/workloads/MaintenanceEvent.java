@@ -37,9 +37,9 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonArray;
 import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
 
 /**
- * A major compaction, a flush, a split or a move in the middle of a run, and what reads find in the
- * block cache before, during and after it, second by second. For the first two, a tenth of the rows
- * is written anew. One event at a time; used by one thread.
+ * A major compaction, a flush, a split, a move or a restart in the middle of a run, and what reads
+ * find in the block cache before, during and after it, second by second. For the first two, a tenth
+ * of the rows is written anew. One event at a time; used by one thread.
  */
 final class MaintenanceEvent {
   private static final int REWRITTEN = 10;
@@ -47,9 +47,9 @@ final class MaintenanceEvent {
   private static final double BEFORE = 0.3;
   private static final int TEN = 10;
 
-  /** Splits or moves a region, and returns when it serves again. */
+  /** Splits or moves regions, and returns when they serve again. */
   interface Change {
-    void apply(HRegion region) throws IOException;
+    void apply(List<HRegion> all) throws IOException;
   }
 
   private final Supplier<List<HRegion>> regions;
@@ -67,15 +67,15 @@ final class MaintenanceEvent {
   /**
    * @param regions     of a table that nothing else writes to
    * @param cacheMisses how many lookups of reads have found no block in a cache
-   * @param kind        <code>compaction</code>, <code>flush</code>, <code>split</code> or
-   *                    <code>move</code>
-   * @param change      for the last two
+   * @param kind        <code>compaction</code>, <code>flush</code>, <code>split</code>,
+   *                    <code>move</code> or <code>restart</code>
+   * @param change      for the last three
    */
   MaintenanceEvent(Supplier<List<HRegion>> regions, LongSupplier cacheMisses, String kind,
     Change change) throws SuiteException {
-    if (!List.of("compaction", "flush", "split", "move").contains(kind)) {
+    if (!List.of("compaction", "flush", "split", "move", "restart").contains(kind)) {
       throw new SuiteException(
-        "event=" + kind + " of a case is not known: compaction, flush, split or move.");
+        "event=" + kind + " of a case is not known: compaction, flush, split, move or restart.");
     }
     this.regions = regions;
     this.cacheMisses = cacheMisses;
@@ -94,7 +94,7 @@ final class MaintenanceEvent {
         }
         continue;
       }
-      if (kind.equals("move")) {
+      if (kind.equals("move") || kind.equals("restart")) {
         continue;
       }
       for (Put put : tenth(region)) {
@@ -152,18 +152,21 @@ final class MaintenanceEvent {
     sleepUntil(start + (long) (second * 1e9));
     started = (System.nanoTime() - start) / 1e9;
     try {
-      for (HRegion region : regions.get()) {
-        switch (kind) {
-          case "compaction":
+      List<HRegion> all = regions.get();
+      switch (kind) {
+        case "compaction":
+          for (HRegion region : all) {
             region.compact(true);
-            break;
-          case "flush":
+          }
+          break;
+        case "flush":
+          for (HRegion region : all) {
             region.flush(true);
-            break;
-          default:
-            reads();
-            change.apply(region);
-        }
+          }
+          break;
+        default:
+          reads();
+          change.apply(all);
       }
     } catch (IOException e) {
       failure = e;
@@ -204,7 +207,8 @@ final class MaintenanceEvent {
    * @return <code>started</code> and <code>ended</code>, in seconds of the run; the samples as
    *         <code>seconds</code>, each with its <code>reads</code> and the blocks that were
    *         <code>misses</code>; and misses per 100 reads <code>before</code> the event, in the
-   *         <code>worstSecond</code> and the <code>worstTen</code> seconds since it began
+   *         <code>worstSecond</code> and the <code>worstTen</code> seconds since it began, and
+   *         from ten seconds <code>after</code> its end on
    */
   JsonObject end() throws IOException, InterruptedException {
     for (Thread thread : threads) {
@@ -221,6 +225,8 @@ final class MaintenanceEvent {
     result.addProperty("before", missesPer100(seconds, 0, first));
     result.addProperty("worstSecond", worst(seconds, first, 1));
     result.addProperty("worstTen", worst(seconds, first, TEN));
+    result.addProperty("after",
+      missesPer100(seconds, Math.min((int) ended + TEN, seconds.size()), seconds.size()));
     return result;
   }
 

@@ -194,11 +194,17 @@ final class MeasuredRegionServerProcess extends RegionServerProcess {
     throws IOException, InterruptedException, SuiteException {
     LongSupplier misses = () -> server().getBlockCache().orElseThrow().getStats()
       .getMissCachingCount() + (second == null ? 0 : second.misses());
+    MaintenanceEvent.Change change = this::split;
     if (kind.equals("move")) {
       second = new SecondRegionServer(server());
+      change = second::take;
+    } else if (kind.equals("restart")) {
+      second = new SecondRegionServer(server());
+      second.take(regions(table));
+      second.cache(TableName.valueOf(table));
+      change = any -> second.restart();
     }
-    event = new MaintenanceEvent(() -> regions(table), misses, kind,
-      second == null ? this::split : second::take);
+    event = new MaintenanceEvent(() -> regions(table), misses, kind, change);
     event.prepare();
   }
 
@@ -212,9 +218,11 @@ final class MeasuredRegionServerProcess extends RegionServerProcess {
     return result;
   }
 
-  private void split(HRegion region) throws IOException {
+  private void split(List<HRegion> all) throws IOException {
     try (Admin admin = server().getConnection().getAdmin()) {
-      FutureUtils.get(admin.splitRegionAsync(region.getRegionInfo().getRegionName()));
+      for (HRegion region : all) {
+        FutureUtils.get(admin.splitRegionAsync(region.getRegionInfo().getRegionName()));
+      }
     }
   }
 

@@ -19,64 +19,101 @@ package dev.stratum.bench.workloads;
 
 import java.io.Closeable;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.Cell;
 import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.client.Admin;
+import org.apache.hadoop.hbase.client.Scan;
 import org.apache.hadoop.hbase.regionserver.HRegion;
 import org.apache.hadoop.hbase.regionserver.HRegionServer;
+import org.apache.hadoop.hbase.regionserver.RegionScanner;
+import org.apache.hadoop.metrics2.lib.DefaultMetricsSystem;
 
 /**
- * Another RegionServer in the JVM of the first one, with an empty block cache of its own, to which
- * regions move. Used by one thread at a time.
+ * Another RegionServer in the JVM of the first one, to which regions move. It has a block cache of
+ * its own, empty at first, whose L2 outlives a restart. Used by one thread at a time.
  */
 final class SecondRegionServer implements Closeable {
   private static final long LIMIT_NS = TimeUnit.MINUTES.toNanos(2);
-  private static final long POLL_MILLIS = 5;
-  private static final List<String> FILES = List.of("hbase.bucketcache.ioengine",
-    "hbase.bucketcache.l2.ioengine");
+  private static final long POLL_MILLIS = 20;
+  private static final String FILE = "file:";
+  /** The keys of stock's L2 and of the fork's. */
+  private static final List<String> CACHES = List.of("hbase.bucketcache.",
+    "hbase.bucketcache.l2.");
 
   private interface Condition {
-    boolean isTrue();
+    boolean isTrue() throws IOException;
   }
 
   private final HRegionServer first;
-  private final HRegionServer server;
+  private volatile HRegionServer server;
+  /** Of servers that were stopped; guarded by this. */
+  private long earlierMisses;
 
   /** Starts it, and has the master move regions only when told to. */
-  SecondRegionServer(HRegionServer first) throws IOException, InterruptedException {
+  SecondRegionServer(HRegionServer first) throws IOException {
     this.first = first;
-    server = new HRegionServer(configuration(first.getConfiguration()));
-    server.start();
-    await("The second RegionServer was not online", server::isOnline);
+    // Or two servers of a JVM may not have metrics of the same names.
+    DefaultMetricsSystem.setMiniClusterMode(true);
     try (Admin admin = first.getConnection().getAdmin()) {
       admin.balancerSwitch(false, true);
     }
+    start();
   }
 
   /** The settings of the first one, with another file of L2. */
   static Configuration configuration(Configuration first) {
     Configuration conf = new Configuration(first);
-    for (String key : FILES) {
-      if (conf.get(key, "").startsWith("file:")) {
-        conf.set(key, conf.get(key) + ".second");
+    for (String cache : CACHES) {
+      String engine = conf.get(cache + "ioengine", "");
+      if (engine.startsWith(FILE)) {
+        conf.set(cache + "ioengine", engine + ".second");
+        conf.set(cache + "persistent.path", engine.substring(FILE.length()) + ".second.map");
       }
     }
     conf.setInt(HConstants.REGIONSERVER_PORT, 0);
     return conf;
   }
 
-  private static void await(String otherwise, Condition condition)
-    throws IOException, InterruptedException {
+  private void start() throws IOException {
+    HRegionServer started = new HRegionServer(configuration(first.getConfiguration()));
+    started.start();
+    await("The second RegionServer was not online",
+      () -> started.isOnline() || started.isAborted());
+    if (started.isAborted()) {
+      throw new IOException("The second RegionServer ended while starting.");
+    }
+    synchronized (this) {
+      earlierMisses += server == null ? 0 : misses(server);
+      server = started;
+    }
+  }
+
+  private void stop() {
+    server.stop("as it was told to");
+    try {
+      server.join();
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private static void await(String otherwise, Condition condition) throws IOException {
     long deadline = System.nanoTime() + LIMIT_NS;
     while (!condition.isTrue()) {
       if (System.nanoTime() - deadline > 0) {
         throw new IOException(
           otherwise + " within " + TimeUnit.NANOSECONDS.toSeconds(LIMIT_NS) + " s.");
       }
-      Thread.sleep(POLL_MILLIS);
+      try {
+        Thread.sleep(POLL_MILLIS);
+      } catch (InterruptedException e) {
+        throw new IllegalStateException(e);
+      }
     }
   }
 
@@ -85,7 +122,11 @@ final class SecondRegionServer implements Closeable {
   }
 
   /** Returns how many lookups of reads have found no block. */
-  long misses() {
+  synchronized long misses() {
+    return earlierMisses + misses(server);
+  }
+
+  private static long misses(HRegionServer server) {
     return server.getBlockCache().map(cache -> cache.getStats().getMissCachingCount()).orElse(0L);
   }
 
@@ -94,32 +135,56 @@ final class SecondRegionServer implements Closeable {
     return server.getBlockCache().map(cache -> cache.getCurrentSize()).orElse(0L);
   }
 
-  /** Moves a region of the first one here, and returns when it serves. */
-  void take(HRegion region) throws IOException {
-    move(region, server);
+  /** Moves regions of the first one here, and returns when they serve. */
+  void take(List<HRegion> regions) throws IOException {
+    move(regions, server);
   }
 
-  private void move(HRegion region, HRegionServer to) throws IOException {
+  /** Reads all rows of a table that are here. */
+  void cache(TableName table) throws IOException {
+    for (HRegion region : regions(table)) {
+      try (RegionScanner scanner = region.getScanner(new Scan())) {
+        List<Cell> row = new ArrayList<>();
+        boolean more = true;
+        while (more) {
+          row.clear();
+          more = scanner.next(row);
+        }
+      }
+    }
+  }
+
+  /** Stops and starts it as in a rolling restart: regions are with the first one meanwhile. */
+  void restart() throws IOException {
+    List<HRegion> regions = new ArrayList<>(all());
+    move(regions, first);
+    stop();
+    start();
+    move(regions, server);
+  }
+
+  private List<HRegion> all() {
+    List<HRegion> regions = new ArrayList<>();
+    server.getRegions().forEach(region -> regions.add((HRegion) region));
+    return regions;
+  }
+
+  private void move(List<HRegion> regions, HRegionServer to) throws IOException {
     try (Admin admin = first.getConnection().getAdmin()) {
-      admin.move(region.getRegionInfo().getEncodedNameAsBytes(), to.getServerName());
-      await("A region was not moved",
-        () -> to.getOnlineRegion(region.getRegionInfo().getRegionName()) != null);
-    } catch (InterruptedException e) {
-      throw new IllegalStateException(e);
+      for (HRegion region : regions) {
+        // The master moves it elsewhere while it does not know of the server yet.
+        await("A region was not moved", () -> {
+          admin.move(region.getRegionInfo().getEncodedNameAsBytes(), to.getServerName());
+          return to.getOnlineRegion(region.getRegionInfo().getRegionName()) != null;
+        });
+      }
     }
   }
 
   /** Moves all regions to the first one, and stops. */
   @Override
   public void close() throws IOException {
-    for (Object region : server.getRegions()) {
-      move((HRegion) region, first);
-    }
-    server.stop("no longer needed");
-    try {
-      server.join();
-    } catch (InterruptedException e) {
-      throw new IllegalStateException(e);
-    }
+    move(all(), first);
+    stop();
   }
 }

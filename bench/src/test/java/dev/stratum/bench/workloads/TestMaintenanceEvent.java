@@ -115,7 +115,7 @@ public class TestMaintenanceEvent {
   public void testSplit() throws Exception {
     List<HRegion> regions = new ArrayList<>(List.of(region.region()));
     MaintenanceEvent event = new MaintenanceEvent(() -> List.copyOf(regions), this::misses,
-      "split", regions::remove);
+      "split", regions::removeAll);
     event.prepare();
     event.begin(3);
     // It has counted those before it.
@@ -144,7 +144,7 @@ public class TestMaintenanceEvent {
   @Test
   public void testUnknownEvent() {
     assertThrows(SuiteException.class,
-      () -> event("restart"));
+      () -> event("crash"));
   }
 
   @Test

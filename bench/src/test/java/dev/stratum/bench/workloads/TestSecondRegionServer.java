@@ -18,12 +18,14 @@
 package dev.stratum.bench.workloads;
 
 import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertNull;
 import static org.junit.Assert.assertTrue;
 
 import dev.stratum.bench.blockcache.TemporaryFiles;
 import dev.stratum.bench.harness.StandaloneHBase;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HBaseConfiguration;
 import org.apache.hadoop.hbase.HConstants;
@@ -57,12 +59,17 @@ public class TestSecondRegionServer {
         table.put(new Put(FAMILY).addColumn(FAMILY, FAMILY, FAMILY));
         HRegion region = hbase.server().getRegions(TABLE).get(0);
         SecondRegionServer second = new SecondRegionServer(hbase.server());
-        second.take(region);
+        second.take(List.of(region));
         assertEquals(1, second.regions(TABLE).size());
         assertEquals(0, hbase.server().getRegions(TABLE).size());
         assertEquals(1, table.get(new Get(FAMILY)).size());
         assertTrue("misses " + second.misses(), second.misses() >= 1);
         assertTrue(second.cachedBytes() > 0);
+        long misses = second.misses();
+        second.restart();
+        assertEquals(1, second.regions(TABLE).size());
+        second.cache(TABLE);
+        assertTrue(misses + " and " + second.misses(), second.misses() >= misses);
         second.close();
         assertEquals(1, hbase.server().getRegions(TABLE).size());
         assertEquals(1, table.get(new Get(FAMILY)).size());
@@ -77,6 +84,8 @@ public class TestSecondRegionServer {
     conf.set("hbase.bucketcache.ioengine", "offheap");
     Configuration second = SecondRegionServer.configuration(conf);
     assertEquals("file:/cache.second", second.get("hbase.bucketcache.l2.ioengine"));
+    assertEquals("/cache.second.map", second.get("hbase.bucketcache.l2.persistent.path"));
+    assertNull(second.get("hbase.bucketcache.persistent.path"));
     assertEquals("offheap", second.get("hbase.bucketcache.ioengine"));
     assertEquals("file:/cache", conf.get("hbase.bucketcache.l2.ioengine"));
   }

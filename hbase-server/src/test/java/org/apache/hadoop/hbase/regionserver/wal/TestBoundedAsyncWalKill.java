@@ -116,6 +116,7 @@ public class TestBoundedAsyncWalKill {
   /** Only bulk loads have it, which lock a region as they are of two families. */
   private static final byte[] LOADED_FAMILY = Bytes.toBytes("g");
   private static final byte[] QUALIFIER = Bytes.toBytes("q");
+  private static final int LOADS = 5;
   private static final int LOADED_ROWS = 10;
   private static final ExecutorService THREADS = Executors.newCachedThreadPool();
 
@@ -224,6 +225,7 @@ public class TestBoundedAsyncWalKill {
     long killed;
     long disturbed;
     Future<?> disturbance;
+    Future<?> loading;
     Configuration conf = new Configuration(UTIL.getConfiguration());
     conf.setInt(HConstants.HBASE_CLIENT_RETRIES_NUMBER, 0);
     try (Connection connection = ConnectionFactory.createConnection(conf)) {
@@ -265,7 +267,8 @@ public class TestBoundedAsyncWalKill {
       UTIL.waitFor(300_000, 5, () -> acknowledged.get() > 200);
       disturbed = System.nanoTime();
       loads.clear();
-      disturbance = disturb(server, prefix, round);
+      loading = THREADS.submit(() -> bulkLoad(prefix));
+      disturbance = disturb(server, round);
       Thread.sleep(random.nextInt(1_000));
       killed = System.nanoTime();
       server.kill();
@@ -281,6 +284,11 @@ public class TestBoundedAsyncWalKill {
       // It was asked of a server that is dead.
     }
     awaitRecovery(name);
+    try {
+      loading.get(5, TimeUnit.MINUTES);
+    } catch (ExecutionException e) {
+      // The client has given up: this load may be there or not.
+    }
     verify(prefix, writes, server, killed, round % 3 == 2 ? disturbed : Long.MAX_VALUE);
     if (deadDataNode != null) {
       UTIL.getDFSCluster().restartDataNode(deadDataNode);
@@ -290,8 +298,7 @@ public class TestBoundedAsyncWalKill {
   }
 
   /** What else happens while the server is written to. */
-  private Future<?> disturb(RegionServerProcess server, String prefix, int round)
-    throws Exception {
+  private Future<?> disturb(RegionServerProcess server, int round) throws Exception {
     if (LONG && round % 4 == 3) {
       UTIL.getDFSCluster().restartDataNode(random.nextInt(DATA_NODES), false);
     } else if (LONG && round % 4 == 1) {
@@ -301,7 +308,6 @@ public class TestBoundedAsyncWalKill {
     return THREADS.submit(() -> {
       for (int i = 0; GROUPS && i < 5; i++) {
         admin.flushRegion(regions.get(i % 2).getRegionName());
-        bulkLoad((i % 2 == 0 ? "a-" : "z-") + prefix + "loaded" + i);
       }
       switch (round % 3) {
         case 0:
@@ -322,7 +328,15 @@ public class TestBoundedAsyncWalKill {
     });
   }
 
-  private void bulkLoad(String rows) throws IOException {
+  /** Those that meet the death of the server are repeated by the client. */
+  private Void bulkLoad(String prefix) throws IOException {
+    for (int i = 0; GROUPS && i < LOADS; i++) {
+      load((i % 2 == 0 ? "a-" : "z-") + prefix + "loaded" + i);
+    }
+    return null;
+  }
+
+  private void load(String rows) throws IOException {
     Path folder = new Path(UTIL.getDataTestDirOnTestFS("loads"), rows);
     Map<byte[], List<Path>> files = new TreeMap<>(Bytes.BYTES_COMPARATOR);
     for (byte[] family : new byte[][] { FAMILY, LOADED_FAMILY }) {
