@@ -121,15 +121,36 @@ public class GetAfterCompactionBenchmark extends PinnedJvm {
       .setDurability(Durability.SKIP_WAL));
   }
 
-  @Setup(Level.Invocation)
-  public void compact() throws IOException {
+  /** Has the region two files, and hot blocks. */
+  @State(Scope.Thread)
+  public static class Heated {
+    @Setup(Level.Invocation)
+    public void heat(GetAfterCompactionBenchmark benchmark) throws IOException {
+      benchmark.heat();
+    }
+  }
+
+  /** Has the region compacted to one file after its blocks became hot. */
+  @State(Scope.Thread)
+  public static class Compacted {
+    @Setup(Level.Invocation)
+    public void compact(GetAfterCompactionBenchmark benchmark) throws IOException {
+      benchmark.heat();
+      benchmark.compact();
+    }
+  }
+
+  void heat() throws IOException {
     for (int i = 0; i < rows / 10; i++) {
       put(random.nextInt(rows));
     }
     region.region().flush(true);
     for (int i = 0; i < 3; i++) {
-      get();
+      gets();
     }
+  }
+
+  void compact() throws IOException {
     region.region().compact(true);
   }
 
@@ -152,7 +173,17 @@ public class GetAfterCompactionBenchmark extends PinnedJvm {
   /** @return the number of rows found */
   @Benchmark
   @Headline(value = "cacheMb=192", warmup = 1, measurement = 2, feature = "cache-handover")
-  public int get() throws IOException {
+  public int get(Compacted compacted) throws IOException {
+    return gets();
+  }
+
+  /** The major compaction. */
+  @Benchmark
+  public void compaction(Heated heated) throws IOException {
+    compact();
+  }
+
+  int gets() throws IOException {
     int found = 0;
     for (int i = 0; i < GETS; i++) {
       Get get = new Get(row(zipfian.nextValue().intValue()));

@@ -28,13 +28,13 @@ import java.util.Locale;
 /** Draws what {@link SyncLimitBenchmark} has written. */
 public final class SyncLimitPlot {
   private static final int WIDTH = 800;
-  private static final int HEIGHT = 560;
+  private static final int HEIGHT = 260;
   private static final int MARGIN = 24;
   /** Where no limit is drawn. */
   private static final int NO_LIMIT = 10;
   private static final String STYLE = """
       text { font: 11px system-ui, sans-serif; fill: #5c6670; text-anchor: middle; }
-      .title { font-size: 13px; font-weight: 600; text-anchor: start; } .end { text-anchor: end; }
+      .title { font-size: 12px; font-weight: 600; text-anchor: start; } .end { text-anchor: end; }
       .grid { stroke: #8a949e; stroke-opacity: .35; } polyline { fill: none; stroke-width: 1.2; }
       .fork { stroke: #0b6e99; } .stock { stroke: #b5651d; } .p99 { stroke-dasharray: 4 3; }
       @media (prefers-color-scheme: dark) { text { fill: #aab4be; }
@@ -67,19 +67,17 @@ public final class SyncLimitPlot {
         + " viewBox=\"0 0 %1$d %2$d\" role=\"img\" aria-label=\"Syncs in flight\">%n"
         + "<style>%n%3$s</style>%n%4$s%5$s</svg>%n",
       WIDTH, HEIGHT, STYLE,
-      placed(puts, 0, HEIGHT * 2 / 3, "Puts per second of 64 handlers: no limit (brown), 1 "
-        + "(dashed), auto (blue)"),
-      placed(limit, HEIGHT * 2 / 3, HEIGHT / 3,
-        "The limit that auto has chosen; " + NO_LIMIT + ": none"));
+      placed(puts, 0, "Puts per second: no limit (brown), 1 (dashed), auto (blue)"),
+      placed(limit, WIDTH / 2, "The limit that auto has chosen; " + NO_LIMIT + ": none"));
   }
 
-  private static String placed(LineChart chart, int top, int height, String title) {
+  private static String placed(LineChart chart, int left, String title) {
     String figure = chart.svg();
     String drawing =
       figure.substring(figure.indexOf("<svg ") + 5, figure.indexOf("</svg>") + 6);
-    return String.format(Locale.ROOT, "<text class=\"title\" x=\"10\" y=\"%d\">%s</text>%n"
-      + "<svg preserveAspectRatio=\"none\" x=\"0\" y=\"%d\" width=\"%d\" height=\"%d\" %s%n",
-      top + MARGIN - 8, title, top + MARGIN, WIDTH, height - MARGIN, drawing);
+    return String.format(Locale.ROOT, "<text class=\"title\" x=\"%d\" y=\"%d\">%s</text>%n"
+      + "<svg x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" %s%n",
+      left + 10, MARGIN - 8, title, left, MARGIN, WIDTH / 2, HEIGHT - MARGIN, drawing);
   }
 
   private static List<double[]> column(List<double[]> samples, int index) {

@@ -73,7 +73,7 @@ final class FeaturePlots {
   private List<Row> rows(String feature) throws IOException {
     Map<String, Row> rows = new LinkedHashMap<>();
     try (Stream<Path> files = Files.list(folder.resolve(feature))) {
-      for (Path file : files.sorted().toList()) {
+      for (Path file : files.filter(f -> f.toString().endsWith(".json")).sorted().toList()) {
         JsonObject summary = JsonParser.parseString(Files.readString(file)).getAsJsonObject();
         if (summary.has("results")) {
           addRows(summary.getAsJsonArray("results"), rows);
