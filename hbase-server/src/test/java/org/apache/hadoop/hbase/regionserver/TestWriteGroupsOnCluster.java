@@ -19,6 +19,7 @@ package org.apache.hadoop.hbase.regionserver;
 
 import static org.junit.Assert.assertArrayEquals;
 import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertNull;
 import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
@@ -39,6 +40,8 @@ import org.apache.hadoop.hbase.ServerName;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.client.Admin;
 import org.apache.hadoop.hbase.client.Append;
+import org.apache.hadoop.hbase.client.Connection;
+import org.apache.hadoop.hbase.client.ConnectionFactory;
 import org.apache.hadoop.hbase.client.Delete;
 import org.apache.hadoop.hbase.client.Get;
 import org.apache.hadoop.hbase.client.Put;
@@ -63,8 +66,9 @@ import org.junit.runners.Parameterized;
 
 /**
  * Clients that put and delete rows of their own, while regions are flushed, split and moved, and
- * servers die. A client remembers what each of its rows has, and reads it now and then. There are
- * more clients than the default 30 handlers.
+ * servers die. A client remembers what each of its rows has, and reads it now and then. Rows that
+ * all clients write and read have to be linearizable. There are more clients than the default 30
+ * handlers.
  */
 @RunWith(Parameterized.class)
 @Category({ RegionServerTests.class, LargeTests.class })
@@ -76,6 +80,8 @@ public class TestWriteGroupsOnCluster {
   private static final int CLIENTS = 64;
   private static final int WRITES = 60;
   private static final int ROWS = 5;
+  /** Rows of all clients, one in each region. */
+  private static final int REGISTERS = 6;
   private static final byte[][] FAMILIES = { Bytes.toBytes("f"), Bytes.toBytes("g") };
   private static final byte[] Q = Bytes.toBytes("q");
   private static final TableName TABLE = TableName.valueOf("t");
@@ -90,7 +96,11 @@ public class TestWriteGroupsOnCluster {
   private final AtomicInteger written = new AtomicInteger();
   /** What each row of each client has in each family. */
   private final String[][][] state = new String[CLIENTS][ROWS][FAMILIES.length];
+  private final RegisterHistory[] registers = new RegisterHistory[REGISTERS];
+  private final AtomicInteger failures = new AtomicInteger();
   private final String wal;
+  /** Whose writes are not repeated, since one that is may take effect twice. */
+  private Connection once;
 
   public TestWriteGroupsOnCluster(String wal) {
     this.wal = wal;
@@ -108,11 +118,16 @@ public class TestWriteGroupsOnCluster {
     util.startMiniCluster(2);
     util.createTable(TABLE, FAMILIES, Arrays.stream(new String[] { "10", "20", "30", "40", "50" })
       .map(Bytes::toBytes).toArray(byte[][]::new)).close();
+    Arrays.setAll(registers, i -> new RegisterHistory());
+    Configuration withoutRetries = new Configuration(conf);
+    withoutRetries.setInt(HConstants.HBASE_CLIENT_RETRIES_NUMBER, 0);
+    once = ConnectionFactory.createConnection(withoutRetries);
   }
 
   @After
   public void tearDown() throws Exception {
     clients.shutdownNow();
+    once.close();
     util.shutdownMiniCluster();
   }
 
@@ -122,8 +137,9 @@ public class TestWriteGroupsOnCluster {
 
   private Void write(int client) throws IOException {
     Random random = new Random(client);
-    try (Table t = util.getConnection().getTable(TABLE)) {
+    try (Table t = util.getConnection().getTable(TABLE); Table shared = once.getTable(TABLE)) {
       for (int i = 0; i < WRITES; i++) {
+        writeOrReadRegister(shared, random, client + "-" + i);
         int row = random.nextInt(ROWS);
         int family = random.nextInt(FAMILIES.length);
         byte[] key = row(client, row);
@@ -170,6 +186,35 @@ public class TestWriteGroupsOnCluster {
     return null;
   }
 
+  private void writeOrReadRegister(Table t, Random random, String value) {
+    int register = random.nextInt(REGISTERS);
+    byte[] key = Bytes.toBytes(String.format("%02d-register", 5 + 10 * register));
+    boolean write = random.nextBoolean();
+    long invoked = System.nanoTime();
+    try {
+      if (write) {
+        t.put(new Put(key).addColumn(FAMILIES[0], Q, Bytes.toBytes(value)));
+        registers[register].wrote(value, invoked, System.nanoTime());
+      } else {
+        String read = Bytes.toString(t.get(new Get(key)).getValue(FAMILIES[0], Q));
+        registers[register].read(read, invoked, System.nanoTime());
+      }
+    } catch (IOException e) {
+      failures.incrementAndGet();
+      if (write) {
+        registers[register].wrote(value, invoked, RegisterHistory.UNKNOWN);
+      }
+    }
+  }
+
+  private void assertRegistersAreLinearizable() {
+    for (RegisterHistory register : registers) {
+      assertNull(register.contradiction());
+      assertTrue("values " + register.size(), register.size() > CLIENTS * WRITES / 20);
+    }
+    assertTrue(failures + " failed", failures.get() < CLIENTS * WRITES / 3);
+  }
+
   /** Two rows or more of one region, or of two while it is being split. */
   private void putBatch(Table t, int client, int first, String value) throws IOException {
     List<Put> puts = new ArrayList<>();
@@ -204,6 +249,7 @@ public class TestWriteGroupsOnCluster {
       client.get();
     }
     assertAll();
+    assertRegistersAreLinearizable();
     assertTrue("no group was formed", WriteGroupMetrics.register().groups() > groups);
   }
 
