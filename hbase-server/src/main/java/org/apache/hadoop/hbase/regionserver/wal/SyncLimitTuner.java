@@ -25,18 +25,18 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * Chooses the maximum number of syncs that a WAL has in flight: the one with which writers wait the
- * shortest time for theirs, and the smaller of two that are equally good, since it takes less
- * processor time here and on the DataNodes.
+ * Chooses the maximum number of syncs that a WAL has in flight: the number with the shortest mean
+ * wait of writers for their syncs. Of two numbers that are equally good it chooses the smaller one,
+ * which costs less CPU time on this server and on the DataNodes.
  * <p>
- * It compares the limit with its neighbour, in {@value #PAIRS} pairs of short periods that take
- * turns, by the median of the ratios of their mean waits: no period is compared with one of another
- * load, one stalled sync decides nothing, and nothing that was measured is remembered. So a slow
- * DataNode changes no more than what is best with it. It compares again after a pause, which
- * doubles while the limit stays, and at once when waits become a lot longer or shorter.
+ * It compares the number with the next smaller or larger one in {@value #PAIRS} pairs of short,
+ * alternating periods, by the median of the ratios of their mean waits. A change of the load or a
+ * stalled sync therefore affects one pair only. No measurement is kept: while a DataNode is slow,
+ * the number is the best one with a slow DataNode. The comparison is repeated after a pause, which
+ * doubles while the number stays, and when the mean wait has changed by half.
  * <p>
- * Thread-safe. Invariant: the thread that has the lock alone ends a period and changes the limit;
- * it is never waited for. A wait that ends meanwhile may be counted in either period.
+ * Thread-safe. Invariant: only the thread that has the lock ends a period and changes the limit,
+ * and no thread waits for the lock. A wait that ends with a period may be counted in the next one.
  */
 @InterfaceAudience.Private
 final class SyncLimitTuner {

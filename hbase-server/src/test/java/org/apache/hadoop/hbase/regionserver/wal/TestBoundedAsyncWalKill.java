@@ -287,7 +287,7 @@ public class TestBoundedAsyncWalKill {
     try {
       loading.get(5, TimeUnit.MINUTES);
     } catch (ExecutionException e) {
-      // The client has given up: this load may be there or not.
+      // The client repeats it no more: this load may be there or not.
     }
     verify(prefix, writes, server, killed, round % 3 == 2 ? disturbed : Long.MAX_VALUE);
     if (deadDataNode != null) {
