@@ -17,6 +17,7 @@
  */
 package dev.stratum.bench.wal;
 
+import dev.stratum.bench.PinnedJvm;
 import dev.stratum.bench.harness.ForkOnly;
 import dev.stratum.bench.harness.RegionOnHdfs;
 import java.io.IOException;
@@ -80,7 +81,7 @@ import org.apache.hbase.thirdparty.io.netty.channel.EventLoopGroup;
 @Warmup(iterations = 0)
 @Measurement(iterations = 1)
 @Threads(1)
-public class SyncLimitBenchmark {
+public class SyncLimitBenchmark extends PinnedJvm {
   private static final byte[] QUALIFIER = Bytes.toBytes("q");
   private static final int WRITERS = 64;
   private static final int VALUE_BYTES = 100;
