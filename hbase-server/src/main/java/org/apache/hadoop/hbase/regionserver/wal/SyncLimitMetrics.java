@@ -20,8 +20,11 @@ package org.apache.hadoop.hbase.regionserver.wal;
 import static org.apache.hadoop.hbase.metrics.MetricKind.COUNTER;
 import static org.apache.hadoop.hbase.metrics.MetricKind.GAUGE;
 
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.WeakHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.hadoop.hbase.metrics.MetricRegistries;
 import org.apache.hadoop.hbase.metrics.MetricRegistry;
@@ -41,7 +44,8 @@ final class SyncLimitMetrics {
     private static final SyncLimitMetrics INSTANCE = new SyncLimitMetrics();
   }
 
-  private final Set<SyncLimitTuner> open = ConcurrentHashMap.newKeySet();
+  /** Those of WALs that failed before they were closed go with the WALs. */
+  private final Set<SyncLimitTuner> open = Collections.newSetFromMap(new WeakHashMap<>());
   /** Of closed WALs. */
   private final AtomicLong changes = new AtomicLong();
 
@@ -57,28 +61,38 @@ final class SyncLimitMetrics {
   }
 
   void opened(SyncLimitTuner tuner) {
-    open.add(tuner);
+    synchronized (open) {
+      open.add(tuner);
+    }
   }
 
   void closed(SyncLimitTuner tuner) {
-    if (open.remove(tuner)) {
-      changes.addAndGet(tuner.changes());
+    synchronized (open) {
+      if (open.remove(tuner)) {
+        changes.addAndGet(tuner.changes());
+      }
+    }
+  }
+
+  private List<SyncLimitTuner> open() {
+    synchronized (open) {
+      return new ArrayList<>(open);
     }
   }
 
   /** Returns the smallest limit that a WAL has chosen, 0 if none has one. */
   long minLimit() {
     int min =
-      open.stream().mapToInt(SyncLimitTuner::chosenLimit).min().orElse(SyncLimit.NONE);
+      open().stream().mapToInt(SyncLimitTuner::chosenLimit).min().orElse(SyncLimit.NONE);
     return min == SyncLimit.NONE ? 0 : min;
   }
 
   /** Returns the longest mean wait for a sync of any WAL lately, in microseconds. */
   long maxWaitMicros() {
-    return open.stream().mapToLong(SyncLimitTuner::waitMicros).max().orElse(0);
+    return open().stream().mapToLong(SyncLimitTuner::waitMicros).max().orElse(0);
   }
 
   long changes() {
-    return changes.get() + open.stream().mapToLong(SyncLimitTuner::changes).sum();
+    return changes.get() + open().stream().mapToLong(SyncLimitTuner::changes).sum();
   }
 }

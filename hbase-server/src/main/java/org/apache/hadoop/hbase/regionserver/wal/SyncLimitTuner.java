@@ -56,8 +56,8 @@ final class SyncLimitTuner {
   private static final int MAX_LIMIT = 8;
 
   private final int[] limits;
-  private final Lock ending = new ReentrantLock();
-  private final LongAdder waits = new LongAdder();
+  private final Lock ending;
+  private final LongAdder waits;
   private final LongAdder waitedNs = new LongAdder();
   private final LongAdder changes = new LongAdder();
   private volatile int limit;
@@ -86,6 +86,12 @@ final class SyncLimitTuner {
 
   /** @param max the limit without this class, 1 at least, or {@link SyncLimit#NONE} */
   SyncLimitTuner(int max, long nowNs) {
+    this(max, nowNs, new ReentrantLock(), new LongAdder());
+  }
+
+  SyncLimitTuner(int max, long nowNs, Lock ending, LongAdder waits) {
+    this.ending = ending;
+    this.waits = waits;
     int[] all = new int[Integer.SIZE];
     int count = 0;
     for (int i = 1; i < max && i <= MAX_LIMIT; i *= 2) {

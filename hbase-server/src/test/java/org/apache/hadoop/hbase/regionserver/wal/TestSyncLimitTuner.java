@@ -281,4 +281,17 @@ public class TestSyncLimitTuner {
     assertEquals(0, SyncLimitMetrics.get().minLimit());
     assertEquals(0, SyncLimitMetrics.get().maxWaitMicros());
   }
+
+  @Test
+  public void testWalThatFailedLeavesNoMetrics() throws Exception {
+    Configuration conf = new Configuration(false);
+    conf.set(SyncsInFlightSettings.MAX_KEY, "auto");
+    SyncLimit.of(conf, 3);
+    long end = System.nanoTime() + 30 * SECOND;
+    while (SyncLimitMetrics.get().minLimit() != 0 && System.nanoTime() < end) {
+      System.gc();
+      Thread.sleep(10);
+    }
+    assertEquals(0, SyncLimitMetrics.get().minLimit());
+  }
 }
