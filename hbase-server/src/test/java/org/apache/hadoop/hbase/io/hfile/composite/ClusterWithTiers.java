@@ -19,7 +19,9 @@ package org.apache.hadoop.hbase.io.hfile.composite;
 
 import static org.junit.Assert.assertArrayEquals;
 import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
 
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -27,24 +29,32 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.IntStream;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hbase.HBaseTestingUtility;
 import org.apache.hadoop.hbase.HConstants;
+import org.apache.hadoop.hbase.ServerName;
 import org.apache.hadoop.hbase.StartMiniClusterOption;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.client.ColumnFamilyDescriptor;
 import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
 import org.apache.hadoop.hbase.client.Get;
 import org.apache.hadoop.hbase.client.Put;
+import org.apache.hadoop.hbase.client.RegionInfo;
 import org.apache.hadoop.hbase.client.Result;
 import org.apache.hadoop.hbase.client.ResultScanner;
 import org.apache.hadoop.hbase.client.Scan;
 import org.apache.hadoop.hbase.client.Table;
 import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
 import org.apache.hadoop.hbase.io.hfile.bucket.BucketCacheTier;
+import org.apache.hadoop.hbase.master.HMaster;
+import org.apache.hadoop.hbase.master.procedure.ServerCrashProcedure;
 import org.apache.hadoop.hbase.regionserver.BloomType;
 import org.apache.hadoop.hbase.regionserver.HRegionServer;
 import org.apache.hadoop.hbase.util.Bytes;
+import org.apache.hadoop.hbase.util.CommonFSUtils;
+import org.apache.hadoop.hbase.zookeeper.ZKUtil;
+import org.apache.hadoop.hbase.zookeeper.ZNodePaths;
 
 /**
  * A cluster of one RegionServer whose block cache has two tiers, 32 MB over a file of 64 MB unless
@@ -58,6 +68,7 @@ public final class ClusterWithTiers {
   private static final byte[] QUALIFIER = Bytes.toBytes("q");
 
   private static final int GET_BATCH = 100;
+  private static final long LONG_ENOUGH_MS = 300_000;
 
   private final HBaseTestingUtility util = new HBaseTestingUtility();
   private final TableName table;
@@ -219,6 +230,59 @@ public final class ClusterWithTiers {
     Set<String> files = new TreeSet<>();
     server.getRegions(table).forEach(region -> region.getStores().forEach(store -> store
       .getStorefiles().forEach(file -> files.add(file.getPath().getName()))));
+    return files;
+  }
+
+  /** Moves the regions of a table to a server, be it one that the master is to hear of. */
+  public void move(TableName of, ServerName to) throws Exception {
+    for (RegionInfo region : util.getAdmin().getRegions(of)) {
+      move(region, to);
+    }
+    util.waitUntilNoRegionsInTransition(LONG_ENOUGH_MS);
+  }
+
+  private void move(RegionInfo region, ServerName to) throws Exception {
+    HMaster master = util.getMiniHBaseCluster().getMaster();
+    util.waitFor(LONG_ENOUGH_MS, 20, () -> {
+      if (
+        to.equals(master.getAssignmentManager().getRegionStates().getRegionServerOfRegion(region))
+      ) {
+        return true;
+      }
+      try {
+        util.getAdmin().move(region.getEncodedNameAsBytes(), to);
+      } catch (IOException e) {
+        // The server is not known yet, or the region in transition still.
+      }
+      return false;
+    });
+  }
+
+  /**
+   * Tells ZooKeeper that a server is dead, which was killed, and waits until its regions are online
+   * elsewhere.
+   */
+  public void buryAndReassign(ServerName dead) throws Exception {
+    HMaster master = util.getMiniHBaseCluster().getMaster();
+    ZKUtil.deleteNodeFailSilent(util.getZooKeeperWatcher(), ZNodePaths
+      .joinZNode(util.getZooKeeperWatcher().getZNodePaths().rsZNode, dead.toString()));
+    util.waitFor(LONG_ENOUGH_MS, 20, () -> !master.getServerManager().isServerOnline(dead)
+      && !master.getServerManager().areDeadServersInProgress() && master.getProcedures().stream()
+        .noneMatch(p -> p instanceof ServerCrashProcedure && !p.isFinished()));
+    util.waitUntilNoRegionsInTransition(LONG_ENOUGH_MS);
+  }
+
+  /** Returns the names of the files of the first region of a table. */
+  public Set<String> filesInHdfs(TableName of) throws Exception {
+    RegionInfo region = util.getAdmin().getRegions(of).get(0);
+    Path directory = CommonFSUtils.getRegionDir(util.getDefaultRootDirPath(), of,
+      region.getEncodedName());
+    Path family = new Path(directory, "f");
+    Set<String> files = new TreeSet<>();
+    for (FileStatus file : util.getTestFileSystem().listStatus(family)) {
+      files.add(file.getPath().getName());
+    }
+    assertFalse(files.isEmpty());
     return files;
   }
 }

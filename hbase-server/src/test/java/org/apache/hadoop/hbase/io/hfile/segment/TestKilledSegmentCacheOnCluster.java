@@ -25,11 +25,9 @@ import java.io.File;
 import java.io.IOException;
 import java.util.Random;
 import java.util.Set;
-import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.apache.hadoop.conf.Configuration;
-import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.HBaseTestingUtility;
@@ -37,21 +35,15 @@ import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.ServerName;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.TableNameTestRule;
-import org.apache.hadoop.hbase.client.RegionInfo;
 import org.apache.hadoop.hbase.client.Table;
 import org.apache.hadoop.hbase.io.hfile.CacheConfig;
 import org.apache.hadoop.hbase.io.hfile.bucket.BucketCache;
 import org.apache.hadoop.hbase.io.hfile.composite.ClusterWithTiers;
-import org.apache.hadoop.hbase.master.HMaster;
-import org.apache.hadoop.hbase.master.procedure.ServerCrashProcedure;
 import org.apache.hadoop.hbase.testclassification.IOTests;
 import org.apache.hadoop.hbase.testclassification.LargeTests;
 import org.apache.hadoop.hbase.tool.BulkLoadHFiles;
 import org.apache.hadoop.hbase.util.Bytes;
-import org.apache.hadoop.hbase.util.CommonFSUtils;
 import org.apache.hadoop.hbase.util.HFileTestUtil;
-import org.apache.hadoop.hbase.zookeeper.ZKUtil;
-import org.apache.hadoop.hbase.zookeeper.ZNodePaths;
 import org.junit.After;
 import org.junit.AfterClass;
 import org.junit.Before;
@@ -132,53 +124,6 @@ public class TestKilledSegmentCacheOnCluster {
     return SegmentServerProcess.start(conf, folder, label);
   }
 
-  private void move(TableName table, ServerName to) throws Exception {
-    for (RegionInfo region : util.getAdmin().getRegions(table)) {
-      move(region, to);
-    }
-    util.waitUntilNoRegionsInTransition(LONG_ENOUGH_MS);
-  }
-
-  private void move(RegionInfo region, ServerName to) throws Exception {
-    HMaster master = util.getMiniHBaseCluster().getMaster();
-    util.waitFor(LONG_ENOUGH_MS, 20, () -> {
-      if (
-        to.equals(master.getAssignmentManager().getRegionStates().getRegionServerOfRegion(region))
-      ) {
-        return true;
-      }
-      try {
-        util.getAdmin().move(region.getEncodedNameAsBytes(), to);
-      } catch (IOException e) {
-        // The server is not known yet, or the region in transition still.
-      }
-      return false;
-    });
-  }
-
-  private void buryAndReassign(ServerName dead) throws Exception {
-    HMaster master = util.getMiniHBaseCluster().getMaster();
-    ZKUtil.deleteNodeFailSilent(util.getZooKeeperWatcher(), ZNodePaths
-      .joinZNode(util.getZooKeeperWatcher().getZNodePaths().rsZNode, dead.toString()));
-    util.waitFor(LONG_ENOUGH_MS, 20, () -> !master.getServerManager().isServerOnline(dead)
-      && !master.getServerManager().areDeadServersInProgress() && master.getProcedures().stream()
-        .noneMatch(p -> p instanceof ServerCrashProcedure && !p.isFinished()));
-    util.waitUntilNoRegionsInTransition(LONG_ENOUGH_MS);
-  }
-
-  private Set<String> filesInHdfs(TableName table) throws Exception {
-    RegionInfo region = util.getAdmin().getRegions(table).get(0);
-    Path directory = CommonFSUtils.getRegionDir(util.getDefaultRootDirPath(), table,
-      region.getEncodedName());
-    Path family = new Path(directory, "f");
-    Set<String> files = new TreeSet<>();
-    for (FileStatus file : util.getTestFileSystem().listStatus(family)) {
-      files.add(file.getPath().getName());
-    }
-    assertFalse(files.isEmpty());
-    return files;
-  }
-
   /**
    * A server that has prefetched a table is killed. The next one knows what is cached, of which
    * region and of which files all, before anybody reads; and what it serves is right.
@@ -192,22 +137,22 @@ public class TestKilledSegmentCacheOnCluster {
     try (Table table = cluster.createTable(killed); Table other = cluster.createTable(filler)) {
       cluster.load(table, 0, ROWS);
       cluster.load(other, 0, 3 * ROWS);
-      Set<String> files = filesInHdfs(killed);
-      Set<String> others = filesInHdfs(filler);
+      Set<String> files = cluster.filesInHdfs(killed);
+      Set<String> others = cluster.filesInHdfs(filler);
       String region = util.getAdmin().getRegions(killed).get(0).getEncodedName();
       // Not before, so that it is given one table after the other.
       first = startServer("first", true);
       ServerName name = first.name().get(5, TimeUnit.MINUTES);
-      move(killed, name);
+      cluster.move(killed, name);
       SegmentServerProcess of = first;
       util.waitFor(LONG_ENOUGH_MS, 20,
         () -> of.sample() != null && of.sample().completeFiles.containsAll(files));
       // Which fills the segment that was open then, and more.
-      move(filler, name);
+      cluster.move(filler, name);
       util.waitFor(LONG_ENOUGH_MS, 20, () -> of.sample().completeFiles.containsAll(others));
       util.waitFor(LONG_ENOUGH_MS, 20, () -> of.sample().waiting == 0);
       first.kill();
-      buryAndReassign(name);
+      cluster.buryAndReassign(name);
       // Not before, as it is not to be given the regions.
       second = startServer("second", true);
       name = second.name().get(5, TimeUnit.MINUTES);
@@ -219,11 +164,11 @@ public class TestKilledSegmentCacheOnCluster {
       assertTrue(found.regions.toString(), found.regions.contains(region));
       assertTrue("only " + found.blocks, found.blocks >= ROWS / 10);
       assertEquals("nobody has read", 0, found.reads);
-      move(killed, name);
+      cluster.move(killed, name);
       ClusterWithTiers.readAll(table, ROWS);
       util.waitFor(LONG_ENOUGH_MS, 20, () -> next.sample().reads >= ROWS);
       second.kill();
-      buryAndReassign(name);
+      cluster.buryAndReassign(name);
     } finally {
       for (SegmentServerProcess process : new SegmentServerProcess[] { first, second }) {
         if (process != null) {
@@ -289,7 +234,7 @@ public class TestKilledSegmentCacheOnCluster {
         util.waitFor(LONG_ENOUGH_MS, 20, () -> now.sample() != null && !now.sample().recovering);
         long recovered = now.sample().blocks;
         ServerName at = server.name().get(5, TimeUnit.MINUTES);
-        move(name, at);
+        cluster.move(name, at);
         long orphans = now.sample().orphans;
         util.waitFor(LONG_ENOUGH_MS, 20, () -> now.sample().online > 0
           && now.sample().complete == now.sample().online && now.sample().orphans == 0);
@@ -307,12 +252,12 @@ public class TestKilledSegmentCacheOnCluster {
           work.start();
           TimeUnit.MILLISECONDS.sleep(random.nextInt(2000));
           server.kill();
-          buryAndReassign(at);
+          cluster.buryAndReassign(at);
           work.join(LONG_ENOUGH_MS);
           assertFalse("the work does not end", work.isAlive());
         } else {
           server.kill();
-          buryAndReassign(at);
+          cluster.buryAndReassign(at);
         }
       }
     } finally {
@@ -370,8 +315,8 @@ public class TestKilledSegmentCacheOnCluster {
       cluster.load(other, otherRows / 2, otherRows);
       first = startServer("first", false);
       ServerName name = first.name().get(5, TimeUnit.MINUTES);
-      move(live, name);
-      move(compacted, name);
+      cluster.move(live, name);
+      cluster.move(compacted, name);
       SegmentServerProcess of = first;
       util.waitFor(LONG_ENOUGH_MS, 20, () -> of.sample() != null);
       // Again if blocks were refused because the device was behind.
@@ -381,19 +326,19 @@ public class TestKilledSegmentCacheOnCluster {
       ClusterWithTiers.scan(other, otherRows);
       util.waitFor(LONG_ENOUGH_MS, 20, () -> newSample(of).waiting == 0);
       double before = hitPercent(first, table, rows, 1);
-      Set<String> files = filesInHdfs(compacted);
+      Set<String> files = cluster.filesInHdfs(compacted);
       util.getAdmin().majorCompact(compacted);
-      util.waitFor(LONG_ENOUGH_MS, 20, () -> !files.containsAll(filesInHdfs(compacted)));
+      util.waitFor(LONG_ENOUGH_MS, 20, () -> !files.containsAll(cluster.filesInHdfs(compacted)));
       // What waits for the device is lost as well.
       util.waitFor(LONG_ENOUGH_MS, 20, () -> newSample(of).waiting == 0);
       first.kill();
-      buryAndReassign(name);
+      cluster.buryAndReassign(name);
       second = startServer("second", false);
       name = second.name().get(5, TimeUnit.MINUTES);
       SegmentServerProcess next = second;
       util.waitFor(LONG_ENOUGH_MS, 20, () -> next.sample() != null && !next.sample().recovering);
-      move(live, name);
-      move(compacted, name);
+      cluster.move(live, name);
+      cluster.move(compacted, name);
       util.waitFor(LONG_ENOUGH_MS, 20, () -> next.sample().orphans == 0);
       // In parts: for a device that is behind, segments are reused without a copy of what is live.
       int part = otherRows / 10;
@@ -406,7 +351,7 @@ public class TestKilledSegmentCacheOnCluster {
       assertTrue("the tier is too small for this test: " + before, before > 80);
       assertTrue(before + " % before, " + after + " % after", after >= before - 3);
       second.kill();
-      buryAndReassign(name);
+      cluster.buryAndReassign(name);
     } finally {
       for (SegmentServerProcess process : new SegmentServerProcess[] { first, second }) {
         if (process != null) {
