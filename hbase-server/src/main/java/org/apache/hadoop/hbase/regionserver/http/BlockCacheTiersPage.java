@@ -103,7 +103,7 @@ final class BlockCacheTiersPage {
       + "ioengine</code>, <code>" + CompositeBucketCacheSettings.L2_PREFIX
       + "size</code>) in hbase-site.xml, and restart the RegionServer.</p>\n"
       + "<p><a href=\"/rs-status\">Status of this RegionServer</a></p>\n</section>\n"
-      + RowCacheSection.html() + "</div>\n";
+      + MetricsSection.all() + "</div>\n";
   }
 
   static String of(String server, long now, CompositeBucketCacheMetrics metrics,
@@ -114,7 +114,7 @@ final class BlockCacheTiersPage {
     page.appendPlots();
     page.appendTiers();
     page.appendTables(tables);
-    page.html.append(RowCacheSection.html()).append("</div>\n");
+    page.html.append(MetricsSection.all()).append("</div>\n");
     return page.html.toString();
   }
 

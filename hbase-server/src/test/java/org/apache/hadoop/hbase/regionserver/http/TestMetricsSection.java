@@ -21,6 +21,7 @@ import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertTrue;
 
 import org.apache.hadoop.hbase.HBaseClassTestRule;
+import org.apache.hadoop.hbase.io.hfile.handover.HandoverMetrics;
 import org.apache.hadoop.hbase.regionserver.rowcache.RowCache;
 import org.apache.hadoop.hbase.testclassification.MediumTests;
 import org.apache.hadoop.hbase.testclassification.RegionServerTests;
@@ -30,24 +31,50 @@ import org.junit.experimental.categories.Category;
 
 /** In a JVM of its own, as metrics are of a JVM. */
 @Category({ RegionServerTests.class, MediumTests.class })
-public class TestRowCacheSection {
+public class TestMetricsSection {
   @ClassRule
   public static final HBaseClassTestRule CLASS_RULE =
-    HBaseClassTestRule.forClass(TestRowCacheSection.class);
+    HBaseClassTestRule.forClass(TestMetricsSection.class);
 
   @Test
-  public void testSectionIsThereWithTheCache() {
-    assertEquals("", RowCacheSection.html());
+  public void testRowCacheIsThereWithTheCache() {
+    assertEquals("", MetricsSection.ROW_CACHE.html());
     RowCache cache = new RowCache(2 << 20, 1024);
     for (int i = 0; i < 4; i++) {
       cache.countLookup(i > 0);
     }
-    String html = RowCacheSection.html();
+    String html = MetricsSection.ROW_CACHE.html();
     assertTrue(html, html.contains("Size</td><td class=\"n\">2 MB"));
     assertTrue(html, html.contains("Hits</td><td class=\"n\">3<"));
     assertTrue(html, html.contains("Misses</td><td class=\"n\">1<"));
     assertTrue(html, html.contains("Hit ratio</td><td class=\"n\">75"));
     assertTrue("with tiers or without",
       BlockCacheTiersPage.withoutTiers("server").contains("<h2>Row cache</h2>"));
+  }
+
+  @Test
+  public void testHandoverIsThereAfterTheFirst() {
+    assertEquals("", MetricsSection.CACHE_HANDOVER.html());
+    HandoverMetrics.get().count(HandoverMetrics.Count.CompactionCount, 3);
+    HandoverMetrics.get().count(HandoverMetrics.Count.ColdBlockCount, 4567);
+    HandoverMetrics.get().count(HandoverMetrics.Count.L2Bytes, 5 << 20);
+    String html = MetricsSection.CACHE_HANDOVER.html();
+    assertTrue(html, html.contains("cached in L2</td><td class=\"n\">5 MB"));
+    assertTrue(html, html.contains("Compactions</td><td class=\"n\">3<"));
+    assertTrue(html, html.contains("Cold blocks</td><td class=\"n\">4,567<"));
+    assertTrue(html, html.contains("sub=CacheHandover"));
+    assertTrue("on the page",
+      BlockCacheTiersPage.withoutTiers("server").contains("<h2>Cache hand-over</h2>"));
+  }
+
+  @Test
+  public void testEveryMetricIsThere() {
+    String html = MetricsSection.CACHE_HANDOVER.html();
+    for (HandoverMetrics.Count count : HandoverMetrics.Count.values()) {
+      HandoverMetrics.get().count(count, 1);
+      String next = MetricsSection.CACHE_HANDOVER.html();
+      assertTrue(count + " is not shown", !next.equals(html) || count.name().endsWith("Bytes"));
+      html = next;
+    }
   }
 }
