@@ -374,7 +374,7 @@ public class TestCompactionCacheHandover extends CacheHandoverFixture {
     HandoverCaches.awaitWriters(cache);
     assertEquals("an output had blocks in the cache", 1, outputs.get());
     assertEquals(aborted + 1, HandoverCaches.count("AbortedCompactionCount"));
-    assertEquals(before, HandoverCaches.files(cache));
+    HandoverCaches.awaitFiles(cache, before);
     compact();
     assertHotRowsAlone(cachedRows(onlyFile()));
   }
@@ -403,7 +403,7 @@ public class TestCompactionCacheHandover extends CacheHandoverFixture {
       () -> store().compact(compaction, NoLimitThroughputController.INSTANCE, null));
     HandoverCaches.awaitWriters(cache);
     assertEquals(before.size() + 1, written.size());
-    assertEquals(before, HandoverCaches.files(cache));
+    HandoverCaches.awaitFiles(cache, before);
   }
 
   /** As after a kill: the file of a compaction is there, and blocks of it are cached. */
@@ -426,7 +426,7 @@ public class TestCompactionCacheHandover extends CacheHandoverFixture {
     region.setBlockCache(cache);
     region.initialize();
     assertFalse(killed.getFilesystem().exists(temporary));
-    assertEquals(before, HandoverCaches.files(cache));
+    HandoverCaches.awaitFiles(cache, before);
     read(0, 1);
   }
 

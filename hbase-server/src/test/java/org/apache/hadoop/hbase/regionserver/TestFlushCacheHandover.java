@@ -202,7 +202,7 @@ public class TestFlushCacheHandover extends CacheHandoverFixture {
     HandoverCaches.awaitWriters(cache);
     assertTrue(HandoverCaches.count("L2BlockCount") > cached);
     assertEquals(aborted + 1, HandoverCaches.count("AbortedFlushCount"));
-    assertEquals(before, HandoverCaches.files(cache));
+    HandoverCaches.awaitFiles(cache, before);
     fails = false;
   }
 
@@ -215,13 +215,15 @@ public class TestFlushCacheHandover extends CacheHandoverFixture {
     write();
     flush();
     read(ROWS);
-    int before = HandoverCaches.files(cache).size();
+    Set<String> expected = HandoverCaches.files(cache);
     write();
     failsAgain = false;
     fails = true;
     int[] blocks = flush();
     assertFalse(fails);
     assertEquals(blocks[1], blocks[0]);
-    assertEquals("the file of the flush", before + 1, HandoverCaches.files(cache).size());
+    region.getStore(FAMILY).getStorefiles()
+      .forEach(file -> expected.add(file.getPath().getName()));
+    HandoverCaches.awaitFiles(cache, expected);
   }
 }

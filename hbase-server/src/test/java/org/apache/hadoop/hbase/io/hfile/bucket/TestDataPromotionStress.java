@@ -26,6 +26,7 @@ import static org.junit.Assert.assertTrue;
 
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.HConstants;
@@ -208,6 +209,12 @@ public class TestDataPromotionStress {
     return tiers.first().backingMap.values().stream().filter(entry -> !entry.metaBlock).count();
   }
 
+  private boolean agrees(PromotionPolicy policy, L1BucketCache first) {
+    long bytes = first.backingMap.values().stream().filter(entry -> !entry.metaBlock)
+      .mapToLong(entry -> first.bucketSizeFor(entry.getLength())).sum();
+    return policy.getBlockCount() == dataInFirst() && policy.getUsedBytes() == bytes;
+  }
+
   private void stress(int readers) throws Exception {
     none = new Configuration(tiers.conf);
     none.set("hbase.bucketcache.composite.promotion", "none");
@@ -226,12 +233,14 @@ public class TestDataPromotionStress {
       return policy.getBlockCount() > 0;
     });
     tiers.awaitWritten();
-    await(() -> policy.getBlockCount() == dataInFirst());
-    // Nothing moves any more, so it stays like that.
-    TimeUnit.MILLISECONDS.sleep(50);
-    assertEquals(dataInFirst(), policy.getBlockCount());
-    assertEquals(first.backingMap.values().stream().filter(entry -> !entry.metaBlock)
-      .mapToLong(entry -> first.bucketSizeFor(entry.getLength())).sum(), policy.getUsedBytes());
+    // Once nothing moves any more, it stays like that.
+    await(() -> {
+      if (!agrees(policy, first)) {
+        return false;
+      }
+      LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(50));
+      return agrees(policy, first);
+    });
     assertTrue("files were closed", closed >= CLOSED);
     assertTrue(policy.getPromotedCount() + " blocks were promoted",
       policy.getPromotedCount() > 100);

@@ -149,6 +149,14 @@ public enum HandoverCaches {
     return files;
   }
 
+  /**
+   * Waits until these files are the ones that have blocks in the cache. A block that is evicted
+   * while it is written is in the cache for a moment, after it has left the writer queue.
+   */
+  public static void awaitFiles(BlockCache cache, Set<String> expected) {
+    CachedBlockFixture.await(() -> files(cache).equals(expected));
+  }
+
   /** A cache that shuts down forgets its blocks without release, which would look like a leak. */
   public static void close(BlockCache cache) {
     awaitWriters(cache);
