@@ -44,6 +44,7 @@ import org.apache.hadoop.hbase.io.hfile.handover.HandoverMetrics;
 import org.apache.hadoop.hbase.io.hfile.handover.HandoverMetrics.Count;
 import org.apache.hadoop.hbase.io.hfile.handover.HandoverSettings;
 import org.apache.hadoop.hbase.io.hfile.handover.HotBlockHint;
+import org.apache.hadoop.hbase.io.hfile.handover.LoadedFile;
 import org.apache.hadoop.hbase.io.hfile.prefetch.HotBlockPrefetch;
 import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
@@ -55,7 +56,8 @@ import org.apache.hbase.thirdparty.com.google.common.util.concurrent.ThreadFacto
  * Hints between servers. One that closes a region leaves a file in the region's directory that
  * names the hot blocks of the region's files; one that opens the region reads and deletes it, and
  * prefetches these blocks. Nothing depends on a hint: files that it does not name are not
- * prefetched, files that it names and that are not there any more are ignored.
+ * prefetched, files that it names and that are not there any more are ignored. In the same way, a
+ * file that is bulk loaded takes over what is hot in the region.
  * <p>
  * The name begins with a dot and is that of a file, so that nothing takes it for a column family.
  * No method throws.
@@ -116,6 +118,41 @@ final class RegionHotBlocks {
     }
   }
 
+  /** A file was bulk loaded into a store. Its blocks for what was hot there are prefetched. */
+  static void loaded(HRegion region, HStore store, HStoreFile file) {
+    try {
+      if (isEnabled(region) && isEnabled(store) && cacheOf(region) != null) {
+        List<HFile.Reader> others = StoreCacheHandover.readers(store.getStorefiles());
+        others.remove(file.getReader().getHFileReader());
+        EXECUTOR.execute(() -> takeOver(region, store, file, others));
+      }
+    } catch (RuntimeException e) {
+      LOG.info("{} takes over no hot blocks: {}", file, e.toString());
+    }
+  }
+
+  private static void takeOver(HRegion region, HStore store, HStoreFile file,
+    List<HFile.Reader> others) {
+    try {
+      HFile.Reader reader = file.getReader().getHFileReader();
+      HotBlockMap hot = new LoadedFile(reader, cacheOf(region)).hotBlocks(others);
+      if (hot.count() > 0 && !region.isClosing() && !region.isClosed()) {
+        HandoverMetrics.get().count(Count.LoadedFileCount);
+        HandoverMetrics.get().count(Count.LoadedBlockCount, hot.count());
+        HotBlockPrefetch.request(reader, store.getCacheConfig(),
+          store.getReadOnlyConfiguration(), hot);
+      }
+    } catch (IOException | RuntimeException e) {
+      LOG.info("{} takes over no hot blocks: {}", file, e.toString());
+    }
+  }
+
+  /** Returns null if the cache does not count accesses. */
+  private static HotBlockCache cacheOf(HRegion region) {
+    BlockCache cache = region.getBlockCache();
+    return cache instanceof HotBlockCache ? (HotBlockCache) cache : BucketCacheAccesses.of(cache);
+  }
+
   /** Regions without a server are those of tools and tests. */
   private static boolean isEnabled(HRegion region) {
     return region.getRegionServerServices() != null && region.getBlockCache() != null
@@ -134,10 +171,7 @@ final class RegionHotBlocks {
   }
 
   private static Void write(HRegion region) throws IOException {
-    BlockCache blockCache = region.getBlockCache();
-    HotBlockCache cache = blockCache instanceof HotBlockCache
-      ? (HotBlockCache) blockCache
-      : BucketCacheAccesses.of(blockCache);
+    HotBlockCache cache = cacheOf(region);
     List<HFile.Reader> readers = new ArrayList<>();
     for (HStore store : region.getStores()) {
       if (isEnabled(store)) {

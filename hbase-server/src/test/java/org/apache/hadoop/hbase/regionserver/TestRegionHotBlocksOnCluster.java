@@ -27,19 +27,28 @@ import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Collectors;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
+import org.apache.hadoop.hbase.KeyValue;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.client.RegionInfo;
 import org.apache.hadoop.hbase.io.ReferredFile;
 import org.apache.hadoop.hbase.io.hfile.BlockCache;
 import org.apache.hadoop.hbase.io.hfile.CachedBlockFixture;
+import org.apache.hadoop.hbase.io.hfile.HFile;
+import org.apache.hadoop.hbase.io.hfile.HFileBlockIndex;
+import org.apache.hadoop.hbase.io.hfile.HFileContextBuilder;
 import org.apache.hadoop.hbase.io.hfile.handover.HandoverCaches;
 import org.apache.hadoop.hbase.io.hfile.handover.HandoverSettings;
 import org.apache.hadoop.hbase.testclassification.LargeTests;
 import org.apache.hadoop.hbase.testclassification.RegionServerTests;
+import org.apache.hadoop.hbase.tool.BulkLoadHFiles;
+import org.apache.hadoop.hbase.util.Bytes;
 import org.apache.hadoop.hbase.util.hbck.HbckTestingUtil;
 import org.junit.ClassRule;
 import org.junit.Test;
@@ -238,5 +247,78 @@ public class TestRegionHotBlocksOnCluster extends RegionHotBlocksFixture {
     }
     conf.setBoolean(HandoverSettings.ENABLED_KEY, false);
     assertTrue(HandoverSettings.evictsOnClose(conf, true));
+  }
+
+  /** Writes files with all rows, of the first family with several levels of the index. */
+  private Path writeFiles() throws Exception {
+    Path directory = UTIL.getDataTestDirOnTestFS(table.getNameAsString());
+    for (byte[] family : FAMILIES) {
+      Configuration conf = new Configuration(UTIL.getConfiguration());
+      if (family == FAMILIES[0]) {
+        conf.setInt(HFileBlockIndex.MAX_CHUNK_SIZE_KEY, 1024);
+      }
+      Path file = new Path(new Path(directory, Bytes.toString(family)), "file");
+      try (HFile.Writer writer = HFile.getWriterFactoryNoCache(conf)
+        .withPath(UTIL.getTestFileSystem(), file)
+        .withFileContext(new HFileContextBuilder().withBlockSize(4096).build()).create()) {
+        long now = System.currentTimeMillis();
+        for (int i = 0; i < ROWS; i++) {
+          writer.append(new KeyValue(row(i), family, QUALIFIER, now, value(i)));
+        }
+      }
+    }
+    return directory;
+  }
+
+  private static int cachedOf(HRegion region, Set<String> files) {
+    int[] blocks = new int[1];
+    region.getBlockCache().forEach(block -> {
+      blocks[0] += files.contains(block.getFilename()) && isData(block) ? 1 : 0;
+    });
+    return blocks[0];
+  }
+
+  private int bulkLoad() throws Exception {
+    HRegion region = onlyRegion();
+    Set<String> files = filesOfStores(region);
+    BulkLoadHFiles.create(UTIL.getConfiguration()).bulkLoad(table, writeFiles());
+    Set<String> loaded = filesOfStores(region);
+    loaded.removeAll(files);
+    assertEquals(FAMILIES.length, loaded.size());
+    int[] blocks = { -1 };
+    // Until no block was prefetched for a while.
+    CachedBlockFixture.await(() -> {
+      int before = blocks[0];
+      blocks[0] = cachedOf(region, loaded);
+      LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(500));
+      return before == blocks[0];
+    });
+    HandoverCaches.awaitWriters(region.getBlockCache());
+    return cachedOf(region, loaded);
+  }
+
+  private static Set<String> filesOfStores(HRegion region) {
+    return region.getStores().stream().flatMap(store -> store.getStorefiles().stream())
+      .map(file -> file.getPath().getName()).collect(Collectors.toSet());
+  }
+
+  @Test
+  public void testABulkLoadTakesOverWhatWasHot() throws Exception {
+    createAndRead(true);
+    int hot = dataOf(onlyRegion()).size();
+    long files = HandoverCaches.count("LoadedFileCount");
+    int loaded = bulkLoad();
+    assertEquals(files + FAMILIES.length, HandoverCaches.count("LoadedFileCount"));
+    // The table's files have every second row each: the new one has the hot rows in two blocks.
+    assertTrue(loaded + " of " + hot, loaded > hot / 2 && loaded < 2 * hot);
+    assertEquals(0, misses());
+    assertAllRows(table);
+  }
+
+  @Test
+  public void testWithoutTheKeyABulkLoadTakesOverNothing() throws Exception {
+    createAndRead(false);
+    assertEquals(0, bulkLoad());
+    assertTrue(misses() > 50);
   }
 }

@@ -49,7 +49,9 @@ enum MetricsSection {
     "ColdBlockCount", "Not known to be hot: no index block in memory", "UnknownIndexBlockCount",
     "Beyond the limit", "LimitBlockCount", "Dropped: writer queue full", "QueueFullBlockCount",
     "Hints left for the next server", "HintCount", "Hints not written in time", "LateHintCount",
-    "Hints followed", "FollowedHintCount", "Hot blocks of these", "FollowedBlockCount") {
+    "Hints followed", "FollowedHintCount", "Hot blocks of these", "FollowedBlockCount",
+    "Bulk-loaded files with hot ranges", "LoadedFileCount", "Hot blocks of these files",
+    "LoadedBlockCount") {
     @Override
     void appendFirst(Map<String, Long> values, StringBuilder html) {
       row(html, "Size of blocks cached in L2",

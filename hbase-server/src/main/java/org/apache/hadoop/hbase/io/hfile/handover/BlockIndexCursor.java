@@ -83,11 +83,21 @@ final class BlockIndexCursor {
    * @param last  the last key of the range, not before the first
    */
   void visit(Cell first, Cell last, Visitor visitor) {
+    visit(first, last, true, visitor);
+  }
+
+  /**
+   * Visits the data blocks that may have cells of a range, in the order of their keys.
+   * @param first    the first key of the range
+   * @param last     the last key of the range, not before the first
+   * @param withLast whether the last key is itself in the range
+   */
+  void visit(Cell first, Cell last, boolean withLast, Visitor visitor) {
     if (entries[0].count() == 0) {
       return;
     }
     moveTo(first);
-    if (isAfter(key(), last)) {
+    if (isBeyond(key(), last, withLast)) {
       return;
     }
     while (true) {
@@ -97,7 +107,7 @@ final class BlockIndexCursor {
         visitor.unknown();
       }
       Cell next = nextKey();
-      if (next == null || isAfter(next, last)) {
+      if (next == null || isBeyond(next, last, withLast)) {
         // The next range may begin in this block.
         return;
       }
@@ -191,6 +201,10 @@ final class BlockIndexCursor {
       }
     }
     return null;
+  }
+
+  private boolean isBeyond(Cell key, Cell last, boolean withLast) {
+    return withLast ? isAfter(key, last) : !isAfter(last, key);
   }
 
   /** Entries have no sequence ids. */

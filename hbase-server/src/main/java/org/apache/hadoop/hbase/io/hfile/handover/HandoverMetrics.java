@@ -65,7 +65,10 @@ public final class HandoverMetrics {
     LateHintCount,
     /** Hints that opened regions found, and the hot blocks of their files. */
     FollowedHintCount,
-    FollowedBlockCount
+    FollowedBlockCount,
+    /** Bulk-loaded files with ranges that were hot, and the blocks that cover these. */
+    LoadedFileCount,
+    LoadedBlockCount
   }
 
   /** Created with the first hand-over. */

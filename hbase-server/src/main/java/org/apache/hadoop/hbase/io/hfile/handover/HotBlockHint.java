@@ -46,7 +46,7 @@ public final class HotBlockHint {
 
   private static final int MAGIC = 0x48424831;
   /** Blocks are seldom smaller. */
-  private static final int MIN_SHIFT = 12;
+  static final int MIN_SHIFT = 12;
   private static final int FIXED_BYTES = Integer.BYTES + Long.BYTES + Integer.BYTES + Long.BYTES;
   /** Of each file, beside the characters of its name and the bits. */
   private static final int FILE_BYTES = Short.BYTES + Byte.BYTES + Integer.BYTES + Long.BYTES;

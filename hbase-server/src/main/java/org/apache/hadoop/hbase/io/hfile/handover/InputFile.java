@@ -126,6 +126,11 @@ final class InputFile implements BlockIndexCursor.IndexBlocks, BlockIndexCursor.
 
   /** Adds the blocks that may have cells of a range to the heat of the range. */
   void addTo(Cell first, Cell last) {
+    addTo(first, last, true);
+  }
+
+  /** Adds the blocks that may have cells of a range, whose last key may itself not be in it. */
+  void addTo(Cell first, Cell last, boolean withLast) {
     if (
       lastKey == null
         || PrivateCellUtil.compareKeyIgnoresMvcc(reader.getComparator(), first, lastKey) > 0
@@ -135,7 +140,7 @@ final class InputFile implements BlockIndexCursor.IndexBlocks, BlockIndexCursor.
     if (cursor == null) {
       heat.addUnknown();
     } else {
-      cursor.visit(first, last, this);
+      cursor.visit(first, last, withLast, this);
     }
   }
 

@@ -21,7 +21,7 @@ import static org.junit.Assert.assertTrue;
 
 import java.io.File;
 import java.io.IOException;
-import java.util.Arrays;
+import java.util.EnumSet;
 import java.util.Set;
 import java.util.TreeSet;
 import org.apache.hadoop.conf.Configuration;
@@ -56,11 +56,21 @@ public enum HandoverCaches {
   private static final int MB = 1 << 20;
   private static final int BLOCK = 64 << 10;
 
-  /** Returns those that there are: segments are another patch, which may not be there. */
+  /**
+   * Returns those that there are: segments are another patch, which may not be there. Without
+   * <code>-Dhandover.caches=all</code> those are left out that differ from another one in what the
+   * hand-over does not see.
+   */
   public static HandoverCaches[] present() {
-    return BlockCache.class.getResource("segment/SegmentCache.class") == null
-      ? Arrays.copyOf(values(), COMPOSITE_SEGMENTS.ordinal())
-      : values();
+    EnumSet<HandoverCaches> present = EnumSet.allOf(HandoverCaches.class);
+    if (BlockCache.class.getResource("segment/SegmentCache.class") == null) {
+      present.remove(COMPOSITE_SEGMENTS);
+    }
+    if (!"all".equals(System.getProperty("handover.caches"))) {
+      present.remove(LRU_AND_OFFHEAP);
+      present.remove(COMPOSITE_WITHOUT_PROMOTION);
+    }
+    return present.toArray(new HandoverCaches[0]);
   }
 
   /** @param folder for the files of a cache that has some */

@@ -44,6 +44,7 @@ import org.apache.hadoop.hbase.io.hfile.HFileBlockIndex;
 import org.apache.hadoop.hbase.io.hfile.HFileContextBuilder;
 import org.apache.hadoop.hbase.io.hfile.HFileScanner;
 import org.apache.hadoop.hbase.io.hfile.HotBlockCache;
+import org.apache.hadoop.hbase.io.hfile.HotBlockMap;
 import org.apache.hadoop.hbase.io.hfile.RefCntLeakRule;
 import org.apache.hadoop.hbase.io.hfile.StoreFileFixture;
 import org.apache.hadoop.hbase.testclassification.IOTests;
@@ -220,6 +221,39 @@ public class TestInputFile {
   public void testManyLevels() throws IOException {
     files.conf().setInt(HFileBlockIndex.MAX_CHUNK_SIZE_KEY, 512);
     assertBlocksAreFound(files.write(CacheConfig.DISABLED), 3);
+  }
+
+  /** The same rows in a file with another index: a block is hot if its counterpart is. */
+  private void assertTakenOver(int indexBytes) throws IOException {
+    files.conf().setInt(HFileBlockIndex.MAX_CHUNK_SIZE_KEY, 1 << 20);
+    Path path = files.write(CacheConfig.DISABLED);
+    files.conf().setInt(HFileBlockIndex.MAX_CHUNK_SIZE_KEY, indexBytes);
+    Path loadedPath = files.write(CacheConfig.DISABLED);
+    try (HFile.Reader before = open(path); HFile.Reader loaded = open(loadedPath)) {
+      List<Block> blocks = blocks(before);
+      List<Block> counterparts = blocks(loaded);
+      assertEquals(blocks.size(), counterparts.size());
+      LoadedFile file = new LoadedFile(loaded, cache);
+      List<HFile.Reader> others = Collections.singletonList(before);
+      assertEquals("nothing is hot", 0, file.hotBlocks(others).count());
+      for (int i : new int[] { 0, 1, 50, blocks.size() - 1 }) {
+        cache.hot = blocks.get(i).offset;
+        assertEquals("without others", 0, file.hotBlocks(Collections.emptyList()).count());
+        HotBlockMap hot = file.hotBlocks(others);
+        assertEquals("only block " + i, 1, hot.count());
+        assertTrue("block " + i, hot.isHot(counterparts.get(i).offset));
+      }
+    }
+  }
+
+  @Test
+  public void testLoadedFileTakesOverWhatIsHot() throws IOException {
+    assertTakenOver(1 << 20);
+  }
+
+  @Test
+  public void testLoadedFileWithManyLevelsTakesOverWhatIsHot() throws IOException {
+    assertTakenOver(512);
   }
 
   @Test
