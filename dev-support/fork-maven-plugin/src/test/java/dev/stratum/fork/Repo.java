@@ -233,6 +233,10 @@ public final class Repo extends ExternalResource {
     all.put("Feature", "fix");
     all.put("Reason", "because");
     all.put("Upstream", "none");
+    for (String key : List.of("Component", "Test", "Lines", "Compatibility", "Release-note",
+      "Reviews")) {
+      all.put(key, "none");
+    }
     all.put("Needs", "");
     all.put("Adds", "");
     all.putAll(values);

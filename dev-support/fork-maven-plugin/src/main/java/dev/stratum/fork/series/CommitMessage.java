@@ -35,7 +35,7 @@ import java.util.regex.Pattern;
  */
 public record CommitMessage(PatchHeader header, String name) {
   private static final String PATCH = "Patch";
-  private static final Pattern KEY = Pattern.compile("([A-Za-z]+):(.*)");
+  private static final Pattern KEY = Pattern.compile("([A-Za-z-]+):(.*)");
   private static final Pattern ISSUE = Pattern.compile("HBASE-[0-9]+");
   private static final int SLUG_LENGTH = 50;
 
@@ -99,6 +99,10 @@ public record CommitMessage(PatchHeader header, String name) {
       ? String.join(" ", prose)
       : hasIssue ? "to be upstreamed" : "fork only, until it has an issue upstream");
     defaults.put(PatchHeader.UPSTREAM, "not submitted");
+    for (String key : List.of(PatchHeader.COMPONENT, PatchHeader.TEST, PatchHeader.LINES,
+      PatchHeader.COMPATIBILITY, PatchHeader.RELEASE_NOTE, PatchHeader.REVIEWS)) {
+      defaults.put(key, PatchHeader.NONE);
+    }
     defaults.put(PatchHeader.NEEDS, "");
     defaults.put(PatchHeader.ADDS, "");
     if (raw.containsKey(PatchHeader.SUBJECT) && raw.keySet().containsAll(PatchHeader.KEYS)) {

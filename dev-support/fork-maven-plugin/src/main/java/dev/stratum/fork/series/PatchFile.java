@@ -60,7 +60,9 @@ public record PatchFile(String name, PatchHeader header, List<FileEdit> edits, b
       at++;
     }
     String shown = FOLDER + name;
-    return new PatchFile(name, PatchHeader.parse(shown, header.toString()),
+    PatchHeader parsed = PatchHeader.parse(shown, header.toString());
+    parsed.checkTests(shown);
+    return new PatchFile(name, parsed,
       new DiffParser(shown, false).parse(lines, at), content);
   }
 

@@ -36,11 +36,19 @@ public final class PatchHeader {
   static final String FEATURE = "Feature";
   static final String REASON = "Reason";
   static final String UPSTREAM = "Upstream";
+  static final String COMPONENT = "Component";
+  static final String TEST = "Test";
+  static final String LINES = "Lines";
+  static final String COMPATIBILITY = "Compatibility";
+  static final String RELEASE_NOTE = "Release-note";
+  static final String REVIEWS = "Reviews";
   static final String NEEDS = "Needs";
   static final String ADDS = "Adds";
   /** Every key, each of which a patch has exactly once. */
-  static final List<String> KEYS =
-    List.of(SUBJECT, JIRA, FEATURE, REASON, UPSTREAM, NEEDS, ADDS);
+  static final List<String> KEYS = List.of(SUBJECT, JIRA, FEATURE, REASON, UPSTREAM, COMPONENT,
+    TEST, LINES, COMPATIBILITY, RELEASE_NOTE, REVIEWS, NEEDS, ADDS);
+  /** The value of a key that has nothing to say; an empty value is the same. */
+  static final String NONE = "none";
   /** The {@link #feature()} of a patch that fixes a defect and belongs to no feature. */
   public static final String FIX = "fix";
 
@@ -78,6 +86,7 @@ public final class PatchHeader {
       throw new ForkException("%s has 'Feature: %s'; write the feature's slug, or '%s' for a patch "
         + "that fixes a defect.", name, header.feature(), FIX);
     }
+    LineVerdict.parse(name, header.text(LINES));
     return header;
   }
 
@@ -122,10 +131,16 @@ public final class PatchHeader {
     return text.substring(text.indexOf(':') + 1).replaceAll("\\s+", " ").trim();
   }
 
+  /** Returns the value, empty for {@link #NONE}. */
+  private String text(String key) {
+    String value = value(key);
+    return value.equals(NONE) ? "" : value;
+  }
+
   private List<String> words(String key) {
     List<String> words = new ArrayList<>();
     for (String word : value(key).split("[ ,]+")) {
-      if (!word.isEmpty() && !word.equals("-") && !word.equals("none")) {
+      if (!word.isEmpty() && !word.equals("-") && !word.equals(NONE)) {
         words.add(word);
       }
     }
@@ -161,6 +176,54 @@ public final class PatchHeader {
     Matcher matcher = VERSIONS.matcher(value(UPSTREAM));
     return matcher.lookingAt() && List.of(matcher.group(1).split(",? and |, "))
       .contains(version.replaceFirst("-hadoop\\d+$", ""));
+  }
+
+  /** Returns the state of the patch upstream, such as {@code not filed}. */
+  public String upstream() {
+    return value(UPSTREAM);
+  }
+
+  /** Returns the component of HBase's JIRA, several with commas; empty for none. */
+  public String component() {
+    return text(COMPONENT);
+  }
+
+  /** Returns the simple names of the test classes that fail without the patch. */
+  public List<String> tests() {
+    return words(TEST);
+  }
+
+  /** Returns what is known of the defect on other lines of HBase. */
+  public List<LineVerdict> lines() {
+    return LineVerdict.parse(subject(), text(LINES));
+  }
+
+  /** Returns what the patch changes for clients, operators and persisted data; empty for none. */
+  public String compatibility() {
+    return text(COMPATIBILITY);
+  }
+
+  /** Returns the release note; empty for none. */
+  public String releaseNote() {
+    return text(RELEASE_NOTE);
+  }
+
+  /** Returns what reviewers asked of an earlier proposal, with the answers; empty for none. */
+  public String reviews() {
+    return text(REVIEWS);
+  }
+
+  /**
+   * Stops if {@code Test:} names a class that is in none of the files of {@code Adds:}.
+   * @param name what the header belongs to, for messages
+   */
+  void checkTests(String name) {
+    for (String test : tests()) {
+      if (adds().stream().noneMatch(path -> path.endsWith("/" + test + ".java"))) {
+        throw new ForkException("%s has 'Test: %s', but no file %s.java in 'Adds:'; write the "
+          + "simple name of a test class that the patch adds.", name, test, test);
+      }
+    }
   }
 
   /** Returns the names of the earlier patches that this one builds on. */

@@ -89,7 +89,7 @@ public class TestPatchApplier {
   public void testCarriageReturnsAreContent() {
     tree.put(PATH, Repo.bytes("one\r\ntwo\r\n"));
     assertEquals("one\r\nTWO\r\n", apply(edit("@@ -2 +2 @@\n-two\r\n+TWO\r\n")));
-    assertRefused(edit("@@ -2 +2 @@\n-TWO\n+two\n"), "line 13 does not match line 2 of " + PATH);
+    assertRefused(edit("@@ -2 +2 @@\n-TWO\n+two\n"), "line 19 does not match line 2 of " + PATH);
   }
 
   @Test
@@ -151,7 +151,7 @@ public class TestPatchApplier {
 
   @Test
   public void testHunkAtAnotherLineIsNotSearchedFor() {
-    assertRefused(edit("@@ -1 +1 @@\n-two\n+TWO\n"), "line 13 does not match line 1 of " + PATH,
+    assertRefused(edit("@@ -1 +1 @@\n-two\n+TWO\n"), "line 19 does not match line 1 of " + PATH,
       "run fork:checkout");
     assertRefused(edit("@@ -9 +9 @@\n-two\n+TWO\n"), "does not fit " + PATH, "has 3 lines");
     assertRefused(edit("@@ -2 +3 @@\n-two\n+TWO\n"), "put them at line 2");
@@ -168,7 +168,7 @@ public class TestPatchApplier {
 
   @Test
   public void testWhatAPatchMayNotHave() {
-    assertRefused(edit("@@ -1,2 +1,2 @@\n one\n-two\n+TWO\n"), "line 13 has lines of context");
+    assertRefused(edit("@@ -1,2 +1,2 @@\n one\n-two\n+TWO\n"), "line 19 has lines of context");
     assertRefused(git("old mode 100644\nnew mode 100755\n"), "mode");
     assertRefused(git("index 1234567..2345678 100644\nGIT binary patch\nliteral 1\n"), "binary",
       "'Adds:'");

@@ -383,7 +383,7 @@ public class TestRoundTrip {
       + "\n@@ -3,0 +4,2 @@\n+new\n+lines\n");
     repo.write("patches/series", "first.patch\nSTRATUM-second.patch\n");
     Repo.assertRefused(repo::history,
-      "patches/STRATUM-second.patch line 9 was made against another " + Repo.A, "fork:checkout");
+      "patches/STRATUM-second.patch line 15 was made against another " + Repo.A, "fork:checkout");
     repo.checkout();
     assertEquals(List.of("changed  patches/STRATUM-second.patch",
       "changed  patches/first.patch"), repo.rebuild());

@@ -45,8 +45,11 @@ public class TestCommitMessage {
   public void testHeaderComesBackByteForByte() {
     for (String header : new String[] {
       "Subject: HBASE-1 Do it\nJIRA: HBASE-1\nFeature: a-b\nReason: a: b\n and  more\n"
-        + "Upstream: none\nNeeds:\nAdds:\n hbase-server/src/main/java/X.java\n",
+        + "Upstream: none\nComponent: wal\nTest: X\nLines: 2.6.6 there, read\n"
+        + "Compatibility: none\nRelease-note: a\n  b\nReviews:\n"
+        + "Needs:\nAdds:\n hbase-server/src/main/java/X.java\n",
       "JIRA: HBASE-1\nSubject: Do\n it\nFeature: fix\n"
+        + "Reviews: none\nRelease-note: n\nCompatibility: c\nLines:\nTest: -\nComponent:\n"
         + "Adds: \nNeeds: none\nUpstream: -\nReason: r\n" }) {
       CommitMessage back =
         CommitMessage.parse("Commit 1234", CommitMessage.format(patch(header)));
@@ -57,7 +60,9 @@ public class TestCommitMessage {
 
   @Test
   public void testMessageStartsWithTheSubject() {
-    assertEquals("x\n\nJIRA: -\nFeature: fix\nReason: because\nUpstream: none\nNeeds: \nAdds: \n"
+    assertEquals("x\n\nJIRA: -\nFeature: fix\nReason: because\nUpstream: none\n"
+      + "Component: none\nTest: none\nLines: none\nCompatibility: none\n"
+      + "Release-note: none\nReviews: none\nNeeds: \nAdds: \n"
       + "Patch: HBASE-1-do-it.patch\n", CommitMessage.format(patch(Repo.header("x", "", ""))));
   }
 
@@ -66,7 +71,9 @@ public class TestCommitMessage {
     CommitMessage message = parse("HBASE-12345 Evict blocks, but only once");
     assertEquals("HBASE-12345-evict-blocks-but-only-once.patch", message.name());
     assertEquals("Subject: HBASE-12345 Evict blocks, but only once\nJIRA: HBASE-12345\n"
-      + "Feature: fix\nReason: to be upstreamed\nUpstream: not submitted\nNeeds:\nAdds:\n",
+      + "Feature: fix\nReason: to be upstreamed\nUpstream: not submitted\n"
+      + "Component: none\nTest: none\nLines: none\nCompatibility: none\n"
+      + "Release-note: none\nReviews: none\nNeeds:\nAdds:\n",
       message.header().text());
     message = parse("Evict blocks");
     assertEquals("STRATUM-evict-blocks.patch", message.name());

@@ -21,8 +21,11 @@ import static org.junit.Assert.assertArrayEquals;
 import static org.junit.Assert.assertEquals;
 
 import dev.stratum.fork.Repo;
+import dev.stratum.fork.series.LineVerdict.Evidence;
+import dev.stratum.fork.series.LineVerdict.Verdict;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.junit.Rule;
@@ -56,7 +59,9 @@ public class TestSeries {
     repo.write(Repo.TESTS + "TestOwn.java", "x");
     String header = "Subject: Do it\nJIRA: HBASE-1 and follow-ups\nFeature: x\n"
       + "Reason: first\n second\n"
-      + "Upstream: none\nNeeds: none\nAdds:\n " + OWN + "\n " + Repo.TESTS + "TestOwn.java\n";
+      + "Upstream: none\nComponent: BlockCache, regionserver\nTest: TestOwn\n"
+      + "Lines: 2.6.6 there, test;\n 3.0.0 fixed, read (HBASE-2 and more)\nCompatibility: none\n"
+      + "Release-note: Say\n it.\nReviews:\nNeeds: none\nAdds:\n " + OWN + "\n " + Repo.TESTS + "TestOwn.java\n";
     repo.write("patches/a.patch", header + "\n");
     repo.write("patches/series", "a.patch\n");
     PatchHeader parsed = repo.series().patches().get(0).header();
@@ -65,6 +70,15 @@ public class TestSeries {
     assertEquals("first second", parsed.reason());
     assertEquals(List.of(), parsed.needs());
     assertEquals(List.of(OWN, Repo.TESTS + "TestOwn.java"), parsed.adds());
+    assertEquals("BlockCache, regionserver", parsed.component());
+    assertEquals(List.of("TestOwn"), parsed.tests());
+    assertEquals(List.of(new LineVerdict("2.6.6", Verdict.THERE, Evidence.TEST, ""),
+      new LineVerdict("3.0.0", Verdict.FIXED, Evidence.READ, "HBASE-2 and more")),
+      parsed.lines());
+    assertEquals("3.0.0 fixed, read (HBASE-2 and more)", parsed.lines().get(1).toString());
+    assertEquals("", parsed.compatibility());
+    assertEquals("Say it.", parsed.releaseNote());
+    assertEquals("", parsed.reviews());
     assertEquals(header, parsed.text());
   }
 
@@ -83,10 +97,11 @@ public class TestSeries {
   public void testHeaderKeys() throws Exception {
     repo.write("patches/series", "p.patch\n");
     repo.write("patches/p.patch", "Subject: x\nJIRA: -\nFeature: fix\nReason: r\n"
-      + "Upstream: -\nNeeds:\n");
+      + "Upstream: -\nComponent: wal\nTest:\nLines:\nCompatibility:\nRelease-note:\nReviews:\n"
+      + "Needs:\n");
     assertRefused("patches/p.patch has no 'Adds:' line");
     repo.write("patches/p.patch", Repo.header("x", "", "").replace("Needs:", "Need:"));
-    assertRefused("patches/p.patch line 6 is no header line: 'Need: '");
+    assertRefused("patches/p.patch line 12 is no header line: 'Need: '");
     repo.write("patches/p.patch", Repo.header("x", "", "") + "JIRA: HBASE-1\n");
     assertRefused("patches/p.patch has 'JIRA:' twice");
     repo.write("patches/p.patch", Repo.header("", "", ""));
@@ -95,6 +110,33 @@ public class TestSeries {
       repo.write("patches/p.patch", Repo.header("x", Map.of("Feature", slug)));
       assertRefused("patches/p.patch has 'Feature: " + slug + "'", "slug");
     }
+  }
+
+  @Test
+  public void testLinesThatDoNotParse() throws Exception {
+    repo.write("patches/series", "p.patch\n");
+    for (String entry : List.of("3.0.0 gone, read", "3.0.0 fixed", "fixed, read",
+      "3.0.0 fixed, guess", "3.0.0 fixed, read HBASE-1", "3.0.0 fixed, read (HBASE-1")) {
+      repo.write("patches/p.patch",
+        Repo.header("x", Map.of("Lines", "2.6.6 there, read; " + entry)));
+      assertRefused("patches/p.patch has '" + entry + "' in 'Lines:'", "'there', 'fixed' or");
+    }
+  }
+
+  @Test
+  public void testNamedTestIsAddedByThePatch() throws Exception {
+    repo.write(Repo.TESTS + "TestOwn.java", "x");
+    repo.write("patches/series", "p.patch\n");
+    Map<String, String> values = new HashMap<>(Map.of("Adds", Repo.TESTS + "TestOwn.java"));
+    values.put("Test", "TestOwn, TestOther");
+    repo.write("patches/p.patch", Repo.header("x", values));
+    assertRefused("patches/p.patch has 'Test: TestOther'", "'Adds:'", "simple name");
+    values.put("Test", "Own");
+    repo.write("patches/p.patch", Repo.header("x", values));
+    assertRefused("patches/p.patch has 'Test: Own'");
+    values.put("Test", "TestOwn");
+    repo.write("patches/p.patch", Repo.header("x", values));
+    assertEquals(List.of("TestOwn"), repo.series().patches().get(0).header().tests());
   }
 
   @Test
@@ -123,7 +165,7 @@ public class TestSeries {
   @Test
   public void testUnknownModule() throws Exception {
     repo.patch("p.patch", "", "", edit("hbase-shell/src/main/java/A.java"));
-    assertRefused("patches/p.patch line 9", "hbase-shell/src/main/java/A.java",
+    assertRefused("patches/p.patch line 15", "hbase-shell/src/main/java/A.java",
       "none of the modules hbase-common, hbase-client, hbase-server");
     repo.write("patches/p.patch", Repo.header("x", "", "pom.xml"));
     assertRefused("patches/p.patch 'Adds:' names pom.xml", "none of the modules");
@@ -136,7 +178,7 @@ public class TestSeries {
     String to = "hbase-client/src/main/java/org/x/A.java";
     repo.patch("p.patch", "", "", "diff --git a/" + Repo.A + " b/" + to
       + "\nsimilarity index 100%\nrename from " + Repo.A + "\nrename to " + to + "\n");
-    assertRefused("patches/p.patch line 9 renames " + Repo.A, "source file of hbase-client");
+    assertRefused("patches/p.patch line 15 renames " + Repo.A, "source file of hbase-client");
   }
 
   @Test
