@@ -40,6 +40,7 @@ import org.apache.hadoop.hbase.regionserver.get.PointGetSettings;
 import org.apache.hadoop.hbase.regionserver.multiget.MultigetSettings;
 import org.apache.hadoop.hbase.regionserver.rowcache.RowCacheSettings;
 import org.apache.hadoop.hbase.regionserver.wal.AsyncWalSettings;
+import org.apache.hadoop.hbase.regionserver.wal.DefaultDurability;
 import org.apache.hadoop.hbase.regionserver.wal.SyncsInFlightSettings;
 import org.apache.hadoop.hbase.regionserver.writegroup.WriteGroupSettings;
 import org.apache.hadoop.hbase.util.DirectMemoryUtils;
@@ -90,7 +91,8 @@ public final class SettingsCheck {
     checks.put(MultigetSettings.class, MultigetSettings::of);
     checks.put(PointGetSettings.class, PointGetSettings::of);
     checks.put(RowCacheSettings.class, RowCacheSettings::of);
-    checks.put(AsyncWalSettings.class, AsyncWalSettings::check);
+    checks.put(AsyncWalSettings.class, AsyncWalSettings::of);
+    checks.put(DefaultDurability.class, DefaultDurability::check);
     checks.put(SyncsInFlightSettings.class, SyncsInFlightSettings::of);
     return Collections.unmodifiableMap(checks);
   }

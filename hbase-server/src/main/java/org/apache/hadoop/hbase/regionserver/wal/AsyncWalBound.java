@@ -51,7 +51,7 @@ import org.slf4j.LoggerFactory;
  * works.
  */
 @InterfaceAudience.Private
-public final class AsyncWalBound {
+public class AsyncWalBound {
   private static final Logger LOG = LoggerFactory.getLogger(AsyncWalBound.class);
 
   /** The reason for a sync. */
@@ -81,10 +81,10 @@ public final class AsyncWalBound {
   private final Sync sync;
   private final LongSupplier clock;
 
-  private final UnsyncedWrites writes;
-  private final ReentrantLock lock = new ReentrantLock();
+  final UnsyncedWrites writes;
+  final ReentrantLock lock = new ReentrantLock();
   private final Condition due = lock.newCondition();
-  private final Condition room = lock.newCondition();
+  final Condition room = lock.newCondition();
   // Guarded by the lock.
   private Thread syncer;
   // Written under the lock, as are all fields below, and read without it by writers. Whether the
@@ -97,8 +97,6 @@ public final class AsyncWalBound {
   // Start of the sync in progress.
   private volatile long runningSince = NONE;
   private volatile boolean closed;
-  private volatile Throwable lost;
-  private final DroppedWrites dropped = new DroppedWrites();
 
   /**
    * @param timeoutNanos maximum time that a writer waits for room
@@ -126,9 +124,13 @@ public final class AsyncWalBound {
   static AsyncWalBound create(Configuration conf, AbstractFSWAL<?> wal, long timeoutNanos) {
     AsyncWalSettings settings = AsyncWalSettings.of(conf);
     return settings.isEnabled()
-      ? new AsyncWalBound(settings, wal.implClassName + " " + wal.walFilePrefix + wal.walFileSuffix,
-        timeoutNanos, wal.highestSyncedTxid::get, wal::sync, System::nanoTime)
+      ? new AsyncWalBound(settings, nameOf(wal), timeoutNanos, wal.highestSyncedTxid::get,
+        wal::sync, System::nanoTime)
       : null;
+  }
+
+  static String nameOf(AbstractFSWAL<?> wal) {
+    return wal.implClassName + " " + wal.walFilePrefix + wal.walFileSuffix;
   }
 
   /**
@@ -137,7 +139,7 @@ public final class AsyncWalBound {
    * @param durability the durability of the write; USE_DEFAULT is treated as not synced
    * @throws WALSyncTimeoutIOException if there was no room within the timeout of a sync
    * @throws IOException               if the write must not be acknowledged, because the WAL is
-   *                                   closed or has dropped it
+   *                                   closed
    */
   public static void acknowledge(WAL wal, long txid, WALEdit edit, Durability durability)
     throws IOException {
@@ -150,13 +152,22 @@ public final class AsyncWalBound {
     // the cache line from another processor.
     if (durability.ordinal() <= Durability.ASYNC_WAL.ordinal()) {
       bound.acknowledge(txid, edit.estimatedSerializedSizeOf());
-    } else if (bound.hasLost() || bound.dropped.contains(txid)) {
-      bound.check(txid);
+    } else {
+      bound.checkSynced(txid);
     }
   }
 
-  private boolean isSynced(long txid) {
-    return txid <= syncedTxid.getAsLong() && lost == null;
+  /** Returns whether a write that waits for room is synced, and need not wait. */
+  boolean isSynced(long txid) {
+    return txid <= syncedTxid.getAsLong();
+  }
+
+  /**
+   * Checks a write that was synced, as its durability requires, and is not bounded.
+   * @throws IOException if the write must not be acknowledged
+   */
+  void checkSynced(long txid) throws IOException {
+    // A sync that has succeeded says all.
   }
 
   void acknowledge(long txid, long size) throws IOException {
@@ -165,8 +176,8 @@ public final class AsyncWalBound {
       markIfDue();
     }
     long bytes = writes.add(txid, size);
-    // A drop is recorded before the highest txid is read; here the order is reversed. So one of the
-    // two threads sees the other's write.
+    // After it is counted: what makes a later check fail is recorded before the highest txid is
+    // read, so that one of the two threads sees the other's write.
     check(txid);
     if (!watching || !notified && (bytes >= syncBytes || bytes >= pressureBytes)) {
       wake();
@@ -246,10 +257,11 @@ public final class AsyncWalBound {
     }
   }
 
-  private void check(long txid) throws IOException {
-    if (lost != null || dropped.contains(txid)) {
-      throw new IOException("An append to " + name + " has failed", lost);
-    }
+  /**
+   * Checks a write before and after it is counted as unsynced.
+   * @throws IOException if the write must not be acknowledged
+   */
+  void check(long txid) throws IOException {
     if (closed) {
       throw new IOException(name + " has been closed");
     }
@@ -275,63 +287,6 @@ public final class AsyncWalBound {
       if (blockedWriters > 0) {
         room.signalAll();
       }
-    }
-  }
-
-  /**
-   * Must be called when the WAL drops a write, whose writer is notified only if it waits for a
-   * sync. A write that is not acknowledged yet then fails. If one was acknowledged already, later
-   * ones must not survive without it: nothing may be appended or acknowledged any more, and the
-   * server must abort.
-   */
-  void dropped(long txid, Throwable cause) {
-    lock.lock();
-    try {
-      dropped.add(txid);
-      // All later writes are dropped, too: so is the highest, if it is not before this one.
-      if (lost == null && txid <= writes.highestTxid()) {
-        LOG.error("A write to {} was dropped after it was acknowledged", name, cause);
-        lost = cause;
-      }
-      room.signalAll();
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  /**
-   * Must be called when the WAL is about to roll, by the appending thread, between the last append
-   * to the old writer and the first to the new one. Dropped writes remain dropped, whenever their
-   * writers check; later appends are not affected.
-   * @param bound may be null
-   * @return whether the WAL may append again, because no acknowledged write was dropped
-   */
-  static boolean mayAppendAgain(AsyncWalBound bound) {
-    if (bound == null) {
-      return true;
-    }
-    bound.lock.lock();
-    try {
-      bound.dropped.endRange();
-      return !bound.hasLost();
-    } finally {
-      bound.lock.unlock();
-    }
-  }
-
-  /** Returns whether an acknowledged write was dropped. */
-  boolean hasLost() {
-    return lost != null;
-  }
-
-  /**
-   * Prevents a roll after an acknowledged write was dropped.
-   * @throws IOException if one was dropped
-   */
-  static void failIfLost(AsyncWalBound bound) throws IOException {
-    if (bound != null && bound.hasLost()) {
-      throw new IOException("An append to " + bound.name + " has failed after the write was "
-        + "acknowledged; the server must abort and its WAL must be replayed", bound.lost);
     }
   }
 

@@ -19,22 +19,15 @@ package org.apache.hadoop.hbase.regionserver.wal;
 
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
-import org.apache.hadoop.hbase.TableName;
-import org.apache.hadoop.hbase.client.Durability;
 import org.apache.hadoop.hbase.conf.SettingsReader;
-import org.apache.hadoop.hbase.master.region.MasterRegionFactory;
 import org.apache.yetus.audience.InterfaceAudience;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
- * Bounds of the acknowledged writes that may be lost, and the default durability of tables. Read
- * when a server starts. Immutable. See HBASE-16689.
+ * Bounds of the acknowledged writes that may be lost. Read when a server starts. Immutable. See
+ * HBASE-16689.
  */
 @InterfaceAudience.Private
 public final class AsyncWalSettings {
-  private static final Logger LOG = LoggerFactory.getLogger(AsyncWalSettings.class);
-
   /**
    * Age in milliseconds at which the oldest acknowledged and unsynced write is synced;
    * <code>0</code>, the default, for no limit.
@@ -53,12 +46,6 @@ public final class AsyncWalSettings {
    */
   public static final String MAX_UNSYNCED_KEY = "hbase.wal.async.max.unsynced.bytes";
 
-  /**
-   * Durability of tables whose descriptor specifies none: SYNC_WAL, FSYNC_WAL or ASYNC_WAL. If not
-   * set, FSYNC_WAL if hbase.wal.hsync is set, otherwise SYNC_WAL.
-   */
-  public static final String DEFAULT_DURABILITY_KEY = "hbase.regionserver.default.durability";
-
   private static final long MAX_INTERVAL_MS = TimeUnit.HOURS.toMillis(1);
 
   private final long intervalMs;
@@ -71,7 +58,10 @@ public final class AsyncWalSettings {
     this.maxUnsynced = maxUnsynced;
   }
 
-  /** @throws IllegalArgumentException naming the key, its value and the remedy */
+  /**
+   * Reads and validates the settings.
+   * @throws IllegalArgumentException naming the key, its value and the remedy
+   */
   public static AsyncWalSettings of(Configuration conf) {
     SettingsReader reader = SettingsReader.of(conf);
     AsyncWalSettings settings =
@@ -84,40 +74,6 @@ public final class AsyncWalSettings {
         "Set it to twice that, or remove the key");
     }
     return settings;
-  }
-
-  /**
-   * Validates the settings when a server starts.
-   * @throws IllegalArgumentException naming the key, its value and the remedy
-   */
-  public static void check(Configuration conf) {
-    AsyncWalSettings settings = of(conf);
-    if (
-      defaultDurability(conf, Durability.SYNC_WAL) == Durability.ASYNC_WAL
-        && settings.intervalMs == 0
-    ) {
-      LOG.warn("{} is ASYNC_WAL and {} is not set: the age of acknowledged writes that a "
-        + "crash loses is not limited.", DEFAULT_DURABILITY_KEY, INTERVAL_KEY);
-    }
-  }
-
-  /**
-   * Returns the durability of a table whose descriptor specifies none: the configured one, or
-   * HBase's own default ({@code otherwise}). System tables and the master's store always have
-   * HBase's default, because the state of the cluster depends on them.
-   * @throws IllegalArgumentException naming the key, its value and the remedy
-   */
-  public static Durability defaultDurability(Configuration conf, TableName table,
-    Durability otherwise) {
-    return table.isSystemTable() || table.equals(MasterRegionFactory.TABLE_NAME)
-      ? otherwise
-      : defaultDurability(conf, otherwise);
-  }
-
-  private static Durability defaultDurability(Configuration conf, Durability otherwise) {
-    String name = SettingsReader.of(conf).oneOf(DEFAULT_DURABILITY_KEY, null,
-      Durability.SYNC_WAL.name(), Durability.FSYNC_WAL.name(), Durability.ASYNC_WAL.name());
-    return name == null ? otherwise : Durability.valueOf(name);
   }
 
   /** Returns whether any bound is configured. */

@@ -26,9 +26,6 @@ import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.HBaseConfiguration;
-import org.apache.hadoop.hbase.TableName;
-import org.apache.hadoop.hbase.client.Durability;
-import org.apache.hadoop.hbase.master.region.MasterRegionFactory;
 import org.apache.hadoop.hbase.regionserver.HRegionServer;
 import org.apache.hadoop.hbase.testclassification.RegionServerTests;
 import org.apache.hadoop.hbase.testclassification.SmallTests;
@@ -42,20 +39,11 @@ public class TestAsyncWalSettings {
   public static final HBaseClassTestRule CLASS_RULE =
     HBaseClassTestRule.forClass(TestAsyncWalSettings.class);
 
-  private static final TableName TABLE = TableName.valueOf("t");
-
   private final Configuration conf = new Configuration(false);
-
-  private Durability of(TableName table) {
-    return AsyncWalSettings.defaultDurability(conf, table, Durability.SYNC_WAL);
-  }
 
   @Test
   public void testWithoutKeysNothingIsBound() {
     assertFalse(AsyncWalSettings.of(conf).isEnabled());
-    assertEquals(Durability.SYNC_WAL, of(TABLE));
-    assertEquals(Durability.FSYNC_WAL,
-      AsyncWalSettings.defaultDurability(conf, TABLE, Durability.FSYNC_WAL));
   }
 
   @Test
@@ -90,7 +78,7 @@ public class TestAsyncWalSettings {
   private String refusal(String key, String value) {
     conf.set(key, value);
     try {
-      return assertThrows(IllegalArgumentException.class, () -> AsyncWalSettings.check(conf))
+      return assertThrows(IllegalArgumentException.class, () -> AsyncWalSettings.of(conf))
         .getMessage();
     } finally {
       conf.unset(key);
@@ -107,11 +95,6 @@ public class TestAsyncWalSettings {
     assertEquals("hbase.wal.async.sync.bytes is 1m; must be an integer of at least 0. Set a number "
       + "in this range, or remove the key for the default of 0.",
       refusal(AsyncWalSettings.BYTES_KEY, "1m"));
-    for (String value : new String[] { "SKIP_WAL", "USE_DEFAULT", "async_wal", "yes" }) {
-      assertEquals("hbase.regionserver.default.durability is " + value
-        + "; must be SYNC_WAL, FSYNC_WAL or ASYNC_WAL. Set one of these, or remove the key.",
-        refusal(AsyncWalSettings.DEFAULT_DURABILITY_KEY, value));
-    }
   }
 
   @Test
@@ -125,21 +108,9 @@ public class TestAsyncWalSettings {
   @Test
   public void testServerDoesNotStartWithWrongValue() {
     Configuration server = HBaseConfiguration.create();
-    server.set(AsyncWalSettings.DEFAULT_DURABILITY_KEY, "SKIP_WAL");
+    server.set(AsyncWalSettings.INTERVAL_KEY, "soon");
     assertTrue(
       assertThrows(IllegalArgumentException.class, () -> new HRegionServer(server).toString())
-        .getMessage().startsWith(AsyncWalSettings.DEFAULT_DURABILITY_KEY));
-  }
-
-  @Test
-  public void testSystemTablesAndMasterStoreKeepTheirDurability() {
-    conf.set(AsyncWalSettings.DEFAULT_DURABILITY_KEY, "ASYNC_WAL");
-    AsyncWalSettings.check(conf);
-    assertEquals(Durability.ASYNC_WAL, of(TABLE));
-    for (TableName table : new TableName[] { TableName.META_TABLE_NAME,
-      TableName.valueOf("hbase:acl"), TableName.valueOf("hbase:namespace"),
-      TableName.valueOf("hbase:quota"), MasterRegionFactory.TABLE_NAME }) {
-      assertEquals(table.toString(), Durability.SYNC_WAL, of(table));
-    }
+        .getMessage().startsWith(AsyncWalSettings.INTERVAL_KEY));
   }
 }

@@ -18,7 +18,6 @@
 package org.apache.hadoop.hbase.regionserver.wal;
 
 import static org.junit.Assert.assertEquals;
-import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertNull;
 import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
@@ -42,7 +41,6 @@ import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hbase.Cell;
 import org.apache.hadoop.hbase.CellUtil;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
-import org.apache.hadoop.hbase.NamespaceDescriptor;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.Waiter;
 import org.apache.hadoop.hbase.client.Durability;
@@ -82,13 +80,9 @@ public class TestBoundedAsyncWal {
   public static final RegionsInHdfs.Hdfs HDFS = new RegionsInHdfs.Hdfs();
 
   private static final CompletableFuture<Void> OPEN = CompletableFuture.completedFuture(null);
-  private static final CompletableFuture<IOException> NONE =
-    CompletableFuture.completedFuture(null);
 
   /** What syncs wait for. */
   private static volatile CompletableFuture<Void> gate = OPEN;
-  /** What an append waits for, and fails with if it is anything. */
-  private static volatile CompletableFuture<IOException> appendFailure = NONE;
 
   /** The writer of AsyncFSWAL whose syncs may be held up. */
   public static final class GatedAsyncWriter extends AsyncProtobufLogWriter {
@@ -102,17 +96,8 @@ public class TestBoundedAsyncWal {
     }
   }
 
-  /** The writer of FSHLog whose syncs may be held up and whose appends may fail. */
+  /** The writer of FSHLog whose syncs may be held up. */
   public static final class GatedWriter extends ProtobufLogWriter {
-    @Override
-    public void append(WAL.Entry entry) throws IOException {
-      IOException failure = appendFailure.join();
-      if (failure != null) {
-        throw failure;
-      }
-      super.append(entry);
-    }
-
     @Override
     public void sync(boolean forceSync) throws IOException {
       super.sync(forceSync);
@@ -146,7 +131,6 @@ public class TestBoundedAsyncWal {
 
   @After
   public void cleanUp() throws Exception {
-    appendFailure = NONE;
     gate.complete(null);
     gate = OPEN;
     writers.shutdownNow();
@@ -445,92 +429,5 @@ public class TestBoundedAsyncWal {
     } finally {
       multi.close();
     }
-  }
-
-  @Test
-  public void testDefaultDurabilityIsForTablesThatNameNone() throws Exception {
-    conf.set(AsyncWalSettings.INTERVAL_KEY, "3600000");
-    conf.set(AsyncWalSettings.DEFAULT_DURABILITY_KEY, "ASYNC_WAL");
-    HRegion silent = open("silent");
-    HRegion sync = open(TableName.valueOf("sync"), Durability.SYNC_WAL);
-    HRegion system = open(TableName.valueOf(NamespaceDescriptor.SYSTEM_NAMESPACE_NAME_STR, "acl"),
-      Durability.USE_DEFAULT);
-    put(silent, Durability.USE_DEFAULT);
-    assertTrue("At risk for an hour", wal.asyncBound.unsyncedBytes() > 0);
-    // The mutation's word wins.
-    put(silent, Durability.SYNC_WAL);
-    await(() -> wal.asyncBound.unsyncedBytes() == 0);
-    put(silent, Durability.USE_DEFAULT);
-    // So does the table's.
-    put(sync, Durability.USE_DEFAULT);
-    await(() -> wal.asyncBound.unsyncedBytes() == 0);
-    put(silent, Durability.USE_DEFAULT);
-    // And a system table is synced.
-    put(system, Durability.USE_DEFAULT);
-    await(() -> wal.asyncBound.unsyncedBytes() == 0);
-  }
-
-  @Test
-  public void testNothingIsWrittenAfterAnAcknowledgedWriteWasDropped() throws Exception {
-    if (provider.equals("asyncfs")) {
-      // Its appends go to memory, and what was not synced is appended again after a failure.
-      return;
-    }
-    conf.set(AsyncWalSettings.INTERVAL_KEY, "3600000");
-    HRegion region = open("lost");
-    put(region, Durability.SYNC_WAL);
-    appendFailure = new CompletableFuture<>();
-    put(region, Durability.ASYNC_WAL);
-    // It was acknowledged, and fails behind its writer's back.
-    appendFailure.complete(new IOException("Disk on fire"));
-    await(() -> wal.asyncBound.hasLost());
-    appendFailure = NONE;
-    assertThrows(IOException.class, () -> put(region, Durability.ASYNC_WAL));
-    assertThrows(IOException.class, () -> put(region, Durability.SYNC_WAL));
-    assertThrows("The roller stops the server", FailedLogCloseException.class,
-      () -> wal.rollWriter(true));
-    assertThrows(IOException.class, () -> put(region, Durability.SYNC_WAL));
-    assertEquals(Collections.singletonList(0), rowsOfAllFiles());
-  }
-
-  @Test
-  public void testDroppedWriteThatNobodyWasToldOfIsAsInStock() throws Exception {
-    if (provider.equals("asyncfs")) {
-      return;
-    }
-    conf.set(AsyncWalSettings.INTERVAL_KEY, "1");
-    HRegion region = open("dropped");
-    put(region, Durability.SYNC_WAL);
-    appendFailure = CompletableFuture.completedFuture(new IOException("Disk on fire"));
-    assertThrows(IOException.class, () -> put(region, Durability.SYNC_WAL));
-    appendFailure = NONE;
-    wal.rollWriter(true);
-    put(region, Durability.ASYNC_WAL);
-    await(() -> wal.asyncBound.unsyncedBytes() == 0);
-    assertEquals(Arrays.asList(0, 2), rowsOfAllFiles());
-  }
-
-  /** As HDFS fails once, the WAL rolls, and HDFS fails once more. */
-  @Test
-  public void testWritesBetweenTwoDropsAreAcknowledged() throws Exception {
-    if (provider.equals("asyncfs")) {
-      return;
-    }
-    conf.set(AsyncWalSettings.INTERVAL_KEY, "3600000");
-    HRegion region = open("twice");
-    long between = 0;
-    for (int roll = 0; roll < 2; roll++) {
-      put(region, Durability.SYNC_WAL);
-      between = wal.highestUnsyncedTxid;
-      appendFailure = CompletableFuture.completedFuture(new IOException("Disk on fire"));
-      assertThrows(IOException.class, () -> put(region, Durability.SYNC_WAL));
-      appendFailure = NONE;
-      wal.rollWriter(true);
-    }
-    assertFalse(wal.asyncBound.hasLost());
-    // As a writer would whose thread was delayed until now.
-    wal.asyncBound.acknowledge(between, 1);
-    put(region, Durability.SYNC_WAL);
-    assertEquals(Arrays.asList(0, 2, 4), rowsOfAllFiles());
   }
 }

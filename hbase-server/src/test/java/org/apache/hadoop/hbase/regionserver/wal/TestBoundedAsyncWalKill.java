@@ -178,7 +178,6 @@ public class TestBoundedAsyncWalKill {
     conf.set(WALFactory.WAL_PROVIDER, provider);
     conf.setLong(AsyncWalSettings.INTERVAL_KEY, INTERVAL_MS);
     conf.setLong(AsyncWalSettings.BYTES_KEY, 1024 * 1024);
-    conf.set(AsyncWalSettings.DEFAULT_DURABILITY_KEY, "ASYNC_WAL");
     conf.setBoolean("hbase.wal.hsync", round % 3 == 2);
     conf.setBoolean("hbase.regionserver.write.groups.enabled", GROUPS);
     conf.set("hbase.wal.async.max.syncs.in.flight",
@@ -357,7 +356,7 @@ public class TestBoundedAsyncWalKill {
   private static void write(Table table, List<Write> writes, String row, boolean sync)
     throws IOException {
     Put put = new Put(Bytes.toBytes(row)).addColumn(FAMILY, QUALIFIER, value(row))
-      .setDurability(sync ? Durability.SYNC_WAL : Durability.USE_DEFAULT);
+      .setDurability(sync ? Durability.SYNC_WAL : Durability.ASYNC_WAL);
     long sent = System.nanoTime();
     table.put(put);
     writes.add(new Write(row, sync, sent, System.nanoTime()));

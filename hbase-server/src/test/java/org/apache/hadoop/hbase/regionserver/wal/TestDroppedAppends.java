@@ -1,0 +1,200 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.regionserver.wal;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertThrows;
+
+import java.io.EOFException;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.hbase.Cell;
+import org.apache.hadoop.hbase.CellUtil;
+import org.apache.hadoop.hbase.HBaseClassTestRule;
+import org.apache.hadoop.hbase.TableName;
+import org.apache.hadoop.hbase.Waiter;
+import org.apache.hadoop.hbase.client.Durability;
+import org.apache.hadoop.hbase.regionserver.HRegion;
+import org.apache.hadoop.hbase.testclassification.MediumTests;
+import org.apache.hadoop.hbase.testclassification.RegionServerTests;
+import org.apache.hadoop.hbase.util.Bytes;
+import org.apache.hadoop.hbase.wal.FSHLogProvider;
+import org.apache.hadoop.hbase.wal.WAL;
+import org.apache.hadoop.hbase.wal.WALEdit;
+import org.apache.hadoop.hbase.wal.WALFactory;
+import org.apache.hadoop.hbase.wal.WALStreamReader;
+import org.junit.After;
+import org.junit.Before;
+import org.junit.ClassRule;
+import org.junit.Test;
+import org.junit.experimental.categories.Category;
+
+@Category({ RegionServerTests.class, MediumTests.class })
+public class TestDroppedAppends {
+  @ClassRule
+  public static final HBaseClassTestRule CLASS_RULE =
+    HBaseClassTestRule.forClass(TestDroppedAppends.class);
+
+  @ClassRule
+  public static final RegionsInHdfs.Hdfs HDFS = new RegionsInHdfs.Hdfs();
+
+  private static final CompletableFuture<IOException> NONE =
+    CompletableFuture.completedFuture(null);
+
+  /** What an append waits for, and fails with if it is anything. */
+  private static volatile CompletableFuture<IOException> appendFailure = NONE;
+
+  /** The writer of FSHLog whose appends may fail. */
+  public static final class FailingWriter extends ProtobufLogWriter {
+    @Override
+    public void append(WAL.Entry entry) throws IOException {
+      IOException failure = appendFailure.join();
+      if (failure != null) {
+        throw failure;
+      }
+      super.append(entry);
+    }
+  }
+
+  private final RegionsInHdfs regions = new RegionsInHdfs();
+  private Configuration conf;
+  private AbstractFSWAL<?> wal;
+  private int rows;
+
+  @Before
+  public void prepare() throws Exception {
+    conf = HDFS.configuration();
+    conf.set(WALFactory.WAL_PROVIDER, "filesystem");
+    conf.setClass(FSHLogProvider.WRITER_IMPL, FailingWriter.class, FSHLogProvider.Writer.class);
+  }
+
+  @After
+  public void cleanUp() throws Exception {
+    appendFailure = NONE;
+    regions.close();
+  }
+
+  private HRegion open(String name) throws IOException {
+    HRegion region = regions.open(conf, TableName.valueOf(name), Durability.USE_DEFAULT);
+    wal = regions.wal();
+    return region;
+  }
+
+  private GuardedAsyncWalBound bound() {
+    return (GuardedAsyncWalBound) wal.asyncBound;
+  }
+
+  private void put(HRegion region, Durability durability) throws IOException {
+    region.put(RegionsInHdfs.put(rows++, durability, 100));
+  }
+
+  private void await(Waiter.Predicate<Exception> condition) {
+    Waiter.waitFor(conf, 120_000, 5, condition);
+  }
+
+  /** Returns the rows that a reader of HDFS finds in {@code path} now. */
+  private List<Integer> rowsIn(Path path) throws IOException {
+    List<Integer> found = new ArrayList<>();
+    try (WALStreamReader reader =
+      WALFactory.createStreamReader(FileSystem.get(conf), path, conf)) {
+      for (WAL.Entry entry; (entry = reader.next()) != null;) {
+        for (Cell cell : entry.getEdit().getCells()) {
+          if (!CellUtil.matchingFamily(cell, WALEdit.METAFAMILY)) {
+            found.add(Bytes.toInt(CellUtil.cloneRow(cell)));
+          }
+        }
+      }
+    } catch (EOFException e) {
+      // The end of what is there so far.
+    }
+    return found;
+  }
+
+  private List<Integer> rowsOfAllFiles() throws IOException {
+    List<Integer> found = new ArrayList<>();
+    FileStatus[] files = wal.getFiles();
+    Arrays.sort(files);
+    for (FileStatus file : files) {
+      found.addAll(rowsIn(file.getPath()));
+    }
+    return found;
+  }
+
+  @Test
+  public void testNothingIsWrittenAfterAnAcknowledgedWriteWasDropped() throws Exception {
+    conf.set(AsyncWalSettings.INTERVAL_KEY, "3600000");
+    HRegion region = open("lost");
+    put(region, Durability.SYNC_WAL);
+    appendFailure = new CompletableFuture<>();
+    put(region, Durability.ASYNC_WAL);
+    // It was acknowledged, and fails behind its writer's back.
+    appendFailure.complete(new IOException("Disk on fire"));
+    await(() -> bound().hasLost());
+    appendFailure = NONE;
+    assertThrows(IOException.class, () -> put(region, Durability.ASYNC_WAL));
+    assertThrows(IOException.class, () -> put(region, Durability.SYNC_WAL));
+    assertThrows("The roller stops the server", FailedLogCloseException.class,
+      () -> wal.rollWriter(true));
+    assertThrows(IOException.class, () -> put(region, Durability.SYNC_WAL));
+    assertEquals(Collections.singletonList(0), rowsOfAllFiles());
+  }
+
+  @Test
+  public void testADroppedWriteThatWasNotAcknowledgedChangesNothing() throws Exception {
+    conf.set(AsyncWalSettings.INTERVAL_KEY, "1");
+    HRegion region = open("dropped");
+    put(region, Durability.SYNC_WAL);
+    appendFailure = CompletableFuture.completedFuture(new IOException("Disk on fire"));
+    assertThrows(IOException.class, () -> put(region, Durability.SYNC_WAL));
+    appendFailure = NONE;
+    wal.rollWriter(true);
+    put(region, Durability.ASYNC_WAL);
+    await(() -> wal.asyncBound.unsyncedBytes() == 0);
+    assertEquals(Arrays.asList(0, 2), rowsOfAllFiles());
+  }
+
+  /** As HDFS fails once, the WAL rolls, and HDFS fails once more. */
+  @Test
+  public void testWritesBetweenTwoDropsAreAcknowledged() throws Exception {
+    conf.set(AsyncWalSettings.INTERVAL_KEY, "3600000");
+    HRegion region = open("twice");
+    long between = 0;
+    for (int roll = 0; roll < 2; roll++) {
+      put(region, Durability.SYNC_WAL);
+      between = wal.highestUnsyncedTxid;
+      appendFailure = CompletableFuture.completedFuture(new IOException("Disk on fire"));
+      assertThrows(IOException.class, () -> put(region, Durability.SYNC_WAL));
+      appendFailure = NONE;
+      wal.rollWriter(true);
+    }
+    assertFalse(bound().hasLost());
+    // As a writer would whose thread was delayed until now.
+    wal.asyncBound.acknowledge(between, 1);
+    put(region, Durability.SYNC_WAL);
+    assertEquals(Arrays.asList(0, 2, 4), rowsOfAllFiles());
+  }
+}

@@ -1,0 +1,188 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.regionserver.wal;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertThrows;
+import static org.junit.Assert.assertTrue;
+
+import java.io.IOException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.HBaseClassTestRule;
+import org.apache.hadoop.hbase.Waiter;
+import org.apache.hadoop.hbase.testclassification.RegionServerTests;
+import org.apache.hadoop.hbase.testclassification.SmallTests;
+import org.junit.After;
+import org.junit.ClassRule;
+import org.junit.Test;
+import org.junit.experimental.categories.Category;
+
+@Category({ RegionServerTests.class, SmallTests.class })
+public class TestGuardedAsyncWalBound {
+  @ClassRule
+  public static final HBaseClassTestRule CLASS_RULE =
+    HBaseClassTestRule.forClass(TestGuardedAsyncWalBound.class);
+
+  private final Configuration conf = new Configuration(false);
+  private final ExecutorService writer = Executors.newSingleThreadExecutor();
+  private final AtomicLong synced = new AtomicLong();
+  private GuardedAsyncWalBound bound;
+
+  @After
+  public void closeBound() {
+    if (bound != null) {
+      bound.close();
+    }
+    writer.shutdownNow();
+  }
+
+  /** A WAL whose syncs fail. */
+  private void open() {
+    bound = new GuardedAsyncWalBound(AsyncWalSettings.of(conf), "test", TimeUnit.HOURS.toNanos(1),
+      synced::get, txid -> {
+        throw new IOException("HDFS is away");
+      }, () -> 1);
+  }
+
+  @Test
+  public void testNothingIsAcknowledgedAfterAcknowledgedWriteWasDropped() throws Exception {
+    conf.set(AsyncWalSettings.MAX_UNSYNCED_KEY, "1000");
+    open();
+    Future<?> waiting = writer.submit(() -> {
+      bound.acknowledge(1, 1_001);
+      return null;
+    });
+    Waiter.waitFor(conf, 120_000, 5, () -> bound.blockedWriters() == 1);
+    bound.dropped(1, new IOException("Disk on fire"));
+    assertEquals("Disk on fire",
+      assertThrows(ExecutionException.class, () -> waiting.get(2, TimeUnit.MINUTES)).getCause()
+        .getCause().getMessage());
+    assertThrows(IOException.class, () -> bound.acknowledge(2, 1));
+    assertTrue(
+      assertThrows(IOException.class, () -> GuardedAsyncWalBound.failIfLost(bound)).getMessage()
+        .contains("the server must abort"));
+    GuardedAsyncWalBound.failIfLost(null);
+  }
+
+  @Test
+  public void testDroppedWriteIsNotAcknowledgedLater() throws Exception {
+    conf.set(AsyncWalSettings.INTERVAL_KEY, "3600000");
+    open();
+    bound.acknowledge(4, 1);
+    bound.dropped(5, new IOException("Disk on fire"));
+    bound.dropped(6, new IOException("Disk on fire"));
+    assertFalse("No caller knows of it", bound.hasLost());
+    GuardedAsyncWalBound.failIfLost(bound);
+    // The WAL has rolled meanwhile, and was synced.
+    synced.set(9);
+    for (long txid = 5; txid <= 6; txid++) {
+      long dropped = txid;
+      assertThrows(IOException.class, () -> bound.acknowledge(dropped, 1));
+    }
+    bound.acknowledge(4, 1);
+    bound.acknowledge(10, 1);
+  }
+
+  private void drop(long... txids) {
+    for (long txid : txids) {
+      bound.dropped(txid, new IOException("Disk on fire"));
+    }
+  }
+
+  private void assertDropped(long... txids) {
+    for (long txid : txids) {
+      assertThrows("" + txid, IOException.class, () -> bound.acknowledge(txid, 1));
+    }
+  }
+
+  @Test
+  public void testWritesBetweenTwoDropsAreAcknowledgedAndThoseDroppedAreNotHoweverLate()
+    throws Exception {
+    conf.set(AsyncWalSettings.INTERVAL_KEY, "3600000");
+    open();
+    bound.acknowledge(4, 1);
+    drop(5, 7);
+    assertTrue(GuardedAsyncWalBound.mayAppendAgain(bound));
+    // Of the next writer. One has been acknowledged, of the other its writer has yet to learn.
+    bound.acknowledge(11, 1);
+    drop(20);
+    assertFalse("No caller knows of it", bound.hasLost());
+    bound.acknowledge(12, 1);
+    assertTrue(GuardedAsyncWalBound.mayAppendAgain(bound));
+    synced.set(30);
+    // Those of the first roll ask after the second; 6 is between two that were dropped by one.
+    assertDropped(5, 6, 7, 20);
+    bound.acknowledge(4, 1);
+    bound.acknowledge(8, 1);
+    bound.acknowledge(19, 1);
+    bound.acknowledge(21, 1);
+  }
+
+  @Test
+  public void testARollAloneEndsWhatIsDropped() throws Exception {
+    conf.set(AsyncWalSettings.INTERVAL_KEY, "3600000");
+    open();
+    drop(5);
+    drop(9);
+    assertDropped(5, 6, 8, 9);
+    assertTrue(GuardedAsyncWalBound.mayAppendAgain(bound));
+    assertTrue("A roll without a drop", GuardedAsyncWalBound.mayAppendAgain(bound));
+    assertDropped(5, 6, 8, 9);
+    bound.acknowledge(10, 1);
+    assertTrue(GuardedAsyncWalBound.mayAppendAgain(null));
+  }
+
+  @Test
+  public void testTheWalAppendsNoMoreAfterAcknowledgedWriteWasDropped() throws Exception {
+    conf.set(AsyncWalSettings.INTERVAL_KEY, "3600000");
+    open();
+    drop(5);
+    assertTrue(GuardedAsyncWalBound.mayAppendAgain(bound));
+    bound.acknowledge(9, 1);
+    drop(8);
+    assertFalse(GuardedAsyncWalBound.mayAppendAgain(bound));
+    assertDropped(5, 8, 10);
+  }
+
+  @Test
+  public void testWhatWasDroppedInManyRollsTakesBoundedMemory() {
+    DroppedWrites dropped = new DroppedWrites();
+    int rolls = 3 * DroppedWrites.MAX_RANGES;
+    for (int roll = 1; roll <= rolls; roll++) {
+      dropped.add(10 * roll);
+      dropped.add(10 * roll + 2);
+      dropped.endRange();
+    }
+    for (int roll = 1; roll <= rolls; roll++) {
+      for (int i = 0; i <= 2; i++) {
+        assertTrue(dropped.contains(10 * roll + i));
+      }
+      assertEquals("behind " + roll, roll <= rolls - DroppedWrites.MAX_RANGES,
+        dropped.contains(10 * roll + 3));
+    }
+    assertFalse(dropped.contains(9));
+    assertFalse(new DroppedWrites().contains(0));
+  }
+}
