@@ -15,30 +15,25 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package org.apache.hadoop.hbase.regionserver;
+package org.apache.hadoop.hbase.regionserver.wal;
 
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
-import java.io.File;
-import java.util.Collections;
+import java.io.IOException;
 import org.apache.hadoop.conf.Configuration;
-import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.HBaseConfiguration;
-import org.apache.hadoop.hbase.HBaseTestingUtility;
 import org.apache.hadoop.hbase.TableName;
-import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
+import org.apache.hadoop.hbase.Waiter;
 import org.apache.hadoop.hbase.client.Durability;
-import org.apache.hadoop.hbase.client.RegionInfo;
-import org.apache.hadoop.hbase.client.RegionInfoBuilder;
-import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
 import org.apache.hadoop.hbase.master.region.MasterRegionFactory;
-import org.apache.hadoop.hbase.regionserver.wal.DefaultDurability;
+import org.apache.hadoop.hbase.regionserver.HRegion;
+import org.apache.hadoop.hbase.regionserver.HRegionServer;
 import org.apache.hadoop.hbase.testclassification.MediumTests;
 import org.apache.hadoop.hbase.testclassification.RegionServerTests;
-import org.apache.hadoop.hbase.util.Bytes;
+import org.junit.After;
 import org.junit.ClassRule;
 import org.junit.Test;
 import org.junit.experimental.categories.Category;
@@ -49,10 +44,20 @@ public class TestDefaultDurability {
   public static final HBaseClassTestRule CLASS_RULE =
     HBaseClassTestRule.forClass(TestDefaultDurability.class);
 
+  @ClassRule
+  public static final RegionsInHdfs.Hdfs HDFS = new RegionsInHdfs.Hdfs();
+
   private static final TableName TABLE = TableName.valueOf("t");
   private static final TableName ACL = TableName.valueOf("hbase:acl");
 
   private final Configuration conf = new Configuration(false);
+  private final RegionsInHdfs regions = new RegionsInHdfs();
+  private int rows;
+
+  @After
+  public void close() throws IOException {
+    regions.close();
+  }
 
   private Durability of(TableName table) {
     return DefaultDurability.of(conf, table, Durability.SYNC_WAL);
@@ -96,28 +101,35 @@ public class TestDefaultDurability {
     }
   }
 
-  /** Returns the durability of mutations that specify none, in a region of such a table. */
-  private Durability ofRegion(TableName name, Durability descriptor) throws Exception {
-    HBaseTestingUtility util = new HBaseTestingUtility(HBaseConfiguration.create());
-    util.getConfiguration().set(DefaultDurability.KEY, "ASYNC_WAL");
-    Path folder = new Path(new File(util.getDataTestDir().toString()).getAbsolutePath());
-    RegionInfo info = RegionInfoBuilder.newBuilder(name).build();
-    HRegion region = HBaseTestingUtility.createRegionAndWAL(info, folder, util.getConfiguration(),
-      TableDescriptorBuilder.newBuilder(name).setDurability(descriptor)
-        .setColumnFamilies(
-          Collections.singleton(ColumnFamilyDescriptorBuilder.of(Bytes.toBytes("f"))))
-        .build());
-    try {
-      return region.getEffectiveDurability(Durability.USE_DEFAULT);
-    } finally {
-      HBaseTestingUtility.closeRegionAndWAL(region);
-    }
+  private void put(HRegion region, Durability durability) throws IOException {
+    region.put(RegionsInHdfs.put(rows++, durability, 100));
+  }
+
+  /** Returns whether writes of the region are unsynced; the bound syncs them after an hour. */
+  private boolean hasUnsynced() {
+    return regions.wal().asyncBound.unsyncedBytes() > 0;
   }
 
   @Test
   public void testRegionsOfTablesThatSpecifyNoDurabilityHaveTheDefault() throws Exception {
-    assertEquals(Durability.ASYNC_WAL, ofRegion(TABLE, Durability.USE_DEFAULT));
-    assertEquals(Durability.SYNC_WAL, ofRegion(TABLE, Durability.SYNC_WAL));
-    assertEquals(Durability.SYNC_WAL, ofRegion(ACL, Durability.USE_DEFAULT));
+    Configuration server = HDFS.configuration();
+    server.set(AsyncWalSettings.INTERVAL_KEY, "3600000");
+    server.set(DefaultDurability.KEY, "ASYNC_WAL");
+    HRegion none = regions.open(server, TABLE, Durability.USE_DEFAULT);
+    HRegion sync = regions.open(server, TableName.valueOf("sync"), Durability.SYNC_WAL);
+    HRegion system = regions.open(server, ACL, Durability.USE_DEFAULT);
+    put(none, Durability.USE_DEFAULT);
+    assertTrue(hasUnsynced());
+    // The durability of the mutation has priority, then that of the table.
+    put(none, Durability.SYNC_WAL);
+    Waiter.waitFor(server, 120_000, 5, () -> !hasUnsynced());
+    put(none, Durability.USE_DEFAULT);
+    assertTrue(hasUnsynced());
+    put(sync, Durability.USE_DEFAULT);
+    Waiter.waitFor(server, 120_000, 5, () -> !hasUnsynced());
+    put(none, Durability.USE_DEFAULT);
+    assertTrue(hasUnsynced());
+    put(system, Durability.USE_DEFAULT);
+    Waiter.waitFor(server, 120_000, 5, () -> !hasUnsynced());
   }
 }
