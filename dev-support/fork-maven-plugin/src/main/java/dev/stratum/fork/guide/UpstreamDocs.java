@@ -102,7 +102,7 @@ public final class UpstreamDocs {
     files.put(path, content.getBytes(StandardCharsets.UTF_8));
   }
 
-  /** Returns the patch of a feature that reads most of its keys, the first of several. */
+  /** Returns the patch of a feature that reads most of its keys, the last of several. */
   private PatchFile main(String slug, SettingsPage page) throws IOException {
     PatchFile main = null;
     long most = -1;
@@ -111,7 +111,7 @@ public final class UpstreamDocs {
         String source = source(patch);
         long reads = page.entries(slug).stream().flatMap(entry -> entry.keys().stream())
           .filter(key -> reads(source, key)).count();
-        if (reads > most) {
+        if (reads >= most) {
           main = patch;
           most = reads;
         }

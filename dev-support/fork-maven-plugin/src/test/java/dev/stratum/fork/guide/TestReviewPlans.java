@@ -1,0 +1,151 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package dev.stratum.fork.guide;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertTrue;
+
+import dev.stratum.fork.OutputTree;
+import dev.stratum.fork.series.PatchFile;
+import dev.stratum.fork.series.Series;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.BeforeClass;
+import org.junit.Test;
+
+/**
+ * The plans of docs/upstream/design: in a table with the columns PR, what, classes and patches,
+ * main lines, needs, each PR has at most 900 lines of main code, or says that it has more. A patch
+ * stands for its edits, and for its classes that no row of the page names.
+ */
+public class TestReviewPlans {
+  private static final Path ROOT = Path.of("..", "..").toAbsolutePath().normalize();
+  private static final int MAX_LINES = 900;
+  private static final Pattern ROW = Pattern
+    .compile("\\| (\\d+) \\|[^|]*\\|([^|]*)\\| (\\d+)( \\(above 900\\))? \\|[^|]*\\|");
+  private static final Pattern NAME = Pattern.compile("`([^`]+)`");
+  private static final Pattern EDIT = Pattern.compile("(?m)^[-+](?!--|\\+\\+)");
+
+  /** The lines of each main class that a patch adds, by its simple name. */
+  private static final Map<String, Integer> CLASSES = new HashMap<>();
+  /** The edits of each patch, by its name. */
+  private static final Map<String, Integer> EDITS = new HashMap<>();
+  private static final Map<String, List<String>> ADDED = new HashMap<>();
+
+  @BeforeClass
+  public static void measure() throws IOException {
+    for (PatchFile patch : Series.read(ROOT).patches()) {
+      String text = new String(patch.content(), StandardCharsets.UTF_8);
+      int diff = text.indexOf("\ndiff --git ");
+      EDITS.put(patch.stem(),
+        diff < 0 ? 0 : (int) EDIT.matcher(text.substring(diff)).results().count());
+      List<String> added = new ArrayList<>();
+      for (String path : patch.header().adds()) {
+        if (path.contains("/src/main/") && !path.endsWith("package-info.java")) {
+          String name = path.substring(path.lastIndexOf('/') + 1).replace(".java", "");
+          CLASSES.put(name, Files.readAllLines(ROOT.resolve(path)).size());
+          added.add(name);
+        }
+      }
+      ADDED.put(patch.stem(), added);
+    }
+  }
+
+  private record Pr(String number, List<String> names, int lines, boolean above) {
+  }
+
+  private static List<Pr> plan(String page) {
+    List<Pr> plan = new ArrayList<>();
+    Matcher row = ROW.matcher(page);
+    while (row.find()) {
+      List<String> names =
+        NAME.matcher(row.group(2)).results().map(name -> name.group(1)).toList();
+      plan.add(new Pr(row.group(1), names, Integer.parseInt(row.group(3)), row.group(4) != null));
+    }
+    return plan;
+  }
+
+  private static int lines(Pr pr, Set<String> named, String where) {
+    int lines = 0;
+    for (String name : pr.names()) {
+      if (EDITS.containsKey(name)) {
+        lines += EDITS.get(name) + ADDED.get(name).stream().filter(added -> !named.contains(added))
+          .mapToInt(CLASSES::get).sum();
+      } else {
+        assertTrue(where + " names " + name + ", which no patch adds", CLASSES.containsKey(name));
+        lines += CLASSES.get(name);
+      }
+    }
+    return lines;
+  }
+
+  private static int check(String where, String page) {
+    List<Pr> plan = plan(page);
+    Set<String> named = new HashSet<>();
+    plan.forEach(pr -> pr.names()
+      .forEach(name -> assertTrue(where + " names " + name + " twice", named.add(name))));
+    for (Pr pr : plan) {
+      String which = where + ", PR " + pr.number();
+      int lines = lines(pr, named, which);
+      // Small changes of a class do not make a plan wrong.
+      assertTrue(which + " has " + lines + " lines; the page says " + pr.lines(),
+        Math.abs(lines - pr.lines()) <= Math.max(20, lines / 10));
+      assertEquals(which + " has " + lines + " lines; say so with '(above 900)', or cut it",
+        lines > MAX_LINES, pr.above());
+    }
+    return plan.size();
+  }
+
+  @Test
+  public void testPullRequestsAreAsLargeAsTheirPlanSays() throws Exception {
+    int pages = 0;
+    for (Path note : OutputTree.files(ROOT.resolve("docs/upstream/design"))) {
+      assertTrue(note + " has no plan",
+        check(note.getFileName().toString(), Files.readString(note)) > 0);
+      pages++;
+    }
+    assertTrue("pages: " + pages, pages >= 6);
+  }
+
+  @Test
+  public void testAPlanThatIsWrongFails() {
+    String head = "| PR | what | classes and patches | main lines | needs |\n|---|---|---|---|---|\n";
+    int lines = CLASSES.get("CompositeBucketCache");
+    assertEquals(1, check("a", head + "| 1 | a | `CompositeBucketCache` | " + lines + " | |\n"));
+    for (String row : List.of("`CompositeBucketCache` | " + 2 * lines, "`NoSuchClass` | 1",
+      "`CompositeBucketCache` | " + lines + " (above 900)",
+      "`CompositeBucketCache`, `CompositeBucketCache` | " + 2 * lines)) {
+      try {
+        check("b", head + "| 1 | b | " + row + " | |\n");
+      } catch (AssertionError e) {
+        continue;
+      }
+      throw new AssertionError(row + " was accepted");
+    }
+  }
+}
