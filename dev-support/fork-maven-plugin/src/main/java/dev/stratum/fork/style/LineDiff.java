@@ -56,6 +56,25 @@ final class LineDiff {
     return hunks;
   }
 
+  /** Splits each difference that replaces lines by as many others. */
+  static List<Hunk> byLine(List<Hunk> hunks) {
+    List<Hunk> split = new ArrayList<>();
+    for (Hunk hunk : hunks) {
+      int lines = hunk.oldEnd() - hunk.oldStart();
+      if (lines != hunk.newEnd() - hunk.newStart()) {
+        split.add(hunk);
+        continue;
+      }
+      List<String> oldLines = JavaText.lines(hunk.oldText());
+      List<String> newLines = JavaText.lines(hunk.newText());
+      for (int i = 0; i < lines; i++) {
+        split.add(new Hunk(hunk.oldStart() + i, hunk.oldStart() + i + 1, hunk.newStart() + i,
+          hunk.newStart() + i + 1, oldLines.get(i), newLines.get(i)));
+      }
+    }
+    return split;
+  }
+
   /** Returns {@code oldText} with some of its differences. */
   static String apply(String oldText, List<Hunk> hunks) {
     List<String> lines = JavaText.lines(oldText);

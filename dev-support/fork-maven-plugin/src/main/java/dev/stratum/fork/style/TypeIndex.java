@@ -58,6 +58,11 @@ final class TypeIndex {
     return paths.containsKey(type);
   }
 
+  /** Returns the path of the file of a type, or {@code null} if the tree does not have it. */
+  String path(String type) {
+    return paths.get(type);
+  }
+
   /** Returns the names of the types and type parameters that a file declares, at any depth. */
   static Set<String> declared(CompilationUnit unit) {
     Set<String> names = new HashSet<>();

@@ -81,7 +81,7 @@ final class UpstreamFormatter {
    */
   String format(String before, String after) {
     String current = after;
-    List<LineDiff.Hunk> known = LineDiff.between(before, format(before));
+    List<LineDiff.Hunk> known = LineDiff.byLine(LineDiff.between(before, format(before)));
     for (int round = 0; round < MAX_ROUNDS; round++) {
       String next = changed(before, current, known);
       if (next.equals(current)) {
@@ -95,9 +95,10 @@ final class UpstreamFormatter {
   private String changed(String before, String after, List<LineDiff.Hunk> known) {
     List<LineDiff.Hunk> patch = LineDiff.between(before, after);
     List<LineDiff.Hunk> wanted = new ArrayList<>();
-    for (LineDiff.Hunk hunk : LineDiff.between(after, format(after))) {
-      boolean upstreams = known.stream().anyMatch(other -> other.oldText().equals(hunk.oldText())
-        && other.newText().equals(hunk.newText()));
+    for (LineDiff.Hunk hunk : LineDiff.byLine(LineDiff.between(after, format(after)))) {
+      boolean upstreams = known.stream()
+        .anyMatch(other -> other.oldStart() == hunk.oldStart() + moved(patch, hunk.oldStart())
+          && other.oldText().equals(hunk.oldText()) && other.newText().equals(hunk.newText()));
       if (!upstreams || patch.stream().anyMatch(part -> overlap(part, hunk))) {
         wanted.add(hunk);
       }
@@ -107,6 +108,17 @@ final class UpstreamFormatter {
 
   private static boolean overlap(LineDiff.Hunk patch, LineDiff.Hunk format) {
     return patch.newStart() < format.oldEnd() && format.oldStart() < patch.newEnd();
+  }
+
+  /** Returns the distance from a line of the new file to the same line of the old one. */
+  private static int moved(List<LineDiff.Hunk> patch, int line) {
+    int distance = 0;
+    for (LineDiff.Hunk hunk : patch) {
+      if (hunk.newEnd() <= line) {
+        distance = hunk.oldEnd() - hunk.newEnd();
+      }
+    }
+    return distance;
   }
 
   private String once(String text) {

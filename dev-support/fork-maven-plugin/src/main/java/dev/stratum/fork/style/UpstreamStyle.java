@@ -70,15 +70,28 @@ public final class UpstreamStyle {
     SortedMap<String, byte[]> after) {
     SortedMap<String, byte[]> styled = new TreeMap<>(after);
     TypeIndex index = new TypeIndex(after);
+    JUnitConversion tests = junit5 ? new JUnitConversion(after) : null;
     for (Map.Entry<String, byte[]> file : after.entrySet()) {
       String path = file.getKey();
       byte[] old = before.get(path);
       if (isWritten(path) && !Arrays.equals(old, file.getValue())) {
-        styled.put(path, JavaText.bytes(style(path, old == null ? null : JavaText.text(old),
-          JavaText.text(file.getValue()), index)));
+        String text = JavaText.text(file.getValue());
+        if (old == null && tests != null && path.contains("/src/test/")) {
+          text = converted(path, tests);
+        }
+        styled.put(path,
+          JavaText.bytes(style(path, old == null ? null : JavaText.text(old), text, index)));
       }
     }
     return styled;
+  }
+
+  private String converted(String path, JUnitConversion tests) {
+    JUnitConversion.Outcome outcome = tests.convert(path);
+    if (!outcome.converted()) {
+      notes.add(new Note(path, 1, "stays JUnit 4: " + String.join("; ", outcome.reasons())));
+    }
+    return outcome.text();
   }
 
   /** Classes made from templates and pages have no style. */
@@ -99,9 +112,11 @@ public final class UpstreamStyle {
     shortened.left().forEach(left -> notes.add(new Note(path, left.line(),
       left.name() + " stays qualified: " + left.reason())));
     String used = removeUnused(before, shortened.text());
-    return before == null
-      ? path.endsWith("/package-info.java") ? used : formatter.format(used)
-      : formatter.format(before, used);
+    if (before == null) {
+      return path.endsWith("/package-info.java") ? used : formatter.format(used);
+    }
+    String braced = Braces.add(used, Braces.changed(LineDiff.between(before, used)));
+    return formatter.format(before, braced);
   }
 
   /** Returns whether a line is the patch's, and a qualified name in it as well. */
