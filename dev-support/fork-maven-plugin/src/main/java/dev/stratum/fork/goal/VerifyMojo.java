@@ -23,6 +23,7 @@ import dev.stratum.fork.git.Export;
 import dev.stratum.fork.git.GitStore;
 import dev.stratum.fork.git.MailPatch;
 import dev.stratum.fork.git.Rebuild;
+import dev.stratum.fork.pages.SubmissionPages;
 import dev.stratum.fork.series.FeatureTable;
 import dev.stratum.fork.series.ForkHistory;
 import dev.stratum.fork.series.LineVariants;
@@ -61,6 +62,7 @@ public final class VerifyMojo extends AbstractSeriesMojo {
       throw new ForkException("The table of features in %s is not as the patches' headers have it; "
         + "run fork:checkout, then fork:rebuild.", FeatureTable.FILE);
     }
+    new SubmissionPages(series, root(), baseVersion()).check();
     ForkHistory history = ForkHistory.of(baseTree(), series, root());
     try (GitStore store = GitStore.inMemory(time())) {
       checkRoundTrip(history, store);

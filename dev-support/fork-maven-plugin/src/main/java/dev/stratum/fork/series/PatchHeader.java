@@ -168,6 +168,17 @@ public final class PatchHeader {
     return value(REASON);
   }
 
+  /** Returns the reason without its first words, which say that the patch goes upstream. */
+  public String description() {
+    return reason().replaceFirst("(?i)^to be upstreamed[.;:,]? *", "")
+      .replaceFirst("^backport.*?\\. ", "");
+  }
+
+  /** Returns whether the patch is not meant for upstream: {@code JIRA: none}. */
+  public boolean staysInFork() {
+    return value(JIRA).equals(NONE);
+  }
+
   /**
    * Returns whether {@code Upstream:} says that an HBase version has the patch, as in
    * {@code in 2.6.6 and 3.0.0 (PR 7995)}. For which Hadoop the version is has no say.

@@ -142,7 +142,7 @@ public record Series(List<PatchFile> patches) {
    * Returns the patches that {@code patch} says it needs, in series order. A need is written as
    * the needed patch's file name, with or without {@code .patch}, or as its JIRA key.
    */
-  List<PatchFile> needed(PatchFile patch) {
+  public List<PatchFile> needed(PatchFile patch) {
     Set<PatchFile> found = new LinkedHashSet<>();
     int own = patches.indexOf(patch);
     for (String need : patch.header().needs()) {

@@ -1,0 +1,121 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package dev.stratum.fork.pages;
+
+import dev.stratum.fork.ForkException;
+import dev.stratum.fork.series.LineVerdict;
+import dev.stratum.fork.series.PatchFile;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+
+/** The tables of docs/upstream/README.md, between two marker lines in a page written by hand. */
+final class SubmissionIndex {
+  static final String BEGIN = "<!-- index, written by fork:pages -->\n";
+  static final String END = "<!-- end of index -->\n";
+
+  private final List<PatchFile> order;
+  private final Function<PatchFile, List<PatchFile>> needs;
+
+  /**
+   * @param order the patches in the order of submission
+   * @param needs the patches that a patch needs
+   */
+  SubmissionIndex(List<PatchFile> order, Function<PatchFile, List<PatchFile>> needs) {
+    this.order = order;
+    this.needs = needs;
+  }
+
+  /**
+   * Returns the page with the tables as the patches have it.
+   * @param name the page's path, for messages
+   */
+  String page(String name, String text) {
+    int begin = text.indexOf(BEGIN);
+    int end = text.indexOf(END);
+    if (begin < 0 || end < begin) {
+      throw new ForkException("%s lacks the lines '%s' and '%s'; add them where the index is to "
+        + "stand.", name, BEGIN.trim(), END.trim());
+    }
+    return text.substring(0, begin + BEGIN.length()) + "\n" + tables() + "\n"
+      + text.substring(end);
+  }
+
+  private String tables() {
+    List<PatchFile> fixes = order.stream().filter(SubmissionOrder::isFix).toList();
+    List<PatchFile> open = fixes.stream().filter(SubmissionIndex::isOpen).toList();
+    StringBuilder text = new StringBuilder();
+    if (!open.isEmpty()) {
+      text.append("### Fixes\n\n").append(fixes(open)).append('\n');
+    }
+    List<PatchFile> closed = fixes.stream().filter(patch -> !open.contains(patch)).toList();
+    if (!closed.isEmpty()) {
+      text.append("### Fixes that newer lines do not need\n\n").append(fixes(closed)).append('\n');
+    }
+    List<PatchFile> features = order.stream().filter(patch -> !fixes.contains(patch)).toList();
+    if (!features.isEmpty()) {
+      text.append("### Features\n\n| patch | feature | component | after |\n|---|---|---|---|\n");
+      for (PatchFile patch : features) {
+        text.append("| ").append(link(patch)).append(" | ").append(patch.header().feature())
+          .append(" | ").append(patch.header().component()).append(" | ").append(after(patch))
+          .append(" |\n");
+      }
+    }
+    return text.toString().stripTrailing() + "\n";
+  }
+
+  /** Returns whether a line of HBase has the defect, as far as is known. */
+  private static boolean isOpen(PatchFile patch) {
+    List<LineVerdict> lines = patch.header().lines();
+    return lines.isEmpty()
+      || lines.stream().anyMatch(line -> line.verdict() == LineVerdict.Verdict.THERE);
+  }
+
+  private String fixes(List<PatchFile> fixes) {
+    Set<String> lines = new TreeSet<>();
+    fixes.forEach(patch -> patch.header().lines().forEach(line -> lines.add(line.line())));
+    StringBuilder text = new StringBuilder("| patch | component |");
+    lines.forEach(line -> text.append(' ').append(line).append(" |"));
+    text.append(" test | after |\n|---|---|").append("---|".repeat(lines.size() + 2)).append('\n');
+    for (PatchFile patch : fixes) {
+      Map<String, LineVerdict> known = new TreeMap<>();
+      patch.header().lines().forEach(line -> known.put(line.line(), line));
+      text.append("| ").append(link(patch)).append(" | ").append(patch.header().component())
+        .append(" |");
+      lines.forEach(line -> text.append(' ').append(known.containsKey(line)
+        ? known.get(line).verdict() + ", " + known.get(line).evidence()
+        : "").append(" |"));
+      text.append(' ').append(String.join(", ", patch.header().tests())).append(" | ")
+        .append(after(patch)).append(" |\n");
+    }
+    return text.toString();
+  }
+
+  private String after(PatchFile patch) {
+    return needs.apply(patch).stream().map(SubmissionIndex::link)
+      .collect(Collectors.joining(", "));
+  }
+
+  private static String link(PatchFile patch) {
+    return "[" + patch.stem() + "](" + patch.stem() + ".md)";
+  }
+}
