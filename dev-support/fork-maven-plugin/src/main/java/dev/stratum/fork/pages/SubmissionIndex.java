@@ -25,8 +25,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.function.Function;
-import java.util.stream.Collectors;
 
 /** The tables of docs/upstream/README.md, between two marker lines in a page written by hand. */
 final class SubmissionIndex {
@@ -34,15 +32,10 @@ final class SubmissionIndex {
   static final String END = "<!-- end of index -->\n";
 
   private final List<PatchFile> order;
-  private final Function<PatchFile, List<PatchFile>> needs;
 
-  /**
-   * @param order the patches in the order of submission
-   * @param needs the patches that a patch needs
-   */
-  SubmissionIndex(List<PatchFile> order, Function<PatchFile, List<PatchFile>> needs) {
+  /** @param order the patches in the order of submission */
+  SubmissionIndex(List<PatchFile> order) {
     this.order = order;
-    this.needs = needs;
   }
 
   /**
@@ -73,11 +66,10 @@ final class SubmissionIndex {
     }
     List<PatchFile> features = order.stream().filter(patch -> !fixes.contains(patch)).toList();
     if (!features.isEmpty()) {
-      text.append("### Features\n\n| patch | feature | component | after |\n|---|---|---|---|\n");
+      text.append("### Features\n\n| patch | feature | component |\n|---|---|---|\n");
       for (PatchFile patch : features) {
         text.append("| ").append(link(patch)).append(" | ").append(patch.header().feature())
-          .append(" | ").append(patch.header().component()).append(" | ").append(after(patch))
-          .append(" |\n");
+          .append(" | ").append(patch.header().component()).append(" |\n");
       }
     }
     return text.toString().stripTrailing() + "\n";
@@ -95,7 +87,7 @@ final class SubmissionIndex {
     fixes.forEach(patch -> patch.header().lines().forEach(line -> lines.add(line.line())));
     StringBuilder text = new StringBuilder("| patch | component |");
     lines.forEach(line -> text.append(' ').append(line).append(" |"));
-    text.append(" test | after |\n|---|---|").append("---|".repeat(lines.size() + 2)).append('\n');
+    text.append("\n|---|---|").append("---|".repeat(lines.size())).append('\n');
     for (PatchFile patch : fixes) {
       Map<String, LineVerdict> known = new TreeMap<>();
       patch.header().lines().forEach(line -> known.put(line.line(), line));
@@ -104,15 +96,9 @@ final class SubmissionIndex {
       lines.forEach(line -> text.append(' ').append(known.containsKey(line)
         ? known.get(line).verdict() + ", " + known.get(line).evidence()
         : "").append(" |"));
-      text.append(' ').append(String.join(", ", patch.header().tests())).append(" | ")
-        .append(after(patch)).append(" |\n");
+      text.append('\n');
     }
     return text.toString();
-  }
-
-  private String after(PatchFile patch) {
-    return needs.apply(patch).stream().map(SubmissionIndex::link)
-      .collect(Collectors.joining(", "));
   }
 
   private static String link(PatchFile patch) {

@@ -23,6 +23,7 @@ import dev.stratum.fork.series.Modules;
 import dev.stratum.fork.series.PatchFile;
 import dev.stratum.fork.series.PatchHeader;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -132,18 +133,16 @@ final class SubmissionPage {
       commands().forEach(command -> text.append(command).append('\n'));
     }
     if (!header.lines().isEmpty()) {
-      text.append('\n').append(wrap(header.lines().stream().map(SubmissionPage::sentence)
-        .collect(Collectors.joining(" "))));
+      text.append('\n').append(wrap(String.join(" ", lines())));
     }
     return text.toString();
   }
 
   private String failing(String quote) {
     List<String> tests = header.tests().stream().map(test -> quote + test + quote).toList();
-    return tests.size() == 1
-      ? tests.get(0) + " fails without the change and passes with it."
-      : String.join(", ", tests.subList(0, tests.size() - 1)) + " and "
-        + tests.get(tests.size() - 1) + " fail without the change and pass with it.";
+    return join(tests) + (tests.size() == 1
+      ? " fails without the change and passes with it."
+      : " fail without the change and pass with it.");
   }
 
   private List<String> commands() {
@@ -158,17 +157,35 @@ final class SubmissionPage {
     return commands;
   }
 
-  private static String sentence(LineVerdict line) {
-    String known = line.evidence() == Evidence.TEST
-      ? "the test was run against it"
-      : "by reading its sources";
-    String what = switch (line.verdict()) {
-      case THERE -> "has the defect";
-      case FIXED -> "does not have the defect";
-      case MOOT -> "is not affected";
-    };
-    return line.line() + " " + what + (line.note().isEmpty() ? "" : ", " + line.note()) + " ("
-      + known + ").";
+  /** Returns a sentence for each group of lines of which the same is known. */
+  private List<String> lines() {
+    Map<String, List<String>> groups = new LinkedHashMap<>();
+    for (LineVerdict line : header.lines()) {
+      String known = line.evidence() == Evidence.TEST
+        ? "the test was run"
+        : "the sources were read";
+      groups.computeIfAbsent(line.verdict() + "\n" + line.note() + "\n" + known,
+        group -> new ArrayList<>()).add(line.line());
+    }
+    List<String> sentences = new ArrayList<>();
+    groups.forEach((group, lines) -> {
+      String[] parts = group.split("\n", -1);
+      String what = switch (parts[0]) {
+        case "there" -> lines.size() == 1 ? "has the defect" : "have the defect";
+        case "fixed" -> lines.size() == 1 ? "does not have the defect" : "do not have the defect";
+        default -> lines.size() == 1 ? "is not affected" : "are not affected";
+      };
+      sentences.add(join(lines) + " " + what + (parts[1].isEmpty() ? "" : ", " + parts[1]) + " ("
+        + parts[2] + ").");
+    });
+    return sentences;
+  }
+
+  private static String join(List<String> words) {
+    int last = words.size() - 1;
+    return last == 0
+      ? words.get(0)
+      : String.join(", ", words.subList(0, last)) + " and " + words.get(last);
   }
 
   private String body() {

@@ -72,7 +72,7 @@ public final class SubmissionPages {
       pages.put(FOLDER + patch.stem() + ".md", bytes(new SubmissionPage(patch, needs(patch), base,
         Files.exists(root.resolve(FOLDER + design)) ? design : null).text()));
     }
-    pages.put(INDEX, bytes(new SubmissionIndex(order, this::needs).page(INDEX,
+    pages.put(INDEX, bytes(new SubmissionIndex(order).page(INDEX,
       Files.readString(root.resolve(INDEX)))));
     return pages;
   }
@@ -120,9 +120,8 @@ public final class SubmissionPages {
     }
     List<String> changed = changed(pages);
     if (!changed.isEmpty()) {
-      throw new ForkException(
-        "%s %s not as the headers of the patches have it; run mvn fork:pages.", String.join(", ", changed),
-        changed.size() == 1 ? "is" : "are");
+      throw new ForkException("%s %s not as the patches' headers have it; run mvn fork:pages.",
+        String.join(", ", changed), changed.size() == 1 ? "is" : "are");
     }
   }
 

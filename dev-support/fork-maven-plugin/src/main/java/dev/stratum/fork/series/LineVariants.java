@@ -149,7 +149,8 @@ public final class LineVariants {
 
   /**
    * Returns the changes that the version gets for a patch: those of the patch on the base; or those
-   * of the variant on the published files, and the files that the patch adds; or none.
+   * of the variant on the published files, the files that the patch adds, and its edits of the
+   * modules that the variant leaves alone; or none.
    */
   public List<FileChange> changes(ForkHistory.Step step) {
     switch (source(step.patch())) {
@@ -160,9 +161,15 @@ public final class LineVariants {
       default:
         List<FileChange> all = new ArrayList<>(changes.get(step.patch().name()));
         Set<String> own = new HashSet<>();
-        all.forEach(change -> own.add(change.path()));
+        Set<String> modules = new HashSet<>();
+        all.forEach(change -> {
+          own.add(change.path());
+          modules.add(Modules.of(change.path()));
+        });
         step.changes().stream()
-          .filter(change -> change.oldPath() == null && !own.contains(change.path()))
+          .filter(change -> change.oldPath() == null
+            ? !own.contains(change.path())
+            : !modules.contains(Modules.of(change.path())))
           .forEach(all::add);
         return all;
     }

@@ -89,21 +89,22 @@ public class TestSubmissionPages {
       "| Submit after | [STRATUM-first](STRATUM-first.md) |",
       "```text\nIt breaks | it.\n", "TestOne and TestTwo fail without the change and pass",
       "mvn test -pl hbase-server -Dtest=TestOne,TestTwo\n",
-      "2.6.6 has the defect (by reading its sources). 3.0.0 does not have the defect, HBASE-9 (by",
+      "2.6.6 has the defect (the sources were read). 3.0.0 does not have the defect, HBASE-9 (the",
       "HBASE-NNNNN ", "It breaks | it.\n", "One getter more.", "Generated-by: ",
       "## Release note\n\n```text\nNote this.\n", "## What reviewers asked\n\nWhy? Because.\n");
   }
 
   @Test
   public void testVersionsFollowTheLines() throws IOException {
-    fix("STRATUM-all", "Lines", "2.6.6 there, test; 3.0.0 there, read");
+    fix("STRATUM-all", "Lines", "2.6.6 there, test; 3.0.0 there, test");
     fix("STRATUM-not-master", "Lines", "3.0.0 there, read; master fixed, read");
     fix("HBASE-5-none", "JIRA", "HBASE-5", "Lines", "2.6.6 fixed, read; 3.0.0 moot, read");
     fix("STRATUM-beta", "Lines", "3.0.0-beta-1 there, read");
     fix("STRATUM-unread", "Lines", "none");
     assertHas(page("STRATUM-all"), "-Dfork.line=3.0.0 ",
       "| Affects versions | 2.6.4, 2.6.6, 3.0.0 |",
-      "| Fix versions | 4.0.0-alpha-1, 3.0.1, 2.6.7 |", "2.6.6 has the defect (the test was run");
+      "| Fix versions | 4.0.0-alpha-1, 3.0.1, 2.6.7 |",
+      "2.6.6 and 3.0.0 have the defect (the test was run");
     assertHas(page("STRATUM-not-master"), "| Affects versions | 2.6.4, 3.0.0 |",
       "| Fix versions | 3.0.1 |");
     assertHas(page("HBASE-5-none"), "-Dfork.line=2.6.4 ",
@@ -145,9 +146,9 @@ public class TestSubmissionPages {
     repo.write("patches/upstream-order", "# First.\nSTRATUM-c # why\n");
     String index = page("README");
     assertHas(index, "head\n", "### Fixes\n",
-      "| patch | component | 2.6.6 | 3.0.0 | test | after |",
-      "| [STRATUM-c](STRATUM-c.md) | BlockCache | there, read | fixed, read | TestOne | "
-        + "[STRATUM-a](STRATUM-a.md) |\n| [STRATUM-a](STRATUM-a.md) |",
+      "| patch | component | 2.6.6 | 3.0.0 |",
+      "| [STRATUM-c](STRATUM-c.md) | BlockCache | there, read | fixed, read |\n"
+        + "| [STRATUM-a](STRATUM-a.md) |",
       "### Fixes that newer lines do not need\n",
       "| [STRATUM-b](STRATUM-b.md) | BlockCache | fixed",
       "### Features\n", "| [STRATUM-feature](STRATUM-feature.md) | rows | BlockCache |", "tail\n");

@@ -23,6 +23,8 @@ import dev.stratum.fork.Repo;
 import dev.stratum.fork.diff.FileChange;
 import dev.stratum.fork.diff.PatchApplier;
 import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.junit.Before;
 import org.junit.Rule;
 import org.junit.Test;
@@ -82,6 +84,18 @@ public class TestLineVariants {
     assertEquals(Repo.numbered("a", 30).replace("a 8\n", "eight\n"),
       new String(changes().get(0).after()));
     assertEquals("class Own { }\n", new String(changes().get(1).after()));
+  }
+
+  @Test
+  public void testModulesThatTheVariantLeavesAloneKeepTheEditsOfThePatch() throws Exception {
+    String client = "hbase-client/src/main/java/org/x/C.java";
+    repo.write("patches/" + PATCH, repo.read("patches/" + PATCH) + "diff --git a/" + client + " b/"
+      + client + "\nindex " + PatchApplier.blobId(repo.base.get(client))
+      + "..0123456789 100644\n--- a/" + client + "\n+++ b/" + client
+      + "\n@@ -2 +2 @@\n-c 2\n+two\n");
+    repo.write(VARIANT, diff("", "@@ -8 +8 @@\n-a 8\n+eight\n"));
+    assertEquals(Set.of(Repo.A, OWN, client),
+      changes().stream().map(FileChange::path).collect(Collectors.toSet()));
   }
 
   @Test

@@ -61,7 +61,8 @@ public class TestSeries {
       + "Reason: first\n second\n"
       + "Upstream: none\nComponent: BlockCache, regionserver\nTest: TestOwn\n"
       + "Lines: 2.6.6 there, test;\n 3.0.0 fixed, read (HBASE-2 and more)\nCompatibility: none\n"
-      + "Release-note: Say\n it.\nReviews:\nNeeds: none\nAdds:\n " + OWN + "\n " + Repo.TESTS + "TestOwn.java\n";
+      + "Release-note: Say\n it.\nReviews:\nNeeds: none\nAdds:\n " + OWN + "\n " + Repo.TESTS
+      + "TestOwn.java\n";
     repo.write("patches/a.patch", header + "\n");
     repo.write("patches/series", "a.patch\n");
     PatchHeader parsed = repo.series().patches().get(0).header();
