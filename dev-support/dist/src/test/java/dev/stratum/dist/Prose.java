@@ -39,7 +39,7 @@ final class Prose {
     + "|(?s:<(code|pre)>.*?</\\2>)|(?s:<!--.*?-->)|<[^<>]+>|\\]\\([^)\\s]*\\)|https?://\\S+");
   /** The keys of a patch's header whose values are names, and paths anywhere. */
   private static final Pattern IN_HEADER =
-    Pattern.compile("(?m)^(Needs|Adds):.*(\\n .*)*|`[^`]*`|\\S+/\\S+");
+    Pattern.compile("(?m)^(Needs|Test|Adds):.*(\\n .*)*|`[^`]*`|\\S+/\\S+");
   private static final Pattern SOURCE = Pattern.compile("(?s)(?<text>\"\"\".*?(?<!\\\\)\"\"\")"
     + "|(?<string>\"(?:[^\"\\\\\\n]|\\\\.)*\"|'(?:[^'\\\\\\n]|\\\\.)+')"
     + "|(?<line>//[^\\n]*)|(?<block>/\\*.*?\\*/)");

@@ -59,10 +59,14 @@ final class Sources {
     }
   }
 
-  /** Returns the pages of docs, and those beside it for readers of the repository. */
+  /**
+   * Returns the pages of docs, and those beside it for readers of the repository. Of docs/upstream
+   * only what is written by hand: the other pages are made from the headers of the patches.
+   */
   static List<Path> pages(Path root) throws IOException {
     List<Path> pages = new ArrayList<>();
-    for (String name : List.of("README.md", "CONTRIBUTING.md", "CHANGELOG.md")) {
+    for (String name : List.of("README.md", "CONTRIBUTING.md", "CHANGELOG.md",
+      "docs/upstream/README.md")) {
       pages.add(root.resolve(name));
     }
     pages.addAll(list(root.resolve("docs")).stream().filter(file -> file.toString().endsWith(".md"))

@@ -331,6 +331,9 @@ public class TestGuides {
     try (Stream<Path> docs = Files.list(DOCS)) {
       docs.filter(file -> file.toString().endsWith(".md")).forEach(pages::add);
     }
+    try (Stream<Path> upstream = Files.list(DOCS.resolve("upstream"))) {
+      upstream.filter(file -> file.toString().endsWith(".md")).forEach(pages::add);
+    }
     Set<String> broken = new TreeSet<>();
     int links = 0;
     for (Path page : pages) {

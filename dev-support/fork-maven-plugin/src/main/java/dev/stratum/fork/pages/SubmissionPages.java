@@ -34,8 +34,8 @@ import java.util.TreeMap;
 
 /**
  * The pages of docs/upstream: one for each patch that is to go upstream, and the index in
- * README.md. A repository without that README.md has none. Other files of the folder are left
- * alone, unless they are pages of patches that are gone.
+ * README.md. A repository without that README.md has none. Other files of the folder are kept
+ * unless they are pages of patches that do not exist any more.
  */
 public final class SubmissionPages {
   /** The folder of the pages, with a slash at the end. */

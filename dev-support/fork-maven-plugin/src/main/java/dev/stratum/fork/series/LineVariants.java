@@ -150,7 +150,7 @@ public final class LineVariants {
   /**
    * Returns the changes that the version gets for a patch: those of the patch on the base; or those
    * of the variant on the published files, the files that the patch adds, and its edits of the
-   * modules that the variant leaves alone; or none.
+   * modules that the variant does not edit; or none.
    */
   public List<FileChange> changes(ForkHistory.Step step) {
     switch (source(step.patch())) {

@@ -168,7 +168,7 @@ public final class PatchHeader {
     return value(REASON);
   }
 
-  /** Returns the reason without its first words, which say that the patch goes upstream. */
+  /** Returns the reason without its first words, which say whether it is to be upstreamed. */
   public String description() {
     return reason().replaceFirst("(?i)^to be upstreamed[.;:,]? *", "")
       .replaceFirst("^backport.*?\\. ", "");
