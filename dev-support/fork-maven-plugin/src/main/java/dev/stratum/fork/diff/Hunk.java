@@ -27,7 +27,7 @@ import java.util.List;
  * @param patchLine where the hunk's header stands in the patch file, from 1
  * @param context   how many of the lines are context
  */
-record Hunk(int patchLine, int oldStart, List<byte[]> oldLines, int newStart,
+public record Hunk(int patchLine, int oldStart, List<byte[]> oldLines, int newStart,
   List<byte[]> newLines, int context) {
 
   /** Returns how many lines of the old file come before this hunk. */

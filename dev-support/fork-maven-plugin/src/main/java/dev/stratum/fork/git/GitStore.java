@@ -164,7 +164,12 @@ public final class GitStore implements AutoCloseable {
 
   /** Writes a commit and returns its id. */
   ObjectId commit(AnyObjectId tree, List<ObjectId> parents, String message) throws IOException {
-    PersonIdent author = new PersonIdent(AUTHOR, MAIL, time, ZoneOffset.UTC);
+    return commit(tree, parents, message, new PersonIdent(AUTHOR, MAIL, time, ZoneOffset.UTC));
+  }
+
+  /** Writes a commit by {@code author} and returns its id. */
+  ObjectId commit(AnyObjectId tree, List<ObjectId> parents, String message, PersonIdent author)
+    throws IOException {
     CommitBuilder commit = new CommitBuilder();
     commit.setTreeId(tree);
     commit.setParentIds(parents);

@@ -59,12 +59,31 @@ public final class MailPatch {
   }
 
   /**
+   * What a patch says above its diff.
+   * @param subject the first line of the commit's message
+   * @param body    the other lines, each with its newline; may be empty
+   * @param place   the patch's place among those that it is sent with, such as {@code  2/3}
+   * @param note    lines that do not become part of the commit's message; may be empty
+   */
+  record Text(String subject, String body, String place, String note) {
+  }
+
+  /**
    * Returns the patch that leads from one tree to another.
    * @param patch  whose header becomes the message
    * @param commit the commit that the first line names
    */
   byte[] write(PatchFile patch, ObjectId before, ObjectId after, ObjectId commit)
     throws IOException {
+    return write(new Text(subject(patch), body(patch), "", ""), before, after, commit);
+  }
+
+  /**
+   * Returns the patch that leads from one tree to another.
+   * @param said   what it says above its diff
+   * @param commit the commit that the first line names
+   */
+  byte[] write(Text said, ObjectId before, ObjectId after, ObjectId commit) throws IOException {
     DiffWriter diffs = new DiffWriter(store, DiffWriter.CONTEXT);
     List<DiffEntry> entries = diffs.entries(before, after, rename -> true);
     ByteArrayOutputStream sections = new ByteArrayOutputStream();
@@ -78,13 +97,16 @@ public final class MailPatch {
     text.append("From ").append(commit.name()).append(" Mon Sep 17 00:00:00 2001\n");
     text.append("From: ").append(author).append('\n');
     text.append("Date: ").append(DATE.format(time)).append('\n');
-    text.append("Subject: [PATCH] ").append(subject(patch)).append('\n');
-    String body = body(patch);
-    if (!StandardCharsets.US_ASCII.newEncoder().canEncode(text + body)) {
+    text.append("Subject: [PATCH").append(said.place()).append("] ").append(said.subject())
+      .append('\n');
+    if (!StandardCharsets.US_ASCII.newEncoder().canEncode(text + said.body() + said.note())) {
       text.append("MIME-Version: 1.0\nContent-Type: text/plain; charset=UTF-8\n"
         + "Content-Transfer-Encoding: 8bit\n");
     }
-    text.append('\n').append(body).append("---\n");
+    text.append('\n').append(said.body()).append("---\n");
+    if (!said.note().isEmpty()) {
+      text.append(said.note()).append('\n');
+    }
     summary(stats, text);
     text.append('\n');
     ByteArrayOutputStream out = new ByteArrayOutputStream();
@@ -101,6 +123,16 @@ public final class MailPatch {
   }
 
   private static String body(PatchFile patch) {
+    StringBuilder body = new StringBuilder(description(patch));
+    if (!patch.header().needs().isEmpty()) {
+      body.append("Applies after: ").append(String.join(", ", patch.header().needs()))
+        .append("\n\n");
+    }
+    return body.toString();
+  }
+
+  /** Returns the reason of a patch in lines for a message, with an empty line at the end. */
+  static String description(PatchFile patch) {
     StringBuilder body = new StringBuilder();
     String reason = patch.header().reason().replaceFirst("(?i)^to be upstreamed[.;:,]? *", "");
     int width = 0;
@@ -114,10 +146,6 @@ public final class MailPatch {
     }
     if (body.length() > 0) {
       body.append("\n\n");
-    }
-    if (!patch.header().needs().isEmpty()) {
-      body.append("Applies after: ").append(String.join(", ", patch.header().needs()))
-        .append("\n\n");
     }
     return body.toString();
   }

@@ -17,11 +17,13 @@
  */
 package dev.stratum.fork.git;
 
+import dev.stratum.fork.ForkException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.eclipse.jgit.api.Git;
 import org.eclipse.jgit.api.errors.GitAPIException;
+import org.eclipse.jgit.errors.ConfigInvalidException;
 import org.eclipse.jgit.lib.Config;
 import org.eclipse.jgit.lib.StoredConfig;
 import org.eclipse.jgit.storage.file.FileBasedConfig;
@@ -65,9 +67,23 @@ final class WorkTrees {
     return git;
   }
 
+  /** Returns the user's own git settings, whether work trees were opened before or not. */
+  static StoredConfig userConfig() throws IOException {
+    SystemReader reader = SystemReader.getInstance();
+    try {
+      return (reader instanceof Isolated isolated ? isolated.users : reader).getUserConfig();
+    } catch (ConfigInvalidException e) {
+      throw new ForkException("git's settings cannot be read (%s); correct them.",
+        e.getMessage());
+    }
+  }
+
   private static final class Isolated extends SystemReader.Delegate {
+    private final SystemReader users;
+
     Isolated(SystemReader reader) {
       super(reader);
+      users = reader;
     }
 
     @Override

@@ -19,6 +19,7 @@ package dev.stratum.fork.goal;
 
 import dev.stratum.fork.base.BaseModule;
 import dev.stratum.fork.base.BaseResolver;
+import dev.stratum.fork.base.LineSources;
 import dev.stratum.fork.base.PinnedChecksums;
 import dev.stratum.fork.series.Modules;
 import java.io.IOException;
@@ -41,6 +42,15 @@ abstract class AbstractSeriesMojo extends AbstractForkMojo {
       tree.putAll(module.readTree());
     }
     return tree;
+  }
+
+  /**
+   * Returns the published sources of a version. The base's release is the base, whichever Hadoop it
+   * is for; the sources are the same.
+   */
+  final LineSources line(String version) throws IOException {
+    String published = LineSources.release(baseVersion()).equals(version) ? baseVersion() : version;
+    return LineSources.resolve(resolver(), published, getLog()::warn);
   }
 
   /** Returns the message of the commit that holds the base. */

@@ -18,6 +18,7 @@
 package dev.stratum.fork.goal;
 
 import dev.stratum.fork.ForkException;
+import dev.stratum.fork.base.LineSources;
 import dev.stratum.fork.check.LineCheck;
 import dev.stratum.fork.check.StateCheck;
 import dev.stratum.fork.check.StateCompiler;
@@ -90,20 +91,9 @@ public final class CheckLinesMojo extends AbstractSeriesMojo {
 
   private Found check(String line, Series series, ForkHistory history, Path folder)
     throws IOException {
-    SortedMap<String, byte[]> tree = new TreeMap<>();
-    Set<String> modules = new TreeSet<>();
-    for (String name : Modules.ALL) {
-      try {
-        tree.putAll(resolver().resolve(name, line).readTree());
-        modules.add(name);
-      } catch (ForkException e) {
-        getLog().warn(line + " without " + name + ": " + e.getMessage());
-      }
-    }
-    if (modules.isEmpty()) {
-      throw new ForkException("None of the modules %s has a version %s; correct fork.lines.",
-        String.join(", ", Modules.ALL), line);
-    }
+    LineSources sources = line(line);
+    SortedMap<String, byte[]> tree = sources.tree();
+    Set<String> modules = sources.modules();
     try (GitStore store = GitStore.inMemory(time())) {
       LineCheck check = new LineCheck(store, history, tree, modules,
         LineVariants.read(root(), series, line, tree));
@@ -111,7 +101,7 @@ public final class CheckLinesMojo extends AbstractSeriesMojo {
       Map<String, String> compiled = new HashMap<>();
       if (modules.containsAll(Modules.ALL)) {
         try (StateCheck states = new StateCheck(tree, folder.resolve(line), classPath(line),
-          line.startsWith("3.") ? JAVA_OF_LINE_3 : StateCompiler.RELEASE, null)) {
+          sources.hasJunit5() ? JAVA_OF_LINE_3 : StateCompiler.RELEASE, null)) {
           compiled.putAll(check.compile(outcomes, states));
         } catch (ForkException e) {
           getLog().warn(line + " is not compiled: " + e.getMessage());

@@ -1,0 +1,300 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package dev.stratum.fork.git;
+
+import dev.stratum.fork.ForkException;
+import dev.stratum.fork.base.GeneratedSources;
+import dev.stratum.fork.base.LineSources;
+import dev.stratum.fork.diff.ContextApplier;
+import dev.stratum.fork.diff.FileChange;
+import dev.stratum.fork.diff.FileEdit;
+import dev.stratum.fork.diff.Hunk;
+import dev.stratum.fork.diff.TreeMerge;
+import dev.stratum.fork.series.ForkHistory;
+import dev.stratum.fork.series.LineVariants;
+import dev.stratum.fork.series.Modules;
+import dev.stratum.fork.series.PatchFile;
+import dev.stratum.fork.series.Series;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import org.eclipse.jgit.lib.ObjectId;
+
+/**
+ * Makes the commits that upstream's repository would be given for a patch on one version of HBase:
+ * one for each patch under {@code Needs:} that the version lacks, and the patch's own. Variants for
+ * the version replace the edits of their patches. What upstream's build generates is left out and
+ * told. Every patch that is made has been applied to the version's files after those before it.
+ */
+public final class LineExport {
+
+  /** Gives changed files the form that upstream's checks ask for. */
+  public interface Style {
+    /**
+     * Returns {@code after} with each file that differs from {@code before} in upstream's style.
+     */
+    SortedMap<String, byte[]> apply(SortedMap<String, byte[]> before,
+      SortedMap<String, byte[]> after) throws IOException;
+  }
+
+  /**
+   * One commit.
+   * @param patch    the patch that it has
+   * @param before   the tree that it is made on
+   * @param after    the tree that it gives
+   * @param message  its message
+   * @param fileName the name of its patch as {@code git format-patch} has it
+   * @param content  its patch
+   */
+  public record Commit(PatchFile patch, SortedMap<String, byte[]> before,
+    SortedMap<String, byte[]> after, String message, String fileName, byte[] content) {
+
+    /** Returns the paths of the files that differ. */
+    public List<String> paths() {
+      return FileChange.between(before, after, Map.of()).stream().map(FileChange::path)
+        .toList();
+    }
+  }
+
+  /**
+   * What is exported for a patch.
+   * @param patch   the patch
+   * @param commits the commits, the patch's own last
+   * @param notes   sentences about what was left out or taken from elsewhere
+   */
+  public record Exported(PatchFile patch, List<Commit> commits, List<String> notes) {
+
+    /** Returns the patch's own commit. */
+    public Commit own() {
+      return commits.get(commits.size() - 1);
+    }
+  }
+
+  private record Step(PatchFile patch, SortedMap<String, byte[]> before,
+    SortedMap<String, byte[]> after) {
+  }
+
+  private static final String NO_ISSUE = "HBASE-XXXXX";
+  private static final int SLUG = 52;
+
+  private final GitStore store;
+  private final Series series;
+  private final ForkHistory history;
+  private final LineSources line;
+  private final LineVariants variants;
+  private final Style style;
+  private final Committer author;
+  private final Instant time;
+  private final SortedMap<String, byte[]> plain;
+
+  /**
+   * @param store    where to keep trees
+   * @param series   the patches
+   * @param history  the same patches applied to the base
+   * @param line     the version's files
+   * @param variants the variants for the version
+   * @param style    upstream's style for the version
+   * @param author   whom the commits are from
+   * @param time     when they were made
+   */
+  public LineExport(GitStore store, Series series, ForkHistory history, LineSources line,
+    LineVariants variants, Style style, Committer author, Instant time) {
+    this.store = store;
+    this.series = series;
+    this.history = history;
+    this.line = line;
+    this.variants = variants;
+    this.style = style;
+    this.author = author;
+    this.time = time;
+    plain = line.repository(history.base());
+  }
+
+  /** Returns the version's files as upstream's repository has them. */
+  public SortedMap<String, byte[]> plain() {
+    return plain;
+  }
+
+  /**
+   * Makes the commits for a patch.
+   * @throws ForkException if the patch or something that it needs conflicts with the version, or if
+   *                       the version has the patch
+   */
+  public Exported export(PatchFile patch) throws IOException {
+    if (variants.source(patch) == LineVariants.Source.UPSTREAM) {
+      throw new ForkException("%s is in %s already, as its header or an empty variant says; there "
+        + "is nothing to export.", patch.shown(), line.version());
+    }
+    List<String> notes = new ArrayList<>();
+    List<Step> steps = new ArrayList<>();
+    SortedMap<String, byte[]> raw = plain;
+    SortedMap<String, byte[]> before = plain;
+    Set<PatchFile> chain = new LinkedHashSet<>(series.closure(patch));
+    chain.add(patch);
+    for (PatchFile one : chain) {
+      SortedMap<String, byte[]> next = new TreeMap<>(raw);
+      merge(one, patch, next);
+      // The whole difference to the plain files, so that an edit next to that of an earlier patch
+      // is not merged into lines that were restyled.
+      SortedMap<String, byte[]> after = style.apply(plain, next);
+      if (same(before, after)) {
+        notes.add(one.header().subject() + ": " + line.version() + " has it.");
+      } else {
+        steps.add(new Step(one, before, after));
+      }
+      raw = next;
+      before = after;
+    }
+    if (steps.isEmpty() || !steps.get(steps.size() - 1).patch().equals(patch)) {
+      throw new ForkException("%s changes nothing on %s: what it edits is there already, or is "
+        + "generated by upstream's build.", patch.shown(), line.version());
+    }
+    notes.addAll(unpublished(chain));
+    chain.forEach(one -> notes.addAll(generated(one)));
+    return new Exported(patch, commits(steps, notes), notes);
+  }
+
+  private void merge(PatchFile patch, PatchFile target, SortedMap<String, byte[]> tree) {
+    List<FileChange> changes = variants.changes(step(patch)).stream()
+      .filter(change -> !GeneratedSources.contain(change.path())).toList();
+    List<TreeMerge.Conflict> conflicts =
+      new TreeMerge(tree, line.version(), patch.stem()).apply(changes);
+    if (!conflicts.isEmpty()) {
+      throw new ForkException("%s%s conflicts with %s in %s; write its edits for that version as "
+        + "%s%s/%s.", patch.shown(),
+        patch.equals(target) ? "" : ", which " + target.stem() + " needs,", line.version(),
+        conflicts.stream().map(TreeMerge.Conflict::path).collect(Collectors.joining(", ")),
+        LineVariants.FOLDER, line.version(), patch.name());
+    }
+  }
+
+  private ForkHistory.Step step(PatchFile patch) {
+    return history.steps().get(series.patches().indexOf(patch));
+  }
+
+  private List<Commit> commits(List<Step> steps, List<String> notes) throws IOException {
+    MailPatch mail = new MailPatch(store, author.toString(), time, line.version());
+    List<Commit> commits = new ArrayList<>();
+    ObjectId parent = store.commit(store.writeTree(plain), List.of(), line.version() + "\n");
+    SortedMap<String, byte[]> applied = new TreeMap<>(plain);
+    for (Step step : steps) {
+      int number = commits.size() + 1;
+      String subject = subject(step.patch());
+      String body = MailPatch.description(step.patch());
+      String message = body.isEmpty() ? subject + "\n" : subject + "\n\n" + body.stripTrailing()
+        + "\n";
+      ObjectId oldTree = store.writeTree(step.before());
+      ObjectId newTree = store.writeTree(step.after());
+      parent = store.commit(newTree, List.of(parent), message, author.at(time));
+      byte[] content = mail.write(new MailPatch.Text(subject, body,
+        steps.size() == 1 ? "" : " " + number + "/" + steps.size(),
+        number == steps.size() ? String.join("\n", notes) : ""), oldTree, newTree, parent);
+      check(step, content, applied);
+      commits.add(new Commit(step.patch(), step.before(), step.after(), message,
+        String.format("%04d-%s.patch", number, slug(subject)), content));
+    }
+    return commits;
+  }
+
+  private void check(Step step, byte[] content, SortedMap<String, byte[]> tree) {
+    String path = ContextApplier.apply(step.patch().name(), content, tree);
+    if (path != null || !same(tree, step.after())) {
+      throw new ForkException("The export of %s for %s does not apply to that version's files%s; "
+        + "this is a defect of fork:export.", step.patch().shown(), line.version(),
+        path == null ? "" : ", in " + path);
+    }
+  }
+
+  private static boolean same(SortedMap<String, byte[]> one, SortedMap<String, byte[]> other) {
+    return one.keySet().equals(other.keySet()) && one.entrySet().stream()
+      .allMatch(file -> Arrays.equals(file.getValue(), other.get(file.getKey())));
+  }
+
+  /** Returns the first line of the message of a patch's commit. */
+  public static String subject(PatchFile patch) {
+    String subject = patch.header().subject();
+    String issue = patch.header().jira();
+    if (subject.matches("HBASE-[0-9]+ .*")) {
+      return subject;
+    }
+    return (issue == null ? NO_ISSUE : issue) + " " + subject;
+  }
+
+  /** Returns the name of the branch with the commits of a patch. */
+  public static String branch(PatchFile patch) {
+    return patch.stem().replaceFirst("^STRATUM-", "");
+  }
+
+  private static String slug(String subject) {
+    String slug = subject.replaceAll("[^A-Za-z0-9._]+", "-");
+    return slug.substring(0, Math.min(SLUG, slug.length())).replaceAll("[.-]+$", "");
+  }
+
+  private List<String> unpublished(Set<PatchFile> chain) {
+    Set<String> modules = new TreeSet<>();
+    for (PatchFile patch : chain) {
+      variants.changes(step(patch)).stream().filter(change -> change.oldPath() != null)
+        .map(change -> Modules.of(change.path()))
+        .filter(module -> !line.modules().contains(module)).forEach(modules::add);
+    }
+    return modules.stream().map(module -> "The sources of " + module + " " + line.version()
+      + " are not published; the edits of its files are made on another version and not checked.")
+      .toList();
+  }
+
+  /** Returns what a person has to edit instead of each generated class that the patch edits. */
+  private List<String> generated(PatchFile patch) {
+    List<String> notes = new ArrayList<>();
+    if (variants.source(patch) != LineVariants.Source.PATCH) {
+      return notes;
+    }
+    for (FileEdit edit : patch.edits()) {
+      if (GeneratedSources.isPage(edit.path())) {
+        String origin = GeneratedSources.origin(edit.path());
+        StringBuilder note = new StringBuilder(line.tree().containsKey(edit.path())
+          ? origin + " needs the same lines:"
+          : line.version() + " has neither " + origin + " nor its class; what replaces it needs "
+            + "the like of these lines:");
+        note.setCharAt(0, Character.toUpperCase(note.charAt(0)));
+        for (Hunk hunk : edit.hunks()) {
+          append(note, "  - ", hunk.oldLines());
+          append(note, "  + ", hunk.newLines());
+        }
+        notes.add(note.toString());
+      }
+    }
+    return notes;
+  }
+
+  private static void append(StringBuilder note, String sign, List<byte[]> lines) {
+    for (byte[] one : lines) {
+      note.append('\n').append(sign)
+        .append(new String(one, StandardCharsets.UTF_8).stripTrailing());
+    }
+  }
+}
