@@ -37,6 +37,9 @@ import java.util.function.Consumer;
  * @param tree     content by repository path
  */
 public record LineSources(String version, Set<String> modules, SortedMap<String, byte[]> tree) {
+  private static final int JAVA_OF_LINE_3 = 17;
+  private static final int JAVA_BEFORE = 8;
+  private static final String BEFORE_LINE_3 = "3.0.0-beta-1";
 
   /**
    * Reads what is published.
@@ -66,6 +69,16 @@ public record LineSources(String version, Set<String> modules, SortedMap<String,
   /** Returns {@code version} without the Hadoop that its binaries are for. */
   public static String release(String version) {
     return version.replaceFirst("-hadoop\\d+$", "");
+  }
+
+  /** Returns the Java that the line is compiled for. */
+  public int release() {
+    return hasJunit5() ? JAVA_OF_LINE_3 : JAVA_BEFORE;
+  }
+
+  /** Returns the versions whose jars can take the place of what is not published of this one. */
+  public List<String> substitutes() {
+    return hasJunit5() ? List.of(BEFORE_LINE_3) : List.of();
   }
 
   /** Returns whether upstream's tests of this line are written for JUnit 5. */

@@ -22,15 +22,21 @@ import dev.stratum.fork.series.Modules;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
 import org.apache.maven.RepositoryUtils;
 import org.apache.maven.model.DependencyManagement;
 import org.apache.maven.project.MavenProject;
 import org.eclipse.aether.RepositorySystem;
 import org.eclipse.aether.RepositorySystemSession;
 import org.eclipse.aether.artifact.Artifact;
+import org.eclipse.aether.artifact.DefaultArtifact;
 import org.eclipse.aether.collection.CollectRequest;
 import org.eclipse.aether.graph.Dependency;
 import org.eclipse.aether.repository.RemoteRepository;
+import org.eclipse.aether.resolution.ArtifactRequest;
+import org.eclipse.aether.resolution.ArtifactResolutionException;
 import org.eclipse.aether.resolution.ArtifactResult;
 import org.eclipse.aether.resolution.DependencyRequest;
 import org.eclipse.aether.resolution.DependencyResolutionException;
@@ -65,8 +71,21 @@ public final class PublishedClassPath {
    */
   public List<Path> of(MavenProject project, String version) {
     List<Path> jars = new ArrayList<>();
+    for (Artifact artifact : artifacts(project, version)) {
+      Path jar = artifact.getFile().toPath();
+      if (!jars.contains(jar)) {
+        jars.add(jar);
+      }
+    }
+    return jars;
+  }
+
+  private List<Artifact> artifacts(MavenProject project, String version) {
+    List<Artifact> artifacts = new ArrayList<>();
     BaseResolver modules = new BaseResolver(system, session, repositories);
-    Modules.ALL.forEach(module -> jars.add(modules.resolve(module, version).jar()));
+    Modules.ALL.forEach(module -> artifacts.add(
+      new DefaultArtifact(BaseResolver.GROUP, module, "jar", version)
+        .setFile(modules.resolve(module, version).jar().toFile())));
     CollectRequest collect = new CollectRequest();
     collect.setRepositories(repositories);
     for (org.apache.maven.model.Dependency one : project.getDependencies()) {
@@ -79,19 +98,91 @@ public final class PublishedClassPath {
       managed.getDependencies().forEach(one -> collect.addManagedDependency(moved(one, version)));
     }
     try {
-      for (ArtifactResult result : system
-        .resolveDependencies(session, new DependencyRequest(collect, null))
-        .getArtifactResults()) {
-        Path jar = result.getArtifact().getFile().toPath();
-        if (!jars.contains(jar)) {
-          jars.add(jar);
-        }
-      }
+      system.resolveDependencies(session, new DependencyRequest(collect, null))
+        .getArtifactResults().stream().map(ArtifactResult::getArtifact).forEach(artifacts::add);
     } catch (DependencyResolutionException e) {
       throw new ForkException("What tests need with HBase %s is in none of the Maven repositories "
         + "(%s); check the network and the version.", version, e.getMessage());
     }
-    return jars;
+    return artifacts;
+  }
+
+  /**
+   * The jars of a version that is not published as a whole.
+   * @param jars      the jars
+   * @param elsewhere the artifacts of HBase that are not published for the version, each with the
+   *                  version that stands in for it
+   */
+  public record Filled(List<Path> jars, SortedMap<String, String> elsewhere) {
+
+    /** Returns a sentence about what stands in for what is not published, empty if nothing does. */
+    public String note(String version) {
+      if (elsewhere.isEmpty()) {
+        return "";
+      }
+      SortedMap<String, List<String>> names = new TreeMap<>();
+      elsewhere.forEach((name, other) -> names.computeIfAbsent(other, o -> new ArrayList<>())
+        .add(name));
+      return names.entrySet().stream()
+        .map(entry -> String.join(", ", entry.getValue()) + " of " + entry.getKey())
+        .collect(Collectors.joining("; ",
+          "Compiled and run with what is published of " + version + ", and with ", "."));
+    }
+  }
+
+  /**
+   * Returns the jars of a version, with the jars of other versions for those of HBase that are not
+   * published.
+   * @param project the module whose dependencies are taken
+   * @param version the version
+   * @param others  versions of HBase to take the place of what is missing, the best first; all of
+   *                the base is published
+   */
+  public Filled filled(MavenProject project, String version, List<String> others) {
+    SortedMap<String, String> elsewhere = new TreeMap<>();
+    List<String> versions = new ArrayList<>();
+    versions.add(version);
+    versions.addAll(others);
+    List<Path> jars = new ArrayList<>();
+    for (Artifact artifact : artifacts(project, baseVersion)) {
+      Path jar = artifact.getFile().toPath();
+      if (artifact.getGroupId().equals(BaseResolver.GROUP)
+        && artifact.getVersion().equals(baseVersion)) {
+        for (String one : versions) {
+          Path found = find(artifact.setVersion(one).setFile(null));
+          if (found != null) {
+            jar = found;
+            if (!one.equals(version)) {
+              elsewhere.put(artifact.getArtifactId(), one);
+            }
+            break;
+          }
+        }
+      }
+      if (!jars.contains(jar)) {
+        jars.add(jar);
+      }
+    }
+    return new Filled(jars, elsewhere);
+  }
+
+  private Path find(Artifact artifact) {
+    try {
+      return system.resolveArtifact(session, new ArtifactRequest(artifact, repositories, null))
+        .getArtifact().getFile().toPath();
+    } catch (ArtifactResolutionException e) {
+      return null;
+    }
+  }
+
+  /** Returns a jar by its coordinates, {@code group:name:version}. */
+  public Path jar(String coordinates) {
+    Path found = find(new DefaultArtifact(coordinates));
+    if (found == null) {
+      throw new ForkException("%s is in none of the Maven repositories; check the network.",
+        coordinates);
+    }
+    return found;
   }
 
   private Dependency moved(org.apache.maven.model.Dependency dependency, String version) {

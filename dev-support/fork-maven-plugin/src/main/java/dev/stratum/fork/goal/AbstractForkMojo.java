@@ -119,12 +119,21 @@ public abstract class AbstractForkMojo extends AbstractMojo {
    * @throws ForkException if the repositories lack something of it
    */
   final List<Path> classPath(String version) {
-    MavenProject server = session.getProjects().stream()
+    return published().of(server(), version);
+  }
+
+  /** Finds published jars. */
+  final PublishedClassPath published() {
+    return new PublishedClassPath(repositorySystem, session.getRepositorySession(),
+      project.getRemoteProjectRepositories(), forkVersion, baseVersion);
+  }
+
+  /** Returns the module whose dependencies are those of all modules. */
+  final MavenProject server() {
+    return session.getProjects().stream()
       .filter(one -> one.getArtifactId().equals(Modules.ALL.get(Modules.ALL.size() - 1)))
       .findFirst().orElseThrow(() -> new ForkException("The goal needs the modules' POMs; run it "
         + "in the root, without -N or -pl."));
-    return new PublishedClassPath(repositorySystem, session.getRepositorySession(),
-      project.getRemoteProjectRepositories(), forkVersion, baseVersion).of(server, version);
   }
 
   /** Returns a digest of this plugin's own code: other code may generate other sources. */

@@ -21,7 +21,6 @@ import dev.stratum.fork.ForkException;
 import dev.stratum.fork.base.LineSources;
 import dev.stratum.fork.check.LineCheck;
 import dev.stratum.fork.check.StateCheck;
-import dev.stratum.fork.check.StateCompiler;
 import dev.stratum.fork.git.GitStore;
 import dev.stratum.fork.series.ForkHistory;
 import dev.stratum.fork.series.LineVariants;
@@ -52,7 +51,6 @@ import org.apache.maven.plugins.annotations.Parameter;
 public final class CheckLinesMojo extends AbstractSeriesMojo {
   private static final String BEGIN = "<!-- fork:check-lines writes what follows -->\n";
   private static final String END = "<!-- as far as this -->\n";
-  private static final int JAVA_OF_LINE_3 = 17;
 
   /** The versions to try. */
   @Parameter(property = "fork.lines",
@@ -101,7 +99,7 @@ public final class CheckLinesMojo extends AbstractSeriesMojo {
       Map<String, String> compiled = new HashMap<>();
       if (modules.containsAll(Modules.ALL)) {
         try (StateCheck states = new StateCheck(tree, folder.resolve(line), classPath(line),
-          sources.hasJunit5() ? JAVA_OF_LINE_3 : StateCompiler.RELEASE, null)) {
+          sources.release(), null)) {
           compiled.putAll(check.compile(outcomes, states));
         } catch (ForkException e) {
           getLog().warn(line + " is not compiled: " + e.getMessage());

@@ -20,19 +20,16 @@ package dev.stratum.fork.goal;
 import dev.stratum.fork.ForkException;
 import dev.stratum.fork.check.StateCheck;
 import dev.stratum.fork.check.StateCompiler;
-import dev.stratum.fork.check.TestProcess;
 import dev.stratum.fork.git.Export;
 import dev.stratum.fork.git.GitStore;
 import dev.stratum.fork.git.MailPatch;
 import dev.stratum.fork.series.ForkHistory;
-import dev.stratum.fork.series.Modules;
 import dev.stratum.fork.series.PatchFile;
 import dev.stratum.fork.series.Series;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -48,24 +45,12 @@ import org.apache.maven.plugins.annotations.Parameter;
  * looked at again. The table is in {@code target/check-series/report.md}.
  */
 @Mojo(name = "check-series", aggregator = true, threadSafe = true)
-public final class CheckSeriesMojo extends AbstractSeriesMojo {
+public final class CheckSeriesMojo extends AbstractTestMojo {
   private static final int HEAD = 20;
-
-  /** Whether to run each patch's own tests too. */
-  @Parameter(property = "fork.tests", defaultValue = "false")
-  private boolean runTests;
 
   /** The patches to check, by JIRA key or file name, with commas between them; all if not given. */
   @Parameter(property = "fork.jira")
   private List<String> jira;
-
-  /** What else the JVM of a test is given, as surefire gives it. */
-  @Parameter(property = "test.jvm.opens")
-  private String opens;
-
-  /** The heap of a test's JVM. */
-  @Parameter(property = "test.heap", defaultValue = "2g")
-  private String heap;
 
   @Override
   void run() throws IOException {
@@ -85,7 +70,7 @@ public final class CheckSeriesMojo extends AbstractSeriesMojo {
     }
     try (GitStore store = GitStore.inMemory(time());
       StateCheck check = new StateCheck(base, folder, classPath, StateCompiler.RELEASE,
-        tests(classPath, folder))) {
+        tests(classPath, folder, false))) {
       MailPatch mail = new MailPatch(store, GitStore.AUTHOR + " <" + GitStore.MAIL + ">", time(),
         forkVersion());
       Export export = new Export(store, series, history, mail, baseVersion());
@@ -125,36 +110,5 @@ public final class CheckSeriesMojo extends AbstractSeriesMojo {
     }
     verdict.failures().forEach((test, failure) -> findings
       .add(patch.stem() + " " + how + ": " + test + ": " + failure));
-  }
-
-  /** Returns the test classes that a patch adds. */
-  static List<String> ownTests(PatchFile patch) {
-    return patch.header().adds().stream()
-      .filter(path -> path.contains(StateCompiler.TESTS)
-        && path.matches(".*/Test[^/]*\\.java"))
-      .map(path -> path.substring(path.indexOf(StateCompiler.TESTS)
-        + StateCompiler.TESTS.length(), path.length() - ".java".length()).replace('/', '.'))
-      .sorted().toList();
-  }
-
-  private TestProcess tests(List<Path> classPath, Path folder) throws IOException {
-    if (!runTests) {
-      return null;
-    }
-    List<Path> behind = new ArrayList<>();
-    for (String module : Modules.ALL) {
-      Path resources = root().resolve(module).resolve("src/test/resources");
-      if (Files.isDirectory(resources)) {
-        behind.add(resources);
-      }
-    }
-    behind.addAll(classPath);
-    List<String> options = new ArrayList<>(List.of("-Xmx" + heap, "-XX:MaxDirectMemorySize=1g",
-      "-ea", "-XX:+IgnoreUnrecognizedVMOptions", "-Djava.awt.headless=true",
-      "-Djava.net.preferIPv4Stack=true", "-Djava.security.egd=file:/dev/./urandom"));
-    if (opens != null) {
-      options.addAll(Arrays.stream(opens.split("\\s+")).filter(word -> !word.isEmpty()).toList());
-    }
-    return new TestProcess(behind, options, folder.resolve("tests"));
   }
 }

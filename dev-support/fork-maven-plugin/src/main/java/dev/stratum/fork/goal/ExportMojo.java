@@ -20,6 +20,10 @@ package dev.stratum.fork.goal;
 import dev.stratum.fork.ForkException;
 import dev.stratum.fork.OutputTree;
 import dev.stratum.fork.base.LineSources;
+import dev.stratum.fork.base.PublishedClassPath;
+import dev.stratum.fork.check.RedGreen;
+import dev.stratum.fork.check.StateCheck;
+import dev.stratum.fork.check.TestProcess;
 import dev.stratum.fork.git.Committer;
 import dev.stratum.fork.git.Export;
 import dev.stratum.fork.git.GitStore;
@@ -38,6 +42,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.SortedMap;
 import java.util.TreeMap;
 import org.apache.maven.plugins.annotations.Mojo;
 import org.apache.maven.plugins.annotations.Parameter;
@@ -49,7 +54,7 @@ import org.apache.maven.plugins.annotations.Parameter;
  * its {@code Needs:} and with the source files that it adds, exactly as they are kept here.
  */
 @Mojo(name = "export", aggregator = true, threadSafe = true)
-public final class ExportMojo extends AbstractSeriesMojo {
+public final class ExportMojo extends AbstractTestMojo {
 
   /** The one patch to export, by JIRA key or file name; all that have a JIRA key if not given. */
   @Parameter(property = "fork.jira")
@@ -62,6 +67,18 @@ public final class ExportMojo extends AbstractSeriesMojo {
   /** The version of HBase to export for, in upstream's form. */
   @Parameter(property = "fork.line")
   private String line;
+
+  /**
+   * Versions of HBase whose jars take the place of those that are not published for the line, the
+   * best first; the base is always the last of them.
+   */
+  @Parameter(property = "fork.substitutes")
+  private List<String> substitutes;
+
+  /** The artifact that runs tests of lines whose tests are written for JUnit 5. */
+  @Parameter(property = "fork.junit.platform",
+      defaultValue = TestProcess.PLATFORM + ":1.10.2")
+  private String platform;
 
   /** Who the patches are from, as {@code Name <mail>}; with a line, whom git's settings name. */
   @Parameter(property = "fork.author")
@@ -120,33 +137,77 @@ public final class ExportMojo extends AbstractSeriesMojo {
     ForkHistory history = ForkHistory.of(baseTree(), series, root());
     LineSources sources = line(line);
     String version = sources.version();
+    Path target = root().resolve("target");
     Instant now = Instant.now().truncatedTo(ChronoUnit.SECONDS);
-    List<String> refused = new ArrayList<>();
+    ExportReport report = new ExportReport(version);
     try (GitStore store = GitStore.inMemory(time())) {
       LineExport export = new LineExport(store, series, history, sources,
-        LineVariants.read(root(), series, version, sources.tree()), (before, after) -> after,
-        committer, now);
-      try (LineRepository repository =
-        new LineRepository(root().resolve("target").resolve("upstream").resolve(version), version,
-          export.plain(), committer, time(), now)) {
+        LineVariants.read(root(), series, version, sources.tree()), style(sources), committer, now);
+      try (
+        LineRepository repository = new LineRepository(target.resolve("upstream").resolve(version),
+          version, export.plain(), committer, time(), now);
+        StateCheck check = runsTests() ? check(sources, export.plain(), report) : null) {
         for (PatchFile patch : chosen) {
+          LineExport.Exported exported;
           try {
-            LineExport.Exported exported = export.export(patch);
-            write(version, exported);
-            repository.checkOut(repository.write(exported));
+            exported = export.export(patch);
           } catch (ForkException e) {
-            refused.add(e.getMessage());
+            report.refused(patch, e.getMessage());
             getLog().warn(e.getMessage());
+            continue;
           }
+          String branch = repository.write(exported);
+          repository.checkOut(branch);
+          write(version, exported, branch);
+          report.exported(exported, branch, check == null ? null : redGreen(exported, check));
         }
       }
     }
-    if (chosen.size() == refused.size()) {
-      throw new ForkException(refused.get(0));
-    }
+    Path file = target.resolve("export").resolve(version).resolve("report.md");
+    Files.createDirectories(file.getParent());
+    Files.writeString(file, report.text());
+    getLog().info("The report is " + root().relativize(file));
+    report.check();
   }
 
-  private void write(String version, LineExport.Exported exported) throws IOException {
+  /** Returns upstream's style for a line. */
+  private static LineExport.Style style(LineSources sources) {
+    return (before, after) -> after;
+  }
+
+  private StateCheck check(LineSources sources, SortedMap<String, byte[]> plain,
+    ExportReport report) throws IOException {
+    List<String> others = new ArrayList<>(substitutes == null || substitutes.isEmpty()
+      ? sources.substitutes()
+      : substitutes);
+    others.add(baseVersion());
+    PublishedClassPath.Filled filled =
+      published().filled(server(), sources.version(), others);
+    report.classPath(filled.note(sources.version()));
+    List<Path> classPath = new ArrayList<>(filled.jars());
+    if (sources.hasJunit5()) {
+      classPath.add(published().jar(platform));
+    }
+    Path folder = root().resolve("target").resolve("export-tests").resolve(sources.version());
+    return new StateCheck(plain, folder, classPath, sources.release(),
+      tests(classPath, folder, sources.hasJunit5()));
+  }
+
+  private RedGreen.Verdict redGreen(LineExport.Exported exported, StateCheck check)
+    throws IOException {
+    List<String> named = exported.patch().header().tests();
+    List<String> tests = ownTests(exported.patch()).stream()
+      .filter(test -> named.isEmpty() || named.contains(test.substring(test.lastIndexOf('.') + 1)))
+      .toList();
+    RedGreen.Verdict verdict = new RedGreen(check).of(exported.own().before(),
+      exported.own().after(), tests, !named.isEmpty());
+    getLog().info("Without the patch: " + verdict.before());
+    getLog().info("With the patch: " + verdict.after());
+    return verdict;
+  }
+
+  private void write(String version, LineExport.Exported exported, String branch)
+    throws IOException {
     Path folder = root().resolve("target").resolve("export").resolve(version)
       .resolve(exported.patch().stem());
     Map<String, byte[]> files = new TreeMap<>();
@@ -154,6 +215,7 @@ public final class ExportMojo extends AbstractSeriesMojo {
     new OutputTree(folder).write(files);
     files.keySet()
       .forEach(name -> getLog().info("exported " + root().relativize(folder.resolve(name))));
+    getLog().info("branch " + branch + " of target/upstream/" + version);
     exported.notes().forEach(note -> getLog().info(note));
   }
 }

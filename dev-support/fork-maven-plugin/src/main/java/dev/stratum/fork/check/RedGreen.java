@@ -1,0 +1,121 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package dev.stratum.fork.check;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SortedMap;
+import java.util.TreeMap;
+
+/**
+ * Shows that tests fail without the edits of a patch and pass with them. Without the edits, the
+ * tests are first compiled with the classes that the patch adds, so that they fail where the
+ * defect is, and without those if they do not compile.
+ */
+public final class RedGreen {
+
+  /**
+   * What was found.
+   * @param red    whether the tests fail without the edits
+   * @param before the outcome without the edits, for people
+   * @param green  whether the tests pass with the edits
+   * @param after  the outcome with the edits, for people
+   */
+  public record Verdict(boolean red, String before, boolean green, String after) {
+  }
+
+  private final StateCheck check;
+
+  /** Shows it with the classes and tests of {@code check}. */
+  public RedGreen(StateCheck check) {
+    this.check = check;
+  }
+
+  /**
+   * Runs the tests on both sides of a patch.
+   * @param before the files without the patch
+   * @param after  the files with the patch
+   * @param tests  the test classes, with their packages
+   * @param each   whether every one has to fail without the patch, or only some of them
+   */
+  public Verdict of(SortedMap<String, byte[]> before, SortedMap<String, byte[]> after,
+    List<String> tests, boolean each) throws IOException {
+    if (tests.isEmpty()) {
+      return new Verdict(false, "no tests", false, "no tests");
+    }
+    StateCheck.Verdict without = check.check(withoutEdits(before, after, true), tests);
+    if (!without.errors().isEmpty()) {
+      without = check.check(withoutEdits(before, after, false), tests);
+    }
+    StateCheck.Verdict with = check.check(after, tests);
+    boolean red = !without.errors().isEmpty() || (each
+      ? without.failures().size() == tests.size()
+      : !without.failures().isEmpty());
+    return new Verdict(red, before(without, tests, red), with.good(), after(with));
+  }
+
+  private static SortedMap<String, byte[]> withoutEdits(SortedMap<String, byte[]> before,
+    SortedMap<String, byte[]> after, boolean added) {
+    SortedMap<String, byte[]> tree = new TreeMap<>(before);
+    after.forEach((path, content) -> {
+      if (path.contains("/src/test/") || added && !before.containsKey(path)) {
+        tree.put(path, content);
+      }
+    });
+    return tree;
+  }
+
+  private static String before(StateCheck.Verdict verdict, List<String> tests, boolean red) {
+    if (!verdict.errors().isEmpty()) {
+      return "red (does not compile: " + verdict.errors().get(0) + ")";
+    }
+    List<String> parts = new ArrayList<>();
+    if (!verdict.failures().isEmpty()) {
+      List<String> failed = new ArrayList<>();
+      verdict.failures().forEach((test, failure) -> failed.add(method(test, failure)));
+      parts.add("failed: " + String.join(", ", failed));
+    }
+    List<String> passed = tests.stream().filter(test -> !verdict.failures().containsKey(test))
+      .map(RedGreen::simple).toList();
+    if (!passed.isEmpty()) {
+      parts.add("passes without the patch: " + String.join(", ", passed));
+    }
+    return (red ? "red (" : "not red (") + String.join("; ", parts) + ")";
+  }
+
+  private static String after(StateCheck.Verdict verdict) {
+    if (verdict.good()) {
+      return "green";
+    }
+    if (!verdict.errors().isEmpty()) {
+      return "not green (does not compile: " + verdict.errors().get(0) + ")";
+    }
+    String test = verdict.failures().firstKey();
+    return "not green (" + simple(test) + ": " + verdict.failures().get(test) + ")";
+  }
+
+  private static String method(String test, String failure) {
+    String method = TestProcess.method(failure);
+    return simple(test) + (method == null ? ": " + failure : "." + method);
+  }
+
+  private static String simple(String test) {
+    return test.substring(test.lastIndexOf('.') + 1);
+  }
+}
