@@ -20,7 +20,6 @@ package dev.stratum.fork.base;
 import dev.stratum.fork.ForkException;
 import dev.stratum.fork.series.Modules;
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
@@ -86,25 +85,22 @@ public record LineSources(String version, Set<String> modules, SortedMap<String,
     return Integer.parseInt(version.replaceFirst("\\D.*", "")) >= 3;
   }
 
-  /** Returns the modules that are not published. */
-  public List<String> missing() {
-    List<String> missing = new ArrayList<>(Modules.ALL);
-    missing.removeAll(modules);
-    return missing;
-  }
-
-  /**
-   * Returns the files as upstream's repository has them: none that its build generates, and for a
-   * module that is not published those of the base.
-   * @param base the base's files
-   */
-  public SortedMap<String, byte[]> repository(SortedMap<String, byte[]> base) {
+  /** Returns the files, with those of the base for a module that is not published. */
+  public SortedMap<String, byte[]> filled(SortedMap<String, byte[]> base) {
     SortedMap<String, byte[]> all = new TreeMap<>(tree);
     for (Map.Entry<String, byte[]> file : base.entrySet()) {
       if (!modules.contains(Modules.of(file.getKey()))) {
         all.put(file.getKey(), file.getValue());
       }
     }
-    return GeneratedSources.without(all);
+    return all;
+  }
+
+  /**
+   * Returns the files as upstream's repository has them, without those that its build generates.
+   * @param base the base's files, which stand in for a module that is not published
+   */
+  public SortedMap<String, byte[]> repository(SortedMap<String, byte[]> base) {
+    return GeneratedSources.without(filled(base));
   }
 }

@@ -22,6 +22,7 @@ import dev.stratum.fork.series.Modules;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
@@ -115,18 +116,26 @@ public final class PublishedClassPath {
    */
   public record Filled(List<Path> jars, SortedMap<String, String> elsewhere) {
 
-    /** Returns a sentence about what stands in for what is not published, empty if nothing does. */
-    public String note(String version) {
+    /**
+     * Returns a sentence about what stands in for what is not published, empty if nothing does.
+     * @param version  the version
+     * @param standIns this repository's own classes that stand in for missing ones
+     */
+    public String note(String version, Set<String> standIns) {
       if (elsewhere.isEmpty()) {
         return "";
       }
       SortedMap<String, List<String>> names = new TreeMap<>();
       elsewhere.forEach((name, other) -> names.computeIfAbsent(other, o -> new ArrayList<>())
         .add(name));
-      return names.entrySet().stream()
+      String jars = names.entrySet().stream()
         .map(entry -> String.join(", ", entry.getValue()) + " of " + entry.getKey())
-        .collect(Collectors.joining("; ",
-          "Compiled and run with what is published of " + version + ", and with ", "."));
+        .collect(Collectors.joining("; "));
+      String classes = standIns.stream()
+        .map(path -> path.substring(path.lastIndexOf('/') + 1).replaceFirst("\\.java$", ""))
+        .collect(Collectors.joining(", "));
+      return "Compiled and run with what is published of " + version + ", and with " + jars + "."
+        + (classes.isEmpty() ? "" : " Stand-ins for classes of " + version + ": " + classes + ".");
     }
   }
 

@@ -17,12 +17,14 @@
  */
 package dev.stratum.fork.check;
 
+import dev.stratum.fork.base.GeneratedSources;
 import dev.stratum.fork.diff.ContentMerge;
 import dev.stratum.fork.diff.ContextApplier;
 import dev.stratum.fork.diff.FileChange;
 import dev.stratum.fork.diff.TreeMerge;
 import dev.stratum.fork.git.DiffWriter;
 import dev.stratum.fork.git.GitStore;
+import dev.stratum.fork.git.LineExport;
 import dev.stratum.fork.series.ForkHistory;
 import dev.stratum.fork.series.LineVariants;
 import dev.stratum.fork.series.Modules;
@@ -78,8 +80,22 @@ public final class LineCheck {
   /**
    * What became of one patch.
    * @param details each place in conflict, as {@code path:line} of the line's file
+   * @param untried the files that the patch edits and that are not published for the line, because
+   *                their module is not or because they are generated and the line has others
    */
-  public record Outcome(PatchFile patch, Kind kind, List<String> details) {
+  public record Outcome(PatchFile patch, Kind kind, List<String> details, List<String> untried) {
+    Outcome(PatchFile patch, Kind kind, List<String> details) {
+      this(patch, kind, details, List.of());
+    }
+
+    /** Returns the outcome in some words for a table. */
+    public String shown() {
+      if (kind == Kind.CONFLICTS) {
+        return kind + " (" + details.size() + ")";
+      }
+      boolean part = !untried.isEmpty() && (kind == Kind.APPLIES || kind == Kind.CHANGES);
+      return part ? kind.toString().replaceFirst("applies", "applies in part") : kind.toString();
+    }
   }
 
   private final GitStore store;
@@ -136,14 +152,17 @@ public final class LineCheck {
     throws IOException {
     Set<Kind> kinds = new TreeSet<>();
     List<String> details = new ArrayList<>();
+    List<String> untried = new ArrayList<>();
     int edits = 0;
     for (FileChange change : step.changes()) {
       edits += change.oldPath() == null ? 0 : 1;
-      if (modules.contains(Modules.of(change.path()))) {
-        Kind kind = apply(change, tree, details);
-        if (change.oldPath() != null || kind == Kind.CONFLICTS) {
-          kinds.add(kind);
-        }
+      Kind kind = modules.contains(Modules.of(change.path()))
+        ? apply(change, tree, details)
+        : Kind.UNKNOWN;
+      if (change.oldPath() != null && kind == Kind.UNKNOWN) {
+        untried.add(change.path());
+      } else if (change.oldPath() != null || kind == Kind.CONFLICTS) {
+        kinds.add(kind);
       }
     }
     Kind kind;
@@ -156,13 +175,13 @@ public final class LineCheck {
     } else {
       kind = kinds.contains(Kind.UPSTREAM) ? Kind.UPSTREAM : Kind.UNKNOWN;
     }
-    return new Outcome(step.patch(), kind, details);
+    return new Outcome(step.patch(), kind, details, untried);
   }
 
   private Kind apply(FileChange change, SortedMap<String, byte[]> tree, List<String> details)
     throws IOException {
     byte[] ours = change.oldPath() == null ? null : tree.get(change.oldPath());
-    if (ours == null && change.oldPath() != null && isGenerated(change.oldPath())) {
+    if (ours == null && change.oldPath() != null && GeneratedSources.isPage(change.oldPath())) {
       return Kind.UNKNOWN;
     }
     if (ours != null && change.after() != null && fits(change, ours)) {
@@ -192,11 +211,6 @@ public final class LineCheck {
     return Kind.CONFLICTS;
   }
 
-  /** The sources of some lines lack what is made from templates and pages. */
-  private static boolean isGenerated(String path) {
-    return path.contains("/hbase/tmpl/") || path.contains("/hbase/generated/");
-  }
-
   /** Returns whether the change applies to {@code ours} as a patch with lines of context. */
   private boolean fits(FileChange change, byte[] ours) throws IOException {
     DiffWriter diffs = new DiffWriter(store, DiffWriter.CONTEXT);
@@ -218,10 +232,13 @@ public final class LineCheck {
    * something that was left out.
    * @param outcomes of {@link #outcomes()}
    * @param check    what compiles
+   * @param style    the form that the patches are exported in
+   * @param standIns classes to compile with, for those of jars that are not published
    * @return what to say of a patch, by its name
    */
-  public Map<String, String> compile(List<Outcome> outcomes, StateCheck check) throws IOException {
-    Compilation compilation = new Compilation(check);
+  public Map<String, String> compile(List<Outcome> outcomes, StateCheck check,
+    LineExport.Style style, SortedMap<String, byte[]> standIns) throws IOException {
+    Compilation compilation = new Compilation(check, style, standIns);
     compilation.compile(outcomes.stream()
       .filter(outcome -> variants.source(outcome.patch()) != LineVariants.Source.UPSTREAM)
       .toList());
@@ -233,12 +250,22 @@ public final class LineCheck {
     private final Series series =
       new Series(history.steps().stream().map(ForkHistory.Step::patch).toList());
     private final StateCheck check;
+    private final LineExport.Style style;
+    private final SortedMap<String, byte[]> standIns;
     private final Map<String, String> said = new HashMap<>();
     private Set<PatchFile> left = new LinkedHashSet<>();
     private SortedMap<String, byte[]> tree = new TreeMap<>(line);
 
-    Compilation(StateCheck check) {
+    Compilation(StateCheck check, LineExport.Style style, SortedMap<String, byte[]> standIns) {
       this.check = check;
+      this.style = style;
+      this.standIns = standIns;
+    }
+
+    private List<String> errors(SortedMap<String, byte[]> state) throws IOException {
+      SortedMap<String, byte[]> all = new TreeMap<>(state);
+      all.putAll(standIns);
+      return check.check(all, List.of()).errors();
     }
 
     void compile(List<Outcome> part) throws IOException {
@@ -266,13 +293,14 @@ public final class LineCheck {
         left = leftNow;
         return;
       }
-      List<String> errors = check.check(next, List.of()).errors();
+      List<String> errors = errors(style.apply(line, next));
       if (errors.isEmpty()) {
         taken.forEach(patch -> said.put(patch.name(), "compiles"));
         tree = next;
         left = leftNow;
       } else if (taken.size() == 1) {
-        said.put(taken.get(0).name(), "does not compile: " + errors.get(0));
+        said.put(taken.get(0).name(),
+          (compilesWithout(next) ? "does not compile: " : "cannot be compiled: ") + errors.get(0));
         left = leftNow;
         left.add(taken.get(0));
       } else {
@@ -284,11 +312,27 @@ public final class LineCheck {
       }
     }
 
+    /** Returns whether the files that a state edits compile without its edits. */
+    private boolean compilesWithout(SortedMap<String, byte[]> next) throws IOException {
+      SortedMap<String, byte[]> touched = new TreeMap<>(tree);
+      for (FileChange change : FileChange.between(tree, next, Map.of())) {
+        if (change.before() != null && change.path().endsWith(".java")) {
+          byte[] same = Arrays.copyOf(change.before(), change.before().length + 1);
+          same[same.length - 1] = '\n';
+          touched.put(change.path(), same);
+        }
+      }
+      return errors(touched).isEmpty();
+    }
+
     private boolean take(Outcome outcome, SortedMap<String, byte[]> next) {
       PatchFile patch = outcome.patch();
       SortedMap<String, byte[]> after = new TreeMap<>(next);
       boolean taken = new TreeMerge(after, "line", patch.stem())
-        .apply(variants.changes(step(patch))).isEmpty();
+        .apply(variants.changes(step(patch)).stream()
+          .filter(change -> !GeneratedSources.isPage(change.path())
+            || line.containsKey(change.path()))
+          .toList()).isEmpty();
       if (taken) {
         next.clear();
         next.putAll(after);

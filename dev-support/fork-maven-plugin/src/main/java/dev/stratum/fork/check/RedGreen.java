@@ -22,6 +22,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.regex.Pattern;
 
 /**
  * Shows that tests fail without the edits of a patch and pass with them. Without the edits, the
@@ -39,6 +40,11 @@ public final class RedGreen {
    */
   public record Verdict(boolean red, String before, boolean green, String after) {
   }
+
+  /** What a class fails with if the class path lacks something, which says nothing of a defect. */
+  private static final Pattern LINKAGE = Pattern.compile("java\\.lang\\.(?:NoClassDefFoundError|"
+    + "ClassNotFoundException|NoSuch(?:Method|Field)Error|AbstractMethodError|"
+    + "IncompatibleClassChangeError|ExceptionInInitializerError|UnsupportedClassVersionError)");
 
   private final StateCheck check;
 
@@ -64,10 +70,14 @@ public final class RedGreen {
       without = check.check(withoutEdits(before, after, false), tests);
     }
     StateCheck.Verdict with = check.check(after, tests);
-    boolean red = !without.errors().isEmpty() || (each
-      ? without.failures().size() == tests.size()
-      : !without.failures().isEmpty());
+    long failed = without.failures().values().stream().filter(RedGreen::tells).count();
+    boolean red =
+      !without.errors().isEmpty() || (each ? failed == tests.size() : failed > 0);
     return new Verdict(red, before(without, tests, red), with.good(), after(with));
+  }
+
+  private static boolean tells(String failure) {
+    return !LINKAGE.matcher(failure).find();
   }
 
   private static SortedMap<String, byte[]> withoutEdits(SortedMap<String, byte[]> before,
@@ -88,8 +98,15 @@ public final class RedGreen {
     List<String> parts = new ArrayList<>();
     if (!verdict.failures().isEmpty()) {
       List<String> failed = new ArrayList<>();
-      verdict.failures().forEach((test, failure) -> failed.add(method(test, failure)));
-      parts.add("failed: " + String.join(", ", failed));
+      List<String> broken = new ArrayList<>();
+      verdict.failures().forEach((test, failure) -> (tells(failure) ? failed : broken)
+        .add(tells(failure) ? method(test, failure) : simple(test) + ": " + failure));
+      if (!failed.isEmpty()) {
+        parts.add("failed: " + String.join(", ", failed));
+      }
+      if (!broken.isEmpty()) {
+        parts.add("cannot be run: " + String.join(", ", broken));
+      }
     }
     List<String> passed = tests.stream().filter(test -> !verdict.failures().containsKey(test))
       .map(RedGreen::simple).toList();
@@ -107,7 +124,9 @@ public final class RedGreen {
       return "not green (does not compile: " + verdict.errors().get(0) + ")";
     }
     String test = verdict.failures().firstKey();
-    return "not green (" + simple(test) + ": " + verdict.failures().get(test) + ")";
+    String failure = verdict.failures().get(test);
+    return "not green (" + (tells(failure) ? "" : "cannot be run: ") + simple(test) + ": "
+      + failure + ")";
   }
 
   private static String method(String test, String failure) {

@@ -57,6 +57,21 @@ public final class TreeMerge {
     return conflicts;
   }
 
+  /**
+   * Leaves the files in conflict with the lines of the changes wherever the sides disagree, so that
+   * changes that are made after them meet none of their conflicts.
+   */
+  public void settle() {
+    for (Conflict conflict : conflicts) {
+      if (conflict.ours() == null) {
+        tree.remove(conflict.path());
+      } else if (conflict.base() != null && conflict.theirs() != null) {
+        tree.put(conflict.path(),
+          ContentMerge.preferTheirs(conflict.base(), conflict.ours(), conflict.theirs()));
+      }
+    }
+  }
+
   private void apply(FileChange change) {
     byte[] ours = change.oldPath() == null ? null : tree.get(change.oldPath());
     boolean moves = change.newPath() != null && !change.newPath().equals(change.oldPath());

@@ -18,6 +18,7 @@
 package dev.stratum.fork.git;
 
 import dev.stratum.fork.ForkException;
+import dev.stratum.fork.base.GeneratedSources;
 import dev.stratum.fork.diff.FileChange;
 import dev.stratum.fork.diff.TreeMerge;
 import dev.stratum.fork.series.CommitMessage;
@@ -130,7 +131,9 @@ public final class Rebase implements AutoCloseable {
   }
 
   /**
-   * Brings the patches over, going on where an earlier run stopped.
+   * Brings the patches over, going on where an earlier run stopped. For those after a patch in
+   * conflict, that patch counts as applied with its own lines, so that each is told its own
+   * conflicts only.
    * @param newBase  the files of the new base
    * @param modules  the modules that the new base has; edits in others are left out
    * @param history  the series on the present base
@@ -163,15 +166,17 @@ public final class Rebase implements AutoCloseable {
         continue;
       }
       SortedMap<String, byte[]> next = new TreeMap<>(tree);
-      List<TreeMerge.Conflict> conflicts = new TreeMerge(next, to, patch.stem())
-        .apply(variants.changes(step).stream()
-          .filter(c -> modules.contains(Modules.of(c.path()))).toList());
+      TreeMerge merge = new TreeMerge(next, to, patch.stem());
+      List<TreeMerge.Conflict> conflicts =
+        merge.apply(published(variants.changes(step), modules, newBase));
       if (!conflicts.isEmpty()) {
         outcomes.add(new Outcome(patch, shown, Outcome.Kind.CONFLICT, conflicts));
         if (waiting == null) {
           waiting = outcomes.get(outcomes.size() - 1);
-          conflicted = next;
+          conflicted = new TreeMap<>(next);
         }
+        merge.settle();
+        tree = next;
         continue;
       }
       boolean empty = FileChange.between(tree, next, Map.of()).isEmpty();
@@ -194,6 +199,15 @@ public final class Rebase implements AutoCloseable {
     state.setProperty(HANDLED, String.join(" ", handled).trim());
     save(state);
     return new Report(outcomes, waiting == null ? null : waiting.patch());
+  }
+
+  /** Leaves out the edits of modules, and of generated classes, that the new base does not have. */
+  private static List<FileChange> published(List<FileChange> changes, Set<String> modules,
+    SortedMap<String, byte[]> newBase) {
+    return changes.stream().filter(change -> modules.contains(Modules.of(change.path()))
+      && (change.oldPath() == null || !GeneratedSources.isPage(change.oldPath())
+        || newBase.containsKey(change.oldPath())))
+      .toList();
   }
 
   /** Returns the patches and sources as they are on the new base, after a run without conflict. */

@@ -17,12 +17,14 @@
  */
 package dev.stratum.fork.goal;
 
+import dev.stratum.fork.OutputTree;
 import dev.stratum.fork.base.BaseModule;
 import dev.stratum.fork.base.BaseResolver;
 import dev.stratum.fork.base.LineSources;
 import dev.stratum.fork.base.PinnedChecksums;
 import dev.stratum.fork.series.Modules;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -51,6 +53,19 @@ abstract class AbstractSeriesMojo extends AbstractForkMojo {
   final LineSources line(String version) throws IOException {
     String published = LineSources.release(baseVersion()).equals(version) ? baseVersion() : version;
     return LineSources.resolve(resolver(), published, getLog()::warn);
+  }
+
+  /**
+   * Returns this repository's own classes for those of a version that its published jars need and
+   * that are in a jar that is not published.
+   */
+  final SortedMap<String, byte[]> standIns(String version) throws IOException {
+    SortedMap<String, byte[]> files = new TreeMap<>();
+    Path folder = root().resolve("dev-support/stand-ins").resolve(version);
+    for (Path file : OutputTree.files(folder)) {
+      files.put(OutputTree.slashed(folder.relativize(file)), Files.readAllBytes(file));
+    }
+    return files;
   }
 
   /** Returns the message of the commit that holds the base. */

@@ -19,43 +19,58 @@ package dev.stratum.fork.goal;
 
 import dev.stratum.fork.ForkException;
 import dev.stratum.fork.base.LineSources;
+import dev.stratum.fork.base.PublishedClassPath;
 import dev.stratum.fork.check.LineCheck;
 import dev.stratum.fork.check.StateCheck;
+import dev.stratum.fork.check.TestProcess;
+import dev.stratum.fork.git.CachedStyle;
+import dev.stratum.fork.git.Committer;
 import dev.stratum.fork.git.GitStore;
+import dev.stratum.fork.git.LineExport;
 import dev.stratum.fork.series.ForkHistory;
 import dev.stratum.fork.series.LineVariants;
-import dev.stratum.fork.series.Modules;
 import dev.stratum.fork.series.PatchFile;
 import dev.stratum.fork.series.Series;
+import dev.stratum.fork.style.UpstreamStyle;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.LocalDate;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
-import java.util.TreeSet;
 import org.apache.maven.plugins.annotations.Mojo;
 import org.apache.maven.plugins.annotations.Parameter;
 
 /**
  * Tells how each patch fares on other lines of HBase and writes the table into
  * {@code patches/README.md}, and what is in conflict, and where, into {@code patches/LINES.md}.
- * What applies is compiled where all of the line's modules are published. A patch for one line only
+ * What applies is exported as fork:export does for the line, and compiled in that form, with jars
+ * of other versions for those that are not published. A patch for one line only
  * is kept as {@code patches/lines/VERSION/NAME.patch}.
  */
 @Mojo(name = "check-lines", aggregator = true, threadSafe = true)
 public final class CheckLinesMojo extends AbstractSeriesMojo {
+  private static final DateTimeFormatter DATE =
+    DateTimeFormatter.ofPattern("d MMMM yyyy", Locale.ROOT);
   private static final String BEGIN = "<!-- fork:check-lines writes what follows -->\n";
   private static final String END = "<!-- as far as this -->\n";
 
   /** The versions to try. */
   @Parameter(property = "fork.lines",
-      defaultValue = "2.5.13-hadoop3,2.6.1-hadoop3,2.6.6,3.0.0-beta-1,3.0.0")
+      defaultValue = "2.5.13-hadoop3,2.6.1-hadoop3,2.6.4,2.6.6,3.0.0-beta-1,3.0.0")
   private List<String> lines;
+
+  /** The artifact that has JUnit 5. */
+  @Parameter(property = "fork.junit.platform", defaultValue = TestProcess.PLATFORM + ":1.10.2")
+  private String platform;
 
   /** Whether to write the tables into patches/, or to target/check-lines alone. */
   @Parameter(property = "fork.write", defaultValue = "true")
@@ -63,7 +78,7 @@ public final class CheckLinesMojo extends AbstractSeriesMojo {
 
   /** What was found out about one line. */
   record Found(String line, Set<String> modules, Map<String, LineCheck.Outcome> outcomes,
-    Map<String, String> compiled) {
+    Map<String, String> compiled, String classPath) {
   }
 
   @Override
@@ -75,7 +90,8 @@ public final class CheckLinesMojo extends AbstractSeriesMojo {
     for (String line : lines) {
       found.add(check(line, series, history, folder));
     }
-    String table = table(series, found);
+    String table = "On " + DATE.format(LocalDate.now(ZoneOffset.UTC)) + ":\n\n"
+      + table(series, found);
     String details = details(series, found);
     Files.createDirectories(folder);
     Files.writeString(folder.resolve("table.md"), table);
@@ -90,29 +106,60 @@ public final class CheckLinesMojo extends AbstractSeriesMojo {
   private Found check(String line, Series series, ForkHistory history, Path folder)
     throws IOException {
     LineSources sources = line(line);
-    SortedMap<String, byte[]> tree = sources.tree();
+    SortedMap<String, byte[]> tree = sources.filled(history.base());
     Set<String> modules = sources.modules();
+    LineVariants variants =
+      LineVariants.read(root(), series, sources.version(), sources.tree());
     try (GitStore store = GitStore.inMemory(time())) {
-      LineCheck check = new LineCheck(store, history, tree, modules,
-        LineVariants.read(root(), series, line, tree));
+      LineExport.Style style = new CachedStyle(new UpstreamStyle(sources.hasJunit5())::apply);
+      LineCheck check = new LineCheck(store, history, tree, modules, variants);
       List<LineCheck.Outcome> outcomes = check.outcomes();
+      LineExport export = new LineExport(store, series, history, sources, variants, style,
+        new Committer(GitStore.AUTHOR, GitStore.MAIL), time());
       Map<String, String> compiled = new HashMap<>();
-      if (modules.containsAll(Modules.ALL)) {
-        try (StateCheck states = new StateCheck(tree, folder.resolve(line), classPath(line),
-          sources.release(), null)) {
-          compiled.putAll(check.compile(outcomes, states));
-        } catch (ForkException e) {
-          getLog().warn(line + " is not compiled: " + e.getMessage());
-        }
+      int exported = exports(export, outcomes, compiled);
+      List<String> others = new ArrayList<>(sources.substitutes());
+      others.add(baseVersion());
+      PublishedClassPath.Filled filled = published().filled(server(), sources.version(), others);
+      List<Path> classPath = new ArrayList<>(filled.jars());
+      if (sources.hasJunit5()) {
+        classPath.add(published().jar(platform));
+      }
+      try (StateCheck states = new StateCheck(tree, folder.resolve(line), classPath,
+        sources.release(), null)) {
+        check.compile(outcomes.stream().filter(one -> !compiled.containsKey(one.patch().name()))
+          .toList(), states, style, standIns(sources.version())).forEach(compiled::putIfAbsent);
       }
       Map<String, LineCheck.Outcome> byName = new HashMap<>();
       outcomes.forEach(outcome -> byName.put(outcome.patch().name(), outcome));
       Map<LineCheck.Kind, Integer> counts = new TreeMap<>();
       outcomes.forEach(outcome -> counts.merge(outcome.kind(), 1, Integer::sum));
-      getLog().info(line + ": " + counts + ", "
+      getLog().info(line + ": " + counts + ", " + exported + " exported, "
         + compiled.values().stream().filter("compiles"::equals).count() + " compile");
-      return new Found(line, modules, byName, compiled);
+      return new Found(line, modules, byName, compiled, filled.note(line, standIns(sources.version()).keySet()));
     }
+  }
+
+  /**
+   * Exports each patch that applies, which applies the export to the line's plain files.
+   * @param waits is given what cannot be exported because of what it needs
+   * @return how many were exported
+   */
+  private static int exports(LineExport export, List<LineCheck.Outcome> outcomes,
+    Map<String, String> waits) throws IOException {
+    int exported = 0;
+    for (LineCheck.Outcome outcome : outcomes) {
+      if (outcome.kind() != LineCheck.Kind.CONFLICTS && outcome.kind() != LineCheck.Kind.UPSTREAM
+        && outcome.kind() != LineCheck.Kind.UNKNOWN) {
+        try {
+          export.export(outcome.patch());
+          exported++;
+        } catch (ForkException e) {
+          waits.put(outcome.patch().name(), "waits: " + e.getMessage());
+        }
+      }
+    }
+    return exported;
   }
 
   static String table(Series series, List<Found> found) {
@@ -124,11 +171,16 @@ public final class CheckLinesMojo extends AbstractSeriesMojo {
       for (Found one : found) {
         LineCheck.Outcome outcome = one.outcomes.get(patch.name());
         String compiled = one.compiled.getOrDefault(patch.name(), "");
-        text.append(' ').append(outcome.kind());
-        if (outcome.kind() == LineCheck.Kind.CONFLICTS) {
-          text.append(" (").append(outcome.details().size()).append(')');
-        } else if (compiled.startsWith("does not")) {
+        text.append(' ').append(outcome.shown());
+        if (outcome.kind() == LineCheck.Kind.CONFLICTS
+          || outcome.kind() == LineCheck.Kind.UNKNOWN) {
+          text.append(" |");
+          continue;
+        }
+        if (compiled.startsWith("does not")) {
           text.append(", does not compile");
+        } else if (compiled.startsWith("cannot")) {
+          text.append(", not compiled");
         } else if (compiled.startsWith("waits") || compiled.startsWith("overlaps")) {
           text.append(", waits");
         } else if (!compiled.isEmpty()) {
@@ -148,6 +200,9 @@ public final class CheckLinesMojo extends AbstractSeriesMojo {
     for (Found one : found) {
       text.append("\n## ").append(one.line).append("\n\nPublished: ")
         .append(String.join(", ", one.modules)).append(".\n\n");
+      if (!one.classPath.isEmpty()) {
+        text.append(one.classPath).append("\n\n");
+      }
       int before = text.length();
       for (PatchFile patch : series.patches()) {
         LineCheck.Outcome outcome = one.outcomes.get(patch.name());
@@ -155,9 +210,11 @@ public final class CheckLinesMojo extends AbstractSeriesMojo {
         if (outcome.kind() == LineCheck.Kind.CONFLICTS) {
           text.append("- ").append(patch.stem()).append(": conflicts\n");
           outcome.details().forEach(place -> text.append("  - `").append(place).append("`\n"));
-        } else if (!compiled.equals("compiles")) {
+        } else if (!outcome.untried().isEmpty() || !compiled.equals("compiles")) {
           text.append("- ").append(patch.stem()).append(": ")
             .append(compiled.replace('\n', ' ')).append('\n');
+          outcome.untried().forEach(path -> text.append("  - not published: `").append(path)
+            .append("`\n"));
         }
       }
       if (text.length() == before) {

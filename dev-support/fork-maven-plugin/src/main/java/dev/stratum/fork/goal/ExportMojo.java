@@ -24,6 +24,7 @@ import dev.stratum.fork.base.PublishedClassPath;
 import dev.stratum.fork.check.RedGreen;
 import dev.stratum.fork.check.StateCheck;
 import dev.stratum.fork.check.TestProcess;
+import dev.stratum.fork.git.CachedStyle;
 import dev.stratum.fork.git.Committer;
 import dev.stratum.fork.git.Export;
 import dev.stratum.fork.git.GitStore;
@@ -34,6 +35,7 @@ import dev.stratum.fork.series.ForkHistory;
 import dev.stratum.fork.series.LineVariants;
 import dev.stratum.fork.series.PatchFile;
 import dev.stratum.fork.series.Series;
+import dev.stratum.fork.style.UpstreamStyle;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -140,9 +142,11 @@ public final class ExportMojo extends AbstractTestMojo {
     Path target = root().resolve("target");
     Instant now = Instant.now().truncatedTo(ChronoUnit.SECONDS);
     ExportReport report = new ExportReport(version);
+    UpstreamStyle style = new UpstreamStyle(sources.hasJunit5());
     try (GitStore store = GitStore.inMemory(time())) {
       LineExport export = new LineExport(store, series, history, sources,
-        LineVariants.read(root(), series, version, sources.tree()), style(sources), committer, now);
+        LineVariants.read(root(), series, version, sources.tree()), new CachedStyle(style::apply), committer,
+        now);
       try (
         LineRepository repository = new LineRepository(target.resolve("upstream").resolve(version),
           version, export.plain(), committer, time(), now);
@@ -159,20 +163,17 @@ public final class ExportMojo extends AbstractTestMojo {
           String branch = repository.write(exported);
           repository.checkOut(branch);
           write(version, exported, branch);
-          report.exported(exported, branch, check == null ? null : redGreen(exported, check));
+          report.exported(exported, branch, check == null ? null : redGreen(version, exported, check));
         }
       }
     }
+    style.notes().stream().map(note -> "By hand: " + note.path() + " line " + note.line() + " "
+      + note.text() + ".").distinct().forEach(report::note);
     Path file = target.resolve("export").resolve(version).resolve("report.md");
     Files.createDirectories(file.getParent());
     Files.writeString(file, report.text());
     getLog().info("The report is " + root().relativize(file));
     report.check();
-  }
-
-  /** Returns upstream's style for a line. */
-  private static LineExport.Style style(LineSources sources) {
-    return (before, after) -> after;
   }
 
   private StateCheck check(LineSources sources, SortedMap<String, byte[]> plain,
@@ -183,7 +184,7 @@ public final class ExportMojo extends AbstractTestMojo {
     others.add(baseVersion());
     PublishedClassPath.Filled filled =
       published().filled(server(), sources.version(), others);
-    report.classPath(filled.note(sources.version()));
+    report.classPath(filled.note(sources.version(), standIns(sources.version()).keySet()));
     List<Path> classPath = new ArrayList<>(filled.jars());
     if (sources.hasJunit5()) {
       classPath.add(published().jar(platform));
@@ -193,14 +194,22 @@ public final class ExportMojo extends AbstractTestMojo {
       tests(classPath, folder, sources.hasJunit5()));
   }
 
-  private RedGreen.Verdict redGreen(LineExport.Exported exported, StateCheck check)
-    throws IOException {
+  private static SortedMap<String, byte[]> with(SortedMap<String, byte[]> tree,
+    SortedMap<String, byte[]> standIns) {
+    SortedMap<String, byte[]> all = new TreeMap<>(tree);
+    all.putAll(standIns);
+    return all;
+  }
+
+  private RedGreen.Verdict redGreen(String version, LineExport.Exported exported,
+    StateCheck check) throws IOException {
     List<String> named = exported.patch().header().tests();
     List<String> tests = ownTests(exported.patch()).stream()
       .filter(test -> named.isEmpty() || named.contains(test.substring(test.lastIndexOf('.') + 1)))
       .toList();
-    RedGreen.Verdict verdict = new RedGreen(check).of(exported.own().before(),
-      exported.own().after(), tests, !named.isEmpty());
+    SortedMap<String, byte[]> standIns = standIns(version);
+    RedGreen.Verdict verdict = new RedGreen(check).of(with(exported.own().before(), standIns),
+      with(exported.own().after(), standIns), tests, !named.isEmpty());
     getLog().info("Without the patch: " + verdict.before());
     getLog().info("With the patch: " + verdict.after());
     return verdict;

@@ -72,6 +72,11 @@ final class ExportReport {
     notes.add("- " + patch.stem() + ": " + why);
   }
 
+  /** Adds a sentence. */
+  void note(String text) {
+    notes.add("- " + text);
+  }
+
   /** Returns the report. */
   String text() {
     List<String> lines = new ArrayList<>();

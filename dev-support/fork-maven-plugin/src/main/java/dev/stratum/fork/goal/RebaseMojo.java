@@ -83,6 +83,9 @@ public final class RebaseMojo extends AbstractSeriesMojo {
           getLog().info(outcome.toString());
         }
       });
+      long conflicts = report.outcomes().stream()
+        .filter(outcome -> outcome.kind() == Rebase.Outcome.Kind.CONFLICT).count();
+      getLog().info(conflicts + " of " + report.outcomes().size() + " patches in conflict");
       if (report.waiting() != null) {
         throw new ForkException("%s conflicts with %s; its conflict is in %s: resolve it there, "
           + "run git add -A and git commit --no-edit, then run fork:rebase again to go on.",

@@ -171,6 +171,36 @@ public class TestLineCheck {
     List<LineCheck.Outcome> outcomes = outcomes();
     assertEquals(LineCheck.Kind.UNKNOWN, outcomes.get(0).kind());
     assertEquals(LineCheck.Kind.APPLIES, outcomes.get(1).kind());
+    assertEquals("applies in part", outcomes.get(1).shown());
+    assertEquals(List.of(page), outcomes.get(1).untried());
+  }
+
+  @Test
+  public void testEditsOfAModuleThatIsNotPublishedAreTold() throws Exception {
+    repo.edit(C, "c 3\n", "three\n");
+    repo.edit(Repo.B, "b 3\n", "three\n");
+    repo.commit("HBASE-2 Three");
+    modules.remove("hbase-client");
+    LineCheck.Outcome outcome = outcomes().get(1);
+    assertEquals("applies in part", outcome.shown());
+    assertEquals(List.of(C), outcome.untried());
+    line(Repo.B, "b 1\n", "one\n");
+    assertEquals("applies in part with changes", outcomes().get(1).shown());
+  }
+
+  /** What stands in for a jar that is not published may lack what the line's own files need. */
+  @Test
+  public void testFileThatDoesNotCompileWithoutThePatchEitherSaysNothing() throws Exception {
+    repo.reset();
+    repo.base(OWN, "class Own {\n  int a;\n\n\n\n\n}\n");
+    repo.checkout();
+    repo.edit(OWN, "  int a;\n", "  int a;\n  int b;\n");
+    repo.commit("HBASE-1 Own");
+    line.clear();
+    line.putAll(repo.base);
+    line(OWN, "}\n", "  Nowhere c;\n}\n");
+    String said = compiled().get("HBASE-1-own.patch");
+    assertTrue(said, said.startsWith("cannot be compiled: " + OWN + ":8: cannot find symbol"));
   }
 
   /** With an insertion, whose place nothing but its line number tells. */
@@ -275,7 +305,8 @@ public class TestLineCheck {
       StateCheck states = new StateCheck(line, repo.newFolder(), List.of(),
         StateCompiler.RELEASE, null)) {
       LineCheck check = check(store);
-      return check.compile(check.outcomes(), states);
+      return check.compile(check.outcomes(), states, (before, after) -> after,
+        new TreeMap<>());
     }
   }
 

@@ -144,6 +144,19 @@ public class TestRedGreen {
   }
 
   @Test
+  public void testClassThatTheClassPathLacksIsNoDefect() throws Exception {
+    before.put(FIXED, Repo.bytes("package org.x; class Count { static int one() { throw new "
+      + "NoClassDefFoundError(\"org/x/Gone\"); } }"));
+    after.put(FIXED, before.get(FIXED));
+    RedGreen.Verdict verdict = verdict(true, NAME);
+    assertFalse(verdict.red() || verdict.green());
+    assertTrue(verdict.before(),
+      verdict.before().startsWith("not red (cannot be run: TestFix: 1) testOne("));
+    assertTrue(verdict.after(),
+      verdict.after().startsWith("not green (cannot be run: TestFix: 1) testOne("));
+  }
+
+  @Test
   public void testPatchWithoutTestsIsNotRed() throws Exception {
     assertEquals(new RedGreen.Verdict(false, "no tests", false, "no tests"), verdict(true));
   }

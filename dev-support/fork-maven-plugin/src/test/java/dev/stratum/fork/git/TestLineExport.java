@@ -32,6 +32,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -144,7 +145,7 @@ public class TestLineExport {
     repo.commit("Count", "", "Needs: HBASE-1");
     for (LineExport.Commit commit : export("STRATUM-count").commits()) {
       String text = new String(commit.content(), StandardCharsets.UTF_8);
-      assertFalse(text, text.toLowerCase(java.util.Locale.ROOT).contains("stratum"));
+      assertFalse(text, text.toLowerCase(Locale.ROOT).contains("stratum"));
     }
   }
 

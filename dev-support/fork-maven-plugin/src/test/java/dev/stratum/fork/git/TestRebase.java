@@ -24,6 +24,7 @@ import static org.junit.Assert.assertTrue;
 
 import dev.stratum.fork.ForkException;
 import dev.stratum.fork.Repo;
+import dev.stratum.fork.check.LineCheck;
 import dev.stratum.fork.series.LineVariants;
 import dev.stratum.fork.series.Modules;
 import java.nio.file.Path;
@@ -138,6 +139,44 @@ public class TestRebase {
     assertEquals(3, plan.patches().size());
     assertTrue(new String(plan.patches().get(1).content())
       .contains("@@ -15 +15 @@\n-xv\n+XV\n"));
+  }
+
+  /** The patches after one in conflict are told as fork:check-lines tells them. */
+  @Test
+  public void testConflictIsNotInheritedByThePatchAfterIt() throws Exception {
+    repo.edit(Repo.A, "fifteen\n", "fifteen, really\n");
+    repo.edit(OWN, "class Own { }\n", "class Own { int a; }\n");
+    repo.commit("Fourth");
+    repo.rebuild();
+    newBase(Repo.A, "a 15\n", "xv\n");
+    List<String> lines = lines(run());
+    assertEquals(List.of(CLEAN.get(0), "conflict patches/STRATUM-second.patch: " + Repo.A
+      + " is changed in the same lines", CLEAN.get(2), "clean    patches/STRATUM-fourth.patch"),
+      lines);
+    try (GitStore store = GitStore.inMemory(Repo.TIME)) {
+      assertEquals(lines.stream().filter(line -> line.startsWith("conflict")).count(),
+        new LineCheck(store, repo.history(), newBase, ALL,
+          new LineVariants("2.7", newBase, variants)).outcomes().stream()
+            .filter(outcome -> outcome.kind() == LineCheck.Kind.CONFLICTS).count());
+    }
+    Repo.write(tree.resolve(Repo.A),
+      Repo.harvest(tree).get(Repo.A).replaceAll("(?s)<<<<<<<.*>>>>>>>[^\n]*\n", "XV\n"));
+    Repo.git(tree, "add", "-A");
+    Repo.git(tree, "commit", "-q", "--no-edit");
+    assertTrue(lines(run()).get(3).startsWith("conflict patches/STRATUM-fourth.patch"));
+  }
+
+  @Test
+  public void testGeneratedClassThatTheNewBaseLacksIsLeftOut() throws Exception {
+    String page = "hbase-server/src/main/java/org/apache/hadoop/hbase/tmpl/Page.java";
+    repo.reset();
+    repo.base(page, "page 1\n");
+    setUp();
+    repo.edit(page, "page 1\n", "page one\n");
+    repo.commit("Page");
+    repo.rebuild();
+    newBase.remove(page);
+    assertEquals("empty    patches/STRATUM-page.patch", lines(run()).get(3));
   }
 
   @Test
