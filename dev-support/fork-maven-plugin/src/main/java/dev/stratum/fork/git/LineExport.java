@@ -62,6 +62,17 @@ public final class LineExport {
       SortedMap<String, byte[]> after) throws IOException;
   }
 
+  /** Documents a patch in the files of a version. */
+  public interface Docs {
+    /**
+     * Returns the files to add or change for a patch. A path without a folder is a file to put
+     * beside the export.
+     * @param tree the files without the patch
+     */
+    SortedMap<String, byte[]> of(PatchFile patch, SortedMap<String, byte[]> tree)
+      throws IOException;
+  }
+
   /**
    * One commit.
    * @param patch    the patch that it has
@@ -86,8 +97,10 @@ public final class LineExport {
    * @param patch   the patch
    * @param commits the commits, the patch's own last
    * @param notes   sentences about what was left out or taken from elsewhere
+   * @param beside  files that are no part of the commits, by name
    */
-  public record Exported(PatchFile patch, List<Commit> commits, List<String> notes) {
+  public record Exported(PatchFile patch, List<Commit> commits, List<String> notes,
+    SortedMap<String, byte[]> beside) {
 
     /** Returns the patch's own commit. */
     public Commit own() {
@@ -108,6 +121,7 @@ public final class LineExport {
   private final LineSources line;
   private final LineVariants variants;
   private final Style style;
+  private final Docs docs;
   private final Committer author;
   private final Instant time;
   private final SortedMap<String, byte[]> plain;
@@ -119,17 +133,19 @@ public final class LineExport {
    * @param line     the version's files
    * @param variants the variants for the version
    * @param style    upstream's style for the version
+   * @param docs     documents the patches
    * @param author   whom the commits are from
    * @param time     when they were made
    */
   public LineExport(GitStore store, Series series, ForkHistory history, LineSources line,
-    LineVariants variants, Style style, Committer author, Instant time) {
+    LineVariants variants, Style style, Docs docs, Committer author, Instant time) {
     this.store = store;
     this.series = series;
     this.history = history;
     this.line = line;
     this.variants = variants;
     this.style = style;
+    this.docs = docs;
     this.author = author;
     this.time = time;
     plain = line.repository(history.base());
@@ -152,6 +168,7 @@ public final class LineExport {
     }
     List<String> notes = new ArrayList<>();
     List<Step> steps = new ArrayList<>();
+    SortedMap<String, byte[]> beside = new TreeMap<>();
     SortedMap<String, byte[]> raw = plain;
     SortedMap<String, byte[]> before = plain;
     Set<PatchFile> chain = new LinkedHashSet<>(series.closure(patch));
@@ -159,6 +176,9 @@ public final class LineExport {
     for (PatchFile one : chain) {
       SortedMap<String, byte[]> next = new TreeMap<>(raw);
       merge(one, patch, next);
+      for (Map.Entry<String, byte[]> page : docs.of(one, raw).entrySet()) {
+        (page.getKey().contains("/") ? next : beside).put(page.getKey(), page.getValue());
+      }
       // The whole difference to the plain files, so that an edit next to that of an earlier patch
       // is not merged into lines that were restyled.
       SortedMap<String, byte[]> after = style.apply(plain, next);
@@ -176,7 +196,7 @@ public final class LineExport {
     }
     notes.addAll(unpublished(chain));
     chain.forEach(one -> notes.addAll(generated(one)));
-    return new Exported(patch, commits(steps, notes), notes);
+    return new Exported(patch, commits(steps, notes), notes, beside);
   }
 
   private void merge(PatchFile patch, PatchFile target, SortedMap<String, byte[]> tree) {

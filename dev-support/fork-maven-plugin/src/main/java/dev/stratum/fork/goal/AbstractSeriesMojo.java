@@ -22,7 +22,10 @@ import dev.stratum.fork.base.BaseModule;
 import dev.stratum.fork.base.BaseResolver;
 import dev.stratum.fork.base.LineSources;
 import dev.stratum.fork.base.PinnedChecksums;
+import dev.stratum.fork.git.LineExport;
+import dev.stratum.fork.guide.UpstreamDocs;
 import dev.stratum.fork.series.Modules;
+import dev.stratum.fork.series.Series;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -53,6 +56,11 @@ abstract class AbstractSeriesMojo extends AbstractForkMojo {
   final LineSources line(String version) throws IOException {
     String published = LineSources.release(baseVersion()).equals(version) ? baseVersion() : version;
     return LineSources.resolve(resolver(), published, getLog()::warn);
+  }
+
+  /** Returns what documents the patches of features for a version. */
+  final LineExport.Docs docs(Series series, String version) {
+    return new UpstreamDocs(root(), series, version)::of;
   }
 
   /**

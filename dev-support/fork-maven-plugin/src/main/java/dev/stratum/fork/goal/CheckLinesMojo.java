@@ -115,7 +115,7 @@ public final class CheckLinesMojo extends AbstractSeriesMojo {
       LineCheck check = new LineCheck(store, history, tree, modules, variants);
       List<LineCheck.Outcome> outcomes = check.outcomes();
       LineExport export = new LineExport(store, series, history, sources, variants, style,
-        new Committer(GitStore.AUTHOR, GitStore.MAIL), time());
+        docs(series, sources.version()), new Committer(GitStore.AUTHOR, GitStore.MAIL), time());
       Map<String, String> compiled = new HashMap<>();
       int exported = exports(export, outcomes, compiled);
       List<String> others = new ArrayList<>(sources.substitutes());

@@ -145,8 +145,8 @@ public final class ExportMojo extends AbstractTestMojo {
     UpstreamStyle style = new UpstreamStyle(sources.hasJunit5());
     try (GitStore store = GitStore.inMemory(time())) {
       LineExport export = new LineExport(store, series, history, sources,
-        LineVariants.read(root(), series, version, sources.tree()), new CachedStyle(style::apply), committer,
-        now);
+        LineVariants.read(root(), series, version, sources.tree()), new CachedStyle(style::apply), docs(series, version),
+        committer, now);
       try (
         LineRepository repository = new LineRepository(target.resolve("upstream").resolve(version),
           version, export.plain(), committer, time(), now);
@@ -221,6 +221,7 @@ public final class ExportMojo extends AbstractTestMojo {
       .resolve(exported.patch().stem());
     Map<String, byte[]> files = new TreeMap<>();
     exported.commits().forEach(commit -> files.put(commit.fileName(), commit.content()));
+    files.putAll(exported.beside());
     new OutputTree(folder).write(files);
     files.keySet()
       .forEach(name -> getLog().info("exported " + root().relativize(folder.resolve(name))));

@@ -56,6 +56,7 @@ public class TestLineExport {
   private final TreeSet<String> modules = new TreeSet<>(Modules.ALL);
   private final Map<String, byte[]> variants = new HashMap<>();
   private LineExport.Style style = (before, after) -> after;
+  private LineExport.Docs docs = (patch, tree) -> new TreeMap<>();
   private String version = "2.6.6";
 
   @Before
@@ -81,7 +82,7 @@ public class TestLineExport {
     try (GitStore store = GitStore.inMemory(Repo.TIME)) {
       return new LineExport(store, series, repo.history(),
         new LineSources(version, modules, line), new LineVariants(version, line, variants), style,
-        AUTHOR, Repo.TIME).export(patch);
+        docs, AUTHOR, Repo.TIME).export(patch);
     }
   }
 
@@ -228,6 +229,21 @@ public class TestLineExport {
     LineExport.Exported exported = export("HBASE-2");
     assertTrue(Repo.text(exported.commits().get(0).after()).get(Repo.A).contains("  Seven\na 8"));
     assertTrue(am(exported).get(Repo.A).contains("a 6\n  Seven\neight\na 8\n"));
+  }
+
+  @Test
+  public void testDocumentationIsPartOfTheCommitOrBesideIt() throws Exception {
+    String chapter = "src/main/asciidoc/seven.adoc";
+    repo.edit(Repo.B, "b 7\n", "seven\n");
+    repo.commit("HBASE-2 Both", "", "JIRA: HBASE-2", "Needs: HBASE-1");
+    docs = (patch, tree) -> {
+      byte[] before = tree.getOrDefault(chapter, new byte[0]);
+      return new TreeMap<>(Map.of(chapter, Repo.bytes(new String(before) + patch.stem() + "\n"),
+        "entries.xml", Repo.bytes("<x/>")));
+    };
+    LineExport.Exported exported = export("HBASE-2");
+    assertEquals(Map.of("entries.xml", "<x/>"), Repo.text(exported.beside()));
+    assertEquals("HBASE-1-seven\nHBASE-2-both\n", am(exported).get(chapter));
   }
 
   @Test
