@@ -64,7 +64,7 @@ final class SubmissionPage {
     StringBuilder page = new StringBuilder();
     page.append("# ").append(patch.stem()).append("\n\n").append(MARKER)
       .append(" from the header of\n[").append(patch.name()).append("](../../")
-      .append(patch.shown()).append("); edit that header, then run the goal.\n");
+      .append(patch.shown()).append(").\nEdit that header, then run the goal.\n");
     if (design != null) {
       page.append("The feature's [design note](").append(design).append(").\n");
     }
