@@ -20,6 +20,7 @@ package dev.stratum.fork.check;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
@@ -70,10 +71,18 @@ public final class RedGreen {
       without = check.check(withoutEdits(before, after, false), tests);
     }
     StateCheck.Verdict with = check.check(after, tests);
-    long failed = without.failures().values().stream().filter(RedGreen::tells).count();
-    boolean red =
-      !without.errors().isEmpty() || (each ? failed == tests.size() : failed > 0);
-    return new Verdict(red, before(without, tests, red), with.good(), after(with));
+    // What fails alike on both sides is not the defect.
+    Map<String, String> failed = new TreeMap<>(without.failures());
+    failed.entrySet().removeIf(entry -> !tells(entry.getValue())
+      || reason(entry.getValue()).equals(reason(with.failures().get(entry.getKey()))));
+    boolean red = !without.errors().isEmpty()
+      || (each ? failed.size() == tests.size() : !failed.isEmpty());
+    return new Verdict(red, before(without, failed, tests, red), with.good(), after(with));
+  }
+
+  /** Returns a failure without the path of its log. */
+  private static String reason(String failure) {
+    return failure == null ? "" : failure.replaceFirst(" \\([^()]*\\)$", "");
   }
 
   private static boolean tells(String failure) {
@@ -91,7 +100,9 @@ public final class RedGreen {
     return tree;
   }
 
-  private static String before(StateCheck.Verdict verdict, List<String> tests, boolean red) {
+  /** @param telling the failures that the patch ends, by test */
+  private static String before(StateCheck.Verdict verdict, Map<String, String> telling,
+    List<String> tests, boolean red) {
     if (!verdict.errors().isEmpty()) {
       return "red (does not compile: " + verdict.errors().get(0) + ")";
     }
@@ -99,8 +110,13 @@ public final class RedGreen {
     if (!verdict.failures().isEmpty()) {
       List<String> failed = new ArrayList<>();
       List<String> broken = new ArrayList<>();
-      verdict.failures().forEach((test, failure) -> (tells(failure) ? failed : broken)
-        .add(tells(failure) ? method(test, failure) : simple(test) + ": " + failure));
+      verdict.failures().forEach((test, failure) -> {
+        if (telling.containsKey(test)) {
+          failed.add(method(test, failure));
+        } else {
+          broken.add(simple(test) + ": " + failure);
+        }
+      });
       if (!failed.isEmpty()) {
         parts.add("failed: " + String.join(", ", failed));
       }

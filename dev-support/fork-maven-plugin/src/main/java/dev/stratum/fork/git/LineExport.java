@@ -112,7 +112,7 @@ public final class LineExport {
     SortedMap<String, byte[]> after) {
   }
 
-  private static final String NO_ISSUE = "HBASE-XXXXX";
+  private static final String NO_ISSUE = "HBASE-NNNNN";
   private static final int SLUG = 52;
 
   private final GitStore store;

@@ -136,7 +136,8 @@ public final class CheckLinesMojo extends AbstractSeriesMojo {
       outcomes.forEach(outcome -> counts.merge(outcome.kind(), 1, Integer::sum));
       getLog().info(line + ": " + counts + ", " + exported + " exported, "
         + compiled.values().stream().filter("compiles"::equals).count() + " compile");
-      return new Found(line, modules, byName, compiled, filled.note(line, standIns(sources.version()).keySet()));
+      return new Found(line, modules, byName, compiled,
+        filled.note(line, standIns(sources.version()).keySet()));
     }
   }
 

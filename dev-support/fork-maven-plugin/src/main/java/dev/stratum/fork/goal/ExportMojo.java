@@ -145,7 +145,8 @@ public final class ExportMojo extends AbstractTestMojo {
     UpstreamStyle style = new UpstreamStyle(sources.hasJunit5());
     try (GitStore store = GitStore.inMemory(time())) {
       LineExport export = new LineExport(store, series, history, sources,
-        LineVariants.read(root(), series, version, sources.tree()), new CachedStyle(style::apply), docs(series, version),
+        LineVariants.read(root(), series, version, sources.tree()),
+        new CachedStyle(style::apply), docs(series, version),
         committer, now);
       try (
         LineRepository repository = new LineRepository(target.resolve("upstream").resolve(version),
@@ -163,7 +164,8 @@ public final class ExportMojo extends AbstractTestMojo {
           String branch = repository.write(exported);
           repository.checkOut(branch);
           write(version, exported, branch);
-          report.exported(exported, branch, check == null ? null : redGreen(version, exported, check));
+          report.exported(exported, branch,
+            check == null ? null : redGreen(version, exported, check));
         }
       }
     }

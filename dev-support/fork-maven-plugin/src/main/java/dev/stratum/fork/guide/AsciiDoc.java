@@ -48,7 +48,8 @@ final class AsciiDoc implements Markup {
     ////
 
     """;
-  private static final Pattern SPECIAL = Pattern.compile("[*_`#^~+{|]|\\[\\[|<<|--|\\.\\.\\.|->|=>");
+  private static final Pattern SPECIAL =
+    Pattern.compile("[*_`#^~+{|]|\\[\\[|<<|--|\\.\\.\\.|->|=>");
   private static final Map<String, String> INSTEAD = Map.ofEntries(Map.entry("*", "&#42;"),
     Map.entry("_", "&#95;"), Map.entry("`", "&#96;"), Map.entry("#", "&#35;"),
     Map.entry("^", "&#94;"), Map.entry("~", "&#126;"), Map.entry("+", "&#43;"),

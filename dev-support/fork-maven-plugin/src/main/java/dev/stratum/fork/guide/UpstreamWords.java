@@ -40,7 +40,8 @@ final class UpstreamWords {
   private static final Pattern POINTER =
     Pattern.compile("(?:[;,:]? see " + NOWHERE + "|: " + NOWHERE + ")(?=[.;]|$)");
   private static final Pattern ASIDE = Pattern.compile("\\s*\\((?:[^()]|\\([^()]*\\))*\\)");
-  private static final Pattern SENTENCE = Pattern.compile("(?<=[.!?]\\)?)\\s+(?=[A-Z`\\[(<\uE000])");
+  private static final Pattern SENTENCE =
+    Pattern.compile("(?<=[.!?]\\)?)\\s+(?=[A-Z`\\[(<\uE000])");
 
   private static final Map<Pattern, String> REWRITES = new LinkedHashMap<>();
 

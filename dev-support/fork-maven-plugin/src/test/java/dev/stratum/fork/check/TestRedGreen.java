@@ -113,6 +113,17 @@ public class TestRedGreen {
       && verdict.after().contains("expected:<1> but was:<3>"));
   }
 
+  /** As on a class path of several versions. */
+  @Test
+  public void testFailureThatThePatchDoesNotChangeIsNotRed() throws Exception {
+    before.put(FIXED, count("3"));
+    after.put(FIXED, count("3"));
+    RedGreen.Verdict verdict = verdict(true, NAME);
+    assertFalse(verdict.red() || verdict.green());
+    assertTrue(verdict.before(),
+      verdict.before().startsWith("not red (cannot be run: TestFix: 1) testOne("));
+  }
+
   /** The failure is that of the defect, although the test needs a class that the patch adds. */
   @Test
   public void testAddedClassesAreThereWithoutTheEdits() throws Exception {

@@ -125,7 +125,7 @@ public class TestLineExport {
     repo.edit(Repo.B, "b 7\n", "seven\n");
     repo.commit("HBASE-3 Both", "", "JIRA: HBASE-3", "Needs: STRATUM-really");
     LineExport.Exported exported = export("HBASE-3");
-    assertEquals(List.of("0001-HBASE-1-Seven.patch", "0002-HBASE-XXXXX-Really.patch",
+    assertEquals(List.of("0001-HBASE-1-Seven.patch", "0002-HBASE-NNNNN-Really.patch",
       "0003-HBASE-3-Both.patch"),
       exported.commits().stream().map(LineExport.Commit::fileName).toList());
     assertTrue(am(exported).get(Repo.A).contains("seven, really\n"));
@@ -134,7 +134,7 @@ public class TestLineExport {
     variants.put("HBASE-1-seven.patch", Repo.bytes("2.6.6 has it in its own way.\n"));
     line(Repo.A, "a 7\n", "seven\n");
     exported = export("HBASE-3");
-    assertEquals(List.of("0001-HBASE-XXXXX-Really.patch", "0002-HBASE-3-Both.patch"),
+    assertEquals(List.of("0001-HBASE-NNNNN-Really.patch", "0002-HBASE-3-Both.patch"),
       exported.commits().stream().map(LineExport.Commit::fileName).toList());
     assertEquals(List.of("HBASE-1 Seven: 2.6.6 has it."), exported.notes());
     assertTrue(am(exported).get(Repo.A).contains("seven, really\n"));

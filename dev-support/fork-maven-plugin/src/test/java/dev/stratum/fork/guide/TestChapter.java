@@ -58,7 +58,8 @@ public class TestChapter {
 
   @Test
   public void testListsAndCode() {
-    String guide = "1. One\n   goes on.\n\n   ```xml\n   <a/>\n   ```\n2. Two:\n   - `a_b`\n   - c*d\n";
+    String guide =
+      "1. One\n   goes on.\n\n   ```xml\n   <a/>\n   ```\n2. Two:\n   - `a_b`\n   - c*d\n";
     assertEquals(". One goes on.\n+\n[source,xml]\n----\n<a/>\n----\n. Two:\n** ``+a_b+``\n"
       + "** c&#42;d", asciiDoc(guide));
     assertEquals("1. One goes on.\n\n   ```xml\n   <a/>\n   ```\n2. Two:\n   - `a_b`\n   - c\\*d",

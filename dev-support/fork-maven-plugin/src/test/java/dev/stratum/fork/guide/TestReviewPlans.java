@@ -134,7 +134,8 @@ public class TestReviewPlans {
 
   @Test
   public void testAPlanThatIsWrongFails() {
-    String head = "| PR | what | classes and patches | main lines | needs |\n|---|---|---|---|---|\n";
+    String head =
+      "| PR | what | classes and patches | main lines | needs |\n|---|---|---|---|---|\n";
     int lines = CLASSES.get("CompositeBucketCache");
     assertEquals(1, check("a", head + "| 1 | a | `CompositeBucketCache` | " + lines + " | |\n"));
     for (String row : List.of("`CompositeBucketCache` | " + 2 * lines, "`NoSuchClass` | 1",

@@ -70,7 +70,7 @@ public class TestJUnitConversion {
         + "@Category({ IOTests.class, SmallTests.class })\npublic class TestA {\n\n  @ClassRule\n"
         + "  public static final HBaseClassTestRule CLASS_RULE =\n"
         + "    HBaseClassTestRule.forClass(TestA.class);\n\n  @Before\n  public void a() {\n  }\n\n"
-        + "  @AfterClass\n  public static void b() {\n  }\n\n  @Test\n  @Ignore(\"slow\")\n"
+        + "  @AfterClass\n  public static void b() {\n  }\n\n  @Test\n  @" + "Ignore(\"slow\")\n"
         + "  public void testC() {\n  }\n}\n"));
   }
 
