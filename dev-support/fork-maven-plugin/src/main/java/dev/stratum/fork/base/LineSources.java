@@ -75,7 +75,7 @@ public record LineSources(String version, Set<String> modules, SortedMap<String,
     return hasJunit5() ? JAVA_OF_LINE_3 : JAVA_BEFORE;
   }
 
-  /** Returns the versions whose jars can take the place of what is not published of this one. */
+  /** Returns the versions whose jars can replace what is not published of this one. */
   public List<String> substitutes() {
     return hasJunit5() ? List.of(BEFORE_LINE_3) : List.of();
   }

@@ -144,7 +144,7 @@ public final class PublishedClassPath {
    * published.
    * @param project the module whose dependencies are taken
    * @param version the version
-   * @param others  versions of HBase to take the place of what is missing, the best first; all of
+   * @param others  versions of HBase that replace what is missing, the best first; all of
    *                the base is published
    */
   public Filled filled(MavenProject project, String version, List<String> others) {

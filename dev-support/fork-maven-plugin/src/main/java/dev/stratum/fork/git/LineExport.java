@@ -53,7 +53,7 @@ import org.eclipse.jgit.lib.ObjectId;
  */
 public final class LineExport {
 
-  /** Gives changed files the form that upstream's checks ask for. */
+  /** Gives changed files the form that upstream requires. */
   public interface Style {
     /**
      * Returns {@code after} with each file that differs from {@code before} in upstream's style.

@@ -71,7 +71,7 @@ public final class ExportMojo extends AbstractTestMojo {
   private String line;
 
   /**
-   * Versions of HBase whose jars take the place of those that are not published for the line, the
+   * Versions of HBase whose jars replace those that are not published for the line, the
    * best first; the base is always the last of them.
    */
   @Parameter(property = "fork.substitutes")

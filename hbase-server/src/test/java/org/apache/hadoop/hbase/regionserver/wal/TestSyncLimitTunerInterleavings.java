@@ -56,7 +56,7 @@ public class TestSyncLimitTunerInterleavings {
     threads.close();
   }
 
-  /** A lock that a thread can be preempted before, in and after; nobody may wait for it. */
+  /** A lock that a thread can be preempted before, in and after; no thread may wait for it. */
   private final class TriedLock extends ReentrantLock {
     private static final long serialVersionUID = 1L;
     private boolean held;
