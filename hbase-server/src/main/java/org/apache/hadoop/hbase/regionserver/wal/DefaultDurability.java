@@ -35,7 +35,7 @@ public final class DefaultDurability {
    * Durability of tables whose descriptor specifies none: SYNC_WAL, FSYNC_WAL or ASYNC_WAL. If not
    * set, FSYNC_WAL if hbase.wal.hsync is set, otherwise SYNC_WAL.
    */
-  public static final String KEY = "hbase.regionserver.default.durability";
+  public static final String DEFAULT_DURABILITY_KEY = "hbase.regionserver.default.durability";
 
   private DefaultDurability() {
   }
@@ -50,7 +50,7 @@ public final class DefaultDurability {
         && AsyncWalSettings.of(conf).intervalNanos() == Long.MAX_VALUE
     ) {
       LOG.warn("{} is ASYNC_WAL and {} is not set: the age of acknowledged writes that a "
-        + "crash loses is not limited.", KEY, AsyncWalSettings.INTERVAL_KEY);
+        + "crash loses is not limited.", DEFAULT_DURABILITY_KEY, AsyncWalSettings.INTERVAL_KEY);
     }
   }
 
@@ -67,8 +67,9 @@ public final class DefaultDurability {
   }
 
   private static Durability of(Configuration conf, Durability otherwise) {
-    String name = SettingsReader.of(conf).oneOf(KEY, null, Durability.SYNC_WAL.name(),
-      Durability.FSYNC_WAL.name(), Durability.ASYNC_WAL.name());
+    String name =
+      SettingsReader.of(conf).oneOf(DEFAULT_DURABILITY_KEY, null, Durability.SYNC_WAL.name(),
+        Durability.FSYNC_WAL.name(), Durability.ASYNC_WAL.name());
     return name == null ? otherwise : Durability.valueOf(name);
   }
 }

@@ -72,7 +72,7 @@ public class TestDefaultDurability {
   @Test
   public void testWrongValueIsRefusedWithKeyValueAndRemedy() {
     for (String value : new String[] { "SKIP_WAL", "USE_DEFAULT", "async_wal", "yes" }) {
-      conf.set(DefaultDurability.KEY, value);
+      conf.set(DefaultDurability.DEFAULT_DURABILITY_KEY, value);
       assertEquals("hbase.regionserver.default.durability is " + value
         + "; must be SYNC_WAL, FSYNC_WAL or ASYNC_WAL. Set one of these, or remove the key.",
         assertThrows(IllegalArgumentException.class, () -> DefaultDurability.check(conf))
@@ -83,15 +83,15 @@ public class TestDefaultDurability {
   @Test
   public void testServerDoesNotStartWithWrongValue() {
     Configuration server = HBaseConfiguration.create();
-    server.set(DefaultDurability.KEY, "SKIP_WAL");
+    server.set(DefaultDurability.DEFAULT_DURABILITY_KEY, "SKIP_WAL");
     assertTrue(
       assertThrows(IllegalArgumentException.class, () -> new HRegionServer(server).toString())
-        .getMessage().startsWith(DefaultDurability.KEY));
+        .getMessage().startsWith(DefaultDurability.DEFAULT_DURABILITY_KEY));
   }
 
   @Test
   public void testSystemTablesAndMasterStoreKeepTheirDurability() {
-    conf.set(DefaultDurability.KEY, "ASYNC_WAL");
+    conf.set(DefaultDurability.DEFAULT_DURABILITY_KEY, "ASYNC_WAL");
     DefaultDurability.check(conf);
     assertEquals(Durability.ASYNC_WAL, of(TABLE));
     for (TableName table : new TableName[] { TableName.META_TABLE_NAME, ACL,
@@ -114,7 +114,7 @@ public class TestDefaultDurability {
   public void testRegionsOfTablesThatSpecifyNoDurabilityHaveTheDefault() throws Exception {
     Configuration server = HDFS.configuration();
     server.set(AsyncWalSettings.INTERVAL_KEY, "3600000");
-    server.set(DefaultDurability.KEY, "ASYNC_WAL");
+    server.set(DefaultDurability.DEFAULT_DURABILITY_KEY, "ASYNC_WAL");
     HRegion none = regions.open(server, TABLE, Durability.USE_DEFAULT);
     HRegion sync = regions.open(server, TableName.valueOf("sync"), Durability.SYNC_WAL);
     HRegion system = regions.open(server, ACL, Durability.USE_DEFAULT);
