@@ -26,6 +26,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Deque;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.hbase.CellScanner;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.HConstants;
@@ -198,7 +199,8 @@ public class TestWriteGroupsInterleavings {
 
     @Override
     public long rowWaitMs() {
-      return 1000;
+      // Of the machine's time: a second can pass within a schedule if the machine is busy.
+      return TimeUnit.MINUTES.toMillis(10);
     }
 
     @Override
