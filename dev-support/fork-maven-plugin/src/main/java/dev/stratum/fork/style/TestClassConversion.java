@@ -52,10 +52,10 @@ final class TestClassConversion extends ASTVisitor {
   private static final String API = "org.junit.jupiter.api.";
   private static final String TEMPLATE = "HBaseParameterizedTestTemplate";
   private static final Map<String, String> LIFECYCLE = Map.of("Before", "BeforeEach", "After",
-    "AfterEach", "BeforeClass", "BeforeAll", "AfterClass", "AfterAll", "Ignore", "Disabled");
+    "AfterEach", "BeforeClass", "BeforeAll", "AfterClass", "AfterAll");
   /** What is converted of JUnit 4; anything else is a reason to leave a class. */
   private static final Set<String> KNOWN = Set.of("org.junit.Test", "org.junit.Before",
-    "org.junit.After", "org.junit.BeforeClass", "org.junit.AfterClass", "org.junit.Ignore",
+    "org.junit.After", "org.junit.BeforeClass", "org.junit.AfterClass",
     "org.junit.Rule", "org.junit.ClassRule", "org.junit.Assert", "org.junit.Assume",
     "org.junit.experimental.categories.Category", "org.junit.runner.RunWith",
     "org.junit.runners.Parameterized", "org.junit.runners.Parameterized.Parameters",

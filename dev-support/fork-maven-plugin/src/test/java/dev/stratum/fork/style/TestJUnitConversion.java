@@ -55,22 +55,22 @@ public class TestJUnitConversion {
       "import org.apache.hadoop.hbase.testclassification.IOTests;\n"
         + "import org.apache.hadoop.hbase.testclassification.SmallTests;\n"
         + "import org.junit.jupiter.api.AfterAll;\nimport org.junit.jupiter.api.BeforeEach;\n"
-        + "import org.junit.jupiter.api.Disabled;\nimport org.junit.jupiter.api.Tag;\n"
+        + "import org.junit.jupiter.api.Tag;\n"
         + "import org.junit.jupiter.api.Test;\n\n/** Why. */\n@Tag(IOTests.TAG)\n"
         + "@Tag(SmallTests.TAG)\npublic class TestA {\n\n"
         + "  @BeforeEach\n  public void a() {\n  }\n\n"
-        + "  @AfterAll\n  public static void b() {\n  }\n\n  @Test\n  @Disabled(\"slow\")\n"
+        + "  @AfterAll\n  public static void b() {\n  }\n\n  @Test\n"
         + "  public void testC() {\n  }\n}\n",
       converted("import org.apache.hadoop.hbase.HBaseClassTestRule;\n"
         + "import org.apache.hadoop.hbase.testclassification.IOTests;\n"
         + "import org.apache.hadoop.hbase.testclassification.SmallTests;\n"
         + "import org.junit.AfterClass;\nimport org.junit.Before;\nimport org.junit.ClassRule;\n"
-        + "import org.junit.Ignore;\nimport org.junit.Test;\n"
+        + "import org.junit.Test;\n"
         + "import org.junit.experimental.categories.Category;\n\n/** Why. */\n"
         + "@Category({ IOTests.class, SmallTests.class })\npublic class TestA {\n\n  @ClassRule\n"
         + "  public static final HBaseClassTestRule CLASS_RULE =\n"
         + "    HBaseClassTestRule.forClass(TestA.class);\n\n  @Before\n  public void a() {\n  }\n\n"
-        + "  @AfterClass\n  public static void b() {\n  }\n\n  @Test\n  @" + "Ignore(\"slow\")\n"
+        + "  @AfterClass\n  public static void b() {\n  }\n\n  @Test\n"
         + "  public void testC() {\n  }\n}\n"));
   }
 
