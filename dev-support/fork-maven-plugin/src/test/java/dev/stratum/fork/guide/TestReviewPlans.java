@@ -129,7 +129,7 @@ public class TestReviewPlans {
         check(note.getFileName().toString(), Files.readString(note)) > 0);
       pages++;
     }
-    assertTrue("pages: " + pages, pages >= 6);
+    assertTrue("pages: " + pages, pages >= 12);
   }
 
   @Test
