@@ -49,8 +49,6 @@ public final class RowCache {
   private static final int STRIPES = 64;
   /** Rows are about this large, for the size of the sketch. */
   private static final int EXPECTED_ROW = 1024;
-  /** Expiries are seconds since then, so that they are ints. */
-  private static final long EPOCH_SECONDS = 1_577_836_800L;
 
   /** The cells of a row on the way to or from the cache. */
   private static final class Scratch {
@@ -213,9 +211,9 @@ public final class RowCache {
     if (sketch.increment(hash) < 2) {
       return;
     }
-    int expiry = expiry(expiresMs);
+    int expiry = RowStripe.expiry(expiresMs);
     int length = size(results);
-    if (length > maxRow || expiry != 0 && expiryMs(expiry) <= nowMs) {
+    if (length > maxRow || expiry != 0 && RowStripe.expiryMs(expiry) <= nowMs) {
       return;
     }
     byte[] cells = scratch.cells(length);
@@ -266,19 +264,6 @@ public final class RowCache {
         : new SizeCachedNoTagsKeyValue(cells, at, length, 0, keyLength));
       at += length;
     }
-  }
-
-  /** Returns an expiry as entries have it: rounded down to a second; 0 if there is none. */
-  static int expiry(long expiresMs) {
-    if (expiresMs == Long.MAX_VALUE) {
-      return 0;
-    }
-    long seconds = expiresMs / 1000 - EPOCH_SECONDS;
-    return seconds > Integer.MAX_VALUE ? 0 : (int) Math.max(1, seconds);
-  }
-
-  static long expiryMs(int expiry) {
-    return (expiry + EPOCH_SECONDS) * 1000;
   }
 
   /** Removes all rows. */

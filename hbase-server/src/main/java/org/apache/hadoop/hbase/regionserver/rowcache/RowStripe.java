@@ -49,6 +49,8 @@ final class RowStripe {
   private static final int READ_POINT = 16;
   private static final int EXPIRY = 24;
   private static final int KEY_LENGTH = 28;
+  /** Expiries are seconds since then, so that they are ints. */
+  private static final long EPOCH_SECONDS = 1_577_836_800L;
 
   private static final int WINDOW_SHARE = 10;
   private static final int LEAST_INDEX = 64;
@@ -131,8 +133,21 @@ final class RowStripe {
 
   private boolean isCurrent(int entry, CachedRegion region, int rowHash, long nowMs) {
     int expiry = pages.getInt(entry, EXPIRY);
-    return (expiry == 0 || nowMs < RowCache.expiryMs(expiry))
+    return (expiry == 0 || nowMs < expiryMs(expiry))
       && region.versions().isCurrent(rowHash, readPoint(entry));
+  }
+
+  /** Returns an expiry as entries have it: rounded down to a second; 0 if there is none. */
+  static int expiry(long expiresMs) {
+    if (expiresMs == Long.MAX_VALUE) {
+      return 0;
+    }
+    long seconds = expiresMs / 1000 - EPOCH_SECONDS;
+    return seconds > Integer.MAX_VALUE ? 0 : (int) Math.max(1, seconds);
+  }
+
+  static long expiryMs(int expiry) {
+    return (expiry + EPOCH_SECONDS) * 1000;
   }
 
   private long readPoint(int entry) {
@@ -141,7 +156,7 @@ final class RowStripe {
 
   /**
    * Inserts a row, in place of what is there for its key.
-   * @param expiry as {@link RowCache#expiry}
+   * @param expiry as {@link #expiry}
    */
   void put(RowKey key, CachedRegion region, long readPoint, int expiry, byte[] cells,
     int cellsLength) {
