@@ -63,12 +63,6 @@ public final class SegmentIndex {
   private static final long SLACK_BYTES = 2L << 20;
   private static final long MIN_BUDGET_BYTES = 4L << 20;
 
-  /**
-   * Selects all blocks; recognized by {@link IndexPartition#collect}, which then knows the number
-   * of results beforehand.
-   */
-  static final Filter ALL = (file, offset, location) -> true;
-
   private static final int SNAPSHOT_MAGIC = 0x5347_4958;
   private static final int SNAPSHOT_VERSION = 1;
   private static final byte BYTE_ORDER =
@@ -84,13 +78,6 @@ public final class SegmentIndex {
   @FunctionalInterface
   public interface Visitor {
     void visit(int fileId, long offset, long location);
-  }
-
-  /** Selects blocks. */
-  @InterfaceAudience.Private
-  @FunctionalInterface
-  public interface Filter {
-    boolean test(int fileId, long offset, long location);
   }
 
   /**
@@ -279,7 +266,7 @@ public final class SegmentIndex {
   }
 
   private interface StretchVisitor {
-    void visit(IndexPartition partition, Filter filter);
+    void visit(IndexPartition partition, IndexFilter filter);
   }
 
   private void forEachStretch(int fileId, long from, long to, StretchVisitor visitor) {
@@ -303,7 +290,7 @@ public final class SegmentIndex {
    */
   public void forEach(Visitor visitor) {
     for (IndexPartition partition : partitions) {
-      forEachIn(partition, ALL, visitor);
+      forEachIn(partition, IndexFilter.ALL, visitor);
     }
   }
 
@@ -314,10 +301,10 @@ public final class SegmentIndex {
 
   /** Visits the blocks of one partition, with the guarantees of {@link #forEach}. */
   public void forEachIn(int partition, Visitor visitor) {
-    forEachIn(partitions[partition], ALL, visitor);
+    forEachIn(partitions[partition], IndexFilter.ALL, visitor);
   }
 
-  private static void forEachIn(IndexPartition partition, Filter filter, Visitor visitor) {
+  private static void forEachIn(IndexPartition partition, IndexFilter filter, Visitor visitor) {
     if (partition.isEmpty()) {
       return;
     }
@@ -338,7 +325,7 @@ public final class SegmentIndex {
    * @param gone   receives each removed block, without a lock
    * @return the number of removed blocks
    */
-  public int removeIn(int partition, Filter filter, Visitor gone) {
+  public int removeIn(int partition, IndexFilter filter, Visitor gone) {
     return removeIn(partitions[partition], filter, gone);
   }
 
@@ -356,7 +343,7 @@ public final class SegmentIndex {
     return removed[0];
   }
 
-  private int removeIn(IndexPartition partition, Filter filter, Visitor gone) {
+  private int removeIn(IndexPartition partition, IndexFilter filter, Visitor gone) {
     if (partition.isEmpty()) {
       return 0;
     }
