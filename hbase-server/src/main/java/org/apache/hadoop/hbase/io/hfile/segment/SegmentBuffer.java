@@ -36,6 +36,16 @@ final class SegmentBuffer {
   /** Result of {@link #reserve} if there is no room. */
   static final long NO_ROOM = -1;
 
+  /** The outcome of writing a segment. */
+  enum Outcome {
+    /** It is on the device. */
+    WRITTEN,
+    /** It was empty, or the device was not writable when the segment was dequeued. */
+    NOT_TRIED,
+    /** It could not be written. */
+    FAILED
+  }
+
   private final int segment;
   private final long sequence;
   private final ByteBuffer memory;

@@ -431,7 +431,7 @@ final class SegmentFooter {
     int length = bytes.getInt();
     if (
       file < 0 || file >= nameCount || category > Location.MAX_KIND || offset < 0
-        || offset >= SegmentStore.END_OF_OFFSETS || place < dataEnd || length <= 0
+        || offset > IndexKey.MAX_OFFSET || place < dataEnd || length <= 0
         || length > Location.MAX_ENTRY_BYTES || length > trailer.dataEnd - place
         || (place | length) % Location.UNIT != 0
     ) {

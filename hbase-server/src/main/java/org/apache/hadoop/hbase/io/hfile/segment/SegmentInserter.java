@@ -93,7 +93,7 @@ final class SegmentInserter {
     InsertSource kind, long waitNanos) throws InterruptedException {
     int dataLength = block.getSerializedLength();
     if (
-      !accepts(dataLength) || blockOffset < 0 || blockOffset >= SegmentStore.END_OF_OFFSETS
+      !accepts(dataLength) || blockOffset < 0 || blockOffset > IndexKey.MAX_OFFSET
         || file.name().length() > SegmentFooter.MAX_NAME_LENGTH
     ) {
       metrics.unfit.increment();

@@ -60,8 +60,6 @@ import org.slf4j.LoggerFactory;
 final class SegmentStore {
   private static final Logger LOG = LoggerFactory.getLogger(SegmentStore.class);
 
-  /** Blocks at this offset or beyond are not stored: the index has 40 bits for an offset. */
-  static final long END_OF_OFFSETS = 1L << 40;
   /** Burst of the write rate limit: a time too short to matter for a device without a limit. */
   private static final long WRITE_BURST_MILLIS = 100;
   private static final long STOP_WAIT_MS = 60_000;

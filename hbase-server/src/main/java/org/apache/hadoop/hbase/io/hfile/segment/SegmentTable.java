@@ -270,9 +270,9 @@ final class SegmentTable {
    * were removed from the directory. Requires the lock. The segment keeps its memory until
    * {@link #closed}.
    */
-  void written(StoreDevice device, SegmentBuffer buffer, SegmentWriter.Outcome outcome) {
+  void written(StoreDevice device, SegmentBuffer buffer, SegmentBuffer.Outcome outcome) {
     int segment = buffer.segment();
-    if (outcome == SegmentWriter.Outcome.WRITTEN) {
+    if (outcome == SegmentBuffer.Outcome.WRITTEN) {
       states[segment] = SEALED;
       device.sealed.add(new StoreDevice.Sealed(segment, buffer.sequence()));
       if (live.get(segment) <= 0) {
@@ -281,7 +281,7 @@ final class SegmentTable {
     } else {
       sequences.set(segment, 0);
       live.set(segment, 0);
-      if (outcome == SegmentWriter.Outcome.FAILED) {
+      if (outcome == SegmentBuffer.Outcome.FAILED) {
         becomeRetired(device, segment);
       } else if (device.isWorking()) {
         states[segment] = CLEAN;

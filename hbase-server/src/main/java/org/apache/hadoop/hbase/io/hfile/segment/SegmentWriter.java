@@ -20,6 +20,7 @@ package org.apache.hadoop.hbase.io.hfile.segment;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import org.apache.hadoop.hbase.io.hfile.ByteRateLimiter;
+import org.apache.hadoop.hbase.io.hfile.segment.SegmentBuffer.Outcome;
 import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -50,16 +51,6 @@ final class SegmentWriter implements Runnable {
   static final int MAX_PACED_WRITE = 1 << 20;
   /** Maximum number of attempts to write a segment. */
   static final int MAX_ATTEMPTS = 2;
-
-  /** The outcome of writing a segment. */
-  enum Outcome {
-    /** It is on the device. */
-    WRITTEN,
-    /** It was empty, or the device was not writable when the segment was dequeued. */
-    NOT_TRIED,
-    /** It could not be written. */
-    FAILED
-  }
 
   /** Ends the thread. */
   private static final SegmentBuffer NO_MORE =

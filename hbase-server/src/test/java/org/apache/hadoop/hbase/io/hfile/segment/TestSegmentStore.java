@@ -196,9 +196,9 @@ public class TestSegmentStore {
     HFileBlock tooLarge = CachedBlockFixture.block(BlockType.DATA, 1, largest - overhead + 1);
     assertTrue(blocks.store.insert(file, 0, fits, 0, InsertSource.READ, 0));
     assertFalse(blocks.store.insert(file, 1, tooLarge, 0, InsertSource.READ, 0));
-    assertFalse(blocks.store.insert(file, SegmentStore.END_OF_OFFSETS,
+    assertFalse(blocks.store.insert(file, IndexKey.MAX_OFFSET + 1,
       StoredBlocksFixture.block("f", 0), 0, InsertSource.READ, 0));
-    assertTrue(blocks.store.insert(file, SegmentStore.END_OF_OFFSETS - 1,
+    assertTrue(blocks.store.insert(file, IndexKey.MAX_OFFSET,
       StoredBlocksFixture.block("f", 0), 0, InsertSource.READ, 0));
     assertEquals(2, blocks.store.metrics().unfit.sum());
     file.release();
