@@ -82,6 +82,16 @@ public class PendingWrite {
     return 0;
   }
 
+  /** Returns whether it is the write of a call, which waits in a queue without a thread. */
+  boolean isCall() {
+    return false;
+  }
+
+  /** Returns whether it is the write of a call that its leader runs nested in its own one. */
+  boolean isNested() {
+    return false;
+  }
+
   public long nonceGroup() {
     return nonceGroup;
   }

@@ -38,10 +38,22 @@ import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MutationPr
 @InterfaceAudience.Private
 public final class WriteCall extends PendingWrite implements ObservedCallRunner.Watcher {
 
+  /** What has made calls, all of one kind of writes, and is told what becomes of them. */
+  interface Owner {
+    /** Called when a call has been answered or dropped. */
+    void over(WriteCall call);
+
+    /**
+     * Called when the scheduler does not accept a call that was accepted before. Writes behind it
+     * go on waiting: it is to be dispatched again, for as long as it might wait for a row.
+     */
+    void refused(WriteCall call);
+  }
+
   /** The call that the thread runs and whose write it has not reached yet. */
   private static final ThreadLocal<WriteCall> BEGUN = new ThreadLocal<>();
 
-  private final WriteGroups groups;
+  private final Owner owner;
   private final WriteRequest request;
   private CallRunner runner;
   private RpcScheduler scheduler;
@@ -67,9 +79,9 @@ public final class WriteCall extends PendingWrite implements ObservedCallRunner.
   private NestedCalls chain;
   private WriteCall outer;
 
-  WriteCall(WriteGroups groups, WriteRequest request) {
+  WriteCall(Owner owner, WriteRequest request) {
     super(null, null, request.nonceGroup(), request.nonce(), null);
-    this.groups = groups;
+    this.owner = owner;
     this.request = request;
   }
 
@@ -85,6 +97,16 @@ public final class WriteCall extends PendingWrite implements ObservedCallRunner.
   @Override
   public long size() {
     return request.size();
+  }
+
+  @Override
+  boolean isCall() {
+    return true;
+  }
+
+  @Override
+  boolean isNested() {
+    return chain != null;
   }
 
   /** @return whether the lane was empty */
@@ -170,10 +192,10 @@ public final class WriteCall extends PendingWrite implements ObservedCallRunner.
     return chain;
   }
 
-  /** Returns the call of a kind whose write this thread has reached, once for each, or null. */
-  static WriteCall claim(WriteGroups groups) {
+  /** Returns the call of an owner whose write this thread has reached, once for each, or null. */
+  static WriteCall claim(Owner owner) {
     WriteCall begun = BEGUN.get();
-    if (begun == null || begun.groups != groups) {
+    if (begun == null || begun.owner != owner) {
       return null;
     }
     BEGUN.remove();
@@ -192,7 +214,7 @@ public final class WriteCall extends PendingWrite implements ObservedCallRunner.
       taken = dispatch();
     } finally {
       if (!taken) {
-        groups.refused(this);
+        owner.refused(this);
       }
     }
   }
@@ -261,6 +283,6 @@ public final class WriteCall extends PendingWrite implements ObservedCallRunner.
     } else {
       BEGUN.set(outer);
     }
-    groups.over(this);
+    owner.over(this);
   }
 }

@@ -40,14 +40,14 @@ final class WriteExecutor {
   private static final Runnable NOTHING = () -> {
   };
 
-  private final WriteGroups groups;
+  private final WriteCall.Owner owner;
   private final WriteKind kind;
   private final WriteQueues queues;
   private final WriteNonces nonces;
   private final GroupLeader leader;
 
-  WriteExecutor(WriteGroups groups, WriteKind kind, WriteQueues queues, WriteNonces nonces) {
-    this.groups = groups;
+  WriteExecutor(WriteCall.Owner owner, WriteKind kind, WriteQueues queues, WriteNonces nonces) {
+    this.owner = owner;
     this.kind = kind;
     this.queues = queues;
     this.nonces = nonces;
@@ -61,8 +61,8 @@ final class WriteExecutor {
    */
   Result apply(HRegion region, Row write, long nonceGroup, long nonce)
     throws IOException {
-    WriteCall call = WriteCall.claim(groups);
-    if (call != null && call.chain() != null) {
+    WriteCall call = WriteCall.claim(owner);
+    if (call != null && call.isNested()) {
       return inChain(call, region, write);
     }
     if (!kind.isEnabled()) {
@@ -371,9 +371,7 @@ final class WriteExecutor {
         // It left the queue, or its group was not applied: the region applies it, or says why not.
         nonces.end(pending, false);
         kind.metrics().alone();
-        boolean carried = pending instanceof WriteCall
-          && ((WriteCall) pending).chain() != null;
-        return carried
+        return pending.isNested()
           ? aloneInChain((WriteCall) pending, region, write)
           : alone(region, write, pending.nonceGroup(), pending.nonce(), true, NOTHING);
     }

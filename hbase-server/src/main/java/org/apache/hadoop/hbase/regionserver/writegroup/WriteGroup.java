@@ -50,7 +50,7 @@ public abstract class WriteGroup {
   public final int calls() {
     int calls = 0;
     for (PendingWrite member : members) {
-      if (member instanceof WriteCall && ((WriteCall) member).chain() != null) {
+      if (member.isNested()) {
         calls++;
       }
     }

@@ -71,7 +71,7 @@ import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MutationPr
  * Thread-safe. The kind can be enabled and disabled while the server runs.
  */
 @InterfaceAudience.Private
-public final class WriteGroups {
+public final class WriteGroups implements WriteCall.Owner {
   private static final Logger LOG = LoggerFactory.getLogger(WriteGroups.class);
 
   private final RefusedCalls refusedCalls = new RefusedCalls();
@@ -208,8 +208,8 @@ public final class WriteGroups {
     }
   }
 
-  /** Called when a call has been answered or dropped. */
-  void over(WriteCall call) {
+  @Override
+  public void over(WriteCall call) {
     try {
       nonces.end(call, call.state() == State.DONE);
     } finally {
@@ -221,11 +221,8 @@ public final class WriteGroups {
     }
   }
 
-  /**
-   * Called when the scheduler does not accept a call that was accepted before. Writes behind it
-   * go on waiting: it is dispatched again, for as long as it might wait for a row.
-   */
-  void refused(WriteCall call) {
+  @Override
+  public void refused(WriteCall call) {
     kind.metrics().refused();
     refusedCalls.add(call, kind.rowWaitMs());
   }

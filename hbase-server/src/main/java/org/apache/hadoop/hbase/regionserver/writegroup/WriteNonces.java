@@ -69,7 +69,7 @@ final class WriteNonces {
    * Starts the nonce of a call, without waiting.
    * @return false if a write with this nonce has been done or is in flight
    */
-  boolean tryStart(WriteCall call) {
+  boolean tryStart(PendingWrite call) {
     try {
       if (!start(call.nonceGroup(), call.nonce(), NonceDeadlockGuard.INSTANCE)) {
         return false;

@@ -42,7 +42,7 @@ final class WriteQueue {
   /** The number of writes in the queue that have a thread. */
   private int threads;
   /** The call that leads, if no handler has begun it. */
-  private WriteCall first;
+  private PendingWrite first;
   private boolean over;
 
   /** Creates a queue that the calling thread leads. */
@@ -50,7 +50,7 @@ final class WriteQueue {
   }
 
   /** Creates a queue that a call leads which no handler has begun. */
-  WriteQueue(WriteCall first) {
+  WriteQueue(PendingWrite first) {
     this.first = first;
   }
 
@@ -62,7 +62,7 @@ final class WriteQueue {
     if (over) {
       return false;
     }
-    if (write instanceof WriteCall) {
+    if (write.isCall()) {
       queue.add(write);
     } else if (first != null) {
       first = null;
@@ -75,7 +75,7 @@ final class WriteQueue {
   }
 
   /** Called by the handler that begins a leading call. Returns false if another one leads now. */
-  synchronized boolean begin(WriteCall call) {
+  synchronized boolean begin(PendingWrite call) {
     if (first != call) {
       return false;
     }
@@ -105,7 +105,7 @@ final class WriteQueue {
     int calls = 0;
     int looked = 0;
     for (PendingWrite write : queue) {
-      boolean call = write instanceof WriteCall;
+      boolean call = write.isCall();
       boolean full = taken.size() == max || call && calls == maxCalls || members.isFull();
       if (full || left.size() == MAX_SKIPPED) {
         break;
@@ -125,7 +125,7 @@ final class WriteQueue {
       queue.addFirst(left.get(i));
     }
     for (PendingWrite write : taken) {
-      threads -= write instanceof WriteCall ? 0 : 1;
+      threads -= write.isCall() ? 0 : 1;
       write.setState(State.TAKEN);
     }
     return taken;
@@ -141,7 +141,7 @@ final class WriteQueue {
       over = true;
     } else {
       next.setState(State.LEADS);
-      first = next instanceof WriteCall ? (WriteCall) next : null;
+      first = next.isCall() ? next : null;
     }
     return next;
   }
@@ -150,7 +150,7 @@ final class WriteQueue {
     threads--;
     for (Iterator<PendingWrite> all = queue.iterator();;) {
       PendingWrite next = all.next();
-      if (!(next instanceof WriteCall)) {
+      if (!next.isCall()) {
         all.remove();
         return next;
       }
