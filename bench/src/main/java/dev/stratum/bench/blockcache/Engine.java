@@ -21,6 +21,7 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
 
 /**
  * A place for a bucket cache by the name of its engine: the value for
@@ -29,6 +30,8 @@ import java.nio.file.Path;
  * free memory, stay in the page cache: the engine is measured, not the device.
  */
 public final class Engine implements Closeable {
+  private static final long MAX_WAIT_NANOS = TimeUnit.SECONDS.toNanos(5);
+
   private final String name;
   private final Path file;
 
@@ -43,10 +46,27 @@ public final class Engine implements Closeable {
     return file == null ? name : name + ":" + file;
   }
 
+  /** To be called after the cache was shut down. */
   @Override
   public void close() throws IOException {
     if (file != null) {
+      awaitWriters();
       Files.deleteIfExists(file);
+    }
+  }
+
+  /** Stock's shutdown does not wait for the cache's writers, and one may open the file again. */
+  private static void awaitWriters() {
+    long end = System.nanoTime() + MAX_WAIT_NANOS;
+    for (Thread thread : Thread.getAllStackTraces().keySet()) {
+      if (thread.getName().contains("BucketCacheWriter")) {
+        try {
+          TimeUnit.NANOSECONDS.timedJoin(thread, end - System.nanoTime());
+        } catch (InterruptedException e) {
+          Thread.currentThread().interrupt();
+          return;
+        }
+      }
     }
   }
 }
