@@ -38,7 +38,7 @@ public class TestMergedConfigurationSources {
   public static final HBaseClassTestRule CLASS_RULE =
     HBaseClassTestRule.forClass(TestMergedConfigurationSources.class);
 
-  private static final String KEY = "stratum.key";
+  private static final String KEY = "example.key";
 
   private final Configuration source = new Configuration(false);
 

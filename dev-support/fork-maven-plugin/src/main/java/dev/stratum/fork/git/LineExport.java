@@ -30,6 +30,7 @@ import dev.stratum.fork.series.LineVariants;
 import dev.stratum.fork.series.Modules;
 import dev.stratum.fork.series.PatchFile;
 import dev.stratum.fork.series.Series;
+import dev.stratum.fork.style.ProjectWords;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
@@ -158,10 +159,15 @@ public final class LineExport {
 
   /**
    * Makes the commits for a patch.
-   * @throws ForkException if the patch or something that it needs conflicts with the version, or if
-   *                       the version has the patch
+   * @throws ForkException if the patch is not for upstream, if it or something that it needs
+   *                       conflicts with the version, if the version has it, or if the commits have
+   *                       words that only this repository uses
    */
   public Exported export(PatchFile patch) throws IOException {
+    if (patch.header().staysInFork()) {
+      throw new ForkException("%s is not for upstream, as its header says; there is nothing to "
+        + "export.", patch.shown());
+    }
     if (variants.source(patch) == LineVariants.Source.UPSTREAM) {
       throw new ForkException("%s is in %s already, as its header or an empty variant says; there "
         + "is nothing to export.", patch.shown(), line.version());
@@ -235,6 +241,7 @@ public final class LineExport {
         steps.size() == 1 ? "" : " " + number + "/" + steps.size(),
         number == steps.size() ? String.join("\n", notes) : ""), oldTree, newTree, parent);
       check(step, content, applied);
+      checkWords(step, message);
       commits.add(new Commit(step.patch(), step.before(), step.after(), message,
         String.format("%04d-%s.patch", number, slug(subject)), content));
     }
@@ -247,6 +254,16 @@ public final class LineExport {
       throw new ForkException("The export of %s for %s does not apply to that version's files%s; "
         + "this is a defect of fork:export.", step.patch().shown(), line.version(),
         path == null ? "" : ", in " + path);
+    }
+  }
+
+  private void checkWords(Step step, String message) {
+    List<ProjectWords.Found> words = ProjectWords.in(step.before(), step.after());
+    words.addAll(ProjectWords.inText("message", message));
+    if (!words.isEmpty()) {
+      throw new ForkException("The export of %s for %s has words that only this repository uses: "
+        + "%s. Replace them in its files or its header.", step.patch().shown(), line.version(),
+        words.stream().map(Object::toString).collect(Collectors.joining(", ")));
     }
   }
 

@@ -73,6 +73,16 @@ public final class ProjectWords {
     return found;
   }
 
+  /** Returns the occurrences in a text, such as a commit's message. */
+  public static List<Found> inText(String path, String text) {
+    List<Found> found = new ArrayList<>();
+    int line = 1;
+    for (String one : JavaText.lines(text)) {
+      find(path, line++, one, found);
+    }
+    return found;
+  }
+
   private static void find(String path, int line, String text, List<Found> found) {
     for (Matcher matcher = WORDS.matcher(text); matcher.find();) {
       found.add(new Found(path, line, matcher.group()));

@@ -19,8 +19,10 @@ package dev.stratum.fork.git;
 
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
+import dev.stratum.fork.ForkException;
 import dev.stratum.fork.Repo;
 import dev.stratum.fork.base.LineSources;
 import dev.stratum.fork.series.LineVariants;
@@ -138,6 +140,31 @@ public class TestLineExport {
       exported.commits().stream().map(LineExport.Commit::fileName).toList());
     assertEquals(List.of("HBASE-1 Seven: 2.6.6 has it."), exported.notes());
     assertTrue(am(exported).get(Repo.A).contains("seven, really\n"));
+  }
+
+  @Test
+  public void testWhatIsNotForUpstreamIsRefused() throws Exception {
+    repo.edit(Repo.B, "b 7\n", "seven\n");
+    repo.commit("Own", "", "JIRA: none");
+    ForkException e = assertThrows(ForkException.class, () -> export("STRATUM-own"));
+    assertTrue(e.getMessage(), e.getMessage().contains("is not for upstream"));
+  }
+
+  @Test
+  public void testWordsOfThisRepositoryAreRefused() throws Exception {
+    repo.edit(Repo.B, "b 7\n", "stratum.key\n");
+    repo.commit("Key", "");
+    ForkException e = assertThrows(ForkException.class, () -> export("STRATUM-key"));
+    assertTrue(e.getMessage(), e.getMessage().contains(Repo.B + ":7: stratum"));
+  }
+
+  @Test
+  public void testWordsOfThisRepositoryInAMessageAreRefused() throws Exception {
+    repo.edit(Repo.B, "b 7\n", "seven\n");
+    repo.commit("Key of the fork build", "");
+    ForkException e =
+      assertThrows(ForkException.class, () -> export("STRATUM-key-of-the-fork-build"));
+    assertTrue(e.getMessage(), e.getMessage().contains("message:1: the fork"));
   }
 
   @Test
