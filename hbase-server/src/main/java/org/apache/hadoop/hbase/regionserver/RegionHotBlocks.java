@@ -17,10 +17,8 @@
  */
 package org.apache.hadoop.hbase.regionserver;
 
-import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
@@ -28,9 +26,6 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import org.apache.hadoop.fs.FSDataInputStream;
-import org.apache.hadoop.fs.FSDataOutputStream;
-import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hbase.client.IsolationLevel;
 import org.apache.hadoop.hbase.client.RegionReplicaUtil;
@@ -44,6 +39,7 @@ import org.apache.hadoop.hbase.io.hfile.handover.HandoverMetrics;
 import org.apache.hadoop.hbase.io.hfile.handover.HandoverMetrics.Count;
 import org.apache.hadoop.hbase.io.hfile.handover.HandoverSettings;
 import org.apache.hadoop.hbase.io.hfile.handover.HotBlockHint;
+import org.apache.hadoop.hbase.io.hfile.handover.HotBlockHintFile;
 import org.apache.hadoop.hbase.io.hfile.handover.LoadedFile;
 import org.apache.hadoop.hbase.io.hfile.prefetch.HotBlockPrefetch;
 import org.apache.yetus.audience.InterfaceAudience;
@@ -166,8 +162,9 @@ final class RegionHotBlocks {
       && store.getCacheConfig().shouldCacheDataOnRead();
   }
 
-  private static Path file(HRegion region) {
-    return new Path(region.getRegionFileSystem().getRegionDir(), FILE);
+  private static HotBlockHintFile file(HRegion region) {
+    return new HotBlockHintFile(region.getFilesystem(),
+      new Path(region.getRegionFileSystem().getRegionDir(), FILE));
   }
 
   private static Void write(HRegion region) throws IOException {
@@ -185,11 +182,7 @@ final class RegionHotBlocks {
     HotBlockHint hint = new HotBlockHint(region.getReadPoint(IsolationLevel.READ_COMMITTED));
     hint.add(readers, cache, shift);
     if (!hint.isEmpty()) {
-      // Not recursive: a region that was deleted meanwhile does not come back as a directory.
-      try (FSDataOutputStream out =
-        region.getFilesystem().createFile(file(region)).overwrite(true).build()) {
-        out.write(hint.toBytes());
-      }
+      file(region).write(hint);
       HandoverMetrics.get().count(Count.HintCount);
     }
     return null;
@@ -197,7 +190,7 @@ final class RegionHotBlocks {
 
   private static void read(HRegion region) {
     try {
-      HotBlockHint hint = take(region.getFilesystem(), file(region));
+      HotBlockHint hint = file(region).take();
       if (hint == null || hint.sequenceId() >= region.getOpenSeqNum()) {
         return;
       }
@@ -211,21 +204,6 @@ final class RegionHotBlocks {
     } catch (IOException | RuntimeException e) {
       LOG.info("A hint of hot blocks of {} is not followed: {}", region, e.toString());
     }
-  }
-
-  /** Reads a hint and deletes it, readable or not. Returns null if there is none. */
-  private static HotBlockHint take(FileSystem files, Path file) throws IOException {
-    byte[] bytes = new byte[HotBlockHint.MAX_BYTES + 1];
-    int length = 0;
-    try (FSDataInputStream in = files.open(file)) {
-      for (int read = 0; read >= 0 && length < bytes.length; length += Math.max(0, read)) {
-        read = in.read(bytes, length, bytes.length - length);
-      }
-    } catch (FileNotFoundException e) {
-      return null;
-    }
-    files.delete(file, false);
-    return HotBlockHint.parse(Arrays.copyOf(bytes, length));
   }
 
   private static void follow(HStore store, HotBlockHint hint) {
