@@ -17,10 +17,16 @@
  */
 package org.apache.hadoop.hbase.regionserver.wal;
 
+import java.io.EOFException;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.hbase.Cell;
+import org.apache.hadoop.hbase.CellUtil;
 import org.apache.hadoop.hbase.HBaseTestingUtility;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
@@ -35,7 +41,10 @@ import org.apache.hadoop.hbase.regionserver.HRegion;
 import org.apache.hadoop.hbase.regionserver.MemStoreLAB;
 import org.apache.hadoop.hbase.util.Bytes;
 import org.apache.hadoop.hbase.util.CommonFSUtils;
+import org.apache.hadoop.hbase.wal.WAL;
+import org.apache.hadoop.hbase.wal.WALEdit;
 import org.apache.hadoop.hbase.wal.WALFactory;
+import org.apache.hadoop.hbase.wal.WALStreamReader;
 import org.junit.rules.ExternalResource;
 
 /** Regions without a server around them, which write to one WAL in HDFS. */
@@ -72,11 +81,13 @@ final class RegionsInHdfs {
   }
 
   private final List<HRegion> regions = new ArrayList<>();
+  private Configuration conf;
   private WALFactory factory;
   private AbstractFSWAL<?> wal;
 
   /** Opens a new region; the first one's settings are the WAL's. */
   HRegion open(Configuration conf, TableName name, Durability durability) throws IOException {
+    this.conf = conf;
     TableDescriptor table = TableDescriptorBuilder.newBuilder(name).setDurability(durability)
       .setColumnFamily(ColumnFamilyDescriptorBuilder.of(FAMILY)).build();
     RegionInfo info = RegionInfoBuilder.newBuilder(name).build();
@@ -102,6 +113,35 @@ final class RegionsInHdfs {
   static Put put(int row, Durability durability, int size) {
     return new Put(Bytes.toBytes(row)).addColumn(FAMILY, FAMILY, new byte[size])
       .setDurability(durability);
+  }
+
+  /** Returns the rows that a reader of HDFS finds in the WAL file {@code path} now. */
+  List<Integer> rowsIn(Path path) throws IOException {
+    List<Integer> found = new ArrayList<>();
+    try (WALStreamReader reader =
+      WALFactory.createStreamReader(path.getFileSystem(conf), path, conf)) {
+      for (WAL.Entry entry; (entry = reader.next()) != null;) {
+        for (Cell cell : entry.getEdit().getCells()) {
+          if (!CellUtil.matchingFamily(cell, WALEdit.METAFAMILY)) {
+            found.add(Bytes.toInt(CellUtil.cloneRow(cell)));
+          }
+        }
+      }
+    } catch (EOFException e) {
+      // The end of what is there so far.
+    }
+    return found;
+  }
+
+  /** Returns the rows in all files of the WAL, in the order in which they were written. */
+  List<Integer> rowsInAllFiles() throws IOException {
+    List<Integer> found = new ArrayList<>();
+    FileStatus[] files = wal.getFiles();
+    Arrays.sort(files);
+    for (FileStatus file : files) {
+      found.addAll(rowsIn(file.getPath()));
+    }
+    return found;
   }
 
   /** Closes the regions as if their server stopped, and the WAL. */

@@ -22,7 +22,6 @@ import static org.junit.Assert.assertNull;
 import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
-import java.io.EOFException;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -35,11 +34,6 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
-import org.apache.hadoop.fs.FileStatus;
-import org.apache.hadoop.fs.FileSystem;
-import org.apache.hadoop.fs.Path;
-import org.apache.hadoop.hbase.Cell;
-import org.apache.hadoop.hbase.CellUtil;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.Waiter;
@@ -48,13 +42,10 @@ import org.apache.hadoop.hbase.client.RegionInfoBuilder;
 import org.apache.hadoop.hbase.regionserver.HRegion;
 import org.apache.hadoop.hbase.testclassification.MediumTests;
 import org.apache.hadoop.hbase.testclassification.RegionServerTests;
-import org.apache.hadoop.hbase.util.Bytes;
 import org.apache.hadoop.hbase.wal.AsyncFSWALProvider;
 import org.apache.hadoop.hbase.wal.FSHLogProvider;
 import org.apache.hadoop.hbase.wal.WAL;
-import org.apache.hadoop.hbase.wal.WALEdit;
 import org.apache.hadoop.hbase.wal.WALFactory;
-import org.apache.hadoop.hbase.wal.WALStreamReader;
 import org.junit.After;
 import org.junit.Before;
 import org.junit.ClassRule;
@@ -167,34 +158,6 @@ public class TestBoundedAsyncWal {
     gate.complete(null);
   }
 
-  /** Returns the rows that a reader of HDFS finds in {@code path} now. */
-  private List<Integer> rowsIn(Path path) throws IOException {
-    List<Integer> found = new ArrayList<>();
-    try (WALStreamReader reader =
-      WALFactory.createStreamReader(FileSystem.get(conf), path, conf)) {
-      for (WAL.Entry entry; (entry = reader.next()) != null;) {
-        for (Cell cell : entry.getEdit().getCells()) {
-          if (!CellUtil.matchingFamily(cell, WALEdit.METAFAMILY)) {
-            found.add(Bytes.toInt(CellUtil.cloneRow(cell)));
-          }
-        }
-      }
-    } catch (EOFException e) {
-      // The end of what is there so far.
-    }
-    return found;
-  }
-
-  private List<Integer> rowsOfAllFiles() throws IOException {
-    List<Integer> found = new ArrayList<>();
-    FileStatus[] files = wal.getFiles();
-    Arrays.sort(files);
-    for (FileStatus file : files) {
-      found.addAll(rowsIn(file.getPath()));
-    }
-    return found;
-  }
-
   private List<Integer> allRows() {
     List<Integer> all = new ArrayList<>();
     for (int i = 0; i < rows; i++) {
@@ -217,7 +180,7 @@ public class TestBoundedAsyncWal {
     for (int i = 0; i < 20; i++) {
       put(region, Durability.ASYNC_WAL);
       await(() -> wal.asyncBound.unsyncedBytes() == 0);
-      assertEquals(allRows(), rowsIn(wal.getCurrentFileName()));
+      assertEquals(allRows(), regions.rowsIn(wal.getCurrentFileName()));
     }
   }
 
@@ -234,7 +197,7 @@ public class TestBoundedAsyncWal {
     put(region, Durability.ASYNC_WAL, 1_000);
     await(() -> wal.asyncBound.unsyncedBytes() == 0);
     assertEquals(syncs + 1, metrics.startedCount(AsyncWalBound.Cause.BYTES));
-    assertEquals(allRows(), rowsIn(wal.getCurrentFileName()));
+    assertEquals(allRows(), regions.rowsIn(wal.getCurrentFileName()));
   }
 
   @Test
@@ -273,7 +236,7 @@ public class TestBoundedAsyncWal {
     goOn();
     await(() -> wal.asyncBound.unsyncedBytes() == 0);
     assertTrue(metrics.maxWindowNanos() >= atLeast);
-    assertEquals(allRows(), rowsIn(wal.getCurrentFileName()));
+    assertEquals(allRows(), regions.rowsIn(wal.getCurrentFileName()));
   }
 
   @Test
@@ -292,7 +255,7 @@ public class TestBoundedAsyncWal {
     goOn();
     writer.get(2, TimeUnit.MINUTES);
     put(region, Durability.SYNC_WAL);
-    assertEquals(allRows(), rowsIn(wal.getCurrentFileName()));
+    assertEquals(allRows(), regions.rowsIn(wal.getCurrentFileName()));
   }
 
   @Test
@@ -326,7 +289,7 @@ public class TestBoundedAsyncWal {
     assertTrue("At risk for an hour", wal.asyncBound.unsyncedBytes() > 100 * 100);
     region.close();
     assertEquals(0, wal.asyncBound.unsyncedBytes());
-    assertEquals(allRows(), rowsIn(wal.getCurrentFileName()));
+    assertEquals(allRows(), regions.rowsIn(wal.getCurrentFileName()));
   }
 
   @Test
@@ -345,7 +308,7 @@ public class TestBoundedAsyncWal {
     }
     writer.get();
     await(() -> wal.asyncBound.unsyncedBytes() == 0);
-    assertEquals(allRows(), rowsOfAllFiles());
+    assertEquals(allRows(), regions.rowsInAllFiles());
   }
 
   /** With more writers than HBase has handlers by default, and room for half of them. */
@@ -376,7 +339,7 @@ public class TestBoundedAsyncWal {
     }
     await(() -> wal.asyncBound.unsyncedBytes() == 0);
     rows = count * each;
-    List<Integer> found = rowsOfAllFiles();
+    List<Integer> found = regions.rowsInAllFiles();
     Collections.sort(found);
     assertEquals(allRows(), found);
   }

@@ -21,19 +21,11 @@ import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertThrows;
 
-import java.io.EOFException;
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.apache.hadoop.conf.Configuration;
-import org.apache.hadoop.fs.FileStatus;
-import org.apache.hadoop.fs.FileSystem;
-import org.apache.hadoop.fs.Path;
-import org.apache.hadoop.hbase.Cell;
-import org.apache.hadoop.hbase.CellUtil;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.Waiter;
@@ -41,12 +33,9 @@ import org.apache.hadoop.hbase.client.Durability;
 import org.apache.hadoop.hbase.regionserver.HRegion;
 import org.apache.hadoop.hbase.testclassification.MediumTests;
 import org.apache.hadoop.hbase.testclassification.RegionServerTests;
-import org.apache.hadoop.hbase.util.Bytes;
 import org.apache.hadoop.hbase.wal.FSHLogProvider;
 import org.apache.hadoop.hbase.wal.WAL;
-import org.apache.hadoop.hbase.wal.WALEdit;
 import org.apache.hadoop.hbase.wal.WALFactory;
-import org.apache.hadoop.hbase.wal.WALStreamReader;
 import org.junit.After;
 import org.junit.Before;
 import org.junit.ClassRule;
@@ -116,34 +105,6 @@ public class TestDroppedAppends {
     Waiter.waitFor(conf, 120_000, 5, condition);
   }
 
-  /** Returns the rows that a reader of HDFS finds in {@code path} now. */
-  private List<Integer> rowsIn(Path path) throws IOException {
-    List<Integer> found = new ArrayList<>();
-    try (WALStreamReader reader =
-      WALFactory.createStreamReader(FileSystem.get(conf), path, conf)) {
-      for (WAL.Entry entry; (entry = reader.next()) != null;) {
-        for (Cell cell : entry.getEdit().getCells()) {
-          if (!CellUtil.matchingFamily(cell, WALEdit.METAFAMILY)) {
-            found.add(Bytes.toInt(CellUtil.cloneRow(cell)));
-          }
-        }
-      }
-    } catch (EOFException e) {
-      // The end of what is there so far.
-    }
-    return found;
-  }
-
-  private List<Integer> rowsOfAllFiles() throws IOException {
-    List<Integer> found = new ArrayList<>();
-    FileStatus[] files = wal.getFiles();
-    Arrays.sort(files);
-    for (FileStatus file : files) {
-      found.addAll(rowsIn(file.getPath()));
-    }
-    return found;
-  }
-
   @Test
   public void testNothingIsWrittenAfterAnAcknowledgedWriteWasDropped() throws Exception {
     conf.set(AsyncWalSettings.INTERVAL_KEY, "3600000");
@@ -160,7 +121,7 @@ public class TestDroppedAppends {
     assertThrows("The roller stops the server", FailedLogCloseException.class,
       () -> wal.rollWriter(true));
     assertThrows(IOException.class, () -> put(region, Durability.SYNC_WAL));
-    assertEquals(Collections.singletonList(0), rowsOfAllFiles());
+    assertEquals(Collections.singletonList(0), regions.rowsInAllFiles());
   }
 
   @Test
@@ -174,7 +135,7 @@ public class TestDroppedAppends {
     wal.rollWriter(true);
     put(region, Durability.ASYNC_WAL);
     await(() -> wal.asyncBound.unsyncedBytes() == 0);
-    assertEquals(Arrays.asList(0, 2), rowsOfAllFiles());
+    assertEquals(Arrays.asList(0, 2), regions.rowsInAllFiles());
   }
 
   /** As HDFS fails once, the WAL rolls, and HDFS fails once more. */
@@ -195,6 +156,6 @@ public class TestDroppedAppends {
     // As a writer would whose thread was delayed until now.
     wal.asyncBound.acknowledge(between, 1);
     put(region, Durability.SYNC_WAL);
-    assertEquals(Arrays.asList(0, 2, 4), rowsOfAllFiles());
+    assertEquals(Arrays.asList(0, 2, 4), regions.rowsInAllFiles());
   }
 }
