@@ -19,6 +19,7 @@ package org.apache.hadoop.hbase.regionserver;
 
 import static org.junit.Assert.assertArrayEquals;
 import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertNotNull;
 import static org.junit.Assert.assertNull;
 import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
@@ -33,10 +34,12 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.HBaseTestingUtility;
 import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.ServerName;
+import org.apache.hadoop.hbase.StartMiniClusterOption;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.client.Admin;
 import org.apache.hadoop.hbase.client.Append;
@@ -55,6 +58,8 @@ import org.apache.hadoop.hbase.testclassification.LargeTests;
 import org.apache.hadoop.hbase.testclassification.RegionServerTests;
 import org.apache.hadoop.hbase.util.Bytes;
 import org.apache.hadoop.hbase.util.JVMClusterUtil.RegionServerThread;
+import org.apache.hadoop.hbase.wal.AbstractFSWALProvider;
+import org.apache.hadoop.hbase.wal.WAL;
 import org.apache.hadoop.hbase.wal.WALFactory;
 import org.junit.After;
 import org.junit.Before;
@@ -65,10 +70,10 @@ import org.junit.runner.RunWith;
 import org.junit.runners.Parameterized;
 
 /**
- * Clients that put and delete rows of their own, while regions are flushed, split and moved, and
- * servers die. A client remembers what each of its rows has, and reads it now and then. Rows that
- * all clients write and read have to be linearizable. There are more clients than the default 30
- * handlers.
+ * Clients that put and delete rows of their own, while regions are flushed, split and moved, and a
+ * DataNode and a server die. A client remembers what each of its rows has, and reads it now and
+ * then. Rows that all clients write and read have to be linearizable. There are more clients than
+ * the default 30 handlers.
  */
 @RunWith(Parameterized.class)
 @Category({ RegionServerTests.class, LargeTests.class })
@@ -80,6 +85,7 @@ public class TestWriteGroupsOnCluster {
   private static final int CLIENTS = 64;
   private static final int WRITES = 60;
   private static final int ROWS = 5;
+  private static final int DATA_NODES = 3;
   /** Rows of all clients, one in each region. */
   private static final int REGISTERS = 6;
   private static final byte[][] FAMILIES = { Bytes.toBytes("f"), Bytes.toBytes("g") };
@@ -115,7 +121,9 @@ public class TestWriteGroupsOnCluster {
       HConstants.DEFAULT_REGION_SERVER_HANDLER_COUNT);
     conf.setInt(HConstants.HBASE_CLIENT_RETRIES_NUMBER, 100);
     conf.setInt(HConstants.HBASE_CLIENT_PAUSE, 20);
-    util.startMiniCluster(2);
+    // Each WAL has a replica on each DataNode.
+    util.startMiniCluster(StartMiniClusterOption.builder().numRegionServers(2)
+      .numDataNodes(DATA_NODES).build());
     util.createTable(TABLE, FAMILIES, Arrays.stream(new String[] { "10", "20", "30", "40", "50" })
       .map(Bytes::toBytes).toArray(byte[][]::new)).close();
     Arrays.setAll(registers, i -> new RegisterHistory());
@@ -287,9 +295,25 @@ public class TestWriteGroupsOnCluster {
     moveAll();
   }
 
+  /** Stops a DataNode, which makes servers go on with a new WAL file on those that are left. */
+  private void killDataNode() throws Exception {
+    awaitWritten(CLIENTS * WRITES / 4);
+    RegionInfo region = util.getAdmin().getRegions(TABLE).get(1);
+    WAL log = util.getRSForFirstRegionInTable(TABLE).getWAL(region);
+    Path file = AbstractFSWALProvider.getCurrentFileName(log);
+    assertNotNull(util.getDFSCluster().stopDataNode(0));
+    assertEquals(DATA_NODES - 1, util.getDFSCluster().getDataNodes().size());
+    util.waitFor(300_000, 10,
+      () -> !AbstractFSWALProvider.getCurrentFileName(log).equals(file));
+  }
+
+  private void awaitWritten(int count) {
+    util.waitFor(300_000, 10, () -> written.get() >= count);
+  }
+
   private void killOneHalfway() throws Exception {
     util.getHBaseCluster().startRegionServerAndWait(60_000);
-    util.waitFor(300_000, 10, () -> written.get() >= CLIENTS * WRITES / 2);
+    awaitWritten(CLIENTS * WRITES / 2);
     ServerName holder = util.getHBaseCluster().getServerHoldingRegion(TABLE,
       util.getAdmin().getRegions(TABLE).get(0).getRegionName());
     if (holder != null) {
@@ -333,6 +357,7 @@ public class TestWriteGroupsOnCluster {
     assertMutationOfABatchThatFailsFailsAlone();
     write(() -> {
       flushSplitAndMove();
+      killDataNode();
       killOneHalfway();
     });
   }
