@@ -164,6 +164,10 @@ public class TestCacheHandoverKill {
     } finally {
       if (server != null) {
         server.kill();
+        if (server.name().isDone()) {
+          // The cluster would wait for the end of its session.
+          cluster.bury(server.name().get());
+        }
       }
     }
   }

@@ -215,8 +215,8 @@ public class TestMemoryShare {
       fixed.giveBack(Integer.MAX_VALUE);
       fixed.borrow(max * part / 4);
       assertEquals(max * part / 4, fixed.count());
-      run(load, 20, false);
-      double hits = run(load, 10, false);
+      run(load, 10, false);
+      double hits = run(load, 5, false);
       System.out.printf("split %s: %.2f borrowed: %.3f%n", name, borrowedShare(), hits);
       best = Math.max(best, hits);
     }

@@ -62,7 +62,7 @@ public class TestCompositeBucketCacheStress {
   /** How much longer the test runs if an expected event has not happened yet. */
   private static final long EXTENSION_NANOS = TimeUnit.SECONDS.toNanos(120);
   /** Files that are closed at least while it runs. */
-  private static final int CLOSED = 250;
+  private static final int CLOSED = 120;
   private static final int FILES = 8;
   private static final int BLOCKS = 300;
   private static final int BUCKET = 5120;

@@ -258,14 +258,16 @@ public final class ClusterWithTiers {
     });
   }
 
-  /**
-   * Tells ZooKeeper that a server is dead, which was killed, and waits until its regions are online
-   * elsewhere.
-   */
-  public void buryAndReassign(ServerName dead) throws Exception {
-    HMaster master = util.getMiniHBaseCluster().getMaster();
+  /** Tells ZooKeeper that a server is dead, which was killed: its session would live on. */
+  public void bury(ServerName dead) throws Exception {
     ZKUtil.deleteNodeFailSilent(util.getZooKeeperWatcher(), ZNodePaths
       .joinZNode(util.getZooKeeperWatcher().getZNodePaths().rsZNode, dead.toString()));
+  }
+
+  /** Buries a server that was killed, and waits until its regions are online elsewhere. */
+  public void buryAndReassign(ServerName dead) throws Exception {
+    HMaster master = util.getMiniHBaseCluster().getMaster();
+    bury(dead);
     util.waitFor(LONG_ENOUGH_MS, 20, () -> !master.getServerManager().isServerOnline(dead)
       && !master.getServerManager().areDeadServersInProgress() && master.getProcedures().stream()
         .noneMatch(p -> p instanceof ServerCrashProcedure && !p.isFinished()));
