@@ -139,6 +139,9 @@ public class TestCacheHandoverKill {
       CompactingServerProcess first = server;
       ServerName at = first.name().get(5, TimeUnit.MINUTES);
       cluster.move(name, at);
+      // No other server may open the region after the kill, which would delete the file.
+      util.getAdmin().decommissionRegionServers(
+        Collections.singletonList(cluster.server().getServerName()), false);
       // The first time they are cached, the second time they are hot.
       ClusterWithTiers.readAll(table, ROWS);
       ClusterWithTiers.readAll(table, ROWS);
@@ -152,9 +155,6 @@ public class TestCacheHandoverKill {
       CompactingServerProcess second = server;
       second.name().get(5, TimeUnit.MINUTES);
       util.waitFor(LONG_ENOUGH_MS, 20, () -> second.cached(output) > 0);
-      // No other server may open the region first, which would delete the file.
-      util.getAdmin().decommissionRegionServers(
-        Collections.singletonList(cluster.server().getServerName()), false);
       cluster.buryAndReassign(at);
       assertEquals("not committed", inputs, cluster.filesInHdfs(name));
       util.waitFor(LONG_ENOUGH_MS, 20, () -> second.cached(output) == 0);

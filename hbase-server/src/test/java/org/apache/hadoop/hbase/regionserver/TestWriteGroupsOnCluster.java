@@ -27,12 +27,15 @@ import static org.junit.Assert.assertTrue;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
@@ -61,6 +64,8 @@ import org.apache.hadoop.hbase.util.JVMClusterUtil.RegionServerThread;
 import org.apache.hadoop.hbase.wal.AbstractFSWALProvider;
 import org.apache.hadoop.hbase.wal.WAL;
 import org.apache.hadoop.hbase.wal.WALFactory;
+import org.apache.hadoop.hdfs.protocol.DatanodeInfo;
+import org.apache.hadoop.hdfs.protocol.LocatedBlock;
 import org.junit.After;
 import org.junit.Before;
 import org.junit.ClassRule;
@@ -85,7 +90,7 @@ public class TestWriteGroupsOnCluster {
   private static final int CLIENTS = 64;
   private static final int WRITES = 60;
   private static final int ROWS = 5;
-  private static final int DATA_NODES = 3;
+  private static final int DATA_NODES = 4;
   /** Rows of all clients, one in each region. */
   private static final int REGISTERS = 6;
   private static final byte[][] FAMILIES = { Bytes.toBytes("f"), Bytes.toBytes("g") };
@@ -121,7 +126,6 @@ public class TestWriteGroupsOnCluster {
       HConstants.DEFAULT_REGION_SERVER_HANDLER_COUNT);
     conf.setInt(HConstants.HBASE_CLIENT_RETRIES_NUMBER, 100);
     conf.setInt(HConstants.HBASE_CLIENT_PAUSE, 20);
-    // Each WAL has a replica on each DataNode.
     util.startMiniCluster(StartMiniClusterOption.builder().numRegionServers(2)
       .numDataNodes(DATA_NODES).build());
     util.createTable(TABLE, FAMILIES, Arrays.stream(new String[] { "10", "20", "30", "40", "50" })
@@ -295,16 +299,25 @@ public class TestWriteGroupsOnCluster {
     moveAll();
   }
 
-  /** Stops a DataNode, which makes servers go on with a new WAL file on those that are left. */
+  /** Stops a DataNode that has a replica of a WAL, and waits until it is replaced there. */
   private void killDataNode() throws Exception {
-    awaitWritten(CLIENTS * WRITES / 4);
+    awaitWritten(CLIENTS * WRITES / 8);
     RegionInfo region = util.getAdmin().getRegions(TABLE).get(1);
     WAL log = util.getRSForFirstRegionInTable(TABLE).getWAL(region);
+    util.waitFor(300_000, 10, () -> !dataNodesOf(log).isEmpty());
+    String node = dataNodesOf(log).iterator().next();
+    assertNotNull(util.getDFSCluster().stopDataNode(node));
+    util.waitFor(300_000, 10, () -> !dataNodesOf(log).contains(node));
+  }
+
+  private Set<String> dataNodesOf(WAL log) throws IOException {
     Path file = AbstractFSWALProvider.getCurrentFileName(log);
-    assertNotNull(util.getDFSCluster().stopDataNode(0));
-    assertEquals(DATA_NODES - 1, util.getDFSCluster().getDataNodes().size());
-    util.waitFor(300_000, 10,
-      () -> !AbstractFSWALProvider.getCurrentFileName(log).equals(file));
+    LocatedBlock last = util.getDFSCluster().getFileSystem().getClient()
+      .getLocatedBlocks(file.toUri().getPath(), 0).getLastLocatedBlock();
+    return last == null
+      ? Collections.emptySet()
+      : Arrays.stream(last.getLocations()).map(DatanodeInfo::getXferAddr)
+        .collect(Collectors.toSet());
   }
 
   private void awaitWritten(int count) {
@@ -356,8 +369,8 @@ public class TestWriteGroupsOnCluster {
   public void testEachReadsWhatItHasWritten() throws Exception {
     assertMutationOfABatchThatFailsFailsAlone();
     write(() -> {
-      flushSplitAndMove();
       killDataNode();
+      flushSplitAndMove();
       killOneHalfway();
     });
   }

@@ -30,6 +30,7 @@ import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.Set;
 import java.util.TreeSet;
+import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.CreateFlag;
 import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FSDataOutputStream;
@@ -58,6 +59,7 @@ public class TestHotBlockHintInterleavings {
     HBaseClassTestRule.forClass(TestHotBlockHintInterleavings.class);
 
   private static final int PREEMPTIONS = 4;
+  private static final Configuration SETTINGS = new Configuration(false);
   private static final Path FILE = new Path("/table/region/.hot-blocks");
 
   private final Interleavings schedule = new Interleavings(PREEMPTIONS);
@@ -76,6 +78,10 @@ public class TestHotBlockHintInterleavings {
   private final class OneFile extends FileSystem {
     private boolean hasDirectory = true;
     private Content content;
+
+    OneFile() {
+      setConf(SETTINGS);
+    }
 
     private void replace(Content by) {
       if (content != null) {
