@@ -190,7 +190,7 @@ final class RegionHotBlocks {
 
   private static void read(HRegion region) {
     try {
-      HotBlockHint hint = file(region).take();
+      HotBlockHint hint = file(region).readAndDelete();
       if (hint == null || hint.sequenceId() >= region.getOpenSeqNum()) {
         return;
       }

@@ -30,7 +30,7 @@ import org.apache.yetus.audience.InterfaceAudience;
  * The file with the hint of a region, which the server that closes the region writes, and which the
  * one that opens it reads and deletes. A slow server may still write while others do either.
  * <p>
- * Invariant: whatever others do, {@link #take} returns one whole hint or none, and
+ * Invariant: whatever others do, {@link #readAndDelete} returns one whole hint or none, and
  * {@link #write} does not create the directory of a region that was deleted.
  */
 @InterfaceAudience.Private
@@ -63,7 +63,7 @@ public final class HotBlockHintFile {
    * @return null if there is none
    * @throws IOException if the file cannot be read or deleted, or has no whole hint
    */
-  public HotBlockHint take() throws IOException {
+  public HotBlockHint readAndDelete() throws IOException {
     byte[] bytes = new byte[HotBlockHint.MAX_BYTES + 1];
     int length = 0;
     try (FSDataInputStream in = files.open(path)) {

@@ -242,7 +242,7 @@ public class TestHotBlockHintInterleavings {
   /** What a server gets: the hint's sequence id, or a word. */
   private static String taken(HotBlockHintFile file) {
     try {
-      HotBlockHint hint = file.take();
+      HotBlockHint hint = file.readAndDelete();
       return hint == null ? "none" : "hint " + hint.sequenceId();
     } catch (IOException e) {
       return "unreadable";
