@@ -40,8 +40,8 @@ import org.junit.Test;
 import org.junit.experimental.categories.Category;
 
 /**
- * Regions that move one after the other to a server whose cache is full, and back, while more
- * clients than the server has handlers read their hot rows.
+ * More clients than a server has handlers read the hot rows of several regions with two families,
+ * while the caches are full. Regions move one after the other, and back, or are compacted.
  */
 @Category({ RegionServerTests.class, LargeTests.class })
 public class TestRegionHotBlocksUnderLoad extends RegionHotBlocksFixture {
@@ -86,8 +86,8 @@ public class TestRegionHotBlocksUnderLoad extends RegionHotBlocksFixture {
       .mapToInt(region -> dataOf(region).size()).sum();
   }
 
-  @Test
-  public void testWhatIsHotMovesIntoFullCaches() throws Exception {
+  /** Creates the regions, and fills the caches with what nobody reads; returns the hot blocks. */
+  private int prepare() throws Exception {
     byte[][] splits = IntStream.range(1, REGIONS)
       .mapToObj(i -> row(ROWS / REGIONS / STRIDE * STRIDE * i)).toArray(byte[][]::new);
     createAndRead(true, splits);
@@ -95,22 +95,58 @@ public class TestRegionHotBlocksUnderLoad extends RegionHotBlocksFixture {
     UTIL.getMiniHBaseCluster().getRegionServerThreads().forEach(
       thread -> HandoverCaches.fill(thread.getRegionServer().getBlockCache().get()));
     assertEquals(hot, hotBlocks());
+    return hot;
+  }
+
+  private List<Future<?>> startClients() {
     List<Future<?>> running = new ArrayList<>();
     for (int i = 0; i < CLIENTS; i++) {
       int client = i;
       running.add(clients.submit(() -> read(client)));
     }
+    return running;
+  }
+
+  private void end(List<Future<?>> running) throws Exception {
+    ended = true;
+    for (Future<?> client : running) {
+      client.get();
+    }
+  }
+
+  @Test
+  public void testWhatIsHotMovesIntoFullCaches() throws Exception {
+    int hot = prepare();
+    List<Future<?>> running = startClients();
     long followed = HandoverCaches.count("FollowedHintCount");
     moveAll();
     CachedBlockFixture
       .await(() -> HandoverCaches.count("FollowedHintCount") - followed >= REGIONS);
     CachedBlockFixture.await(() -> hotBlocks() >= hot);
     moveAll();
-    ended = true;
-    for (Future<?> client : running) {
-      client.get();
-    }
+    end(running);
     assertTrue(hotBlocks() + " of " + hot, hotBlocks() >= hot);
+    assertEquals("none is read twice", 0, misses());
+    assertAllRows(table);
+  }
+
+  @Test
+  public void testWhatIsHotStaysInFullCachesWhileAllIsCompacted() throws Exception {
+    int hot = prepare();
+    List<Future<?>> running = startClients();
+    int stores = REGIONS * FAMILIES.length;
+    long compactions = HandoverCaches.count("CompactionCount");
+    long blocks = HandoverCaches.count("L2BlockCount");
+    UTIL.getAdmin().compactionSwitch(true, new ArrayList<>());
+    UTIL.getAdmin().majorCompact(table);
+    CachedBlockFixture
+      .await(() -> HandoverCaches.count("CompactionCount") - compactions >= stores);
+    end(running);
+    UTIL.getMiniHBaseCluster().getRegions(table).forEach(region -> region.getStores()
+      .forEach(store -> assertEquals(1, store.getStorefilesCount())));
+    // The rows of two blocks of the inputs are in one of the output.
+    blocks = HandoverCaches.count("L2BlockCount") - blocks;
+    assertTrue(blocks + " of " + hot, blocks >= hot / 3);
     assertEquals("none is read twice", 0, misses());
     assertAllRows(table);
   }
