@@ -64,10 +64,15 @@ public final class LineRepository implements AutoCloseable {
     this.time = time;
     git = WorkTrees.open(folder, BASE);
     store = new GitStore(git.getRepository(), time);
+    boolean isNew = git.getRepository().resolve(Constants.HEAD) == null;
     refuseToLoseChanges();
     base = store.commit(store.writeTree(files), List.of(),
       "The published sources of Apache HBase " + version + "\n", author.at(begin));
     update(Constants.R_HEADS + BASE, base);
+    if (isNew) {
+      // An export that is refused writes no branch that could be checked out.
+      checkOut(BASE);
+    }
   }
 
   private void refuseToLoseChanges() throws IOException {

@@ -315,4 +315,16 @@ public class TestLineExport {
     }
     assertTrue(Repo.git(folder, "log", "HBASE-1-seven").contains("Mine"));
   }
+
+  @Test
+  public void testAfterARefusedExportTheRepositoryHasTheLinesFiles() throws Exception {
+    Path folder = repo.newFolder().resolve("upstream");
+    // The first one writes no branch.
+    for (int i = 0; i < 2; i++) {
+      new LineRepository(folder, version, line, AUTHOR, Repo.TIME, Repo.TIME).close();
+      assertEquals("base\n", Repo.git(folder, "branch", "--show-current"));
+      assertEquals("", Repo.git(folder, "status", "--short"));
+    }
+    assertTrue(Repo.harvest(folder).get(Repo.A).contains("a 6\na 7\n"));
+  }
 }
