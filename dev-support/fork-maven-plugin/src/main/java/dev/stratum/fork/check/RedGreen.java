@@ -28,7 +28,8 @@ import java.util.regex.Pattern;
 /**
  * Shows that tests fail without the edits of a patch and pass with them. Without the edits, the
  * tests are first compiled with the classes that the patch adds, so that they fail where the
- * defect is, and without those if they do not compile.
+ * defect is, and without those if they do not compile. What does not compile with the patch either
+ * says nothing of a defect.
  */
 public final class RedGreen {
 
@@ -75,8 +76,9 @@ public final class RedGreen {
     Map<String, String> failed = new TreeMap<>(without.failures());
     failed.entrySet().removeIf(entry -> !tells(entry.getValue())
       || reason(entry.getValue()).equals(reason(with.failures().get(entry.getKey()))));
-    boolean red = !without.errors().isEmpty()
-      || (each ? failed.size() == tests.size() : !failed.isEmpty());
+    boolean red = without.errors().isEmpty()
+      ? each ? failed.size() == tests.size() : !failed.isEmpty()
+      : with.errors().isEmpty();
     return new Verdict(red, before(without, failed, tests, red), with.good(), after(with));
   }
 
@@ -104,7 +106,8 @@ public final class RedGreen {
   private static String before(StateCheck.Verdict verdict, Map<String, String> telling,
     List<String> tests, boolean red) {
     if (!verdict.errors().isEmpty()) {
-      return "red (does not compile: " + verdict.errors().get(0) + ")";
+      return (red ? "red (does not compile: " : "not red (cannot be compiled: ")
+        + verdict.errors().get(0) + ")";
     }
     List<String> parts = new ArrayList<>();
     if (!verdict.failures().isEmpty()) {

@@ -49,7 +49,8 @@ public final class UpstreamStyle {
   private final List<Note> notes = new ArrayList<>();
 
   /**
-   * @param junit5 whether tests that the patch adds are written for JUnit 5
+   * @param junit5 whether tests that the patch adds are written for JUnit 5, and with the classes
+   *               of 3.x
    */
   public UpstreamStyle(boolean junit5) {
     this.junit5 = junit5;
@@ -91,7 +92,7 @@ public final class UpstreamStyle {
     if (!outcome.converted()) {
       notes.add(new Note(path, 1, "stays JUnit 4: " + String.join("; ", outcome.reasons())));
     }
-    return outcome.text();
+    return RenamedTestClasses.replace(outcome.text());
   }
 
   /** Classes made from templates and pages have no style. */

@@ -124,6 +124,15 @@ public class TestRedGreen {
       verdict.before().startsWith("not red (cannot be run: TestFix: 1) testOne("));
   }
 
+  /** As with fixtures that the class path lacks. */
+  @Test
+  public void testTestThatCannotBeCompiledIsNotRed() throws Exception {
+    after.put(TEST, test("TestFix", "Missing.one()"));
+    RedGreen.Verdict verdict = verdict(true, NAME);
+    assertFalse(verdict.red() || verdict.green());
+    assertTrue(verdict.before(), verdict.before().startsWith("not red (cannot be compiled: "));
+  }
+
   /** The failure is that of the defect, although the test needs a class that the patch adds. */
   @Test
   public void testAddedClassesAreThereWithoutTheEdits() throws Exception {
