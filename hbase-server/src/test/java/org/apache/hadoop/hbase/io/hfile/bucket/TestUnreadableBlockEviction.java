@@ -72,6 +72,7 @@ public class TestUnreadableBlockEviction {
   private final Configuration conf = util.getConfiguration();
   private File engineFile;
   private BucketCache cache;
+  private final BlockCacheKey[] keys = new BlockCacheKey[2];
   private HFileBlockPair[] blocks;
 
   @Before
@@ -82,11 +83,13 @@ public class TestUnreadableBlockEviction {
     engineFile = new File(dir, "cache");
     cache = new BucketCache("file:" + engineFile, 32 << 20, BLOCK_SIZE, new int[] { BUCKET_SIZE },
       1, 64, new File(dir, "map").getPath(), 60000, conf);
-    blocks = CacheTestUtils.generateBlocksForPath(BLOCK_SIZE, 2, new Path("/" + FILE));
-    for (HFileBlockPair block : blocks) {
-      cache.cacheBlock(block.getBlockName(), block.getBlock());
-      Waiter.waitFor(conf, 10000, 5, () -> cache.backingMap.containsKey(block.getBlockName())
-        && !cache.ramCache.containsKey(block.getBlockName()));
+    blocks = CacheTestUtils.generateHFileBlocks(BLOCK_SIZE, keys.length);
+    for (int i = 0; i < keys.length; i++) {
+      BlockCacheKey key = new BlockCacheKey(FILE, i * BLOCK_SIZE, true, BlockType.DATA);
+      keys[i] = key;
+      cache.cacheBlock(key, blocks[i].getBlock());
+      Waiter.waitFor(conf, 10000, 5,
+        () -> cache.backingMap.containsKey(key) && !cache.ramCache.containsKey(key));
     }
   }
 
@@ -99,19 +102,19 @@ public class TestUnreadableBlockEviction {
 
   @Test
   public void testUnreadableBlockLeavesNothingBehind() throws Exception {
-    testUnreadableBlockLeavesNothingBehind(blocks[0].getBlockName());
+    testUnreadableBlockLeavesNothingBehind(keys[0]);
   }
 
   @Test
   public void testBlockUnreadableByReferenceLeavesNothingBehind() throws Exception {
     testUnreadableBlockLeavesNothingBehind(new BlockCacheKey(REFERENCE,
-      blocks[0].getBlockName().getOffset(), true, BlockType.DATA));
+      keys[0].getOffset(), true, BlockType.DATA));
   }
 
   private void testUnreadableBlockLeavesNothingBehind(BlockCacheKey readKey) throws Exception {
-    BlockCacheKey key = blocks[0].getBlockName();
+    BlockCacheKey key = keys[0];
     BucketEntry entry = cache.backingMap.get(key);
-    BucketEntry other = cache.backingMap.get(blocks[1].getBlockName());
+    BucketEntry other = cache.backingMap.get(keys[1]);
     Cacheable read = cache.getBlock(readKey, true, false, true);
     assertEquals(blocks[0].getBlock(), read);
     read.release();
@@ -133,10 +136,10 @@ public class TestUnreadableBlockEviction {
     cache.cacheBlock(key, blocks[0].getBlock());
     Waiter.waitFor(conf, 10000, 5,
       () -> cache.backingMap.containsKey(key) && !cache.ramCache.containsKey(key));
-    for (HFileBlockPair block : blocks) {
-      Cacheable again = cache.getBlock(block.getBlockName(), true, false, true);
+    for (int i = 0; i < keys.length; i++) {
+      Cacheable again = cache.getBlock(keys[i], true, false, true);
       assertNotNull(again);
-      assertEquals(block.getBlock(), again);
+      assertEquals(blocks[i].getBlock(), again);
       again.release();
     }
   }
