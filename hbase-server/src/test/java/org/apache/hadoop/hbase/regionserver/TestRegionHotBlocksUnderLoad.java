@@ -86,7 +86,7 @@ public class TestRegionHotBlocksUnderLoad extends RegionHotBlocksFixture {
       .mapToInt(region -> dataOf(region).size()).sum();
   }
 
-  /** Creates the regions, and fills the caches with what nobody reads; returns the hot blocks. */
+  /** Creates the regions, and fills the caches with blocks that no client reads. */
   private int prepare() throws Exception {
     byte[][] splits = IntStream.range(1, REGIONS)
       .mapToObj(i -> row(ROWS / REGIONS / STRIDE * STRIDE * i)).toArray(byte[][]::new);
