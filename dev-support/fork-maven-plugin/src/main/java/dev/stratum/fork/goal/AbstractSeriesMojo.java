@@ -29,6 +29,7 @@ import dev.stratum.fork.series.Series;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
@@ -65,13 +66,18 @@ abstract class AbstractSeriesMojo extends AbstractForkMojo {
 
   /**
    * Returns this repository's own classes for those of a version that its published jars need and
-   * that are in a jar that is not published.
+   * that are in a jar that is not published. The name of a folder of {@code dev-support/stand-ins}
+   * has the versions that need its classes, with {@code _} between them.
    */
   final SortedMap<String, byte[]> standIns(String version) throws IOException {
     SortedMap<String, byte[]> files = new TreeMap<>();
-    Path folder = root().resolve("dev-support/stand-ins").resolve(version);
-    for (Path file : OutputTree.files(folder)) {
-      files.put(OutputTree.slashed(folder.relativize(file)), Files.readAllBytes(file));
+    Path all = root().resolve("dev-support/stand-ins");
+    for (Path file : OutputTree.files(all)) {
+      Path folder = all.relativize(file).getName(0);
+      if (List.of(folder.toString().split("_")).contains(version)) {
+        files.put(OutputTree.slashed(all.resolve(folder).relativize(file)),
+          Files.readAllBytes(file));
+      }
     }
     return files;
   }

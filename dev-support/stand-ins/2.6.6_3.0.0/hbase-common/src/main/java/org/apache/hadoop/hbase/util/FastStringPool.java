@@ -21,8 +21,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * Takes the place of a class of hbase-common 2.6.6 of which only the jar is missing in Maven's
- * repositories, so that tests of patches can be run with hbase-server 2.6.6. Equal strings become
+ * Takes the place of a class of hbase-common 2.6.6 and 3.0.0 of which only the jar is missing in Maven's
+ * repositories, so that tests of patches can be run with those of hbase-server. Equal strings become
  * one, as of the class that it stands in for, but are kept for good.
  */
 @InterfaceAudience.Private
