@@ -21,6 +21,7 @@ import dev.stratum.bench.PinnedJvm;
 import dev.stratum.bench.blockcache.Engine;
 import dev.stratum.bench.blockcache.StoreFileBlocks;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
@@ -29,6 +30,7 @@ import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.hbase.ByteBufferKeyValue;
 import org.apache.hadoop.hbase.Cell;
 import org.apache.hadoop.hbase.HBaseConfiguration;
 import org.apache.hadoop.hbase.KeyValueUtil;
@@ -187,7 +189,9 @@ public class CacheWritesBenchmark extends PinnedJvm {
     public void fill() throws IOException {
       openFiles();
       do {
-        cells.add(KeyValueUtil.copyToNewKeyValue(scanner.getCell()));
+        byte[] cell = KeyValueUtil.copyToNewByteArray(scanner.getCell());
+        // As in a chunk of a memstore.
+        cells.add(new ByteBufferKeyValue(ByteBuffer.wrap(cell), 0, cell.length));
       } while (scanner.next());
       scanner.close();
     }

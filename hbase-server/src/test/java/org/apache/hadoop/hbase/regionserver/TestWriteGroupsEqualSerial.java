@@ -83,7 +83,10 @@ public class TestWriteGroupsEqualSerial {
   private static final int QUALIFIERS = 3;
   private static final int TIMESTAMPS = 6;
   private static final int MOST_IN_A_BATCH = 7;
-  private static final int ROUNDS = 5;
+  private static final int MUTATIONS_OF_A_ROUND = 2_000;
+  private static final int ROUNDS = Math.max(1, MUTATIONS / MUTATIONS_OF_A_ROUND);
+  /** Rounds that write the same rows; after them there are new ones, so that a row stays small. */
+  private static final int ROUNDS_OF_ROWS = 5;
   private static final TableName TABLE = TableName.valueOf("t");
   private static final byte[][] FAMILIES = { Bytes.toBytes("f"), Bytes.toBytes("g") };
   private static final byte[] NO_FAMILY = Bytes.toBytes("none");
@@ -120,8 +123,9 @@ public class TestWriteGroupsEqualSerial {
       .setKeepDeletedCells(KeepDeletedCells.TRUE).build();
   }
 
-  private static byte[] row(int client, Random random) {
-    return Bytes.toBytes(String.format("%02d-%d", client, random.nextInt(ROWS)));
+  private static byte[] row(int client, int round, Random random) {
+    return Bytes
+      .toBytes(String.format("%02d-%d-%d", client, round / ROUNDS_OF_ROWS, random.nextInt(ROWS)));
   }
 
   private static byte[] family(Random random) {
@@ -132,8 +136,8 @@ public class TestWriteGroupsEqualSerial {
     return Bytes.toBytes("q" + random.nextInt(QUALIFIERS));
   }
 
-  private static Mutation mutation(int client, long oldest, Random random) {
-    byte[] row = row(client, random);
+  private static Mutation mutation(int client, int round, long oldest, Random random) {
+    byte[] row = row(client, round, random);
     long timestamp = oldest + random.nextInt(TIMESTAMPS);
     if (random.nextInt(3) > 0) {
       Put put = new Put(row);
@@ -164,12 +168,12 @@ public class TestWriteGroupsEqualSerial {
   }
 
   /** @param oldest timestamp that they may have; if it is later, deleted cells are written again */
-  private static List<Mutation> mutations(int client, long oldest, long seed) {
+  private static List<Mutation> mutations(int client, int round, long oldest, long seed) {
     Random random = new Random(seed);
     List<Mutation> mutations = new ArrayList<>();
     int count = random.nextInt(3) > 0 ? 1 : 2 + random.nextInt(MOST_IN_A_BATCH - 1);
     for (int i = 0; i < count; i++) {
-      mutations.add(mutation(client, oldest, random));
+      mutations.add(mutation(client, round, oldest, random));
     }
     return mutations;
   }
@@ -228,9 +232,9 @@ public class TestWriteGroupsEqualSerial {
       while (written < MUTATIONS / CLIENTS / ROUNDS) {
         long seed = seeds.nextLong();
         long oldest = 1 + (long) round * MUTATIONS + written / TIMESTAMPS;
-        List<Mutation> mutations = mutations(client, oldest, seed);
+        List<Mutation> mutations = mutations(client, round, oldest, seed);
         String what = "seed " + SEED + ": " + mutations;
-        assertEquals(what, writeSerially(mutations(client, oldest, seed)),
+        assertEquals(what, writeSerially(mutations(client, round, oldest, seed)),
           write(table, mutations));
         Get get = new Get(mutations.get(0).getRow());
         assertEquals(what, cells(serial.get(get)), cells(table.get(get)));
@@ -283,6 +287,7 @@ public class TestWriteGroupsEqualSerial {
         written += one.get();
       }
       serial.flush(true);
+      serial.compact(false);
     }
     try (Table table = util.getConnection().getTable(TABLE)) {
       List<String> all = everything(table);
