@@ -96,7 +96,7 @@ public final class LineRepository implements AutoCloseable {
    * @throws ForkException if the branch has commits that are not of an earlier export
    */
   public String write(LineExport.Exported exported) throws IOException {
-    String name = LineExport.branch(exported.patch());
+    String name = exported.branch();
     Repository repository = git.getRepository();
     ObjectId there = repository.resolve(Constants.R_HEADS + name);
     if (there != null && !there.equals(repository.resolve(WRITTEN + name))) {

@@ -34,6 +34,7 @@ import dev.stratum.fork.git.MailPatch;
 import dev.stratum.fork.series.ForkHistory;
 import dev.stratum.fork.series.LineVariants;
 import dev.stratum.fork.series.PatchFile;
+import dev.stratum.fork.series.ReviewPlan;
 import dev.stratum.fork.series.Series;
 import dev.stratum.fork.style.UpstreamStyle;
 import java.io.IOException;
@@ -52,11 +53,13 @@ import org.apache.maven.plugins.annotations.Parameter;
 /**
  * Writes patches for upstream. With {@code fork.line}, commits as upstream wants them on that
  * version of HBase: to {@code target/export/LINE/NAME}, and as branches of
- * {@code target/upstream/LINE}. Without it, patches to {@code target/export}, each on the base plus
- * its {@code Needs:} and with the source files that it adds, exactly as they are kept here.
+ * {@code target/upstream/LINE}; with {@code fork.cut} too, a commit for each pull request of a
+ * feature's plan, each compiled. Without a line, patches to {@code target/export}, each on the base
+ * plus its {@code Needs:} and with the source files that it adds, exactly as they are kept here.
  */
 @Mojo(name = "export", aggregator = true, threadSafe = true)
 public final class ExportMojo extends AbstractTestMojo {
+  private static final int SHOWN_ERRORS = 5;
 
   /** The one patch to export, by JIRA key or file name; all that have a JIRA key if not given. */
   @Parameter(property = "fork.jira")
@@ -69,6 +72,10 @@ public final class ExportMojo extends AbstractTestMojo {
   /** The version of HBase to export for, in upstream's form. */
   @Parameter(property = "fork.line")
   private String line;
+
+  /** The feature to export as the pull requests that its design note plans; needs a line. */
+  @Parameter(property = "fork.cut")
+  private String cut;
 
   /**
    * Versions of HBase whose jars replace those that are not published for the line, the
@@ -88,6 +95,10 @@ public final class ExportMojo extends AbstractTestMojo {
 
   @Override
   void run() throws IOException {
+    if (cut != null && (line == null || jira != null)) {
+      throw new ForkException("fork.cut=%s needs a version of HBase as fork.line, and no "
+        + "fork.jira.", cut);
+    }
     if (line != null) {
       exportLine();
       return;
@@ -151,21 +162,14 @@ public final class ExportMojo extends AbstractTestMojo {
       try (
         LineRepository repository = new LineRepository(target.resolve("upstream").resolve(version),
           version, export.plain(), committer, time(), now);
-        StateCheck check = runsTests() ? check(sources, export.plain(), report) : null) {
-        for (PatchFile patch : chosen) {
-          LineExport.Exported exported;
-          try {
-            exported = export.export(patch);
-          } catch (ForkException e) {
-            report.refused(patch, e.getMessage());
-            getLog().warn(e.getMessage());
-            continue;
+        StateCheck check =
+          cut != null || runsTests() ? check(sources, export.plain(), report) : null) {
+        if (cut != null) {
+          exportPlan(export, repository, check, report);
+        } else {
+          for (PatchFile patch : chosen) {
+            exportPatch(patch, export, repository, check, report);
           }
-          String branch = repository.write(exported);
-          repository.checkOut(branch);
-          write(version, exported, branch);
-          report.exported(exported, branch,
-            check == null ? null : redGreen(version, exported, check));
         }
       }
     }
@@ -176,6 +180,36 @@ public final class ExportMojo extends AbstractTestMojo {
     Files.writeString(file, report.text());
     getLog().info("The report is " + root().relativize(file));
     report.check();
+  }
+
+  private void exportPatch(PatchFile patch, LineExport export, LineRepository repository,
+    StateCheck check, ExportReport report) throws IOException {
+    LineExport.Exported exported;
+    try {
+      exported = export.export(patch);
+    } catch (ForkException e) {
+      report.refused(patch, e.getMessage());
+      getLog().warn(e.getMessage());
+      return;
+    }
+    write(report.version(), exported, repository);
+    report.exported(exported,
+      check == null ? null : redGreen(report.version(), exported, check));
+  }
+
+  private void exportPlan(LineExport export, LineRepository repository, StateCheck check,
+    ExportReport report) throws IOException {
+    LineExport.Exported exported = export.export(ReviewPlan.read(root(), cut));
+    write(report.version(), exported, repository);
+    SortedMap<String, byte[]> standIns = standIns(report.version());
+    List<StateCheck.Verdict> verdicts = new ArrayList<>();
+    for (LineExport.Commit commit : exported.commits()) {
+      StateCheck.Verdict verdict = check.check(with(commit.after(), standIns), List.of());
+      getLog().info(commit.fileName() + ": " + verdict.shown());
+      verdict.errors().stream().limit(SHOWN_ERRORS).forEach(getLog()::warn);
+      verdicts.add(verdict);
+    }
+    report.cut(exported, verdicts);
   }
 
   private StateCheck check(LineSources sources, SortedMap<String, byte[]> plain,
@@ -217,10 +251,12 @@ public final class ExportMojo extends AbstractTestMojo {
     return verdict;
   }
 
-  private void write(String version, LineExport.Exported exported, String branch)
+  private void write(String version, LineExport.Exported exported, LineRepository repository)
     throws IOException {
+    String branch = repository.write(exported);
+    repository.checkOut(branch);
     Path folder = root().resolve("target").resolve("export").resolve(version)
-      .resolve(exported.patch().stem());
+      .resolve(exported.name());
     Map<String, byte[]> files = new TreeMap<>();
     exported.commits().forEach(commit -> files.put(commit.fileName(), commit.content()));
     files.putAll(exported.beside());

@@ -19,6 +19,7 @@ package dev.stratum.fork.goal;
 
 import dev.stratum.fork.ForkException;
 import dev.stratum.fork.check.RedGreen;
+import dev.stratum.fork.check.StateCheck;
 import dev.stratum.fork.git.LineExport;
 import dev.stratum.fork.series.PatchFile;
 import java.util.ArrayList;
@@ -38,16 +39,21 @@ final class ExportReport {
     this.version = version;
   }
 
+  /** Returns the version of HBase that it is about. */
+  String version() {
+    return version;
+  }
+
   /** Notes what the tests were run with. */
   void classPath(String note) {
     classPath = note;
   }
 
   /** Notes a patch that was exported, and what its tests said; {@code null} if none were run. */
-  void exported(LineExport.Exported exported, String branch, RedGreen.Verdict verdict) {
+  void exported(LineExport.Exported exported, RedGreen.Verdict verdict) {
     String stem = exported.patch().stem();
     StringBuilder row = new StringBuilder("| " + stem + " | " + exported.commits().size() + " | "
-      + branch + " |");
+      + exported.branch() + " |");
     if (verdict != null) {
       tested = true;
       row.append(' ').append(cell(verdict.before())).append(" | ").append(cell(verdict.after()))
@@ -60,6 +66,25 @@ final class ExportReport {
     }
     rows.add(row.toString());
     exported.notes().forEach(note -> notes.add("- " + stem + ": " + note));
+  }
+
+  /**
+   * Notes a feature that was exported as pull requests.
+   * @param verdicts whether each commit compiles on those before it
+   */
+  void cut(LineExport.Exported exported, List<StateCheck.Verdict> verdicts) {
+    rows.add("| " + exported.name() + " | " + exported.commits().size() + " | "
+      + exported.branch() + " |");
+    for (int i = 0; i < verdicts.size(); i++) {
+      LineExport.Commit commit = exported.commits().get(i);
+      StateCheck.Verdict verdict = verdicts.get(i);
+      notes.add("- " + commit.fileName() + ": " + commit.paths().size() + " files, "
+        + verdict.shown());
+      if (!verdict.errors().isEmpty()) {
+        findings.add(commit.fileName() + " does not compile: " + verdict.errors().get(0));
+      }
+    }
+    exported.notes().forEach(note -> notes.add("- " + note));
   }
 
   private static String cell(String text) {
@@ -98,16 +123,16 @@ final class ExportReport {
 
   /**
    * Ends the goal with what has to be seen.
-   * @throws ForkException if nothing was exported, or tests are not red without and green with the
-   *                       patch
+   * @throws ForkException if nothing was exported, tests are not red without and green with the
+   *                       patch, or a pull request does not compile
    */
   void check() {
     if (rows.isEmpty() && !refused.isEmpty()) {
       throw new ForkException("%s", refused.get(0));
     }
     if (!findings.isEmpty()) {
-      throw new ForkException("%d of %d exports for %s are not red without and green with their "
-        + "patch; the first: %s", findings.size(), rows.size(), version, findings.get(0));
+      throw new ForkException("%d findings in %d exports for %s; the first: %s", findings.size(),
+        rows.size(), version, findings.get(0));
     }
   }
 }

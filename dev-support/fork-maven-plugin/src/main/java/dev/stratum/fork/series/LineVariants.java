@@ -24,6 +24,7 @@ import dev.stratum.fork.diff.FileChange;
 import dev.stratum.fork.diff.FileEdit;
 import dev.stratum.fork.diff.PatchApplier;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -34,13 +35,17 @@ import java.util.Map;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * The variants of patches for one version of HBase. {@code patches/lines/VERSION/NAME.patch}
  * replaces the edits of {@code patches/NAME.patch} there; the files in the patch's {@code Adds:}
  * are added as always. A variant is made against the published files of its version, independently
- * of the preceding patches. A variant without edits says that the version does not need the patch,
- * as {@code Upstream: in VERSION} in the patch's header does.
+ * of the preceding patches. One whose edits are next to those of another variant is made against
+ * the files with that one, and names it above its first edit: {@code After: NAME.patch}. A variant
+ * without edits says that the version does not need the patch, as {@code Upstream: in VERSION} in
+ * the patch's header does.
  * <p>
  * Instances are immutable.
  */
@@ -58,19 +63,27 @@ public final class LineVariants {
     UPSTREAM
   }
 
+  private static final Pattern AFTER = Pattern.compile("(?m)^After: (\\S+)$");
+
   private final String version;
+  private final Map<String, byte[]> variants;
   private final Map<String, List<FileChange>> changes = new HashMap<>();
 
   /**
    * @param version   the version
    * @param published the published files of the version
    * @param variants  the content of each variant by the file name of the patch that it replaces
-   * @throws ForkException if a variant is not made against {@code published}
+   * @throws ForkException if a variant is not made against {@code published}, or after a variant
+   *                       that is not there or is made after it
    */
   public LineVariants(String version, SortedMap<String, byte[]> published,
     Map<String, byte[]> variants) {
     this.version = version;
-    variants.forEach((name, content) -> changes.put(name, changes(name, content, published)));
+    this.variants = Map.copyOf(variants);
+    for (String name : variants.keySet()) {
+      SortedMap<String, byte[]> before = before(name, published, Set.of(name));
+      changes.put(name, FileChange.between(before, apply(name, before), Map.of()));
+    }
   }
 
   /**
@@ -111,22 +124,46 @@ public final class LineVariants {
   }
 
   /**
-   * Returns the edits of a variant on the published files, so that its line numbers are right
-   * whichever patches precede it.
+   * Returns the files that a variant is made against.
+   * @param made the variant, and those made after it that led here
    */
-  private List<FileChange> changes(String name, byte[] content,
-    SortedMap<String, byte[]> published) {
+  private SortedMap<String, byte[]> before(String name, SortedMap<String, byte[]> published,
+    Set<String> made) {
+    String earlier = after(name);
+    if (earlier == null) {
+      return published;
+    }
+    if (!variants.containsKey(earlier) || made.contains(earlier)) {
+      throw new ForkException("%s has After: %s, which %s; name a variant of the same folder that "
+        + "is made without this one.", path(name), earlier,
+        made.contains(earlier) ? "is made after it" : "is not there");
+    }
+    Set<String> all = new HashSet<>(made);
+    all.add(earlier);
+    return apply(earlier, before(earlier, published, all));
+  }
+
+  /** Returns the variant that precedes another one, {@code null} if that one names none. */
+  private String after(String name) {
+    String head = new String(variants.get(name), StandardCharsets.UTF_8).split("(?m)^diff ", 2)[0];
+    Matcher matcher = AFTER.matcher(head);
+    return matcher.find() ? matcher.group(1) : null;
+  }
+
+  /** Returns the files with the edits of a variant, whose line numbers are those of before. */
+  private SortedMap<String, byte[]> apply(String name, SortedMap<String, byte[]> before) {
     String shown = path(name);
-    SortedMap<String, byte[]> after = new TreeMap<>(published);
+    SortedMap<String, byte[]> after = new TreeMap<>(before);
     try {
-      for (FileEdit edit : new DiffParser(shown, false).parseBelowHead(content)) {
+      for (FileEdit edit : new DiffParser(shown, false).parseBelowHead(variants.get(name))) {
         PatchApplier.apply(shown, edit, after);
       }
     } catch (ForkException e) {
-      throw new ForkException("%s is not made against what is published of %s (%s); make it with "
-        + "git diff -U0 against those files.", shown, version, e.getMessage());
+      throw new ForkException("%s is not made against what is published of %s%s (%s); make it with "
+        + "git diff -U0 against those files.", shown, version,
+        after(name) == null ? "" : " with " + path(after(name)), e.getMessage());
     }
-    return FileChange.between(published, after, Map.of());
+    return after;
   }
 
   private String path(String name) {

@@ -22,6 +22,7 @@ import static org.junit.Assert.assertTrue;
 
 import dev.stratum.fork.OutputTree;
 import dev.stratum.fork.series.PatchFile;
+import dev.stratum.fork.series.ReviewPlan;
 import dev.stratum.fork.series.Series;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -33,7 +34,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.BeforeClass;
 import org.junit.Test;
@@ -46,9 +46,6 @@ import org.junit.Test;
 public class TestReviewPlans {
   private static final Path ROOT = Path.of("..", "..").toAbsolutePath().normalize();
   private static final int MAX_LINES = 900;
-  private static final Pattern ROW = Pattern
-    .compile("\\| (\\d+) \\|[^|]*\\|([^|]*)\\| (\\d+)( \\(above 900\\))? \\|[^|]*\\|");
-  private static final Pattern NAME = Pattern.compile("`([^`]+)`");
   private static final Pattern EDIT = Pattern.compile("(?m)^[-+](?!--|\\+\\+)");
 
   /** The lines of each main class that a patch adds, by its simple name. */
@@ -56,6 +53,7 @@ public class TestReviewPlans {
   /** The edits of each patch, by its name. */
   private static final Map<String, Integer> EDITS = new HashMap<>();
   private static final Map<String, List<String>> ADDED = new HashMap<>();
+  private static final Set<String> TESTS = new HashSet<>();
 
   @BeforeClass
   public static void measure() throws IOException {
@@ -70,30 +68,20 @@ public class TestReviewPlans {
           String name = path.substring(path.lastIndexOf('/') + 1).replace(".java", "");
           CLASSES.put(name, Files.readAllLines(ROOT.resolve(path)).size());
           added.add(name);
+        } else if (path.contains("/src/test/")) {
+          TESTS.add(path.substring(path.lastIndexOf('/') + 1).replace(".java", ""));
         }
       }
       ADDED.put(patch.stem(), added);
     }
   }
 
-  private record Pr(String number, List<String> names, int lines, boolean above) {
-  }
-
-  private static List<Pr> plan(String page) {
-    List<Pr> plan = new ArrayList<>();
-    Matcher row = ROW.matcher(page);
-    while (row.find()) {
-      List<String> names =
-        NAME.matcher(row.group(2)).results().map(name -> name.group(1)).toList();
-      plan.add(new Pr(row.group(1), names, Integer.parseInt(row.group(3)), row.group(4) != null));
-    }
-    return plan;
-  }
-
-  private static int lines(Pr pr, Set<String> named, String where) {
+  private static int lines(ReviewPlan.PullRequest pr, Set<String> named, String where) {
     int lines = 0;
     for (String name : pr.names()) {
-      if (EDITS.containsKey(name)) {
+      if (name.startsWith("Test")) {
+        assertTrue(where + " names " + name + ", which no patch adds", TESTS.contains(name));
+      } else if (EDITS.containsKey(name)) {
         lines += EDITS.get(name) + ADDED.get(name).stream().filter(added -> !named.contains(added))
           .mapToInt(CLASSES::get).sum();
       } else {
@@ -105,11 +93,11 @@ public class TestReviewPlans {
   }
 
   private static int check(String where, String page) {
-    List<Pr> plan = plan(page);
+    List<ReviewPlan.PullRequest> plan = ReviewPlan.parse(where, page).pullRequests();
     Set<String> named = new HashSet<>();
     plan.forEach(pr -> pr.names()
       .forEach(name -> assertTrue(where + " names " + name + " twice", named.add(name))));
-    for (Pr pr : plan) {
+    for (ReviewPlan.PullRequest pr : plan) {
       String which = where + ", PR " + pr.number();
       int lines = lines(pr, named, which);
       // Small changes of a class do not make a plan wrong.

@@ -33,6 +33,7 @@ import org.junit.Test;
 public class TestLineVariants {
   private static final String OWN = Repo.JAVA + "Own.java";
   private static final String PATCH = "HBASE-1-seven.patch";
+  private static final String SECOND = "HBASE-2-twelve.patch";
   private static final String VARIANT = "patches/lines/3.1.0/" + PATCH;
 
   @Rule
@@ -122,6 +123,38 @@ public class TestLineVariants {
       repo.read("patches/" + PATCH).replace("Upstream: none", "Upstream: in 3.1.0"));
     assertEquals(LineVariants.Source.UPSTREAM, read().source(patch()));
     assertEquals(List.of(), changes());
+  }
+
+  private void secondPatch() throws Exception {
+    String first = repo.read("patches/" + PATCH);
+    repo.write("patches/" + SECOND, first.substring(0, first.indexOf("diff --git"))
+      .replace(" " + OWN, " " + Repo.JAVA + "Second.java")
+      + diff("index " + PatchApplier.blobId(repo.history().steps().get(0).changes().get(0).after())
+        + "..0123456789 100644\n", "@@ -12 +12 @@\n-a 12\n+twelve\n"));
+    repo.write(Repo.JAVA + "Second.java", "class Second { }\n");
+    repo.write("patches/series", repo.read("patches/series") + SECOND + "\n");
+  }
+
+  @Test
+  public void testVariantNextToAnotherIsMadeAfterIt() throws Exception {
+    secondPatch();
+    repo.write(VARIANT, diff("", "@@ -8 +8,2 @@\n-a 8\n+eight\n+and a half\n"));
+    repo.write("patches/lines/3.1.0/" + SECOND,
+      "Variant.\nAfter: " + PATCH + "\n\n" + diff("", "@@ -10 +10 @@\n-a 9\n+nine\n"));
+    List<FileChange> second = read().changes(repo.history().steps().get(1));
+    String before = Repo.numbered("a", 30).replace("a 8\n", "eight\nand a half\n");
+    assertEquals(before, new String(second.get(0).before()));
+    assertEquals(before.replace("a 9\n", "nine\n"), new String(second.get(0).after()));
+  }
+
+  @Test
+  public void testVariantAfterOneThatIsNotThereOrIsAfterItIsRefused() throws Exception {
+    secondPatch();
+    String second = "patches/lines/3.1.0/" + SECOND;
+    repo.write(second, "After: " + PATCH + "\n\n" + diff("", "@@ -9 +9 @@\n-a 9\n+nine\n"));
+    assertRefused(second + " has After: " + PATCH + ", which is not there");
+    repo.write(VARIANT, "After: " + SECOND + "\n\n" + diff("", "@@ -8 +8 @@\n-a 8\n+eight\n"));
+    assertRefused("which is made after it");
   }
 
   @Test

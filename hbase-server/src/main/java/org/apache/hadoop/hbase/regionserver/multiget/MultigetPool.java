@@ -56,7 +56,7 @@ import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.RegionActi
  * ({@link BatchReadCoalescer#haveWaited}), requests threads repeatedly, and gets some even then.
  */
 @InterfaceAudience.Private
-public final class MultigetPool {
+public final class MultigetPool implements ParallelGets.Threads {
   private static final Logger LOG = LoggerFactory.getLogger(MultigetPool.class);
 
   /** Number of gets per additional thread, if they do not wait for a device. */
@@ -179,7 +179,7 @@ public final class MultigetPool {
     int longestRun = 0;
     for (int i = 0; i < actions.size(); i++) {
       Action action = actions.get(i);
-      if (isServedHere(action)) {
+      if (ParallelGets.isServedHere(action)) {
         gets[count++] = i;
       } else if (hasToBeDoneBefore(action)) {
         Arrays.fill(runEnds, runStart, count, count);
@@ -246,11 +246,6 @@ public final class MultigetPool {
     }
   }
 
-  /** Returns whether an action is a get that can be served here. */
-  static boolean isServedHere(Action action) {
-    return action.hasGet() && !action.getGet().getClosestRowBefore();
-  }
-
   /** Returns whether gets after an action must not be started before it is done. */
   private static boolean hasToBeDoneBefore(Action action) {
     if (action.hasGet()) {
@@ -279,19 +274,14 @@ public final class MultigetPool {
     return known == null ? Integer.MAX_VALUE : known.threadsThatWait();
   }
 
-  /** Returns whether other multis wait for a thread. */
-  boolean othersWait() {
+  @Override
+  public boolean othersWait() {
     return threads.hasWaiting();
   }
 
-  /**
-   * Requests threads.
-   * @param helpers number of requested threads that have not ended; incremented here
-   * @param gets    number of gets that are not started
-   * @param waiting whether they wait for a device
-   * @return whether a thread was handed the multi
-   */
-  boolean requestThreads(ParallelGets multiget, AtomicInteger helpers, int gets, boolean waiting) {
+  @Override
+  public boolean requestThreads(ParallelGets multiget, AtomicInteger helpers, int gets,
+    boolean waiting) {
     MultigetSettings current = settings;
     HandoffThreadPool called = threads;
     if (!current.isEnabled() || called == null) {
@@ -328,8 +318,8 @@ public final class MultigetPool {
     return any;
   }
 
-  /** Records the end of a handoff: gets served, and nanoseconds until the thread started. */
-  void handoffEnded(long gets, long waited) {
+  @Override
+  public void handoffEnded(long gets, long waited) {
     try {
       handoffs.increment();
       waitedNanos.add(waited);
@@ -343,24 +333,24 @@ public final class MultigetPool {
     }
   }
 
-  /** Returns a coalescer for the reads of a batch. */
-  BatchReadCoalescer shareReads() {
+  @Override
+  public BatchReadCoalescer shareReads() {
     return new BatchReadCoalescer(sparedReads);
   }
 
-  /** Records a batch that waits for a device. */
-  void batchWaitsForDevice() {
+  @Override
+  public void batchWaitsForDevice() {
     deviceBatches.increment();
     deviceWaits.recordWait();
   }
 
-  /** Records that more gets of a batch may be started. */
-  void windowAdvanced() {
+  @Override
+  public void windowAdvanced() {
     windowAdvances.increment();
   }
 
-  /** Records the end of an offered batch, with the number of gets served by its handler. */
-  void served(long gets) {
+  @Override
+  public void served(long gets) {
     parallelBatches.increment();
     handlerGets.add(gets);
   }

@@ -43,8 +43,7 @@ import org.apache.hadoop.hbase.shaded.protobuf.ProtobufUtil;
 import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.Action;
 
 /**
- * The gets that a multi has for one region, served by its handler and additional threads of a
- * {@link MultigetPool}.
+ * The gets that a multi has for one region, served by its handler and additional threads.
  * <p>
  * The handler processes the actions in order, as in a sequential multi, and takes the result of
  * each get when it reaches it ({@link #take}). If there is no result yet, the handler serves the
@@ -69,6 +68,37 @@ public final class ParallelGets implements AutoCloseable {
     Result read(Get get, RpcCallContext call) throws IOException;
   }
 
+  /** Where additional threads are requested, and told of what is done. Thread-safe. */
+  interface Threads {
+    /**
+     * Requests threads.
+     * @param helpers number of requested threads that have not ended; incremented here
+     * @param gets    number of gets that are not started
+     * @param waiting whether they wait for a device
+     * @return whether a thread was handed the multi
+     */
+    boolean requestThreads(ParallelGets multiget, AtomicInteger helpers, int gets,
+      boolean waiting);
+
+    /** Returns whether other multis wait for a thread. */
+    boolean othersWait();
+
+    /** Returns a coalescer for the reads of a batch. */
+    BatchReadCoalescer shareReads();
+
+    /** Records that more gets of a batch may be started. */
+    void windowAdvanced();
+
+    /** Records a batch that waits for a device. */
+    void batchWaitsForDevice();
+
+    /** Records the end of a handoff: gets served, and nanoseconds until the thread started. */
+    void handoffEnded(long gets, long waited);
+
+    /** Records the end of an offered batch, with the number of gets served by its handler. */
+    void served(long gets);
+  }
+
   /** Maximum number of gets that are started ahead of the one whose result is taken. */
   static final int WINDOW = 64;
 
@@ -89,7 +119,7 @@ public final class ParallelGets implements AutoCloseable {
     private long fsReadTime;
   }
 
-  private final MultigetPool pool;
+  private final Threads threads;
   private final RpcCall call;
   private final HRegion region;
   private final MetricsRegionServer metrics;
@@ -138,10 +168,10 @@ public final class ParallelGets implements AutoCloseable {
    * @param refusalCounter counts the batch if no threads are used, because there is headroom only
    *                       if the gets wait for a device; null if there is headroom
    */
-  ParallelGets(MultigetPool pool, RpcCall call, HRegion region, MetricsRegionServer metrics,
+  ParallelGets(Threads threads, RpcCall call, HRegion region, MetricsRegionServer metrics,
     RowReader reader, List<Action> actions, int[] gets, int[] runEnds,
     LongAdder refusalCounter) {
-    this.pool = pool;
+    this.threads = threads;
     this.call = call;
     this.region = region;
     this.metrics = metrics;
@@ -151,9 +181,14 @@ public final class ParallelGets implements AutoCloseable {
     this.runEnds = runEnds;
     this.answers = new AtomicReferenceArray<>(gets.length);
     this.ownCall = new GetCall(call);
-    this.reads = pool.shareReads();
+    this.reads = threads.shareReads();
     this.refusalCounter = refusalCounter;
     this.offered = refusalCounter == null;
+  }
+
+  /** Returns whether an action is a get that can be served here. */
+  static boolean isServedHere(Action action) {
+    return action.hasGet() && !action.getGet().getClosestRowBefore();
   }
 
   /**
@@ -161,7 +196,7 @@ public final class ParallelGets implements AutoCloseable {
    * be the next call. Must be called in the order of the actions; some may be left out.
    */
   public boolean has(Action action) {
-    if (!MultigetPool.isServedHere(action)) {
+    if (!isServedHere(action)) {
       return false;
     }
     int i = cursor;
@@ -227,8 +262,8 @@ public final class ParallelGets implements AutoCloseable {
       checkCaller();
     }
     limit = target;
-    pool.windowAdvanced();
-    offered |= pool.requestThreads(this, helpers, target - Math.max(i, next.get()), waiting);
+    threads.windowAdvanced();
+    offered |= threads.requestThreads(this, helpers, target - Math.max(i, next.get()), waiting);
   }
 
   /** Requests more threads if gets wait for a device, as determined by the first ones. */
@@ -239,9 +274,9 @@ public final class ParallelGets implements AutoCloseable {
         return;
       }
       waiting = true;
-      pool.batchWaitsForDevice();
+      threads.batchWaitsForDevice();
     }
-    offered |= pool.requestThreads(this, helpers, limit - begun, true);
+    offered |= threads.requestThreads(this, helpers, limit - begun, true);
   }
 
   private void checkCaller() throws IOException {
@@ -385,7 +420,7 @@ public final class ParallelGets implements AutoCloseable {
         Thread.interrupted();
         serve(i, as);
         served++;
-        if (pool.othersWait()) {
+        if (threads.othersWait()) {
           break;
         }
       }
@@ -395,7 +430,7 @@ public final class ParallelGets implements AutoCloseable {
         RpcServer.unsetCurrentCall();
       } finally {
         helpers.decrementAndGet();
-        pool.handoffEnded(served, waited);
+        threads.handoffEnded(served, waited);
       }
     }
   }
@@ -418,7 +453,7 @@ public final class ParallelGets implements AutoCloseable {
 
   private void count() {
     if (offered) {
-      pool.served(ownGets);
+      threads.served(ownGets);
     } else {
       refusalCounter.increment();
     }
