@@ -220,8 +220,8 @@ public final class PrefetchProgress {
   private final ScheduledExecutorService clock;
   private final LongSupplier nanos;
   private final LongSupplier limit;
-  private final Set<ScheduledPrefetch> active = ConcurrentHashMap.newKeySet();
-  /** The files of active ones; of two with one path, the later. */
+  private final Set<FilePrefetch> active = ConcurrentHashMap.newKeySet();
+  /** The active files; of two with one path, the later. */
   private final Map<Path, FilePrefetch> byPath = new ConcurrentHashMap<>();
   private final LongAdder waitedNanos = new LongAdder();
   private final LongAdder overdueReads = new LongAdder();
@@ -230,6 +230,8 @@ public final class PrefetchProgress {
 
   // Guarded by this.
   private final Map<String, Counts> ended = new HashMap<>();
+  private Runnable firstFile = () -> {
+  };
   private Consumer<String> newTable = table -> {
   };
   private ScheduledFuture<?> ticks;
@@ -254,6 +256,11 @@ public final class PrefetchProgress {
     return used;
   }
 
+  /** Sets the action that is performed once, before the first file is to be prefetched. */
+  synchronized void onFirstFile(Runnable action) {
+    firstFile = action;
+  }
+
   /** Sets the listener that receives the table of each file to be prefetched. */
   synchronized void onNewTable(Consumer<String> listener) {
     newTable = listener;
@@ -264,15 +271,15 @@ public final class PrefetchProgress {
     return byPath.get(path);
   }
 
-  void begun(ScheduledPrefetch prefetch) {
+  void begun(FilePrefetch file) {
     synchronized (this) {
-      active.add(prefetch);
-      byPath.put(prefetch.file().path(), prefetch.file());
+      active.add(file);
+      byPath.put(file.path(), file);
       if (!used) {
         used = true;
-        PrefetchMetrics.register(this);
+        firstFile.run();
       }
-      newTable.accept(prefetch.file().table());
+      newTable.accept(file.table());
       if (ticks == null) {
         before = take().total;
         roundBegan = nanos.getAsLong();
@@ -285,12 +292,11 @@ public final class PrefetchProgress {
     }
   }
 
-  void ended(ScheduledPrefetch prefetch) {
+  void ended(FilePrefetch file, boolean cancelled) {
     synchronized (this) {
-      if (active.remove(prefetch)) {
-        byPath.remove(prefetch.file().path(), prefetch.file());
-        ended.computeIfAbsent(prefetch.file().table(), table -> new Counts())
-          .addEnded(prefetch.file(), prefetch.isCancelled());
+      if (active.remove(file)) {
+        byPath.remove(file.path(), file);
+        ended.computeIfAbsent(file.table(), table -> new Counts()).addEnded(file, cancelled);
         idleSince = nanos.getAsLong();
       }
     }
@@ -348,8 +354,8 @@ public final class PrefetchProgress {
     for (Counts counts : ended.values()) {
       bytes += counts.prefetchedBytes;
     }
-    for (ScheduledPrefetch prefetch : active) {
-      bytes += prefetch.file().prefetchedBytes();
+    for (FilePrefetch file : active) {
+      bytes += file.prefetchedBytes();
     }
     int next = samples % sampledAt.length;
     sampledBytes[next] = bytes;
@@ -367,10 +373,9 @@ public final class PrefetchProgress {
       snapshot.total.add(counts);
       snapshot.tables.computeIfAbsent(table, name -> new Counts()).add(counts);
     });
-    for (ScheduledPrefetch prefetch : active) {
-      snapshot.total.addActive(prefetch.file());
-      snapshot.tables.computeIfAbsent(prefetch.file().table(), name -> new Counts())
-        .addActive(prefetch.file());
+    for (FilePrefetch file : active) {
+      snapshot.total.addActive(file);
+      snapshot.tables.computeIfAbsent(file.table(), name -> new Counts()).addActive(file);
     }
     return snapshot;
   }

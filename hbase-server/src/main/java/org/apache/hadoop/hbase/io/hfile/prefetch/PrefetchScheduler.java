@@ -102,6 +102,7 @@ public final class PrefetchScheduler {
     clock.setKeepAliveTime(1, TimeUnit.MINUTES);
     clock.allowCoreThreadTimeOut(true);
     progress = new PrefetchProgress(clock, System::nanoTime, rate::getLimit);
+    progress.onFirstFile(() -> PrefetchMetrics.register(progress));
   }
 
   /** Returns the instance of the process. */
@@ -168,7 +169,7 @@ public final class PrefetchScheduler {
   public Future<?> schedule(ScheduledExecutorService pool, FilePrefetch file, long delay) {
     ScheduledPrefetch prefetch = new ScheduledPrefetch(this, file, pool);
     file.setPace(prefetch);
-    progress.begun(prefetch);
+    progress.begun(file);
     Runnable next = TraceUtil.tracedRunnable(() -> runNext(pool), "PrefetchExecutor.request");
     try {
       // Under the lock, so that it does not run before the delay of its future is set.
@@ -183,7 +184,7 @@ public final class PrefetchScheduler {
         }, delay, TimeUnit.MILLISECONDS));
       }
     } catch (RuntimeException e) {
-      progress.ended(prefetch);
+      progress.ended(file, false);
       throw e;
     }
     return prefetch;
@@ -356,7 +357,7 @@ public final class PrefetchScheduler {
   }
 
   void ended(ScheduledPrefetch prefetch) {
-    progress.ended(prefetch);
+    progress.ended(prefetch.file(), prefetch.isCancelled());
   }
 
   /** Returns the files whose delay is over and that no thread is prefetching, in order. */

@@ -622,9 +622,8 @@ public class TestPrefetchScheduler {
     CountDownLatch hold = holdThread();
     PrefetchProgress progress = new PrefetchProgress(pool,
       () -> TimeUnit.SECONDS.toNanos(seconds.get()), () -> 50L << 20);
-    ScheduledPrefetch warmUp = new ScheduledPrefetch(warmUps, open(write(1)), pool);
-    FilePrefetch file = warmUp.file();
-    progress.begun(warmUp);
+    FilePrefetch file = open(write(1));
+    progress.begun(file);
     seconds.addAndGet(PrefetchProgress.LOG_SECONDS - 1);
     assertNull(progress.tick());
     seconds.incrementAndGet();
@@ -636,7 +635,7 @@ public class TestPrefetchScheduler {
     seconds.incrementAndGet();
     assertNull(progress.tick());
     assertTrue(progress.snapshot().bytesPerSecond() > 0);
-    progress.ended(warmUp);
+    progress.ended(file, false);
     seconds.addAndGet(PrefetchProgress.SETTLE_SECONDS - 1);
     assertNull(progress.tick());
     seconds.incrementAndGet();
