@@ -51,15 +51,12 @@ import org.slf4j.LoggerFactory;
  * <p>
  * {@link LockFreeLookup} finds and reads blocks, {@link DeviceAccess} accesses the device,
  * {@link DeviceProber} looks after a failed one, {@link BlocksByHFileIndex} has the keys of a file,
- * and {@link BucketCacheTierMetrics} counts. Only overrides of methods of the superclass and of
- * {@link CacheTier}, and what they share, are here. Thread-safe.
+ * and {@link BucketCacheTierMetrics} counts. Only overrides of methods of the superclass, of
+ * {@link CacheTier} and of {@link CacheDevice}, and what they share, are here. Thread-safe.
  */
 @InterfaceAudience.Private
-public class BucketCacheTier extends BucketCache implements CacheTier {
+public class BucketCacheTier extends BucketCache implements CacheTier, CacheDevice {
   private static final Logger LOG = LoggerFactory.getLogger(BucketCacheTier.class);
-
-  /** Of minfactor: an eviction frees somewhat more than that, by extrafreefactor. */
-  private static final double SPARE_BELOW = 0.85;
 
   private final String name;
   private final String engineName;
@@ -87,8 +84,8 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
     this.name = name;
     this.engineName = tier.getIoEngine();
     this.bucketSizes = new BucketSizes(getAllocator());
-    this.lookup = new LockFreeLookup(this);
-    this.device = new DeviceAccess(this, tier);
+    this.lookup = new LockFreeLookup(this, name, this::used, LOG);
+    this.device = new DeviceAccess(this, tier, LOG);
     for (WriterThread thread : writerThreads) {
       thread.setName(thread.getName().replace("BucketCacheWriter", name + "-BucketCacheWriter"));
     }
@@ -181,8 +178,8 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
     return device.read(entry);
   }
 
-  /** Reads the block of an entry, which the caller has retained. */
-  Cacheable readFrom(IOEngine engine, BucketEntry entry) throws IOException {
+  @Override
+  public Cacheable readFrom(IOEngine engine, BucketEntry entry) throws IOException {
     return engine.read(entry);
   }
 
@@ -192,8 +189,8 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
     return device.write(re, metaBuff);
   }
 
-  /** Writes a block, whatever the state of the device. */
-  BucketEntry store(RAMQueueEntry re, ByteBuffer metaBuff) throws IOException {
+  @Override
+  public BucketEntry store(RAMQueueEntry re, ByteBuffer metaBuff) throws IOException {
     BucketEntry entry = super.writeEntry(re, metaBuff);
     if (entry == null) {
       return null;
@@ -214,8 +211,8 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
     device.sync();
   }
 
-  /** Syncs the device, whatever its state. */
-  void syncDevice() throws IOException {
+  @Override
+  public void syncDevice() throws IOException {
     super.syncEngine();
   }
 
@@ -223,8 +220,8 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
     return device;
   }
 
-  /** Opens the engine as the constructor did. */
-  IOEngine openEngine() throws IOException {
+  @Override
+  public IOEngine openEngine() throws IOException {
     return getIOEngineFromName(engineName, getMaxSize(), getPersistencePath());
   }
 
@@ -308,20 +305,14 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
       && getPressingSize() + (ramCache.delegate.size() + 1L) * size <= acceptableSize();
   }
 
-  /** By the size of the whole tier: one bucket size may be exhausted nevertheless. */
   @Override
   public boolean hasSpareSpace() {
-    return hasSpareSpace(this);
+    return SparePlaces.hasSpareSpace(this);
   }
 
   @Override
   public boolean hasSpareSpaceFor(int serializedLength) {
     return sparePlaces.areThereFor(serializedLength);
-  }
-
-  static boolean hasSpareSpace(BucketCache cache) {
-    return cache.getAllocator().getUsedSize()
-        < SPARE_BELOW * Math.min(cache.acceptableSize(), cache.getMinFactor() * cache.getMaxSize());
   }
 
   /** Returns the bytes of blocks that are not evicted to make room for others. */
@@ -346,7 +337,7 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
   @Override
   public boolean awaitInsertion(BlockCacheKey key, long timeoutNanos)
     throws InterruptedException {
-    return WriterQueueSpace.await(this, key, timeoutNanos);
+    return WriterQueueSpace.await(this, name, key, timeoutNanos);
   }
 
   @Override
@@ -435,6 +426,21 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
     return absent;
   }
 
+  /** Evicts a copy of a data block unless it is being read, or is not in the map any more. */
+  final boolean evictCopy(BlockCacheKey key) {
+    BucketEntry entry = backingMap.get(key);
+    return entry != null && evictCopy(key, entry);
+  }
+
+  /** The thread that removes it from the map evicts it, so that this needs no lock. */
+  final boolean evictCopy(BlockCacheKey key, BucketEntry entry) {
+    if (entry.metaBlock || entry.isRpcRef() || !backingMap.remove(key, entry)) {
+      return false;
+    }
+    blockEvicted(key, entry, false, true);
+    return true;
+  }
+
   private void onInsert(BlockCacheKey key, BucketEntry entry) {
     // Into the entry, since the block may be evicted by a key of another type.
     entry.metaBlock = isMetaBlock(key.getBlockType());
@@ -479,7 +485,8 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
 
   @Override
   public void forEachMetric(MetricKind.Visitor visitor) {
-    metrics.forEach(this, device, visitor);
+    metrics.forEach(this, visitor);
+    device.forEachMetric(visitor);
   }
 
   @Override
@@ -505,7 +512,8 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
     super.logStats();
   }
 
-  final String getName() {
+  @Override
+  public final String getName() {
     return name;
   }
 }

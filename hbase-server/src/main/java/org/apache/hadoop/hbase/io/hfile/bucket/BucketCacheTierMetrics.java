@@ -29,8 +29,8 @@ import org.apache.hadoop.hbase.metrics.MetricKind;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * The metrics of a {@link BucketCacheTier}: the stored blocks by category and file, and the
- * insertions since the start. Thread-safe.
+ * The metrics of a {@link BucketCacheTier} but those of its device: the stored blocks by category
+ * and file, and the insertions since the start. Thread-safe.
  */
 @InterfaceAudience.Private
 final class BucketCacheTierMetrics {
@@ -69,28 +69,22 @@ final class BucketCacheTierMetrics {
   }
 
   /** Passes each metric to the visitor. */
-  void forEach(BucketCacheTier tier, DeviceAccess device,
-    MetricKind.Visitor visitor) {
-    CacheStats stats = tier.getStats();
-    visitor.visit(GAUGE, "Capacity", tier::getMaxSize);
-    visitor.visit(GAUGE, "Used", tier::getCurrentSize);
+  void forEach(BucketCache cache, MetricKind.Visitor visitor) {
+    CacheStats stats = cache.getStats();
+    visitor.visit(GAUGE, "Capacity", cache::getMaxSize);
+    visitor.visit(GAUGE, "Used", cache::getCurrentSize);
     visitor.visit(GAUGE, "MetaBlockCount", stored::getMetaCount);
     visitor.visit(GAUGE, "MetaBlockSize", stored::getMetaBytes);
     accept(visitor, "Index", BlockType.BlockCategory.INDEX);
     accept(visitor, "Bloom", BlockType.BlockCategory.BLOOM);
     accept(visitor, "Data", BlockType.BlockCategory.DATA);
-    visitor.visit(GAUGE, "WaitingBlockCount", tier.ramCache.delegate::size);
+    visitor.visit(GAUGE, "WaitingBlockCount", cache.ramCache.delegate::size);
     visitor.visit(COUNTER, "HitCount", stats::getHitCount);
     visitor.visit(COUNTER, "MissCount", stats::getMissCount);
     visitor.visit(COUNTER, "InsertedBlockCount", inserted::sum);
     visitor.visit(COUNTER, "WrittenBytes", writtenBytes::sum);
     visitor.visit(COUNTER, "EvictedBlockCount", stats::getEvictedCount);
     visitor.visit(COUNTER, "RefusedInsertCount", stats::getFailedInserts);
-    visitor.visit(COUNTER, "ChecksumFailureCount", device::getChecksumFailureCount);
-    visitor.visit(COUNTER, "IoErrorCount", device::getIoErrorCount);
-    visitor.visit(COUNTER, "BypassedReadCount", device::getBypassedReadCount);
-    visitor.visit(COUNTER, "BypassedInsertCount", device::getBypassedInsertCount);
-    visitor.visit(GAUGE, "DeviceState", device::getStateNumber);
   }
 
   private void accept(MetricKind.Visitor visitor, String type,

@@ -37,7 +37,7 @@ import org.apache.yetus.audience.InterfaceAudience;
 @InterfaceAudience.Private
 final class BucketOccupancy {
 
-  private final L1BucketCache cache;
+  private final BucketCacheTier cache;
   private final BucketAllocator allocator;
   private final BucketAllocator.Bucket[] buckets;
   /** Data blocks in each bucket. */
@@ -50,7 +50,7 @@ final class BucketOccupancy {
   private final long[] freeOfSize;
   private final BitSet sizesWithData = new BitSet();
 
-  BucketOccupancy(L1BucketCache cache) {
+  BucketOccupancy(BucketCacheTier cache) {
     this.cache = cache;
     this.allocator = cache.getAllocator();
     this.buckets = allocator.getBuckets();
@@ -152,7 +152,7 @@ final class BucketOccupancy {
     }
     boolean any = false;
     for (Map.Entry<BlockCacheKey, BucketEntry> block : going) {
-      any |= cache.evictPromoted(block.getKey(), block.getValue());
+      any |= cache.evictCopy(block.getKey(), block.getValue());
     }
     return any;
   }

@@ -17,6 +17,9 @@
  */
 package org.apache.hadoop.hbase.io.hfile.bucket;
 
+import static org.apache.hadoop.hbase.metrics.MetricKind.COUNTER;
+import static org.apache.hadoop.hbase.metrics.MetricKind.GAUGE;
+
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedByInterruptException;
@@ -28,9 +31,9 @@ import org.apache.hadoop.hbase.io.hfile.Cacheable;
 import org.apache.hadoop.hbase.io.hfile.HFileBlock;
 import org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCacheSettings;
 import org.apache.hadoop.hbase.io.hfile.composite.TierSettings;
+import org.apache.hadoop.hbase.metrics.MetricKind;
 import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The accesses of a {@link BucketCacheTier} to its device. A read must return bytes with the
@@ -42,14 +45,13 @@ import org.slf4j.LoggerFactory;
  */
 @InterfaceAudience.Private
 final class DeviceAccess {
-  // The messages belong to the tier, whose log level operators set.
-  private static final Logger LOG = LoggerFactory.getLogger(BucketCacheTier.class);
-
   private static final int ERROR_LOG_INTERVAL_SECONDS = 10;
   private static final long ERROR_LOG_INTERVAL_NANOS =
     TimeUnit.SECONDS.toNanos(ERROR_LOG_INTERVAL_SECONDS);
 
-  private final BucketCacheTier tier;
+  private final BucketCache cache;
+  private final CacheDevice device;
+  private final Logger log;
   private final DeviceHealth health;
   private final DeviceProber prober;
   /** Whether entries have checksums; not those of an engine in the memory of the process. */
@@ -65,15 +67,19 @@ final class DeviceAccess {
   /**
    * @param tier     with an open engine
    * @param settings checked settings of the tier
+   * @param log      of the tier, whose log level operators set
    */
-  DeviceAccess(BucketCacheTier tier, TierSettings settings) {
-    this.tier = tier;
+  <T extends BucketCache & CacheDevice> DeviceAccess(T tier, TierSettings settings, Logger log) {
+    this.cache = tier;
+    this.device = tier;
+    this.log = log;
     this.checksums =
       settings.isChecksumEnabled() && tier.ioEngine instanceof PersistentIOEngine;
     this.health = new DeviceHealth(settings.getConfiguration().getInt(
       CompositeBucketCacheSettings.COMMON_PREFIX + CompositeBucketCacheSettings.ERRORS_TOLERATED,
       BucketCache.DEFAULT_ERROR_TOLERATION_DURATION), System::nanoTime);
-    this.prober = new DeviceProber(tier, this, health, settings.getRetryIntervalMs());
+    this.prober = new DeviceProber(tier, health, settings.getRetryIntervalMs(), writing::get,
+      ioErrors::increment);
   }
 
   boolean isWorking() {
@@ -104,7 +110,7 @@ final class DeviceAccess {
    */
   Cacheable read(BucketEntry entry) throws IOException {
     int term = health.term();
-    IOEngine engine = tier.ioEngine;
+    IOEngine engine = cache.ioEngine;
     Cacheable block = null;
     boolean read = false;
     try {
@@ -133,7 +139,7 @@ final class DeviceAccess {
    */
   private Cacheable readChecked(IOEngine engine, BucketEntry entry) throws IOException {
     try {
-      return tier.readFrom(engine, entry);
+      return device.readFrom(engine, entry);
     } catch (HBaseIOException | RuntimeException e) {
       if (engine instanceof FileMmapIOEngine) {
         EntryChecksum.throwPendingFault();
@@ -146,10 +152,10 @@ final class DeviceAccess {
     if (failure instanceof HBaseIOException || failure instanceof RuntimeException) {
       checksumFailures.increment();
       if (mayLog()) {
-        LOG.warn("{} tier: {} returned other bytes than were written, in {} reads by now; such a "
-          + "block is evicted", tier.getName(), tier.getIoEngine(), checksumFailures, failure);
+        log.warn("{} tier: {} returned other bytes than were written, in {} reads by now; such a "
+          + "block is evicted", device.getName(), cache.getIoEngine(), checksumFailures, failure);
       } else {
-        LOG.debug("{} tier: an entry does not hold what was written", tier.getName(), failure);
+        log.debug("{} tier: an entry does not hold what was written", device.getName(), failure);
       }
       return new HBaseIOException(failure);
     }
@@ -164,13 +170,13 @@ final class DeviceAccess {
     }
     int term = health.term();
     try {
-      BucketEntry entry = tier.store(queued, metaBuff);
+      BucketEntry entry = device.store(queued, metaBuff);
       health.writeSucceeded();
       return entry;
     } catch (CacheFullException | BucketAllocatorException e) {
       throw e;
     } catch (IOException | RuntimeException | InternalError e) {
-      LOG.trace("{} is dropped", queued.getKey(), writeFailed(e, term));
+      log.trace("{} is dropped", queued.getKey(), writeFailed(e, term));
       return null;
     }
   }
@@ -194,7 +200,7 @@ final class DeviceAccess {
    * @throws InternalError if the memory that it was written to is not there
    */
   int checksumOf(HFileBlock block, ByteBuffer metadata) {
-    if (tier.ioEngine instanceof FileMmapIOEngine) {
+    if (cache.ioEngine instanceof FileMmapIOEngine) {
       // Later, it would end the writer thread.
       EntryChecksum.throwPendingFault();
     }
@@ -208,7 +214,7 @@ final class DeviceAccess {
     }
     int term = health.term();
     try {
-      tier.syncDevice();
+      device.syncDevice();
       health.syncSucceeded();
     } catch (ClosedByInterruptException e) {
       throw e;
@@ -221,13 +227,13 @@ final class DeviceAccess {
   private void failed(String access, Throwable cause, boolean bypass) {
     ioErrors.increment();
     if (bypass) {
-      LOG.warn("{} tier is bypassed: {} accesses to {} failed in a row, the last was a {}",
-        tier.getName(), DeviceHealth.FAILURES_IN_A_ROW, tier.getIoEngine(), access, cause);
+      log.warn("{} tier is bypassed: {} accesses to {} failed in a row, the last was a {}",
+        device.getName(), DeviceHealth.FAILURES_IN_A_ROW, cache.getIoEngine(), access, cause);
       prober.start(cause);
     } else if (mayLog()) {
-      LOG.warn("{} tier: a {} of {} failed", tier.getName(), access, tier.getIoEngine(), cause);
+      log.warn("{} tier: a {} of {} failed", device.getName(), access, cache.getIoEngine(), cause);
     } else {
-      LOG.debug("{} tier: a {} of {} failed", tier.getName(), access, tier.getIoEngine(), cause);
+      log.debug("{} tier: a {} of {} failed", device.getName(), access, cache.getIoEngine(), cause);
     }
   }
 
@@ -239,11 +245,6 @@ final class DeviceAccess {
     }
     lastErrorLogged = now;
     return true;
-  }
-
-  /** Counts the failure of a probe. */
-  void countIoError() {
-    ioErrors.increment();
   }
 
   void countBypassedRead() {
@@ -262,15 +263,6 @@ final class DeviceAccess {
   /** A writer thread has written. */
   void writerEnds() {
     writing.decrementAndGet();
-  }
-
-  /** Waits until no writer thread is writing that began before the device was disabled. */
-  void awaitWriters() throws InterruptedException {
-    // Waits without a limit: the engine must not be closed during a write, and the waiting thread
-    // serves this device alone, and is interrupted when the tier shuts down.
-    while (writing.get() > 0) {
-      TimeUnit.MILLISECONDS.sleep(10);
-    }
   }
 
   /** Returns how many blocks were evicted because a read found other bytes than were written. */
@@ -293,8 +285,13 @@ final class DeviceAccess {
     return bypassedInserts.sum();
   }
 
-  /** Returns 0 while the device is in use, 1 while it is bypassed, 2 if it is disabled. */
-  long getStateNumber() {
-    return health.state().ordinal();
+  /** Passes each metric of the device to the visitor. */
+  void forEachMetric(MetricKind.Visitor visitor) {
+    visitor.visit(COUNTER, "ChecksumFailureCount", this::getChecksumFailureCount);
+    visitor.visit(COUNTER, "IoErrorCount", this::getIoErrorCount);
+    visitor.visit(COUNTER, "BypassedReadCount", this::getBypassedReadCount);
+    visitor.visit(COUNTER, "BypassedInsertCount", this::getBypassedInsertCount);
+    // 0 while the device is in use, 1 while it is bypassed, 2 if it is disabled.
+    visitor.visit(GAUGE, "DeviceState", () -> health.state().ordinal());
   }
 }

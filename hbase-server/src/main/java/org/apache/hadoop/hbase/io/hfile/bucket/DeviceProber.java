@@ -27,6 +27,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.function.IntSupplier;
 import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.io.ByteBuffAllocator;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
@@ -62,10 +63,13 @@ final class DeviceProber {
   private static final int PROBE_BYTES = 16 * 1024;
   private static final long STOP_WAIT_MS = 5000;
 
-  private final BucketCacheTier tier;
-  private final DeviceAccess device;
+  private final BucketCache cache;
+  private final CacheDevice device;
   private final DeviceHealth health;
   private final long retryMs;
+  private final IntSupplier writing;
+  private final Runnable countFailure;
+  private final BucketSizes bucketSizes;
   private final List<String> stores;
 
   private volatile boolean stopped;
@@ -74,14 +78,21 @@ final class DeviceProber {
   private Throwable failure;
 
   /**
-   * @param retryMs how long to wait between two probes of a disabled device, in milliseconds; 0 to
-   *                leave it disabled for good
+   * @param tier         with an open engine
+   * @param retryMs      how long to wait between two probes of a disabled device, in milliseconds;
+   *                     0 to leave it disabled for good
+   * @param writing      supplies the number of writer threads that may be writing
+   * @param countFailure is run for each probe that fails
    */
-  DeviceProber(BucketCacheTier tier, DeviceAccess device, DeviceHealth health, long retryMs) {
-    this.tier = tier;
-    this.device = device;
+  <T extends BucketCache & CacheDevice> DeviceProber(T tier, DeviceHealth health, long retryMs,
+    IntSupplier writing, Runnable countFailure) {
+    this.cache = tier;
+    this.device = tier;
     this.health = health;
     this.retryMs = retryMs;
+    this.writing = writing;
+    this.countFailure = countFailure;
+    this.bucketSizes = new BucketSizes(tier.getAllocator());
     this.stores = stores(tier.ioEngine);
   }
 
@@ -94,7 +105,7 @@ final class DeviceProber {
       return;
     }
     failure = cause;
-    thread = new Thread(this::run, tier.getName() + "-DeviceProber");
+    thread = new Thread(this::run, device.getName() + "-DeviceProber");
     thread.setDaemon(true);
     thread.start();
   }
@@ -126,8 +137,8 @@ final class DeviceProber {
         }
         if (!stopped && works()) {
           health.works();
-          LOG.info("{} tier is used again, a probe of {} succeeded", tier.getName(),
-            tier.getIoEngine());
+          LOG.info("{} tier is used again, a probe of {} succeeded", device.getName(),
+            cache.getIoEngine());
           return;
         }
         health.probeFailed();
@@ -136,40 +147,49 @@ final class DeviceProber {
       // The tier shuts down.
       Thread.currentThread().interrupt();
     } catch (RuntimeException | Error e) {
-      LOG.error("{} tier is left out from now on: its device cannot be tried", tier.getName(), e);
+      LOG.error("{} tier is left out from now on: its device cannot be tried", device.getName(), e);
     }
   }
 
   private void disabled() throws InterruptedException {
-    LOG.error("{} tier is disabled: {} has failed for {} ms; {}", tier.getName(),
-      tier.getIoEngine(), health.outageMs(),
+    LOG.error("{} tier is disabled: {} has failed for {} ms; {}", device.getName(),
+      cache.getIoEngine(), health.outageMs(),
       retryMs == 0 ? "it is left so" : "it is tried every " + retryMs + " ms", failure);
-    device.awaitWriters();
+    awaitWriters();
     evictAll();
     // A bucket is freed when the last reader of its block has released it.
-    while (tier.getAllocator().getUsedSize() > 0) {
+    while (cache.getAllocator().getUsedSize() > 0) {
       // Waits without a limit: as awaitWriters does.
       TimeUnit.MILLISECONDS.sleep(10);
     }
-    tier.ioEngine.shutdown();
+    cache.ioEngine.shutdown();
     while (retryMs > 0 && !stopped) {
       TimeUnit.MILLISECONDS.sleep(retryMs);
       if (reopen() && works()) {
         health.works();
-        LOG.info("{} tier is taken back, empty, after {} ms: {} works again", tier.getName(),
-          health.outageMs(), tier.getIoEngine());
+        LOG.info("{} tier is taken back, empty, after {} ms: {} works again", device.getName(),
+          health.outageMs(), cache.getIoEngine());
         return;
       }
+    }
+  }
+
+  /** Waits until no writer thread is writing that began before the device was disabled. */
+  private void awaitWriters() throws InterruptedException {
+    // Waits without a limit: the engine must not be closed during a write, and the waiting thread
+    // serves this device alone, and is interrupted when the tier shuts down.
+    while (writing.getAsInt() > 0) {
+      TimeUnit.MILLISECONDS.sleep(10);
     }
   }
 
   /** Evicts every block. */
   private void evictAll() {
     // The queue first: a block is in the map before it leaves the queue.
-    tier.ramCache.delegate.keySet().forEach(tier::evictBlock);
-    tier.backingMap.keySet().forEach(tier::evictBlock);
-    tier.fullyCachedFiles.clear();
-    tier.regionCachedSize.clear();
+    cache.ramCache.delegate.keySet().forEach(cache::evictBlock);
+    cache.backingMap.keySet().forEach(cache::evictBlock);
+    cache.fullyCachedFiles.clear();
+    cache.regionCachedSize.clear();
   }
 
   /**
@@ -178,12 +198,12 @@ final class DeviceProber {
    *         such block
    */
   private int makePlace() {
-    for (Map.Entry<BlockCacheKey, BucketEntry> candidate : tier.backingMap.entrySet()) {
-      if (!candidate.getValue().isRpcRef() && tier.evictBlock(candidate.getKey())) {
+    for (Map.Entry<BlockCacheKey, BucketEntry> candidate : cache.backingMap.entrySet()) {
+      if (!candidate.getValue().isRpcRef() && cache.evictBlock(candidate.getKey())) {
         return candidate.getValue().getLength();
       }
     }
-    return tier.bucketSizes().min();
+    return bucketSizes.min();
   }
 
   /**
@@ -191,15 +211,15 @@ final class DeviceProber {
    * was mounted again since.
    */
   private boolean reopen() {
-    tier.ioEngine.shutdown();
+    cache.ioEngine.shutdown();
     try {
-      List<String> present = stores(tier.ioEngine);
+      List<String> present = stores(cache.ioEngine);
       if (!present.equals(stores)) {
         throw new IOException("The cache was made on " + stores + ", what is there now is "
           + present + "; mount the device again, or restart the server if this is to be used");
       }
-      IOEngine engine = tier.openEngine();
-      tier.ioEngine = engine;
+      IOEngine engine = device.openEngine();
+      cache.ioEngine = engine;
       if (stopped) {
         engine.shutdown();
       }
@@ -227,10 +247,10 @@ final class DeviceProber {
   }
 
   private boolean works() {
-    IOEngine engine = tier.ioEngine;
+    IOEngine engine = cache.ioEngine;
     BucketEntry entry = null;
     try {
-      int size = Math.min(PROBE_BYTES, tier.bucketSizes().max());
+      int size = Math.min(PROBE_BYTES, bucketSizes.max());
       HFileBlock block = block(size);
       entry = write(block);
       if (entry == null) {
@@ -264,18 +284,18 @@ final class DeviceProber {
   }
 
   private boolean failed(Throwable cause) {
-    device.countIoError();
+    countFailure.run();
     failure = cause;
-    LOG.debug("{} tier: probe of {} failed", tier.getName(), tier.getIoEngine(), cause);
+    LOG.debug("{} tier: probe of {} failed", device.getName(), cache.getIoEngine(), cause);
     return false;
   }
 
   /** Returns null if there is no place. */
   private BucketEntry write(HFileBlock block) throws IOException {
     try {
-      return tier.store(
+      return device.store(
         new BucketCache.RAMQueueEntry(KEY, block, 0, false,
-          tier.isCachePersistent() && tier.ioEngine instanceof FileIOEngine),
+          cache.isCachePersistent() && cache.ioEngine instanceof FileIOEngine),
         ByteBuffer.allocate(HFileBlock.BLOCK_METADATA_SPACE));
     } catch (CacheFullException e) {
       return null;
@@ -289,7 +309,7 @@ final class DeviceProber {
   private HFileBlock block(int size) {
     int header = HConstants.HFILEBLOCK_HEADER_SIZE_NO_CHECKSUM;
     byte[] bytes = new byte[size - HFileBlock.BLOCK_METADATA_SPACE
-      - (tier.isCachePersistent() ? Long.BYTES : 0)];
+      - (cache.isCachePersistent() ? Long.BYTES : 0)];
     ThreadLocalRandom.current().nextBytes(bytes);
     return new HFileBlock(BlockType.DATA, bytes.length - header, bytes.length - header, -1,
       ByteBuff.wrap(ByteBuffer.wrap(bytes)), true, 0, -1, bytes.length,

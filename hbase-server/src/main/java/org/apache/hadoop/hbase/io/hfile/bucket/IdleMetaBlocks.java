@@ -52,7 +52,7 @@ final class IdleMetaBlocks {
   private static final long BYTES_PER_MS = 16 * 1024;
   private static final long STOP_WAIT_MS = 5000;
 
-  private final L1BucketCache cache;
+  private final BucketCacheTier cache;
   private final L1DataSpace dataSpace;
   private final LongAdder evicted = new LongAdder();
   /** The time of the cache's clock at the ends of the last periods, as a ring. */
@@ -67,7 +67,7 @@ final class IdleMetaBlocks {
    * @param cache     the tier that they are in
    * @param dataSpace the data blocks that may take their space
    */
-  IdleMetaBlocks(L1BucketCache cache, L1DataSpace dataSpace) {
+  IdleMetaBlocks(BucketCacheTier cache, L1DataSpace dataSpace) {
     this.cache = cache;
     this.dataSpace = dataSpace;
   }

@@ -30,6 +30,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
+import java.util.function.Predicate;
 import java.util.function.ToLongFunction;
 import java.util.stream.Stream;
 import org.apache.hadoop.conf.Configuration;
@@ -80,7 +81,7 @@ public class L1BucketCache extends BucketCacheTier
   private final int blockSize;
   /** Bytes taken by meta blocks in the map, the rest of their buckets' items included. */
   private final LongAdder metaPlaces = new LongAdder();
-  private final VictimTransfer transfer = new VictimTransfer();
+  private final VictimTransfer transfer = new VictimTransfer(LOG);
   private final PromotedBlockInserter inserter;
   /** Writer threads that found no space for a meta block, nor a copy to evict. */
   private final Set<Thread> withoutPlace = ConcurrentHashMap.newKeySet();
@@ -105,13 +106,13 @@ public class L1BucketCache extends BucketCacheTier
     Configuration conf = tier.getConfiguration();
     this.blockSize =
       conf.getInt(BlockCacheFactory.BLOCKCACHE_BLOCKSIZE_KEY, HConstants.DEFAULT_BLOCKSIZE);
-    this.inserter = new PromotedBlockInserter(this);
+    this.inserter = new PromotedBlockInserter(this, this::onNoPlace);
   }
 
   @Override
   public synchronized PromotionPolicy setPromotedShare(double share) {
     if (share > 0 && dataSpace == null) {
-      dataSpace = new L1DataSpace(this, blockSize);
+      dataSpace = new L1DataSpace(this, blockSize, this::getMetaPlaces);
       idleMeta = new IdleMetaBlocks(this, dataSpace);
       idleMeta.setIdleMs(metaIdleMs);
     }
@@ -155,7 +156,7 @@ public class L1BucketCache extends BucketCacheTier
   }
 
   @Override
-  Cacheable readFrom(IOEngine engine, BucketEntry entry) throws IOException {
+  public Cacheable readFrom(IOEngine engine, BucketEntry entry) throws IOException {
     return ((L1Entry) entry).read(engine);
   }
 
@@ -196,19 +197,11 @@ public class L1BucketCache extends BucketCacheTier
     return dataSpace;
   }
 
-  /** Evicts a data block unless it is being read. */
-  boolean evictPromoted(BlockCacheKey key) {
-    BucketEntry entry = backingMap.get(key);
-    return entry != null && evictPromoted(key, entry);
-  }
-
-  /** The thread that removes it from the map evicts it, so that this needs no lock. */
-  boolean evictPromoted(BlockCacheKey key, BucketEntry entry) {
-    if (entry.metaBlock || entry.isRpcRef() || !backingMap.remove(key, entry)) {
-      return false;
+  private void onNoPlace(int place) {
+    L1DataSpace space = dataSpace;
+    if (space != null) {
+      space.onNoPlace(place);
     }
-    blockEvicted(key, entry, false, true);
-    return true;
   }
 
   long getMetaPlaces() {
@@ -237,10 +230,11 @@ public class L1BucketCache extends BucketCacheTier
   @Override
   void write(List<RAMQueueEntry> entries, ByteBuffer metaBuff) throws InterruptedException {
     L1DataSpace space = dataSpace;
+    Predicate<Cacheable> makePlace = this::makePlaceForMeta;
     List<RAMQueueEntry> queued = new ArrayList<>(entries.size());
     long bytes = 0;
     for (RAMQueueEntry entry : entries) {
-      queued.add(new L1QueueEntry(this, entry));
+      queued.add(new L1QueueEntry(makePlace, entry));
       bytes += bucketSizeFor(entry.getData());
     }
     if (space != null) {
@@ -254,7 +248,7 @@ public class L1BucketCache extends BucketCacheTier
    * {@link #freeSpace} that the calling writer thread requests next evicts meta blocks.
    * @return whether anything was evicted
    */
-  boolean makePlaceForMeta(Cacheable block) {
+  private boolean makePlaceForMeta(Cacheable block) {
     L1DataSpace space = dataSpace;
     boolean made = space != null && space.makePlaceForMeta(bucketSizeFor(block));
     if (!made) {
@@ -374,7 +368,7 @@ public class L1BucketCache extends BucketCacheTier
     }
     String hfileName = key.getHfileName();
     long stamp = guard.moveStarts(hfileName);
-    Cacheable copy = stamp == FileEvictionGuard.BUSY ? null : VictimTransfer.copyOf(this, key);
+    Cacheable copy = stamp == FileEvictionGuard.BUSY ? null : transfer.copyOf(this, key);
     if (copy == null) {
       return super.evictBucketEntryIfNoRpcReferenced(key, entry);
     }

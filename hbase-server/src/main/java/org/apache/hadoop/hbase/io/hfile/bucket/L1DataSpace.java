@@ -26,6 +26,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
 import org.apache.hadoop.hbase.io.hfile.composite.FrequencyPromotionPolicy;
 import org.apache.yetus.audience.InterfaceAudience;
@@ -73,7 +74,8 @@ final class L1DataSpace {
   private static final int FEW_BUCKETS = 1 << 12;
   private static final int INTS_PER_LINE = 16;
 
-  private final L1BucketCache cache;
+  private final BucketCacheTier cache;
+  private final LongSupplier metaPlaces;
   private final long total;
   private final int buckets;
   private final int maxReassigned;
@@ -92,18 +94,20 @@ final class L1DataSpace {
   private final LongAdder reassigned = new LongAdder();
 
   /**
-   * @param cache     the tier that they are in
-   * @param blockSize bytes of a data block, as far as is known beforehand
+   * @param cache      the tier that they are in
+   * @param blockSize  bytes of a data block, as far as is known beforehand
+   * @param metaPlaces supplies the bytes that meta blocks take
    */
-  L1DataSpace(L1BucketCache cache, int blockSize) {
+  L1DataSpace(BucketCacheTier cache, int blockSize, LongSupplier metaPlaces) {
     this.cache = cache;
+    this.metaPlaces = metaPlaces;
     this.total = cache.getAllocator().getTotalSize();
     this.buckets = cache.getAllocator().getBuckets().length;
     this.maxReassigned = Math.max(1, buckets / BUCKETS_PER_REASSIGNMENT);
     this.stride = buckets <= FEW_BUCKETS ? INTS_PER_LINE : 1;
     long entries = SKETCH_ENTRIES_PER_BLOCK * Math.max(1, total / blockSize);
     this.policy = new FrequencyPromotionPolicy(total, total, blockSize,
-      Math.min(MAX_SKETCH_ENTRIES, entries), cache::evictPromoted, System.nanoTime());
+      Math.min(MAX_SKETCH_ENTRIES, entries), cache::evictCopy, System.nanoTime());
     this.loans = new L1Loans(cache, this);
   }
 
@@ -145,7 +149,7 @@ final class L1DataSpace {
 
   /** Returns what data blocks may take: what is lent counts as theirs. */
   long room() {
-    return Math.min((long) (share * total), cache.acceptableSize() - cache.getMetaPlaces())
+    return Math.min((long) (share * total), cache.acceptableSize() - metaPlaces.getAsLong())
       - loans.getLent();
   }
 
@@ -155,7 +159,7 @@ final class L1DataSpace {
 
   /** Whether there would be more room for data if there were fewer meta blocks. */
   boolean isBoundByMeta() {
-    return share * total > cache.acceptableSize() - cache.getMetaPlaces();
+    return share * total > cache.acceptableSize() - metaPlaces.getAsLong();
   }
 
   /** Whether data has nearly all the room that there is for it. */

@@ -62,7 +62,7 @@ final class L1Loans implements LendingTier {
     }
   }
 
-  private final L1BucketCache cache;
+  private final BucketCacheTier cache;
   private final L1DataSpace space;
   private final long total;
   private final long bucketSize;
@@ -71,7 +71,7 @@ final class L1Loans implements LendingTier {
   private volatile double share;
   private volatile boolean closed;
 
-  L1Loans(L1BucketCache cache, L1DataSpace space) {
+  L1Loans(BucketCacheTier cache, L1DataSpace space) {
     this.cache = cache;
     this.space = space;
     this.total = cache.getAllocator().getTotalSize();

@@ -21,8 +21,10 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import org.apache.hadoop.hbase.io.ByteBuffAllocator;
 import org.apache.hadoop.hbase.io.hfile.BlockPriority;
+import org.apache.hadoop.hbase.io.hfile.Cacheable;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
@@ -31,12 +33,16 @@ import org.apache.yetus.audience.InterfaceAudience;
  */
 @InterfaceAudience.Private
 final class L1QueueEntry extends BucketCache.RAMQueueEntry {
-  private final L1BucketCache cache;
+  private final Predicate<Cacheable> makePlace;
   private final BucketCache.RAMQueueEntry entry;
 
-  L1QueueEntry(L1BucketCache cache, BucketCache.RAMQueueEntry entry) {
+  /**
+   * @param makePlace evicts data blocks for a block that found no space, and returns whether any
+   *                  were evicted
+   */
+  L1QueueEntry(Predicate<Cacheable> makePlace, BucketCache.RAMQueueEntry entry) {
     super(entry.getKey(), entry.getData(), 0, false, false);
-    this.cache = cache;
+    this.makePlace = makePlace;
     this.entry = entry;
   }
 
@@ -51,7 +57,7 @@ final class L1QueueEntry extends BucketCache.RAMQueueEntry {
           unowned -> ByteBuffAllocator.NONE, metaBuff);
         return written == null ? null : owner(written, createRecycler);
       } catch (CacheFullException e) {
-        if (!cache.makePlaceForMeta(entry.getData())) {
+        if (!makePlace.test(entry.getData())) {
           throw e;
         }
       }

@@ -18,6 +18,7 @@
 package org.apache.hadoop.hbase.io.hfile.bucket;
 
 import java.io.IOException;
+import java.util.function.Consumer;
 import org.apache.hadoop.hbase.HBaseIOException;
 import org.apache.hadoop.hbase.io.ReferredFile;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
@@ -25,7 +26,6 @@ import org.apache.hadoop.hbase.io.hfile.Cacheable;
 import org.apache.hadoop.hbase.io.hfile.HotBlockCache;
 import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import org.apache.hbase.thirdparty.io.netty.util.IllegalReferenceCountException;
 
@@ -43,18 +43,27 @@ import org.apache.hbase.thirdparty.io.netty.util.IllegalReferenceCountException;
  */
 @InterfaceAudience.Private
 final class LockFreeLookup {
-  // The messages belong to the tier, whose log level operators set.
-  private static final Logger LOG = LoggerFactory.getLogger(BucketCacheTier.class);
-
   /** What a lookup leaves behind. */
   private enum Trace {
     NONE, USED, TIMED
   }
 
-  private final BucketCacheTier tier;
+  private final BucketCache cache;
+  private final String name;
+  private final Consumer<BucketEntry> used;
+  private final Logger log;
 
-  LockFreeLookup(BucketCacheTier tier) {
-    this.tier = tier;
+  /**
+   * @param name of the tier, for logs
+   * @param used receives the entry of each block that a lookup has found and read, except by
+   *             {@link #peek}
+   * @param log  of the tier, whose log level operators set
+   */
+  LockFreeLookup(BucketCache cache, String name, Consumer<BucketEntry> used, Logger log) {
+    this.cache = cache;
+    this.name = name;
+    this.used = used;
+    this.log = log;
   }
 
   /**
@@ -86,10 +95,10 @@ final class LockFreeLookup {
   }
 
   private int accessesOfExact(BlockCacheKey key) {
-    BucketEntry entry = tier.backingMap.get(key);
-    if (entry == null && tier.ramCache.containsKey(key)) {
+    BucketEntry entry = cache.backingMap.get(key);
+    if (entry == null && cache.ramCache.containsKey(key)) {
       // It waits to be written. If it was written since, it is in the map.
-      entry = tier.backingMap.get(key);
+      entry = cache.backingMap.get(key);
       return entry == null ? 0 : EntryAccesses.of(entry);
     }
     return entry == null ? HotBlockCache.NOT_CACHED : EntryAccesses.of(entry);
@@ -102,14 +111,14 @@ final class LockFreeLookup {
   }
 
   private Cacheable findExact(BlockCacheKey key, Trace trace, boolean accesses) {
-    BucketEntry entry = tier.backingMap.get(key);
-    if (entry == null && !tier.ramCache.isEmpty()) {
-      BucketCache.RAMQueueEntry waiting = tier.ramCache.get(key);
+    BucketEntry entry = cache.backingMap.get(key);
+    if (entry == null && !cache.ramCache.isEmpty()) {
+      BucketCache.RAMQueueEntry waiting = cache.ramCache.get(key);
       if (waiting != null) {
         return waiting.getData();
       }
       // A block is in the map before it leaves the queue.
-      entry = tier.backingMap.get(key);
+      entry = cache.backingMap.get(key);
     }
     return entry == null ? null : read(key, entry, trace, accesses);
   }
@@ -118,30 +127,30 @@ final class LockFreeLookup {
     if (!retainIfAlive(entry)) {
       return null;
     }
-    IOEngine engine = tier.ioEngine;
+    IOEngine engine = cache.ioEngine;
     // A block in the memory of the process keeps the reference.
     boolean handedOver = false;
     boolean timed = trace == Trace.TIMED && !engine.usesSharedMemory();
     long start = timed ? System.nanoTime() : 0;
     try {
-      Cacheable block = tier.readEntry(entry);
+      Cacheable block = cache.readEntry(entry);
       handedOver = engine.usesSharedMemory();
       if (timed) {
-        ((BucketCacheStats) tier.getStats()).ioHit(System.nanoTime() - start);
+        ((BucketCacheStats) cache.getStats()).ioHit(System.nanoTime() - start);
       }
       if (trace != Trace.NONE) {
-        tier.used(entry);
+        used.accept(entry);
         EntryAccesses.onHit(entry, accesses);
       }
       return block;
     } catch (HBaseIOException e) {
-      LOG.debug("{} cannot be read from the {} tier and is evicted", key, tier.getName(), e);
-      if (tier.backingMap.remove(key, entry)) {
-        tier.blockEvicted(key, entry, true, false);
+      log.debug("{} cannot be read from the {} tier and is evicted", key, name, e);
+      if (cache.backingMap.remove(key, entry)) {
+        cache.blockEvicted(key, entry, true, false);
       }
       return null;
     } catch (IOException e) {
-      LOG.debug("{} was not read from the {} tier", key, tier.getName(), e);
+      log.debug("{} was not read from the {} tier", key, name, e);
       return null;
     } finally {
       if (!handedOver) {

@@ -20,6 +20,7 @@ package org.apache.hadoop.hbase.io.hfile.bucket;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.IntConsumer;
 import org.apache.hadoop.hbase.io.ByteBuffAllocator;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
 import org.apache.hadoop.hbase.io.hfile.HFileBlock;
@@ -33,12 +34,15 @@ import org.apache.yetus.audience.InterfaceAudience;
 @InterfaceAudience.Private
 final class PromotedBlockInserter {
 
-  private final L1BucketCache cache;
+  private final BucketCacheTier cache;
+  private final IntConsumer noPlace;
   /** Bytes of the engine that copies take, as the superclass counts those of its insertions. */
   private final LongAdder usedBytes = new LongAdder();
 
-  PromotedBlockInserter(L1BucketCache cache) {
+  /** @param noPlace receives the bytes of each place that was not found */
+  PromotedBlockInserter(BucketCacheTier cache, IntConsumer noPlace) {
     this.cache = cache;
+    this.noPlace = noPlace;
   }
 
   /** Returns the bytes of the engine that promoted blocks take. */
@@ -58,10 +62,7 @@ final class PromotedBlockInserter {
     try {
       entry = write(block, length, cache.getAllocator().allocateBlock(length));
     } catch (CacheFullException e) {
-      L1DataSpace space = cache.dataSpace();
-      if (space != null) {
-        space.onNoPlace(cache.bucketSizeFor(length));
-      }
+      noPlace.accept(cache.bucketSizeFor(length));
       return false;
     }
     boolean inserted = false;
@@ -74,7 +75,7 @@ final class PromotedBlockInserter {
     }
     if (inserted && (!cache.isCacheEnabled() || cache.device().term() != term)) {
       // Shut down or disabled meanwhile, and the map may have been cleared before.
-      cache.evictPromoted(key, entry);
+      cache.evictCopy(key, entry);
     }
     return inserted;
   }

@@ -29,6 +29,8 @@ final class SparePlaces {
   /** With fewer free places there are none to spare, as others are about to take them. */
   static final int MIN_FREE = 64;
   static final int RECHECK = 64;
+  /** Of minfactor: an eviction frees somewhat more than that, by extrafreefactor. */
+  private static final double SPARE_BELOW = 0.85;
 
   private final BucketCache cache;
   /** By bucket size: how often to answer yes, or no if it is negative, without another look. */
@@ -38,11 +40,17 @@ final class SparePlaces {
     this.cache = cache;
   }
 
+  /** By the size of the whole cache: one bucket size may be exhausted nevertheless. */
+  static boolean hasSpareSpace(BucketCache cache) {
+    return cache.getAllocator().getUsedSize()
+        < SPARE_BELOW * Math.min(cache.acceptableSize(), cache.getMinFactor() * cache.getMaxSize());
+  }
+
   /** Returns whether a block of a serialized length finds a free place. */
   synchronized boolean areThereFor(int length) {
     BucketAllocator allocator = cache.getAllocator();
     BucketAllocator.BucketSizeInfo size = allocator.roundUpToBucketSizeInfo(length);
-    if (size == null || !BucketCacheTier.hasSpareSpace(cache)) {
+    if (size == null || !hasSpareSpace(cache)) {
       return false;
     }
     int index = size.sizeIndex();

@@ -29,7 +29,6 @@ import org.apache.hadoop.hbase.io.hfile.composite.CacheTier;
 import org.apache.hadoop.hbase.nio.ByteBuff;
 import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Moves victims of a {@link L1BucketCache} to its victim cache.
@@ -45,22 +44,25 @@ import org.slf4j.LoggerFactory;
  */
 @InterfaceAudience.Private
 final class VictimTransfer {
-  // The messages belong to the tier, whose log level operators set.
-  private static final Logger LOG = LoggerFactory.getLogger(L1BucketCache.class);
-
   static final long VICTIM_WAIT_MS = 200;
 
+  private final Logger log;
   private final LongAdder spilled = new LongAdder();
   private final LongAdder spilledBytes = new LongAdder();
   private final LongAdder dropped = new LongAdder();
   /** Whether the last wait succeeded. Set by threads that evict, of which there are at most two. */
   private volatile boolean queueHadSpace = true;
 
+  /** @param log of the tier, whose log level operators set */
+  VictimTransfer(Logger log) {
+    this.log = log;
+  }
+
   /**
    * Returns a copy of a block, which the caller releases; null if the block is not in the cache any
    * more, or cannot be read or copied.
    */
-  static Cacheable copyOf(L1BucketCache cache, BlockCacheKey key) {
+  Cacheable copyOf(BucketCache cache, BlockCacheKey key) {
     Cacheable block = cache.getBlock(key, false, true, false);
     if (block == null) {
       return null;
@@ -72,7 +74,7 @@ final class VictimTransfer {
     try {
       return block instanceof HFileBlock ? copyOf((HFileBlock) block) : null;
     } catch (IOException e) {
-      LOG.warn("Could not copy block {}, it is dropped", key, e);
+      log.warn("Could not copy block {}, it is dropped", key, e);
       return null;
     } finally {
       block.release();

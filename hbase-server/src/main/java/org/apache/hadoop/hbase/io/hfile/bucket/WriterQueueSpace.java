@@ -22,7 +22,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
 import org.apache.yetus.audience.InterfaceAudience;
 
-/** Waits for space in a writer queue of a {@link BucketCacheTier}. */
+/** Waits for space in a writer queue of a bucket cache. */
 @InterfaceAudience.Private
 final class WriterQueueSpace {
 
@@ -34,22 +34,22 @@ final class WriterQueueSpace {
 
   /**
    * Waits until the queue of a key has space.
+   * @param name of the cache, for the message
    * @return false if it has none when the time is over or the cache is disabled
    * @throws InterruptedException if the thread is interrupted while it waits
    */
-  static boolean await(BucketCacheTier tier, BlockCacheKey key, long timeoutNanos)
+  static boolean await(BucketCache cache, String name, BlockCacheKey key, long timeoutNanos)
     throws InterruptedException {
     // The queue that the superclass chooses for this key.
     BlockingQueue<?> queue =
-      tier.writerQueues.get((key.hashCode() & 0x7FFFFFFF) % tier.writerQueues.size());
+      cache.writerQueues.get((key.hashCode() & 0x7FFFFFFF) % cache.writerQueues.size());
     if (queue.remainingCapacity() > 0) {
       return true;
     }
     long deadline = System.nanoTime() + timeoutNanos;
-    while (tier.isCacheEnabled() && System.nanoTime() < deadline) {
+    while (cache.isCacheEnabled() && System.nanoTime() < deadline) {
       if (Thread.interrupted()) {
-        throw new InterruptedException("Interrupted while waiting for a writer of "
-          + tier.getName());
+        throw new InterruptedException("Interrupted while waiting for a writer of " + name);
       }
       LockSupport.parkNanos(POLL_NANOS);
       if (queue.remainingCapacity() > 0) {

@@ -98,7 +98,7 @@ public class TestSparePlaces {
   public void testBucketsBelongToAnotherSize() {
     // 32 KB each, of which the small ones keep one, and all could still be in 85 % of 85 %.
     insert(9 * 4, LARGE);
-    assertTrue(BucketCacheTier.hasSpareSpace(cache));
+    assertTrue(SparePlaces.hasSpareSpace(cache));
     insert(1, SMALL);
     assertEquals(37, cache.getBlockCount());
     assertTrue(areThereAfterAnotherLook(SMALL));
