@@ -45,6 +45,8 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.eclipse.jgit.lib.ObjectId;
 
@@ -122,10 +124,19 @@ public final class LineExport {
     SortedMap<String, byte[]> before, SortedMap<String, byte[]> after) {
 
     String subject() {
-      return part == null
-        ? LineExport.subject(patch)
-        : LineExport.issue(patch) + " " + part.title().substring(0, 1).toUpperCase(Locale.ROOT)
-          + part.title().substring(1);
+      if (part == null) {
+        return LineExport.subject(patch);
+      }
+      Matcher own = OWN_ISSUE.matcher(part.title());
+      String issue = own.find() ? NO_ISSUE : LineExport.issue(patch);
+      String title = own.replaceFirst("");
+      Matcher named = NAMED_ISSUE.matcher(title);
+      if (named.find()) {
+        issue = named.group(1);
+        title = named.replaceFirst("");
+      }
+      return issue + " " + title.substring(0, 1).toUpperCase(Locale.ROOT)
+        + title.substring(1).replace("`", "");
     }
 
     String body() {
@@ -137,6 +148,10 @@ public final class LineExport {
 
   private static final String NO_ISSUE = "HBASE-NNNNN";
   private static final int SLUG = 52;
+  /** What a plan says of a pull request that needs an issue beside the feature's. */
+  private static final Pattern OWN_ISSUE =
+    Pattern.compile("^an issue of its own: |, an issue of its own$");
+  private static final Pattern NAMED_ISSUE = Pattern.compile("^(HBASE-[0-9]+): ");
 
   private final GitStore store;
   private final Series series;
@@ -234,9 +249,11 @@ public final class LineExport {
         steps.add(step);
       }
     }
+    PatchFile first = own.stream().filter(patch -> patch.header().jira() != null).findFirst()
+      .orElse(own.get(0));
     for (ReviewCut.Part part : cut.cut(applied)) {
       if (!same(part.before(), part.after())) {
-        steps.add(new Step(own.get(0), part.pullRequest(), part.before(), part.after()));
+        steps.add(new Step(first, part.pullRequest(), part.before(), part.after()));
       }
     }
     return new Exported(own.get(own.size() - 1), plan.feature(), commits(steps, made.notes()),

@@ -42,8 +42,9 @@ public class TestReviewCut {
   private static final String HEAD =
     "| PR | what | classes and patches | main lines | needs |\n|---|---|---|---|---|\n";
   private static final String PLAN = HEAD
-    + "| 1 | the policy | `CachePolicy` | 3 | |\n| 2 | the cache | `STRATUM-cache` | 9 | 1 |\n"
-    + "| 3 | its metrics | `STRATUM-cache-metrics` | 4 | 2 |\n";
+    + "| 1 | the policy | `CachePolicy` | 3 | |\n"
+    + "| 2 | HBASE-2: the `Cache` | `STRATUM-cache` | 9 | 1 |\n"
+    + "| 3 | its metrics, an issue of its own | `STRATUM-cache-metrics` | 4 | 2 |\n";
   private static final Committer AUTHOR = new Committer("Ada Tester", "ada@localhost");
 
   @Rule
@@ -94,6 +95,8 @@ public class TestReviewCut {
     assertEquals(4, commits.size());
     assertEquals("HBASE-1 Seven", commits.get(0).message().split("\n")[0]);
     assertEquals("HBASE-NNNNN The policy\n\nPart 1 of: Cache\n", commits.get(1).message());
+    assertEquals("HBASE-2 The Cache", commits.get(2).message().split("\n")[0]);
+    assertEquals("HBASE-NNNNN Its metrics", commits.get(3).message().split("\n")[0]);
     assertEquals(List.of("CachePolicy.java", "Fixture.java", "TestCachePolicySizes.java",
       "package-info.java"), names(commits.get(1)));
     assertEquals(List.of("B.java", "Cache.java", "NotUsed.java", "TestCachePolicyInUse.java",

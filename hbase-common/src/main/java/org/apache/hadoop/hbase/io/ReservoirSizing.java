@@ -26,7 +26,7 @@ import org.apache.yetus.audience.InterfaceAudience;
 /**
  * Counts the threads besides the handlers that take buffers from the pool, for the default of
  * {@link ByteBuffAllocator#MAX_BUFFER_COUNT_KEY}. Upstream counts only the handlers. So that a pool
- * has upstream's size unless a feature of this fork is used, a thread counts only if one of the
+ * has its former size unless a feature that needs more is used, a thread counts only if one of the
  * keys of its feature is set.
  */
 @InterfaceAudience.Private

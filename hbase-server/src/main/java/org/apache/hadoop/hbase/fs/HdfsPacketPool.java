@@ -60,7 +60,7 @@ public final class HdfsPacketPool {
   static final String CONTEXT_KEY = HdfsClientConfigKeys.DFS_CLIENT_CONTEXT;
 
   /** Source of a value set by this class, so that it is not mistaken for the operator's. */
-  static final String SOURCE = "set by HBase, see docs/pooled-reads.md of Stratum";
+  static final String SOURCE = "set by the packet pool of this server";
 
   /**
    * The client context of a server. If several servers share a context, the first of them decides

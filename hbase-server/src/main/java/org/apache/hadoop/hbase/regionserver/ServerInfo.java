@@ -40,7 +40,7 @@ import org.slf4j.LoggerFactory;
 public final class ServerInfo implements ServerInfoMXBean {
   private static final Logger LOG = LoggerFactory.getLogger(ServerInfo.class);
 
-  /** Manifest attribute that the fork's build adds to each jar beside its version. */
+  /** Manifest attribute that a patched build adds to each jar beside its version. */
   private static final Attributes.Name CHECKSUM = new Attributes.Name("Source-Checksum");
 
   private static final class Registration {

@@ -45,7 +45,7 @@ import org.apache.hadoop.hbase.regionserver.compactions.CompactionRequest;
 final class CompactingServerProcess {
   private static final String STOPPED = "@stopped";
   private static final String CACHED = "@cached";
-  private static final String ROWS_KEY = "stratum.test.compacted.rows";
+  private static final String ROWS_KEY = "test.compacted.rows";
 
   private final CompletableFuture<Void> stopped = new CompletableFuture<>();
   private final ServerProcess process;

@@ -119,7 +119,7 @@ public class TestBlockWriteAllocation {
   @Test
   public void testFileCopiesNoConfiguration() throws Exception {
     for (int i = 0; i < 20_000; i++) {
-      conf.set("stratum.test." + i, "x");
+      conf.set("test." + i, "x");
     }
     CacheConfig cacheConfig = new CacheConfig(conf);
     long best = Long.MAX_VALUE;

@@ -38,7 +38,7 @@ import org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCache;
  */
 final class StressedTiers {
   /** The system property that says for how many seconds at least a stress test runs. */
-  static final String SECONDS = "stratum.stress.seconds";
+  static final String SECONDS = "tiers.stress.seconds";
 
   /** What a thread does over and over. */
   interface Step {

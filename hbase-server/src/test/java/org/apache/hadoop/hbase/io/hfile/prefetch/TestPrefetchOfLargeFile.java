@@ -52,7 +52,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The open of a file above the limit, on HDFS, with blocks and chunks of their usual sizes. The
- * file has 24 MB; {@code -Dstratum.warmup.file.mb=512} makes it larger. The figures go to the log.
+ * file has 24 MB; {@code -Dprefetch.file.mb=512} makes it larger. The figures go to the log.
  */
 @Category({ IOTests.class, MediumTests.class })
 public class TestPrefetchOfLargeFile {
@@ -61,7 +61,7 @@ public class TestPrefetchOfLargeFile {
     HBaseClassTestRule.forClass(TestPrefetchOfLargeFile.class);
 
   private static final Logger LOG = LoggerFactory.getLogger(TestPrefetchOfLargeFile.class);
-  private static final int FILE_MB = Integer.getInteger("stratum.warmup.file.mb", 24);
+  private static final int FILE_MB = Integer.getInteger("prefetch.file.mb", 24);
   private static final HBaseTestingUtility UTIL = new HBaseTestingUtility();
   private static final byte[] FAMILY = Bytes.toBytes("f");
   private static Configuration conf;
