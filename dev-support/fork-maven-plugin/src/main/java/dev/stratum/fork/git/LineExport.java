@@ -37,6 +37,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
@@ -216,30 +217,35 @@ public final class LineExport {
 
   /**
    * Makes the commits for a feature: one for each patch that it needs, and one for each pull
-   * request of its plan.
+   * request of its plan. A patch of the plan that one outside of it needs is a commit of its own.
    * @throws ForkException as {@link #export(PatchFile)}, or if the plan contradicts the patches
    */
   public Exported export(ReviewPlan plan) throws IOException {
     ReviewCut cut = new ReviewCut(plan);
-    List<PatchFile> own = series.patches().stream().filter(cut::has)
-      .filter(patch -> variants.source(patch) != LineVariants.Source.UPSTREAM).toList();
-    Set<PatchFile> chain = new LinkedHashSet<>();
-    for (PatchFile patch : own) {
-      refuseUnwanted(patch);
-      for (PatchFile needed : series.closure(patch)) {
-        if (!own.contains(needed)) {
-          chain.add(needed);
-          series.closure(needed).stream().filter(own::contains).findAny().ifPresent(behind -> {
-            throw new ForkException("%s needs %s, which needs %s; name %s in the plan of %s.",
-              patch.stem(), needed.stem(), behind.stem(), needed.stem(), plan.feature());
-          });
+    List<PatchFile> own = new ArrayList<>(series.patches().stream().filter(cut::has)
+      .filter(patch -> variants.source(patch) != LineVariants.Source.UPSTREAM).toList());
+    own.forEach(this::refuseUnwanted);
+    Set<PatchFile> needed = new HashSet<>();
+    own.forEach(patch -> needed.addAll(series.closure(patch)));
+    List<String> whole = new ArrayList<>();
+    for (PatchFile one : series.patches()) {
+      if (needed.contains(one) && !own.contains(one)) {
+        for (PatchFile behind : series.closure(one)) {
+          if (own.remove(behind)) {
+            whole.add(behind.stem() + " is a commit as a whole: " + one.stem()
+              + ", which is not in the plan, needs it.");
+          }
         }
       }
     }
-    chain = series.patches().stream().filter(chain::contains)
+    Set<PatchFile> chain = series.patches().stream()
+      .filter(patch -> needed.contains(patch) && !own.contains(patch))
       .collect(Collectors.toCollection(LinkedHashSet::new));
     chain.addAll(own);
-    Made made = make(chain, own.get(own.size() - 1));
+    PatchFile last = series.patches().stream().filter(chain::contains)
+      .reduce((one, other) -> other).orElseThrow(() -> nothing(plan));
+    Made made = make(chain, last);
+    made.notes().addAll(whole);
     List<Step> steps = new ArrayList<>();
     List<ReviewCut.Applied> applied = new ArrayList<>();
     for (Step step : made.steps()) {
@@ -249,6 +255,9 @@ public final class LineExport {
         steps.add(step);
       }
     }
+    if (applied.isEmpty()) {
+      throw nothing(plan);
+    }
     PatchFile first = own.stream().filter(patch -> patch.header().jira() != null).findFirst()
       .orElse(own.get(0));
     for (ReviewCut.Part part : cut.cut(applied)) {
@@ -256,8 +265,13 @@ public final class LineExport {
         steps.add(new Step(first, part.pullRequest(), part.before(), part.after()));
       }
     }
-    return new Exported(own.get(own.size() - 1), plan.feature(), commits(steps, made.notes()),
+    return new Exported(last, plan.feature(), commits(steps, made.notes()),
       made.notes(), made.beside());
+  }
+
+  private ForkException nothing(ReviewPlan plan) {
+    return new ForkException("%s%s.md has nothing that %s lacks.", ReviewPlan.FOLDER,
+      plan.feature(), line.version());
   }
 
   private void refuseUnwanted(PatchFile patch) {

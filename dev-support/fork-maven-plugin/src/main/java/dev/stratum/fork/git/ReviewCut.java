@@ -35,8 +35,9 @@ import java.util.stream.Collectors;
 
 /**
  * Cuts what the patches of a feature change into the pull requests of its {@link ReviewPlan}. Each
- * class is in the one that names it; the edits of a patch, and its files that are not named, in the
- * one that names the patch, or else the last of its classes. A test whose name begins with that of
+ * class is in the one that names it, and so are the edits of a class of HBase that is named; all
+ * other edits and files of a patch are in the one that names the patch, or else the last of its
+ * classes. A test whose name begins with that of
  * a class, as TestRowCacheStats with RowCache, is in that of the class, all other tests are where
  * the edits are, and none is before a class that it uses. What tests share is in the first one
  * that uses it.
@@ -93,6 +94,12 @@ final class ReviewCut {
     return place;
   }
 
+  /** Returns which pull request has the edits that a patch makes in a file. */
+  private int place(PatchFile patch, FileChange edit) {
+    int named = plan.indexOf(simple(edit.oldPath()));
+    return named >= 0 ? named : place(patch);
+  }
+
   /**
    * Cuts the changes of patches.
    * @param applied all that the plan has, each on the files after the one before it
@@ -112,8 +119,10 @@ final class ReviewCut {
         }
       }
       for (Applied one : applied) {
-        if (place(one.patch()) == i) {
-          edits(one, first).forEach(change -> change(change, after));
+        for (FileChange change : edits(one, first)) {
+          if (place(one.patch(), change) == i) {
+            change(change, after);
+          }
         }
       }
       parts.add(new Part(plan.pullRequests().get(i), before, after));
@@ -142,8 +151,8 @@ final class ReviewCut {
     Map<String, Integer> edited = new HashMap<>();
     Map<String, Integer> owners = new HashMap<>();
     for (Applied one : applied) {
-      int place = place(one.patch());
       for (FileChange change : edits(one, first)) {
+        int place = place(one.patch(), change);
         Integer earlier = edited.put(change.oldPath(), place);
         if (earlier != null && earlier > place) {
           throw new ForkException("The plan of %s has the edits of %s in another order than "
@@ -153,7 +162,7 @@ final class ReviewCut {
       }
       for (FileChange change : FileChange.between(one.before(), one.after(), Map.of())) {
         if (change.oldPath() == null) {
-          owners.put(change.newPath(), place);
+          owners.put(change.newPath(), place(one.patch()));
           classes.put(simple(change.newPath()), change.newPath());
         }
       }

@@ -29,7 +29,7 @@ import java.util.regex.Pattern;
 /**
  * The pull requests that a feature's design note plans, in their order: the rows of its table with
  * the columns PR, what, classes and patches, main lines, needs. A patch stands for its edits, and
- * for its files that no row names.
+ * for its files that no row names; a class of HBase for all edits of it by the patches of the plan.
  * @param feature      the feature's name, that of its page in {@value #FOLDER}
  * @param pullRequests the rows
  */
