@@ -260,7 +260,12 @@ public final class LineExport {
     }
     PatchFile first = own.stream().filter(patch -> patch.header().jira() != null).findFirst()
       .orElse(own.get(0));
-    for (ReviewCut.Part part : cut.cut(applied)) {
+    List<ReviewCut.Part> parts = cut.cut(applied);
+    if (!same(parts.get(parts.size() - 1).after(), applied.get(applied.size() - 1).after())) {
+      throw new ForkException("The pull requests of %s do not give what its patches give; this is "
+        + "a defect of fork:export.", plan.feature());
+    }
+    for (ReviewCut.Part part : parts) {
       if (!same(part.before(), part.after())) {
         steps.add(new Step(first, part.pullRequest(), part.before(), part.after()));
       }

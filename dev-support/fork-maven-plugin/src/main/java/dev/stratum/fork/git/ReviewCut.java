@@ -37,10 +37,9 @@ import java.util.stream.Collectors;
  * Cuts what the patches of a feature change into the pull requests of its {@link ReviewPlan}. Each
  * class is in the one that names it, and so are the edits of a class of HBase that is named; all
  * other edits and files of a patch are in the one that names the patch, or else the last of its
- * classes. A test whose name begins with that of
- * a class, as TestRowCacheStats with RowCache, is in that of the class, all other tests are where
- * the edits are, and none is before a class that it uses. What tests share is in the first one
- * that uses it.
+ * classes. A test whose name begins with that of a class, as TestRowCacheStats with RowCache, is in
+ * that of the class, all other tests are where the edits are, and none is before a class that it
+ * uses. What tests share is in the first one that uses it.
  */
 final class ReviewCut {
 
