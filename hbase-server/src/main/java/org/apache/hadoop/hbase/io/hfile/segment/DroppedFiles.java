@@ -45,7 +45,7 @@ import org.slf4j.LoggerFactory;
 final class DroppedFiles {
   private static final Logger LOG = LoggerFactory.getLogger(DroppedFiles.class);
 
-  /** How long a recovery waits for the logs of other devices. */
+  /** How long a recovery waits for the logs of other devices, and a cleaner for that of its own. */
   private static final long MAX_WAIT_MS = 2_000;
 
   private final SegmentTable table;
@@ -129,6 +129,20 @@ final class DroppedFiles {
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
       }
+    }
+  }
+
+  /**
+   * Waits for a limited time until the log of a device was read, if there is something to add to
+   * it. A store that is stopped soon after its start may still read it.
+   */
+  void awaitLog(StoreDevice device) throws InterruptedException {
+    if (
+      device.isWritable() && device.awaitsLog()
+        && !unread.await(MAX_WAIT_MS, TimeUnit.MILLISECONDS)
+    ) {
+      LOG.warn("{} does not answer: the next start may restore files that were dropped since the "
+        + "last one", device);
     }
   }
 

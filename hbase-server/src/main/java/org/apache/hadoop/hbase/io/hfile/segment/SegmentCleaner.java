@@ -115,6 +115,7 @@ final class SegmentCleaner implements Runnable {
           TimeUnit.SECONDS.sleep(1);
         }
       }
+      dropped.awaitLog(device);
       if (device.isWritable() && device.hasTombstones()) {
         // For the next process: the files that were dropped last.
         logTombstones();

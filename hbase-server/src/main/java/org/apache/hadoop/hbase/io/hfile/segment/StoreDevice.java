@@ -237,6 +237,11 @@ final class StoreDevice {
     return !tombstones.isEmpty() && log.isOpen();
   }
 
+  /** Returns whether there are tombstones to log, and the log was not read yet. */
+  boolean awaitsLog() {
+    return !tombstones.isEmpty() && !log.isOpen();
+  }
+
   /** Visits the tombstones that are not in the log yet. */
   void forEachTombstone(Consumer<Tombstone> visitor) {
     tombstones.forEach(visitor);

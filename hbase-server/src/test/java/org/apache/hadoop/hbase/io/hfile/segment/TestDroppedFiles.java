@@ -204,6 +204,16 @@ public class TestDroppedFiles {
 
   @Test
   public void testStopDuringRecoveryForgetsNoDrop() throws Exception {
+    stopDuringRecovery(Superblock.HEADER_SIZE);
+  }
+
+  @Test
+  public void testStopBeforeTheLogIsReadForgetsNoDrop() throws Exception {
+    stopDuringRecovery(Superblock.LOG_START);
+  }
+
+  /** @param blockedFrom the position from which nothing can be read until the stop has begun */
+  private void stopDuringRecovery(int blockedFrom) throws Exception {
     cache = open(devices, "a");
     put(FILE, 200);
     put(OTHER, 200);
@@ -212,13 +222,15 @@ public class TestDroppedFiles {
     cache.shutdown();
     Files.deleteIfExists(
       new File(util.getDataTestDir("snapshot").toString()).toPath());
-    devices.medium("a").blockReadsFrom(Superblock.HEADER_SIZE);
+    devices.medium("a").blockReadsFrom(blockedFrom);
     cache = open(devices, "a");
     cache.evictBlocksByHfileName(FILE);
     SegmentCache stopped = cache;
     Thread stop = new Thread(stopped::shutdown);
     stop.start();
     CachedBlockFixture.await(() -> stop.getState() == Thread.State.TIMED_WAITING);
+    // What does not wait for the device has ended by then.
+    Thread.sleep(200);
     devices.medium("a").blockReadsFrom(Long.MAX_VALUE);
     stop.join();
     cache = open(devices, "a");
