@@ -20,8 +20,8 @@ package org.apache.hadoop.hbase.regionserver;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -65,9 +65,9 @@ final class RegionHotBlocks {
   /** The name of the file. */
   static final String FILE = ".hot-blocks";
 
-  /** A close waits no longer for the file to be written, in ms. */
+  /** A close waits no longer for hot blocks to be noted, in ms; a later file may be too late. */
   private static final int MAX_WAIT_MILLIS = 100;
-  private static final int THREADS = 4;
+  private static final int THREADS = 8;
   private static final int IDLE_SECONDS = 10;
 
   private static final ThreadPoolExecutor EXECUTOR = new ThreadPoolExecutor(THREADS, THREADS,
@@ -81,20 +81,26 @@ final class RegionHotBlocks {
   private RegionHotBlocks() {
   }
 
-  /** A region that still serves is about to be closed. */
+  /**
+   * A region that still serves is about to be closed. Returns when its hot blocks are noted; the
+   * file is written meanwhile and after that.
+   */
   static void leave(HRegion region, boolean abort) {
     try {
       if (abort || region.isClosing() || region.isClosed() || !isEnabled(region)) {
         return;
       }
-      Future<?> written = EXECUTOR.submit(() -> write(region));
+      CompletableFuture<Void> noted = new CompletableFuture<>();
+      EXECUTOR.execute(() -> leave(region, noted));
       try {
-        written.get(MAX_WAIT_MILLIS, TimeUnit.MILLISECONDS);
+        // Before the stores are closed, which may evict their blocks.
+        noted.get(MAX_WAIT_MILLIS, TimeUnit.MILLISECONDS);
       } catch (TimeoutException e) {
-        written.cancel(true);
-        HandoverMetrics.get().count(Count.LateHintCount);
+        if (noted.cancel(false)) {
+          HandoverMetrics.get().count(Count.LateHintCount);
+        }
       } catch (InterruptedException e) {
-        written.cancel(true);
+        noted.cancel(false);
         Thread.currentThread().interrupt();
       }
     } catch (ExecutionException | RuntimeException e) {
@@ -167,7 +173,25 @@ final class RegionHotBlocks {
       new Path(region.getRegionFileSystem().getRegionDir(), FILE));
   }
 
-  private static Void write(HRegion region) throws IOException {
+  /** Leaves a hint, unless the close has stopped waiting before it is known. */
+  private static void leave(HRegion region, CompletableFuture<Void> noted) {
+    long start = System.nanoTime();
+    try {
+      HotBlockHint hint = hintOf(region);
+      if (noted.complete(null) && hint != null && !hint.isEmpty()) {
+        file(region).write(hint);
+        long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
+        HandoverMetrics.get()
+          .count(millis <= MAX_WAIT_MILLIS ? Count.HintCount : Count.LateHintCount);
+      }
+    } catch (IOException | RuntimeException e) {
+      noted.complete(null);
+      LOG.info("No hint of hot blocks is left for {}: {}", region, e.toString());
+    }
+  }
+
+  /** Returns null if the cache does not count accesses, or there are too many files. */
+  private static HotBlockHint hintOf(HRegion region) {
     HotBlockCache cache = cacheOf(region);
     List<HFile.Reader> readers = new ArrayList<>();
     for (HStore store : region.getStores()) {
@@ -181,11 +205,7 @@ final class RegionHotBlocks {
     }
     HotBlockHint hint = new HotBlockHint(region.getReadPoint(IsolationLevel.READ_COMMITTED));
     hint.add(readers, cache, shift);
-    if (!hint.isEmpty()) {
-      file(region).write(hint);
-      HandoverMetrics.get().count(Count.HintCount);
-    }
-    return null;
+    return hint;
   }
 
   private static void read(HRegion region) {

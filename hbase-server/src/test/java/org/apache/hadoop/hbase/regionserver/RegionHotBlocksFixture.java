@@ -19,15 +19,20 @@ package org.apache.hadoop.hbase.regionserver;
 
 import static org.junit.Assert.assertArrayEquals;
 import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertTrue;
 
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hbase.HBaseTestingUtility;
 import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.StartMiniClusterOption;
@@ -46,6 +51,7 @@ import org.apache.hadoop.hbase.io.hfile.PrefetchExecutor;
 import org.apache.hadoop.hbase.io.hfile.handover.HandoverCaches;
 import org.apache.hadoop.hbase.io.hfile.handover.HandoverSettings;
 import org.apache.hadoop.hbase.util.Bytes;
+import org.apache.hadoop.hdfs.DistributedFileSystem;
 import org.junit.AfterClass;
 import org.junit.Before;
 import org.junit.BeforeClass;
@@ -64,6 +70,29 @@ public abstract class RegionHotBlocksFixture {
   protected static final int STRIDE = 160;
   protected static final int HOT = 10;
 
+  /** HDFS, which may not create the file of a hint until it is told to. */
+  public static final class SlowHints extends DistributedFileSystem {
+    private static volatile CountDownLatch created = new CountDownLatch(0);
+
+    /** Has no hint be created from now on, until the result is counted down. */
+    static CountDownLatch block() {
+      created = new CountDownLatch(1);
+      return created;
+    }
+
+    @Override
+    public HdfsDataOutputStreamBuilder createFile(Path path) {
+      if (path.getName().equals(RegionHotBlocks.FILE)) {
+        try {
+          assertTrue(created.await(1, TimeUnit.MINUTES));
+        } catch (InterruptedException e) {
+          Thread.currentThread().interrupt();
+        }
+      }
+      return super.createFile(path);
+    }
+  }
+
   @Rule
   public final TestName name = new TestName();
 
@@ -76,6 +105,7 @@ public abstract class RegionHotBlocksFixture {
     conf.set(HConstants.BUCKET_CACHE_IOENGINE_KEY, "offheap");
     conf.setInt(HConstants.BUCKET_CACHE_SIZE_KEY, 64);
     conf.setInt(PrefetchExecutor.PREFETCH_DELAY, 0);
+    conf.setClass("fs.hdfs.impl", SlowHints.class, FileSystem.class);
     conf.setInt(HConstants.REGION_SERVER_HANDLER_COUNT,
       HConstants.DEFAULT_REGION_SERVER_HANDLER_COUNT);
     PrefetchExecutor.loadConfiguration(conf);

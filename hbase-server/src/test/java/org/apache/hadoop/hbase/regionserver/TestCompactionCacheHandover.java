@@ -97,6 +97,7 @@ public class TestCompactionCacheHandover extends CacheHandoverFixture {
   private static final int HOT_TO = 760;
   /** More rows than the blocks have that the hot rows are at the borders of. */
   private static final int BORDER = 20;
+  private static final int OTHERS = 500;
 
   /** Called with a file of a compaction that is not in use yet. */
   private interface BeforeCommit {
@@ -462,6 +463,35 @@ public class TestCompactionCacheHandover extends CacheHandoverFixture {
     assertTrue(peak + " times the inputs", peak > 1.1 && peak <= max);
     assertTrue(cachedRows(onlyFile()).size() > ROWS - BORDER);
     assertTrue("the inputs were evicted for it", bytesOf(inputs) == 0);
+  }
+
+  /** All is hot, and the second copy needs space: cold blocks are evicted for it. */
+  @Test
+  public void testHotBlocksOfOtherRegionsStayCached() throws Exception {
+    createRegion(family());
+    writeTwoFiles();
+    read(0, ROWS);
+    List<BlockCacheKey> hot = new ArrayList<>();
+    for (int i = 0; i < OTHERS; i++) {
+      BlockCacheKey key = CachedBlockFixture.key("hot", i << 10, BlockType.DATA);
+      CachedBlockFixture.cache(cache, key, CachedBlockFixture.block(BlockType.DATA, i << 10, 512));
+      hot.add(key);
+    }
+    HandoverCaches.awaitWriters(cache);
+    for (BlockCacheKey key : hot) {
+      cache.getBlock(key, true, false, true).release();
+    }
+    HandoverCaches.fill(cache);
+    long before = hot.stream().filter(this::isCached).count();
+    assertTrue(before + " blocks", before > OTHERS * 0.99);
+    compact();
+    long after = hot.stream().filter(this::isCached).count();
+    assertTrue(before + " blocks, then " + after, after >= before - OTHERS / 100);
+    assertTrue(cachedRows(onlyFile()).size() > ROWS - BORDER);
+  }
+
+  private boolean isCached(BlockCacheKey key) {
+    return accesses.accesses(key) != HotBlockCache.NOT_CACHED;
   }
 
   @Test

@@ -27,6 +27,7 @@ import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
@@ -117,6 +118,26 @@ public class TestRegionHotBlocksOnCluster extends RegionHotBlocksFixture {
     move();
     move();
     assertEquals(0, misses());
+  }
+
+  @Test
+  public void testACloseDoesNotWaitForHdfs() throws Exception {
+    createAndRead(true);
+    long late = HandoverCaches.count("LateHintCount");
+    CountDownLatch create = SlowHints.block();
+    try {
+      HRegion moved = move();
+      assertEquals("no wait has ended", late, HandoverCaches.count("LateHintCount"));
+      assertFalse(hasHint(moved));
+      assertAllRows(table);
+    } finally {
+      create.countDown();
+    }
+    UTIL.waitFor(10_000, () -> HandoverCaches.count("LateHintCount") == late + 1);
+    assertTrue("a late one is for a later server", hasHint(onlyRegion()));
+    HRegion back = move();
+    UTIL.waitFor(10_000, () -> !hasHint(back));
+    assertAllRows(table);
   }
 
   @Test
