@@ -149,8 +149,8 @@ final class CaseComparison {
 
   /**
    * Blocks that were read from HDFS per 100 reads, at the fixed rate, of a case with an event.
-   * @param when <code>before</code> it, in the <code>worstSecond</code> or the
-   *             <code>worstTen</code> since it began
+   * @param when <code>before</code> it, <code>since</code> it began, in the
+   *             <code>worstSecond</code> or the <code>worstTen</code> of that
    * @return null if the case has no event
    */
   Pair missesPer100Reads(String when) {

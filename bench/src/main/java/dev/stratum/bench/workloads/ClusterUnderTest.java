@@ -271,14 +271,16 @@ final class ClusterUnderTest implements Closeable {
   }
 
   /**
-   * Delays reads of the L2 file from now on; 0 us ends the delay.
-   * @param nanos what {@link #calibrate} said, on whichever side
+   * Delays reads of the L2 file and of HDFS from now on; 0 us ends the delay.
+   * @param nanos      what {@link #calibrate} said, on whichever side
+   * @param hdfsMicros how long each positional read of HDFS is to wait at least
    * @return the number of delayed reads since the last call, and their mean delay
    */
-  JsonObject delayReads(int micros, long nanos) throws SuiteException {
+  JsonObject delayReads(int micros, long nanos, int hdfsMicros) throws SuiteException {
     JsonObject request = request("delayReads");
     request.addProperty("micros", micros);
     request.addProperty("nanos", nanos);
+    request.addProperty("hdfsMicros", hdfsMicros);
     return ask("regionserver", request).getAsJsonObject();
   }
 

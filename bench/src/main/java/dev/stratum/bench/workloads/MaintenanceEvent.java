@@ -23,7 +23,6 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.apache.hadoop.hbase.Cell;
 import org.apache.hadoop.hbase.CellUtil;
@@ -53,7 +52,7 @@ final class MaintenanceEvent {
   }
 
   private final Supplier<List<HRegion>> regions;
-  private final LongSupplier cacheMisses;
+  private final Supplier<ReadMisses> cacheMisses;
   private final String kind;
   private final Change change;
   /** Of each region that ever was, as of the last sample. */
@@ -66,13 +65,13 @@ final class MaintenanceEvent {
 
   /**
    * @param regions     of a table that nothing else writes to
-   * @param cacheMisses how many lookups of reads have found no block in a cache
+   * @param cacheMisses of all caches that have had blocks of the regions
    * @param kind        <code>compaction</code>, <code>flush</code>, <code>split</code>,
    *                    <code>move</code> or <code>restart</code>
    * @param change      for the last three
    */
-  MaintenanceEvent(Supplier<List<HRegion>> regions, LongSupplier cacheMisses, String kind,
-    Change change) throws SuiteException {
+  MaintenanceEvent(Supplier<List<HRegion>> regions, Supplier<ReadMisses> cacheMisses,
+    String kind, Change change) throws SuiteException {
     if (!List.of("compaction", "flush", "split", "move", "restart").contains(kind)) {
       throw new SuiteException(
         "event=" + kind + " of a case is not known: compaction, flush, split, move or restart.");
@@ -176,16 +175,16 @@ final class MaintenanceEvent {
 
   /** What reads that cache their blocks find: no compaction, and no prefetch. */
   private void sample(long start, int count) {
-    long misses = cacheMisses.getAsLong();
+    ReadMisses misses = cacheMisses.get();
     long reads = reads();
     for (int second = 1; second <= count; second++) {
       sleepUntil(start + TimeUnit.SECONDS.toNanos(second));
-      long missesNow = cacheMisses.getAsLong();
+      ReadMisses missesNow = cacheMisses.get();
       long readsNow = reads();
       JsonObject sample = new JsonObject();
       sample.addProperty("second", second);
       sample.addProperty("reads", readsNow - reads);
-      sample.addProperty("misses", missesNow - misses);
+      missesNow.since(misses).addTo(sample);
       synchronized (seconds) {
         seconds.add(sample);
       }
@@ -205,10 +204,11 @@ final class MaintenanceEvent {
   /**
    * Waits for the end of event and samples.
    * @return <code>started</code> and <code>ended</code>, in seconds of the run; the samples as
-   *         <code>seconds</code>, each with its <code>reads</code> and the blocks that were
-   *         <code>misses</code>; and misses per 100 reads <code>before</code> the event, in the
-   *         <code>worstSecond</code> and the <code>worstTen</code> seconds since it began, and
-   *         from ten seconds <code>after</code> its end on
+   *         <code>seconds</code>, each with its <code>reads</code> and the misses of
+   *         {@link ReadMisses#addTo}; and misses per 100 reads <code>before</code> the event,
+   *         <code>since</code> it began until the end of the run, in the
+   *         <code>worstSecond</code> and the <code>worstTen</code> seconds of that, and from ten
+   *         seconds <code>after</code> its end on
    */
   JsonObject end() throws IOException, InterruptedException {
     for (Thread thread : threads) {
@@ -223,6 +223,7 @@ final class MaintenanceEvent {
     result.add("seconds", seconds);
     int first = (int) started;
     result.addProperty("before", missesPer100(seconds, 0, first));
+    result.addProperty("since", missesPer100(seconds, first, seconds.size()));
     result.addProperty("worstSecond", worst(seconds, first, 1));
     result.addProperty("worstTen", worst(seconds, first, TEN));
     result.addProperty("after",

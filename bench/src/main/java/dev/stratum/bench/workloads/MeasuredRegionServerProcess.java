@@ -17,6 +17,7 @@
  */
 package dev.stratum.bench.workloads;
 
+import dev.stratum.bench.blockcache.DelayedHdfsReads;
 import dev.stratum.bench.blockcache.DelayedReads;
 import dev.stratum.childprocess.Conversation;
 import dev.stratum.processes.RegionServerProcess;
@@ -26,7 +27,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
-import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import java.util.regex.Pattern;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.TableName;
@@ -39,6 +40,7 @@ import org.apache.hadoop.hbase.metrics.Gauge;
 import org.apache.hadoop.hbase.metrics.MetricRegistries;
 import org.apache.hadoop.hbase.metrics.MetricRegistry;
 import org.apache.hadoop.hbase.regionserver.HRegion;
+import org.apache.hadoop.hbase.regionserver.HStore;
 import org.apache.hadoop.hbase.util.FutureUtils;
 import org.apache.hbase.thirdparty.com.google.gson.JsonElement;
 import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
@@ -105,6 +107,7 @@ final class MeasuredRegionServerProcess extends RegionServerProcess {
       case "storeFiles":
         return new JsonPrimitive(storeFiles(request.get("table").getAsString()));
       case "delayReads":
+        DelayedHdfsReads.delay(request.get("hdfsMicros").getAsInt());
         return delayReads(request.get("micros").getAsInt(), request.get("nanos").getAsLong());
       case "calibrate":
         return new JsonPrimitive(DelayedReads.calibrate(request.get("micros").getAsInt()));
@@ -129,8 +132,9 @@ final class MeasuredRegionServerProcess extends RegionServerProcess {
 
   @Override
   protected JsonObject start(Configuration conf) throws Exception {
-    // The JVM forgets all that it has compiled when the class of reads is changed: before any.
+    // The JVM forgets all that it has compiled when a class of reads is changed: before any.
     delayedReads = new DelayedReads(1, 0);
+    DelayedHdfsReads.install();
     JsonObject answer = super.start(conf);
     answer.addProperty("cache", server().getBlockCache().map(c -> c.getClass().getSimpleName())
       .orElse("none"));
@@ -192,8 +196,9 @@ final class MeasuredRegionServerProcess extends RegionServerProcess {
 
   private void prepareEvent(String table, String kind)
     throws IOException, InterruptedException, SuiteException {
-    LongSupplier misses = () -> server().getBlockCache().orElseThrow().getStats()
-      .getMissCachingCount() + (second == null ? 0 : second.misses());
+    Supplier<ReadMisses> misses =
+      () -> ReadMisses.of(server().getBlockCache().orElseThrow().getStats())
+        .plus(second == null ? ReadMisses.NONE : second.misses());
     MaintenanceEvent.Change change = this::split;
     if (kind.equals("move")) {
       second = new SecondRegionServer(server());
@@ -247,9 +252,16 @@ final class MeasuredRegionServerProcess extends RegionServerProcess {
     }
   }
 
-  private int storeFiles(String table) {
-    return regions(table).stream().flatMap(region -> region.getStores().stream())
-      .mapToInt(store -> store.getStorefilesCount()).max().orElse(0);
+  /** Those that were compacted do not count; the cache forgets their blocks now, not in minutes. */
+  private int storeFiles(String table) throws IOException {
+    int count = 0;
+    for (HRegion region : regions(table)) {
+      for (HStore store : region.getStores()) {
+        store.closeAndArchiveCompactedFiles();
+        count = Math.max(count, store.getStorefilesCount());
+      }
+    }
+    return count;
   }
 
   private boolean isBusy() {

@@ -52,7 +52,7 @@ final class SecondRegionServer implements Closeable {
   private final HRegionServer first;
   private volatile HRegionServer server;
   /** Of servers that were stopped; guarded by this. */
-  private long earlierMisses;
+  private ReadMisses earlierMisses = ReadMisses.NONE;
 
   /** Starts it, and has the master move regions only when told to. */
   SecondRegionServer(HRegionServer first) throws IOException {
@@ -88,7 +88,7 @@ final class SecondRegionServer implements Closeable {
       throw new IOException("The second RegionServer ended while starting.");
     }
     synchronized (this) {
-      earlierMisses += server == null ? 0 : misses(server);
+      earlierMisses = server == null ? earlierMisses : earlierMisses.plus(misses(server));
       server = started;
     }
   }
@@ -121,13 +121,14 @@ final class SecondRegionServer implements Closeable {
     return server.getRegions(table);
   }
 
-  /** Returns how many lookups of reads have found no block. */
-  synchronized long misses() {
-    return earlierMisses + misses(server);
+  /** Returns the misses of its cache, before restarts too. */
+  synchronized ReadMisses misses() {
+    return earlierMisses.plus(misses(server));
   }
 
-  private static long misses(HRegionServer server) {
-    return server.getBlockCache().map(cache -> cache.getStats().getMissCachingCount()).orElse(0L);
+  private static ReadMisses misses(HRegionServer server) {
+    return server.getBlockCache().map(cache -> ReadMisses.of(cache.getStats()))
+      .orElse(ReadMisses.NONE);
   }
 
   /** Returns how many bytes are cached. */

@@ -139,6 +139,11 @@ final class WorkloadCase {
     return micros;
   }
 
+  /** How long each positional read of HDFS is to wait, in microseconds. */
+  int hdfsMicros() {
+    return Integer.parseInt(properties.getProperty("hdfs.micros", "0"));
+  }
+
   String get(String key, String otherwise) {
     return properties.getProperty(key, otherwise);
   }
@@ -201,7 +206,10 @@ final class WorkloadCase {
     return Double.parseDouble(properties.getProperty("seconds.least", "0"));
   }
 
-  /** The part of the slower side's throughput at which latency is measured too; 0: not. */
+  /**
+   * The part of the slower side's throughput at which latency is measured too; more than 1:
+   * operations per second; 0: not.
+   */
   double fixedRate() {
     return Double.parseDouble(properties.getProperty("fixed.rate", "0"));
   }

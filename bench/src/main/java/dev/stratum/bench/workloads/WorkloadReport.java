@@ -388,13 +388,13 @@ final class WorkloadReport {
       run -> run.has("slowed") && run.getAsJsonObject("slowed").has("micros")
         ? run.getAsJsonObject("slowed").get("micros").getAsDouble()
         : Double.NaN);
-    for (String when : List.of("before", "worstSecond", "worstTen")) {
-      CaseComparison.Pair misses = one.missesPer100Reads(when);
+    for (Map.Entry<String, String> when : List.of(Map.entry("before", "before the event"),
+      Map.entry("worstSecond", "worst second after"),
+      Map.entry("worstTen", "worst ten seconds after"),
+      Map.entry("since", "from its begin to the end"))) {
+      CaseComparison.Pair misses = one.missesPer100Reads(when.getKey());
       if (misses != null) {
-        resources.row().cell("blocks read from HDFS per 100 reads, "
-          + (when.equals("before")
-            ? "before the event"
-            : when.equals("worstTen") ? "worst ten seconds after" : "worst second after"))
+        resources.row().cell("blocks read from HDFS per 100 reads, " + when.getValue())
           .cell(SummaryTable.ratio(misses.stock().median()))
           .cell(SummaryTable.ratio(misses.fork().median()));
       }

@@ -74,8 +74,8 @@ public class TestMaintenanceEvent {
     cache.shutdown();
   }
 
-  private long misses() {
-    return cache.getStats().getMissCachingCount();
+  private ReadMisses misses() {
+    return ReadMisses.of(cache.getStats());
   }
 
   private int storeFiles() {
@@ -98,6 +98,15 @@ public class TestMaintenanceEvent {
     double started = result.get("started").getAsDouble();
     assertTrue(result.toString(), started >= 0.9 && started < result.get("ended").getAsDouble());
     assertTrue(result.toString(), result.get("worstSecond").getAsDouble() > 0);
+    assertTrue(result.toString(), result.get("since").getAsDouble() > 0
+      && result.get("since").getAsDouble() <= result.get("worstSecond").getAsDouble());
+    int data = 0;
+    for (JsonElement second : result.getAsJsonArray("seconds")) {
+      data += second.getAsJsonObject().get("dataMisses").getAsInt();
+      assertTrue(second.toString(), second.getAsJsonObject().has("indexMisses"));
+      assertTrue(second.toString(), second.getAsJsonObject().has("bloomMisses"));
+    }
+    assertTrue(result.toString(), data > 0);
   }
 
   @Test
