@@ -27,6 +27,7 @@ import org.apache.yetus.audience.InterfaceAudience;
 @InterfaceAudience.Private
 final class DeferredBlocks {
   private static final int IN_L1 = RangeHeat.MAX_ACCESSES + 1;
+  private static final int SWEEP = 4;
 
   private long[] offsets = new long[16];
   private int[] sizes = new int[16];
@@ -48,8 +49,19 @@ final class DeferredBlocks {
     return count;
   }
 
-  /** Returns the indexes of all blocks, by falling accesses; in the order of keys if equal. */
+  /**
+   * Returns the indexes of all blocks in two sweeps through the file, each by rising offsets: the
+   * hottest quarter, and the others.
+   */
   int[] hottestFirst() {
+    int[] order = byAccesses();
+    Arrays.sort(order, 0, count / SWEEP);
+    Arrays.sort(order, count / SWEEP, count);
+    return order;
+  }
+
+  /** Returns the indexes of all blocks, by falling accesses; in the order of keys if equal. */
+  private int[] byAccesses() {
     int[] ends = new int[RangeHeat.MAX_ACCESSES + 2];
     for (int i = 0; i < count; i++) {
       ends[accesses(i)]++;

@@ -312,7 +312,11 @@ public final class HotBlockHandover {
         output != null
           && cacheConf.shouldCacheBlockOnRead(BlockCategory.DATA, file.getHFileInfo(), conf)
       ) {
-        handOver(file, output.deferred(), stopped);
+        try {
+          handOver(file, output.deferred(), stopped);
+        } finally {
+          file.unbufferStream();
+        }
       }
     }
   }
@@ -345,10 +349,13 @@ public final class HotBlockHandover {
     }
   }
 
-  /** Reads a block as it is cached, without looking it up or inserting it. */
+  /**
+   * Reads a block as it is cached, without looking it up or inserting it. Reads go forward through
+   * the file as a stream, whereas each positional read would be a request to HDFS.
+   */
   private static HFileBlock read(HFile.Reader file, long offset, int onDiskSize)
     throws IOException {
-    return file.readBlock(offset, onDiskSize, false, true, true, false, BlockType.DATA, null,
+    return file.readBlock(offset, onDiskSize, false, false, true, false, BlockType.DATA, null,
       true);
   }
 }

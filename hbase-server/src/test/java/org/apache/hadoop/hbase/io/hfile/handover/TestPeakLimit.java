@@ -145,7 +145,7 @@ public class TestPeakLimit {
     for (int i = 0; i < accesses.length; i++) {
       blocks.add(i, SIZE, accesses[i], i % 2 == 0);
     }
-    assertArrayEquals(new int[] { 1, 0, 3, 4, 2, 5 }, blocks.hottestFirst());
+    assertArrayEquals(new int[] { 1, 0, 2, 3, 4, 5 }, blocks.hottestFirst());
     assertEquals(RangeHeat.MAX_ACCESSES, blocks.accesses(1));
     assertFalse(blocks.isInL1(1));
     assertTrue(blocks.isInL1(4));
