@@ -137,15 +137,28 @@ public final class LineCheck {
   private Outcome applyVariant(ForkHistory.Step step, SortedMap<String, byte[]> tree) {
     PatchFile patch = step.patch();
     SortedMap<String, byte[]> next = new TreeMap<>(tree);
-    List<TreeMerge.Conflict> conflicts = new TreeMerge(next, "line", "variant").apply(
-      variants.changes(step).stream().filter(c -> modules.contains(Modules.of(c.path()))).toList());
+    List<FileChange> published = new ArrayList<>();
+    List<String> untried = new ArrayList<>();
+    for (FileChange change : variants.changes(step)) {
+      if (modules.contains(Modules.of(change.path())) && !isMissingPage(change)) {
+        published.add(change);
+      } else if (change.oldPath() != null) {
+        untried.add(change.path());
+      }
+    }
+    List<TreeMerge.Conflict> conflicts = new TreeMerge(next, "line", "variant").apply(published);
     if (!conflicts.isEmpty()) {
       return new Outcome(patch, Kind.CONFLICTS, conflicts.stream()
-        .map(conflict -> conflict.path() + " of the variant that is kept").toList());
+        .map(conflict -> conflict.path() + " of the variant that is kept").toList(), untried);
     }
     tree.putAll(next);
     tree.keySet().retainAll(next.keySet());
-    return new Outcome(patch, Kind.VARIANT, List.of());
+    return new Outcome(patch, Kind.VARIANT, List.of(), untried);
+  }
+
+  /** Returns whether the change is that of a generated class which the line does not have. */
+  private boolean isMissingPage(FileChange change) {
+    return GeneratedSources.isPage(change.path()) && !line.containsKey(change.path());
   }
 
   private Outcome apply(ForkHistory.Step step, SortedMap<String, byte[]> tree)
@@ -330,9 +343,7 @@ public final class LineCheck {
       SortedMap<String, byte[]> after = new TreeMap<>(next);
       boolean taken = new TreeMerge(after, "line", patch.stem())
         .apply(variants.changes(step(patch)).stream()
-          .filter(change -> !GeneratedSources.isPage(change.path())
-            || line.containsKey(change.path()))
-          .toList()).isEmpty();
+          .filter(change -> !isMissingPage(change)).toList()).isEmpty();
       if (taken) {
         next.clear();
         next.putAll(after);

@@ -43,9 +43,10 @@ import java.util.regex.Pattern;
  * replaces the edits of {@code patches/NAME.patch} there; the files in the patch's {@code Adds:}
  * are added as always. A variant is made against the published files of its version, independently
  * of the preceding patches. One whose edits are next to those of another variant is made against
- * the files with that one, and names it above its first edit: {@code After: NAME.patch}. A variant
- * without edits says that the version does not need the patch, as {@code Upstream: in VERSION} in
- * the patch's header does.
+ * the files with that one, and names it above its first edit: {@code After: NAME.patch}. One with
+ * {@code Replaces: files} there replaces the patch's edits of the files that it edits and no
+ * others. A variant without edits says that the version does not need the patch, as
+ * {@code Upstream: in VERSION} in the patch's header does.
  * <p>
  * Instances are immutable.
  */
@@ -64,6 +65,7 @@ public final class LineVariants {
   }
 
   private static final Pattern AFTER = Pattern.compile("(?m)^After: (\\S+)$");
+  private static final Pattern FILES_ONLY = Pattern.compile("(?m)^Replaces: files$");
 
   private final String version;
   private final Map<String, byte[]> variants;
@@ -145,9 +147,13 @@ public final class LineVariants {
 
   /** Returns the variant that precedes another one, {@code null} if that one names none. */
   private String after(String name) {
-    String head = new String(variants.get(name), StandardCharsets.UTF_8).split("(?m)^diff ", 2)[0];
-    Matcher matcher = AFTER.matcher(head);
+    Matcher matcher = AFTER.matcher(head(name));
     return matcher.find() ? matcher.group(1) : null;
+  }
+
+  /** Returns what a variant has above its first edit. */
+  private String head(String name) {
+    return new String(variants.get(name), StandardCharsets.UTF_8).split("(?m)^diff ", 2)[0];
   }
 
   /** Returns the files with the edits of a variant, whose line numbers are those of before. */
@@ -187,7 +193,7 @@ public final class LineVariants {
   /**
    * Returns the changes that the version gets for a patch: those of the patch on the base; or those
    * of the variant on the published files, the files that the patch adds, and its edits of the
-   * modules that the variant does not edit; or none.
+   * modules, or files, that the variant does not replace; or none.
    */
   public List<FileChange> changes(ForkHistory.Step step) {
     switch (source(step.patch())) {
@@ -197,6 +203,7 @@ public final class LineVariants {
         return step.changes();
       default:
         List<FileChange> all = new ArrayList<>(changes.get(step.patch().name()));
+        boolean filesOnly = FILES_ONLY.matcher(head(step.patch().name())).find();
         Set<String> own = new HashSet<>();
         Set<String> modules = new HashSet<>();
         all.forEach(change -> {
@@ -204,7 +211,7 @@ public final class LineVariants {
           modules.add(Modules.of(change.path()));
         });
         step.changes().stream()
-          .filter(change -> change.oldPath() == null
+          .filter(change -> change.oldPath() == null || filesOnly
             ? !own.contains(change.path())
             : !modules.contains(Modules.of(change.path())))
           .forEach(all::add);

@@ -28,9 +28,11 @@ import dev.stratum.fork.git.GitStore;
 import dev.stratum.fork.goal.CheckLinesMojo;
 import dev.stratum.fork.series.LineVariants;
 import dev.stratum.fork.series.Modules;
+import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -216,6 +218,28 @@ public class TestLineCheck {
     line(Repo.A, "a 7\n", "VII\n");
     variants.put("HBASE-1-seven.patch", variant(line.get(Repo.A), 0));
     assertFirst(LineCheck.Kind.VARIANT);
+  }
+
+  @Test
+  public void testVariantOfOneFileLeavesTheOthersToThePatch() throws Exception {
+    String page = "hbase-server/src/main/java/org/apache/hadoop/hbase/tmpl/Page.java";
+    repo.reset();
+    repo.base(page, "page 1\n");
+    repo.checkout();
+    repo.edit(page, "page 1\n", "page one\n");
+    repo.edit(Repo.A, "a 7\n", "seven\n");
+    repo.edit(Repo.B, "b 7\n", "seven\n");
+    repo.edit(C, "c 3\n", "three\n");
+    repo.commit("HBASE-1 Seven");
+    line(Repo.A, "a 7\n", "VII\n");
+    modules.remove("hbase-client");
+    variants.put("HBASE-1-seven.patch", Repo.bytes("Replaces: files\n"
+      + new String(variant(line.get(Repo.A), 0), StandardCharsets.UTF_8)));
+    LineCheck.Outcome outcome = outcomes().get(0);
+    assertEquals(LineCheck.Kind.VARIANT, outcome.kind());
+    assertEquals(Set.of(page, C), Set.copyOf(outcome.untried()));
+    line(Repo.B, "b 7\n", "VII\n");
+    assertEquals(List.of(Repo.B + " of the variant that is kept"), outcomes().get(0).details());
   }
 
   @Test

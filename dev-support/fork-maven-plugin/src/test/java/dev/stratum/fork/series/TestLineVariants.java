@@ -100,6 +100,23 @@ public class TestLineVariants {
   }
 
   @Test
+  public void testVariantMayReplaceTheEditsOfItsFilesOnly() throws Exception {
+    repo.write("patches/" + PATCH, repo.read("patches/" + PATCH) + "diff --git a/" + Repo.B + " b/"
+      + Repo.B + "\nindex " + PatchApplier.blobId(repo.base.get(Repo.B))
+      + "..0123456789 100644\n--- a/" + Repo.B + "\n+++ b/" + Repo.B
+      + "\n@@ -2 +2 @@\n-b 2\n+two\n");
+    String edits = diff("", "@@ -8 +8 @@\n-a 8\n+eight\n");
+    repo.write(VARIANT, "Variant.\nReplaces: files\n\n" + edits);
+    assertEquals(Set.of(Repo.A, Repo.B, OWN),
+      changes().stream().map(FileChange::path).collect(Collectors.toSet()));
+    assertEquals(Repo.numbered("a", 30).replace("a 8\n", "eight\n"),
+      new String(changes().get(0).after()));
+    repo.write(VARIANT, "Variant.\n\n" + edits);
+    assertEquals(Set.of(Repo.A, OWN),
+      changes().stream().map(FileChange::path).collect(Collectors.toSet()));
+  }
+
+  @Test
   public void testVariantMayAddAFileInAnotherState() throws Exception {
     repo.write(VARIANT, "diff --git a/" + OWN + " b/" + OWN + "\nnew file mode 100644\n"
       + "--- /dev/null\n+++ b/" + OWN + "\n@@ -0,0 +1 @@\n+class Own { int other; }\n");
