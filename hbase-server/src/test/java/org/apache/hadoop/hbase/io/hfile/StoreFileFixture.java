@@ -25,7 +25,6 @@ import java.util.UUID;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
-import org.apache.hadoop.hbase.Cell;
 import org.apache.hadoop.hbase.HBaseConfiguration;
 import org.apache.hadoop.hbase.KeyValue;
 import org.apache.hadoop.hbase.Waiter;
@@ -151,7 +150,7 @@ public final class StoreFileFixture extends ExternalResource {
   }
 
   /** Returns the offset of the data block of a cell, found as a reader finds it. */
-  public static long dataBlockOf(HFile.Reader reader, Cell cell) throws IOException {
+  public static long dataBlockOf(HFile.Reader reader, KeyValue cell) throws IOException {
     HFileBlock block = reader.getDataBlockIndexReader().seekToDataBlock(cell, null, false, true,
       false, reader.getEffectiveEncodingInCache(false), reader);
     try {
