@@ -29,6 +29,8 @@ import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.HBaseCommonTestingUtility;
 import org.apache.hadoop.hbase.Waiter;
 import org.apache.hadoop.hbase.io.ByteBuffAllocator;
+import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
+import org.apache.hadoop.hbase.io.hfile.BlockType;
 import org.apache.hadoop.hbase.io.hfile.BlockType.BlockCategory;
 import org.apache.hadoop.hbase.io.hfile.CacheConfig;
 import org.apache.hadoop.hbase.io.hfile.CacheTestUtils;
@@ -83,10 +85,10 @@ public class TestBucketCacheFullyCachedFiles {
 
   @Test
   public void testEvictedBlocksOfAFullyCachedFileAreCachedAgain() throws IOException {
-    HFileBlockPair[] blocks = cacheWholeFile();
+    BlockCacheKey[] keys = cacheWholeFile();
     assertFalse(readsAreCached());
 
-    assertTrue(cache.evictBlockIfNoRpcReferenced(blocks[BLOCKS - 1].getBlockName()));
+    assertTrue(cache.evictBlockIfNoRpcReferenced(keys[BLOCKS - 1]));
 
     assertFalse(cache.getFullyCachedFiles().get().containsKey(path.getName()));
     assertTrue(readsAreCached());
@@ -110,21 +112,23 @@ public class TestBucketCacheFullyCachedFiles {
     assertTrue(readsAreCached());
   }
 
-  private HFileBlockPair[] cacheWholeFile() throws IOException {
+  private BlockCacheKey[] cacheWholeFile() throws IOException {
     File dir = new File(util.getDataTestDir().toUri().getPath());
     assertTrue(dir.mkdirs());
     String name = engine.equals("offheap") ? engine : engine + ":" + new File(dir, "cache");
     conf.setLong(BucketCache.QUEUE_ADDITION_WAIT_TIME, 10000);
     cache = new BucketCache(name, 2 << 20, BLOCK_SIZE, new int[] { BLOCK_SIZE + 1024 }, 1, 64, null,
       60000, conf);
-    HFileBlockPair[] blocks = CacheTestUtils.generateBlocksForPath(BLOCK_SIZE, BLOCKS, path);
-    for (HFileBlockPair block : blocks) {
-      cache.cacheBlock(block.getBlockName(), block.getBlock());
+    HFileBlockPair[] blocks = CacheTestUtils.generateHFileBlocks(BLOCK_SIZE, BLOCKS);
+    BlockCacheKey[] keys = new BlockCacheKey[BLOCKS];
+    for (int i = 0; i < BLOCKS; i++) {
+      keys[i] = new BlockCacheKey(path, (long) i * BLOCK_SIZE, true, BlockType.DATA);
+      cache.cacheBlock(keys[i], blocks[i].getBlock());
     }
     Waiter.waitFor(conf, 10000, 5, () -> cache.ramCache.isEmpty());
     cache.notifyFileCachingCompleted(path, BLOCKS, BLOCKS, BLOCKS * BLOCK_SIZE);
     assertTrue(cache.getFullyCachedFiles().get().containsKey(path.getName()));
-    return blocks;
+    return keys;
   }
 
   /** What the reader of the file asks before it caches a data block that it has read. */

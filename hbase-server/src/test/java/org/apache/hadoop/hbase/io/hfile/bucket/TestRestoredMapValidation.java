@@ -69,9 +69,12 @@ public class TestRestoredMapValidation {
     File map = new File(dir, "map");
     BucketCache cache = create(engine, map);
     for (HFileBlockPair block : CacheTestUtils.generateHFileBlocks(BLOCK_SIZE, 1)) {
-      cache.cacheBlock(block.getBlockName(), block.getBlock());
-      Waiter.waitFor(conf, 10000, 5, () -> cache.backingMap.containsKey(block.getBlockName())
-        && !cache.ramCache.containsKey(block.getBlockName()));
+      Waiter.waitFor(conf, 10000, 5, () -> {
+        // Nothing is cached until the cache has looked for a persisted map.
+        cache.cacheBlock(block.getBlockName(), block.getBlock());
+        return cache.backingMap.containsKey(block.getBlockName())
+          && !cache.ramCache.containsKey(block.getBlockName());
+      });
     }
     cache.shutdown();
     byte[] persisted = Files.readAllBytes(map.toPath());
