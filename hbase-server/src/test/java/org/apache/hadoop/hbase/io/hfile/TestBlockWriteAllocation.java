@@ -17,21 +17,13 @@
  */
 package org.apache.hadoop.hbase.io.hfile;
 
-import static org.junit.Assert.assertEquals;
-import static org.junit.Assert.assertNull;
-import static org.junit.Assert.assertSame;
 import static org.junit.Assert.assertTrue;
-import static org.mockito.Mockito.RETURNS_DEFAULTS;
-import static org.mockito.Mockito.mock;
 
 import com.sun.management.ThreadMXBean;
 import java.io.File;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.net.URI;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.Optional;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
@@ -127,39 +119,6 @@ public class TestBlockWriteAllocation {
       best = Math.min(best, allocated(cacheConfig, 1));
     }
     assertTrue("Allocated " + best + " bytes to write a file of one block", best < 1_500_000);
-  }
-
-  /** One key that asks and is then cached; its name is the same string for all of them. */
-  @Test
-  public void testKeysShareTheNameAndHaveNoPathWhenCached() throws Exception {
-    conf.setBoolean(CacheConfig.CACHE_BLOCKS_ON_WRITE_KEY, true);
-    List<BlockCacheKey> asked = new ArrayList<>();
-    List<Path> paths = new ArrayList<>();
-    List<BlockCacheKey> cached = new ArrayList<>();
-    BlockCache cache = mock(BlockCache.class, invocation -> {
-      switch (invocation.getMethod().getName()) {
-        case "shouldCacheBlock":
-          asked.add(invocation.getArgument(0));
-          paths.add(((BlockCacheKey) invocation.getArgument(0)).getFilePath());
-          return Optional.of(true);
-        case "cacheBlock":
-          cached.add(invocation.getArgument(0));
-          return null;
-        default:
-          return RETURNS_DEFAULTS.answer(invocation);
-      }
-    });
-    Path path = write(new CacheConfig(conf, null, cache, ByteBuffAllocator.HEAP), 3);
-    assertTrue("" + cached, cached.size() >= 3);
-    assertEquals(asked.size(), cached.size());
-    for (int i = 0; i < cached.size(); i++) {
-      assertSame(asked.get(i), cached.get(i));
-      assertSame(cached.get(0).getHfileName(), cached.get(i).getHfileName());
-      assertEquals(path.getName(), cached.get(i).getHfileName());
-      assertEquals(path, paths.get(i));
-      // BucketCache would count it for a region named .tmp.
-      assertNull(cached.get(i).getFilePath());
-    }
   }
 
   private void assertGarbageOfBlock(CacheConfig cacheConfig, long limit) throws IOException {
