@@ -464,7 +464,8 @@ public class TestPrefetchOfRegion {
       CommonFSUtils.getTableDir(CommonFSUtils.getRootDir(conf), cloned.getTable()), cloned);
     Path family = new Path(clone.getRegionDir(), "f");
     fs.mkdirs(family);
-    Path link = new Path(family, HFileLink.create(conf, fs, family, info, name, false));
+    Path link = new Path(family, HFileLink.createHFileLinkName(info, name));
+    assertTrue(fs.createNewFile(link));
     HStoreFile linked = new HStoreFile(fs, link, conf,
       new CacheConfig(conf, null, cache, ByteBuffAllocator.HEAP), BloomType.ROW, true,
       StoreFileTrackerFactory.create(conf, true, store().getStoreContext()));
