@@ -87,7 +87,8 @@ public final class RedGreen {
     return failure == null ? "" : failure.replaceFirst(" \\([^()]*\\)$", "");
   }
 
-  private static boolean tells(String failure) {
+  /** Returns whether a failure is one of the code, and not of a class path that lacks a class. */
+  static boolean tells(String failure) {
     return !LINKAGE.matcher(failure).find();
   }
 
@@ -148,12 +149,14 @@ public final class RedGreen {
       + failure + ")";
   }
 
-  private static String method(String test, String failure) {
+  /** Returns the method that failed if that is known, or what is known, with its class. */
+  static String method(String test, String failure) {
     String method = TestProcess.method(failure);
     return simple(test) + (method == null ? ": " + failure : "." + method);
   }
 
-  private static String simple(String test) {
+  /** Returns the name of a test class without its package. */
+  static String simple(String test) {
     return test.substring(test.lastIndexOf('.') + 1);
   }
 }

@@ -26,6 +26,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -46,9 +47,10 @@ import javax.tools.ToolProvider;
  */
 public final class StateCompiler implements Closeable {
   static final String MAIN = "/" + Modules.JAVA;
-  public static final String TESTS = "/src/test/java/";
+  static final String TESTS = "/src/test/java/";
   /** The Java that the base is compiled for. */
   public static final int RELEASE = 8;
+  private static final String TEST_FILE = ".*/Test[^/]*\\.java";
   private static final int SHOWN = 5;
 
   private final List<Path> classPath;
@@ -119,6 +121,14 @@ public final class StateCompiler implements Closeable {
       errors.add("the compiler failed without a message");
     }
     return errors;
+  }
+
+  /** Returns the test classes among files, with their packages. */
+  public static List<String> tests(Collection<String> paths) {
+    return paths.stream().filter(path -> path.contains(TESTS) && path.matches(TEST_FILE))
+      .map(path -> path.substring(path.indexOf(TESTS) + TESTS.length(),
+        path.length() - ".java".length()).replace('/', '.'))
+      .sorted().toList();
   }
 
   @Override

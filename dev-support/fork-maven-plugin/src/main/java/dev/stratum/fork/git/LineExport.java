@@ -82,14 +82,16 @@ public final class LineExport {
   /**
    * One commit.
    * @param patch    the patch that it has
+   * @param part     the pull request of a plan that it is, {@code null} for a whole patch
    * @param before   the tree that it is made on
    * @param after    the tree that it gives
    * @param message  its message
    * @param fileName the name of its patch as {@code git format-patch} has it
    * @param content  its patch
    */
-  public record Commit(PatchFile patch, SortedMap<String, byte[]> before,
-    SortedMap<String, byte[]> after, String message, String fileName, byte[] content) {
+  public record Commit(PatchFile patch, ReviewPlan.PullRequest part,
+    SortedMap<String, byte[]> before, SortedMap<String, byte[]> after, String message,
+    String fileName, byte[] content) {
 
     /** Returns the paths of the files that differ. */
     public List<String> paths() {
@@ -359,7 +361,7 @@ public final class LineExport {
         number == steps.size() ? String.join("\n", notes) : ""), oldTree, newTree, parent);
       check(step, content, applied);
       checkWords(step, message);
-      commits.add(new Commit(step.patch(), step.before(), step.after(), message,
+      commits.add(new Commit(step.patch(), step.part(), step.before(), step.after(), message,
         String.format("%04d-%s.patch", number, slug(subject)), content));
     }
     return commits;

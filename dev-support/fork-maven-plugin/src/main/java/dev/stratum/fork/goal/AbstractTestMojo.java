@@ -51,12 +51,7 @@ abstract class AbstractTestMojo extends AbstractSeriesMojo {
 
   /** Returns the test classes that a patch adds, with their packages. */
   static List<String> ownTests(PatchFile patch) {
-    return patch.header().adds().stream()
-      .filter(path -> path.contains(StateCompiler.TESTS)
-        && path.matches(".*/Test[^/]*\\.java"))
-      .map(path -> path.substring(path.indexOf(StateCompiler.TESTS)
-        + StateCompiler.TESTS.length(), path.length() - ".java".length()).replace('/', '.'))
-      .sorted().toList();
+    return StateCompiler.tests(patch.header().adds());
   }
 
   /**

@@ -21,6 +21,7 @@ import dev.stratum.fork.ForkException;
 import dev.stratum.fork.OutputTree;
 import dev.stratum.fork.base.LineSources;
 import dev.stratum.fork.base.PublishedClassPath;
+import dev.stratum.fork.check.CommitCheck;
 import dev.stratum.fork.check.RedGreen;
 import dev.stratum.fork.check.StateCheck;
 import dev.stratum.fork.check.TestProcess;
@@ -54,12 +55,13 @@ import org.apache.maven.plugins.annotations.Parameter;
  * Writes patches for upstream. With {@code fork.line}, commits as upstream wants them on that
  * version of HBase: to {@code target/export/LINE/NAME}, and as branches of
  * {@code target/upstream/LINE}; with {@code fork.cut} too, a commit for each pull request of a
- * feature's plan, each compiled. Without a line, patches to {@code target/export}, each on the base
- * plus its {@code Needs:} and with the source files that it adds, exactly as they are kept here.
+ * feature's plan, each compiled and, with {@code fork.tests}, tested. Without a line, patches to
+ * {@code target/export}, each on the base plus its {@code Needs:} and with the source files that it
+ * adds, exactly as they are kept here.
  */
 @Mojo(name = "export", aggregator = true, threadSafe = true)
 public final class ExportMojo extends AbstractTestMojo {
-  private static final int SHOWN_ERRORS = 5;
+  private static final int SHOWN_PROBLEMS = 5;
 
   /** The one patch to export, by JIRA key or file name; all that have a JIRA key if not given. */
   @Parameter(property = "fork.jira")
@@ -201,12 +203,14 @@ public final class ExportMojo extends AbstractTestMojo {
     ExportReport report) throws IOException {
     LineExport.Exported exported = export.export(ReviewPlan.read(root(), cut));
     write(report.version(), exported, repository);
-    SortedMap<String, byte[]> standIns = standIns(report.version());
-    List<StateCheck.Verdict> verdicts = new ArrayList<>();
+    CommitCheck commits = new CommitCheck(check, standIns(report.version()));
+    List<CommitCheck.Verdict> verdicts = new ArrayList<>();
     for (LineExport.Commit commit : exported.commits()) {
-      StateCheck.Verdict verdict = check.check(with(commit.after(), standIns), List.of());
+      // What the feature needs is exported, and its tests are run, by its own name.
+      CommitCheck.Verdict verdict =
+        commits.of(commit.before(), commit.after(), runsTests() && commit.part() != null);
       getLog().info(commit.fileName() + ": " + verdict.shown());
-      verdict.errors().stream().limit(SHOWN_ERRORS).forEach(getLog()::warn);
+      verdict.problems().stream().limit(SHOWN_PROBLEMS).forEach(getLog()::warn);
       verdicts.add(verdict);
     }
     report.cut(exported, verdicts);
@@ -230,13 +234,6 @@ public final class ExportMojo extends AbstractTestMojo {
       tests(classPath, folder, sources.hasJunit5()));
   }
 
-  private static SortedMap<String, byte[]> with(SortedMap<String, byte[]> tree,
-    SortedMap<String, byte[]> standIns) {
-    SortedMap<String, byte[]> all = new TreeMap<>(tree);
-    all.putAll(standIns);
-    return all;
-  }
-
   private RedGreen.Verdict redGreen(String version, LineExport.Exported exported,
     StateCheck check) throws IOException {
     List<String> named = exported.patch().header().tests();
@@ -244,8 +241,9 @@ public final class ExportMojo extends AbstractTestMojo {
       .filter(test -> named.isEmpty() || named.contains(test.substring(test.lastIndexOf('.') + 1)))
       .toList();
     SortedMap<String, byte[]> standIns = standIns(version);
-    RedGreen.Verdict verdict = new RedGreen(check).of(with(exported.own().before(), standIns),
-      with(exported.own().after(), standIns), tests, !named.isEmpty());
+    RedGreen.Verdict verdict = new RedGreen(check).of(
+      StateCheck.with(exported.own().before(), standIns),
+      StateCheck.with(exported.own().after(), standIns), tests, !named.isEmpty());
     getLog().info("Without the patch: " + verdict.before());
     getLog().info("With the patch: " + verdict.after());
     return verdict;

@@ -18,8 +18,8 @@
 package dev.stratum.fork.goal;
 
 import dev.stratum.fork.ForkException;
+import dev.stratum.fork.check.CommitCheck;
 import dev.stratum.fork.check.RedGreen;
-import dev.stratum.fork.check.StateCheck;
 import dev.stratum.fork.git.LineExport;
 import dev.stratum.fork.series.PatchFile;
 import java.util.ArrayList;
@@ -70,18 +70,18 @@ final class ExportReport {
 
   /**
    * Notes a feature that was exported as pull requests.
-   * @param verdicts whether each commit compiles on those before it
+   * @param verdicts whether each commit compiles on those before it, and passes its tests
    */
-  void cut(LineExport.Exported exported, List<StateCheck.Verdict> verdicts) {
+  void cut(LineExport.Exported exported, List<CommitCheck.Verdict> verdicts) {
     rows.add("| " + exported.name() + " | " + exported.commits().size() + " | "
       + exported.branch() + " |");
     for (int i = 0; i < verdicts.size(); i++) {
       LineExport.Commit commit = exported.commits().get(i);
-      StateCheck.Verdict verdict = verdicts.get(i);
+      CommitCheck.Verdict verdict = verdicts.get(i);
       notes.add("- " + commit.fileName() + ": " + commit.paths().size() + " files, "
         + verdict.shown());
-      if (!verdict.errors().isEmpty()) {
-        findings.add(commit.fileName() + " does not compile: " + verdict.errors().get(0));
+      if (!verdict.problems().isEmpty()) {
+        findings.add(commit.fileName() + ": " + verdict.shown() + ", " + verdict.problems().get(0));
       }
     }
     exported.notes().forEach(note -> notes.add("- " + note));
@@ -124,7 +124,7 @@ final class ExportReport {
   /**
    * Ends the goal with what has to be seen.
    * @throws ForkException if nothing was exported, tests are not red without and green with the
-   *                       patch, or a pull request does not compile
+   *                       patch, or a pull request does not compile or pass its tests
    */
   void check() {
     if (rows.isEmpty() && !refused.isEmpty()) {
