@@ -104,6 +104,13 @@ public final class Repo extends ExternalResource {
     base.put(path, bytes(content));
   }
 
+  /** Returns a git diff with one hunk that replaces lines of a file, wherever they stand. */
+  public static String diff(String path, String old, String replacement) {
+    return "diff --git a/" + path + " b/" + path + "\n--- a/" + path + "\n+++ b/" + path
+      + "\n@@ -1," + old.lines().count() + " +1," + replacement.lines().count() + " @@\n"
+      + old.replaceAll("(?m)^(?=.)", "-") + replacement.replaceAll("(?m)^(?=.)", "+");
+  }
+
   public static byte[] bytes(String text) {
     return text.getBytes(ISO_8859_1);
   }

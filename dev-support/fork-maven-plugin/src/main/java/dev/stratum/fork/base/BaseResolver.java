@@ -51,6 +51,14 @@ public final class BaseResolver {
     return new BaseModule(module, file(module, "", version), file(module, "sources", version));
   }
 
+  /**
+   * Returns the jar of a module of HBase that is not built here.
+   * @throws ForkException if the repositories do not have it
+   */
+  Path jar(String module, String version) {
+    return file(module, "", version);
+  }
+
   private Path file(String module, String classifier, String version) {
     Artifact artifact = new DefaultArtifact(GROUP, module, classifier, "jar", version);
     try {

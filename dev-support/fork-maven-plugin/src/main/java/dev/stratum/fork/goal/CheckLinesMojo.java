@@ -31,6 +31,7 @@ import dev.stratum.fork.series.ForkHistory;
 import dev.stratum.fork.series.LineVariants;
 import dev.stratum.fork.series.PatchFile;
 import dev.stratum.fork.series.Series;
+import dev.stratum.fork.series.UpstreamEdits;
 import dev.stratum.fork.style.UpstreamStyle;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -115,7 +116,8 @@ public final class CheckLinesMojo extends AbstractSeriesMojo {
       LineCheck check = new LineCheck(store, history, tree, modules, variants);
       List<LineCheck.Outcome> outcomes = check.outcomes();
       LineExport export = new LineExport(store, series, history, sources, variants, style,
-        docs(series, sources.version()), new Committer(GitStore.AUTHOR, GitStore.MAIL), time());
+        docs(series, sources.version()), UpstreamEdits.NONE,
+        new Committer(GitStore.AUTHOR, GitStore.MAIL), time());
       Map<String, String> compiled = new HashMap<>();
       int exported = exports(export, outcomes, compiled);
       List<String> others = new ArrayList<>(sources.substitutes());

@@ -20,6 +20,7 @@ package dev.stratum.fork.goal;
 import dev.stratum.fork.ForkException;
 import dev.stratum.fork.OutputTree;
 import dev.stratum.fork.base.LineSources;
+import dev.stratum.fork.base.ProtocolFiles;
 import dev.stratum.fork.base.PublishedClassPath;
 import dev.stratum.fork.check.CommitCheck;
 import dev.stratum.fork.check.RedGreen;
@@ -37,6 +38,7 @@ import dev.stratum.fork.series.LineVariants;
 import dev.stratum.fork.series.PatchFile;
 import dev.stratum.fork.series.ReviewPlan;
 import dev.stratum.fork.series.Series;
+import dev.stratum.fork.series.UpstreamEdits;
 import dev.stratum.fork.style.UpstreamStyle;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -94,6 +96,16 @@ public final class ExportMojo extends AbstractTestMojo {
   /** Who the patches are from, as {@code Name <mail>}; with a line, whom git's settings name. */
   @Parameter(property = "fork.author")
   private String author;
+
+  /**
+   * What makes commits.
+   * @param upstream  makes those that are exported
+   * @param published makes those that the published jars can be used for: the same without the
+   *                  edits for upstream alone
+   * @param protocol  the version that the edits' files of protocols are of
+   */
+  private record Exports(LineExport upstream, LineExport published, String protocol) {
+  }
 
   @Override
   void run() throws IOException {
@@ -157,20 +169,25 @@ public final class ExportMojo extends AbstractTestMojo {
     ExportReport report = new ExportReport(version);
     UpstreamStyle style = new UpstreamStyle(sources.hasJunit5());
     try (GitStore store = GitStore.inMemory(time())) {
-      LineExport export = new LineExport(store, series, history, sources,
-        LineVariants.read(root(), series, version, sources.tree()),
-        new CachedStyle(style::apply), docs(series, version),
-        committer, now);
+      LineVariants variants = LineVariants.read(root(), series, version, sources.tree());
+      LineExport.Style cached = new CachedStyle(style::apply);
+      ProtocolFiles protocol = ProtocolFiles.resolve(resolver(), versions(sources));
+      UpstreamEdits edits = UpstreamEdits.read(root(), series, protocol.tree());
+      LineExport export = new LineExport(store, series, history, sources, variants, cached,
+        docs(series, version), edits, committer, now);
+      Exports exports = new Exports(export, new LineExport(store, series, history, sources,
+        variants, cached, docs(series, version), edits.undone(), committer, now),
+        protocol.version());
       try (
         LineRepository repository = new LineRepository(target.resolve("upstream").resolve(version),
           version, export.plain(), committer, time(), now);
         StateCheck check =
           cut != null || runsTests() ? check(sources, export.plain(), report) : null) {
         if (cut != null) {
-          exportPlan(export, repository, check, report);
+          exportPlan(exports, repository, check, report);
         } else {
           for (PatchFile patch : chosen) {
-            exportPatch(patch, export, repository, check, report);
+            exportPatch(patch, exports, repository, check, report);
           }
         }
       }
@@ -184,28 +201,45 @@ public final class ExportMojo extends AbstractTestMojo {
     report.check();
   }
 
-  private void exportPatch(PatchFile patch, LineExport export, LineRepository repository,
+  /** Returns the version, and those that replace it where it is not published. */
+  private List<String> versions(LineSources sources) {
+    List<String> versions = new ArrayList<>(List.of(sources.version()));
+    versions.addAll(substitutes == null || substitutes.isEmpty()
+      ? sources.substitutes()
+      : substitutes);
+    versions.add(baseVersion());
+    return versions;
+  }
+
+  private void exportPatch(PatchFile patch, Exports exports, LineRepository repository,
     StateCheck check, ExportReport report) throws IOException {
     LineExport.Exported exported;
     try {
-      exported = export.export(patch);
+      exported = exports.upstream().export(patch);
     } catch (ForkException e) {
       report.refused(patch, e.getMessage());
       getLog().warn(e.getMessage());
       return;
     }
     write(report.version(), exported, repository);
-    report.exported(exported,
-      check == null ? null : redGreen(report.version(), exported, check));
+    noteEdits(exported, exports, report);
+    report.exported(exported, check == null
+      ? null
+      : redGreen(report.version(), exported.edited() ? exports.published().export(patch) : exported,
+        check));
   }
 
-  private void exportPlan(LineExport export, LineRepository repository, StateCheck check,
+  private void exportPlan(Exports exports, LineRepository repository, StateCheck check,
     ExportReport report) throws IOException {
-    LineExport.Exported exported = export.export(ReviewPlan.read(root(), cut));
+    ReviewPlan plan = ReviewPlan.read(root(), cut);
+    LineExport.Exported exported = exports.upstream().export(plan);
     write(report.version(), exported, repository);
+    noteEdits(exported, exports, report);
+    LineExport.Exported published =
+      exported.edited() ? exports.published().export(plan) : exported;
     CommitCheck commits = new CommitCheck(check, standIns(report.version()));
     List<CommitCheck.Verdict> verdicts = new ArrayList<>();
-    for (LineExport.Commit commit : exported.commits()) {
+    for (LineExport.Commit commit : published.commits()) {
       // What the feature needs is exported, and its tests are run, by its own name.
       CommitCheck.Verdict verdict =
         commits.of(commit.before(), commit.after(), runsTests() && commit.part() != null);
@@ -216,14 +250,25 @@ public final class ExportMojo extends AbstractTestMojo {
     report.cut(exported, verdicts);
   }
 
+  private void noteEdits(LineExport.Exported exported, Exports exports, ExportReport report) {
+    if (exported.edited()) {
+      String note = exported.name() + " has the edits of " + UpstreamEdits.FOLDER + ". They need "
+        + "classes that upstream's build generates: what is compiled and tested here is the same "
+        + "without them.";
+      getLog().info(note);
+      report.note(note);
+      if (!exports.protocol().equals(report.version())) {
+        report.note(ProtocolFiles.MODULE + " " + report.version() + " is not published; its files "
+          + "are those of " + exports.protocol() + ".");
+      }
+    }
+  }
+
   private StateCheck check(LineSources sources, SortedMap<String, byte[]> plain,
     ExportReport report) throws IOException {
-    List<String> others = new ArrayList<>(substitutes == null || substitutes.isEmpty()
-      ? sources.substitutes()
-      : substitutes);
-    others.add(baseVersion());
-    PublishedClassPath.Filled filled =
-      published().filled(server(), sources.version(), others);
+    List<String> versions = versions(sources);
+    PublishedClassPath.Filled filled = published().filled(server(), sources.version(),
+      versions.subList(1, versions.size()));
     report.classPath(filled.note(sources.version(), standIns(sources.version()).keySet()));
     List<Path> classPath = new ArrayList<>(filled.jars());
     if (sources.hasJunit5()) {

@@ -19,6 +19,7 @@ package dev.stratum.fork.goal;
 
 import dev.stratum.fork.ForkException;
 import dev.stratum.fork.OutputTree;
+import dev.stratum.fork.base.ProtocolFiles;
 import dev.stratum.fork.git.Export;
 import dev.stratum.fork.git.GitStore;
 import dev.stratum.fork.git.MailPatch;
@@ -30,6 +31,7 @@ import dev.stratum.fork.series.LineVariants;
 import dev.stratum.fork.series.Modules;
 import dev.stratum.fork.series.PatchFile;
 import dev.stratum.fork.series.Series;
+import dev.stratum.fork.series.UpstreamEdits;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -45,8 +47,8 @@ import org.eclipse.jgit.lib.ObjectId;
 /**
  * Checks the series as a whole: fork:checkout and fork:rebuild would leave every patch and source
  * file as it is, every patch can be exported, every source file belongs to a patch, every variant
- * for another version has the name of a patch, and README.md has the table of features that the
- * headers give.
+ * for another version has the name of a patch, the edits for upstream alone fit, and README.md has
+ * the table of features that the headers give.
  */
 @Mojo(name = "verify", defaultPhase = LifecyclePhase.VERIFY, threadSafe = true)
 public final class VerifyMojo extends AbstractSeriesMojo {
@@ -64,6 +66,8 @@ public final class VerifyMojo extends AbstractSeriesMojo {
     }
     new SubmissionPages(series, root(), baseVersion()).check();
     ForkHistory history = ForkHistory.of(baseTree(), series, root());
+    UpstreamEdits.read(root(), series,
+      ProtocolFiles.resolve(resolver(), List.of(baseVersion())).tree()).check(history);
     try (GitStore store = GitStore.inMemory(time())) {
       checkRoundTrip(history, store);
       MailPatch mail = new MailPatch(store, GitStore.AUTHOR + " <" + GitStore.MAIL + ">", time(),

@@ -43,18 +43,22 @@ final class SubmissionPage {
   private final List<PatchFile> needs;
   private final String base;
   private final String design;
+  private final String edits;
 
   /**
    * @param patch  the patch
    * @param needs  the patches that it needs, to be submitted before it
    * @param base   the version that the patch is made against
    * @param design the path of the feature's design note from the page, {@code null} for none
+   * @param edits  the diff of the edits that only upstream has, {@code null} for none
    */
-  SubmissionPage(PatchFile patch, List<PatchFile> needs, String base, String design) {
+  SubmissionPage(PatchFile patch, List<PatchFile> needs, String base, String design,
+    String edits) {
     this.patch = patch;
     this.needs = needs;
     this.base = base;
     this.design = design;
+    this.edits = edits;
     header = patch.header();
     versions = new Versions(patch, base);
   }
@@ -73,6 +77,11 @@ final class SubmissionPage {
         ? ""
         : "mvn fork:export -Dfork.line=" + base + " -Dfork.jira=" + patch.stem()
           + " -Dfork.tests\n")));
+    if (edits != null) {
+      section(page, "Edits for upstream alone", "The exported commit has these edits. They need "
+        + "classes that upstream's build generates: what\n`fork:export` compiles and tests is the "
+        + "same without them.\n\n" + fenced("diff", edits));
+    }
     section(page, "JIRA issue", fields() + "\nDescription:\n\n" + fenced(description()));
     section(page, "Pull request", "Title:\n\n" + fenced(issue() + " " + summary() + "\n")
       + "\nBody:\n\n" + fenced(body()));
@@ -209,7 +218,11 @@ final class SubmissionPage {
   }
 
   private static String fenced(String text) {
-    return "```text\n" + text + "```\n";
+    return fenced("text", text);
+  }
+
+  private static String fenced(String language, String text) {
+    return "```" + language + "\n" + text + "```\n";
   }
 
   /** Returns the text in lines of at most {@link #WIDTH} characters, each with its newline. */

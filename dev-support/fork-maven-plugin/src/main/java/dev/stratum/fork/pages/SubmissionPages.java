@@ -21,6 +21,7 @@ import dev.stratum.fork.ForkException;
 import dev.stratum.fork.OutputTree;
 import dev.stratum.fork.series.PatchFile;
 import dev.stratum.fork.series.Series;
+import dev.stratum.fork.series.UpstreamEdits;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -67,10 +68,12 @@ public final class SubmissionPages {
       return pages;
     }
     List<PatchFile> order = SubmissionOrder.of(series, root);
+    UpstreamEdits edits = UpstreamEdits.read(root, series, new TreeMap<>());
     for (PatchFile patch : order) {
       String design = DESIGN + patch.header().feature() + ".md";
       pages.put(FOLDER + patch.stem() + ".md", bytes(new SubmissionPage(patch, needs(patch), base,
-        Files.exists(root.resolve(FOLDER + design)) ? design : null).text()));
+        Files.exists(root.resolve(FOLDER + design)) ? design : null, edits.mainDiff(patch))
+          .text()));
     }
     pages.put(INDEX, bytes(new SubmissionIndex(order).page(INDEX,
       Files.readString(root.resolve(INDEX)))));

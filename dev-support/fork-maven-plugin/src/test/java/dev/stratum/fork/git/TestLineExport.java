@@ -29,6 +29,7 @@ import dev.stratum.fork.series.LineVariants;
 import dev.stratum.fork.series.Modules;
 import dev.stratum.fork.series.PatchFile;
 import dev.stratum.fork.series.Series;
+import dev.stratum.fork.series.UpstreamEdits;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -59,6 +60,7 @@ public class TestLineExport {
   private final Map<String, byte[]> variants = new HashMap<>();
   private LineExport.Style style = (before, after) -> after;
   private LineExport.Docs docs = (patch, tree) -> new TreeMap<>();
+  private UpstreamEdits edits = UpstreamEdits.NONE;
   private String version = "2.6.6";
 
   @Before
@@ -84,7 +86,7 @@ public class TestLineExport {
     try (GitStore store = GitStore.inMemory(Repo.TIME)) {
       return new LineExport(store, series, repo.history(),
         new LineSources(version, modules, line), new LineVariants(version, line, variants), style,
-        docs, AUTHOR, Repo.TIME).export(patch);
+        docs, edits, AUTHOR, Repo.TIME).export(patch);
     }
   }
 
@@ -93,6 +95,7 @@ public class TestLineExport {
     Path plain = repo.newFolder();
     SortedMap<String, byte[]> files = new TreeMap<>(line);
     files.remove(PAGE);
+    files.putAll(edits.files());
     Repo.plant(plain, files);
     Path mails = repo.newFolder();
     for (LineExport.Commit commit : exported.commits()) {
@@ -271,6 +274,39 @@ public class TestLineExport {
     LineExport.Exported exported = export("HBASE-2");
     assertEquals(Map.of("entries.xml", "<x/>"), Repo.text(exported.beside()));
     assertEquals("HBASE-1-seven\nHBASE-2-both\n", am(exported).get(chapter));
+  }
+
+  @Test
+  public void testEditsForUpstreamAloneAreInTheCommit() throws Exception {
+    String proto = "hbase-protocol-shaded/src/main/protobuf/Own.proto";
+    edits = UpstreamEdits.of(
+      Map.of("HBASE-1-seven.patch", Repo.bytes("Why.\n\n" + Repo.diff(proto, "  int32 one = 1;\n",
+        "  int32 one = 1;\n  int32 two = 2;\n")
+        + Repo.diff(OWN, "class Own { }\n", "class Own { Two two; }\n"))),
+      new TreeMap<>(Map.of(proto, Repo.bytes("message Own {\n  int32 one = 1;\n}\n"),
+        "Other.proto", new byte[0])));
+    LineExport.Exported exported = export("HBASE-1");
+    assertTrue(exported.edited());
+    assertEquals(List.of(proto, Repo.A, OWN), exported.own().paths());
+    Map<String, String> files = am(exported);
+    assertEquals("message Own {\n  int32 one = 1;\n  int32 two = 2;\n}\n", files.get(proto));
+    assertEquals("class Own { Two two; }\n", files.get(OWN));
+    edits = edits.undone();
+    exported = export("HBASE-1");
+    assertFalse(exported.edited());
+    assertEquals("class Own { }\n", am(exported).get(OWN));
+  }
+
+  @Test
+  public void testEditsForUpstreamAloneThatDoNotFitAreTold() throws Exception {
+    edits = UpstreamEdits.of(Map.of("HBASE-1-seven.patch",
+      Repo.bytes(Repo.diff(OWN, "class Own { int old; }\n", "class Own { int now; }\n"))),
+      new TreeMap<>());
+    LineExport.Exported exported = export("HBASE-1");
+    assertEquals(List.of("By hand: the edits of patches/upstream/HBASE-1-seven.patch, which do not "
+      + "fit " + OWN + " of 2.6.6."), exported.notes());
+    assertFalse(exported.edited());
+    assertEquals("class Own { }\n", am(exported).get(OWN));
   }
 
   @Test

@@ -27,6 +27,7 @@ import dev.stratum.fork.base.LineSources;
 import dev.stratum.fork.series.LineVariants;
 import dev.stratum.fork.series.Modules;
 import dev.stratum.fork.series.ReviewPlan;
+import dev.stratum.fork.series.UpstreamEdits;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -77,7 +78,7 @@ public class TestReviewCut {
       return new LineExport(store, repo.series(), repo.history(),
         new LineSources("2.6.6", new TreeSet<>(Modules.ALL), repo.base),
         new LineVariants("2.6.6", repo.base, Map.of()), (before, after) -> after,
-        (patch, tree) -> new TreeMap<>(), AUTHOR, Repo.TIME)
+        (patch, tree) -> new TreeMap<>(), UpstreamEdits.NONE, AUTHOR, Repo.TIME)
         .export(ReviewPlan.parse("cache", plan));
     }
   }

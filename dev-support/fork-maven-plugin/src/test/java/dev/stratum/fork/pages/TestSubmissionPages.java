@@ -22,6 +22,7 @@ import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertTrue;
 
 import dev.stratum.fork.Repo;
+import dev.stratum.fork.series.UpstreamEdits;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.util.HashMap;
@@ -125,6 +126,16 @@ public class TestSubmissionPages {
     assertFalse(page, page.contains("Affects") || page.contains("design note"));
     repo.write("docs/upstream/design/row-cache.md", "Rows.\n");
     assertHas(page("HBASE-7-rows"), "[design note](design/row-cache.md)");
+  }
+
+  @Test
+  public void testEditsForUpstreamAloneAreShown() throws IOException {
+    fix("STRATUM-replaced");
+    assertFalse(page("STRATUM-replaced").contains("Edits for upstream alone"));
+    String diff = Repo.diff("A.proto", "one\n", "two\n");
+    repo.write(UpstreamEdits.FOLDER + "STRATUM-replaced.patch", "Why.\n\n" + diff);
+    assertHas(page("STRATUM-replaced"), "## Edits for upstream alone\n",
+      "\n\n```diff\n" + diff + "```\n\n## JIRA issue\n");
   }
 
   @Test
