@@ -159,7 +159,8 @@ public final class ExportMojo extends AbstractTestMojo {
 
   private void exportLine() throws IOException {
     Committer committer = author != null ? Committer.parse(author) : Committer.ofGit(root());
-    Series series = Series.read(root());
+    Series all = Series.read(root());
+    Series series = cut == null ? all : all.forPlan(root(), cut);
     List<PatchFile> chosen = jira != null ? series.named(jira) : series.patches();
     ForkHistory history = ForkHistory.of(baseTree(), series, root());
     LineSources sources = line(line);
@@ -169,14 +170,14 @@ public final class ExportMojo extends AbstractTestMojo {
     ExportReport report = new ExportReport(version);
     UpstreamStyle style = new UpstreamStyle(sources.hasJunit5());
     try (GitStore store = GitStore.inMemory(time())) {
-      LineVariants variants = LineVariants.read(root(), series, version, sources.tree());
+      LineVariants variants = LineVariants.read(root(), all, version, sources.tree());
       LineExport.Style cached = new CachedStyle(style::apply);
       ProtocolFiles protocol = ProtocolFiles.resolve(resolver(), versions(sources));
-      UpstreamEdits edits = UpstreamEdits.read(root(), series, protocol.tree());
+      UpstreamEdits edits = UpstreamEdits.read(root(), all, protocol.tree());
       LineExport export = new LineExport(store, series, history, sources, variants, cached,
-        docs(series, version), edits, committer, now);
+        docs(all, version), edits, committer, now);
       Exports exports = new Exports(export, new LineExport(store, series, history, sources,
-        variants, cached, docs(series, version), edits.undone(), committer, now),
+        variants, cached, docs(all, version), edits.undone(), committer, now),
         protocol.version());
       try (
         LineRepository repository = new LineRepository(target.resolve("upstream").resolve(version),

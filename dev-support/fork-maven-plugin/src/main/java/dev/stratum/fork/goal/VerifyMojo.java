@@ -30,6 +30,7 @@ import dev.stratum.fork.series.ForkHistory;
 import dev.stratum.fork.series.LineVariants;
 import dev.stratum.fork.series.Modules;
 import dev.stratum.fork.series.PatchFile;
+import dev.stratum.fork.series.ReviewPlan;
 import dev.stratum.fork.series.Series;
 import dev.stratum.fork.series.UpstreamEdits;
 import java.io.IOException;
@@ -39,6 +40,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.SortedMap;
 import java.util.TreeSet;
 import org.apache.maven.plugins.annotations.LifecyclePhase;
 import org.apache.maven.plugins.annotations.Mojo;
@@ -47,8 +49,8 @@ import org.eclipse.jgit.lib.ObjectId;
 /**
  * Checks the series as a whole: fork:checkout and fork:rebuild would leave every patch and source
  * file as it is, every patch can be exported, every source file belongs to a patch, every variant
- * for another version has the name of a patch, the edits for upstream alone fit, and README.md has
- * the table of features that the headers give.
+ * for another version has the name of a patch, the edits for upstream alone and the patches of
+ * plans fit, and README.md has the table of features that the headers give.
  */
 @Mojo(name = "verify", defaultPhase = LifecyclePhase.VERIFY, threadSafe = true)
 public final class VerifyMojo extends AbstractSeriesMojo {
@@ -65,7 +67,12 @@ public final class VerifyMojo extends AbstractSeriesMojo {
         + "run fork:checkout, then fork:rebuild.", FeatureTable.FILE);
     }
     new SubmissionPages(series, root(), baseVersion()).check();
-    ForkHistory history = ForkHistory.of(baseTree(), series, root());
+    SortedMap<String, byte[]> base = baseTree();
+    for (String feature : Series.ownPlans(root())) {
+      ReviewPlan.read(root(), feature);
+      ForkHistory.of(base, series.forPlan(root(), feature), root());
+    }
+    ForkHistory history = ForkHistory.of(base, series, root());
     UpstreamEdits.read(root(), series,
       ProtocolFiles.resolve(resolver(), List.of(baseVersion())).tree()).check(history);
     try (GitStore store = GitStore.inMemory(time())) {

@@ -18,6 +18,7 @@
 package dev.stratum.fork.guide;
 
 import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertNull;
 import static org.junit.Assert.assertTrue;
 
 import dev.stratum.fork.OutputTree;
@@ -57,16 +58,28 @@ public class TestReviewPlans {
 
   @BeforeClass
   public static void measure() throws IOException {
-    for (PatchFile patch : Series.read(ROOT).patches()) {
+    List<PatchFile> patches = new ArrayList<>(Series.read(ROOT).patches());
+    for (String feature : Series.ownPlans(ROOT)) {
+      patches.addAll(Series.read(ROOT).forPlan(ROOT, feature).patches());
+    }
+    for (PatchFile patch : patches) {
       Map<String, Integer> edits = new HashMap<>();
+      List<String> added = new ArrayList<>();
       String[] files = new String(patch.content(), StandardCharsets.UTF_8).split("\ndiff --git ");
       for (String file : List.of(files).subList(1, files.length)) {
         String path = file.split(" ")[0];
-        edits.put(path.substring(path.lastIndexOf('/') + 1).replace(".java", ""),
-          (int) EDIT.matcher(file).results().count());
+        String name = path.substring(path.lastIndexOf('/') + 1).replace(".java", "");
+        int lines = (int) EDIT.matcher(file).results().count();
+        if (!file.contains("\nnew file mode ")) {
+          edits.put(name, lines);
+        } else if (path.contains("/src/test/")) {
+          TESTS.add(name);
+        } else {
+          assertNull(name + " is the name of two classes", CLASSES.put(name, lines));
+          added.add(name);
+        }
       }
       EDITS.put(patch.stem(), edits);
-      List<String> added = new ArrayList<>();
       for (String path : patch.header().adds()) {
         if (path.contains("/src/main/") && !path.endsWith("package-info.java")) {
           String name = path.substring(path.lastIndexOf('/') + 1).replace(".java", "");
