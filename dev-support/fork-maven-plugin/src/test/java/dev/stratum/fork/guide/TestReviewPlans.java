@@ -58,6 +58,9 @@ public class TestReviewPlans {
 
   @BeforeClass
   public static void measure() throws IOException {
+    // A failed test is repeated in the same JVM.
+    List.of(CLASSES, EDITS, ADDED).forEach(Map::clear);
+    TESTS.clear();
     List<PatchFile> patches = new ArrayList<>(Series.read(ROOT).patches());
     for (String feature : Series.ownPlans(ROOT)) {
       patches.addAll(Series.read(ROOT).forPlan(ROOT, feature).patches());
