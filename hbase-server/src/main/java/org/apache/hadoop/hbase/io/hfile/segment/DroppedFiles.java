@@ -37,6 +37,9 @@ import org.slf4j.LoggerFactory;
  * directory drops it. A block that a recovery inserts is therefore either found dead by the check
  * after its insertion, or inserted before the drop, which removes it.
  * <p>
+ * A store that is stopped logs all tombstones of files that it has dropped, on each device that
+ * answers: its cleaner ends after the log was read, and after it has written them.
+ * <p>
  * A device does not record tombstones while it fails. Each recovery therefore reads the logs of all
  * devices, but does not wait for a device that does not answer. Thread-safe; no other lock is taken
  * with this object's monitor held.
