@@ -513,6 +513,28 @@ public class TestCompactionCacheHandover extends CacheHandoverFixture {
     assertTrue(accessesOf(onlyFile(), HOT_FROM) > 0);
   }
 
+  /** The new file is read faster than the cache's writers write. */
+  @Test
+  public void testHotBlocksWaitForTheWriters() throws Exception {
+    HandoverCaches.close(cache);
+    conf.setInt(HandoverCaches.QUEUE_LENGTH_KEY, 1);
+    conf.setDouble(HandoverSettings.PEAK_RATIO_KEY, 1);
+    cache = kind.open(conf, folder.newFolder());
+    accesses = HandoverCaches.accessesOf(cache);
+    createRegion(family());
+    writeTwoFiles();
+    for (int i = 0; i < ROWS; i++) {
+      read(i, i + 1);
+    }
+    HandoverCaches.fill(cache);
+    long deferred = HandoverCaches.count("DeferredBlockCount");
+    long queueFull = HandoverCaches.count("QueueFullBlockCount");
+    compact();
+    assertEquals(queueFull, HandoverCaches.count("QueueFullBlockCount"));
+    assertTrue(HandoverCaches.count("DeferredBlockCount") > deferred);
+    assertTrue(cachedRows(onlyFile()).size() > ROWS - BORDER);
+  }
+
   /** Nothing else is evicted for them, whatever the limit is. */
   @Test
   public void testAllBeforeTheCommitInSpareSpace() throws Exception {

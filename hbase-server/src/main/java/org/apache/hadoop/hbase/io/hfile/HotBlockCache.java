@@ -27,8 +27,8 @@ import org.apache.yetus.audience.InterfaceAudience;
  * Accesses are lookups of readers that cache what they read. Lookups of compactions, prefetches and
  * scans with <code>setCacheBlocks(false)</code> are none.
  * <p>
- * All methods are thread-safe. None of them counts a hit or a miss, changes the order in which
- * other blocks are evicted, or waits.
+ * All methods are thread-safe. None of them counts a hit or a miss, or changes the order in which
+ * other blocks are evicted; only {@link #awaitInsertion} waits.
  */
 @InterfaceAudience.Private
 public interface HotBlockCache {
@@ -62,6 +62,15 @@ public interface HotBlockCache {
    * space that was never used, or that evicted files have left. Takes a short lock at most.
    */
   boolean hasSpareSpaceFor(int serializedLength);
+
+  /**
+   * Waits until an insertion under this key would not be refused because too many others wait to
+   * be written.
+   * @param timeoutNanos the longest wait, in nanoseconds; 0 asks without waiting
+   * @return whether there was room when the wait ended
+   * @throws InterruptedException if the thread is interrupted while it waits
+   */
+  boolean awaitInsertion(BlockCacheKey key, long timeoutNanos) throws InterruptedException;
 
   /**
    * Caches a data block as one that was accessed.

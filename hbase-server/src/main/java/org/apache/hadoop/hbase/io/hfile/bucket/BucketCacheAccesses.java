@@ -128,6 +128,12 @@ public final class BucketCacheAccesses implements HotBlockCache {
   }
 
   @Override
+  public boolean awaitInsertion(BlockCacheKey key, long timeoutNanos)
+    throws InterruptedException {
+    return WriterQueueSpace.await(cache, "the bucket cache", key, timeoutNanos);
+  }
+
+  @Override
   public boolean cacheHot(BlockCacheKey key, Cacheable block, boolean inMemory, int accesses) {
     return EntryAccesses.cacheHot(cache, key, block, inMemory, accesses);
   }

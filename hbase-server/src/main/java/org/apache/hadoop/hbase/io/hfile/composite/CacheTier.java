@@ -55,15 +55,6 @@ public interface CacheTier extends BlockCache, HotBlockCache {
   boolean hasSpareSpace();
 
   /**
-   * Waits until an insertion under this key would not be refused because too many others wait to
-   * be written.
-   * @param timeoutNanos the longest wait, in nanoseconds; 0 asks without waiting
-   * @return whether there was room when the wait ended
-   * @throws InterruptedException if the thread is interrupted while it waits
-   */
-  boolean awaitInsertion(BlockCacheKey key, long timeoutNanos) throws InterruptedException;
-
-  /**
    * Visits the key of each block held for a file, those that still wait to be written included. A
    * key may be visited twice, and a block that is inserted or evicted meanwhile may be missed.
    */

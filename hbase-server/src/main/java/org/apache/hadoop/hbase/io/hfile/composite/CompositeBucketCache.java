@@ -300,6 +300,12 @@ public class CompositeBucketCache extends CombinedBlockCache
   }
 
   @Override
+  public boolean awaitInsertion(BlockCacheKey key, long timeoutNanos)
+    throws InterruptedException {
+    return second.awaitInsertion(key, timeoutNanos);
+  }
+
+  @Override
   public boolean cacheHot(BlockCacheKey key, Cacheable block, boolean inMemory, int accesses) {
     PromotionPolicy policy = promotion;
     if (policy != null) {

@@ -27,7 +27,6 @@ import org.apache.yetus.audience.InterfaceAudience;
 @InterfaceAudience.Private
 final class DeferredBlocks {
   private static final int IN_L1 = RangeHeat.MAX_ACCESSES + 1;
-  private static final int SWEEP = 4;
 
   private long[] offsets = new long[16];
   private int[] sizes = new int[16];
@@ -47,33 +46,6 @@ final class DeferredBlocks {
 
   int count() {
     return count;
-  }
-
-  /**
-   * Returns the indexes of all blocks in two sweeps through the file, each by rising offsets: the
-   * hottest quarter, and the others.
-   */
-  int[] hottestFirst() {
-    int[] order = byAccesses();
-    Arrays.sort(order, 0, count / SWEEP);
-    Arrays.sort(order, count / SWEEP, count);
-    return order;
-  }
-
-  /** Returns the indexes of all blocks, by falling accesses; in the order of keys if equal. */
-  private int[] byAccesses() {
-    int[] ends = new int[RangeHeat.MAX_ACCESSES + 2];
-    for (int i = 0; i < count; i++) {
-      ends[accesses(i)]++;
-    }
-    for (int i = RangeHeat.MAX_ACCESSES; i >= 0; i--) {
-      ends[i] += ends[i + 1];
-    }
-    int[] order = new int[count];
-    for (int i = count - 1; i >= 0; i--) {
-      order[--ends[accesses(i)]] = i;
-    }
-    return order;
   }
 
   long offset(int i) {

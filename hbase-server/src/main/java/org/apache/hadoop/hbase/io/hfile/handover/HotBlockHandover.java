@@ -24,6 +24,7 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.Cell;
@@ -60,6 +61,9 @@ import org.slf4j.LoggerFactory;
 @InterfaceAudience.Private
 public final class HotBlockHandover {
   private static final Logger LOG = LoggerFactory.getLogger(HotBlockHandover.class);
+
+  /** How long a block waits after the commit for the cache's writers, which are slower. */
+  private static final long MAX_WAIT_NANOS = TimeUnit.SECONDS.toNanos(1);
 
   private static final ThreadLocal<HotBlockHandover> CURRENT = new ThreadLocal<>();
 
@@ -321,17 +325,18 @@ public final class HotBlockHandover {
     }
   }
 
+  /** Reads the file in one sweep: a reader that needs a hot block sooner reads and caches it. */
   private void handOver(HFile.Reader file, DeferredBlocks blocks, BooleanSupplier stopped)
     throws IOException {
-    for (int i : blocks.hottestFirst()) {
-      if (stopped.getAsBoolean()) {
-        return;
-      }
+    for (int i = 0; i < blocks.count() && !stopped.getAsBoolean(); i++) {
       BlockCacheKey key =
         new BlockCacheKey(file.getName(), blocks.offset(i), true, BlockType.DATA);
       if (cache.accesses(key) != HotBlockCache.NOT_CACHED) {
-        // A reader was faster.
         continue;
+      }
+      if (!awaitWriters(key)) {
+        metrics.count(Count.QueueFullBlockCount, blocks.count() - i);
+        return;
       }
       HFileBlock block = read(file, blocks.offset(i), blocks.onDiskSize(i));
       try {
@@ -346,6 +351,16 @@ public final class HotBlockHandover {
       } finally {
         block.release();
       }
+    }
+  }
+
+  /** Returns false if the cache's writers make no progress, or this thread is to end. */
+  private boolean awaitWriters(BlockCacheKey key) {
+    try {
+      return cache.awaitInsertion(key, MAX_WAIT_NANOS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return false;
     }
   }
 

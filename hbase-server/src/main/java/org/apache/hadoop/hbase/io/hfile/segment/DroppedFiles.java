@@ -64,11 +64,19 @@ final class DroppedFiles {
   private long lastNumber;
 
   DroppedFiles(SegmentTable table, StoreMonitor monitor, SegmentStoreMetrics metrics) {
+    this(table, monitor, metrics, new CountDownLatch(table.devices().all().size()));
+  }
+
+  /**
+   * @param unread counts the devices whose logs were not read yet
+   */
+  DroppedFiles(SegmentTable table, StoreMonitor monitor, SegmentStoreMetrics metrics,
+    CountDownLatch unread) {
     this.table = table;
     this.monitor = monitor;
     this.metrics = metrics;
     this.recoveries = table.devices().all().size();
-    this.unread = new CountDownLatch(recoveries);
+    this.unread = unread;
   }
 
   /**

@@ -53,6 +53,10 @@ public enum HandoverCaches {
   /** A bucket cache, and segments in files. */
   COMPOSITE_SEGMENTS;
 
+  /** As in a server; unless it is set, no block is ever refused because a queue is full. */
+  public static final String QUEUE_LENGTH_KEY = "hbase.bucketcache.writer.queuelength";
+
+  private static final int QUEUE_LENGTH = 8192;
   private static final int MB = 1 << 20;
   private static final int BLOCK = 64 << 10;
 
@@ -78,12 +82,12 @@ public enum HandoverCaches {
     switch (this) {
       case LRU_AND_OFFHEAP:
         return new CombinedBlockCache(new LruBlockCache(32 * MB, BLOCK, true, conf),
-          bucket("offheap"));
+          bucket("offheap", conf));
       case LRU_AND_FILE:
         return new CombinedBlockCache(new LruBlockCache(32 * MB, BLOCK, true, conf),
-          bucket("file:" + new File(folder, "cache")));
+          bucket("file:" + new File(folder, "cache"), conf));
       case BUCKET_ONLY:
-        return bucket("offheap");
+        return bucket("offheap", conf);
       default:
         Configuration own = new Configuration(conf);
         own.setBoolean("hbase.bucketcache.composite.enabled", true);
@@ -94,7 +98,7 @@ public enum HandoverCaches {
         own.set("hbase.bucketcache.l2.size", "80");
         own.setInt("hbase.segmentcache.segment.mb", 1);
         own.setInt("hbase.segmentcache.expected.block.kb", 1);
-        own.setInt("hbase.bucketcache.writer.queuelength", 8192);
+        own.setInt(QUEUE_LENGTH_KEY, conf.getInt(QUEUE_LENGTH_KEY, QUEUE_LENGTH));
         if (this == COMPOSITE_WITHOUT_PROMOTION) {
           own.set("hbase.bucketcache.composite.promotion", "none");
         }
@@ -102,8 +106,9 @@ public enum HandoverCaches {
     }
   }
 
-  private static BucketCache bucket(String engine) throws IOException {
-    return new BucketCache(engine, 80 * MB, BLOCK, null, 2, 8192, null);
+  private static BucketCache bucket(String engine, Configuration conf) throws IOException {
+    return new BucketCache(engine, 80 * MB, BLOCK, null, 2,
+      conf.getInt(QUEUE_LENGTH_KEY, QUEUE_LENGTH), null);
   }
 
   public static HotBlockCache accessesOf(BlockCache cache) {

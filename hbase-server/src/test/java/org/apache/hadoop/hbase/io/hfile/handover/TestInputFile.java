@@ -100,6 +100,11 @@ public class TestInputFile {
     }
 
     @Override
+    public boolean awaitInsertion(BlockCacheKey key, long timeoutNanos) {
+      throw new AssertionError("Nothing is inserted here");
+    }
+
+    @Override
     public boolean cacheHot(BlockCacheKey key, Cacheable block, boolean inMemory, int accesses) {
       throw new AssertionError("Nothing is inserted here");
     }

@@ -17,7 +17,6 @@
  */
 package org.apache.hadoop.hbase.io.hfile.handover;
 
-import static org.junit.Assert.assertArrayEquals;
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertTrue;
@@ -138,16 +137,17 @@ public class TestPeakLimit {
   }
 
   @Test
-  public void testHottestDeferredBlocksFirst() {
+  public void testDeferredBlocksKeepTheirOrder() {
     DeferredBlocks blocks = new DeferredBlocks();
-    assertArrayEquals(new int[0], blocks.hottestFirst());
-    int[] accesses = { 3, RangeHeat.MAX_ACCESSES, 1, 3, 2, 1 };
-    for (int i = 0; i < accesses.length; i++) {
-      blocks.add(i, SIZE, accesses[i], i % 2 == 0);
+    for (int i = 0; i < 100; i++) {
+      blocks.add(i, SIZE + i, i % (RangeHeat.MAX_ACCESSES + 1), i % 2 == 0);
     }
-    assertArrayEquals(new int[] { 1, 0, 2, 3, 4, 5 }, blocks.hottestFirst());
-    assertEquals(RangeHeat.MAX_ACCESSES, blocks.accesses(1));
-    assertFalse(blocks.isInL1(1));
-    assertTrue(blocks.isInL1(4));
+    assertEquals(100, blocks.count());
+    for (int i = 0; i < 100; i++) {
+      assertEquals(i, blocks.offset(i));
+      assertEquals(SIZE + i, blocks.onDiskSize(i));
+      assertEquals(i % (RangeHeat.MAX_ACCESSES + 1), blocks.accesses(i));
+      assertEquals(i % 2 == 0, blocks.isInL1(i));
+    }
   }
 }

@@ -24,6 +24,7 @@ import static org.junit.Assert.assertTrue;
 import java.io.IOException;
 import java.util.Collections;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.io.hfile.HFileBlock;
@@ -39,8 +40,9 @@ import org.junit.experimental.categories.Category;
 /**
  * The invariant of {@link DroppedFiles}, under all {@link Interleavings} with at most three
  * preemptions of a recovery, of one or two threads that drop a file, and of one that caches it
- * again. A thread can be preempted before and after each access to the directory and to the files
- * that are known as dead. Each of two steps that are left out or done in another order is found.
+ * again, and of a store that is stopped before its recovery is done. A thread can be preempted
+ * before and after each access to the directory and to the files that are known as dead, and where
+ * the log has been read. Each of three steps that are left out or done in another order is found.
  */
 @Category({ IOTests.class, SmallTests.class })
 public class TestDroppedFilesInterleavings {
@@ -62,10 +64,36 @@ public class TestDroppedFilesInterleavings {
     /** The recovery does not look again after it has inserted. */
     NO_SECOND_LOOK,
     /** The directory drops a file before it is known as dead. */
-    DROPPED_FIRST
+    DROPPED_FIRST,
+    /** A cleaner ends although the log was not read yet. */
+    NO_WAIT_FOR_LOG
   }
 
-  private final SimulatedDevices devices = new SimulatedDevices();
+  /** Counts the logs that were not read yet. */
+  private final class UnreadLogs extends CountDownLatch {
+    private final Interleavings.Permits read = threads.new Permits(0);
+
+    UnreadLogs(int count) {
+      super(count);
+    }
+
+    @Override
+    public void countDown() {
+      threads.point();
+      super.countDown();
+      read.release();
+    }
+
+    @Override
+    public boolean await(long timeout, TimeUnit unit) throws InterruptedException {
+      while (getCount() > 0) {
+        read.acquire();
+      }
+      return true;
+    }
+  }
+
+  private SimulatedDevices devices = new SimulatedDevices();
   private final SegmentStoreSettings settings = StoredBlocksFixture
     .settings(Collections.singletonList(StoredBlocksFixture.PATH), 0.25, 0);
   private final PagePool pages = new PagePool(1);
@@ -192,7 +220,8 @@ public class TestDroppedFilesInterleavings {
     files = new CachedFiles();
     blocks = new IndexedBlocks(files, index);
     blocks.onFreed(table::freed);
-    dropped = new DroppedFiles(table, monitor, metrics);
+    dropped =
+      new DroppedFiles(table, monitor, metrics, new UnreadLogs(table.devices().all().size()));
     // No device fails here, so there is nothing to be done about that.
     recovery = new SegmentRecovery(opened.all().get(0), table, null, dropped, new Steps(), metrics,
       new ConcurrentHashMap<>());
@@ -250,6 +279,42 @@ public class TestDroppedFilesInterleavings {
     assertEquals("live bytes", bytes, table.liveBytes());
   }
 
+  /** A file is dropped, the store is stopped, and its cleaner ends. */
+  private void dropAndStop() throws IOException, InterruptedException {
+    drop();
+    StoreDevice device = opened.all().get(0);
+    if (defect != Defect.NO_WAIT_FOR_LOG) {
+      dropped.awaitLog(device);
+    }
+    threads.point();
+    if (device.hasTombstones()) {
+      dropped.log(device);
+    }
+  }
+
+  /** Returns in how many orders the threads have run. */
+  private int tryAllStops() throws Exception {
+    SimulatedDevices former = devices;
+    int orders = 0;
+    do {
+      devices = former.afterKill();
+      open();
+      threads.run(true, recovery::run, this::dropAndStop);
+      threads.check();
+      assertTrue(threads.isDone());
+      index.clear();
+      opened.close();
+      open();
+      recovery.run();
+      check();
+      index.clear();
+      opened.close();
+      orders++;
+    } while (threads.next());
+    devices = former;
+    return orders;
+  }
+
   private void cacheAgain() {
     threads.point();
     // Its segment is not the recovery's, so it need not be counted.
@@ -269,6 +334,18 @@ public class TestDroppedFilesInterleavings {
   @Test
   public void testFileThatIsCachedAgainHasNothingOfBefore() throws Exception {
     assertTrue(tryAll(this::drop, this::cacheAgain) > 500);
+  }
+
+  @Test
+  public void testNextProcessRestoresNothingDroppedBeforeTheStop() throws Exception {
+    assertTrue(tryAllStops() > 50);
+  }
+
+  @Test
+  public void testStopThatDoesNotWaitIsFound() throws Exception {
+    defect = Defect.NO_WAIT_FOR_LOG;
+    AssertionError found = assertThrows(AssertionError.class, this::tryAllStops);
+    assertEquals("a block of a dropped file is back", found.getMessage());
   }
 
   @Test
