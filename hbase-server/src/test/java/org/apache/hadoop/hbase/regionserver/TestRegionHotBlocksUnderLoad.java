@@ -137,6 +137,7 @@ public class TestRegionHotBlocksUnderLoad extends RegionHotBlocksFixture {
     int stores = REGIONS * FAMILIES.length;
     long compactions = HandoverCaches.count("CompactionCount");
     long blocks = HandoverCaches.count("L2BlockCount");
+    long limited = HandoverCaches.count("LimitBlockCount");
     UTIL.getAdmin().compactionSwitch(true, new ArrayList<>());
     UTIL.getAdmin().majorCompact(table);
     CachedBlockFixture
@@ -147,7 +148,11 @@ public class TestRegionHotBlocksUnderLoad extends RegionHotBlocksFixture {
     // The rows of two blocks of the inputs are in one of the output.
     blocks = HandoverCaches.count("L2BlockCount") - blocks;
     assertTrue(blocks + " of " + hot, blocks >= hot / 3);
-    assertEquals("none is read twice", 0, misses());
+    // Of the blocks at the borders of hot ranges, some are beyond the limit, hot ones among them.
+    limited = HandoverCaches.count("LimitBlockCount") - limited;
+    long misses = misses();
+    assertTrue(misses + " are read twice, " + limited + " are beyond the limit of 1.2",
+      misses <= limited && limited <= blocks / 4);
     assertAllRows(table);
   }
 }

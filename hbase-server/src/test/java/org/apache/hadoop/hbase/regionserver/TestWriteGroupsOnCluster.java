@@ -24,6 +24,7 @@ import static org.junit.Assert.assertNull;
 import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
+import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -307,13 +308,22 @@ public class TestWriteGroupsOnCluster {
     util.waitFor(300_000, 10, () -> !dataNodesOf(log).isEmpty());
     String node = dataNodesOf(log).iterator().next();
     assertNotNull(util.getDFSCluster().stopDataNode(node));
-    util.waitFor(300_000, 10, () -> !dataNodesOf(log).contains(node));
+    util.waitFor(300_000, 10, () -> {
+      Set<String> nodes = dataNodesOf(log);
+      return !nodes.isEmpty() && !nodes.contains(node);
+    });
   }
 
+  /** Returns none while the WAL is rolled: it has the name of a file before HDFS has the file. */
   private Set<String> dataNodesOf(WAL log) throws IOException {
     Path file = AbstractFSWALProvider.getCurrentFileName(log);
-    LocatedBlock last = util.getDFSCluster().getFileSystem().getClient()
-      .getLocatedBlocks(file.toUri().getPath(), 0).getLastLocatedBlock();
+    LocatedBlock last;
+    try {
+      last = util.getDFSCluster().getFileSystem().getClient()
+        .getLocatedBlocks(file.toUri().getPath(), 0).getLastLocatedBlock();
+    } catch (FileNotFoundException e) {
+      return Collections.emptySet();
+    }
     return last == null
       ? Collections.emptySet()
       : Arrays.stream(last.getLocations()).map(DatanodeInfo::getXferAddr)

@@ -48,6 +48,13 @@ final class DeferredBlocks {
     return count;
   }
 
+  /** Adds the bytes of the blocks in the file, by their accesses. */
+  void addTo(long[] bytes) {
+    for (int i = 0; i < count; i++) {
+      bytes[accesses(i)] += sizes[i];
+    }
+  }
+
   long offset(int i) {
     return offsets[i];
   }

@@ -309,7 +309,9 @@ public final class HotBlockHandover {
     for (InputFile input : inputs) {
       blockCache.evictBlocksByHfileName(input.name());
     }
-    limit.onInputsEvicted();
+    long[] deferred = new long[RangeHeat.MAX_ACCESSES + 1];
+    outputs.values().forEach(output -> output.deferred().addTo(deferred));
+    limit.onInputsEvicted(deferred);
     for (HFile.Reader file : files) {
       OutputFile output = outputs.get(file.getName());
       if (
@@ -341,7 +343,10 @@ public final class HotBlockHandover {
       HFileBlock block = read(file, blocks.offset(i), blocks.onDiskSize(i));
       try {
         int bytes = cache.bytesFor(block.getSerializedLength());
-        if (!limit.hasRoomFor(bytes) && !cache.hasSpareSpaceFor(block.getSerializedLength())) {
+        if (
+          !limit.admitsDeferred(blocks.accesses(i), bytes)
+            && !cache.hasSpareSpaceFor(block.getSerializedLength())
+        ) {
           metrics.count(Count.LimitBlockCount);
         } else if (
           cacheHot(key, block, cacheConf.isInMemory(), blocks.accesses(i), blocks.isInL1(i))

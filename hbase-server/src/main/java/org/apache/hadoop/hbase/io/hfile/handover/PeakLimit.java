@@ -39,6 +39,9 @@ final class PeakLimit {
   /** Bytes of the blocks that were cached, in all and by their accesses. */
   private long used;
   private final long[] usedByAccesses = new long[RangeHeat.MAX_ACCESSES + 1];
+  /** After the commit: the least accesses of a block that is cached, and the bytes for these. */
+  private int coldest;
+  private double coldestBytes;
 
   /**
    * @param inputBytes   what the blocks of the inputs take in the cache
@@ -95,9 +98,33 @@ final class PeakLimit {
     usedByAccesses[accesses] += bytes;
   }
 
-  /** The space of the inputs is left to the outputs. */
-  void onInputsEvicted() {
+  /**
+   * The space of the inputs is left to the outputs.
+   * @param deferred bytes in the file of the blocks that are to be cached now, by their accesses
+   */
+  void onInputsEvicted(long[] deferred) {
     maxBytes += inputBytes;
+    coldestBytes = maxBytes - used;
+    coldest = deferred.length - 1;
+    while (coldest > 0 && coldestBytes >= sizeOf(deferred[coldest])) {
+      coldestBytes -= sizeOf(deferred[coldest--]);
+    }
+  }
+
+  private double sizeOf(long onDiskBytes) {
+    return written == 0 ? onDiskBytes : (double) onDiskBytes * writtenSize / written;
+  }
+
+  /** Returns whether a block may be cached after the commit: the coldest ones are left out. */
+  boolean admitsDeferred(int accesses, int bytes) {
+    if (accesses < coldest || !hasRoomFor(bytes)) {
+      return false;
+    }
+    if (accesses == coldest) {
+      coldestBytes -= bytes;
+      return coldestBytes >= 0;
+    }
+    return true;
   }
 
   /** Returns whether so many bytes fit into the rest, however hot they are. */

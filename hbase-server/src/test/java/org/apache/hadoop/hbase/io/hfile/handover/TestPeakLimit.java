@@ -131,9 +131,56 @@ public class TestPeakLimit {
   public void testSpaceOfTheInputsIsLeft() {
     PeakLimit limit = limit(1.2);
     write(limit, all(BLOCKS, 1));
-    limit.onInputsEvicted();
+    limit.onInputsEvicted(new long[RangeHeat.MAX_ACCESSES + 1]);
     assertTrue(limit.hasRoomFor(BLOCKS * SIZE));
     assertFalse(limit.hasRoomFor(BLOCKS * SIZE * 6 / 5));
+  }
+
+  /** Twice as many as fit, the hottest ones last. Blocks take twice their bytes in the file. */
+  @Test
+  public void testColdestDeferredBlocksAreLeftOut() {
+    PeakLimit limit = limit(1);
+    limit.onWritten(SIZE, 2 * SIZE);
+    long[] deferred = new long[RangeHeat.MAX_ACCESSES + 1];
+    deferred[1] = BLOCKS * SIZE / 2;
+    deferred[2] = BLOCKS * SIZE / 4;
+    deferred[3] = BLOCKS * SIZE / 4;
+    limit.onInputsEvicted(deferred);
+    int[] cached = new int[4];
+    for (int accesses = 1; accesses <= 3; accesses++) {
+      for (int i = 0; i < BLOCKS / (accesses == 1 ? 2 : 4); i++) {
+        if (limit.admitsDeferred(accesses, 2 * SIZE)) {
+          limit.onCached(accesses, 2 * SIZE);
+          cached[accesses]++;
+        }
+      }
+    }
+    assertEquals(0, cached[1]);
+    assertEquals(BLOCKS / 4, cached[2]);
+    assertEquals(BLOCKS / 4, cached[3]);
+  }
+
+  @Test
+  public void testHotterDeferredBlocksHaveTheirSpace() {
+    PeakLimit limit = limit(1);
+    limit.onWritten(SIZE, SIZE);
+    long[] deferred = new long[RangeHeat.MAX_ACCESSES + 1];
+    deferred[1] = BLOCKS * SIZE;
+    deferred[2] = BLOCKS * SIZE / 4;
+    limit.onInputsEvicted(deferred);
+    int cached = 0;
+    for (int i = 0; i < BLOCKS; i++) {
+      if (limit.admitsDeferred(1, SIZE)) {
+        limit.onCached(1, SIZE);
+        cached++;
+      }
+    }
+    assertEquals(BLOCKS - BLOCKS / 4, cached);
+    for (int i = 0; i < BLOCKS / 4; i++) {
+      assertTrue(limit.admitsDeferred(2, SIZE));
+      limit.onCached(2, SIZE);
+    }
+    assertFalse(limit.admitsDeferred(3, SIZE));
   }
 
   @Test
