@@ -37,7 +37,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
+import org.apache.hadoop.hbase.HBaseConfiguration;
 import org.apache.hadoop.hbase.Waiter;
+import org.apache.hadoop.hbase.regionserver.HRegionServer;
 import org.apache.hadoop.hbase.testclassification.RegionServerTests;
 import org.apache.hadoop.hbase.testclassification.SmallTests;
 import org.junit.After;
@@ -352,5 +354,14 @@ public class TestAsyncWalBound {
     // A writer continues when its own write is synced, which may be before it is counted as such.
     assertTrue("No more than the room, and two writes of each who waits, but " + atRisk,
       atRisk.get() <= 4_000 + count * 2 * 100);
+  }
+
+  @Test
+  public void testServerDoesNotStartWithWrongValue() {
+    Configuration server = HBaseConfiguration.create();
+    server.set(AsyncWalSettings.INTERVAL_KEY, "soon");
+    assertTrue(
+      assertThrows(IllegalArgumentException.class, () -> new HRegionServer(server).toString())
+        .getMessage().startsWith(AsyncWalSettings.INTERVAL_KEY));
   }
 }

@@ -25,8 +25,6 @@ import static org.junit.Assert.assertTrue;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
-import org.apache.hadoop.hbase.HBaseConfiguration;
-import org.apache.hadoop.hbase.regionserver.HRegionServer;
 import org.apache.hadoop.hbase.testclassification.RegionServerTests;
 import org.apache.hadoop.hbase.testclassification.SmallTests;
 import org.junit.ClassRule;
@@ -103,14 +101,5 @@ public class TestAsyncWalSettings {
     assertEquals("hbase.wal.async.max.unsynced.bytes is 999; must be 0 or at least the 1000 of "
       + "hbase.wal.async.sync.bytes. Set it to twice that, or remove the key.",
       refusal(AsyncWalSettings.MAX_UNSYNCED_KEY, "999"));
-  }
-
-  @Test
-  public void testServerDoesNotStartWithWrongValue() {
-    Configuration server = HBaseConfiguration.create();
-    server.set(AsyncWalSettings.INTERVAL_KEY, "soon");
-    assertTrue(
-      assertThrows(IllegalArgumentException.class, () -> new HRegionServer(server).toString())
-        .getMessage().startsWith(AsyncWalSettings.INTERVAL_KEY));
   }
 }
