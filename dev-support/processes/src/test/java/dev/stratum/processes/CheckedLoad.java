@@ -350,7 +350,7 @@ final class CheckedLoad {
     try {
       RowFiles.load(connection.getConfiguration(), own, rows, written);
       rows.forEach(row -> own.acknowledge(row, written));
-    } catch (IOException e) {
+    } catch (IOException | InterruptedException e) {
       rows.forEach(row -> own.mayBe(row, written));
       tell(failures, "bulk load: " + e);
     }

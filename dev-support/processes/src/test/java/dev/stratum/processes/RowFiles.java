@@ -20,6 +20,7 @@ package dev.stratum.processes;
 import java.io.IOException;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
@@ -27,6 +28,7 @@ import org.apache.hadoop.hbase.Cell;
 import org.apache.hadoop.hbase.CellComparator;
 import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.client.Put;
+import org.apache.hadoop.hbase.exceptions.MasterStoppedException;
 import org.apache.hadoop.hbase.io.hfile.CacheConfig;
 import org.apache.hadoop.hbase.io.hfile.HFile;
 import org.apache.hadoop.hbase.io.hfile.HFileContextBuilder;
@@ -35,16 +37,37 @@ import org.apache.hadoop.hbase.util.Bytes;
 
 /** Loads rows in bulk. */
 final class RowFiles {
+  private static final long MAX_WAIT_NANOS = TimeUnit.MINUTES.toNanos(1);
+
   private RowFiles() {
   }
 
   /**
-   * Writes a file and has the servers take it over.
+   * Writes a file and has the servers take it over. Does so again if the master was about to stop
+   * when it was to describe the table: clients of HBase 2.6 cannot read that answer, and thus do
+   * not try again by themselves as they do for a master that has stopped.
    * @param rows    in their order
    * @param version of all of them
    */
   static void load(Configuration conf, CheckedRows own, List<Integer> rows, long version)
-    throws IOException {
+    throws IOException, InterruptedException {
+    long start = System.nanoTime();
+    while (true) {
+      try {
+        loadOnce(conf, own, rows, version);
+        return;
+      } catch (IOException e) {
+        boolean stops = e.toString().contains(MasterStoppedException.class.getName());
+        if (!stops || System.nanoTime() - start > MAX_WAIT_NANOS) {
+          throw e;
+        }
+        Thread.sleep(100);
+      }
+    }
+  }
+
+  private static void loadOnce(Configuration conf, CheckedRows own, List<Integer> rows,
+    long version) throws IOException {
     Path directory = new Path(new Path(conf.get(HConstants.HBASE_DIR)).getParent(),
       "bulk/" + UUID.randomUUID());
     FileSystem fs = directory.getFileSystem(conf);

@@ -336,6 +336,13 @@ public final class HotBlockHandover {
       if (cache.accesses(key) != HotBlockCache.NOT_CACHED) {
         continue;
       }
+      // Its size in the cache is at least the one in the file, except for headers.
+      if (
+        limit.isTooCold(blocks.accesses(i)) && !cache.hasSpareSpaceFor(blocks.onDiskSize(i))
+      ) {
+        metrics.count(Count.LimitBlockCount);
+        continue;
+      }
       if (!awaitWriters(key)) {
         metrics.count(Count.QueueFullBlockCount, blocks.count() - i);
         return;

@@ -115,9 +115,14 @@ final class PeakLimit {
     return written == 0 ? onDiskBytes : (double) onDiskBytes * writtenSize / written;
   }
 
+  /** After the commit: whether the hotter blocks take all of the space, whatever the size. */
+  boolean isTooCold(int accesses) {
+    return accesses < coldest || accesses == coldest && coldestBytes <= 0;
+  }
+
   /** Returns whether a block may be cached after the commit: the coldest ones are left out. */
   boolean admitsDeferred(int accesses, int bytes) {
-    if (accesses < coldest || !hasRoomFor(bytes)) {
+    if (isTooCold(accesses) || !hasRoomFor(bytes)) {
       return false;
     }
     if (accesses == coldest) {

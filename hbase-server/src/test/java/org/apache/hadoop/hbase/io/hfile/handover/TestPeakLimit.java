@@ -146,6 +146,8 @@ public class TestPeakLimit {
     deferred[2] = BLOCKS * SIZE / 4;
     deferred[3] = BLOCKS * SIZE / 4;
     limit.onInputsEvicted(deferred);
+    assertTrue("without a read of it", limit.isTooCold(1));
+    assertFalse(limit.isTooCold(2));
     int[] cached = new int[4];
     for (int accesses = 1; accesses <= 3; accesses++) {
       for (int i = 0; i < BLOCKS / (accesses == 1 ? 2 : 4); i++) {
@@ -168,6 +170,7 @@ public class TestPeakLimit {
     deferred[1] = BLOCKS * SIZE;
     deferred[2] = BLOCKS * SIZE / 4;
     limit.onInputsEvicted(deferred);
+    assertFalse("some of them fit", limit.isTooCold(1));
     int cached = 0;
     for (int i = 0; i < BLOCKS; i++) {
       if (limit.admitsDeferred(1, SIZE)) {
