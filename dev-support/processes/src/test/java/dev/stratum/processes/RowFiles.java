@@ -43,9 +43,10 @@ final class RowFiles {
   }
 
   /**
-   * Writes a file and has the servers take it over. Does so again if the master was about to stop
-   * when it was to describe the table: clients of HBase 2.6 cannot read that answer, and thus do
-   * not try again by themselves as they do for a master that has stopped.
+   * Writes a file and has the servers take it over. Does so again if a master that was about to
+   * stop has answered: clients of HBase 2.6 cannot read that answer, and thus do not try again by
+   * themselves as they do for a master that has stopped. To load the same cells twice changes
+   * nothing.
    * @param rows    in their order
    * @param version of all of them
    */
