@@ -58,7 +58,8 @@ import site.ycsb.generator.ZipfianGenerator;
  * mvn -pl bench jmh:run -Djmh.include=GetAfterCompactionBenchmark
  * </pre>
  *
- * Both sides have a bucket cache on a file in the page cache, and an on-heap cache for meta blocks.
+ * Both sides have a bucket cache on a file in the page cache, and an on-heap cache for meta blocks;
+ * with <code>composite</code>, the fork has its two tiers instead, the second on that file.
  * Before each measurement a tenth of the rows is written again and flushed, three times as many
  * gets make blocks hot, and the region is compacted. Of 80 MB that the bucket cache has, blocks of
  * the region's size get 55 at most, which is room for half of a second copy of the data.
@@ -72,6 +73,8 @@ public class GetAfterCompactionBenchmark extends PinnedJvm {
   static final int GETS = 10_000;
   private static final byte[] QUALIFIER = Bytes.toBytes("q");
   private static final int VALUE_BYTES = 1000;
+  /** Of two tiers; room for some hot blocks. */
+  private static final int L1_MB = 16;
   /** Odd, so that it scatters the keys. */
   private static final int SCATTER = 0x9E3779B1;
 
@@ -82,6 +85,10 @@ public class GetAfterCompactionBenchmark extends PinnedJvm {
   /** <code>hbase.rs.compaction.cache.handover.enabled</code> on the fork. */
   @Param("true")
   public boolean handover;
+
+  /** <code>hbase.bucketcache.composite.enabled</code> on the fork. */
+  @Param("false")
+  public boolean composite;
 
   /** The rows of the region, of 1 KB each. */
   int rows = 32_000;
@@ -99,6 +106,12 @@ public class GetAfterCompactionBenchmark extends PinnedJvm {
     conf.set(HConstants.BUCKET_CACHE_IOENGINE_KEY, "file:" + bucketFile);
     conf.setInt(HConstants.BUCKET_CACHE_SIZE_KEY, cacheMb);
     conf.setInt(BlockCacheFactory.BUCKET_CACHE_WRITER_QUEUE_KEY, 1 << 14);
+    conf.setBoolean("hbase.bucketcache.composite.enabled", composite);
+    conf.setInt("hbase.bucketcache.l1.size", L1_MB);
+    // The built-in sizes need a tier of 29 MB at least.
+    conf.set("hbase.bucketcache.l1.bucket.sizes", "5120,34816,66560,132096");
+    conf.set("hbase.bucketcache.l2.ioengine", "file:" + bucketFile);
+    conf.setInt("hbase.bucketcache.l2.size", cacheMb);
     conf.setFloat(HConstants.HFILE_BLOCK_CACHE_SIZE_KEY, 0.1f);
     conf.setBoolean("hbase.rs.compaction.cache.handover.enabled", handover);
     conf.setDouble("hbase.rs.compaction.cache.handover.peak.ratio", 1.2);

@@ -208,7 +208,19 @@ public class BucketCacheTier extends BucketCache implements CacheTier, CacheDevi
 
   @Override
   void syncEngine() throws IOException {
-    device.sync();
+    device.batchWritten();
+  }
+
+  /**
+   * The map may outlive the machine's memory, so what it names is brought to the device first. At
+   * shutdown, when the engine is closed, that has been done.
+   */
+  @Override
+  void persistToFile() throws IOException {
+    if (isCacheEnabled()) {
+      device.sync();
+    }
+    super.persistToFile();
   }
 
   @Override

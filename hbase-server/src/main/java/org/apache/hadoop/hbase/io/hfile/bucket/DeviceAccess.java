@@ -56,6 +56,7 @@ final class DeviceAccess {
   private final DeviceProber prober;
   /** Whether entries have checksums; not those of an engine in the memory of the process. */
   private final boolean checksums;
+  private final SyncPace pace = new SyncPace(System::nanoTime);
   /** Writer threads that may be writing. */
   private final AtomicInteger writing = new AtomicInteger();
   private final LongAdder checksumFailures = new LongAdder();
@@ -99,9 +100,17 @@ final class DeviceAccess {
     return checksums;
   }
 
-  /** Ends the probes for good. */
+  /** Ends the probes for good, and syncs what a restart is to find. */
   void stop() {
     prober.stop();
+    if (cache.isCacheEnabled() && cache.isCachePersistent()) {
+      try {
+        sync();
+      } catch (IOException e) {
+        log.info("{} tier: some blocks may not be there after a crash of the operating system",
+          device.getName(), e);
+      }
+    }
   }
 
   /**
@@ -172,6 +181,9 @@ final class DeviceAccess {
     try {
       BucketEntry entry = device.store(queued, metaBuff);
       health.writeSucceeded();
+      if (entry != null) {
+        pace.written(entry.getLength());
+      }
       return entry;
     } catch (CacheFullException | BucketAllocatorException e) {
       throw e;
@@ -207,6 +219,14 @@ final class DeviceAccess {
     return checksums ? EntryChecksum.of(block, metadata) : EntryChecksum.NONE;
   }
 
+  /** A writer has written a batch. Syncs the device if that is due and it is not bypassed. */
+  void batchWritten() throws IOException {
+    // Without checksums, an entry can be read only after the sync, as in the base.
+    if (!checksums || pace.isDue()) {
+      sync();
+    }
+  }
+
   /** Syncs the device unless it is bypassed. */
   void sync() throws IOException {
     if (!health.isWorking()) {
@@ -219,6 +239,7 @@ final class DeviceAccess {
     } catch (ClosedByInterruptException e) {
       throw e;
     } catch (IOException | RuntimeException | InternalError e) {
+      pace.syncFailed();
       failed("sync", e, health.syncFailed(term));
       throw new IOException(e);
     }

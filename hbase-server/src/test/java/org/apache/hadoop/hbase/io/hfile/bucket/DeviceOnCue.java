@@ -35,6 +35,7 @@ final class DeviceOnCue {
 
   final AtomicInteger reads = new AtomicInteger();
   final AtomicInteger writes = new AtomicInteger();
+  final AtomicInteger syncs = new AtomicInteger();
   final AtomicInteger opened = new AtomicInteger();
 
   /** The device of the tier that is being constructed; its engine is made before its fields. */
@@ -112,6 +113,7 @@ final class DeviceOnCue {
 
     @Override
     public void sync() throws IOException {
+      cue.syncs.incrementAndGet();
       cue.act(cue.syncsFail, "sync");
     }
   }
@@ -146,6 +148,7 @@ final class DeviceOnCue {
 
     @Override
     public void sync() throws IOException {
+      cue.syncs.incrementAndGet();
       cue.act(cue.syncsFail, "sync");
     }
   }

@@ -154,7 +154,7 @@ public class TestCompositeBucketCacheStress {
       } else if (random.nextInt(20) == 0) {
         tiers.cache().evictBlocksRangeByHfileName(file, 50, 100);
       } else if (random.nextInt(10) == 0) {
-        // With many readers, L1 seldom has room for long enough that a block comes back.
+        // With many readers, L1 seldom has room for long enough for a block to return.
         tiers.first().evictBlocksByHfileName(file);
       } else {
         tiers.cache().evictBlock(key(file, random.nextInt(BLOCKS), null));

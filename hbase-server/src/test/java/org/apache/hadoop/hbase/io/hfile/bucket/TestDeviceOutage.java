@@ -21,6 +21,7 @@ import static org.junit.Assert.assertArrayEquals;
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertNull;
+import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
 import java.io.File;
@@ -294,6 +295,47 @@ public class TestDeviceOutage {
     awaitState(State.WORKING);
     cacheAll();
     assertEquals(BLOCKS, readAll());
+  }
+
+  @Test
+  public void testBatchesShareASync() throws Exception {
+    open();
+    long start = System.nanoTime();
+    cacheAll();
+    long seconds = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - start);
+    int syncs = device.syncs.get();
+    assertTrue(syncs + " syncs in " + seconds + " s", syncs >= 1 && syncs <= 2 + seconds);
+    assertEquals(BLOCKS, readAll());
+  }
+
+  /** Nothing would tell whether what is read is what was written. */
+  @Test
+  public void testWithoutChecksumsEachBatchIsSynced() throws Exception {
+    conf.setBoolean("hbase.bucketcache.l2.checksum.enabled", false);
+    open();
+    cacheAll();
+    assertEquals(BLOCKS, device.syncs.get());
+  }
+
+  @Test
+  public void testWhatAMapNamesIsSyncedBefore() throws Exception {
+    conf.set("hbase.bucketcache.l2.persistent.path", path("map"));
+    conf.setLong(CacheConfig.BUCKETCACHE_PERSIST_INTERVAL_KEY, TimeUnit.HOURS.toMillis(1));
+    open();
+    cacheAll();
+    int syncs = device.syncs.get();
+    device.syncsFail = true;
+    assertThrows(IOException.class, tier::persistToFile);
+    assertFalse("not what may be lost", new File(path("map")).exists());
+    device.syncsFail = false;
+    tier.persistToFile();
+    assertTrue(new File(path("map")).exists());
+    assertEquals(syncs + 2, device.syncs.get());
+    tier.evictBlocksByHfileName(FILE);
+    tier.shutdown();
+    assertEquals("before the engine is closed", syncs + 3, device.syncs.get());
+    tier.shutdown();
+    assertEquals(syncs + 3, device.syncs.get());
   }
 
   @Test
