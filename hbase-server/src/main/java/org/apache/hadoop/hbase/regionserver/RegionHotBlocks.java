@@ -113,6 +113,7 @@ final class RegionHotBlocks {
     try {
       if (isEnabled(region)) {
         EntryAccesses.countReadMisses();
+        StoreCacheHandover.evictUntracked(region);
         EXECUTOR.execute(() -> read(region));
       }
     } catch (RuntimeException e) {

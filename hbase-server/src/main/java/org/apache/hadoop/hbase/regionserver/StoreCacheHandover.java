@@ -21,7 +21,9 @@ import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.Path;
@@ -83,10 +85,21 @@ final class StoreCacheHandover {
   /** The new files are in use, in place of the compacted ones. */
   static void committed(HStore store, Collection<HStoreFile> newFiles) {
     try {
-      HotBlockHandover.committed(readers(newFiles), () -> !store.areWritesEnabled());
+      HotBlockHandover.committed(readers(newFiles), file -> isReplaced(file, newFiles),
+        () -> !store.areWritesEnabled());
     } catch (RuntimeException e) {
       LOG.warn("Hot blocks of {} are not cached", newFiles, e);
     }
+  }
+
+  /** Returns whether another compaction has replaced a new file. */
+  private static boolean isReplaced(HFile.Reader reader, Collection<HStoreFile> newFiles) {
+    for (HStoreFile file : newFiles) {
+      if (file.getPath().getName().equals(reader.getName())) {
+        return file.isCompactedAway();
+      }
+    }
+    return false;
   }
 
   /** Compaction or flush has ended, in one way or the other. */
@@ -109,6 +122,30 @@ final class StoreCacheHandover {
         for (FileStatus family : list(files, files.getTempDir())) {
           for (FileStatus file : list(files, family.getPath())) {
             region.getBlockCache().evictBlocksByHfileName(file.getPath().getName());
+          }
+        }
+      }
+    } catch (IOException | RuntimeException e) {
+      LOG.warn("Blocks of files that {} never had may be left in the cache", region, e);
+    }
+  }
+
+  /**
+   * Evicts the blocks of such files if they were not written to a temporary directory, after the
+   * region has opened its files and before it serves: what is in the directory of a store, and is
+   * no file of the store, was not committed, or is compacted and will be archived.
+   */
+  static void evictUntracked(HRegion region) {
+    try {
+      for (HStore store : region.getStores()) {
+        if (!store.storeEngine.requireWritingToTmpDirFirst()) {
+          Set<String> own = new HashSet<>();
+          store.getStorefiles().forEach(file -> own.add(file.getPath().getName()));
+          HRegionFileSystem files = region.getRegionFileSystem();
+          for (FileStatus file : list(files, files.getStoreDir(store.getColumnFamilyName()))) {
+            if (file.isFile() && !own.contains(file.getPath().getName())) {
+              region.getBlockCache().evictBlocksByHfileName(file.getPath().getName());
+            }
           }
         }
       }

@@ -35,7 +35,7 @@ final class WriterQueueSpace {
   /**
    * Waits until the queue of a key has space.
    * @param name of the cache, for the message
-   * @return false if it has none when the time is over or the cache is disabled
+   * @return false if it has none when the time is over, or the cache is disabled or bypassed
    * @throws InterruptedException if the thread is interrupted while it waits
    */
   static boolean await(BucketCache cache, String name, BlockCacheKey key, long timeoutNanos)
@@ -44,7 +44,7 @@ final class WriterQueueSpace {
     BlockingQueue<?> queue =
       cache.writerQueues.get((key.hashCode() & 0x7FFFFFFF) % cache.writerQueues.size());
     if (queue.remainingCapacity() > 0) {
-      return true;
+      return cache.isCacheEnabled();
     }
     long deadline = System.nanoTime() + timeoutNanos;
     while (cache.isCacheEnabled() && System.nanoTime() < deadline) {
@@ -53,7 +53,7 @@ final class WriterQueueSpace {
       }
       LockSupport.parkNanos(POLL_NANOS);
       if (queue.remainingCapacity() > 0) {
-        return true;
+        return cache.isCacheEnabled();
       }
     }
     return false;

@@ -20,12 +20,14 @@ package org.apache.hadoop.hbase.io.hfile.handover;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import java.util.function.Predicate;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.Cell;
 import org.apache.hadoop.hbase.io.hfile.BlockCache;
@@ -64,6 +66,8 @@ public final class HotBlockHandover {
 
   /** How long a block waits after the commit for the cache's writers, which are slower. */
   private static final long MAX_WAIT_NANOS = TimeUnit.SECONDS.toNanos(1);
+  /** How long all blocks of a compaction wait for them, which other compactions wait for. */
+  private static final long MAX_WAITS_NANOS = TimeUnit.MINUTES.toNanos(1);
 
   private static final ThreadLocal<HotBlockHandover> CURRENT = new ThreadLocal<>();
 
@@ -83,6 +87,11 @@ public final class HotBlockHandover {
   private boolean expectationKnown;
   private boolean committed;
   private boolean failed;
+  /** Of a compaction that is committed. */
+  private Collection<HFile.Reader> newFiles = Collections.emptyList();
+  private Predicate<HFile.Reader> replaced;
+  private BooleanSupplier stopped;
+  private long waitLeft = MAX_WAITS_NANOS;
 
   private HotBlockHandover(Configuration conf, CacheConfig cacheConf, HotBlockCache cache,
     double peakRatio, Collection<HFile.Reader> readers, long flushedBytes) {
@@ -154,20 +163,20 @@ public final class HotBlockHandover {
   }
 
   /**
-   * Hands the blocks over that were left for after the commit. Does nothing without a hand-over.
-   * @param files   readers of the new files, which are in use now
-   * @param stopped asked before each read; true ends the hand-over
+   * The new files are in use: {@link #end} hands over the blocks that were left for after the
+   * commit. Does nothing without a hand-over.
+   * @param files    readers of the new files
+   * @param replaced whether a file has been compacted to another one meanwhile
+   * @param stopped  whether the hand-over is to end; both are called before each read
    */
-  public static void committed(Collection<HFile.Reader> files, BooleanSupplier stopped) {
+  public static void committed(Collection<HFile.Reader> files, Predicate<HFile.Reader> replaced,
+    BooleanSupplier stopped) {
     HotBlockHandover handover = CURRENT.get();
-    if (handover == null) {
-      return;
-    }
-    handover.committed = true;
-    try {
-      handover.handOverDeferred(files, stopped);
-    } catch (IOException e) {
-      LOG.info("Cannot read the hot blocks of new files: {}", e.toString());
+    if (handover != null) {
+      handover.committed = true;
+      handover.newFiles = files;
+      handover.replaced = replaced;
+      handover.stopped = stopped;
     }
   }
 
@@ -185,13 +194,20 @@ public final class HotBlockHandover {
     }
   }
 
-  /** Ends this thread's hand-over. Unless it was committed, the outputs' blocks are evicted. */
+  /**
+   * Ends this thread's hand-over, after the blocks that were left for after the commit. Unless it
+   * was committed, the outputs' blocks are evicted.
+   */
   public static void end() {
     HotBlockHandover handover = CURRENT.get();
     if (handover == null) {
       return;
     }
-    CURRENT.remove();
+    try {
+      handover.handOverDeferred();
+    } finally {
+      CURRENT.remove();
+    }
     handover.metrics.count(handover.ending());
     if (!handover.committed) {
       handover.outputs.keySet().forEach(handover.blockCache::evictBlocksByHfileName);
@@ -300,9 +316,11 @@ public final class HotBlockHandover {
     return true;
   }
 
-  private void handOverDeferred(Collection<HFile.Reader> files, BooleanSupplier stopped)
-    throws IOException {
-    if (outputs.values().stream().allMatch(output -> output.deferred().count() == 0)) {
+  private void handOverDeferred() {
+    if (
+      newFiles.isEmpty()
+        || outputs.values().stream().allMatch(output -> output.deferred().count() == 0)
+    ) {
       return;
     }
     // New scanners do not read them any more. Their blocks go first, and would go anyway.
@@ -312,27 +330,36 @@ public final class HotBlockHandover {
     long[] deferred = new long[RangeHeat.MAX_ACCESSES + 1];
     outputs.values().forEach(output -> output.deferred().addTo(deferred));
     limit.onInputsEvicted(deferred);
-    for (HFile.Reader file : files) {
+    for (HFile.Reader file : newFiles) {
       OutputFile output = outputs.get(file.getName());
       if (
         output != null
           && cacheConf.shouldCacheBlockOnRead(BlockCategory.DATA, file.getHFileInfo(), conf)
       ) {
         try {
-          handOver(file, output.deferred(), stopped);
+          handOver(file, output.deferred());
+        } catch (IOException e) {
+          LOG.info("Cannot read the hot blocks of {}: {}", file.getName(), e.toString());
         } finally {
           file.unbufferStream();
+        }
+        if (replaced.test(file)) {
+          // Its close may have been before some of the insertions.
+          blockCache.evictBlocksByHfileName(file.getName());
         }
       }
     }
   }
 
   /** Reads the file in one sweep: a reader that needs a hot block sooner reads and caches it. */
-  private void handOver(HFile.Reader file, DeferredBlocks blocks, BooleanSupplier stopped)
-    throws IOException {
-    for (int i = 0; i < blocks.count() && !stopped.getAsBoolean(); i++) {
+  private void handOver(HFile.Reader file, DeferredBlocks blocks) throws IOException {
+    for (int i = 0; i < blocks.count(); i++) {
+      if (stopped.getAsBoolean() || replaced.test(file)) {
+        return;
+      }
+      // With the path, the cache counts it for the region.
       BlockCacheKey key =
-        new BlockCacheKey(file.getName(), blocks.offset(i), true, BlockType.DATA);
+        new BlockCacheKey(file.getPath(), blocks.offset(i), true, BlockType.DATA);
       if (cache.accesses(key) != HotBlockCache.NOT_CACHED) {
         continue;
       }
@@ -366,10 +393,13 @@ public final class HotBlockHandover {
     }
   }
 
-  /** Returns false if the cache's writers make no progress, or this thread is to end. */
+  /** Returns false if the cache's writers are too slow or none, or this thread is to end. */
   private boolean awaitWriters(BlockCacheKey key) {
+    long start = System.nanoTime();
     try {
-      return cache.awaitInsertion(key, MAX_WAIT_NANOS);
+      boolean room = cache.awaitInsertion(key, Math.min(MAX_WAIT_NANOS, Math.max(0, waitLeft)));
+      waitLeft -= System.nanoTime() - start;
+      return room;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       return false;

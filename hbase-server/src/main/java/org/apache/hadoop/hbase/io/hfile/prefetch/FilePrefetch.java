@@ -229,7 +229,7 @@ public final class FilePrefetch implements Runnable {
    * cached.
    */
   private boolean wantsData() {
-    if (!whole && !onlyHot || positions.root().count() == 0) {
+    if (!whole && hot == null || positions.root().count() == 0) {
       return false;
     }
     if (cached.isFullyCached(false)) {
@@ -326,7 +326,7 @@ public final class FilePrefetch implements Runnable {
       }
       hotPass = false;
     }
-    if (onlyHot) {
+    if (!whole) {
       return;
     }
     prefetchDataOnce();
@@ -448,10 +448,16 @@ public final class FilePrefetch implements Runnable {
     return cancelled;
   }
 
-  /** Prefetches hot blocks before the others, if the data is not being prefetched yet. */
+  /**
+   * Prefetches hot blocks before the others, if the data is not being prefetched yet. Of a file
+   * that is too large to be prefetched as a whole, it prefetches these alone.
+   */
   public void setFirst(HotBlockMap first) {
     if (!onlyHot) {
       hot = first;
+      if (!whole) {
+        plannedBytes.add((long) first.count() * fileInfo.getHFileContext().getBlocksize());
+      }
     }
   }
 

@@ -291,8 +291,10 @@ public class TestDeviceOutage {
       CachedBlockFixture.await(() -> tier.ramCache.isEmpty());
     }
     assertEquals(State.BYPASSED, tier.getDeviceState());
+    assertFalse("nothing is inserted", tier.awaitInsertion(key(0), 1));
     device.syncsFail = false;
     awaitState(State.WORKING);
+    assertTrue(tier.awaitInsertion(key(0), 1));
     cacheAll();
     assertEquals(BLOCKS, readAll());
   }

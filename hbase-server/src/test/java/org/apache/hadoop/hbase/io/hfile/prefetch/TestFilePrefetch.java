@@ -277,6 +277,26 @@ public class TestFilePrefetch {
     assertEquals(kind == CountingCaches.LRU_ONLY, CountingCaches.hasWhole(cache, path.getName()));
   }
 
+  /** As a hint requests them while the prefetch of the opened file waits to begin. */
+  @Test
+  public void testHotBlocksOfAFileThatIsTooLarge() throws Exception {
+    Path path = write(CacheConfig.DISABLED);
+    files.conf().setLong(PrefetchLimit.FULL_MAX_BYTES_KEY, 1);
+    List<Block> hot = hotBlocks(path);
+    List<Block> meta = blocks(path, false);
+    try (HFile.Reader reader = HFile.createReader(fs, path, cacheConf(), true, files.conf())) {
+      FilePrefetch prefetch = FilePrefetch.of(reader, cacheConf(), files.conf());
+      prefetch.setFirst(map(hot));
+      prefetch.run();
+      assertEquals(FilePrefetch.Outcome.COMPLETE, prefetch.outcome());
+    }
+    for (Block block : files.blocks(path)) {
+      boolean wanted = meta.stream().anyMatch(each -> each.offset() == block.offset())
+        || hot.stream().anyMatch(each -> each.offset() == block.offset());
+      assertEquals(block.toString(), wanted, isCached(block));
+    }
+  }
+
   @Test
   public void testHotBlocksComeFirst() throws Exception {
     Path path = write(CacheConfig.DISABLED);
