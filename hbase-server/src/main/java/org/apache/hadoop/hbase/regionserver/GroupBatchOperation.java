@@ -19,6 +19,8 @@ package org.apache.hadoop.hbase.regionserver;
 
 import java.io.IOException;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.apache.hadoop.hbase.HConstants;
@@ -26,6 +28,7 @@ import org.apache.hadoop.hbase.HConstants.OperationStatusCode;
 import org.apache.hadoop.hbase.RegionTooBusyException;
 import org.apache.hadoop.hbase.client.Mutation;
 import org.apache.hadoop.hbase.regionserver.Region.RowLock;
+import org.apache.hadoop.hbase.util.Bytes;
 import org.apache.hadoop.hbase.util.EnvironmentEdgeManager;
 import org.apache.hadoop.hbase.util.HashedBytes;
 import org.apache.yetus.audience.InterfaceAudience;
@@ -58,11 +61,15 @@ final class GroupBatchOperation extends HRegion.MutationBatchOperation {
   public MiniBatchOperationInProgress<Mutation>
     lockRowsAndBuildMiniBatch(List<RowLock> acquiredRowLocks) throws IOException {
     int ready = 0;
+    Set<byte[]> leftOut = new TreeSet<>(Bytes.BYTES_COMPARATOR);
     for (int i = 0; i < size(); i++) {
       if (isOperationPending(i)) {
-        if (tryStart(getMutation(i), acquiredRowLocks)) {
+        byte[] row = getMutation(i).getRow();
+        // A batch may have several mutations of a row, which keep their order.
+        if (!leftOut.contains(row) && tryStart(getMutation(i), acquiredRowLocks)) {
           ready++;
         } else {
+          leftOut.add(row);
           retCodeDetails[i] = LEFT_OUT;
         }
       }

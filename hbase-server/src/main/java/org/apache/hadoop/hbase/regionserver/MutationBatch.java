@@ -36,16 +36,18 @@ final class MutationBatch implements Row {
   private final List<byte[]> rows;
   private final Durability durability;
   private final boolean single;
+  private final boolean seemsPlain;
   /** Null if they were not read yet. */
   private final Mutation[] mutations;
   /** Of each mutation, null if it has not been applied. */
   private final OperationStatus[] statuses;
 
   private MutationBatch(List<byte[]> rows, Durability durability, boolean single,
-    Mutation[] mutations) {
+    boolean seemsPlain, Mutation[] mutations) {
     this.rows = rows;
     this.durability = durability;
     this.single = single;
+    this.seemsPlain = seemsPlain;
     this.mutations = mutations;
     this.statuses = mutations == null ? null : new OperationStatus[mutations.length];
   }
@@ -53,7 +55,7 @@ final class MutationBatch implements Row {
   /** Returns the write of a call that has one mutation, and fails if that fails. */
   static MutationBatch single(Mutation mutation) {
     return new MutationBatch(Collections.singletonList(mutation.getRow()),
-      mutation.getDurability(), true, new Mutation[] { mutation });
+      mutation.getDurability(), true, true, new Mutation[] { mutation });
   }
 
   /** @param mutations one or more, all with the same durability or that of the table */
@@ -62,12 +64,15 @@ final class MutationBatch implements Row {
     for (Mutation mutation : mutations) {
       rows.add(mutation.getRow());
     }
-    return new MutationBatch(rows, mutations[0].getDurability(), false, mutations);
+    return new MutationBatch(rows, mutations[0].getDurability(), false, true, mutations);
   }
 
-  /** Returns a batch that is not read yet. */
-  static MutationBatch unread(List<byte[]> rows, Durability durability) {
-    return new MutationBatch(rows, durability, false, null);
+  /**
+   * Returns a batch that is not read yet.
+   * @param seemsPlain whether its attributes allow that it is in a group
+   */
+  static MutationBatch unread(List<byte[]> rows, Durability durability, boolean seemsPlain) {
+    return new MutationBatch(rows, durability, false, seemsPlain, null);
   }
 
   /** Returns the row of the first mutation. */
@@ -97,6 +102,11 @@ final class MutationBatch implements Row {
 
   Durability durability() {
     return durability;
+  }
+
+  /** Returns whether a batch that is not read yet may be in a group, as far as is known. */
+  boolean seemsPlain() {
+    return seemsPlain;
   }
 
   /** Returns whether it is the one mutation of a call, which fails if that fails. */

@@ -66,6 +66,7 @@ import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MutateRequ
 import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MutationProto;
 import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MutationProto.MutationType;
 import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.RegionAction;
+import org.apache.hadoop.hbase.shaded.protobuf.generated.HBaseProtos.NameBytesPair;
 
 /**
  * Groups concurrent puts and deletes of a region that are acknowledged after a sync: one append and
@@ -271,16 +272,9 @@ public final class MutationGroups implements WriteKind {
   }
 
   private static boolean mayGroup(HRegion region, Durability durability) {
-    Durability resolved = resolve(region, durability);
+    Durability resolved = region.getEffectiveDurability(durability);
     return resolved != Durability.SKIP_WAL && resolved != Durability.ASYNC_WAL
       && !region.getTableDescriptor().getTableName().isSystemTable() && !isObserved(region);
-  }
-
-  private static Durability resolve(HRegion region, Durability durability) {
-    Durability resolved = durability == Durability.USE_DEFAULT
-      ? region.getTableDescriptor().getDurability()
-      : durability;
-    return resolved == Durability.USE_DEFAULT ? Durability.SYNC_WAL : resolved;
   }
 
   @Override
@@ -293,11 +287,15 @@ public final class MutationGroups implements WriteKind {
   @Override
   public Row batch(RegionAction action) {
     List<byte[]> rows = new ArrayList<>(action.getActionCount());
+    boolean plain = true;
     for (Action one : action.getActionList()) {
       rows.add(one.getMutation().getRow().toByteArray());
+      for (NameBytesPair attribute : one.getMutation().getAttributeList()) {
+        plain = plain && attribute.getName().equals(TTL);
+      }
     }
     return MutationBatch.unread(rows,
-      ProtobufUtil.toDurability(action.getAction(0).getMutation().getDurability()));
+      ProtobufUtil.toDurability(action.getAction(0).getMutation().getDurability()), plain);
   }
 
   @Override
@@ -315,8 +313,10 @@ public final class MutationGroups implements WriteKind {
   @Override
   public GroupKey peek(HRegion region, Row write) {
     MutationBatch batch = (MutationBatch) write;
-    return mayGroup(region, batch.durability()) && (batch.mutations() == null || isPlain(batch))
-      ? new MutationGroup.Key(region, share(region), resolve(region, batch.durability()))
+    boolean plain = batch.mutations() == null ? batch.seemsPlain() : isPlain(batch);
+    return plain && mayGroup(region, batch.durability())
+      ? new MutationGroup.Key(region, share(region),
+        region.getEffectiveDurability(batch.durability()))
       : null;
   }
 
@@ -377,21 +377,25 @@ public final class MutationGroups implements WriteKind {
     RegionCoprocessorHost host = region.getCoprocessorHost();
     boolean permitted = true;
     for (Mutation mutation : batch.mutations()) {
-      permitted = permitted && (host == null || isPermitted(host, mutation));
+      permitted = permitted && (host == null || isPermitted(region, host, mutation));
     }
     return permitted;
   }
 
-  private static boolean isPermitted(RegionCoprocessorHost host, Mutation mutation)
-    throws IOException {
+  private static boolean isPermitted(HRegion region, RegionCoprocessorHost host,
+    Mutation mutation) throws IOException {
     WALEdit edit = new WALEdit();
     if (mutation instanceof Put) {
       host.prePut((Put) mutation, edit);
-    } else if (mutation.getFamilyCellMap().isEmpty()) {
-      // The region has yet to name the families.
-      return false;
     } else {
-      host.preDelete((Delete) mutation, edit);
+      Delete delete = (Delete) mutation;
+      if (delete.getFamilyCellMap().isEmpty()) {
+        // Of a whole row: the region names the families before the hook.
+        for (byte[] family : region.getTableDescriptor().getColumnFamilyNames()) {
+          delete.addFamily(family, delete.getTimestamp());
+        }
+      }
+      host.preDelete(delete, edit);
     }
     return mutation.getAttribute(CELLS_DECIDE) == null;
   }

@@ -20,6 +20,7 @@ package org.apache.hadoop.hbase.regionserver;
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertNotEquals;
+import static org.junit.Assert.assertNotNull;
 import static org.junit.Assert.assertNull;
 import static org.junit.Assert.assertTrue;
 
@@ -28,8 +29,10 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.UUID;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.ByteBufferKeyValue;
 import org.apache.hadoop.hbase.Cell;
@@ -50,9 +53,18 @@ import org.apache.hadoop.hbase.regionserver.writegroup.WriteGroupSettings;
 import org.apache.hadoop.hbase.testclassification.MediumTests;
 import org.apache.hadoop.hbase.testclassification.RegionServerTests;
 import org.apache.hadoop.hbase.util.Bytes;
+import org.apache.hadoop.hbase.util.HashedBytes;
 import org.junit.ClassRule;
 import org.junit.Test;
 import org.junit.experimental.categories.Category;
+import org.mockito.Mockito;
+
+import org.apache.hadoop.hbase.shaded.protobuf.ProtobufUtil;
+import org.apache.hadoop.hbase.shaded.protobuf.RequestConverter;
+import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.Action;
+import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MutationProto.MutationType;
+import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.RegionAction;
+import org.apache.hadoop.hbase.shaded.protobuf.generated.HBaseProtos.RegionSpecifier.RegionSpecifierType;
 
 @Category({ RegionServerTests.class, MediumTests.class })
 public class TestMutationGroups extends MutationGroupsFixture {
@@ -330,6 +342,115 @@ public class TestMutationGroups extends MutationGroupsFixture {
     assertEquals("2", stored("locked"));
     assertEquals(HConstants.OperationStatusCode.SANITY_CHECK_FAILURE,
       batch.statuses()[2].getOperationStatusCode());
+  }
+
+  /** The first to try has to wait. */
+  private final class BusyOnce extends HRegion.RowLockContext {
+    private boolean busy = true;
+
+    private BusyOnce(HRegion region, HashedBytes row) {
+      region.super(row);
+    }
+
+    @Override
+    HRegion.RowLockImpl newReadLock() {
+      HRegion.RowLockImpl lock = super.newReadLock();
+      if (!busy) {
+        return lock;
+      }
+      busy = false;
+      // What keeps the context, and with it the lock, in the region.
+      count.incrementAndGet();
+      return new HRegion.RowLockImpl(this, new ReentrantLock() {
+        @Override
+        public boolean tryLock(long timeout, TimeUnit unit) {
+          return false;
+        }
+      });
+    }
+  }
+
+  @Test
+  public void testMutationsOfARowInABatchKeepTheirOrder() throws Exception {
+    MutationBatch batch = MutationBatch.of(
+      new Mutation[] { put("a", "1"), put("row", "first"), put("b", "2"), put("row", "second") });
+    PendingWrite member = new PendingWrite(region, batch, HConstants.NO_NONCE, HConstants.NO_NONCE,
+      Thread.currentThread());
+    HashedBytes row = new HashedBytes(Bytes.toBytes("row"));
+    BusyOnce context = new BusyOnce(region, row);
+    region.getLockedRows().put(row, context);
+    new MutationGroup(Arrays.asList(member)).apply(region);
+    assertEquals("2", stored("b"));
+    assertNull("not before the first", stored("row"));
+    assertEquals(2, batch.remaining().length);
+    context.cleanUp();
+    groups.alone(region, batch, HConstants.NO_NONCE, HConstants.NO_NONCE);
+    assertEquals("second", stored("row"));
+  }
+
+  /** A coprocessor host is given them with their families named. */
+  @Test
+  public void testDeletesOfWholeRowsAreGrouped() throws Exception {
+    region.setCoprocessorHost(
+      new RegionCoprocessorHost(region, Mockito.mock(RegionServerServices.class), conf));
+    region.put(put("row1", "v"));
+    List<Future<Result>> sent = sendFirst();
+    int appended = edits.get();
+    sent.add(sendNext(put("put", "v")));
+    for (int i = 0; i < 16; i++) {
+      sent.add(sendNext(new Delete(Bytes.toBytes("row" + i))));
+    }
+    watched.openGate();
+    await(sent);
+    assertEquals("one edit", 1, edits.get() - appended);
+    assertNull(stored("row1"));
+    assertEquals("v", stored("put"));
+  }
+
+  private static RegionAction batch(Put... puts) throws IOException {
+    RegionAction.Builder action = RegionAction.newBuilder().setRegion(RequestConverter
+      .buildRegionSpecifier(RegionSpecifierType.REGION_NAME, Bytes.toBytes("region")));
+    for (Put put : puts) {
+      action.addAction(
+        Action.newBuilder().setMutation(ProtobufUtil.toMutation(MutationType.PUT, put)));
+    }
+    return action.build();
+  }
+
+  /** Within a group it would be synced alone while all others wait. */
+  @Test
+  public void testBatchWithAttributesDoesNotWaitInAGroup() throws Exception {
+    Put replicated = put("a", "v");
+    replicated.setClusterIds(Arrays.asList(UUID.randomUUID()));
+    assertNotNull(groups.peek(region, groups.batch(batch(put("a", "v"), put("b", "v")))));
+    assertNotNull(groups.peek(region, groups.batch(batch(put("a", "v").setTTL(1000)))));
+    assertNull(groups.peek(region, groups.batch(batch(put("b", "v"), replicated))));
+  }
+
+  @Test
+  public void testAfterAWriteThatCannotBeDispatchedOthersAre() throws Exception {
+    for (int waiting = 0; waiting < 3; waiting++) {
+      List<Future<Result>> sent = new ArrayList<>();
+      if (waiting > 0) {
+        watched.closeGate();
+      }
+      for (int i = 0; i < waiting; i++) {
+        int before = edits.get();
+        sent.add(calls.send(put("first" + i, "v")));
+        Waiter.waitFor(conf, 60_000, 1, () -> edits.get() == before + 1);
+      }
+      calls.dispatchError = new OutOfMemoryError("test");
+      try {
+        sent.add(calls.send(put("lost", "v")));
+      } catch (OutOfMemoryError e) {
+        assertEquals("test", e.getMessage());
+      }
+      calls.dispatchError = null;
+      sent.add(calls.send(put("row" + waiting, "v")));
+      watched.openGate();
+      await(sent);
+      assertEquals("v", stored("row" + waiting));
+    }
   }
 
   @Test

@@ -66,14 +66,20 @@ final class RefusedCalls {
 
   private void attempt(WriteCall call, long deadline) {
     boolean taken = false;
+    boolean again = false;
     try {
       taken = call.dispatch();
+      again = !taken;
     } catch (RuntimeException e) {
       LOG.warn("Cannot dispatch a call", e);
+      again = true;
+    } finally {
+      again = again && System.nanoTime() - deadline < 0;
+      if (!taken && !again) {
+        call.drop();
+      }
     }
-    if (!taken && System.nanoTime() - deadline >= 0) {
-      call.drop();
-    } else if (!taken) {
+    if (again) {
       again(call, deadline);
     }
   }

@@ -136,10 +136,15 @@ public final class WriteGroups implements WriteCall.Owner {
    */
   public boolean dispatch(WriteCall call, CallRunner runner, RpcScheduler scheduler) {
     call.runBy(runner, scheduler);
-    boolean alone = call.enter(queues.inFlight(), place(call.request()));
-    boolean taken = alone || !read(call) ? call.dispatch() : join(call);
-    if (!taken) {
-      over(call);
+    boolean taken = false;
+    try {
+      boolean alone = call.enter(queues.inFlight(), place(call.request()));
+      taken = alone || !read(call) ? call.dispatch() : join(call);
+    } finally {
+      if (!taken) {
+        // Others may wait for it by now.
+        over(call);
+      }
     }
     return taken;
   }

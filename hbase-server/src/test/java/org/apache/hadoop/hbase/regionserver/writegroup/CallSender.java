@@ -76,6 +76,8 @@ public final class CallSender {
   public volatile int oneIn = Integer.MAX_VALUE;
   private final AtomicInteger attempts = new AtomicInteger();
   public volatile boolean handlersAreBusy;
+  /** With which a dispatch ends, null for none. */
+  public volatile Error dispatchError;
   /** Of those that are sent. */
   public volatile int priority;
   /** Calls that wait for a handler. */
@@ -104,6 +106,10 @@ public final class CallSender {
   }
 
   private boolean takes(CallRunner call) {
+    Error error = dispatchError;
+    if (error != null) {
+      throw error;
+    }
     if (handlersAreBusy) {
       return busy.add(call);
     }
