@@ -32,8 +32,9 @@ import org.apache.yetus.audience.InterfaceAudience;
  * reasons: the device reports there that it could not keep what was written, and without syncs the
  * operating system collects writes of many seconds and lets all processes wait for them.
  * <p>
- * Thread-safe. Bytes are counted when they are written, before a sync that is to cover them begins.
- * One of several writers is told to sync, and the others go on. Nothing waits, nothing throws.
+ * Thread-safe. Invariant: bytes that were written and are not counted are covered by a sync that
+ * begins after they were written. Of several writers mostly one is told to sync, and the others go
+ * on; two that are told cost a sync more. Nothing waits, nothing throws.
  */
 @InterfaceAudience.Private
 final class SyncPace {
@@ -59,7 +60,7 @@ final class SyncPace {
     unsynced.addAndGet(bytes);
   }
 
-  /** Returns whether the caller is to sync, which it is the only one to be told. */
+  /** Returns whether the caller is to sync now. */
   boolean isDue() {
     long before = last.get();
     long now = nanoTime.getAsLong();
