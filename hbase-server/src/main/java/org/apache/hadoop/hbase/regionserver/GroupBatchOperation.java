@@ -18,6 +18,7 @@
 package org.apache.hadoop.hbase.regionserver;
 
 import java.io.IOException;
+import java.util.Collections;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
@@ -61,7 +62,7 @@ final class GroupBatchOperation extends HRegion.MutationBatchOperation {
   public MiniBatchOperationInProgress<Mutation>
     lockRowsAndBuildMiniBatch(List<RowLock> acquiredRowLocks) throws IOException {
     int ready = 0;
-    Set<byte[]> leftOut = new TreeSet<>(Bytes.BYTES_COMPARATOR);
+    Set<byte[]> leftOut = Collections.emptySet();
     for (int i = 0; i < size(); i++) {
       if (isOperationPending(i)) {
         byte[] row = getMutation(i).getRow();
@@ -69,6 +70,7 @@ final class GroupBatchOperation extends HRegion.MutationBatchOperation {
         if (!leftOut.contains(row) && tryStart(getMutation(i), acquiredRowLocks)) {
           ready++;
         } else {
+          leftOut = leftOut.isEmpty() ? new TreeSet<>(Bytes.BYTES_COMPARATOR) : leftOut;
           leftOut.add(row);
           retCodeDetails[i] = LEFT_OUT;
         }

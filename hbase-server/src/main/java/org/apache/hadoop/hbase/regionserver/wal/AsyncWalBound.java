@@ -179,8 +179,9 @@ public class AsyncWalBound {
     // After it is counted: what makes a later check fail is recorded before the highest txid is
     // read, so that one of the two threads sees the other's write.
     check(txid);
-    if (!watching || !notified && (bytes >= syncBytes || bytes >= pressureBytes)) {
-      wake();
+    if ((!watching || !notified && (bytes >= syncBytes || bytes >= pressureBytes)) && !wake()) {
+      sync.sync(txid);
+      forgetSynced();
     }
     if (bytes > maxUnsynced) {
       awaitRoom(txid);
@@ -198,23 +199,41 @@ public class AsyncWalBound {
     }
   }
 
-  private void wake() {
+  /** Returns false if there is no thread that will sync, and the writer must do so. */
+  private boolean wake() {
     lock.lock();
     try {
       if (closed) {
-        return;
+        return true;
       }
-      if (syncer == null) {
-        metrics.opened(this);
-        syncer = new Thread(this::syncWhenDue, "AsyncWalSyncer-" + name);
-        Threads.setDaemonThreadRunning(syncer, syncer.getName());
+      if (syncer == null && !startSyncer()) {
+        return false;
       }
       watching = true;
       notified = true;
       due.signal();
+      return true;
     } finally {
       lock.unlock();
     }
+  }
+
+  /** The caller holds the lock. The next write tries again if this fails. */
+  private boolean startSyncer() {
+    metrics.opened(this);
+    Thread thread = new Thread(this::syncWhenDue, "AsyncWalSyncer-" + name);
+    try {
+      start(thread);
+    } catch (OutOfMemoryError e) {
+      LOG.warn("No thread to sync {}: ASYNC_WAL writes are synced as SYNC_WAL writes are", name, e);
+      return false;
+    }
+    syncer = thread;
+    return true;
+  }
+
+  void start(Thread thread) {
+    Threads.setDaemonThreadRunning(thread, thread.getName());
   }
 
   private void awaitRoom(long txid) throws IOException {
@@ -271,12 +290,16 @@ public class AsyncWalBound {
   void synced() {
     metrics.syncedByAnyone();
     if (watching) {
-      lock.lock();
-      try {
-        forgetSynced(clock.getAsLong());
-      } finally {
-        lock.unlock();
-      }
+      forgetSynced();
+    }
+  }
+
+  private void forgetSynced() {
+    lock.lock();
+    try {
+      forgetSynced(clock.getAsLong());
+    } finally {
+      lock.unlock();
     }
   }
 
@@ -366,7 +389,8 @@ public class AsyncWalBound {
     try {
       sync.sync(txid);
       success = true;
-    } catch (IOException | RuntimeException e) {
+    } catch (Throwable e) {
+      // An Error too: were this thread to end, the last writes before a pause would stay unsynced.
       LOG.warn("Sync of {} has failed and is retried; its writes remain unsynced", name, e);
     } finally {
       runningSince = NONE;

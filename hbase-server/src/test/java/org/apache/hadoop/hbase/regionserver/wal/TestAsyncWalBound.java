@@ -64,6 +64,7 @@ public class TestAsyncWalBound {
   private final AtomicInteger running = new AtomicInteger();
   private final List<Long> syncs = new ArrayList<>();
   private volatile boolean failing;
+  private volatile Error error;
   private AsyncWalBound bound;
 
   @After
@@ -89,6 +90,9 @@ public class TestAsyncWalBound {
       permits.acquire();
       if (failing) {
         throw new IOException("HDFS is away");
+      }
+      if (error != null) {
+        throw error;
       }
       synced.accumulateAndGet(txid, Math::max);
     } catch (InterruptedException e) {
@@ -231,6 +235,47 @@ public class TestAsyncWalBound {
     failing = false;
     permits.release(1_000);
     awaitAllSynced();
+  }
+
+  @Test
+  public void testSyncThatEndsWithAnErrorIsTriedAgainWithoutAnotherWrite() throws Exception {
+    conf.set(AsyncWalSettings.INTERVAL_KEY, "1");
+    error = new OutOfMemoryError("Direct buffer memory");
+    permits.release(1_000);
+    open(HOUR);
+    long failedBefore = metrics.failedCount();
+    bound.acknowledge(1, 10);
+    clock.addAndGet(HOUR);
+    await("three failures", () -> metrics.failedCount() >= failedBefore + 3);
+    error = null;
+    awaitAllSynced();
+  }
+
+  @Test
+  public void testWritesAreSyncedByTheirWritersWhileNoThreadCanBeStarted() throws Exception {
+    conf.set(AsyncWalSettings.INTERVAL_KEY, "1");
+    AtomicInteger failures = new AtomicInteger(2);
+    bound = new AsyncWalBound(AsyncWalSettings.of(conf), "test", HOUR, synced::get, this::sync,
+      clock::get) {
+      @Override
+      void start(Thread thread) {
+        if (failures.getAndDecrement() > 0) {
+          throw new OutOfMemoryError("unable to create native thread");
+        }
+        super.start(thread);
+      }
+    };
+    permits.release(1_000);
+    bound.acknowledge(1, 10);
+    assertEquals("[1]", syncs().toString());
+    assertEquals(0, bound.unsyncedBytes());
+    failing = true;
+    assertThrows(IOException.class, () -> bound.acknowledge(2, 10));
+    failing = false;
+    bound.acknowledge(3, 10);
+    clock.addAndGet(HOUR);
+    awaitAllSynced();
+    assertEquals("[1, 2, 3]", syncs().toString());
   }
 
   @Test
