@@ -28,6 +28,8 @@ import org.apache.hadoop.hbase.ipc.RpcCall;
 import org.apache.hadoop.hbase.ipc.RpcServerInterface;
 import org.apache.hadoop.hbase.regionserver.get.PointGetSettings;
 import org.apache.yetus.audience.InterfaceAudience;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import org.apache.hbase.thirdparty.com.google.protobuf.Message;
 
@@ -43,6 +45,7 @@ import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.GetRequest
  */
 @InterfaceAudience.Private
 final class ConnectionThreadGets implements RequestInterceptor {
+  private static final Logger LOG = LoggerFactory.getLogger(ConnectionThreadGets.class);
 
   private final HRegionServer server;
   private final ConnectionThreadCalls calls;
@@ -92,7 +95,9 @@ final class ConnectionThreadGets implements RequestInterceptor {
     try {
       HRegion region = server.getRegion(ProtobufUtil.getRegionEncodedName(request.getRegion()));
       return region == null ? null : region.pointGets.prepare(toGet(get, region), call);
-    } catch (IOException e) {
+    } catch (IOException | RuntimeException e) {
+      // Such as a get of an empty row. Thrown here, it would close the connection.
+      LOG.trace("A handler is to answer the get", e);
       return null;
     }
   }

@@ -176,7 +176,8 @@ final class PointGets {
     MemoryReads reads = MemoryReads.begin(MAX_PREPARED_BLOCKS);
     try {
       held = PointGet.tryRead(region, query, call, cells);
-    } catch (MemoryReads.WouldWaitException | IOException e) {
+    } catch (IOException | RuntimeException e) {
+      // Of a read that would wait, or that fails: a handler fails as well, and answers so.
       LOG.trace("A handler is to read the row", e);
     } finally {
       reads.end();

@@ -19,6 +19,7 @@ package org.apache.hadoop.hbase.regionserver;
 
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
 import java.io.IOException;
@@ -52,10 +53,15 @@ import org.apache.hadoop.hbase.coprocessor.RegionCoprocessor;
 import org.apache.hadoop.hbase.coprocessor.RegionCoprocessorEnvironment;
 import org.apache.hadoop.hbase.coprocessor.RegionObserver;
 import org.apache.hadoop.hbase.io.hfile.BlockCache;
+import org.apache.hadoop.hbase.ipc.HBaseRpcController;
+import org.apache.hadoop.hbase.ipc.HBaseRpcControllerImpl;
+import org.apache.hadoop.hbase.ipc.RpcClient;
+import org.apache.hadoop.hbase.ipc.RpcClientFactory;
 import org.apache.hadoop.hbase.ipc.RpcServer;
 import org.apache.hadoop.hbase.metrics.Counter;
 import org.apache.hadoop.hbase.metrics.MetricRegistries;
 import org.apache.hadoop.hbase.regionserver.get.PointGetSettings;
+import org.apache.hadoop.hbase.security.User;
 import org.apache.hadoop.hbase.testclassification.MediumTests;
 import org.apache.hadoop.hbase.testclassification.RegionServerTests;
 import org.apache.hadoop.hbase.util.Bytes;
@@ -66,6 +72,14 @@ import org.junit.BeforeClass;
 import org.junit.ClassRule;
 import org.junit.Test;
 import org.junit.experimental.categories.Category;
+
+import org.apache.hbase.thirdparty.com.google.protobuf.ByteString;
+import org.apache.hbase.thirdparty.com.google.protobuf.ServiceException;
+
+import org.apache.hadoop.hbase.shaded.protobuf.ProtobufUtil;
+import org.apache.hadoop.hbase.shaded.protobuf.RequestConverter;
+import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.ClientService;
+import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.GetRequest;
 
 /** Gets that are answered by the threads of their connections, beside those that cannot be. */
 @Category({ RegionServerTests.class, MediumTests.class })
@@ -257,6 +271,33 @@ public class TestConnectionThreadGets {
     for (String thread : GetHook.THREADS) {
       assertTrue(thread, thread.contains("handler"));
     }
+  }
+
+  /** HBase's own client refuses such a get itself. */
+  @Test
+  public void testGetThatCannotBeParsedIsAnsweredWithItsError() throws Exception {
+    TableName name = TableName.valueOf("unparsable");
+    UTIL.createTable(name, FAMILIES).close();
+    load(name);
+    byte[] region = region(name).getRegionInfo().getRegionName();
+    GetRequest good = RequestConverter.buildGetRequest(region, new Get(row(1)));
+    GetRequest empty = good.toBuilder().setGet(good.getGet().toBuilder().setRow(ByteString.EMPTY))
+      .build();
+    Configuration conf = UTIL.getConfiguration();
+    HRegionServer server = UTIL.getHBaseCluster().getRegionServer(0);
+    try (RpcClient client =
+      RpcClientFactory.createClient(conf, UTIL.getHBaseCluster().getClusterMetrics()
+        .getClusterId())) {
+      ClientService.BlockingInterface stub = ClientService.newBlockingStub(client
+        .createBlockingRpcChannel(server.getServerName(), User.getCurrent(), 60_000));
+      ServiceException e = assertThrows(ServiceException.class, () -> stub.get(null, empty));
+      assertTrue(String.valueOf(e.getCause()), String.valueOf(e.getCause())
+        .contains(IllegalArgumentException.class.getName()));
+      HBaseRpcController controller = new HBaseRpcControllerImpl();
+      check(ProtobufUtil.toResult(stub.get(controller, good).getResult(),
+        controller.cellScanner()), 1);
+    }
+    awaitNothingHeld(name);
   }
 
   /** A bulk load of two families has the region's write lock while it renames files. */

@@ -43,6 +43,7 @@ import org.apache.hadoop.hbase.HBaseTestingUtility;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
 import org.apache.hadoop.hbase.client.Get;
+import org.apache.hadoop.hbase.client.IsolationLevel;
 import org.apache.hadoop.hbase.client.Put;
 import org.apache.hadoop.hbase.client.RegionInfoBuilder;
 import org.apache.hadoop.hbase.client.TableDescriptor;
@@ -237,6 +238,21 @@ public class TestPreparedRows {
       assertEquals(cells, read(get(8)));
       assertEquals(cells, take(region.pointGets.prepare(get(8), call)));
     }
+  }
+
+  @Test
+  public void testReadThatFailsIsLeftToAHandler() throws IOException {
+    read(get(8));
+    List<Long> before = counts();
+    Get failing = new Get(get(8)) {
+      @Override
+      public IsolationLevel getIsolationLevel() {
+        throw new IllegalStateException("of the test");
+      }
+    };
+    assertNull(region.pointGets.prepare(failing, call));
+    assertEquals(before, counts());
+    assertNotNull(take(region.pointGets.prepare(get(8), call)));
   }
 
   @Test
