@@ -136,7 +136,7 @@ final class PointGet implements Closeable, IntConsumer {
       PointGet get = readHere(region, query, CURRENT, call, results);
       boolean done = false;
       try {
-        rows.put(query, get.readPoint, results);
+        get.cache(rows, true, results);
         done = true;
         return get;
       } finally {
@@ -264,6 +264,14 @@ final class PointGet implements Closeable, IntConsumer {
       any |= readFamily(family.getKey(), family.getValue(), results);
     }
     filtered = any && results.isEmpty();
+  }
+
+  /**
+   * Caches the row.
+   * @param waits whether to wait for another thread that looks up or inserts a row
+   */
+  void cache(RegionRows rows, boolean waits, List<Cell> results) {
+    rows.put(get, readPoint, waits, results);
   }
 
   /** Counts the read in the metrics of the call, the region and its stores. To be called once. */

@@ -154,7 +154,7 @@ final class PointGets {
     if (!chance.isWorthATry()) {
       return null;
     }
-    row = tryPrepare(get, call);
+    row = tryPrepare(get, cached, call);
     chance.tried(row != null);
     metrics.countPrepared(row != null);
     return row;
@@ -170,7 +170,8 @@ final class PointGets {
       : null;
   }
 
-  private PreparedRow tryPrepare(Get query, RpcCall call) {
+  /** @param cached gets the row when it is taken; null if it is not to be cached */
+  private PreparedRow tryPrepare(Get query, RegionRows cached, RpcCall call) {
     List<Cell> cells = new ArrayList<>();
     PointGet held = null;
     MemoryReads reads = MemoryReads.begin(MAX_PREPARED_BLOCKS);
@@ -193,6 +194,10 @@ final class PointGets {
     return new PreparedRow(region, cells, get, () -> {
       reads.count();
       get.count();
+      if (cached != null) {
+        cached.countLookup(false);
+        get.cache(cached, false, cells);
+      }
     });
   }
 

@@ -66,9 +66,10 @@ final class PreparedRow implements Closeable {
     if (row == null || row.taken || row.region != region) {
       return null;
     }
-    row.taken = true;
     results.addAll(row.cells);
     row.count.run();
+    // Last: if anything fails before, close() gives back what the row is in.
+    row.taken = true;
     return row.held;
   }
 

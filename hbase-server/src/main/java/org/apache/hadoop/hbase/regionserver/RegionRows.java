@@ -140,8 +140,11 @@ final class RegionRows {
     cache.countLookup(hit);
   }
 
-  /** Caches the cells that a get has returned at a read point. */
-  void put(Get get, long readPoint, List<Cell> results) {
+  /**
+   * Caches the cells that a get has returned at a read point.
+   * @param waits whether to wait for another thread that looks up or inserts a row
+   */
+  void put(Get get, long readPoint, boolean waits, List<Cell> results) {
     long expires = Long.MAX_VALUE;
     HStore store = null;
     for (int i = 0; i < results.size(); i++) {
@@ -154,7 +157,7 @@ final class RegionRows {
       }
       expires = Math.min(expires, expiry(cell, store.getScanInfo().getTtl()));
     }
-    cache.put(rows, get, readPoint, expires, EnvironmentEdgeManager.currentTime(), results);
+    cache.put(rows, get, readPoint, expires, EnvironmentEdgeManager.currentTime(), waits, results);
   }
 
   private static long expiry(Cell cell, long ttl) {

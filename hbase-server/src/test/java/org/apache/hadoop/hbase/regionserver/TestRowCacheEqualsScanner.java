@@ -19,6 +19,7 @@ package org.apache.hadoop.hbase.regionserver;
 
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertNotNull;
 import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 import static org.junit.Assert.fail;
@@ -230,6 +231,33 @@ public class TestRowCacheEqualsScanner {
     } finally {
       conf.setInt(RowCacheSettings.SIZE_KEY, 1);
       RegionRows.forgetCache();
+    }
+  }
+
+  @Test
+  public void testRowsThatAreReadBeforeTheirCallsAreCached() throws IOException {
+    try (PointGetHistory history = new PointGetHistory(UTIL, 4, clock)) {
+      byte[] row = PointGetHistory.row(1);
+      byte[] family = PointGetHistory.FAMILIES[0];
+      HRegion region = history.region();
+      region.put(new Put(row).addColumn(family, family, new byte[100]));
+      Get get = new Get(row).addFamily(family);
+      long hits = count("HitCount");
+      long misses = count("MissCount");
+      try (PreparedRow untaken = region.pointGets.prepare(get, null)) {
+        assertNotNull(untaken);
+      }
+      assertEquals("not taken", misses, count("MissCount"));
+      for (int i = 0; i < 3; i++) {
+        List<Cell> cells = new ArrayList<>();
+        try (PreparedRow prepared = region.pointGets.prepare(get, null)) {
+          PreparedRow.offer(prepared);
+          PreparedRow.take(region, cells).close();
+        }
+        assertEquals(1, cells.size());
+      }
+      assertEquals(misses + 2, count("MissCount"));
+      assertEquals("the third time", hits + 1, count("HitCount"));
     }
   }
 

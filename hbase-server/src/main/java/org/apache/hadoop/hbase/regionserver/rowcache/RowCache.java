@@ -199,9 +199,10 @@ public final class RowCache {
    * @param readPoint at which they were read
    * @param expiresMs the time at which the first of them expires, {@link Long#MAX_VALUE} if none
    *                  does
+   * @param waits     whether to wait for another thread that looks up or inserts a row
    */
   public void put(CachedRegion region, Get get, long readPoint, long expiresMs, long nowMs,
-    List<Cell> results) {
+    boolean waits, List<Cell> results) {
     Scratch scratch = scratches.get();
     RowKey key = scratch.key;
     if (!key.set(get, region.number())) {
@@ -222,9 +223,10 @@ public final class RowCache {
     if (ghosts != null) {
       ghosts.onMiss(hash, true);
     }
-    stripe(key).put(key, region, readPoint, expiry, cells, length);
-    metrics.countInserted();
-    region.growVersions();
+    if (stripe(key).put(key, region, readPoint, expiry, cells, length, waits)) {
+      metrics.countInserted();
+      region.growVersions();
+    }
   }
 
   private static int size(List<Cell> cells) {

@@ -157,19 +157,25 @@ final class RowStripe {
   /**
    * Inserts a row, in place of what is there for its key.
    * @param expiry as {@link #expiry}
+   * @param waits  whether to wait for the lock; if not, and it is held, the row is not inserted
+   * @return false if the row was not inserted for lack of the lock
    */
-  void put(RowKey key, CachedRegion region, long readPoint, int expiry, byte[] cells,
-    int cellsLength) {
+  boolean put(RowKey key, CachedRegion region, long readPoint, int expiry, byte[] cells,
+    int cellsLength, boolean waits) {
     int length = (HEADER + key.length() + cellsLength + RowPages.UNIT - 1) & -RowPages.UNIT;
     if (length > maxEntry) {
-      return;
+      return true;
     }
-    lock.lock();
+    if (waits) {
+      lock.lock();
+    } else if (!lock.tryLock()) {
+      return false;
+    }
     try {
       int old = find(key, region.number());
       if (old != NONE) {
         if (readPoint(old) >= readPoint) {
-          return;
+          return true;
         }
         unlink(old);
       }
@@ -189,6 +195,7 @@ final class RowStripe {
       ByteBufferUtils.copyFromArrayToBuffer(memory, at + HEADER + key.length(), cells, 0,
         cellsLength);
       link(entry);
+      return true;
     } finally {
       lock.unlock();
     }

@@ -118,7 +118,7 @@ public class TestBorrowedMemoryInterleavings {
     void put(int row) {
       byte[] cells = new byte[CELLS];
       Arrays.fill(cells, (byte) row);
-      stripe.put(key(row), region, 1, 0, cells, CELLS);
+      stripe.put(key(row), region, 1, 0, cells, CELLS, true);
     }
 
     private byte[] get(int row, boolean waits) {

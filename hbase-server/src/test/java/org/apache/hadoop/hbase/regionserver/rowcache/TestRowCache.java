@@ -84,7 +84,7 @@ public class TestRowCache {
     List<Cell> cells) {
     // The first time it is only counted.
     for (int i = 0; i < 2; i++) {
-      cache.put(region, get(row), readPoint, Long.MAX_VALUE, NOW, cells);
+      cache.put(region, get(row), readPoint, Long.MAX_VALUE, NOW, true, cells);
     }
   }
 
@@ -171,7 +171,7 @@ public class TestRowCache {
         hits += hot ? 1 : 0;
       } else {
         cache.countLookup(false);
-        cache.put(region, get, 1, Long.MAX_VALUE, NOW, cells);
+        cache.put(region, get, 1, Long.MAX_VALUE, NOW, true, cells);
       }
     }
     assertTrue("of the hot ones: " + hits, hits > gets / 2 * 0.95);
@@ -191,7 +191,7 @@ public class TestRowCache {
       List<Cell> cells = new ArrayList<>();
       cells.add(new KeyValue(row, FAMILY, FAMILY, NOW + i, row));
       for (int twice = 0; twice < 2; twice++) {
-        cache.put(region, gets[i], 1, Long.MAX_VALUE, NOW, cells);
+        cache.put(region, gets[i], 1, Long.MAX_VALUE, NOW, true, cells);
       }
     }
     for (int i = 0; i < gets.length; i++) {
@@ -219,7 +219,7 @@ public class TestRowCache {
     cache.close(region);
     for (long expires : new long[] { NOW, NOW + 999, NOW + 2000, Long.MAX_VALUE - 1 }) {
       for (int i = 0; i < 2; i++) {
-        cache.put(again, get(2), expires, expires, NOW, cells);
+        cache.put(again, get(2), expires, expires, NOW, true, cells);
       }
       List<Cell> found = new ArrayList<>();
       assertEquals(expires > NOW + 1000, cache.get(again, get(2), NOW, true, found));
@@ -281,7 +281,7 @@ public class TestRowCache {
       wide.addColumn(FAMILY, Bytes.toBytes(i));
     }
     for (int i = 0; i < 2; i++) {
-      cache.put(region, wide, 1, Long.MAX_VALUE, NOW, new ArrayList<>());
+      cache.put(region, wide, 1, Long.MAX_VALUE, NOW, true, new ArrayList<>());
     }
     assertTrue(read(cache, region, wide) == null);
     assertEquals(0, cache.rows());

@@ -78,7 +78,7 @@ public class TestRowCacheSize {
   }
 
   private static void put(RowCache cache, CachedRegion region, int row) {
-    cache.put(region, get(row), 1, Long.MAX_VALUE, 1, cells(row));
+    cache.put(region, get(row), 1, Long.MAX_VALUE, 1, true, cells(row));
   }
 
   @Test
