@@ -88,6 +88,8 @@ final class PointGet implements Closeable, IntConsumer {
   private final List<HStore> found = new ArrayList<>(2);
   private final BitSet onlyFromMemory = new BitSet();
   private boolean filtered;
+  /** Whether a cell was selected behind a newer version that is hidden. */
+  private boolean behindHidden;
   private long readPoint;
   private boolean closed;
 
@@ -267,11 +269,13 @@ final class PointGet implements Closeable, IntConsumer {
   }
 
   /**
-   * Caches the row.
+   * Caches the row, unless a compaction may change it without a write.
    * @param waits whether to wait for another thread that looks up or inserts a row
    */
   void cache(RegionRows rows, boolean waits, List<Cell> results) {
-    rows.put(get, readPoint, waits, results);
+    if (!behindHidden) {
+      rows.put(get, readPoint, waits, results);
+    }
   }
 
   /** Counts the read in the metrics of the call, the region and its stores. To be called once. */
@@ -329,6 +333,7 @@ final class PointGet implements Closeable, IntConsumer {
     RowReader reader =
       new RowReader(get.getRow(), family, query, store.getComparator(), selected, count);
     reader.read(results);
+    behindHidden |= reader.isBehindHidden();
     if (results.size() > before) {
       onlyFromMemory.set(found.size(), reader.isOnlyFromMemory());
       found.add(store);

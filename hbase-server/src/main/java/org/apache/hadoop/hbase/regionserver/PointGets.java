@@ -58,9 +58,11 @@ final class PointGets {
   private static final HookOverrides HOOKS_GETS = new HookOverrides("preGetOp", "postGetOp",
     "preExists", "postExists", "postStartRegionOperation", "postCloseRegionOperation");
 
-  /** Hooks with which an observer may change cells that were read before. */
-  private static final HookOverrides REWRITES_CELLS = new HookOverrides("preFlush", "preCompact",
-    "preMemStoreCompactionCompact", "preStoreFileReaderOpen", "postStoreFileReaderOpen");
+  /** Hooks with which an observer may change or drop cells that were read before. */
+  private static final HookOverrides REWRITES_CELLS =
+    new HookOverrides("preFlush", "preFlushScannerOpen", "preCompact", "preCompactScannerOpen",
+      "preMemStoreCompactionCompact", "preMemStoreCompactionCompactScannerOpen",
+      "preStoreFileReaderOpen", "postStoreFileReaderOpen");
 
   /** Blocks, and bytes of a row, beyond which a thread that serves others too reads no more. */
   private static final int MAX_PREPARED_BLOCKS = 16;

@@ -209,6 +209,14 @@ final class RegionRows {
   }
 
   /**
+   * Notes that a store has read the list of its files again, which only a coprocessor requests of a
+   * region with cached rows. To be called after that: gets that begin later find none of them.
+   */
+  void filesRefreshed() {
+    filesChanged();
+  }
+
+  /**
    * Notes that files of the region were changed in a way that may change what is read: to be called
    * under the write lock of the store, after the change.
    */

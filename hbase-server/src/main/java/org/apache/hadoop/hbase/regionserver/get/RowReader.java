@@ -66,11 +66,14 @@ public final class RowReader {
   // Of the current column.
   private int versions;
   private long lastTimestamp;
+  /** Whether a version of it was passed over that a compaction may count as one. */
+  private boolean hidden;
 
   // Of the row.
   private long size;
   private boolean found;
   private boolean onlyFromMemory = true;
+  private boolean behindHidden;
 
   /**
    * @param sources in descending order of {@link RowSource#maxTimestamp()} if columns are listed;
@@ -111,6 +114,15 @@ public final class RowReader {
   /** Returns whether all selected cells are in a memstore. */
   public boolean isOnlyFromMemory() {
     return onlyFromMemory;
+  }
+
+  /**
+   * Returns whether a cell was selected behind a newer version of its column that a marker of this
+   * version, its TTL or its timestamp hides. A flush or compaction without that marker, or that
+   * began before the TTL was over, counts the newer version, and may drop the selected one.
+   */
+  public boolean isBehindHidden() {
+    return behindHidden;
   }
 
   private void readColumn(byte[] column, List<Cell> results) throws IOException {
@@ -178,6 +190,7 @@ public final class RowReader {
       deletes.startColumn();
     }
     versions = 0;
+    hidden = false;
     lastTimestamp = duplicate;
   }
 
@@ -235,6 +248,7 @@ public final class RowReader {
       return true;
     }
     if (cell.getTagsLength() > 0 && isTagExpired(cell)) {
+      hidden = true;
       return false;
     }
     if (PrivateCellUtil.isDelete(cell.getTypeByte())) {
@@ -243,6 +257,7 @@ public final class RowReader {
     }
     RowDeletes.Verdict verdict = deletes == null ? RowDeletes.Verdict.LIVE : deletes.check(cell);
     if (verdict != RowDeletes.Verdict.LIVE) {
+      hidden = true;
       return verdict == RowDeletes.Verdict.COLUMN_DELETED;
     }
     int order = query.timeRange().compare(timestamp);
@@ -250,9 +265,11 @@ public final class RowReader {
       return order < 0;
     }
     if (timestamp == lastTimestamp) {
+      hidden |= versions == 0;
       return false;
     }
     lastTimestamp = timestamp;
+    behindHidden |= hidden;
     results.add(cell);
     onlyFromMemory = onlyFromMemory && source.isInMemory();
     size += PrivateCellUtil.estimatedSerializedSizeOf(cell);
