@@ -54,15 +54,25 @@ final class RegionRows {
   private static boolean lacksMemory;
 
   private final HRegion region;
-  /** Null if rows of the region are not cached, by its table or the settings. */
-  private final RowCache cache;
-  private final CachedRegion rows;
+  private final Configuration conf;
+  private final RowCacheSettings settings;
+  /** Null before the region is open, and if its table or the settings exclude its rows. */
+  private RowCache cache;
+  private CachedRegion rows;
 
   RegionRows(HRegion region, Configuration conf) {
-    RowCacheSettings settings = RowCacheSettings.of(conf);
     this.region = region;
-    this.cache = isCached(region, settings) ? cache(region, settings, conf) : null;
-    this.rows = cache == null ? null : cache.open();
+    this.conf = conf;
+    this.settings = RowCacheSettings.of(conf);
+  }
+
+  /**
+   * To be called when the region is opened, before it serves clients. A master makes regions that
+   * it does not open, for which there is to be no cache.
+   */
+  void open() {
+    cache = isCached(region, settings) ? cache(region, settings, conf) : null;
+    rows = cache == null ? null : cache.open();
   }
 
   private static boolean isCached(HRegion region, RowCacheSettings settings) {
@@ -113,6 +123,11 @@ final class RegionRows {
   static synchronized void forgetCache() {
     processCache = null;
     lacksMemory = false;
+  }
+
+  /** Returns whether the process has memory of a cache, for tests. */
+  static synchronized boolean isAllocated() {
+    return processCache != null;
   }
 
   /** Returns whether the cells of a get, which needs no scanner, are cached. */

@@ -18,6 +18,7 @@
 package org.apache.hadoop.hbase.regionserver;
 
 import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertTrue;
 import static org.mockito.Mockito.mock;
 
@@ -274,5 +275,20 @@ public class TestRowCacheOfChangedFiles {
     load(InMemoryHook.class);
     put(1);
     assertEquals(0, readHotRow());
+  }
+
+  /** As a master makes the regions of a table that it creates. */
+  @Test
+  public void testRegionThatIsNotOpenedHasNoCache() throws IOException {
+    RegionRows.forgetCache();
+    TableDescriptor table = TableDescriptorBuilder.newBuilder(TableName.valueOf("created"))
+      .setValue(RowCacheSettings.TABLE_ATTRIBUTE, "true")
+      .setColumnFamily(ColumnFamilyDescriptorBuilder.of(FAMILY)).build();
+    HRegion created = HRegion.createHRegion(
+      RegionInfoBuilder.newBuilder(table.getTableName()).build(), util.getDataTestDir(),
+      util.getConfiguration(), table, null, false);
+    assertFalse(RegionRows.isAllocated());
+    created.close();
+    assertFalse(RegionRows.isAllocated());
   }
 }

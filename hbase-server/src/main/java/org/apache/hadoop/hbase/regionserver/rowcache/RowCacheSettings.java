@@ -23,6 +23,7 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.client.TableDescriptor;
 import org.apache.hadoop.hbase.conf.SettingsReader;
 import org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCacheSettings;
+import org.apache.hadoop.hbase.master.region.MasterRegionFactory;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /** The size of the row cache, and which rows it takes. Immutable. */
@@ -111,6 +112,7 @@ public final class RowCacheSettings {
     String value = table.getValue(TABLE_ATTRIBUTE);
     return value == null
       ? allTables && !table.getTableName().isSystemTable()
+        && !table.getTableName().equals(MasterRegionFactory.TABLE_NAME)
       : Boolean.parseBoolean(value);
   }
 

@@ -43,6 +43,7 @@ import org.apache.hadoop.hbase.TagType;
 import org.apache.hadoop.hbase.client.Get;
 import org.apache.hadoop.hbase.client.TableDescriptor;
 import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
+import org.apache.hadoop.hbase.master.region.MasterRegionFactory;
 import org.apache.hadoop.hbase.regionserver.PointGetTexts;
 import org.apache.hadoop.hbase.testclassification.MediumTests;
 import org.apache.hadoop.hbase.testclassification.RegionServerTests;
@@ -255,6 +256,8 @@ public class TestRowCache {
     conf.setBoolean(RowCacheSettings.ALL_TABLES_KEY, true);
     assertTrue(RowCacheSettings.of(conf).isEnabled(table));
     assertFalse(RowCacheSettings.of(conf).isEnabled(none));
+    assertFalse("the master's own", RowCacheSettings.of(conf).isEnabled(
+      TableDescriptorBuilder.newBuilder(MasterRegionFactory.TABLE_NAME).build()));
     conf.set(RowCacheSettings.L1_SHARE_KEY, "0.81");
     e = assertThrows(IllegalArgumentException.class, () -> RowCacheSettings.of(conf));
     assertTrue(e.getMessage(), e.getMessage().contains(RowCacheSettings.L1_SHARE_KEY));
