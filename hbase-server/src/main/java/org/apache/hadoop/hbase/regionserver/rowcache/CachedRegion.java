@@ -55,8 +55,8 @@ public final class CachedRegion {
   /** Has fewer rows share a slot if there are more rows than slots. */
   void growVersions() {
     int slots = versions.slotCount();
-    if (rows.get() > slots && slots < RowVersions.MOST_SLOTS) {
-      versions.grow();
+    if (rows.get() > slots) {
+      versions.grow(slots);
     }
   }
 }

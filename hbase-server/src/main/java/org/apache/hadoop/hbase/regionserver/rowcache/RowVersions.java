@@ -17,6 +17,7 @@
  */
 package org.apache.hadoop.hbase.regionserver.rowcache;
 
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
 import org.apache.yetus.audience.InterfaceAudience;
@@ -42,6 +43,8 @@ public class RowVersions {
   private final AtomicLong floor = new AtomicLong();
   private volatile AtomicLongArray slots;
   private volatile boolean growing;
+  /** Held by the thread that makes the slots grow. */
+  private final AtomicBoolean growth = new AtomicBoolean();
 
   RowVersions() {
     this(LEAST_SLOTS);
@@ -110,15 +113,26 @@ public class RowVersions {
    * Doubles the slots, so that fewer rows share one. While that lasts, no row is current: the new
    * slots may lack numbers that were raised in the old ones during the copy, until these are copied
    * again. A lookup that began before has no such number to see: its write was not over by then.
+   * @param from number of slots that are too few; nothing is done if there are not so many, or if
+   *             another thread is at it
    */
-  final synchronized void grow() {
+  final void grow(int from) {
     AtomicLongArray old = slots;
-    if (old.length() >= MOST_SLOTS) {
+    if (old.length() != from || from >= MOST_SLOTS || !growth.compareAndSet(false, true)) {
       return;
     }
+    try {
+      if (old == slots) {
+        grow(old, new AtomicLongArray(from * 2));
+      }
+    } finally {
+      growth.set(false);
+    }
+  }
+
+  private void grow(AtomicLongArray old, AtomicLongArray more) {
     step();
     growing = true;
-    AtomicLongArray more = new AtomicLongArray(old.length() * 2);
     copy(old, more);
     step();
     slots = more;

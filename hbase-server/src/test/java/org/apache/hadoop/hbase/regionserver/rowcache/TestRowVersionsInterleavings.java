@@ -17,12 +17,14 @@
  */
 package org.apache.hadoop.hbase.regionserver.rowcache;
 
+import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertTrue;
 
 import java.util.Arrays;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.testclassification.RegionServerTests;
 import org.apache.hadoop.hbase.testclassification.SmallTests;
@@ -157,8 +159,8 @@ public class TestRowVersionsInterleavings {
 
   @Test
   public void testWriterAndGrowth() throws Exception {
-    explore(model -> new Interleavings.Body[] { () -> model.write(ROW), model.versions::grow,
-      () -> {
+    explore(model -> new Interleavings.Body[] { () -> model.write(ROW),
+      () -> model.versions.grow(2), () -> {
         model.cache();
         model.lookUp();
         model.lookUp();
@@ -191,13 +193,44 @@ public class TestRowVersionsInterleavings {
     } });
   }
 
+  /** Else a region whose rows are inserted by many handlers has far more slots than rows. */
+  @Test(timeout = 60_000)
+  public void testGrowthByTwoThreadsDoublesOnce() throws Exception {
+    CachedRegion[] region = new CachedRegion[1];
+    Thread other = new Thread(() -> region[0].growVersions());
+    AtomicBoolean started = new AtomicBoolean();
+    RowVersions versions = new RowVersions(2) {
+      @Override
+      void step() {
+        // Within the growth of this thread.
+        if (started.compareAndSet(false, true)) {
+          other.start();
+          while (
+            other.getState() != Thread.State.BLOCKED && other.getState() != Thread.State.TERMINATED
+          ) {
+            Thread.yield();
+          }
+        }
+      }
+    };
+    region[0] = new CachedRegion(1, versions);
+    region[0].addRows(3);
+    region[0].growVersions();
+    other.join();
+    assertTrue(started.get());
+    assertEquals(4, versions.slotCount());
+    region[0].addRows(2);
+    region[0].growVersions();
+    assertEquals(8, versions.slotCount());
+  }
+
   @Test
   public void testRowsShareSlotsUntilTheyGrow() {
     RowVersions versions = new RowVersions(2);
     versions.raise(OTHER, 5);
     assertFalse(versions.isCurrent(ROW, 4));
     assertTrue(versions.isCurrent(ROW, 5));
-    versions.grow();
+    versions.grow(2);
     assertFalse("the number of before is kept for both", versions.isCurrent(ROW, 4));
     versions.raise(OTHER, 7);
     assertTrue(versions.isCurrent(ROW, 6));
