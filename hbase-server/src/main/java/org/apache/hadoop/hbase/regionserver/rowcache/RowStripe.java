@@ -54,6 +54,9 @@ final class RowStripe {
 
   private static final int WINDOW_SHARE = 10;
   private static final int LEAST_INDEX = 64;
+  /** Insertions after which an index that could not grow is tried again; doubled each time. */
+  private static final int FIRST_RETRY = 1 << 10;
+  private static final int LAST_RETRY = 1 << 20;
   private static final int NONE = RowPages.NONE;
 
   private final ReentrantLock lock;
@@ -65,9 +68,13 @@ final class RowStripe {
   private final FrequencySketch sketch;
   private final IntFunction<CachedRegion> regions;
   private final RowCacheMetrics metrics;
+  private final IntFunction<ByteBuffer> allocator;
   /** The first entries of chains with equal low bits of their hashes; {@link #NONE} of none. */
   private ByteBuffer index;
   private int rows;
+  /** Insertions during which an index without memory to grow is left as it is; those to go. */
+  private int retryAfter = FIRST_RETRY;
+  private int untilRetry;
   private byte[] moved = {};
   /** Of rows that more memory would hold; null if memory is not borrowed. */
   private volatile GhostEntries ghosts;
@@ -80,13 +87,19 @@ final class RowStripe {
    */
   RowStripe(ByteBuffer memory, int maxEntry, FrequencySketch sketch,
     IntFunction<CachedRegion> regions, RowCacheMetrics metrics) {
-    this(memory, maxEntry, sketch, regions, metrics, new ReentrantLock());
+    this(memory, maxEntry, sketch, regions, metrics, new ReentrantLock(),
+      ByteBuffer::allocateDirect);
   }
 
-  /** @param lock of the stripe alone, for tests */
+  /**
+   * @param lock      of the stripe alone, for tests
+   * @param allocator of the index, in bytes, for tests
+   */
   RowStripe(ByteBuffer memory, int maxEntry, FrequencySketch sketch,
-    IntFunction<CachedRegion> regions, RowCacheMetrics metrics, ReentrantLock lock) {
+    IntFunction<CachedRegion> regions, RowCacheMetrics metrics, ReentrantLock lock,
+    IntFunction<ByteBuffer> allocator) {
     this.lock = lock;
+    this.allocator = allocator;
     int size = memory.capacity();
     int windowSize = size / WINDOW_SHARE & -RowPages.UNIT;
     pages.addAll(memory, 0, windowSize, window);
@@ -95,7 +108,7 @@ final class RowStripe {
     this.sketch = sketch;
     this.regions = regions;
     this.metrics = metrics;
-    this.index = ByteBuffer.allocateDirect(LEAST_INDEX * Integer.BYTES);
+    this.index = allocator.apply(LEAST_INDEX * Integer.BYTES);
   }
 
   /**
@@ -224,7 +237,9 @@ final class RowStripe {
   }
 
   private void link(int entry) {
-    if (rows >= index.capacity() / Integer.BYTES) {
+    if (untilRetry > 0) {
+      untilRetry--;
+    } else if (rows >= index.capacity() / Integer.BYTES) {
       growIndex();
     }
     push(entry);
@@ -249,11 +264,14 @@ final class RowStripe {
   private void growIndex() {
     ByteBuffer old = index;
     try {
-      index = ByteBuffer.allocateDirect(old.capacity() * 2);
+      index = allocator.apply(old.capacity() * 2);
     } catch (OutOfMemoryError e) {
-      // Of direct memory. Chains become longer.
+      // Of direct memory. Chains become longer. The JVM has looked for memory for half a second.
+      untilRetry = retryAfter;
+      retryAfter = Math.min(2 * retryAfter, LAST_RETRY);
       return;
     }
+    retryAfter = FIRST_RETRY;
     for (int slot = 0; slot < old.capacity(); slot += Integer.BYTES) {
       int entry = old.getInt(slot);
       while (entry != NONE) {
@@ -434,7 +452,7 @@ final class RowStripe {
       rows = 0;
       window.clear();
       main.clear();
-      index = ByteBuffer.allocateDirect(LEAST_INDEX * Integer.BYTES);
+      index = allocator.apply(LEAST_INDEX * Integer.BYTES);
     } finally {
       lock.unlock();
     }

@@ -93,7 +93,8 @@ public class TestBorrowedMemoryInterleavings {
       }
     });
     private final RowStripe stripe = new RowStripe(ByteBuffer.allocateDirect(OWN), MAX_ENTRY,
-      new FrequencySketch(100), number -> region, metrics, new YieldingLock());
+      new FrequencySketch(100), number -> region, metrics, new YieldingLock(),
+      ByteBuffer::allocateDirect);
     private final OverwritingTier tier = new OverwritingTier(PAGE, 1);
     private final BorrowedMemory memory =
       new BorrowedMemory(tier, new RowStripe[] { stripe }, metrics);
