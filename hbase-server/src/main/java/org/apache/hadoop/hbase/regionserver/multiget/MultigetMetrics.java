@@ -59,7 +59,7 @@ final class MultigetMetrics {
     register(GAUGE, registry, "PendingHandoffCount", MultigetPool::getPendingHandoffCount, pool);
     register(GAUGE, registry, "ThreadCount", MultigetPool::getThreadCount, pool);
     register(COUNTER, registry, "FailedThreadCount", MultigetPool::getFailedThreadCount, pool);
-    register(COUNTER, registry, "CpuHeadroomCount", MultigetPool::getCpuHeadroomCount, pool);
+    register(GAUGE, registry, "CpuHeadroomCount", MultigetPool::getCpuHeadroomCount, pool);
   }
 
   private static void register(MetricKind kind, MetricRegistry registry, String name,

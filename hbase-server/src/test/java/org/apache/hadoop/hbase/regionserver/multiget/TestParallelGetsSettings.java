@@ -21,7 +21,10 @@ import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertNull;
 import static org.junit.Assert.assertTrue;
 
+import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.metrics.Counter;
@@ -76,6 +79,21 @@ public class TestParallelGetsSettings extends ParallelGetsFixture {
     assertEquals(4, published("CpuHeadroomCount"));
     assertEquals(0, published("ExpectedCount"));
     assertEquals(0, published("SharedBlockCount"));
+  }
+
+  /** Those that fall as well as rise; a counter that falls is taken for a restart. */
+  @Test
+  public void testValuesThatFallAreGauges() {
+    MetricRegistry registry = MetricRegistries.global().get(MultigetMetrics.INFO).get();
+    Set<String> gauges = new TreeSet<>();
+    registry.getMetrics().forEach((name, metric) -> {
+      if (metric instanceof Gauge) {
+        gauges.add(name);
+      }
+    });
+    assertEquals(
+      new TreeSet<>(Arrays.asList("CpuHeadroomCount", "PendingHandoffCount", "ThreadCount")),
+      gauges);
   }
 
   @Test
