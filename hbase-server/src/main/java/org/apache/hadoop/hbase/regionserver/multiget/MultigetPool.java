@@ -164,10 +164,12 @@ public final class MultigetPool implements ParallelGets.Threads {
    * @param actions of one region, which are not atomic
    * @param context of the current call; may be null
    * @param metrics may be null
+   * @param maxSize bytes of cells, or of blocks scanned for them, beyond which the response of the
+   *                call has no more results
    * @return the gets, which the caller must close; null if they must be served sequentially
    */
   public ParallelGets start(List<Action> actions, RpcCallContext context, HRegion region,
-    MetricsRegionServer metrics, ParallelGets.RowReader reader) {
+    MetricsRegionServer metrics, long maxSize, ParallelGets.RowReader reader) {
     MultigetSettings current = settings;
     if (!current.isEnabled() || !(context instanceof RpcCall) || actions.size() < 2) {
       return null;
@@ -201,8 +203,10 @@ public final class MultigetPool implements ParallelGets.Threads {
       refusal.increment();
       return null;
     }
+    // A client of before HBASE-14978 gets all results, whatever their size.
     return new ParallelGets(this, (RpcCall) context, region, metrics, reader, actions,
-      Arrays.copyOf(gets, count), runEnds, refusal);
+      Arrays.copyOf(gets, count), runEnds,
+      context.isRetryImmediatelySupported() ? maxSize : Long.MAX_VALUE, refusal);
   }
 
   /** Returns the counter of batches refused for the current reason; null if none is refused. */

@@ -22,6 +22,7 @@ import io.opentelemetry.context.Scope;
 import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
@@ -51,8 +52,9 @@ import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.Action;
  * makes progress whether or not a thread is free for it, and without any, it is served as in a
  * sequential multi.
  * <p>
- * Gets are started in order, at most {@value #WINDOW} ahead of the handler, which bounds the wasted
- * work when the response is found too large. No get is started before the increments, appends and
+ * Gets are started in order, at most {@value #WINDOW} ahead of the handler. When those that were
+ * served fill the response, none is started but the one that the handler is to take, so that at
+ * most one per thread is read unnecessarily. No get is started before the increments, appends and
  * service calls ahead of it are done; puts and deletes are done last in any case. The sizes that a
  * get adds to the call are added when its result is taken, see {@link GetCall}, and its exception
  * is thrown then.
@@ -138,6 +140,10 @@ public final class ParallelGets implements AutoCloseable {
   private final AtomicInteger next = new AtomicInteger();
   /** Gets before this one may be started. */
   private volatile int limit;
+  /** Sizes of the response with all gets that were served, taken or not, as the call has them. */
+  private final AtomicLong cellSize;
+  private final AtomicLong blockSize;
+  private final long maxSize;
   /** Number of threads that were requested and have not ended. */
   private final AtomicInteger helpers = new AtomicInteger();
   private final Thread handler = Thread.currentThread();
@@ -165,11 +171,13 @@ public final class ParallelGets implements AutoCloseable {
    * @param gets           positions of the actions that are gets to be served here
    * @param runEnds        for each get, the number of gets before the next action that must wait
    *                       for anything other than gets, puts and deletes
+   * @param maxSize        bytes of cells, or of scanned blocks and exceptions, beyond which the
+   *                       response has no more results
    * @param refusalCounter counts the batch if no threads are used, because there is headroom only
    *                       if the gets wait for a device; null if there is headroom
    */
   ParallelGets(Threads threads, RpcCall call, HRegion region, MetricsRegionServer metrics,
-    RowReader reader, List<Action> actions, int[] gets, int[] runEnds,
+    RowReader reader, List<Action> actions, int[] gets, int[] runEnds, long maxSize,
     LongAdder refusalCounter) {
     this.threads = threads;
     this.call = call;
@@ -181,6 +189,10 @@ public final class ParallelGets implements AutoCloseable {
     this.runEnds = runEnds;
     this.answers = new AtomicReferenceArray<>(gets.length);
     this.ownCall = new GetCall(call);
+    this.cellSize = new AtomicLong(call.getResponseCellSize());
+    this.blockSize =
+      new AtomicLong(call.getBlockBytesScanned() + call.getResponseExceptionSize());
+    this.maxSize = maxSize;
     this.reads = threads.shareReads();
     this.refusalCounter = refusalCounter;
     this.offered = refusalCounter == null;
@@ -220,7 +232,7 @@ public final class ParallelGets implements AutoCloseable {
     advance(i);
     Object answer = answers.get(i);
     while (answer == null) {
-      if (serveNext()) {
+      if (serveNext(i)) {
         requestThreadsIfWaiting();
       } else {
         await(i);
@@ -234,12 +246,15 @@ public final class ParallelGets implements AutoCloseable {
     return account((Answer) answer);
   }
 
-  /** Serves the next get that is not started, in the handler. Returns false if there is none. */
-  private boolean serveNext() {
+  /**
+   * Serves the next get that is not started, in the handler. Returns false if there is none.
+   * @param needed whose result the handler waits for
+   */
+  private boolean serveNext(int needed) {
     // Throws, if anything is thrown, before a get is started.
     reads.enter();
     try {
-      int begun = begin();
+      int begun = begin(needed);
       if (begun < 0) {
         return false;
       }
@@ -263,7 +278,8 @@ public final class ParallelGets implements AutoCloseable {
     }
     limit = target;
     threads.windowAdvanced();
-    offered |= threads.requestThreads(this, helpers, target - Math.max(i, next.get()), waiting);
+    offered |= !isFull()
+      && threads.requestThreads(this, helpers, target - Math.max(i, next.get()), waiting);
   }
 
   /** Requests more threads if gets wait for a device, as determined by the first ones. */
@@ -276,7 +292,7 @@ public final class ParallelGets implements AutoCloseable {
       waiting = true;
       threads.batchWaitsForDevice();
     }
-    offered |= threads.requestThreads(this, helpers, limit - begun, true);
+    offered |= !isFull() && threads.requestThreads(this, helpers, limit - begun, true);
   }
 
   private void checkCaller() throws IOException {
@@ -291,17 +307,25 @@ public final class ParallelGets implements AutoCloseable {
     }
   }
 
-  /** Returns the index of a get for the calling thread to serve, or -1. */
-  private int begin() {
+  /**
+   * Returns the index of a get for the calling thread to serve, or -1.
+   * @param needed that may be served even if the response is full; -1 if there is none
+   */
+  private int begin(int needed) {
     while (true) {
       int i = next.get();
-      if (i >= limit) {
+      if (i >= limit || i != needed && isFull()) {
         return -1;
       }
       if (next.compareAndSet(i, i + 1)) {
         return i;
       }
     }
+  }
+
+  /** Returns whether no result behind those of the gets that were served has space. */
+  private boolean isFull() {
+    return cellSize.get() > maxSize || blockSize.get() > maxSize;
   }
 
   /**
@@ -338,6 +362,8 @@ public final class ParallelGets implements AutoCloseable {
     answer.responseCellSize = as.getResponseCellSize();
     answer.blockBytesScanned = as.getBlockBytesScanned();
     answer.responseExceptionSize = as.getResponseExceptionSize();
+    cellSize.addAndGet(answer.responseCellSize);
+    blockSize.addAndGet(answer.blockBytesScanned + answer.responseExceptionSize);
     long fsReadTime =
       ThreadLocalServerSideScanMetrics.getFsReadTimeCounter().get() - fsReadTimeBefore;
     if (fsReadTime > 0) {
@@ -415,7 +441,7 @@ public final class ParallelGets implements AutoCloseable {
     try (Scope ignored = trace.makeCurrent()) {
       GetCall as = new GetCall(call);
       reads.enter();
-      for (int i = begin(); i >= 0; i = begin()) {
+      for (int i = begin(-1); i >= 0; i = begin(-1)) {
         // Left over from the close of a region during the preceding get.
         Thread.interrupted();
         serve(i, as);

@@ -57,6 +57,9 @@ abstract class ParallelGetsFixture {
   static final User ALICE =
     User.createUserForTesting(new Configuration(false), "alice", new String[0]);
 
+  /** Of the size of a response. */
+  static final long UNLIMITED = Long.MAX_VALUE;
+
   final HRegion region = Mockito.mock(HRegion.class);
   MultigetPool pool;
   ServedMulti call;
@@ -133,7 +136,7 @@ abstract class ParallelGetsFixture {
   }
 
   ParallelGets start(List<Action> actions, ParallelGets.RowReader reader) {
-    return pool.start(actions, call, region, null, reader);
+    return pool.start(actions, call, region, null, UNLIMITED, reader);
   }
 
   /** Executes the actions as a handler does. Returns a result, exception or null for each. */

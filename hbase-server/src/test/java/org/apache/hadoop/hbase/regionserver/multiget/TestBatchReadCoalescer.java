@@ -479,7 +479,7 @@ public class TestBatchReadCoalescer {
     ServedMulti call = new ServedMulti(User.getCurrent());
     RpcServer.setCurrentCall(call);
     try (ParallelGets gets =
-      pool.start(actions, call, region, null, (get, as) -> read(region, get))) {
+      pool.start(actions, call, region, null, Long.MAX_VALUE, (get, as) -> read(region, get))) {
       for (int i = 0; i < ROWS; i++) {
         assertTrue(gets.has(actions.get(i)));
         Result result = gets.take();

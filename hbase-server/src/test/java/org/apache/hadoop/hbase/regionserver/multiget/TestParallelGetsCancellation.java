@@ -26,6 +26,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.exceptions.TimeoutIOException;
 import org.apache.hadoop.hbase.ipc.CallerDisconnectedException;
+import org.apache.hadoop.hbase.ipc.RpcServer;
 import org.apache.hadoop.hbase.testclassification.MediumTests;
 import org.apache.hadoop.hbase.testclassification.RegionServerTests;
 import org.apache.hadoop.hbase.util.EnvironmentEdgeManager;
@@ -72,6 +73,53 @@ public class TestParallelGetsCancellation extends ParallelGetsFixture {
     sleep(20);
     assertTrue(before <= ParallelGets.WINDOW);
     assertEquals(0, underWay.get());
+  }
+
+  /** Of cells, or of blocks that were scanned for them. */
+  @Test
+  public void testNoGetIsStartedBeyondTheLimitOfTheResponse() throws Exception {
+    for (boolean blocks : new boolean[] { false, true }) {
+      AtomicInteger started = new AtomicInteger();
+      Thread handler = Thread.currentThread();
+      List<Action> actions = gets(60);
+      RpcServer.setCurrentCall(call = new ServedMulti(ALICE));
+      call.incrementResponseCellSize(5);
+      try (ParallelGets gets = pool.start(actions, call, region, null, 25, (get, as) -> {
+        started.incrementAndGet();
+        if (blocks) {
+          as.incrementBlockBytesScanned(10);
+        } else {
+          as.incrementResponseCellSize(10);
+        }
+        if (Thread.currentThread() == handler) {
+          // All others have ended, as there is nothing that they may start.
+          waitUntil(() -> pool.getPendingHandoffCount() == 0);
+        }
+        return result(get);
+      })) {
+        for (int i = 0; i < 3; i++) {
+          assertTrue(gets.has(actions.get(i)));
+          assertRow(i, take(gets));
+        }
+      }
+      waitUntil(() -> pool.getPendingHandoffCount() == 0);
+      assertTrue("one more for each thread: " + started, started.get() <= 3 + 4);
+    }
+  }
+
+  /** A handler may take gets though the response is full. */
+  @Test
+  public void testGetsBeyondTheLimitAreServedByTheHandler() throws Exception {
+    List<Action> actions = gets(60);
+    try (ParallelGets gets = pool.start(actions, call, region, null, 25, (get, as) -> {
+      as.incrementResponseCellSize(10);
+      return result(get);
+    })) {
+      for (int i = 0; i < actions.size(); i++) {
+        assertTrue(gets.has(actions.get(i)));
+        assertRow(i, take(gets));
+      }
+    }
   }
 
   @Test

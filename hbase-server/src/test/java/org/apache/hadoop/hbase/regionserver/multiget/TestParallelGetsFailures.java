@@ -232,7 +232,7 @@ public class TestParallelGetsFailures extends ParallelGetsFixture {
       List<Action> actions = gets(3 * ParallelGets.WINDOW);
       List<Object> taken = new ArrayList<>();
       CountDownLatch helped = new CountDownLatch(1);
-      try (ParallelGets gets = pool.start(actions, call, region, metrics, (get, as) -> {
+      try (ParallelGets gets = pool.start(actions, call, region, metrics, UNLIMITED, (get, as) -> {
         if (isHandler()) {
           await(helped);
         } else {

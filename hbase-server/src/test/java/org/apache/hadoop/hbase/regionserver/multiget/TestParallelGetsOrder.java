@@ -137,7 +137,7 @@ public class TestParallelGetsOrder extends ParallelGetsFixture {
     CountDownLatch helped = new CountDownLatch(1);
     List<Action> actions = gets(100);
     EnvironmentEdgeManager.injectEdge(clock::get);
-    try (ParallelGets gets = pool.start(actions, call, region, metrics, (get, as) -> {
+    try (ParallelGets gets = pool.start(actions, call, region, metrics, UNLIMITED, (get, as) -> {
       if (Thread.currentThread() == handler) {
         await(helped);
       } else {

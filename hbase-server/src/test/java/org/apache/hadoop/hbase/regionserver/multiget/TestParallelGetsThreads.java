@@ -73,7 +73,7 @@ public class TestParallelGetsThreads extends ParallelGetsFixture {
         RpcServer.setCurrentCall(new ServedMulti(ALICE));
         ServedMulti own = (ServedMulti) RpcServer.getCurrentCall().get();
         List<Action> actions = gets(20);
-        try (ParallelGets gets = pool.start(actions, own, region, null, (get, as) -> {
+        try (ParallelGets gets = pool.start(actions, own, region, null, UNLIMITED, (get, as) -> {
           if (Thread.currentThread() != other[0]) {
             busy.countDown();
           }
@@ -120,7 +120,7 @@ public class TestParallelGetsThreads extends ParallelGetsFixture {
           ServedMulti own = new ServedMulti(ALICE);
           RpcServer.setCurrentCall(own);
           List<Action> actions = gets(20);
-          try (ParallelGets gets = pool.start(actions, own, region, null, (get, as) -> {
+          try (ParallelGets gets = pool.start(actions, own, region, null, UNLIMITED, (get, as) -> {
             await(end);
             return result(get);
           })) {
@@ -174,7 +174,7 @@ public class TestParallelGetsThreads extends ParallelGetsFixture {
         ServedMulti other = new ServedMulti(ALICE);
         RpcServer.setCurrentCall(other);
         List<Action> actions = gets(5000);
-        try (ParallelGets gets = pool.start(actions, other, region, null, (get, as) -> {
+        try (ParallelGets gets = pool.start(actions, other, region, null, UNLIMITED, (get, as) -> {
           if (Thread.currentThread() != own) {
             helped.countDown();
           }
@@ -403,7 +403,7 @@ public class TestParallelGetsThreads extends ParallelGetsFixture {
     int bad = random.nextInt(count);
     List<Action> actions = gets(count);
     int taken = 0;
-    ParallelGets gets = pool.start(actions, own, region, null, (get, as) -> {
+    ParallelGets gets = pool.start(actions, own, region, null, UNLIMITED, (get, as) -> {
       assertFalse(ended.get());
       underWay.incrementAndGet();
       as.incrementBlockBytesScanned(1);
