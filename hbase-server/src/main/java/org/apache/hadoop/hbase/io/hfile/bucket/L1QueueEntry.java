@@ -35,6 +35,8 @@ import org.apache.yetus.audience.InterfaceAudience;
 final class L1QueueEntry extends BucketCache.RAMQueueEntry {
   private final Predicate<Cacheable> makePlace;
   private final BucketCache.RAMQueueEntry entry;
+  /** Whether an {@link L1Entry} owns the space of the block. */
+  private boolean owned;
 
   /**
    * @param makePlace evicts data blocks for a block that found no space, and returns whether any
@@ -52,9 +54,8 @@ final class L1QueueEntry extends BucketCache.RAMQueueEntry {
     ByteBuffer metaBuff) throws IOException {
     while (true) {
       try {
-        // Only one of the two entries owns the space, and is watched for leaks.
         BucketEntry written = entry.writeToCache(engine, allocator, realSize,
-          unowned -> ByteBuffAllocator.NONE, metaBuff);
+          unowned -> () -> free(unowned, allocator, realSize), metaBuff);
         return written == null ? null : owner(written, createRecycler);
       } catch (CacheFullException e) {
         if (!makePlace.test(entry.getData())) {
@@ -64,12 +65,26 @@ final class L1QueueEntry extends BucketCache.RAMQueueEntry {
     }
   }
 
-  private static L1Entry owner(BucketEntry written,
+  /** Returns an entry that owns the space of the written one, which is released. */
+  private L1Entry owner(BucketEntry written,
     Function<BucketEntry, ByteBuffAllocator.Recycler> createRecycler) {
-    L1Entry owner = new L1Entry(written.offset(), written.getLength(),
-      written.getOnDiskSizeWithHeader(), 0,
-      written.getPriority() == BlockPriority.MEMORY, createRecycler, written.allocator);
-    owner.deserializerIndex = written.deserializerIndex;
-    return owner;
+    try {
+      L1Entry owner = new L1Entry(written.offset(), written.getLength(),
+        written.getOnDiskSizeWithHeader(), 0,
+        written.getPriority() == BlockPriority.MEMORY, createRecycler, written.allocator);
+      owner.deserializerIndex = written.deserializerIndex;
+      owned = true;
+      return owner;
+    } finally {
+      written.release();
+    }
+  }
+
+  /** Frees the space of a block that could not be written; its size was counted before. */
+  private void free(BucketEntry written, BucketAllocator allocator, LongAdder realSize) {
+    if (!owned) {
+      allocator.freeBlock(written.offset(), written.getLength());
+      realSize.add(-written.getLength());
+    }
   }
 }

@@ -27,16 +27,23 @@ import static org.junit.Assert.assertNull;
 import static org.junit.Assert.assertSame;
 import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
+import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.ArgumentMatchers.anyLong;
+import static org.mockito.Mockito.doThrow;
+import static org.mockito.Mockito.mock;
 
 import java.io.File;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.io.ByteBuffAllocator;
+import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
 import org.apache.hadoop.hbase.io.hfile.BlockType;
 import org.apache.hadoop.hbase.io.hfile.HFileBlock;
 import org.apache.hadoop.hbase.io.hfile.RefCntLeakRule;
+import org.apache.hadoop.hbase.nio.ByteBuff;
 import org.apache.hadoop.hbase.testclassification.IOTests;
 import org.apache.hadoop.hbase.testclassification.SmallTests;
 import org.junit.ClassRule;
@@ -182,5 +189,34 @@ public class TestL1Entry {
     assertEquals(1, entry.refCnt());
     entry.markAsEvicted();
     assertEquals(1, freed.get());
+  }
+
+  /** A place that were not freed would also keep a disabled tier from being used again. */
+  @Test
+  public void testFailedWriteOfAQueuedBlockFreesItsPlaceOnce() throws IOException {
+    int place = 40 * 1024 + 256;
+    BucketAllocator allocator = new BucketAllocator(1 << 20, new int[] { place });
+    LongAdder size = new LongAdder();
+    HFileBlock block = block(BlockType.LEAF_INDEX, 1, 40_000);
+    L1QueueEntry queued = new L1QueueEntry(any -> false, new BucketCache.RAMQueueEntry(
+      new BlockCacheKey("f", 1), block, 0, false, false));
+    IOEngine engine = mock(IOEngine.class);
+    IOException failure = new IOException("device is gone");
+    doThrow(failure).doNothing().when(engine).write(any(ByteBuff.class), anyLong());
+    ByteBuffer metadata = ByteBuffer.allocate(HFileBlock.BLOCK_METADATA_SPACE);
+    assertSame(failure, assertThrows(IOException.class, () -> queued.writeToCache(engine, allocator,
+      size, entry -> freed::incrementAndGet, metadata)));
+    assertEquals(0, allocator.getUsedSize());
+    assertEquals(0, size.sum());
+    assertEquals(0, freed.get());
+    metadata.clear();
+    BucketEntry written =
+      queued.writeToCache(engine, allocator, size, entry -> freed::incrementAndGet, metadata);
+    assertEquals(place, allocator.getUsedSize());
+    assertEquals(block.getSerializedLength(), size.sum());
+    assertEquals(0, freed.get());
+    assertTrue(written.markAsEvicted());
+    assertEquals("the tier's recycler frees it", 1, freed.get());
+    assertEquals(place, allocator.getUsedSize());
   }
 }
