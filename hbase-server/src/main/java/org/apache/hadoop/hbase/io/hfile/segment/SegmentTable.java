@@ -275,6 +275,9 @@ final class SegmentTable {
     if (outcome == SegmentBuffer.Outcome.WRITTEN) {
       states[segment] = SEALED;
       device.sealed.add(new StoreDevice.Sealed(segment, buffer.sequence()));
+      if (device.sealed.size() > 2 * device.count()) {
+        removeReclaimed(device);
+      }
       if (live.get(segment) <= 0) {
         device.dead.add(segment);
       }
@@ -444,11 +447,25 @@ final class SegmentTable {
     }
   }
 
+  /** Removes segments from the order that were reclaimed before they were the oldest. */
+  private void removeReclaimed(StoreDevice device) {
+    List<StoreDevice.Sealed> left = new ArrayList<>(device.count());
+    for (StoreDevice.Sealed sealed : device.sealed) {
+      if (sequences.get(sealed.segment) == sealed.sequence) {
+        left.add(sealed);
+      }
+    }
+    device.sealed.clear();
+    device.sealed.addAll(left);
+  }
+
   /** Returns a segment that was not reclaimed after all; it remains the next one. */
   void putBack(StoreDevice device, int segment) {
     lock.lock();
     try {
       states[segment] = SEALED;
+      // One without live blocks was not taken from the order.
+      device.sealed.removeIf(sealed -> sealed.segment == segment);
       device.sealed.addFirst(new StoreDevice.Sealed(segment, sequences.get(segment)));
     } finally {
       lock.unlock();

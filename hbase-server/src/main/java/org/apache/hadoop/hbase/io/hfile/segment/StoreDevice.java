@@ -63,7 +63,10 @@ final class StoreDevice {
    * allocated yet.
    */
   final ArrayDeque<Integer> unwritten = new ArrayDeque<>();
-  /** Segments in the order in which they were written; entries no longer valid are skipped. */
+  /**
+   * Segments in the order in which they were written; entries no longer valid are skipped. At most
+   * twice as many as there are segments.
+   */
   final ArrayDeque<Sealed> sealed = new ArrayDeque<>();
   /** Segments that could not be written, in the order in which they failed. */
   final ArrayDeque<Retired> retired = new ArrayDeque<>();

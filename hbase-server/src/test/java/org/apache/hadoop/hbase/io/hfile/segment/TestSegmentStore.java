@@ -237,6 +237,23 @@ public class TestSegmentStore {
     }
   }
 
+  /** Segments without live blocks are always at hand, so that none is reclaimed for its age. */
+  @Test
+  public void testOrderOfSegmentsDoesNotGrowWhileDeadOnesAreReclaimed() throws IOException {
+    open(0, StoredBlocksFixture.PATH);
+    long end = 0;
+    for (int i = 0; i < 10 * StoredBlocksFixture.SEGMENTS; i++) {
+      long from = end;
+      end = insertSegments("f", from, i + 1);
+      for (long offset = from; offset < end; offset++) {
+        blocks.directory.remove("f", offset);
+      }
+    }
+    blocks.awaitQuiet();
+    int ordered = blocks.store.devices().get(0).sealed.size();
+    assertTrue(ordered + " segments in order", ordered <= 2 * StoredBlocksFixture.SEGMENTS);
+  }
+
   @Test
   public void testHotBlocksSurviveWithinTheirShare() throws IOException {
     open(0.25, StoredBlocksFixture.PATH);
