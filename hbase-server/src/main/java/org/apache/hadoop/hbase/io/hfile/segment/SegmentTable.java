@@ -61,7 +61,8 @@ import org.apache.yetus.audience.InterfaceAudience;
  * <li>A segment is written only after it was CLEAN, and becomes CLEAN only when none of its blocks
  * is in the directory.</li>
  * <li>A device keeps a few of its writable segments CLEAN; the others are UNWRITTEN until its file
- * system is known to have space, since a file may be sparse.</li>
+ * system is known to have space, since a file may be sparse, or until it is found that they were
+ * written before.</li>
  * <li>The sequence number of a segment is that of its content: larger with each {@link #open}, and
  * 0 while there is no content.</li>
  * <li>The memory of a segment is set before any of its blocks is in the directory, and removed
@@ -298,7 +299,9 @@ final class SegmentTable {
   /**
    * Makes unwritten segments clean, as many as are wanted and as their device has space for. The
    * segments that are clean, open or waiting may not have their space allocated yet, so their space
-   * is subtracted. Called without the lock, since the device is accessed.
+   * is subtracted. Segments that were written before need none. Called without the lock, since the
+   * device is accessed, by the thread of the device's cleaner, which alone removes unwritten
+   * segments.
    * @return false if there is not enough space for all
    */
   boolean prepare(StoreDevice device) throws IOException {
@@ -310,7 +313,45 @@ final class SegmentTable {
       for (int i = 0; i < wanted && i < left && !device.unwritten.isEmpty(); i++) {
         becomeClean(device, device.unwritten.poll());
       }
-      return wanted <= left;
+      if (wanted <= left) {
+        return true;
+      }
+    } finally {
+      lock.unlock();
+    }
+    return prepareAllocated(device);
+  }
+
+  /**
+   * Makes unwritten segments clean whose space is allocated. The others are moved to the end of the
+   * queue, so that they are not read first the next time.
+   * @return false if these are not enough
+   */
+  private boolean prepareAllocated(StoreDevice device) {
+    for (int segment : unwritten(device)) {
+      boolean allocated = device.isAllocated(segment);
+      lock.lock();
+      try {
+        device.unwritten.poll();
+        if (allocated) {
+          becomeClean(device, segment);
+        } else {
+          device.unwritten.add(segment);
+        }
+        if (device.clean.size() >= device.preparedTarget()) {
+          return true;
+        }
+      } finally {
+        lock.unlock();
+      }
+    }
+    return false;
+  }
+
+  private List<Integer> unwritten(StoreDevice device) {
+    lock.lock();
+    try {
+      return new ArrayList<>(device.unwritten);
     } finally {
       lock.unlock();
     }

@@ -320,6 +320,25 @@ final class StoreDevice {
     return SegmentFooter.trailer(trailer, superblock, segment - first);
   }
 
+  /**
+   * Returns whether a segment was written before, by whichever process, and so has its space: a
+   * place of a sparse file that never was consists of zeros. False if it cannot be read.
+   */
+  boolean isAllocated(int segment) {
+    ByteBuffer trailer = ByteBuffer.allocate(SegmentFooter.TRAILER_SIZE);
+    try {
+      read(trailer, segment, segmentSize - SegmentFooter.TRAILER_SIZE);
+    } catch (IOException | RuntimeException e) {
+      return false;
+    }
+    for (byte value : trailer.array()) {
+      if (value != 0) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   void write(ByteBuffer from, int segment, int place) throws IOException {
     int watched = writeWatch.begin();
     try {

@@ -209,6 +209,43 @@ public class TestSegmentPartialFailure {
     assertNotEquals(0, blocks.directory.all().size());
   }
 
+  /** The file takes all of its file system, so that no space is left for what it has already. */
+  @Test
+  public void testDeviceOfAFullFileSystemReturnsWithAllThatItHas() throws IOException {
+    open("first");
+    fill(2 * StoredBlocksFixture.SEGMENTS);
+    SimulatedDevices.Medium medium = devices.medium("first");
+    medium.setSpace(StoredBlocksFixture.SEGMENT);
+    medium.failReads(true);
+    blocks.readAll();
+    assertEquals(1, blocks.store.bypassedDevices());
+    medium.failReads(false);
+    CachedBlockFixture.await(() -> blocks.store.bypassedDevices() == 0);
+    fill(2 * StoredBlocksFixture.SEGMENTS);
+    assertEquals(0, blocks.store.table().unwrittenCount());
+    assertEquals("segments lost", 0, blocks.store.metrics().segmentsNotWritten.sum());
+    assertAllReadable();
+    int segments = StoredBlocksFixture.SEGMENTS - blocks.store.table().cleanCount();
+    assertTrue(onDevice().size() + " of " + segments, onDevice().size() >= segments - 2);
+  }
+
+  /** The same after a restart: nothing else tells which places are allocated. */
+  @Test
+  public void testFullFileSystemDoesNotKeepAnEmptiedFileFromBeingUsed() throws IOException {
+    open("first");
+    fill(2 * StoredBlocksFixture.SEGMENTS);
+    blocks.close();
+    SimulatedDevices.Medium medium = devices.medium("first");
+    medium.setSpace(StoredBlocksFixture.SEGMENT);
+    // Another superblock: what it has is not recovered.
+    medium.fill(0, Superblock.HEADER_SIZE, 1);
+    open("first");
+    fill(2 * StoredBlocksFixture.SEGMENTS);
+    assertEquals(0, blocks.store.table().unwrittenCount());
+    assertEquals("segments lost", 0, blocks.store.metrics().segmentsNotWritten.sum());
+    assertAllReadable();
+  }
+
   /** The space is gone though the file system said that it was there. */
   @Test
   public void testSpaceThatIsTakenByOthersCostsSegmentsAndNoDevice() throws IOException {
