@@ -353,6 +353,12 @@ public class BucketCacheTier extends BucketCache implements CacheTier, CacheDevi
   }
 
   @Override
+  public boolean awaitVictimInsertion(BlockCacheKey key, long timeoutNanos)
+    throws InterruptedException {
+    return awaitInsertion(key, timeoutNanos);
+  }
+
+  @Override
   public void forEachBlockOf(String hfileName, Consumer<BlockCacheKey> visitor) {
     // The queue first: a block is in the map before it leaves the queue.
     for (BlockCacheKey key : ramCache.delegate.keySet()) {

@@ -110,7 +110,7 @@ final class VictimTransfer {
    */
   boolean insert(CacheTier victims, BlockCacheKey key, Cacheable copy) {
     try {
-      queueHadSpace = victims.awaitInsertion(key,
+      queueHadSpace = victims.awaitVictimInsertion(key,
         queueHadSpace ? TimeUnit.MILLISECONDS.toNanos(VICTIM_WAIT_MS) : 0);
     } catch (InterruptedException e) {
       // The tier shuts down, and the evicting writer thread ends by this flag.

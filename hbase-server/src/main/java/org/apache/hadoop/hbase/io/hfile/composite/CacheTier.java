@@ -55,6 +55,12 @@ public interface CacheTier extends BlockCache, HotBlockCache {
   boolean hasSpareSpace();
 
   /**
+   * As {@link #awaitInsertion}, for a block that another tier evicts, and which is inserted by
+   * {@link #cacheBlock(BlockCacheKey, Cacheable)}.
+   */
+  boolean awaitVictimInsertion(BlockCacheKey key, long timeoutNanos) throws InterruptedException;
+
+  /**
    * Visits the key of each block held for a file, those that still wait to be written included. A
    * key may be visited twice, and a block that is inserted or evicted meanwhile may be missed.
    */

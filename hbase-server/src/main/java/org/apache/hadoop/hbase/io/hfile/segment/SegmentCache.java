@@ -566,6 +566,13 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
     return store.awaitRoom(InsertSource.PREFETCH, timeoutNanos);
   }
 
+  /** It is inserted as by a read, which is refused first. */
+  @Override
+  public boolean awaitVictimInsertion(BlockCacheKey key, long timeoutNanos)
+    throws InterruptedException {
+    return store.awaitRoom(InsertSource.READ, timeoutNanos);
+  }
+
   @Override
   public void forEachBlockOf(String hfileName, Consumer<BlockCacheKey> visitor) {
     CachedFile file = files.get(hfileName);

@@ -30,6 +30,9 @@ import static org.junit.Assert.assertNotNull;
 import static org.junit.Assert.assertNull;
 import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.verify;
+import static org.mockito.Mockito.verifyNoMoreInteractions;
 
 import java.io.File;
 import java.io.IOException;
@@ -49,6 +52,7 @@ import org.apache.hadoop.hbase.io.hfile.Cacheable;
 import org.apache.hadoop.hbase.io.hfile.HFileBlock;
 import org.apache.hadoop.hbase.io.hfile.LruBlockCache;
 import org.apache.hadoop.hbase.io.hfile.RefCntLeakRule;
+import org.apache.hadoop.hbase.io.hfile.composite.CacheTier;
 import org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCache;
 import org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCacheSettings;
 import org.apache.hadoop.hbase.io.hfile.composite.FileEvictionGuard;
@@ -62,6 +66,7 @@ import org.junit.Rule;
 import org.junit.Test;
 import org.junit.experimental.categories.Category;
 import org.junit.rules.TemporaryFolder;
+import org.slf4j.LoggerFactory;
 
 /** What becomes of the meta blocks that L1 cannot keep. */
 @Category({ IOTests.class, MediumTests.class })
@@ -220,6 +225,23 @@ public class TestL1BucketCache {
     conf.set("hbase.bucketcache.l2.ioengine", "offheap");
     spillsAndLosesNone();
     assertTrue(first.getSpilledCount() > 0);
+  }
+
+  @Test
+  public void testVictimThatWouldBeRefusedIsDroppedAfterOneWait() throws Exception {
+    open();
+    CacheTier victims = mock(CacheTier.class);
+    BlockCacheKey key = key(FILE, 0, META);
+    HFileBlock copy = meta(0);
+    VictimTransfer transfer = new VictimTransfer(LoggerFactory.getLogger(getClass()));
+    assertFalse(transfer.insert(victims, key, copy));
+    assertFalse(transfer.insert(victims, key, copy));
+    copy.release();
+    assertEquals(2, transfer.getDroppedCount());
+    verify(victims).awaitVictimInsertion(key,
+      TimeUnit.MILLISECONDS.toNanos(VictimTransfer.VICTIM_WAIT_MS));
+    verify(victims).awaitVictimInsertion(key, 0);
+    verifyNoMoreInteractions(victims);
   }
 
   /** Three times what L1 holds; a block at a time, so that no queue is ever full. */

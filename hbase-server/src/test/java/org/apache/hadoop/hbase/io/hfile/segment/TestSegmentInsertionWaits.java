@@ -21,12 +21,17 @@ import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertTrue;
 
+import java.io.File;
 import java.io.IOException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.Condition;
+import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
+import org.apache.hadoop.hbase.HBaseConfiguration;
+import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
+import org.apache.hadoop.hbase.io.hfile.BlockType;
 import org.apache.hadoop.hbase.io.hfile.ByteRateLimiter;
 import org.apache.hadoop.hbase.io.hfile.CachedBlockFixture;
 import org.apache.hadoop.hbase.io.hfile.RefCntLeakRule;
@@ -36,6 +41,7 @@ import org.junit.ClassRule;
 import org.junit.Rule;
 import org.junit.Test;
 import org.junit.experimental.categories.Category;
+import org.junit.rules.TemporaryFolder;
 
 /**
  * What an insertion waits for: nothing, if it did not offer to, and if it did, for the next write
@@ -53,6 +59,9 @@ public class TestSegmentInsertionWaits {
 
   @Rule
   public final RefCntLeakRule leaks = new RefCntLeakRule();
+
+  @Rule
+  public final TemporaryFolder folder = new TemporaryFolder();
 
   private final SimulatedDevices devices = new SimulatedDevices();
 
@@ -141,6 +150,33 @@ public class TestSegmentInsertionWaits {
     assertSkippedAndCounted(blocks);
     blocks.store.setWriteLimit(0);
     assertTakesAgain(blocks);
+  }
+
+  /** They are inserted as by a read, which is refused before others are. */
+  @Test
+  public void testVictimsOfL1AreAwaitedUntilTheyAreNotRefused() throws Exception {
+    Configuration conf = HBaseConfiguration.create();
+    conf.setInt(SegmentCacheSettings.SEGMENT_MB_KEY, 1);
+    String path = new File(folder.getRoot(), "l2").getPath();
+    String engine = SegmentCacheSettings.ENGINE + path;
+    SegmentCache cache = new SegmentCache("L2", engine,
+      SegmentCacheSettings.of(engine, "hbase.bucketcache.l2.size", 33 << 20, null, conf), conf,
+      devices);
+    devices.medium(path).blockWrites(true);
+    long offset = 0;
+    while (cache.metrics().refusals(InsertSource.READ).sum() == 0) {
+      CachedBlockFixture.cache(cache, CachedBlockFixture.key("f", offset, BlockType.LEAF_INDEX),
+        CachedBlockFixture.block(BlockType.LEAF_INDEX, offset++, 30_000));
+    }
+    BlockCacheKey victim = CachedBlockFixture.key("f", offset, BlockType.LEAF_INDEX);
+    assertTrue("other blocks are not refused", cache.awaitInsertion(victim, 0));
+    assertFalse(cache.awaitVictimInsertion(victim, 0));
+    devices.medium(path).blockWrites(false);
+    assertTrue(cache.awaitVictimInsertion(victim, TimeUnit.MINUTES.toNanos(1)));
+    CachedBlockFixture.cache(cache, victim,
+      CachedBlockFixture.block(BlockType.LEAF_INDEX, offset, 30_000));
+    assertTrue(cache.containsBlock(victim));
+    cache.shutdown();
   }
 
   /** Else it would wait as long as a segment takes, once for each. */
