@@ -133,6 +133,17 @@ public final class CachedFile {
   }
 
   /**
+   * Keeps the number of a dropped file, even without a block, until {@link #release}.
+   * @return false if it has no blocks any more, and its number may be that of another file
+   */
+  synchronized boolean pinDropped() {
+    if (!forgotten) {
+      pins++;
+    }
+    return !forgotten;
+  }
+
+  /**
    * Releases the file. Must be called once for each file that {@link CachedFiles#acquire} returned.
    */
   public void release() {

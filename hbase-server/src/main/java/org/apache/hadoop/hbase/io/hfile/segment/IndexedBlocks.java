@@ -237,9 +237,17 @@ final class IndexedBlocks implements SegmentDirectory {
    * @return whether none is left; false if another thread is about to insert a block of it
    */
   boolean sweep(CachedFile file) {
-    index.removeOf(file.id(), 0, file.maxOffset(),
-      (id, offset, location) -> went(file, location));
-    return file.blockCount() == 0;
+    if (!file.pinDropped()) {
+      // The store has reclaimed its last block.
+      return true;
+    }
+    try {
+      index.removeOf(file.id(), 0, file.maxOffset(),
+        (id, offset, location) -> went(file, location));
+      return file.blockCount() == 0;
+    } finally {
+      file.release();
+    }
   }
 
   /** Removes all blocks and files. Only for an object that no other thread uses yet. */

@@ -154,6 +154,30 @@ public class TestIndexedBlocks {
     assertEquals(Location.ABSENT, index.get(d.id(), 1));
   }
 
+  /** The store reclaims the last block of a dropped file before the file is swept. */
+  @Test
+  public void testSweepOfAFileWithoutBlocksLeavesTheOneThatHasItsNumber() {
+    CachedFiles few = new CachedFiles(1);
+    IndexedBlocks over = new IndexedBlocks(few, index);
+    over.onFreed(location -> freedBytes.addAndGet(Location.length(location)));
+    CachedFile former = few.acquire("a");
+    long location = place(1, 0);
+    assertTrue(over.stored(former, 1, location));
+    former.release();
+    assertSame(former, over.drop("a"));
+    assertEquals(0, over.removed("a", 1, location));
+    CachedFile next = few.acquire("b");
+    assertEquals(former.id(), next.id());
+    assertTrue(over.stored(next, 1, place(2, 0)));
+    next.release();
+    assertTrue(over.sweep(former));
+    assertTrue(Location.isPresent(over.find("b", 1)));
+    assertEquals(1, next.blockCount());
+    assertEquals(0, few.getDroppedBlockCount());
+    assertEquals(0, freedBytes.get());
+    assertSame(next, few.byId(next.id()));
+  }
+
   @Test
   public void testABlockThatIsStoredTwiceFreesItsFormerPlace() {
     blocks.onFreed(location -> freedBytes.addAndGet(Location.length(location)));
