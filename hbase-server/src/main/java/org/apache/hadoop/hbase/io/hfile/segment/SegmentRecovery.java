@@ -31,7 +31,8 @@ import org.slf4j.LoggerFactory;
  * has its sequence number, then the footers, newest first. The blocks' bytes are not read; each is
  * verified when it is requested. A segment with a damaged trailer or footer is treated as empty,
  * which is the only loss. So is a segment that was being overwritten when the process ended; its
- * first entry no longer matches its footer.
+ * first entry no longer matches its footer. If the thread ends with an error, what it has not read
+ * is treated as empty.
  */
 @InterfaceAudience.Private
 final class SegmentRecovery implements Runnable {
@@ -101,6 +102,7 @@ final class SegmentRecovery implements Runnable {
           metrics.blocksRecovered.sum() - before);
       }
     } catch (RuntimeException | Error e) {
+      table.foundNoMore(device);
       LOG.error("{}: recovery of blocks of a former process failed", device, e);
     } finally {
       done = !stopped;
@@ -147,25 +149,40 @@ final class SegmentRecovery implements Runnable {
   }
 
   private void recover(int segment) {
-    SegmentFooter footer = readFooter(segment);
-    if (footer == null) {
-      metrics.badSegments.increment();
-      table.cleaned(device, segment);
-      return;
+    boolean isContent = true;
+    try {
+      SegmentFooter footer = readFooter(segment);
+      isContent = footer != null;
+      if (isContent) {
+        recover(segment, footer);
+      }
+    } finally {
+      if (isContent) {
+        // Also after an error: it is reclaimed by its footer as any other.
+        table.recovered(device, segment);
+      } else {
+        metrics.badSegments.increment();
+        table.cleaned(device, segment);
+      }
     }
+  }
+
+  private void recover(int segment, SegmentFooter footer) {
     long[] hashes = new long[footer.fileCount()];
     for (int file = 0; file < hashes.length; file++) {
       hashes[file] = CachedFile.hashHigh(footer.fileName(file));
     }
-    insert(segment, footer, hashes);
-    removeDead(segment, footer, hashes);
+    try {
+      insert(segment, footer, hashes);
+    } finally {
+      removeDead(segment, footer, hashes);
+    }
     for (int file = 0; file < footer.fileCount(); file++) {
       if (footer.region(file) != null) {
         directory.regionRecovered(footer.fileName(file), footer.region(file));
       }
     }
     footer.completeFiles().forEach(file -> complete.putIfAbsent(file.name(), file));
-    table.recovered(device, segment);
   }
 
   private void insert(int segment, SegmentFooter footer, long[] hashes) {

@@ -35,7 +35,7 @@ import org.apache.yetus.audience.InterfaceAudience;
  * class.
  *
  * <pre>
- *   UNKNOWN -&gt; UNWRITTEN  it has no valid trailer         {@link #found}
+ *   UNKNOWN -&gt; UNWRITTEN  it has no valid trailer         {@link #found}, {@link #foundNoMore}
  *   UNKNOWN -&gt; FOUND      its trailer is valid            {@link #found}
  *   FOUND   -&gt; BUSY       its footer is read              {@link #takeFound}
  *   FOUND   -&gt; CLEAN      reclaimed before that           {@link #takeVictim}
@@ -601,6 +601,23 @@ final class SegmentTable {
       device.sealed.addAll(found);
       device.ordered = true;
       monitor.work.signalAll();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Treats the segments of a device whose trailers were not read as empty. */
+  void foundNoMore(StoreDevice device) {
+    lock.lock();
+    try {
+      for (int i = device.first(); i < device.end(); i++) {
+        if (states[i] == UNKNOWN) {
+          becomeUnwritten(device, i);
+        }
+      }
+      if (!device.ordered) {
+        allFound(device);
+      }
     } finally {
       lock.unlock();
     }

@@ -22,6 +22,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -56,6 +57,8 @@ final class SimulatedDevices implements SegmentDevice.Opener {
     /** Where reads and writes fail: from, to, and so on. */
     private final List<int[]> badReads = new ArrayList<>();
     private final List<int[]> badWrites = new ArrayList<>();
+    /** Where the next read ends with an error of the JVM. */
+    private int[] errorAt;
     private int badReadCount;
     /** By sector, whether it has its space, and how much there is for others. */
     private final BitSet allocated = new BitSet();
@@ -64,6 +67,16 @@ final class SimulatedDevices implements SegmentDevice.Opener {
     /** Has reads fail that touch any of these bytes. */
     synchronized void failReadsAt(long from, long to) {
       badReads.add(new int[] { (int) from, (int) to });
+    }
+
+    /** Has the next read that touches any of these bytes end with an {@link OutOfMemoryError}. */
+    synchronized void throwErrorAt(long from, long to) {
+      errorAt = new int[] { (int) from, (int) to };
+    }
+
+    /** Returns whether {@link #throwErrorAt} has had its effect. */
+    synchronized boolean hasThrownError() {
+      return errorAt == null;
     }
 
     /** Has writes fail that touch any of these bytes. */
@@ -278,6 +291,13 @@ final class SimulatedDevices implements SegmentDevice.Opener {
         }
         medium.reads++;
         check(medium.failsReads);
+        if (
+          medium.errorAt != null && Medium.touches(Collections.singletonList(medium.errorAt),
+            position, to.remaining())
+        ) {
+          medium.errorAt = null;
+          throw new OutOfMemoryError("As was requested");
+        }
         if (Medium.touches(medium.badReads, position, to.remaining())) {
           medium.badReadCount++;
           throw new IOException("Bad sector");

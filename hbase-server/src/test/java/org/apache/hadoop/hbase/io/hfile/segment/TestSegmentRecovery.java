@@ -25,8 +25,10 @@ import static org.junit.Assert.assertTrue;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.TimeUnit;
 import java.util.zip.Checksum;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.io.hfile.CachedBlockFixture;
@@ -192,6 +194,48 @@ public class TestSegmentRecovery {
     assertEquals(after.directory.all().size(), after.readAll());
     after.close();
     killed.close();
+  }
+
+  /**
+   * The recovery of a former process's blocks ends with an error when it reads the newest segment;
+   * the tier is used as any other afterwards.
+   * @param fromEnd the bytes between the end of the segment and that which cannot be read
+   */
+  private static void endsWithErrorAt(int fromEnd) throws IOException {
+    StoredBlocksFixture killed = used("a");
+    StoreDevice.Sealed newest = killed.store.table().inState(SegmentTable.SEALED).stream()
+      .max(Comparator.comparingLong(sealed -> sealed.sequence)).get();
+    long position = Superblock.positionOf(newest.segment + 1, SEGMENT) - fromEnd;
+    SimulatedDevices devices = killed.devices.afterKill();
+    devices.medium("a").throwErrorAt(position, position + 1);
+    StoredBlocksFixture after =
+      new StoredBlocksFixture(devices, settings(SEGMENTS, SEGMENT, "a")).start();
+    CachedBlockFixture.await(() -> after.store.isRecovered());
+    assertTrue(devices.medium("a").hasThrownError());
+    assertTrue(after.store.table().inState(SegmentTable.UNKNOWN).isEmpty());
+    long inserted = 0;
+    while (after.store.metrics().segmentsWritten.sum() < 2L * SEGMENTS) {
+      assertTrue("segments are reclaimed",
+        after.insert("new", inserted++, InsertSource.WRITE, TimeUnit.SECONDS.toNanos(20)));
+    }
+    after.awaitQuiet();
+    assertTrue(after.store.table().inState(SegmentTable.FOUND).isEmpty());
+    assertTrue(after.store.table().inState(SegmentTable.BUSY).isEmpty());
+    assertEquals(after.directory.all().size(), after.readAll());
+    after.directory.forEach((key, location) -> assertEquals("new", key.file));
+    after.close();
+    killed.close();
+  }
+
+  @Test
+  public void testErrorInATrailerLeavesAllSegmentsInUse() throws IOException {
+    endsWithErrorAt(1);
+  }
+
+  /** The footer is ahead of the trailer, and is read after all trailers. */
+  @Test
+  public void testErrorInAFooterLeavesAllSegmentsInUse() throws IOException {
+    endsWithErrorAt(SegmentFooter.TRAILER_SIZE + 1);
   }
 
   @Test
