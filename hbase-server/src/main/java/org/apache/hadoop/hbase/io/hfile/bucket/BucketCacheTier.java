@@ -67,6 +67,8 @@ public class BucketCacheTier extends BucketCache implements CacheTier, CacheDevi
   private final DeviceAccess device;
   /** The clock of accesses: the number of blocks inserted into the map so far. */
   private final AtomicLong insertions;
+  /** False while the constructor runs; the superclass starts threads before. */
+  private volatile boolean constructed;
 
   /**
    * @param name short name for logs and threads, as L1
@@ -95,6 +97,7 @@ public class BucketCacheTier extends BucketCache implements CacheTier, CacheDevi
     backingMap.forEach(this::restored);
     LOG.info("{} tier: {} on {}, {}", name, getClass().getSimpleName(), getIoEngine(),
       device.hasChecksums() ? "with checksums" : "without checksums");
+    constructed = true;
   }
 
   /** Counts a block of the persisted map, unless the thread that validates the map evicted it. */
@@ -214,9 +217,13 @@ public class BucketCacheTier extends BucketCache implements CacheTier, CacheDevi
   /**
    * The map may outlive the machine's memory, so what it names is brought to the device first. At
    * shutdown, when the engine is closed, that has been done.
+   * @throws IOException also if the tier is still being opened: its map may not be complete
    */
   @Override
   void persistToFile() throws IOException {
+    if (!constructed) {
+      throw new IOException("The map is not persisted while the tier is being opened");
+    }
     if (isCacheEnabled()) {
       device.sync();
     }

@@ -20,6 +20,7 @@ package org.apache.hadoop.hbase.io.hfile.bucket;
 import static org.junit.Assert.assertArrayEquals;
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertNotNull;
 import static org.junit.Assert.assertTrue;
 
 import java.io.File;
@@ -40,6 +41,7 @@ import org.apache.hadoop.hbase.io.hfile.CachedBlockFixture;
 import org.apache.hadoop.hbase.io.hfile.HFileBlock;
 import org.apache.hadoop.hbase.io.hfile.RefCntLeakRule;
 import org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCacheSettings;
+import org.apache.hadoop.hbase.io.hfile.composite.TierSettings;
 import org.apache.hadoop.hbase.testclassification.IOTests;
 import org.apache.hadoop.hbase.testclassification.MediumTests;
 import org.junit.After;
@@ -121,6 +123,42 @@ public class TestDeviceRestart {
   private void shutdown() {
     cache.shutdown();
     cache.backingMap.values().forEach(BucketEntry::markAsEvicted);
+  }
+
+  /** Runs a task when its threads are started, before its constructor ends. */
+  private static final class Opening extends BucketCacheTier {
+    private static final ThreadLocal<IOException> REFUSAL = new ThreadLocal<>();
+
+    Opening(TierSettings settings) throws IOException {
+      super("L2", settings);
+    }
+
+    @Override
+    protected void startWriterThreads() {
+      try {
+        persistToFile();
+      } catch (IOException e) {
+        REFUSAL.set(e);
+      }
+      super.startWriterThreads();
+    }
+  }
+
+  /** The thread that persists the map runs since before the map is read. */
+  @Test
+  public void testMapIsNotPersistedBeforeTheTierIsOpen() throws Exception {
+    tier();
+    fill();
+    shutdown();
+    long modified = new File(path("map")).lastModified();
+    assertTrue(new File(path("map")).setLastModified(modified - 100_000));
+    cache = new Opening(CompositeBucketCacheSettings.of(conf).second());
+    assertNotNull(Opening.REFUSAL.get());
+    Opening.REFUSAL.remove();
+    assertEquals(modified - 100_000, new File(path("map")).lastModified(), 1000);
+    assertEquals(BLOCKS, readAll());
+    cache.persistToFile();
+    assertTrue(new File(path("map")).lastModified() > modified - 50_000);
   }
 
   @After
