@@ -24,6 +24,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
+import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HBaseIOException;
 import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheFactory;
@@ -212,6 +213,18 @@ public class BucketCacheTier extends BucketCache implements CacheTier, CacheDevi
   @Override
   void syncEngine() throws IOException {
     device.batchWritten();
+  }
+
+  @Override
+  public void checkConfiguration(Configuration conf) {
+    EvictionFactors.check(conf);
+  }
+
+  /** Invalid settings are refused before anything is changed. Also called by the superclass. */
+  @Override
+  public void onConfigurationChange(Configuration conf) {
+    checkConfiguration(conf);
+    super.onConfigurationChange(conf);
   }
 
   /**

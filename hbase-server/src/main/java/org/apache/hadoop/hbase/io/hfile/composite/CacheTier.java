@@ -18,6 +18,7 @@
 package org.apache.hadoop.hbase.io.hfile.composite;
 
 import java.util.function.Consumer;
+import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.io.hfile.BlockCache;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
 import org.apache.hadoop.hbase.io.hfile.Cacheable;
@@ -86,6 +87,17 @@ public interface CacheTier extends BlockCache, HotBlockCache {
 
   /** Whether a read costs no more than memory does. */
   boolean isInMemory();
+
+  /**
+   * Checks the settings that may change at runtime, and changes nothing.
+   * @param conf as {@link #onConfigurationChange} receives it
+   * @throws IllegalArgumentException if the tier would refuse a value
+   */
+  void checkConfiguration(Configuration conf);
+
+  /** Applies settings that {@link #checkConfiguration} accepts; refuses others as a whole. */
+  @Override
+  void onConfigurationChange(Configuration conf);
 
   /** Returns the storage behind this tier, in words for an operator. */
   String getIoEngine();

@@ -478,14 +478,16 @@ public class CompositeBucketCache extends CombinedBlockCache
   /** Each tier sees its own keys over the common ones. */
   @Override
   public void onConfigurationChange(Configuration conf) {
-    // Refused before anything is changed.
+    // Refused before anything is changed in either tier.
     double share = CompositeBucketCacheSettings.promotedShare(conf);
     long metaIdleMs = CompositeBucketCacheSettings.metaIdleMs(conf);
     boolean secondMissOnly = CompositeBucketCacheSettings.isSecondMissOnly(conf);
-    first.onConfigurationChange(
-      TierSettings.ofTier(conf, CompositeBucketCacheSettings.L1_PREFIX));
-    second.onConfigurationChange(
-      TierSettings.ofTier(conf, CompositeBucketCacheSettings.L2_PREFIX));
+    Configuration ofFirst = TierSettings.ofTier(conf, CompositeBucketCacheSettings.L1_PREFIX);
+    Configuration ofSecond = TierSettings.ofTier(conf, CompositeBucketCacheSettings.L2_PREFIX);
+    first.checkConfiguration(ofFirst);
+    second.checkConfiguration(ofSecond);
+    first.onConfigurationChange(ofFirst);
+    second.onConfigurationChange(ofSecond);
     setMetaIdleMs(metaIdleMs);
     setPromotedShare(share);
     setSecondMissOnly(secondMissOnly);

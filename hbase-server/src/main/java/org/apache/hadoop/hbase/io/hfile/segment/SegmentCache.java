@@ -524,13 +524,18 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
     return Optional.of(files.getRegionBytes());
   }
 
-  /** Applies the new settings; invalid ones are refused before anything is changed. */
+  @Override
+  public void checkConfiguration(Configuration conf) {
+    SegmentCacheSettings.writeLimit(conf);
+    SegmentCacheSettings.rewriteShare(conf);
+    waitNanos(conf);
+  }
+
   @Override
   public void onConfigurationChange(Configuration conf) {
-    long writeLimit = SegmentCacheSettings.writeLimit(conf);
-    double rewriteShare = SegmentCacheSettings.rewriteShare(conf);
-    store.setWriteLimit(writeLimit);
-    store.setRewriteShare(rewriteShare);
+    checkConfiguration(conf);
+    store.setWriteLimit(SegmentCacheSettings.writeLimit(conf));
+    store.setRewriteShare(SegmentCacheSettings.rewriteShare(conf));
     waitNanos = waitNanos(conf);
   }
 

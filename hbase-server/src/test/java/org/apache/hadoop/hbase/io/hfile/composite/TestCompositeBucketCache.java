@@ -29,6 +29,7 @@ import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertNotNull;
 import static org.junit.Assert.assertNull;
 import static org.junit.Assert.assertSame;
+import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.when;
@@ -472,6 +473,48 @@ public class TestCompositeBucketCache {
     cache.onConfigurationChange(changed);
     assertEquals(0.9f * first.getAllocator().getTotalSize(), first.acceptableSize(), 1f);
     assertEquals(0.75f * second.getAllocator().getTotalSize(), second.acceptableSize(), 1f);
+  }
+
+  private static Configuration with(Configuration conf, String... keysAndValues) {
+    Configuration changed = new Configuration(conf);
+    for (int i = 0; i < keysAndValues.length; i += 2) {
+      changed.set("hbase.bucketcache." + keysAndValues[i], keysAndValues[i + 1]);
+    }
+    return changed;
+  }
+
+  @Test
+  public void testInvalidFactorOfEitherTierChangesNothing() throws Exception {
+    open();
+    long acceptableInFirst = first.acceptableSize();
+    long acceptableInSecond = second.acceptableSize();
+    for (String[] invalid : new String[][] { { "l1.minfactor", "0.9" },
+      { "l2.minfactor", "0.9" }, { "l1.acceptfactor", "1.5" }, { "l2.acceptfactor", "-0.5" },
+      { "l1.minfactor", "-1" }, { "l2.extrafreefactor", "-1" }, { "l1.single.factor", "0.9" },
+      { "l2.multi.factor", "1.5" }, { "l1.memory.factor", "-0.25" },
+      { "l2.acceptfactor", "much" } }) {
+      Configuration changed =
+        with(conf, "l1.acceptfactor", "0.6", "l1.minfactor", "0.5", "l2.acceptfactor", "0.6",
+          "l2.minfactor", "0.5", invalid[0], invalid[1]);
+      assertThrows(invalid[0], IllegalArgumentException.class,
+        () -> cache.onConfigurationChange(changed));
+      assertEquals(invalid[0], acceptableInFirst, first.acceptableSize());
+      assertEquals(invalid[0], acceptableInSecond, second.acceptableSize());
+      assertThrows(invalid[0], IllegalArgumentException.class, () -> {
+        if (invalid[0].startsWith("l1")) {
+          first.onConfigurationChange(TierSettings.ofTier(changed, "hbase.bucketcache.l1."));
+        } else {
+          second.onConfigurationChange(TierSettings.ofTier(changed, "hbase.bucketcache.l2."));
+        }
+      });
+      assertEquals(invalid[0], acceptableInFirst, first.acceptableSize());
+      assertEquals(invalid[0], acceptableInSecond, second.acceptableSize());
+    }
+    cache.onConfigurationChange(with(conf, "acceptfactor", "0.6", "minfactor", "0.5",
+      "extrafreefactor", "0", "single.factor", "0.2", "multi.factor", "0.3", "memory.factor",
+      "0.5"));
+    assertEquals(0.6f * first.getAllocator().getTotalSize(), first.acceptableSize(), 1f);
+    assertEquals(0.6f * second.getAllocator().getTotalSize(), second.acceptableSize(), 1f);
   }
 
   @Test
