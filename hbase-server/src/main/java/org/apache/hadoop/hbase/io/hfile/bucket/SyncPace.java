@@ -37,7 +37,7 @@ import org.apache.yetus.audience.InterfaceAudience;
  * on; two that are told cost a sync more. Nothing waits, nothing throws.
  */
 @InterfaceAudience.Private
-final class SyncPace {
+class SyncPace {
   static final int MAX_MEGABYTES = 16;
   static final long MAX_BYTES = MAX_MEGABYTES << 20;
   static final long INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -61,17 +61,32 @@ final class SyncPace {
   }
 
   /** Returns whether the caller is to sync now. */
-  boolean isDue() {
+  final boolean isDue() {
     long before = last.get();
     long now = nanoTime.getAsLong();
-    if (unsynced.get() < MAX_BYTES && now - before < INTERVAL_NANOS) {
+    if (counted() < MAX_BYTES && now - before < INTERVAL_NANOS) {
       return false;
     }
-    if (!last.compareAndSet(before, now)) {
+    if (!claim(before, now)) {
+      // Another writer syncs, and its sync begins later than the caller's write.
       return false;
     }
-    unsynced.set(0);
+    // Before the sync begins: what is written during it is counted.
+    clear();
     return true;
+  }
+
+  /** Returns whether the caller is the one of several that syncs. */
+  boolean claim(long before, long now) {
+    return last.compareAndSet(before, now);
+  }
+
+  long counted() {
+    return unsynced.get();
+  }
+
+  void clear() {
+    unsynced.set(0);
   }
 
   /** The next batch is synced again: a device that fails is not to be found out once a second. */
