@@ -43,7 +43,7 @@ import org.junit.rules.RuleChain;
 import org.junit.rules.Timeout;
 
 /** Handlers that are held end a run, with the held calls and those behind them as evidence. */
-public class TestHangWatchOnCluster {
+public class TestWatchedCluster {
   private static final TableName TABLE = TableName.valueOf("held");
   /** HBase's default. */
   private static final int HANDLERS = 30;
