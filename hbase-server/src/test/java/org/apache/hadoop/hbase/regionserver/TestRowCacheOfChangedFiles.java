@@ -207,7 +207,7 @@ public class TestRowCacheOfChangedFiles {
     assertTrue("nothing hides a newer version", readHotRow() > 0);
   }
 
-  /** A get of a column passes over a cell of that timestamp, which counts as a version. */
+  /** A get of a column skips a cell of that timestamp, which counts as a version. */
   @Test
   public void testVersionBehindOneOfTheLatestTimestamp() throws IOException {
     put(1);

@@ -66,7 +66,7 @@ public final class RowReader {
   // Of the current column.
   private int versions;
   private long lastTimestamp;
-  /** Whether a version of it was passed over that a compaction may count as one. */
+  /** Whether a version of it was skipped that a compaction may count as one. */
   private boolean hidden;
 
   // Of the row.
