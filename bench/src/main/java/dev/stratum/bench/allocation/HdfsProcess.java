@@ -42,6 +42,11 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonPrimitive;
  * thread-safe.
  */
 final class HdfsProcess implements Closeable {
+  /** Options that JVMs of tests have, and those that are measured have not. */
+  private static final List<String> SHORT_LIVED =
+    List.of("-XX:TieredStopAtLevel=1", "-XX:+UnlockDiagnosticVMOptions",
+      "-XX:-BytecodeVerificationRemote", "-XX:+UseSerialGC");
+
   /** In the process of HDFS, with which it ends. */
   private static LoopbackHdfs hdfs;
 
@@ -72,7 +77,11 @@ final class HdfsProcess implements Closeable {
   private static List<String> options() {
     List<String> options = new ArrayList<>();
     for (String argument : ManagementFactory.getRuntimeMXBean().getInputArguments()) {
-      if (argument.startsWith("--add-") || argument.startsWith("-Dlog4j")) {
+      // In a test, its JVM is to start as fast as that of the test.
+      if (
+        argument.startsWith("--add-") || argument.startsWith("-Dlog4j")
+          || SHORT_LIVED.contains(argument)
+      ) {
         options.add(argument);
       }
     }

@@ -64,7 +64,9 @@ public class TestWorkloadSuite {
       "warmup.seconds=0.2", "seconds=0.5", "rounds=1", "regionserver.heap.mb=256",
       "regionserver.direct.mb=768", "base.heap.mb=192", "base.direct.mb=96", "client.heap.mb=128",
       "client.direct.mb=96", "l1.mb=16", "l2.mb=96", "memstore.flush.mb=16", "handlers=40",
-      "jvm.options=-XX:TieredStopAtLevel=1" };
+      // As the tests' own.
+      "jvm.options=-XX:TieredStopAtLevel=1 -XX:+UnlockDiagnosticVMOptions "
+        + "-XX:-BytecodeVerificationRemote" };
     for (String one : small) {
       arguments.setProperty(one.substring(0, one.indexOf('=')),
         one.substring(one.indexOf('=') + 1));

@@ -52,7 +52,8 @@ final class CheckedSettings {
     Process process = new JvmCommand(SettingsCheck.class)
       .classPath(conf + File.pathSeparator + System.getProperty("java.class.path"))
       .options(System.getProperty("stratum.jvm.opens").trim().split("\\s+"))
-      .options("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC",
+      .options("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:+UnlockDiagnosticVMOptions",
+        "-XX:-BytecodeVerificationRemote",
         "-Dstratum.local.logs=" + System.getProperty("stratum.local.logs"))
       .options(memory).builder().redirectErrorStream(true).start();
     String output = new String(process.getInputStream().readAllBytes());

@@ -87,6 +87,10 @@ public abstract class RunLocalFixture {
         .toString();
     // Most of a short run is start-up, which the second compiler only slows down.
     command.add("-XX:TieredStopAtLevel=1");
+    command.add("-XX:+UseSerialGC");
+    // A third of it, and javac's classes need no proof.
+    command.add("-XX:+UnlockDiagnosticVMOptions");
+    command.add("-XX:-BytecodeVerificationRemote");
     command.addAll(memory);
     command.addAll(List.of("-cp",
       System.getProperty("java.class.path") + File.pathSeparator + webapps,
