@@ -87,7 +87,6 @@ public abstract class RunLocalFixture {
         .toString();
     // Most of a short run is start-up, which the second compiler only slows down.
     command.add("-XX:TieredStopAtLevel=1");
-    command.add("-XX:+UseSerialGC");
     // A third of it, and javac's classes need no proof.
     command.add("-XX:+UnlockDiagnosticVMOptions");
     command.add("-XX:-BytecodeVerificationRemote");
