@@ -21,6 +21,8 @@ import dev.stratum.bench.PinnedJvm;
 import dev.stratum.bench.harness.Headline;
 import dev.stratum.bench.harness.RegionOnHdfs;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Random;
@@ -33,9 +35,11 @@ import org.apache.hadoop.hbase.client.Get;
 import org.apache.hadoop.hbase.client.Put;
 import org.apache.hadoop.hbase.io.hfile.BlockCache;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheFactory;
+import org.apache.hadoop.hbase.io.hfile.CacheConfig;
 import org.apache.hadoop.hbase.regionserver.HStore;
 import org.apache.hadoop.hbase.util.Bytes;
 import org.apache.hadoop.hdfs.client.HdfsClientConfigKeys;
+import org.openjdk.jmh.annotations.AuxCounters;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Level;
@@ -90,6 +94,10 @@ public class GetAfterCompactionBenchmark extends PinnedJvm {
   @Param("false")
   public boolean composite;
 
+  /** Whether stock caches all of the compaction's output, which here is as hot as its input. */
+  @Param("false")
+  public boolean stockCaches;
+
   /** The rows of the region, of 1 KB each. */
   int rows = 32_000;
 
@@ -115,6 +123,7 @@ public class GetAfterCompactionBenchmark extends PinnedJvm {
     conf.setFloat(HConstants.HFILE_BLOCK_CACHE_SIZE_KEY, 0.1f);
     conf.setBoolean("hbase.rs.compaction.cache.handover.enabled", handover);
     conf.setDouble("hbase.rs.compaction.cache.handover.peak.ratio", 1.2);
+    conf.setBoolean(CacheConfig.CACHE_COMPACTED_BLOCKS_ON_WRITE_KEY, stockCaches && !isFork());
     conf.setBoolean("hbase.rs.cacheblocksonwrite", true);
     // By default a file's close waits 400 ms more if a DataNode's report is late: in some runs.
     conf.setInt(HdfsClientConfigKeys.BlockWrite.LOCATEFOLLOWINGBLOCK_INITIAL_DELAY_MS_KEY, 10);
@@ -125,6 +134,10 @@ public class GetAfterCompactionBenchmark extends PinnedJvm {
       put(i);
     }
     region.region().flush(true);
+  }
+
+  static boolean isFork() {
+    return BlockCache.class.getResource("HotBlockCache.class") != null;
   }
 
   private static byte[] row(int i) {
@@ -154,6 +167,18 @@ public class GetAfterCompactionBenchmark extends PinnedJvm {
     public void compact(GetAfterCompactionBenchmark benchmark) throws IOException {
       benchmark.heat();
       benchmark.compact();
+    }
+  }
+
+  /** What the compaction's thread has of a CPU. */
+  @State(Scope.Thread)
+  @AuxCounters(AuxCounters.Type.EVENTS)
+  public static class ThreadTime {
+    public long threadMillis;
+
+    @Setup(Level.Iteration)
+    public void reset() {
+      threadMillis = 0;
     }
   }
 
@@ -202,8 +227,11 @@ public class GetAfterCompactionBenchmark extends PinnedJvm {
   @Benchmark
   @Warmup(iterations = 8)
   @Measurement(iterations = 16)
-  public void compaction(Heated heated) throws IOException {
+  public void compaction(Heated heated, ThreadTime time) throws IOException {
+    ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+    long start = threads.getCurrentThreadCpuTime();
     compact();
+    time.threadMillis += TimeUnit.NANOSECONDS.toMillis(threads.getCurrentThreadCpuTime() - start);
   }
 
   int gets() throws IOException {
