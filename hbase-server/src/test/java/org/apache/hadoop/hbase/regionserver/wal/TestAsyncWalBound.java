@@ -219,16 +219,21 @@ public class TestAsyncWalBound {
     assertEquals("[3]", syncs().toString());
   }
 
-  @Test
-  public void testFailedSyncIsCountedAndTriedAgainWithoutBlockingWriters() throws Exception {
+  /** Of the sync that one acknowledged write needs. */
+  private void awaitThreeFailures() throws Exception {
     conf.set(AsyncWalSettings.INTERVAL_KEY, "1");
-    failing = true;
     permits.release(1_000);
     open(HOUR);
     long failedBefore = metrics.failedCount();
     bound.acknowledge(1, 10);
     clock.addAndGet(HOUR);
     await("three failures", () -> metrics.failedCount() >= failedBefore + 3);
+  }
+
+  @Test
+  public void testFailedSyncIsCountedAndTriedAgainWithoutBlockingWriters() throws Exception {
+    failing = true;
+    awaitThreeFailures();
     bound.acknowledge(2, 10);
     assertEquals(20, bound.unsyncedBytes());
     assertTrue(bound.oldestNanos() >= HOUR);
@@ -239,14 +244,8 @@ public class TestAsyncWalBound {
 
   @Test
   public void testSyncThatEndsWithAnErrorIsTriedAgainWithoutAnotherWrite() throws Exception {
-    conf.set(AsyncWalSettings.INTERVAL_KEY, "1");
     error = new OutOfMemoryError("Direct buffer memory");
-    permits.release(1_000);
-    open(HOUR);
-    long failedBefore = metrics.failedCount();
-    bound.acknowledge(1, 10);
-    clock.addAndGet(HOUR);
-    await("three failures", () -> metrics.failedCount() >= failedBefore + 3);
+    awaitThreeFailures();
     error = null;
     awaitAllSynced();
   }
