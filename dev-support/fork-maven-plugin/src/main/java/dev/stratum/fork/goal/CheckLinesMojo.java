@@ -27,6 +27,7 @@ import dev.stratum.fork.git.CachedStyle;
 import dev.stratum.fork.git.Committer;
 import dev.stratum.fork.git.GitStore;
 import dev.stratum.fork.git.LineExport;
+import dev.stratum.fork.pages.LineTables;
 import dev.stratum.fork.series.ForkHistory;
 import dev.stratum.fork.series.LineVariants;
 import dev.stratum.fork.series.PatchFile;
@@ -52,7 +53,8 @@ import org.apache.maven.plugins.annotations.Parameter;
 
 /**
  * Tells how each patch fares on other lines of HBase and writes the table into
- * {@code patches/README.md}, and what is in conflict, and where, into {@code patches/LINES.md}.
+ * {@code patches/README.md}, and what is in conflict, and where, into {@code patches/LINES.md};
+ * what they have of other lines remains.
  * What applies is exported as fork:export does for the line, and compiled in that form, with jars
  * of other versions for those that are not published. A patch for one line only
  * is kept as {@code patches/lines/VERSION/NAME.patch}.
@@ -91,8 +93,7 @@ public final class CheckLinesMojo extends AbstractSeriesMojo {
     for (String line : lines) {
       found.add(check(line, series, history, folder));
     }
-    String table = "On " + DATE.format(LocalDate.now(ZoneOffset.UTC)) + ":\n\n"
-      + table(series, found);
+    String table = table(series, found, DATE.format(LocalDate.now(ZoneOffset.UTC)));
     String details = details(series, found);
     Files.createDirectories(folder);
     Files.writeString(folder.resolve("table.md"), table);
@@ -100,7 +101,8 @@ public final class CheckLinesMojo extends AbstractSeriesMojo {
     if (write) {
       Path readme = root().resolve(PatchFile.FOLDER + "README.md");
       Files.writeString(readme, replace(Files.readString(readme), table));
-      Files.writeString(root().resolve(PatchFile.FOLDER + "LINES.md"), details);
+      Path places = root().resolve(PatchFile.FOLDER + "LINES.md");
+      Files.writeString(places, LineTables.mergeSections(Files.readString(places), details));
     }
   }
 
@@ -165,10 +167,12 @@ public final class CheckLinesMojo extends AbstractSeriesMojo {
     return exported;
   }
 
-  static String table(Series series, List<Found> found) {
+  static String table(Series series, List<Found> found, String date) {
     StringBuilder text = new StringBuilder("| patch |");
     found.forEach(one -> text.append(' ').append(one.line).append(" |"));
-    text.append("\n|---|").append("---|".repeat(found.size())).append('\n');
+    text.append("\n|---|").append("---|".repeat(found.size())).append("\n| *tried on* |");
+    found.forEach(one -> text.append(' ').append(date).append(" |"));
+    text.append('\n');
     for (PatchFile patch : series.patches()) {
       text.append("| ").append(patch.stem()).append(" |");
       for (Found one : found) {
@@ -227,7 +231,7 @@ public final class CheckLinesMojo extends AbstractSeriesMojo {
     return text.toString();
   }
 
-  /** Returns the guide with another table. */
+  /** Returns the guide with the columns of a table, beside those that the table does not have. */
   public static String replace(String guide, String table) {
     int begin = guide.indexOf(BEGIN);
     int end = guide.indexOf(END);
@@ -235,6 +239,8 @@ public final class CheckLinesMojo extends AbstractSeriesMojo {
       throw new ForkException("patches/README.md lacks the lines %s and %s; add them where the "
         + "table is to stand.", BEGIN.trim(), END.trim());
     }
-    return guide.substring(0, begin + BEGIN.length()) + "\n" + table + "\n" + guide.substring(end);
+    String merged = LineTables.mergeTables(guide.substring(begin, end), table);
+    return guide.substring(0, begin + BEGIN.length()) + "\n" + merged + "\n"
+      + guide.substring(end);
   }
 }

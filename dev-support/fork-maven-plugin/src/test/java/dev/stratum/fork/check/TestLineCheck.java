@@ -350,9 +350,10 @@ public class TestLineCheck {
 
   @Test
   public void testTableIsReplacedAndNothingElse() {
-    String guide = "before\n<!-- fork:check-lines writes what follows -->\n\nold\n\n"
-      + "<!-- as far as this -->\nafter\n";
-    assertEquals(guide.replace("old", "new"), CheckLinesMojo.replace(guide, "new\n"));
+    String guide = "before\n<!-- fork:check-lines writes what follows -->\n\n"
+      + "| patch | 3.0.0 |\n|---|---|\n| one | old |\n\n<!-- as far as this -->\nafter\n";
+    assertEquals(guide.replace("old", "new"),
+      CheckLinesMojo.replace(guide, "| patch | 3.0.0 |\n|---|---|\n| one | new |\n"));
     assertThrows(ForkException.class, () -> CheckLinesMojo.replace("before\nafter\n", "new\n"));
   }
 }
