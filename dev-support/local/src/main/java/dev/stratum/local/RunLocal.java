@@ -17,6 +17,7 @@
  */
 package dev.stratum.local;
 
+import com.sun.management.HotSpotDiagnosticMXBean;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.io.PrintWriter;
@@ -131,7 +132,7 @@ final class RunLocal implements Callable<Integer> {
     System.setProperty("stratum.local.logs", logs.toString());
     LogManager.getLogManager().reset();
     OutOfMemoryReport memory = new OutOfMemoryReport(System.err, logs.resolve("run.log"),
-      Runtime.getRuntime().maxMemory() >> 20, directMemoryMb());
+      maxHeapMb(), directMemoryMb());
     memory.install();
     try (RunLock lock = RunLock.acquire(folder)) {
       run();
@@ -308,6 +309,12 @@ final class RunLocal implements Callable<Integer> {
     org.apache.logging.log4j.LogManager.shutdown();
   }
 
+  /** As -Xmx says; the space that can be used is less with some collectors. */
+  private static long maxHeapMb() {
+    return Long.parseLong(ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class)
+      .getVMOption("MaxHeapSize").getValue()) >> 20;
+  }
+
   private static long directMemoryMb() {
     for (String argument : ManagementFactory.getRuntimeMXBean().getInputArguments()) {
       if (argument.startsWith("-XX:MaxDirectMemorySize=") && argument.endsWith("m")) {
@@ -315,6 +322,6 @@ final class RunLocal implements Callable<Integer> {
       }
     }
     // The JVM's own limit where none is given.
-    return Runtime.getRuntime().maxMemory() >> 20;
+    return maxHeapMb();
   }
 }
