@@ -87,6 +87,8 @@ public class AsyncWalBound {
   final Condition room = lock.newCondition();
   // Guarded by the lock.
   private Thread syncer;
+  /** Whether the last attempt to start it has failed, which is logged once. */
+  private boolean syncerRefused;
   // Written under the lock, as are all fields below, and read without it by writers. Whether the
   // thread wakes up by itself when the current writes are due.
   private volatile boolean watching;
@@ -225,9 +227,14 @@ public class AsyncWalBound {
     try {
       start(thread);
     } catch (OutOfMemoryError e) {
-      LOG.warn("No thread to sync {}: ASYNC_WAL writes are synced as SYNC_WAL writes are", name, e);
+      if (!syncerRefused) {
+        LOG.warn("No thread to sync {}: until one can be started, ASYNC_WAL writes are synced as "
+          + "SYNC_WAL writes are", name, e);
+      }
+      syncerRefused = true;
       return false;
     }
+    syncerRefused = false;
     syncer = thread;
     return true;
   }
