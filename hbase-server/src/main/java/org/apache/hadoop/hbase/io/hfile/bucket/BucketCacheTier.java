@@ -489,7 +489,10 @@ public class BucketCacheTier extends BucketCache implements CacheTier, CacheDevi
   void blockEvicted(BlockCacheKey key, BucketEntry bucketEntry, boolean fileIncomplete,
     boolean evictedByEvictionProcess) {
     super.blockEvicted(key, bucketEntry, fileIncomplete, evictedByEvictionProcess);
-    metrics.onRemove(key, bucketEntry);
+    // The superclass's constructor validates the persisted map; its blocks are counted later.
+    if (metrics != null) {
+      metrics.onRemove(key, bucketEntry);
+    }
   }
 
   @Override

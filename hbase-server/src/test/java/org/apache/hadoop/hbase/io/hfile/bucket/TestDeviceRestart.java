@@ -161,6 +161,30 @@ public class TestDeviceRestart {
     assertTrue(new File(path("map")).lastModified() > modified - 50_000);
   }
 
+  /** Has validated the persisted map before its constructor continues. */
+  private static final class ValidatedEarly extends BucketCacheTier {
+    ValidatedEarly(TierSettings settings) throws IOException {
+      super("L2", settings);
+    }
+
+    @Override
+    protected void startWriterThreads() {
+      CachedBlockFixture.await(() -> getBackingMapValidated().get());
+      super.startWriterThreads();
+    }
+  }
+
+  @Test
+  public void testBlocksAreEvictedBeforeTheTierIsOpen() throws Exception {
+    tier();
+    fill();
+    shutdown();
+    Files.delete(new File(path("cache")).toPath());
+    cache = new ValidatedEarly(CompositeBucketCacheSettings.of(conf).second());
+    assertEquals(0, cache.backingMap.size());
+    assertEquals(0, cache.getCurrentSize());
+  }
+
   @After
   public void tearDown() {
     cache.evictBlocksByHfileName(FILE);
