@@ -138,7 +138,9 @@ final class RegionHotBlocks {
     List<HFile.Reader> others) {
     try {
       HFile.Reader reader = file.getReader().getHFileReader();
-      HotBlockMap hot = new LoadedFile(reader, cacheOf(region)).hotBlocks(others);
+      HotBlockMap hot =
+        new LoadedFile(reader, StoreCacheHandover.rangeOf(region), cacheOf(region))
+          .hotBlocks(others);
       if (hot.count() > 0 && !region.isClosing() && !region.isClosed()) {
         HandoverMetrics.get().count(Count.LoadedFileCount);
         HandoverMetrics.get().count(Count.LoadedBlockCount, hot.count());
@@ -205,7 +207,7 @@ final class RegionHotBlocks {
       return null;
     }
     HotBlockHint hint = new HotBlockHint(region.getReadPoint(IsolationLevel.READ_COMMITTED));
-    hint.add(readers, cache, shift);
+    hint.add(readers, StoreCacheHandover.rangeOf(region), cache, shift);
     return hint;
   }
 

@@ -28,9 +28,11 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hbase.client.ColumnFamilyDescriptor;
+import org.apache.hadoop.hbase.client.RegionInfo;
 import org.apache.hadoop.hbase.io.hfile.HFile;
 import org.apache.hadoop.hbase.io.hfile.handover.HandoverSettings;
 import org.apache.hadoop.hbase.io.hfile.handover.HotBlockHandover;
+import org.apache.hadoop.hbase.io.hfile.handover.RegionKeyRange;
 import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -52,7 +54,8 @@ final class StoreCacheHandover {
    */
   static void begin(HStore store, Configuration conf, Collection<HStoreFile> files) {
     try {
-      HotBlockHandover.begin(conf, store.getCacheConfig(), readers(files));
+      HotBlockHandover.begin(conf, store.getCacheConfig(), readers(files),
+        rangeOf(store.getHRegion()));
     } catch (RuntimeException e) {
       LOG.warn("{} is compacted without a hand-over of hot blocks", store, e);
     }
@@ -65,7 +68,7 @@ final class StoreCacheHandover {
   static void beginFlush(HStore store, Configuration conf, long bytes) {
     try {
       HotBlockHandover.beginFlush(conf, store.getCacheConfig(), readers(store.getStorefiles()),
-        bytes);
+        rangeOf(store.getHRegion()), bytes);
     } catch (RuntimeException e) {
       LOG.warn("{} is flushed without a hand-over of hot blocks", store, e);
     }
@@ -171,6 +174,11 @@ final class StoreCacheHandover {
     } catch (FileNotFoundException e) {
       return new FileStatus[0];
     }
+  }
+
+  static RegionKeyRange rangeOf(HRegion region) {
+    RegionInfo info = region.getRegionInfo();
+    return new RegionKeyRange(info.getStartKey(), info.getEndKey());
   }
 
   static List<HFile.Reader> readers(Collection<HStoreFile> files) {

@@ -685,6 +685,28 @@ public class TestCompactionCacheHandover extends CacheHandoverFixture {
     }
   }
 
+  /** Opens a daughter of the region, whose parent stays open, and has references to its files. */
+  private void openDaughter(int splitRow, boolean isTop) throws IOException {
+    HRegion parent = region;
+    RegionInfoBuilder builder = RegionInfoBuilder.newBuilder(parent.getRegionInfo().getTable());
+    RegionInfo info = isTop
+      ? builder.setStartKey(row(splitRow)).build()
+      : builder.setEndKey(row(splitRow)).build();
+    Path family = new Path(parent.getRegionFileSystem().getTableDir(),
+      info.getEncodedName() + "/" + Bytes.toString(FAMILY));
+    for (HFile.Reader file : files()) {
+      Reference reference = isTop
+        ? Reference.createTopReference(row(splitRow))
+        : Reference.createBottomReference(row(splitRow));
+      reference.write(parent.getFilesystem(),
+        new Path(family, file.getName() + "." + parent.getRegionInfo().getEncodedName()));
+    }
+    region = HBaseTestingUtility.createRegionAndWAL(info, util.getDataTestDir(), conf,
+      parent.getTableDescriptor(), cache);
+    assertEquals(2, files().size());
+    assertTrue(store().hasReferences());
+  }
+
   /** Their blocks are cached under the names of the files that they refer to. */
   @Test
   public void testReferencesOfASplit() throws Exception {
@@ -693,25 +715,65 @@ public class TestCompactionCacheHandover extends CacheHandoverFixture {
     readHotRows();
     HRegion parent = region;
     int splitRow = HOT_FROM + 30;
-    RegionInfo info = RegionInfoBuilder.newBuilder(parent.getRegionInfo().getTable())
-      .setStartKey(row(splitRow)).build();
-    Path family = new Path(parent.getRegionFileSystem().getTableDir(),
-      info.getEncodedName() + "/" + Bytes.toString(FAMILY));
-    for (HFile.Reader file : files()) {
-      Reference.createTopReference(row(splitRow)).write(parent.getFilesystem(),
-        new Path(family, file.getName() + "." + parent.getRegionInfo().getEncodedName()));
-    }
     try {
-      region = HBaseTestingUtility.createRegionAndWAL(info, util.getDataTestDir(), conf,
-        parent.getTableDescriptor(), cache);
-      assertEquals(2, files().size());
-      assertTrue(store().hasReferences());
+      openDaughter(splitRow, true);
       compact();
       assertFalse(StoreFileInfo.isReference(onlyFile().getPath()));
       assertRowsAlone(splitRow, BORDER, cachedRows(onlyFile()));
     } finally {
       HBaseTestingUtility.closeRegionAndWAL(parent);
     }
+  }
+
+  /** The daughter's rows are those from the one to before the other. */
+  private void assertSpaceOfADaughter(int from, int to) throws Exception {
+    createRegion(family());
+    writeTwoFiles();
+    read(0, ROWS);
+    HandoverCaches.fill(cache);
+    HRegion parent = region;
+    List<HFile.Reader> inputs = files();
+    List<String> names = inputs.stream().map(HFile.Reader::getName).collect(Collectors.toList());
+    long before = bytesOf(names);
+    double share = (double) (to - from) / ROWS;
+    try {
+      openDaughter(from == 0 ? to : from, from > 0);
+      observe(Observer.class);
+      List<Long> peaks = new ArrayList<>();
+      beforeCommit = file -> {
+        assertEquals("inputs are there", before, bytesOf(names));
+        peaks.add(bytesOf(Collections.singleton(file.getPath().getName())));
+      };
+      long leftOut = HandoverCaches.count("LimitBlockCount");
+      compact();
+      assertEquals(leftOut, HandoverCaches.count("LimitBlockCount"));
+      double peak = peaks.get(0) / (before * share);
+      // Index blocks come in addition if they are in the same cache.
+      double max = kind == BUCKET_ONLY ? 0.25 : 0.2;
+      assertTrue(peak + " of the daughter's blocks", peak > 0.1 && peak <= max);
+      assertTrue(cachedRows(onlyFile()).size() > to - from - BORDER);
+      for (HFile.Reader input : inputs) {
+        for (int i = 1; i < ROWS; i++) {
+          if (i < from - BORDER || i >= to + BORDER) {
+            assertTrue("row " + i + " of the other daughter", isCached(blockOf(input, i)));
+          } else if (i >= from + BORDER && i < to - BORDER) {
+            assertFalse("row " + i + " that was replaced", isCached(blockOf(input, i)));
+          }
+        }
+      }
+    } finally {
+      HBaseTestingUtility.closeRegionAndWAL(parent);
+    }
+  }
+
+  @Test
+  public void testSpaceOfTheUpperDaughter() throws Exception {
+    assertSpaceOfADaughter(ROWS - ROWS / 4, ROWS);
+  }
+
+  @Test
+  public void testSpaceOfTheLowerDaughter() throws Exception {
+    assertSpaceOfADaughter(0, ROWS / 4);
   }
 
   private static boolean isIn(HFile.Reader file, int row) {

@@ -94,7 +94,7 @@ public final class HotBlockHandover {
   private long waitLeft = MAX_WAITS_NANOS;
 
   private HotBlockHandover(Configuration conf, CacheConfig cacheConf, HotBlockCache cache,
-    double peakRatio, Collection<HFile.Reader> readers, long flushedBytes) {
+    double peakRatio, Collection<HFile.Reader> readers, RegionKeyRange range, long flushedBytes) {
     this.conf = conf;
     this.cacheConf = cacheConf;
     this.blockCache = cacheConf.getBlockCache().get();
@@ -103,9 +103,9 @@ public final class HotBlockHandover {
     long bytes = 0;
     long length = 0;
     for (HFile.Reader reader : readers) {
-      InputFile input = new InputFile(reader, cache, heat);
+      InputFile input = new InputFile(reader, range, cache, heat);
       bytes += input.cachedBytes();
-      length += reader.length();
+      length += input.length();
       inputs.add(input);
     }
     inputBytes = bytes;
@@ -117,25 +117,27 @@ public final class HotBlockHandover {
    * data is cached on reads, and the cache counts accesses. {@link #end} must follow in any case.
    * @param conf    of the store
    * @param readers of the files to be compacted
+   * @param range   of the region
    */
   public static void begin(Configuration conf, CacheConfig cacheConf,
-    Collection<HFile.Reader> readers) {
-    begin(conf, cacheConf, readers, 0);
+    Collection<HFile.Reader> readers, RegionKeyRange range) {
+    begin(conf, cacheConf, readers, range, 0);
   }
 
   /**
    * Begins the hand-over of a flush by this thread, as that of a compaction. The heat of the files
    * that the store has tells which of the flushed rows are read.
    * @param readers of these files
+   * @param range   of the region
    * @param bytes   about the length of the file that is written
    */
   public static void beginFlush(Configuration conf, CacheConfig cacheConf,
-    Collection<HFile.Reader> readers, long bytes) {
-    begin(conf, cacheConf, readers, Math.max(1, bytes));
+    Collection<HFile.Reader> readers, RegionKeyRange range, long bytes) {
+    begin(conf, cacheConf, readers, range, Math.max(1, bytes));
   }
 
   private static void begin(Configuration conf, CacheConfig cacheConf,
-    Collection<HFile.Reader> readers, long flushedBytes) {
+    Collection<HFile.Reader> readers, RegionKeyRange range, long flushedBytes) {
     CURRENT.remove();
     HandoverSettings settings = HandoverSettings.of(conf);
     BlockCache blockCache = cacheConf.getBlockCache().orElse(null);
@@ -147,8 +149,8 @@ public final class HotBlockHandover {
       : BucketCacheAccesses.of(blockCache);
     if (cache != null) {
       EntryAccesses.countReadMisses();
-      CURRENT.set(
-        new HotBlockHandover(conf, cacheConf, cache, settings.peakRatio(), readers, flushedBytes));
+      CURRENT.set(new HotBlockHandover(conf, cacheConf, cache, settings.peakRatio(), readers, range,
+        flushedBytes));
     }
   }
 
@@ -325,7 +327,7 @@ public final class HotBlockHandover {
     }
     // New scanners do not read them any more. Their blocks go first, and would go anyway.
     for (InputFile input : inputs) {
-      blockCache.evictBlocksByHfileName(input.name());
+      input.evictFrom(blockCache);
     }
     long[] deferred = new long[RangeHeat.MAX_ACCESSES + 1];
     outputs.values().forEach(output -> output.deferred().addTo(deferred));

@@ -62,12 +62,14 @@ public final class HotBlockHint {
   /**
    * Adds what is hot of some files. Reads nothing from a device.
    * @param readers of the files
+   * @param range   of the region
    * @param cache   that has their blocks
    * @param shift   what {@link #shiftFor} returned for all files of the region
    */
-  public void add(Collection<HFile.Reader> readers, HotBlockCache cache, int shift) {
+  public void add(Collection<HFile.Reader> readers, RegionKeyRange range, HotBlockCache cache,
+    int shift) {
     for (HFile.Reader reader : readers) {
-      HotBlockMap hot = new InputFile(reader, cache, new RangeHeat()).hotBlocks(shift);
+      HotBlockMap hot = new InputFile(reader, range, cache, new RangeHeat()).hotBlocks(shift);
       if (hot.count() > 0) {
         files.put(reader.getName(), hot);
       }

@@ -38,11 +38,16 @@ import org.apache.yetus.audience.InterfaceAudience;
 @InterfaceAudience.Private
 public final class LoadedFile implements BlockIndexCursor.IndexBlocks {
   private final HFile.Reader reader;
+  private final RegionKeyRange range;
   private final HotBlockCache cache;
 
-  /** @param cache that has the blocks of the other files */
-  public LoadedFile(HFile.Reader reader, HotBlockCache cache) {
+  /**
+   * @param range of the region
+   * @param cache that has the blocks of the other files
+   */
+  public LoadedFile(HFile.Reader reader, RegionKeyRange range, HotBlockCache cache) {
     this.reader = reader;
+    this.range = range;
     this.cache = cache;
   }
 
@@ -61,8 +66,8 @@ public final class LoadedFile implements BlockIndexCursor.IndexBlocks {
       return hot;
     }
     RangeHeat heat = new RangeHeat();
-    List<InputFile> inputs = others.stream().map(other -> new InputFile(other, cache, heat))
-      .collect(Collectors.toList());
+    List<InputFile> inputs = others.stream()
+      .map(other -> new InputFile(other, range, cache, heat)).collect(Collectors.toList());
     BlockIndexCursor cursor = new BlockIndexCursor(root,
       reader.getTrailer().getNumDataIndexLevels(), reader.getComparator(), this);
     try {

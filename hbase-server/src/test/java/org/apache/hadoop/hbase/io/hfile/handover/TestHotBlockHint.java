@@ -95,7 +95,7 @@ public class TestHotBlockHint {
       HotBlockHint written = new HotBlockHint(42);
       List<HFile.Reader> readers = Collections.singletonList(reader);
       assertEquals(12, HotBlockHint.shiftFor(readers));
-      written.add(readers, cache, 0);
+      written.add(readers, new RegionKeyRange(new byte[0], new byte[0]), cache, 0);
       HotBlockHint hint = HotBlockHint.parse(written.toBytes());
       assertEquals(42, hint.sequenceId());
       assertTrue("" + asked, asked.size() > 5);

@@ -31,6 +31,7 @@ import java.util.Map;
 import java.util.Set;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hbase.Cell;
+import org.apache.hadoop.hbase.CellUtil;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.KeyValue;
 import org.apache.hadoop.hbase.KeyValueUtil;
@@ -62,6 +63,8 @@ public class TestInputFile {
   public static final HBaseClassTestRule CLASS_RULE =
     HBaseClassTestRule.forClass(TestInputFile.class);
 
+  private static final RegionKeyRange ALL = new RegionKeyRange(new byte[0], new byte[0]);
+
   @Rule
   public final RefCntLeakRule leaks = new RefCntLeakRule();
 
@@ -73,6 +76,7 @@ public class TestInputFile {
     private final Map<Long, HFileBlock> index = new HashMap<>();
     private final Set<Long> asked = new LinkedHashSet<>();
     private long hot = -1;
+    private long bytes;
 
     @Override
     public int accesses(BlockCacheKey key) {
@@ -91,7 +95,7 @@ public class TestInputFile {
 
     @Override
     public long cachedBytes(String hfileName) {
-      return 0;
+      return hfileName.indexOf('.') < 0 ? bytes : 0;
     }
 
     @Override
@@ -177,7 +181,7 @@ public class TestInputFile {
       keepIndex(path, reader);
       List<Block> blocks = blocks(reader);
       assertTrue(blocks.size() > 100);
-      InputFile file = new InputFile(reader, cache, heat);
+      InputFile file = new InputFile(reader, ALL, cache, heat);
       for (Block block : blocks) {
         assertEquals(Collections.singleton(block.offset),
           asked(file, block.first, block.last));
@@ -203,7 +207,7 @@ public class TestInputFile {
       assertTrue("nothing is after the last cell", asked(file, after, after).isEmpty());
       cache.index.values().forEach(HFileBlock::release);
       cache.index.clear();
-      InputFile cold = new InputFile(reader, cache, heat);
+      InputFile cold = new InputFile(reader, ALL, cache, heat);
       assertEquals("of a root alone, all is known", levels == 1 ? 1 : 0,
         asked(cold, blocks.get(60).first, blocks.get(60).last).size());
       assertEquals(levels > 1, heat.isUnknown());
@@ -238,7 +242,7 @@ public class TestInputFile {
       List<Block> blocks = blocks(before);
       List<Block> counterparts = blocks(loaded);
       assertEquals(blocks.size(), counterparts.size());
-      LoadedFile file = new LoadedFile(loaded, cache);
+      LoadedFile file = new LoadedFile(loaded, ALL, cache);
       List<HFile.Reader> others = Collections.singletonList(before);
       assertEquals("nothing is hot", 0, file.hotBlocks(others).count());
       for (int i : new int[] { 0, 1, 50, blocks.size() - 1 }) {
@@ -266,5 +270,55 @@ public class TestInputFile {
     files.conf().setInt(HFileBlockIndex.MAX_CHUNK_SIZE_KEY, 8192);
     assertBlocksAreFound(files.write(CacheConfig.DISABLED, new HFileContextBuilder()
       .withBlockSize(1024).withDataBlockEncoding(DataBlockEncoding.FAST_DIFF).build()), 2);
+  }
+
+  private static Set<Long> offsets(List<Block> blocks) {
+    Set<Long> offsets = new LinkedHashSet<>();
+    blocks.forEach(block -> offsets.add(block.offset));
+    return offsets;
+  }
+
+  private Set<Long> asked(HFile.Reader reader, byte[] startRow, byte[] endRow) {
+    cache.asked.clear();
+    new InputFile(reader, new RegionKeyRange(startRow, endRow), cache, heat).hotBlocks(12);
+    return cache.asked;
+  }
+
+  /** Of a file that a daughter of a split reads, the blocks with its rows. */
+  @Test
+  public void testReference() throws IOException {
+    files.conf().setInt(HFileBlockIndex.MAX_CHUNK_SIZE_KEY, 512);
+    Path path = files.write(CacheConfig.DISABLED);
+    Path reference =
+      new Path(path.getParent(), String.format("%032x.%032x", 1, 2));
+    assertTrue(files.fileSystem().rename(path, reference));
+    try (HFile.Reader reader = open(reference)) {
+      keepIndex(reference, reader);
+      List<Block> blocks = blocks(reader);
+      int last = blocks.size() - 1;
+      byte[] none = new byte[0];
+      byte[] start = CellUtil.cloneRow(blocks.get(20).last);
+      byte[] end = CellUtil.cloneRow(blocks.get(60).last);
+      assertEquals(offsets(blocks.subList(20, 61)), asked(reader, start, end));
+      assertEquals(offsets(blocks.subList(20, last + 1)), asked(reader, start, none));
+      assertEquals(offsets(blocks.subList(0, 61)), asked(reader, none, end));
+      assertEquals(offsets(blocks), asked(reader, none, none));
+      assertEquals("before the file", Collections.emptySet(),
+        asked(reader, none, Bytes.toBytes(0)));
+      assertEquals("after the file", Collections.emptySet(),
+        asked(reader, Bytes.toBytes("s"), none));
+      InputFile file = new InputFile(reader, new RegionKeyRange(start, end), cache, heat);
+      assertEquals(reader.length() * 41 / blocks.size(), file.length(), 1);
+      List<Cell> ends = new ArrayList<>();
+      file.forEachRange((first, next) -> ends.add(next));
+      assertEquals(41, ends.size());
+      cache.bytes = 1000;
+      cache.hot = blocks.get(10).offset;
+      assertEquals("only a block of the other daughter is cached", 0, file.cachedBytes());
+      cache.hot = blocks.get(30).offset;
+      assertEquals(1000, file.cachedBytes());
+      cache.index.values().forEach(HFileBlock::release);
+      cache.index.clear();
+    }
   }
 }
