@@ -62,7 +62,7 @@ import org.apache.maven.plugins.annotations.Parameter;
 @Mojo(name = "check-lines", aggregator = true, threadSafe = true)
 public final class CheckLinesMojo extends AbstractSeriesMojo {
   private static final DateTimeFormatter DATE =
-    DateTimeFormatter.ofPattern("d MMMM yyyy", Locale.ROOT);
+    DateTimeFormatter.ofPattern("d MMMM yyyy", Locale.ENGLISH);
   private static final String BEGIN = "<!-- fork:check-lines writes what follows -->\n";
   private static final String END = "<!-- as far as this -->\n";
 
