@@ -105,7 +105,7 @@ public final class HotBlockHandover {
     for (HFile.Reader reader : readers) {
       InputFile input = new InputFile(reader, range, cache, heat);
       bytes += input.cachedBytes();
-      length += input.length();
+      length += isCompaction ? input.length() : 0;
       inputs.add(input);
     }
     inputBytes = bytes;
