@@ -21,12 +21,29 @@ import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertTrue;
 
 import dev.stratum.bench.blockcache.TemporaryFiles;
+import org.apache.hadoop.hbase.util.DirectMemoryUtils;
+import org.junit.Before;
 import org.junit.Rule;
 import org.junit.Test;
 
 public class TestSegmentCacheBenchmarks {
+  /** The buffers of the three caches that a test has at most, one after the other, and more. */
+  private static final long DIRECT_MEMORY = 384L << 20;
+
   @Rule
   public final TemporaryFiles files = new TemporaryFiles();
+
+  /**
+   * Frees the buffers of other benchmarks in this JVM. An index leaves some direct memory to others
+   * and refuses blocks then, without a collection, which would free what is unreachable.
+   */
+  @Before
+  public void freeDirectMemory() {
+    System.gc();
+    long left =
+      DirectMemoryUtils.getDirectMemorySize() - DirectMemoryUtils.getDirectMemoryUsage();
+    assertTrue("Only " + (left >> 20) + " MB of direct memory are left", left >= DIRECT_MEMORY);
+  }
 
   @Test
   public void testEveryLookupIsHit() throws Exception {
