@@ -42,7 +42,7 @@ public class TestMutationGroupsDurability extends MutationGroupsFixture {
 
   @Override
   public void setUp() throws IOException {
-    conf.set("hbase.regionserver.default.durability", Durability.FSYNC_WAL.name());
+    conf.setBoolean(HRegion.WAL_HSYNC_CONF_KEY, true);
     super.setUp();
   }
 
