@@ -27,18 +27,18 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
-import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.HBaseTestingUtility;
+import org.apache.hadoop.hbase.SharedCluster;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.client.Get;
 import org.apache.hadoop.hbase.client.Put;
 import org.apache.hadoop.hbase.client.Table;
-import org.apache.hadoop.hbase.testclassification.LargeTests;
+import org.apache.hadoop.hbase.testclassification.MediumTests;
 import org.apache.hadoop.hbase.testclassification.RPCTests;
 import org.apache.hadoop.hbase.util.Bytes;
-import org.junit.AfterClass;
-import org.junit.BeforeClass;
+import org.junit.After;
+import org.junit.Before;
 import org.junit.ClassRule;
 import org.junit.Test;
 import org.junit.experimental.categories.Category;
@@ -47,34 +47,30 @@ import org.junit.experimental.categories.Category;
  * Many clients share a connection whose requests and responses are sent together, small ones and
  * such that are larger than what it may have waiting.
  */
-@Category({ RPCTests.class, LargeTests.class })
+@Category({ RPCTests.class, MediumTests.class })
 public class TestFlushConsolidationOnCluster {
   @ClassRule
   public static final HBaseClassTestRule CLASS_RULE =
     HBaseClassTestRule.forClass(TestFlushConsolidationOnCluster.class);
 
-  private static final HBaseTestingUtility UTIL = new HBaseTestingUtility();
-  private static final TableName TABLE = TableName.valueOf("t");
+  private static final TableName TABLE = TableName.valueOf("responses");
   private static final byte[] F = Bytes.toBytes("f");
   private static final byte[] Q = Bytes.toBytes("q");
   private static final int CLIENTS = 32;
   private static final int ROWS = 64;
   private static final int LARGE = 512 * 1024;
 
-  @BeforeClass
-  public static void setUp() throws Exception {
-    Configuration conf = UTIL.getConfiguration();
-    conf.setBoolean(FlushConsolidationSettings.ENABLED_KEY, true);
-    conf.setBoolean(RequestConsolidation.ENABLED_KEY, true);
-    conf.setInt(NettyRpcServer.CHANNEL_WRITABLE_LOW_WATERMARK_KEY, 64 * 1024);
-    conf.setInt(NettyRpcServer.CHANNEL_WRITABLE_HIGH_WATERMARK_KEY, 128 * 1024);
-    UTIL.startMiniCluster(1);
-    UTIL.createTable(TABLE, F).close();
+  private HBaseTestingUtility util;
+
+  @Before
+  public void setUp() throws Exception {
+    util = SharedCluster.util();
+    util.createTable(TABLE, F).close();
   }
 
-  @AfterClass
-  public static void tearDown() throws Exception {
-    UTIL.shutdownMiniCluster();
+  @After
+  public void tearDown() throws Exception {
+    util.deleteTable(TABLE);
   }
 
   private static byte[] row(int i) {
@@ -84,7 +80,7 @@ public class TestFlushConsolidationOnCluster {
   @Test
   public void testEveryClientGetsItsAnswer() throws Exception {
     byte[][] values = new byte[ROWS][];
-    try (Table table = UTIL.getConnection().getTable(TABLE)) {
+    try (Table table = util.getConnection().getTable(TABLE)) {
       for (int i = 0; i < ROWS; i++) {
         values[i] = new byte[i % 8 == 0 ? LARGE : 100];
         Bytes.random(values[i]);

@@ -26,6 +26,7 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.HBaseTestingUtility;
 import org.apache.hadoop.hbase.HConstants;
+import org.apache.hadoop.hbase.SharedCluster;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.client.Connection;
 import org.apache.hadoop.hbase.client.ConnectionFactory;
@@ -36,8 +37,8 @@ import org.apache.hadoop.hbase.client.Table;
 import org.apache.hadoop.hbase.testclassification.MediumTests;
 import org.apache.hadoop.hbase.testclassification.RegionServerTests;
 import org.apache.hadoop.hbase.util.Bytes;
-import org.junit.AfterClass;
-import org.junit.BeforeClass;
+import org.junit.After;
+import org.junit.Before;
 import org.junit.ClassRule;
 import org.junit.Test;
 import org.junit.experimental.categories.Category;
@@ -56,42 +57,41 @@ public class TestMovedRegionReturns {
   private static final byte[] FAMILY = Bytes.toBytes("f");
   private static final byte[] ROW = Bytes.toBytes("r");
 
-  private static final HBaseTestingUtility UTIL = new HBaseTestingUtility();
+  private HBaseTestingUtility util;
 
-  @BeforeClass
-  public static void setUpBeforeClass() throws Exception {
-    UTIL.startMiniCluster(2);
-    UTIL.getAdmin().balancerSwitch(false, true);
+  @Before
+  public void setUp() throws Exception {
+    util = SharedCluster.util();
   }
 
-  @AfterClass
-  public static void tearDownAfterClass() throws Exception {
-    UTIL.shutdownMiniCluster();
+  @After
+  public void tearDown() throws Exception {
+    util.deleteTable(TABLE);
   }
 
-  private static Connection connect() throws Exception {
-    Configuration conf = new Configuration(UTIL.getConfiguration());
+  private Connection connect() throws Exception {
+    Configuration conf = new Configuration(util.getConfiguration());
     conf.setInt(HConstants.HBASE_CLIENT_OPERATION_TIMEOUT, 20_000);
     return ConnectionFactory.createConnection(conf);
   }
 
   @Test
   public void testClientFindsTheDaughters() throws Exception {
-    UTIL.createTable(TABLE, FAMILY).close();
-    RegionInfo region = UTIL.getAdmin().getRegions(TABLE).get(0);
+    util.createTable(TABLE, FAMILY).close();
+    RegionInfo region = util.getAdmin().getRegions(TABLE).get(0);
     String name = region.getEncodedName();
-    HRegionServer first = UTIL.getRSForFirstRegionInTable(TABLE);
-    HRegionServer second = UTIL.getOtherRegionServer(first);
+    HRegionServer first = util.getRSForFirstRegionInTable(TABLE);
+    HRegionServer second = util.getOtherRegionServer(first);
     try (Connection connection = connect(); Table table = connection.getTable(TABLE)) {
       for (byte[] row : new byte[][] { Bytes.toBytes("a"), ROW, Bytes.toBytes("z") }) {
         table.put(new Put(row).addColumn(FAMILY, FAMILY, ROW));
       }
-      UTIL.moveRegionAndWait(region, second.getServerName());
+      util.moveRegionAndWait(region, second.getServerName());
       table.get(new Get(ROW));
       assertNotNull(first.getMovedRegion(name));
-      UTIL.moveRegionAndWait(region, first.getServerName());
+      util.moveRegionAndWait(region, first.getServerName());
       assertNull("it is there", first.getMovedRegion(name));
-      UTIL.getAdmin().splitRegionAsync(region.getRegionName(), ROW).get(60, TimeUnit.SECONDS);
+      util.getAdmin().splitRegionAsync(region.getRegionName(), ROW).get(60, TimeUnit.SECONDS);
       assertArrayEquals(ROW, table.get(new Get(ROW)).getValue(FAMILY, FAMILY));
     }
   }

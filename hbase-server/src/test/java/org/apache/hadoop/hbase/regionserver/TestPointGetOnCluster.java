@@ -29,22 +29,19 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.HBaseTestingUtility;
-import org.apache.hadoop.hbase.HConstants;
+import org.apache.hadoop.hbase.SharedCluster;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.client.Get;
 import org.apache.hadoop.hbase.client.Put;
 import org.apache.hadoop.hbase.client.Result;
 import org.apache.hadoop.hbase.client.Table;
-import org.apache.hadoop.hbase.regionserver.get.PointGetSettings;
-import org.apache.hadoop.hbase.regionserver.multiget.MultigetSettings;
 import org.apache.hadoop.hbase.testclassification.MediumTests;
 import org.apache.hadoop.hbase.testclassification.RegionServerTests;
 import org.apache.hadoop.hbase.util.Bytes;
-import org.junit.AfterClass;
-import org.junit.BeforeClass;
+import org.junit.After;
+import org.junit.Before;
 import org.junit.ClassRule;
 import org.junit.Test;
 import org.junit.experimental.categories.Category;
@@ -68,22 +65,16 @@ public class TestPointGetOnCluster {
   private static final int BATCH = 33;
   private static final int ROUNDS = 40;
 
-  private static final HBaseTestingUtility UTIL = new HBaseTestingUtility();
+  private HBaseTestingUtility util;
 
-  @BeforeClass
-  public static void setUp() throws Exception {
-    Configuration conf = UTIL.getConfiguration();
-    conf.setBoolean(PointGetSettings.ENABLED_KEY, true);
-    conf.setInt(PointGetSettings.ON_CONNECTION_THREAD_KEY, 7);
-    conf.setBoolean(MultigetSettings.ENABLED_KEY, true);
-    conf.setInt(HConstants.REGION_SERVER_HANDLER_COUNT,
-      HConstants.DEFAULT_REGION_SERVER_HANDLER_COUNT);
-    UTIL.startMiniCluster(1);
+  @Before
+  public void setUp() throws Exception {
+    util = SharedCluster.util();
   }
 
-  @AfterClass
-  public static void tearDown() throws Exception {
-    UTIL.shutdownMiniCluster();
+  @After
+  public void tearDown() throws Exception {
+    util.deleteTable(NAME);
   }
 
   private static byte[] row(int number) {
@@ -109,7 +100,7 @@ public class TestPointGetOnCluster {
   @Test
   public void testMoreClientsThanHandlers() throws Exception {
     byte[][] splits = { row(ROWS / 3), row(2 * ROWS / 3) };
-    try (Table table = UTIL.createTable(NAME, FAMILIES, splits)) {
+    try (Table table = util.createTable(NAME, FAMILIES, splits)) {
       List<Put> puts = new ArrayList<>();
       for (int row = 0; row < ROWS; row++) {
         puts.add(put(row, row));
@@ -126,8 +117,8 @@ public class TestPointGetOnCluster {
           }));
         }
         for (int i = 0; i < 5; i++) {
-          UTIL.flush(NAME);
-          UTIL.compact(NAME, i % 2 == 0);
+          util.flush(NAME);
+          util.compact(NAME, i % 2 == 0);
         }
         for (Future<?> task : tasks) {
           task.get(5, TimeUnit.MINUTES);
@@ -137,11 +128,11 @@ public class TestPointGetOnCluster {
         assertTrue(clients.awaitTermination(1, TimeUnit.MINUTES));
       }
     }
-    for (HRegion region : UTIL.getHBaseCluster().getRegions(NAME)) {
-      UTIL.waitFor(10_000, () -> region.scannerReadPoints.isEmpty());
+    for (HRegion region : util.getHBaseCluster().getRegions(NAME)) {
+      util.waitFor(SharedCluster.TIMEOUT_MILLIS, () -> region.scannerReadPoints.isEmpty());
       for (HStore store : region.getStores()) {
         for (HStoreFile file : store.getStorefiles()) {
-          UTIL.waitFor(10_000, () -> file.getRefCount() == 0);
+          util.waitFor(SharedCluster.TIMEOUT_MILLIS, () -> file.getRefCount() == 0);
         }
       }
     }

@@ -28,10 +28,9 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLongArray;
-import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.HBaseTestingUtility;
-import org.apache.hadoop.hbase.HConstants;
+import org.apache.hadoop.hbase.SharedCluster;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.client.Admin;
 import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
@@ -41,14 +40,12 @@ import org.apache.hadoop.hbase.client.RegionInfo;
 import org.apache.hadoop.hbase.client.Result;
 import org.apache.hadoop.hbase.client.Table;
 import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
-import org.apache.hadoop.hbase.regionserver.get.PointGetSettings;
-import org.apache.hadoop.hbase.regionserver.multiget.MultigetSettings;
 import org.apache.hadoop.hbase.regionserver.rowcache.RowCacheSettings;
-import org.apache.hadoop.hbase.testclassification.LargeTests;
+import org.apache.hadoop.hbase.testclassification.MediumTests;
 import org.apache.hadoop.hbase.testclassification.RegionServerTests;
 import org.apache.hadoop.hbase.util.Bytes;
-import org.junit.AfterClass;
-import org.junit.BeforeClass;
+import org.junit.After;
+import org.junit.Before;
 import org.junit.ClassRule;
 import org.junit.Test;
 import org.junit.experimental.categories.Category;
@@ -58,7 +55,7 @@ import org.junit.experimental.categories.Category;
  * regions move between servers and back, are split, flushed and compacted, and the rows are
  * written: no row is older than what was acknowledged before the get.
  */
-@Category({ RegionServerTests.class, LargeTests.class })
+@Category({ RegionServerTests.class, MediumTests.class })
 public class TestRowCacheOnCluster {
   @ClassRule
   public static final HBaseClassTestRule CLASS_RULE =
@@ -72,31 +69,18 @@ public class TestRowCacheOnCluster {
   private static final int ROWS = 30;
   private static final int MOVES = 12;
 
-  private static final HBaseTestingUtility UTIL = new HBaseTestingUtility();
-
+  private HBaseTestingUtility util;
   private final AtomicLongArray acknowledged = new AtomicLongArray(ROWS);
   private volatile boolean done;
 
-  @BeforeClass
-  public static void setUp() throws Exception {
-    RegionRows.forgetCache();
-    Configuration conf = UTIL.getConfiguration();
-    conf.setBoolean(PointGetSettings.ENABLED_KEY, true);
-    conf.setInt(PointGetSettings.ON_CONNECTION_THREAD_KEY, 5);
-    conf.setBoolean(MultigetSettings.ENABLED_KEY, true);
-    conf.setInt(RowCacheSettings.SIZE_KEY, 3);
-    conf.setInt(HConstants.REGION_SERVER_HANDLER_COUNT,
-      HConstants.DEFAULT_REGION_SERVER_HANDLER_COUNT);
-    // Multigets that wait for a region and lookups of its place share these threads of the client.
-    conf.setInt("hbase.hconnection.threads.max", 200);
-    conf.setInt("hbase.hconnection.threads.core", 200);
-    UTIL.startMiniCluster(2);
+  @Before
+  public void setUp() throws Exception {
+    util = SharedCluster.util();
   }
 
-  @AfterClass
-  public static void tearDown() throws Exception {
-    UTIL.shutdownMiniCluster();
-    RegionRows.forgetCache();
+  @After
+  public void tearDown() throws Exception {
+    util.deleteTable(NAME);
   }
 
   private static byte[] row(int number) {
@@ -149,16 +133,16 @@ public class TestRowCacheOnCluster {
     }
   }
 
-  private static void move(Admin admin, int number) throws Exception {
+  private void move(Admin admin, int number) throws Exception {
     List<RegionInfo> regions = admin.getRegions(NAME);
     RegionInfo region = regions.get(number % regions.size());
     if (number == MOVES / 2) {
-      UTIL.getAdmin().splitRegionAsync(region.getRegionName(), row(ROWS / 2)).get(1,
+      util.getAdmin().splitRegionAsync(region.getRegionName(), row(ROWS / 2)).get(1,
         TimeUnit.MINUTES);
       return;
     }
-    HRegionServer at = UTIL.getRSForFirstRegionInTable(NAME);
-    HRegionServer to = UTIL.getHBaseCluster().getRegionServer(number % 2);
+    HRegionServer at = util.getRSForFirstRegionInTable(NAME);
+    HRegionServer to = util.getHBaseCluster().getRegionServer(number % 2);
     if (at != to) {
       admin.move(region.getEncodedNameAsBytes(), to.getServerName());
     } else {
@@ -174,11 +158,11 @@ public class TestRowCacheOnCluster {
     for (byte[] family : FAMILIES) {
       builder.setColumnFamily(ColumnFamilyDescriptorBuilder.of(family));
     }
-    Admin admin = UTIL.getAdmin();
+    Admin admin = util.getAdmin();
     admin.createTable(builder.build());
     ExecutorService clients = Executors.newCachedThreadPool();
     List<Future<?>> tasks = new ArrayList<>();
-    try (Table table = UTIL.getConnection().getTable(NAME)) {
+    try (Table table = util.getConnection().getTable(NAME)) {
       for (int row = 0; row < ROWS; row++) {
         table.put(put(row, 1));
         acknowledged.set(row, 1);
@@ -212,8 +196,8 @@ public class TestRowCacheOnCluster {
     }
     long hits = TestRowCacheEqualsScanner.count("HitCount");
     assertTrue("hits: " + hits, hits > 1000);
-    for (HRegion region : UTIL.getHBaseCluster().getRegions(NAME)) {
-      UTIL.waitFor(10_000, () -> region.scannerReadPoints.isEmpty());
+    for (HRegion region : util.getHBaseCluster().getRegions(NAME)) {
+      util.waitFor(10_000, () -> region.scannerReadPoints.isEmpty());
     }
   }
 }

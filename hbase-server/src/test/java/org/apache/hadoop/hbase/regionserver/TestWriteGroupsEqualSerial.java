@@ -34,9 +34,9 @@ import org.apache.hadoop.hbase.Cell;
 import org.apache.hadoop.hbase.CellUtil;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.HBaseTestingUtility;
-import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.HConstants.OperationStatusCode;
 import org.apache.hadoop.hbase.KeepDeletedCells;
+import org.apache.hadoop.hbase.SharedCluster;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.client.ColumnFamilyDescriptor;
 import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
@@ -54,8 +54,7 @@ import org.apache.hadoop.hbase.client.TableDescriptor;
 import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheFactory;
 import org.apache.hadoop.hbase.regionserver.writegroup.WriteGroupMetrics;
-import org.apache.hadoop.hbase.regionserver.writegroup.WriteGroupSettings;
-import org.apache.hadoop.hbase.testclassification.LargeTests;
+import org.apache.hadoop.hbase.testclassification.MediumTests;
 import org.apache.hadoop.hbase.testclassification.RegionServerTests;
 import org.apache.hadoop.hbase.util.Bytes;
 import org.junit.After;
@@ -70,7 +69,7 @@ import org.junit.experimental.categories.Category;
  * them, and all versions at the end are equal. The number of mutations is
  * <code>writegroups.mutations</code>, the seed <code>writegroups.seed</code>.
  */
-@Category({ RegionServerTests.class, LargeTests.class })
+@Category({ RegionServerTests.class, MediumTests.class })
 public class TestWriteGroupsEqualSerial {
   @ClassRule
   public static final HBaseClassTestRule CLASS_RULE =
@@ -87,21 +86,18 @@ public class TestWriteGroupsEqualSerial {
   private static final int ROUNDS = Math.max(1, MUTATIONS / MUTATIONS_OF_A_ROUND);
   /** Rounds that write the same rows; after them there are new ones, so that a row stays small. */
   private static final int ROUNDS_OF_ROWS = 5;
-  private static final TableName TABLE = TableName.valueOf("t");
+  private static final TableName TABLE = TableName.valueOf("grouped");
   private static final byte[][] FAMILIES = { Bytes.toBytes("f"), Bytes.toBytes("g") };
   private static final byte[] NO_FAMILY = Bytes.toBytes("none");
 
-  private final HBaseTestingUtility util = new HBaseTestingUtility();
   private final ExecutorService clients = Executors.newFixedThreadPool(CLIENTS);
+  private HBaseTestingUtility util;
   private HRegion serial;
 
   @Before
   public void setUp() throws Exception {
-    Configuration conf = util.getConfiguration();
-    conf.setBoolean(WriteGroupSettings.ENABLED_KEY, true);
-    conf.setInt(HConstants.REGION_SERVER_HANDLER_COUNT,
-      HConstants.DEFAULT_REGION_SERVER_HANDLER_COUNT);
-    util.startMiniCluster(1);
+    util = SharedCluster.util();
+    Configuration conf = new HBaseTestingUtility().getConfiguration();
     TableDescriptor table = TableDescriptorBuilder.newBuilder(TABLE)
       .setColumnFamily(family(FAMILIES[0])).setColumnFamily(family(FAMILIES[1])).build();
     util.getAdmin().createTable(table,
@@ -114,7 +110,7 @@ public class TestWriteGroupsEqualSerial {
   public void tearDown() throws Exception {
     clients.shutdownNow();
     HBaseTestingUtility.closeRegionAndWAL(serial);
-    util.shutdownMiniCluster();
+    util.deleteTable(TABLE);
   }
 
   /** What flushes and compactions leave out must not depend on when they are. */

@@ -17,29 +17,13 @@
  */
 package org.apache.hadoop.hbase.regionserver.counter;
 
-import static org.junit.Assert.assertTrue;
-
-import java.io.IOException;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.Random;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
-import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
-import org.apache.hadoop.hbase.HBaseTestingUtility;
-import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.ServerName;
-import org.apache.hadoop.hbase.TableName;
+import org.apache.hadoop.hbase.SharedCluster;
 import org.apache.hadoop.hbase.client.Admin;
-import org.apache.hadoop.hbase.client.Delete;
 import org.apache.hadoop.hbase.client.Durability;
-import org.apache.hadoop.hbase.client.Get;
-import org.apache.hadoop.hbase.client.Put;
 import org.apache.hadoop.hbase.client.RegionInfo;
-import org.apache.hadoop.hbase.client.Table;
-import org.apache.hadoop.hbase.testclassification.LargeTests;
+import org.apache.hadoop.hbase.testclassification.MediumTests;
 import org.apache.hadoop.hbase.testclassification.RegionServerTests;
 import org.apache.hadoop.hbase.util.Bytes;
 import org.apache.hadoop.hbase.util.JVMClusterUtil.RegionServerThread;
@@ -51,94 +35,25 @@ import org.junit.Test;
 import org.junit.experimental.categories.Category;
 import org.junit.rules.TestName;
 
-/**
- * Clients increment a few rows as fast as they can while regions are flushed, split and moved and
- * servers die. Every returned value has its place, and no increment is lost or applied twice.
- */
-@Category({ RegionServerTests.class, LargeTests.class })
-public class TestCoalescedIncrementsOnCluster {
+/** Coalesced increments while regions are flushed, split and moved between servers of both scopes. */
+@Category({ RegionServerTests.class, MediumTests.class })
+public class TestCoalescedIncrementsOnCluster extends CounterClientsFixture {
   @ClassRule
   public static final HBaseClassTestRule CLASS_RULE =
     HBaseClassTestRule.forClass(TestCoalescedIncrementsOnCluster.class);
 
-  /** More than a server has handlers. */
-  private static final int CLIENTS = 64;
-  private static final int INCREMENTS = 47;
-  private static final byte[] OTHER = Bytes.toBytes("other");
-
   @Rule
   public final TestName name = new TestName();
 
-  private final HBaseTestingUtility util = new HBaseTestingUtility();
-  private final ExecutorService clients = Executors.newFixedThreadPool(CLIENTS);
-  private final List<CounterHistory> histories = new ArrayList<>();
-  private TableName table;
-
-  /** An action that runs beside the increments. */
-  private interface Disturbance {
-    void run() throws Exception;
-  }
-
   @Before
   public void setUp() throws Exception {
-    Configuration conf = util.getConfiguration();
-    conf.setBoolean(CoalescerSettings.ENABLED_KEY, true);
-    conf.setInt(HConstants.HBASE_CLIENT_RETRIES_NUMBER, 100);
-    conf.setInt(HConstants.HBASE_CLIENT_PAUSE, 20);
-    util.startMiniCluster(1);
-    // Both kinds of servers; those started later are of the second.
-    util.getHBaseCluster().getConfiguration().set(CoalescerSettings.SCOPE_KEY, "region");
-    util.getHBaseCluster().startRegionServerAndWait(60_000);
-    table = TableName.valueOf(name.getMethodName());
-    util.createTable(table, CounterHistory.FAMILY).close();
-    for (String row : new String[] { "a", "m", "z" }) {
-      histories.add(new CounterHistory(Bytes.toBytes(row)));
-    }
+    util = SharedCluster.util();
+    createTable(name.getMethodName());
   }
 
   @After
   public void tearDown() throws Exception {
-    clients.shutdownNow();
-    util.shutdownMiniCluster();
-  }
-
-  /** Runs clients, and what is to happen meanwhile, until both are done. */
-  private void increment(Durability durability, Disturbance disturbance) throws Exception {
-    List<Future<?>> running = new ArrayList<>();
-    for (int client = 0; client < CLIENTS; client++) {
-      Random random = new Random(client);
-      running.add(clients.submit(() -> {
-        try (Table t = util.getConnection().getTable(table)) {
-          for (int i = 0; i < INCREMENTS; i++) {
-            // One row is hotter than the others.
-            CounterHistory history =
-              histories.get(random.nextInt(4) > 0 ? 0 : random.nextInt(histories.size()));
-            long amount = random.nextInt(2000) - 1000;
-            long begun = System.nanoTime();
-            history.add(amount, begun,
-              t.increment(history.increment(amount).setDurability(durability)));
-            if (i % 10 == 0) {
-              t.put(new Put(history.row()).addColumn(CounterHistory.FAMILY, OTHER, OTHER));
-              t.delete(new Delete(history.row()).addColumns(CounterHistory.FAMILY, OTHER));
-            }
-          }
-        }
-        return null;
-      }));
-    }
-    disturbance.run();
-    for (Future<?> client : running) {
-      client.get();
-    }
-  }
-
-  private void assertSums() throws IOException {
-    try (Table t = util.getConnection().getTable(table)) {
-      for (CounterHistory history : histories) {
-        history.assertSum(t.get(new Get(history.row())));
-      }
-    }
-    assertTrue("no group was formed", CoalescerMetrics.register().groups() > 0);
+    util.deleteTable(table);
   }
 
   private void flushSplitAndMove() throws Exception {
@@ -177,26 +92,5 @@ public class TestCoalescedIncrementsOnCluster {
     increment(Durability.ASYNC_WAL, this::flushSplitAndMove);
     assertSums();
     histories.forEach(CounterHistory::assertLinear);
-  }
-
-  /**
-   * A client whose server dies asks the next one with the same nonce, so that only the sum is
-   * certain: like on stock, what it gets then is the value of that later time.
-   */
-  @Test
-  public void testDeathOfServers() throws Exception {
-    increment(Durability.SYNC_WAL, () -> {
-      for (int i = 0; i < 2; i++) {
-        util.getHBaseCluster().startRegionServerAndWait(60_000);
-        int some = (i + 1) * CLIENTS * INCREMENTS / 4;
-        util.waitFor(300_000, 10, () -> histories.get(0).size() >= some);
-        ServerName holder = util.getHBaseCluster().getServerHoldingRegion(table,
-          util.getAdmin().getRegions(table).get(0).getRegionName());
-        if (holder != null) {
-          util.getHBaseCluster().killRegionServer(holder);
-        }
-      }
-    });
-    assertSums();
   }
 }

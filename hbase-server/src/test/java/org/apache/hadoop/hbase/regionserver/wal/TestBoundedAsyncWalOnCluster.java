@@ -26,15 +26,12 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.commons.io.IOUtils;
-import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.Cell;
 import org.apache.hadoop.hbase.CellUtil;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.HBaseTestingUtility;
 import org.apache.hadoop.hbase.HConstants;
-import org.apache.hadoop.hbase.MiniHBaseCluster;
-import org.apache.hadoop.hbase.ServerName;
-import org.apache.hadoop.hbase.StartMiniClusterOption;
+import org.apache.hadoop.hbase.SharedCluster;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
 import org.apache.hadoop.hbase.client.Durability;
@@ -49,9 +46,8 @@ import org.apache.hadoop.hbase.testclassification.MediumTests;
 import org.apache.hadoop.hbase.testclassification.RegionServerTests;
 import org.apache.hadoop.hbase.util.Bytes;
 import org.apache.hadoop.hbase.wal.WAL;
-import org.apache.hadoop.hbase.wal.WALFactory;
-import org.junit.AfterClass;
-import org.junit.BeforeClass;
+import org.junit.After;
+import org.junit.Before;
 import org.junit.ClassRule;
 import org.junit.Test;
 import org.junit.experimental.categories.Category;
@@ -67,10 +63,11 @@ public class TestBoundedAsyncWalOnCluster {
   public static final HBaseClassTestRule CLASS_RULE =
     HBaseClassTestRule.forClass(TestBoundedAsyncWalOnCluster.class);
 
-  private static final HBaseTestingUtility UTIL = new HBaseTestingUtility();
   private static final TableName TABLE = TableName.valueOf("bounded");
   private static final byte[] FAMILY = Bytes.toBytes("f");
   private static final Set<String> SHIPPED = ConcurrentHashMap.newKeySet();
+
+  private HBaseTestingUtility util;
 
   /** Notes the rows that a replication source has read from a WAL. */
   public static final class Recorder extends BaseReplicationEndpoint {
@@ -115,67 +112,55 @@ public class TestBoundedAsyncWalOnCluster {
     }
   }
 
-  @BeforeClass
-  public static void startCluster() throws Exception {
-    Configuration conf = UTIL.getConfiguration();
-    conf.setInt(HConstants.REGIONSERVER_INFO_PORT, 0);
-    // HBase's default, of which tests have less: with it there are three call queues.
-    conf.setInt(HConstants.REGION_SERVER_HANDLER_COUNT,
-      HConstants.DEFAULT_REGION_SERVER_HANDLER_COUNT);
-    conf.setLong(AsyncWalSettings.INTERVAL_KEY, 10);
-    conf.setInt("replication.source.sleepforretries", 10);
-    UTIL.startMiniCluster(StartMiniClusterOption.builder().numRegionServers(1).build());
-    UTIL.getAdmin().balancerSwitch(false, true);
-    MiniHBaseCluster cluster = UTIL.getMiniHBaseCluster();
-    cluster.getConfiguration().set(WALFactory.WAL_PROVIDER, "filesystem");
-    ServerName second = cluster.startRegionServer().getRegionServer().getServerName();
-    UTIL.waitFor(300_000, 20, () -> cluster.getMaster().getServerManager().isServerOnline(second));
-    UTIL.getAdmin().createTable(TableDescriptorBuilder.newBuilder(TABLE)
+  @Before
+  public void setUp() throws Exception {
+    util = SharedCluster.util();
+    util.getAdmin().createTable(TableDescriptorBuilder.newBuilder(TABLE)
       .setColumnFamily(ColumnFamilyDescriptorBuilder.newBuilder(FAMILY)
         .setScope(HConstants.REPLICATION_SCOPE_GLOBAL).build())
       .setDurability(Durability.ASYNC_WAL).build());
   }
 
-  @AfterClass
-  public static void stopCluster() throws Exception {
-    UTIL.shutdownMiniCluster();
+  @After
+  public void tearDown() throws Exception {
+    util.deleteTable(TABLE);
   }
 
   private static void put(Table table, String row) throws Exception {
     table.put(new Put(Bytes.toBytes(row)).addColumn(FAMILY, FAMILY, new byte[100]));
   }
 
-  private static String get(String path) throws Exception {
-    int port = UTIL.getMiniHBaseCluster().getRegionServer(0).getInfoServer().getPort();
+  private String get(String path) throws Exception {
+    int port = util.getMiniHBaseCluster().getRegionServer(0).getInfoServer().getPort();
     return IOUtils.toString(new URL("http://localhost:" + port + path), StandardCharsets.UTF_8);
   }
 
-  private static void moveTo(int server) throws Exception {
-    HRegionServer target = UTIL.getMiniHBaseCluster().getRegionServer(server);
-    RegionInfo region = UTIL.getAdmin().getRegions(TABLE).get(0);
+  private void moveTo(int server) throws Exception {
+    HRegionServer target = util.getMiniHBaseCluster().getRegionServer(server);
+    RegionInfo region = util.getAdmin().getRegions(TABLE).get(0);
     if (target.getOnlineRegion(region.getRegionName()) == null) {
-      UTIL.getAdmin().move(region.getEncodedNameAsBytes(), target.getServerName());
-      UTIL.waitFor(300_000, 20, () -> target.getOnlineRegion(region.getRegionName()) != null);
+      util.getAdmin().move(region.getEncodedNameAsBytes(), target.getServerName());
+      util.waitFor(300_000, 20, () -> target.getOnlineRegion(region.getRegionName()) != null);
     }
   }
 
   private void replicationGetsEachWriteWithoutAnother(int server, Class<? extends WAL> kind)
     throws Exception {
-    UTIL.getAdmin().addReplicationPeer("recorder",
-      ReplicationPeerConfig.newBuilder().setClusterKey(UTIL.getClusterKey())
+    util.getAdmin().addReplicationPeer("recorder",
+      ReplicationPeerConfig.newBuilder().setClusterKey(util.getClusterKey())
         .setReplicationEndpointImpl(Recorder.class.getName()).build());
-    try (Table table = UTIL.getConnection().getTable(TABLE)) {
+    try (Table table = util.getConnection().getTable(TABLE)) {
       moveTo(server);
-      WAL wal = UTIL.getMiniHBaseCluster().getRegionServer(server)
-        .getWAL(UTIL.getAdmin().getRegions(TABLE).get(0));
+      WAL wal = util.getMiniHBaseCluster().getRegionServer(server)
+        .getWAL(util.getAdmin().getRegions(TABLE).get(0));
       assertEquals(kind, wal.getClass());
       for (int i = 0; i < 20; i++) {
         String row = kind + "-" + i;
         put(table, row);
-        UTIL.waitFor(120_000, 5, () -> SHIPPED.contains(row));
+        util.waitFor(120_000, 5, () -> SHIPPED.contains(row));
       }
     } finally {
-      UTIL.getAdmin().removeReplicationPeer("recorder");
+      util.getAdmin().removeReplicationPeer("recorder");
     }
   }
 
@@ -193,9 +178,9 @@ public class TestBoundedAsyncWalOnCluster {
   @Test
   public void testServerTellsOfItsWindow() throws Exception {
     moveTo(0);
-    try (Table table = UTIL.getConnection().getTable(TABLE)) {
+    try (Table table = util.getConnection().getTable(TABLE)) {
       // Another one's sync may be faster than the write, which is not at risk then.
-      UTIL.waitFor(120_000, 10, () -> {
+      util.waitFor(120_000, 10, () -> {
         put(table, "told");
         return hasWindow(JsonParser.parseString(get("/async-wal?format=json")).getAsJsonObject());
       });
@@ -210,9 +195,9 @@ public class TestBoundedAsyncWalOnCluster {
     assertTrue("with the header of all pages", page.contains("navbar"));
   }
 
-  private static boolean hasWindow(JsonObject json) {
+  private boolean hasWindow(JsonObject json) {
     assertTrue(json.get("enabled").getAsBoolean());
-    assertEquals(UTIL.getMiniHBaseCluster().getRegionServer(0).getServerName().toString(),
+    assertEquals(util.getMiniHBaseCluster().getRegionServer(0).getServerName().toString(),
       json.get("server").getAsString());
     boolean found = false;
     for (JsonElement element : json.getAsJsonArray("wals")) {

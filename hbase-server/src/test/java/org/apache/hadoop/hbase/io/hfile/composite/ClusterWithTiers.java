@@ -70,19 +70,25 @@ public final class ClusterWithTiers {
   private static final int GET_BATCH = 100;
   private static final long LONG_ENOUGH_MS = 300_000;
 
-  private final HBaseTestingUtility util = new HBaseTestingUtility();
+  private final HBaseTestingUtility util;
   private final TableName table;
   private final String folder;
 
   public ClusterWithTiers(String table) throws Exception {
-    this.table = TableName.valueOf(table);
-    this.folder = util.getDataTestDir().toString();
+    this(new HBaseTestingUtility(), table);
     util.getTestFileSystem().mkdirs(new Path(folder));
     Configuration conf = util.getConfiguration();
     conf.setBoolean("hbase.bucketcache.composite.enabled", true);
     conf.set("hfile.block.cache.size", "0");
     conf.set("hbase.bucketcache.l1.size", "32");
     conf.set("hbase.bucketcache.l2.size", "64");
+  }
+
+  /** A table of a cluster that runs already. */
+  ClusterWithTiers(HBaseTestingUtility running, String table) {
+    this.util = running;
+    this.table = TableName.valueOf(table);
+    this.folder = util.getDataTestDir().toString();
   }
 
   public HBaseTestingUtility util() {
