@@ -24,8 +24,10 @@ import java.util.List;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.apache.hadoop.hbase.testclassification.LargeTests;
 import org.apache.hadoop.hbase.util.VersionInfo;
 import org.junit.Test;
+import org.junit.experimental.categories.Category;
 import org.openjdk.jmh.annotations.Fork;
 import org.openjdk.jmh.runner.BenchmarkList;
 import org.openjdk.jmh.runner.BenchmarkListEntry;
@@ -62,6 +64,7 @@ public class TestPinnedJvm {
 
   /** These tests run once per side: this one shows that the sides are what they are meant to. */
   @Test
+  @Category(LargeTests.class)
   public void testTheJarsAreThoseOfTheSideUnderTest() {
     assertEquals(System.getProperty("expected.version"), VersionInfo.getVersion());
   }

@@ -24,9 +24,12 @@ import dev.stratum.bench.blockcache.TemporaryFiles;
 import java.io.IOException;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.hbase.testclassification.LargeTests;
 import org.junit.Rule;
 import org.junit.Test;
+import org.junit.experimental.categories.Category;
 
+@Category(LargeTests.class)
 public class TestHdfsBlocksBenchmark {
   private static final int SIZE = 16384;
 

@@ -21,14 +21,17 @@ import static org.junit.Assert.assertTrue;
 
 import dev.stratum.bench.blockcache.TemporaryFiles;
 import java.util.List;
+import org.apache.hadoop.hbase.testclassification.LargeTests;
 import org.junit.After;
 import org.junit.Rule;
 import org.junit.Test;
+import org.junit.experimental.categories.Category;
 import org.junit.runner.RunWith;
 import org.junit.runners.Parameterized;
 import org.junit.runners.Parameterized.Parameters;
 
 @RunWith(Parameterized.class)
+@Category(LargeTests.class)
 public class TestStoreFileReadsBenchmark {
   private static final int SIZE = 16384;
 

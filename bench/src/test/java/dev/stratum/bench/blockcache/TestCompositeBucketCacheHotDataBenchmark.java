@@ -20,11 +20,14 @@ package dev.stratum.bench.blockcache;
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertTrue;
 
+import org.apache.hadoop.hbase.testclassification.LargeTests;
 import org.apache.hadoop.hbase.util.VersionInfo;
 import org.junit.After;
 import org.junit.Rule;
 import org.junit.Test;
+import org.junit.experimental.categories.Category;
 
+@Category(LargeTests.class)
 public class TestCompositeBucketCacheHotDataBenchmark {
   @Rule
   public final TemporaryFiles files = new TemporaryFiles();

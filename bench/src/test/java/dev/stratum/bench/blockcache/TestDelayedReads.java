@@ -20,11 +20,14 @@ package dev.stratum.bench.blockcache;
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertTrue;
 
+import org.apache.hadoop.hbase.testclassification.LargeTests;
 import org.junit.After;
 import org.junit.Before;
 import org.junit.Rule;
 import org.junit.Test;
+import org.junit.experimental.categories.Category;
 
+@Category(LargeTests.class)
 public class TestDelayedReads {
   private static final int LOOK_UPS = 500;
   private static final int MICROS = 2000;

@@ -19,11 +19,14 @@ package dev.stratum.bench.blockcache;
 
 import static org.junit.Assert.assertTrue;
 
+import org.apache.hadoop.hbase.testclassification.LargeTests;
 import org.junit.After;
 import org.junit.Before;
 import org.junit.Rule;
 import org.junit.Test;
+import org.junit.experimental.categories.Category;
 
+@Category(LargeTests.class)
 public class TestLeakTrackedBlockBenchmark {
   @Rule
   public final TemporaryFiles files = new TemporaryFiles();

@@ -24,10 +24,13 @@ import dev.stratum.bench.blockcache.CompositeBucketCacheGetBenchmark.Cursor;
 import org.apache.hadoop.hbase.metrics.Counter;
 import org.apache.hadoop.hbase.metrics.MetricRegistries;
 import org.apache.hadoop.hbase.metrics.MetricRegistry;
+import org.apache.hadoop.hbase.testclassification.LargeTests;
 import org.apache.hadoop.hbase.util.VersionInfo;
 import org.junit.After;
 import org.junit.Test;
+import org.junit.experimental.categories.Category;
 
+@Category(LargeTests.class)
 public class TestPointGetBenchmark {
   private static final int GETS = 2000;
   private static final int MIN_BYTES = 1500;

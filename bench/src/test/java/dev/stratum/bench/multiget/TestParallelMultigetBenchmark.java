@@ -24,10 +24,13 @@ import static org.junit.Assert.assertTrue;
 import dev.stratum.bench.blockcache.TemporaryFiles;
 import java.io.IOException;
 import org.apache.hadoop.hbase.client.Result;
+import org.apache.hadoop.hbase.testclassification.LargeTests;
 import org.junit.After;
 import org.junit.Rule;
 import org.junit.Test;
+import org.junit.experimental.categories.Category;
 
+@Category(LargeTests.class)
 public class TestParallelMultigetBenchmark {
   /** Ten cells: two lengths of four bytes, a key of 45 to 47 bytes with its parts' lengths, 100. */
   private static final int MIN_ROW_BYTES = 1500;

@@ -20,12 +20,15 @@ package dev.stratum.bench.prefetch;
 import static org.junit.Assert.assertEquals;
 
 import dev.stratum.bench.blockcache.TemporaryFiles;
+import org.apache.hadoop.hbase.testclassification.LargeTests;
 import org.apache.hadoop.hbase.util.VersionInfo;
 import org.junit.After;
 import org.junit.Before;
 import org.junit.Rule;
 import org.junit.Test;
+import org.junit.experimental.categories.Category;
 
+@Category(LargeTests.class)
 public class TestScanWhilePrefetchingBenchmark {
   private static final int ROW_BYTES = 1560;
 

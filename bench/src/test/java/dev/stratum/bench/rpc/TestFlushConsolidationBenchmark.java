@@ -17,6 +17,10 @@
  */
 package dev.stratum.bench.rpc;
 
+import org.apache.hadoop.hbase.testclassification.LargeTests;
+import org.junit.experimental.categories.Category;
+
+@Category(LargeTests.class)
 public class TestFlushConsolidationBenchmark extends SharedConnectionGetsTest {
   public TestFlushConsolidationBenchmark() {
     super(on());

@@ -17,6 +17,10 @@
  */
 package dev.stratum.bench.rpc;
 
+import org.apache.hadoop.hbase.testclassification.LargeTests;
+import org.junit.experimental.categories.Category;
+
+@Category(LargeTests.class)
 public class TestRequestConsolidationBenchmark extends SharedConnectionGetsTest {
   public TestRequestConsolidationBenchmark() {
     super(on());

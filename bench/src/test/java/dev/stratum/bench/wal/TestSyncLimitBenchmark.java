@@ -24,9 +24,12 @@ import dev.stratum.bench.blockcache.TemporaryFiles;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import org.apache.hadoop.hbase.testclassification.LargeTests;
 import org.junit.Rule;
 import org.junit.Test;
+import org.junit.experimental.categories.Category;
 
+@Category(LargeTests.class)
 public class TestSyncLimitBenchmark {
   @Rule
   public final TemporaryFiles files = new TemporaryFiles();

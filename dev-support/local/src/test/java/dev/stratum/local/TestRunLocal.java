@@ -24,10 +24,13 @@ import java.net.ServerSocket;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.apache.hadoop.hbase.testclassification.LargeTests;
 import org.apache.hadoop.hbase.util.VersionInfo;
 import org.junit.Test;
+import org.junit.experimental.categories.Category;
 
 /** The program in JVMs of its own, as the script starts it, with few rows and free ports. */
+@Category(LargeTests.class)
 public class TestRunLocal extends RunLocalFixture {
   @Test
   public void testServesFromBothTiersStopsRecoversAndReusesItsData() throws Exception {

@@ -35,13 +35,16 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.apache.commons.io.IOUtils;
 import org.apache.hadoop.hbase.client.RegionInfo;
-import org.apache.hbase.thirdparty.com.google.gson.JsonArray;
-import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
+import org.apache.hadoop.hbase.testclassification.LargeTests;
 import org.junit.Rule;
 import org.junit.Test;
+import org.junit.experimental.categories.Category;
 import org.junit.rules.ExternalResource;
 import org.junit.rules.RuleChain;
 import org.junit.rules.Timeout;
+
+import org.apache.hbase.thirdparty.com.google.gson.JsonArray;
+import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
 
 /**
  * Everything that can happen to servers with all of the fork's features happens, in random order,
@@ -55,6 +58,7 @@ import org.junit.rules.Timeout;
  * <code>chaos.seconds</code> says for how long, at least each thing once; <code>chaos.seed</code>
  * repeats the order of a run.
  */
+@Category(LargeTests.class)
 public class TestChaos {
   private static final long SECONDS = Long.getLong("chaos.seconds", 5);
   /** More than a server has handlers. */

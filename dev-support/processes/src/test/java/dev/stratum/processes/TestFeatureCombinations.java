@@ -23,8 +23,10 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import org.apache.hadoop.hbase.testclassification.LargeTests;
 import org.junit.Rule;
 import org.junit.Test;
+import org.junit.experimental.categories.Category;
 import org.junit.rules.ExternalResource;
 import org.junit.rules.RuleChain;
 import org.junit.rules.Timeout;
@@ -38,6 +40,7 @@ import org.junit.rules.Timeout;
  * each pair of settings occurs, for so long each; without it the three that are most likely to
  * fail, for one cycle of the load. The server is restarted between them.
  */
+@Category(LargeTests.class)
 public class TestFeatureCombinations {
   private static final long SECONDS = Long.getLong("combinations.seconds", 0);
   /** More than a server has handlers. */

@@ -48,9 +48,12 @@ import org.apache.hadoop.hbase.client.Put;
 import org.apache.hadoop.hbase.client.Table;
 import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
 import org.apache.hadoop.hbase.regionserver.HRegionServer;
+import org.apache.hadoop.hbase.testclassification.LargeTests;
 import org.apache.hadoop.hbase.util.Bytes;
-import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
 import org.junit.Test;
+import org.junit.experimental.categories.Category;
+
+import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
 
 /**
  * A RegionServer with all features on, on each Java runtime whose folder <code>java.homes</code>
@@ -60,6 +63,7 @@ import org.junit.Test;
  * base's Hadoop does not start on Java 24 and later; the test says so, and fails if it does not
  * start for another reason.
  */
+@Category(LargeTests.class)
 public class TestJavaMatrix {
   private static final String HOMES = System.getProperty("java.homes", "");
   private static final long SECONDS = Long.getLong("java.seconds", 20);

@@ -25,8 +25,10 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import org.apache.hadoop.hbase.testclassification.LargeTests;
 import org.junit.Rule;
 import org.junit.Test;
+import org.junit.experimental.categories.Category;
 import org.junit.rules.ExternalResource;
 import org.junit.rules.RuleChain;
 import org.junit.rules.Timeout;
@@ -40,6 +42,7 @@ import org.junit.rules.Timeout;
  * <p>
  * <code>rolling.rounds</code> says how often all of them go there and back; with 0 only one does.
  */
+@Category(LargeTests.class)
 public class TestRolling {
   private static final int ROUNDS = Integer.getInteger("rolling.rounds", 0);
   /** Of each of two clients: together more than a server has handlers. */

@@ -28,14 +28,17 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import org.apache.hbase.thirdparty.com.google.gson.JsonArray;
-import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
+import org.apache.hadoop.hbase.testclassification.LargeTests;
 import org.junit.Assume;
 import org.junit.Rule;
 import org.junit.Test;
+import org.junit.experimental.categories.Category;
 import org.junit.rules.ExternalResource;
 import org.junit.rules.RuleChain;
 import org.junit.rules.Timeout;
+
+import org.apache.hbase.thirdparty.com.google.gson.JsonArray;
+import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
 
 /**
  * A server with all features, at HBase's default handlers and call queues, under a steady load for
@@ -43,6 +46,7 @@ import org.junit.rules.Timeout;
  * be wrong, and nothing of {@link Soaked} may grow. <code>target/soak.json</code> has the samples,
  * <code>target/soak.html</code> shows them.
  */
+@Category(LargeTests.class)
 public class TestSoak {
   private static final long SECONDS = Long.getLong("soak.seconds", 0);
   private static final int NONCE_MILLIS = 60_000;

@@ -27,14 +27,17 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import org.apache.hadoop.hbase.testclassification.LargeTests;
 import org.hamcrest.Matcher;
 import org.junit.Before;
 import org.junit.Rule;
 import org.junit.Test;
+import org.junit.experimental.categories.Category;
 import org.junit.rules.TemporaryFolder;
 import org.junit.runner.JUnitCore;
 
 /** Commits with the tests that they add, compiled and run by the real compiler and JUnit. */
+@Category(LargeTests.class)
 public class TestCommitCheck {
   private static final String CLASS = Repo.JAVA + "Count.java";
 

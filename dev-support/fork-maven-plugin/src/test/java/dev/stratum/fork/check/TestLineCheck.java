@@ -36,11 +36,14 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import org.apache.hadoop.hbase.testclassification.LargeTests;
 import org.junit.Before;
 import org.junit.Rule;
 import org.junit.Test;
+import org.junit.experimental.categories.Category;
 
 /** How patches fare on another line. */
+@Category(LargeTests.class)
 public class TestLineCheck {
   private static final String C = "hbase-client/src/main/java/org/x/C.java";
   private static final String OWN = Repo.JAVA + "Own.java";

@@ -30,14 +30,17 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import org.apache.hadoop.hbase.testclassification.LargeTests;
 import org.hamcrest.Matcher;
 import org.junit.Before;
 import org.junit.Rule;
 import org.junit.Test;
+import org.junit.experimental.categories.Category;
 import org.junit.rules.TemporaryFolder;
 import org.junit.runner.JUnitCore;
 
 /** Tests of a patch on both sides of it, compiled and run by the real compiler and JUnit. */
+@Category(LargeTests.class)
 public class TestRedGreen {
   private static final String TEST = Repo.TESTS + "TestFix.java";
   private static final String FIXED = Repo.JAVA + "Count.java";

@@ -30,14 +30,17 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import org.apache.hadoop.hbase.testclassification.LargeTests;
 import org.hamcrest.Matcher;
 import org.junit.Before;
 import org.junit.Rule;
 import org.junit.Test;
+import org.junit.experimental.categories.Category;
 import org.junit.rules.TemporaryFolder;
 import org.junit.runner.JUnitCore;
 
 /** States of the series, compiled by the real compiler. */
+@Category(LargeTests.class)
 public class TestStateCheck {
   private static final String OWN = Repo.JAVA + "Own.java";
   private static final String TEST = Repo.TESTS + "TestOwn.java";

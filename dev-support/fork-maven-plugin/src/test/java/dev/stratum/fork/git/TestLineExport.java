@@ -40,12 +40,15 @@ import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import org.apache.hadoop.hbase.testclassification.LargeTests;
 import org.eclipse.jgit.lib.Config;
 import org.junit.Before;
 import org.junit.Rule;
 import org.junit.Test;
+import org.junit.experimental.categories.Category;
 
 /** Commits for another version of HBase, applied by the real git to its plain files. */
+@Category(LargeTests.class)
 public class TestLineExport {
   private static final String C = "hbase-client/src/main/java/org/x/C.java";
   private static final String OWN = Repo.JAVA + "Own.java";

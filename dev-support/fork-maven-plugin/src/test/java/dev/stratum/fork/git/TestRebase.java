@@ -33,11 +33,14 @@ import java.util.Map;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import org.apache.hadoop.hbase.testclassification.LargeTests;
 import org.junit.Before;
 import org.junit.Rule;
 import org.junit.Test;
+import org.junit.experimental.categories.Category;
 
 /** Moving the series to another base, with conflicts resolved by the real git. */
+@Category(LargeTests.class)
 public class TestRebase {
   private static final Set<String> ALL = Set.copyOf(Modules.ALL);
   private static final String OWN = Repo.JAVA + "Own.java";

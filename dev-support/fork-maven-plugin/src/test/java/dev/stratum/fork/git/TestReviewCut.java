@@ -34,11 +34,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import org.apache.hadoop.hbase.testclassification.LargeTests;
 import org.junit.Before;
 import org.junit.Rule;
 import org.junit.Test;
+import org.junit.experimental.categories.Category;
 
 /** A feature as the pull requests of its plan. */
+@Category(LargeTests.class)
 public class TestReviewCut {
   private static final String HEAD =
     "| PR | what | classes and patches | main lines | needs |\n|---|---|---|---|---|\n";

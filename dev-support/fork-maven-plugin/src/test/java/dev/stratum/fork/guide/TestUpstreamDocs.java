@@ -38,12 +38,15 @@ import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import javax.xml.parsers.DocumentBuilderFactory;
+import org.apache.hadoop.hbase.testclassification.LargeTests;
 import org.junit.BeforeClass;
 import org.junit.Test;
+import org.junit.experimental.categories.Category;
 import org.w3c.dom.Document;
 import org.w3c.dom.NodeList;
 
 /** The guides and patches of this repository. */
+@Category(LargeTests.class)
 public class TestUpstreamDocs {
   private static final Path ROOT = Path.of("..", "..").toAbsolutePath().normalize();
   private static final String STOCK_KEY = "hbase.bucketcache.queue.addition.waittime";

@@ -28,9 +28,12 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.stream.Stream;
+import org.apache.hadoop.hbase.testclassification.LargeTests;
 import org.junit.Test;
+import org.junit.experimental.categories.Category;
 
 /** JUnit 4 tests written for JUnit 5, and the reasons to leave them. */
+@Category(LargeTests.class)
 public class TestJUnitConversion {
   private static final String FOLDER = "hbase-server/src/test/java/org/apache/hadoop/hbase/x/";
   private static final String PACKAGE = "package org.apache.hadoop.hbase.x;\n\n";

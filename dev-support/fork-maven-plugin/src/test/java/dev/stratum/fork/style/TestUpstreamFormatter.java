@@ -31,9 +31,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SortedSet;
 import java.util.TreeSet;
+import org.apache.hadoop.hbase.testclassification.LargeTests;
 import org.junit.Test;
+import org.junit.experimental.categories.Category;
 
 /** The layout, compared with published sources and with hooks. */
+@Category(LargeTests.class)
 public class TestUpstreamFormatter {
   /** Their chains of conditional expressions are wrapped in another way, which stays. */
   private static final List<String> CHAINS =

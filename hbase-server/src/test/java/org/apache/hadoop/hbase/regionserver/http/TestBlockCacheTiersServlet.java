@@ -57,7 +57,7 @@ import org.apache.hadoop.hbase.metrics.MetricRegistries;
 import org.apache.hadoop.hbase.metrics.MetricRegistry;
 import org.apache.hadoop.hbase.metrics.MetricRegistryInfo;
 import org.apache.hadoop.hbase.regionserver.HRegionServer;
-import org.apache.hadoop.hbase.testclassification.MediumTests;
+import org.apache.hadoop.hbase.testclassification.LargeTests;
 import org.apache.hadoop.hbase.testclassification.RegionServerTests;
 import org.apache.hadoop.hbase.util.Bytes;
 import org.junit.After;
@@ -74,7 +74,7 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonParser;
  * The page of the tiers on the web server of a RegionServer, beside the pages that are there. One
  * test only: the metrics system does not come up twice in a process.
  */
-@Category({ RegionServerTests.class, MediumTests.class })
+@Category({ RegionServerTests.class, LargeTests.class })
 public class TestBlockCacheTiersServlet {
   @ClassRule
   public static final HBaseClassTestRule CLASS_RULE =

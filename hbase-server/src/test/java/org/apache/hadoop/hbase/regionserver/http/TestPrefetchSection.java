@@ -46,7 +46,7 @@ import org.apache.hadoop.hbase.io.hfile.prefetch.PrefetchProgress.Snapshot;
 import org.apache.hadoop.hbase.io.hfile.prefetch.PrefetchScheduler;
 import org.apache.hadoop.hbase.io.hfile.prefetch.PrefetchSettings;
 import org.apache.hadoop.hbase.regionserver.HRegionServer;
-import org.apache.hadoop.hbase.testclassification.MediumTests;
+import org.apache.hadoop.hbase.testclassification.LargeTests;
 import org.apache.hadoop.hbase.testclassification.RegionServerTests;
 import org.apache.hadoop.hbase.util.Bytes;
 import org.junit.After;
@@ -64,7 +64,7 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonParser;
  * under a limit that is changed meanwhile, and afterwards. One test only: the metrics system does
  * not come up twice in a process.
  */
-@Category({ RegionServerTests.class, MediumTests.class })
+@Category({ RegionServerTests.class, LargeTests.class })
 public class TestPrefetchSection {
   @ClassRule
   public static final HBaseClassTestRule CLASS_RULE =

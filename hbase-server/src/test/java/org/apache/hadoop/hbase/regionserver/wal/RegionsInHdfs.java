@@ -51,24 +51,18 @@ import org.junit.rules.ExternalResource;
 final class RegionsInHdfs {
   static final byte[] FAMILY = Bytes.toBytes("f");
 
-  /** HDFS with one DataNode, for all tests of a class. */
+  /** HDFS with one DataNode, for all test classes of a JVM, with which it ends. */
   static final class Hdfs extends ExternalResource {
-    private final HBaseTestingUtility util = new HBaseTestingUtility();
+    private static HBaseTestingUtility util;
 
     @Override
     protected void before() throws Exception {
-      util.startMiniDFSCluster(1);
+      if (util == null) {
+        util = new HBaseTestingUtility();
+        util.startMiniDFSCluster(1);
+      }
       ChunkCreator.initialize(MemStoreLAB.CHUNK_SIZE_DEFAULT, false, 0, 0, 0, null,
         MemStoreLAB.INDEX_CHUNK_SIZE_PERCENTAGE_DEFAULT);
-    }
-
-    @Override
-    protected void after() {
-      try {
-        util.shutdownMiniDFSCluster();
-      } catch (IOException e) {
-        throw new AssertionError(e);
-      }
     }
 
     /** Returns settings of a test's own, with regions and WALs in this HDFS. */

@@ -40,7 +40,7 @@ import org.apache.hadoop.hbase.io.hfile.PrefetchExecutor;
 import org.apache.hadoop.hbase.regionserver.BloomType;
 import org.apache.hadoop.hbase.regionserver.StoreFileWriter;
 import org.apache.hadoop.hbase.testclassification.IOTests;
-import org.apache.hadoop.hbase.testclassification.MediumTests;
+import org.apache.hadoop.hbase.testclassification.LargeTests;
 import org.apache.hadoop.hbase.util.Bytes;
 import org.junit.AfterClass;
 import org.junit.BeforeClass;
@@ -54,7 +54,7 @@ import org.slf4j.LoggerFactory;
  * The open of a file above the limit, on HDFS, with blocks and chunks of their usual sizes. The
  * file has 24 MB; {@code -Dprefetch.file.mb=512} makes it larger. The figures go to the log.
  */
-@Category({ IOTests.class, MediumTests.class })
+@Category({ IOTests.class, LargeTests.class })
 public class TestPrefetchOfLargeFile {
   @ClassRule
   public static final HBaseClassTestRule CLASS_RULE =
