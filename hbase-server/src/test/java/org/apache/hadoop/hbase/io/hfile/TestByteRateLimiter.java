@@ -22,21 +22,23 @@ import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertTrue;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.Callable;
-import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.locks.Condition;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.testclassification.IOTests;
 import org.apache.hadoop.hbase.testclassification.MediumTests;
 import org.junit.After;
+import org.junit.Before;
 import org.junit.ClassRule;
 import org.junit.Test;
 import org.junit.experimental.categories.Category;
@@ -50,10 +52,11 @@ public class TestByteRateLimiter {
   private static final int BLOCK = 64 << 10;
   private static final int MB = 1 << 20;
 
-  /** A clock that advances when a thread waits. */
+  /** A clock that advances when a thread waits, or only when told to. */
   private static final class TestClock implements ByteRateLimiter.Clock {
     private long now = 1_000_000_007;
     private long oversleep;
+    private volatile boolean standsStill;
 
     @Override
     public synchronized long nanos() {
@@ -61,8 +64,12 @@ public class TestByteRateLimiter {
     }
 
     @Override
-    public synchronized long await(Condition condition, long nanos) {
-      now += nanos + oversleep;
+    public long await(Condition condition, long nanos) throws InterruptedException {
+      if (standsStill) {
+        assertTrue(condition.await(2, TimeUnit.MINUTES));
+      } else {
+        pass(nanos + oversleep);
+      }
       return -oversleep;
     }
 
@@ -72,142 +79,145 @@ public class TestByteRateLimiter {
   }
 
   private final TestClock clock = new TestClock();
-  private final ByteRateLimiter rate = new ByteRateLimiter(20);
+  private ByteRateLimiter standing;
   private final ExecutorService threads = Executors.newCachedThreadPool();
+
+  @Before
+  public void setUp() {
+    clock.standsStill = true;
+    standing = new ByteRateLimiter(20, clock);
+  }
 
   @After
   public void tearDown() throws Exception {
     threads.shutdownNow();
-    assertTrue(threads.awaitTermination(10, TimeUnit.SECONDS));
+    assertTrue(threads.awaitTermination(2, TimeUnit.MINUTES));
   }
 
-  private static long millisSince(long nanos) {
-    return TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - nanos);
-  }
-
-  private Future<Long> waiting(AtomicBoolean cancelled) {
-    return threads.submit(() -> {
+  /** A thread that waits for a block, once it is in the queue. */
+  private Future<Boolean> waiting(AtomicBoolean cancelled) throws InterruptedException {
+    CountDownLatch queued = new CountDownLatch(1);
+    Future<Boolean> waiting = threads.submit(() -> {
       try {
-        rate.acquire(BLOCK, cancelled::get);
-        return System.nanoTime();
+        standing.acquire(BLOCK, () -> {
+          queued.countDown();
+          return cancelled.get();
+        });
+        return true;
       } catch (InterruptedException e) {
-        return -System.nanoTime();
+        return false;
       }
     });
+    assertTrue(queued.await(2, TimeUnit.MINUTES));
+    assertFalse(waiting.isDone());
+    return waiting;
+  }
+
+  private void pass(long nanos) {
+    clock.pass(nanos);
+    standing.wake();
   }
 
   @Test
   public void testWithoutLimitNothingWaits() throws Exception {
-    long start = System.nanoTime();
+    long start = clock.nanos();
+    clock.standsStill = false;
+    ByteRateLimiter unlimited = new ByteRateLimiter(20, clock);
     for (int i = 0; i < 10_000; i++) {
-      rate.acquire(BLOCK, () -> false);
+      unlimited.acquire(BLOCK);
     }
-    assertTrue(millisSince(start) < 5000);
+    assertEquals(start, clock.nanos());
   }
 
-  /** Reads for 2 s with 4 threads at 20 MB/s. */
+  /** Each time that a block takes passes, one thread goes on: the one that has waited longest. */
   @Test
-  public void testAllThreadsTogetherKeepTheLimitWithoutBurstsAndGetEqualShares() throws Exception {
-    rate.setLimit(20 * MB);
-    // A pause earns next to nothing.
-    Thread.sleep(500);
-    long start = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(300);
-    ConcurrentLinkedQueue<Long> reads = new ConcurrentLinkedQueue<>();
-    AtomicIntegerArray shares = new AtomicIntegerArray(4);
-    List<Future<Void>> readers = new ArrayList<>();
-    for (int i = 0; i < shares.length(); i++) {
+  public void testThreadsTogetherKeepTheLimitAndTakeTurns() throws Exception {
+    standing.setLimit(BLOCK);
+    standing.acquire(BLOCK);
+    List<Integer> order = Collections.synchronizedList(new ArrayList<>());
+    Semaphore queued = new Semaphore(0);
+    int rounds = 5;
+    for (int i = 0; i < 4; i++) {
       int reader = i;
-      readers.add(threads.submit((Callable<Void>) () -> {
-        while (millisSince(start) < 2000) {
-          rate.acquire(BLOCK, () -> false);
-          // All of them have started by then.
-          if (System.nanoTime() >= start) {
-            reads.add(millisSince(start));
-            shares.incrementAndGet(reader);
-          }
+      threads.submit((Callable<Void>) () -> {
+        for (int round = 0; round <= rounds; round++) {
+          AtomicBoolean isQueued = new AtomicBoolean();
+          standing.acquire(BLOCK, () -> {
+            if (isQueued.compareAndSet(false, true)) {
+              queued.release();
+            }
+            return false;
+          });
+          order.add(reader);
         }
         return null;
-      }));
+      });
+      assertTrue(queued.tryAcquire(2, TimeUnit.MINUTES));
     }
-    for (Future<Void> reader : readers) {
-      reader.get();
+    for (int i = 0; i < 4 * rounds; i++) {
+      assertEquals(i, order.size());
+      pass(TimeUnit.SECONDS.toNanos(1));
+      // For its next block, behind all others.
+      assertTrue(queued.tryAcquire(2, TimeUnit.MINUTES));
+      assertEquals(i % 4, (int) order.get(i));
     }
-    int all = reads.size();
-    // 640 blocks of 64 KB are 40 MB; fewer only if the machine has no time for the readers.
-    assertTrue(all + " blocks", all >= 320 && all <= 640 + 16);
-    for (int i = 0; i < shares.length(); i++) {
-      assertTrue(shares.toString(), Math.abs(shares.get(i) - all / 4) <= 8 + all / 32);
-    }
-    int[] tenths = new int[30];
-    reads.forEach(millis -> tenths[(int) (millis / 100)]++);
-    for (int i = 0; i < 20; i++) {
-      // 32 in each, and what 20 ms of burst and waits that end late move about.
-      assertTrue("in tenth " + i + ": " + tenths[i], tenths[i] <= 32 + 13);
-    }
+    assertEquals(4 * rounds, order.size());
   }
 
   @Test
-  public void testCancellationEndsWaitAtOnceAndOwesNothing() throws Exception {
-    rate.setLimit(1000);
-    rate.acquire(BLOCK, () -> false);
+  public void testCancellationEndsWaitWhileTimeStandsStillAndOwesNothing() throws Exception {
+    standing.setLimit(1000);
+    standing.acquire(BLOCK);
     AtomicBoolean first = new AtomicBoolean();
     AtomicBoolean second = new AtomicBoolean();
-    Future<Long> waitsForTime = waiting(first);
-    Thread.sleep(50);
-    Future<Long> waitsForTurn = waiting(second);
-    Thread.sleep(50);
-    assertFalse(waitsForTime.isDone());
-    assertFalse(waitsForTurn.isDone());
-    long cancelled = System.nanoTime();
+    Future<Boolean> waitsForTime = waiting(first);
+    Future<Boolean> waitsForTurn = waiting(second);
     second.set(true);
-    rate.wake();
-    assertTrue(waitsForTurn.get(5, TimeUnit.SECONDS) < 0);
+    standing.wake();
+    assertFalse(waitsForTurn.get(2, TimeUnit.MINUTES));
+    assertFalse(waitsForTime.isDone());
     first.set(true);
-    rate.wake();
-    assertTrue(waitsForTime.get(5, TimeUnit.SECONDS) < 0);
-    assertTrue(millisSince(cancelled) < 1000);
-    // Only the block that was let through is owed: 65 s at 1000 B/s, and half of it now is nothing.
-    rate.setLimit(100 * MB);
-    long start = System.nanoTime();
-    rate.acquire(BLOCK, () -> false);
-    assertTrue(millisSince(start) < 1000);
+    standing.wake();
+    assertFalse(waitsForTime.get(2, TimeUnit.MINUTES));
+    // Only the block that was let through is owed.
+    clock.standsStill = false;
+    long start = clock.nanos();
+    standing.acquire(BLOCK);
+    assertEquals(BLOCK / 1000.0, seconds(start), 0.001);
   }
 
   @Test
   public void testChangedLimitHoldsForThoseThatWait() throws Exception {
     for (long next : new long[] { 100 * MB, 0 }) {
       // Forgives what the reads before owe.
-      rate.setLimit(0);
-      rate.setLimit(1000);
-      rate.acquire(BLOCK, () -> false);
-      List<Future<Long>> waiting = new ArrayList<>();
+      standing.setLimit(0);
+      standing.setLimit(1000);
+      standing.acquire(BLOCK);
+      List<Future<Boolean>> waiting = new ArrayList<>();
       for (int i = 0; i < 3; i++) {
         waiting.add(waiting(new AtomicBoolean()));
       }
-      Thread.sleep(100);
-      waiting.forEach(read -> assertFalse(read.isDone()));
-      long raised = System.nanoTime();
-      rate.setLimit(next);
-      for (Future<Long> read : waiting) {
-        assertTrue(read.get(5, TimeUnit.SECONDS) > 0);
-      }
+      standing.setLimit(next);
       // A block takes 65 s at the old limit.
-      assertTrue(millisSince(raised) < 1000);
-      assertEquals(next, rate.getLimit());
+      pass(next == 0 ? 0 : TimeUnit.MILLISECONDS.toNanos(10));
+      for (Future<Boolean> read : waiting) {
+        assertTrue(read.get(2, TimeUnit.MINUTES));
+      }
+      assertEquals(next, standing.getLimit());
     }
   }
 
   @Test
   public void testInterruptionEndsWait() throws Exception {
-    rate.setLimit(1000);
-    rate.acquire(BLOCK, () -> false);
-    Future<Long> waiting = waiting(new AtomicBoolean());
-    Thread.sleep(50);
+    standing.setLimit(1000);
+    standing.acquire(BLOCK);
+    Future<Boolean> waiting = waiting(new AtomicBoolean());
     threads.shutdownNow();
-    assertTrue(waiting.get(10, TimeUnit.SECONDS) < 0);
+    assertFalse(waiting.get(2, TimeUnit.MINUTES));
   }
 
   private ByteRateLimiter limited(long limit) {
+    clock.standsStill = false;
     ByteRateLimiter limiter = new ByteRateLimiter(100, clock);
     limiter.setLimit(limit);
     return limiter;

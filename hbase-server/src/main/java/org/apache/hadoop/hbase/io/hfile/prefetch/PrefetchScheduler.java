@@ -85,17 +85,19 @@ public final class PrefetchScheduler {
   /** Whether a check of blocked files is scheduled; guarded by {@link #lock}. */
   private boolean lookDue;
   private final long overdueNanos;
+  private final long graceMillis;
   private volatile PrefetchSettings settings = PrefetchSettings.NONE;
   private final ByteRateLimiter rate = new ByteRateLimiter(BURST_MILLIS);
   private final ScheduledThreadPoolExecutor clock;
   private final PrefetchProgress progress;
 
   PrefetchScheduler() {
-    this(TimeUnit.SECONDS.toNanos(OVERDUE_SECONDS));
+    this(TimeUnit.SECONDS.toNanos(OVERDUE_SECONDS), GRACE_MILLIS);
   }
 
-  PrefetchScheduler(long overdueNanos) {
+  PrefetchScheduler(long overdueNanos, long graceMillis) {
     this.overdueNanos = overdueNanos;
+    this.graceMillis = graceMillis;
     clock = new ScheduledThreadPoolExecutor(1,
       new ThreadFactoryBuilder().setNameFormat("hfile-prefetch-clock").setDaemon(true).build());
     clock.setRemoveOnCancelPolicy(true);
@@ -352,7 +354,7 @@ public final class PrefetchScheduler {
     }
     rate.wake();
     if (running) {
-      clock.schedule(prefetch::interrupt, GRACE_MILLIS, TimeUnit.MILLISECONDS);
+      clock.schedule(prefetch::interrupt, graceMillis, TimeUnit.MILLISECONDS);
     }
   }
 
