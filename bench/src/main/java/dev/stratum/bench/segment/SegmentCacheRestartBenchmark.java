@@ -41,6 +41,9 @@ import org.openjdk.jmh.annotations.Warmup;
  * milliseconds: a segment cache against a bucket cache, in the page cache. A segment cache serves
  * from the start; after a shutdown it has an index, after a kill it reads the ends of its segments.
  * What stock has after a kill depends on when it last persisted its map.
+ * <p>
+ * Target: every block that was written is found, after a shutdown and after a kill, or an operation
+ * fails after a minute; and the fork takes at most a tenth of stock's time after a shutdown.
  *
  * <pre>
  * mvn -pl bench jmh:run -Djmh.include=SegmentCacheRestartBenchmark

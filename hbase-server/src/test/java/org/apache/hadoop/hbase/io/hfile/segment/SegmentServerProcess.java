@@ -43,8 +43,6 @@ final class SegmentServerProcess {
 
   /** What the server has said of its cache last. */
   static final class Sample {
-    /** The time of the system's clock for intervals before the first of the others was read. */
-    final long nanos;
     /** Whether it still looks for what a former process has written. */
     final boolean recovering;
     final long blocks;
@@ -62,10 +60,7 @@ final class SegmentServerProcess {
     final long online;
     /** The largest part of a region that counts as cached, in percent of its size. */
     final long largestCachedPercent;
-    /** Lookups of reads in the segment tier that found their block, and that did not. */
-    final long hits;
-    final long misses;
-    /** Of these, lookups that did not wait for a slow device. */
+    /** Reads that did not wait for a slow device. */
     final long bypassed;
 
     private Sample(String[] words) {
@@ -79,10 +74,7 @@ final class SegmentServerProcess {
       complete = Long.parseLong(words[8]);
       online = Long.parseLong(words[9]);
       largestCachedPercent = Long.parseLong(words[10]);
-      hits = Long.parseLong(words[11]);
-      misses = Long.parseLong(words[12]);
-      bypassed = Long.parseLong(words[13]);
-      nanos = Long.parseLong(words[14]);
+      bypassed = Long.parseLong(words[11]);
     }
 
     private static Set<String> set(String word) {
@@ -129,15 +121,13 @@ final class SegmentServerProcess {
     SegmentCache cache =
       (SegmentCache) ((CombinedBlockCache) server.getBlockCache().get()).getSecondLevelCache();
     while (server.isAlive()) {
-      long nanos = System.nanoTime();
       ServerProcess.say("@cache", cache.isRecovering(), cache.getBlockCount(),
         cache.metrics().reads.sum(), cache.pending(),
         word(cache.getFullyCachedFiles().get().keySet()),
         word(cache.getRegionCachedInfo().get().keySet()), orphans(server, cache),
         storeFiles(server, cache.getFullyCachedFiles().get()::containsKey),
         storeFiles(server, file -> true),
-        largestCachedPercent(server, cache), cache.getStats().getHitCount(),
-        cache.getStats().getMissCount(), cache.metrics().bypassedReads.sum(), nanos);
+        largestCachedPercent(server, cache), cache.metrics().bypassedReads.sum());
       Thread.sleep(10);
     }
     Runtime.getRuntime().halt(1);
