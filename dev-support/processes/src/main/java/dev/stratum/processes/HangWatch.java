@@ -36,8 +36,11 @@ import java.util.stream.Collectors;
  * still hang. May be used by any thread.
  */
 public final class HangWatch {
-  /** How long an operation may take. */
-  public static final Duration LIMIT = Duration.ofSeconds(5);
+  /**
+   * How long an operation may take: less than the timeout of a call, which would end a hang, and
+   * more than a busy machine takes.
+   */
+  public static final Duration LIMIT = Duration.ofSeconds(30);
 
   private static final long INTERVAL_MILLIS = 200;
   /** A thread that slept so much longer than it wanted to did not get a processor. */

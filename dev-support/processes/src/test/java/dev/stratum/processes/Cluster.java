@@ -312,7 +312,7 @@ final class Cluster implements Closeable {
    * good if a region is just being flushed: its procedure may be told so before it waits to be.
    */
   void flush() throws IOException, InterruptedException {
-    long end = System.nanoTime() + TimeUnit.MINUTES.toNanos(1);
+    long end = System.nanoTime() + PATIENCE_NANOS;
     for (RegionInfo region : admin.getRegions(CheckedLoad.TABLE)) {
       boolean flushed = false;
       while (!flushed) {

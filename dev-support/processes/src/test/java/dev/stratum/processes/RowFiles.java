@@ -37,7 +37,7 @@ import org.apache.hadoop.hbase.util.Bytes;
 
 /** Loads rows in bulk. */
 final class RowFiles {
-  private static final long MAX_WAIT_NANOS = TimeUnit.MINUTES.toNanos(1);
+  private static final long MAX_WAIT_NANOS = TimeUnit.MINUTES.toNanos(5);
 
   private RowFiles() {
   }

@@ -85,7 +85,7 @@ public class TestChaos {
       IOUtils.closeQuietly(visitor);
       cluster.close();
     }
-  }).around(new Timeout(10 + 3 * SECONDS / 60, TimeUnit.MINUTES));
+  }).around(new Timeout(30 + 3 * SECONDS / 60, TimeUnit.MINUTES));
 
   private final long seed = seed();
   private final Random random = new Random(seed);

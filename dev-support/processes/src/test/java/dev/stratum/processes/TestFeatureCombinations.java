@@ -60,7 +60,7 @@ public class TestFeatureCombinations {
     protected void after() {
       cluster.close();
     }
-  }).around(new Timeout(15 + 16 * (SECONDS / 60 + 2), TimeUnit.MINUTES));
+  }).around(new Timeout(30 + 16 * (SECONDS / 60 + 2), TimeUnit.MINUTES));
 
   private Cluster cluster;
 

@@ -41,7 +41,7 @@ public class TestHangWatch {
   private static final Path EVIDENCE = Path.of("evidence.txt");
 
   @Rule
-  public final Timeout timeout = new Timeout(1, TimeUnit.MINUTES);
+  public final Timeout timeout = new Timeout(5, TimeUnit.MINUTES);
 
   private final long start = System.nanoTime();
   private final HangWatch watch = watch(HangWatch.LIMIT, List::of);
@@ -160,7 +160,7 @@ public class TestHangWatch {
     lenient.run(() -> {
       HangWatch.Excuse excuse = lenient.excuse("kill -9");
       client.begin("get");
-      assertTrue(looked.await(1, TimeUnit.MINUTES));
+      assertTrue(looked.await(2, TimeUnit.MINUTES));
       client.end();
       excuse.close();
     });

@@ -64,7 +64,7 @@ public class TestRolling {
     protected void after() {
       cluster.close();
     }
-  }).around(new Timeout(15L + 5L * ROUNDS, TimeUnit.MINUTES));
+  }).around(new Timeout(30L + 10L * ROUNDS, TimeUnit.MINUTES));
 
   private Cluster cluster;
 

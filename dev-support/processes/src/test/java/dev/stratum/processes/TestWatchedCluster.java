@@ -63,7 +63,7 @@ public class TestWatchedCluster {
     protected void after() {
       cluster.close();
     }
-  }).around(new Timeout(10, TimeUnit.MINUTES));
+  }).around(new Timeout(30, TimeUnit.MINUTES));
 
   private Cluster cluster;
 
