@@ -128,7 +128,8 @@ final class IdleMetaBlocks {
     return thread == Thread.currentThread();
   }
 
-  private void periodEnds() throws InterruptedException {
+  /** Ends a period: evicts what has been idle for {@value #PERIODS} periods. */
+  void periodEnds() throws InterruptedException {
     long idleSince = nextPeriod();
     if (idleSince == Long.MIN_VALUE || !isRoomWanted()) {
       return;

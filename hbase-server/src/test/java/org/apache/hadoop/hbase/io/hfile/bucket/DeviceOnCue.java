@@ -19,6 +19,7 @@ package org.apache.hadoop.hbase.io.hfile.bucket;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.hadoop.hbase.io.hfile.Cacheable;
 import org.apache.hadoop.hbase.io.hfile.composite.TierSettings;
@@ -32,6 +33,8 @@ final class DeviceOnCue {
   volatile boolean openingFails;
   /** How long it takes to fail. */
   volatile long millisToFail;
+  /** A permit for each failure, null for any number. */
+  volatile Semaphore mayFail;
 
   final AtomicInteger reads = new AtomicInteger();
   final AtomicInteger writes = new AtomicInteger();
@@ -52,6 +55,9 @@ final class DeviceOnCue {
     if (fails) {
       try {
         Thread.sleep(millisToFail);
+        if (mayFail != null) {
+          mayFail.acquire();
+        }
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
       }

@@ -290,7 +290,7 @@ public class TestL1BucketCache {
   }
 
   @Test
-  public void testVictimCacheThatDoesNotGetOnIsWaitedForOnce() throws Exception {
+  public void testVictimsAreDroppedWhileTheVictimCacheDoesNotGetOn() throws Exception {
     conf.set("hbase.bucketcache.l2.writer.threads", "1");
     conf.set("hbase.bucketcache.l2.writer.queuelength", "1");
     open();
@@ -298,13 +298,9 @@ public class TestL1BucketCache {
     for (int i = 0; i < 20; i++) {
       put(first, key(FILE, i, META));
     }
-    long start = System.nanoTime();
     for (int i = 0; i < 20; i++) {
       assertTrue(evictForSpace(key(FILE, i, META)));
     }
-    long waited = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
-    assertTrue("waited " + waited, waited >= VictimTransfer.VICTIM_WAIT_MS);
-    assertTrue("waited " + waited, waited < 4 * VictimTransfer.VICTIM_WAIT_MS);
     assertEquals(1, first.getSpilledCount());
     assertEquals(19, first.getDroppedCount());
     assertEquals(0, first.getAllocator().getUsedSize());
