@@ -19,7 +19,6 @@ package org.apache.hadoop.hbase.ipc;
 
 import static org.junit.Assert.assertArrayEquals;
 import static org.junit.Assert.assertEquals;
-import static org.junit.Assert.assertTrue;
 
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -29,7 +28,6 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.HBaseTestingUtility;
@@ -59,9 +57,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A server with HBase's default handlers and call queues, unless a parameter says otherwise, and
- * more clients than handlers, over one socket and over many. With
- * <code>-Ddefault.handlers.seconds=60</code> each load lasts a minute; in a build it lasts half
- * a second.
+ * more clients than handlers, over one socket and over many: each operation of each client ends,
+ * without a second attempt, and no increment is lost. <code>-Ddefault.handlers.operations</code>
+ * says how many operations of each client a load has.
  */
 @RunWith(Parameterized.class)
 @Category({ RPCTests.class, LargeTests.class })
@@ -78,11 +76,8 @@ public class TestDefaultHandlersOnCluster {
   private static final byte[] Q = Bytes.toBytes("q");
   private static final byte[] COUNT = Bytes.toBytes("n");
   private static final int COUNTERS = 10;
-  private static final int SECONDS = Integer.getInteger("default.handlers.seconds", 0);
-  /** A load is measured when each client has done so many. */
-  private static final int WARM_UP_OPERATIONS = 20;
-  /** In half a second the compilers have only begun. */
-  private static final long MAX_MILLIS = SECONDS < 10 ? 3_000 : 1_000;
+  /** Of each client, in each load. */
+  private static final int OPERATIONS = Integer.getInteger("default.handlers.operations", 50);
 
   /** The features of a server. */
   public enum Features {
@@ -153,6 +148,8 @@ public class TestDefaultHandlersOnCluster {
     for (int sockets : features == Features.NONE ? new int[] { 1, 16 } : new int[] { 1 }) {
       Configuration conf = new Configuration(util.getConfiguration());
       conf.setInt(HConstants.HBASE_CLIENT_IPC_POOL_SIZE, sockets);
+      // A call that hangs fails its client before another attempt hides that.
+      conf.setInt(HConstants.HBASE_CLIENT_RETRIES_NUMBER, 0);
       try (Connection connection = ConnectionFactory.createConnection(conf)) {
         for (int clients : sockets == 1 ? new int[] { 31, 64, 128 } : new int[] { 64 }) {
           for (Load load : clients == 64 ? Load.values() : new Load[] { Load.MIXED }) {
@@ -171,30 +168,24 @@ public class TestDefaultHandlersOnCluster {
   }
 
   private void run(Connection connection, int clients, int sockets, Load load) throws Exception {
-    AtomicLong longest = new AtomicLong();
-    AtomicLong operations = new AtomicLong();
-    AtomicInteger warm = new AtomicInteger();
     ExecutorService threads = Executors.newFixedThreadPool(clients);
     try {
       List<Future<Void>> done = new ArrayList<>();
       for (int i = 0; i < clients; i++) {
         int client = i;
         done.add(threads.submit(() -> {
-          new Client(connection, client, load).run(clients, warm, longest, operations);
+          new Client(connection, client, load).run();
           return null;
         }));
       }
       for (Future<Void> each : done) {
-        each.get(SECONDS + 90, TimeUnit.SECONDS);
+        each.get(5, TimeUnit.MINUTES);
       }
     } finally {
       threads.shutdownNow();
     }
-    long millis = TimeUnit.NANOSECONDS.toMillis(longest.get());
-    LOG.info("{}, {}: {} operations of {} clients over {} sockets, the longest {} ms", features,
-      load, operations, clients, sockets, millis);
-    assertTrue(load + ": the longest operation of " + clients + " clients took " + millis + " ms",
-      millis < MAX_MILLIS);
+    LOG.info("{}, {}: {} clients over {} sockets have done {} operations each", features, load,
+      clients, sockets, OPERATIONS);
   }
 
   private static byte[] counter(int number) {
@@ -215,24 +206,10 @@ public class TestDefaultHandlersOnCluster {
       row = Bytes.add(new byte[] { (byte) number }, Bytes.toBytes(number));
     }
 
-    void run(int clients, AtomicInteger warm, AtomicLong longest, AtomicLong operations)
-      throws Exception {
+    void run() throws Exception {
       try (Table table = connection.getTable(TABLE)) {
-        long end = Long.MAX_VALUE;
-        for (int i = 0; System.nanoTime() - end < 0 || end == Long.MAX_VALUE; i++) {
-          if (i == WARM_UP_OPERATIONS) {
-            warm.incrementAndGet();
-          }
-          boolean isWarm = warm.get() == clients;
-          if (isWarm && end == Long.MAX_VALUE) {
-            end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(Math.max(500, SECONDS * 1000));
-          }
-          long start = System.nanoTime();
+        for (int i = 0; i < OPERATIONS; i++) {
           operate(table, i);
-          if (isWarm) {
-            longest.accumulateAndGet(System.nanoTime() - start, Math::max);
-            operations.incrementAndGet();
-          }
         }
       }
     }

@@ -25,6 +25,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicLong;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.Cell;
 import org.apache.hadoop.hbase.ServerName;
@@ -33,7 +34,11 @@ import org.apache.hadoop.hbase.coprocessor.ObserverContext;
 import org.apache.hadoop.hbase.coprocessor.RegionCoprocessor;
 import org.apache.hadoop.hbase.coprocessor.RegionCoprocessorEnvironment;
 import org.apache.hadoop.hbase.coprocessor.RegionObserver;
+import org.apache.hadoop.hbase.io.hfile.BlockCache;
 import org.apache.hadoop.hbase.io.hfile.CachedBlock;
+import org.apache.hadoop.hbase.io.hfile.CombinedBlockCache;
+import org.apache.hadoop.hbase.io.hfile.bucket.BucketCache;
+import org.apache.hadoop.hbase.io.hfile.composite.CacheTier;
 import org.apache.hadoop.hbase.regionserver.compactions.CompactionLifeCycleTracker;
 import org.apache.hadoop.hbase.regionserver.compactions.CompactionRequest;
 
@@ -45,11 +50,14 @@ import org.apache.hadoop.hbase.regionserver.compactions.CompactionRequest;
 final class CompactingServerProcess {
   private static final String STOPPED = "@stopped";
   private static final String CACHED = "@cached";
+  private static final String PERSISTED = "@persisted";
   private static final String ROWS_KEY = "test.compacted.rows";
 
   private final CompletableFuture<Void> stopped = new CompletableFuture<>();
   private final ServerProcess process;
   private volatile Map<String, Integer> cached = new TreeMap<>();
+  private volatile boolean persisted;
+  private volatile int said;
 
   private CompactingServerProcess(Configuration conf, File folder, String label)
     throws IOException {
@@ -80,6 +88,9 @@ final class CompactingServerProcess {
         now.put(words[i], Integer.valueOf(words[i + 1]));
       }
       cached = now;
+    } else if (words[0].equals(PERSISTED)) {
+      persisted = Boolean.parseBoolean(words[1]);
+      said++;
     }
   }
 
@@ -96,6 +107,16 @@ final class CompactingServerProcess {
   /** Returns how many blocks of a file the server has said last to have cached. */
   int cached(String file) {
     return cached.getOrDefault(file, 0);
+  }
+
+  /** Returns whether all that was cached outlives a kill, but for a segment that is not full. */
+  boolean isPersisted() {
+    return persisted;
+  }
+
+  /** Returns how often the server has said whether it is persisted. */
+  int said() {
+    return said;
   }
 
   /** As kill -9. Returns when the process is gone. */
@@ -160,8 +181,23 @@ final class CompactingServerProcess {
       StringBuilder words = new StringBuilder(CACHED);
       blocks.forEach((file, count) -> words.append(' ').append(file).append(' ').append(count));
       ServerProcess.say(words);
+      ServerProcess.say(PERSISTED, isPersisted(
+        ((CombinedBlockCache) server.getBlockCache().get()).getSecondLevelCache()));
       Thread.sleep(20);
     }
     Runtime.getRuntime().halt(1);
+  }
+
+  private static boolean isPersisted(BlockCache cache) {
+    if (cache instanceof BucketCache) {
+      return !((BucketCache) cache).isCacheInconsistent();
+    }
+    AtomicLong waiting = new AtomicLong();
+    ((CacheTier) cache).forEachMetric((kind, name, value) -> {
+      if (name.equals("WaitingSegmentCount")) {
+        waiting.set(value.getAsLong());
+      }
+    });
+    return waiting.get() == 0;
   }
 }

@@ -118,15 +118,9 @@ public class TestCacheHandoverKill {
   }
 
   /** Waits until a process that is killed now leaves what it has cached. */
-  private void awaitPersisted(boolean hasMap) throws Exception {
-    if (hasMap) {
-      // It is written only if something has changed since.
-      util.waitFor(LONG_ENOUGH_MS, 20, () -> map.exists()
-        && System.currentTimeMillis() - map.lastModified() > 10 * PERSIST_MS);
-    } else {
-      // A full segment is written at once, by a thread of its own.
-      TimeUnit.SECONDS.sleep(3);
-    }
+  private void awaitPersisted(CompactingServerProcess server) throws Exception {
+    int said = server.said();
+    util.waitFor(LONG_ENOUGH_MS, 20, () -> server.said() > said + 1 && server.isPersisted());
   }
 
   private void test(String engine) throws Exception {
@@ -151,7 +145,7 @@ public class TestCacheHandoverKill {
       first.stopped().get(5, TimeUnit.MINUTES);
       String output = uncommittedFile(name);
       util.waitFor(LONG_ENOUGH_MS, 20, () -> first.cached(output) > STOP / ROWS_OF_BLOCK / 2);
-      awaitPersisted(engine.equals(FILE));
+      awaitPersisted(first);
       first.kill();
       server = CompactingServerProcess.start(conf(engine), folder, "second");
       CompactingServerProcess second = server;
