@@ -58,7 +58,7 @@ public class TestAlternatingIterations {
   public void testOneIterationOfEachSideAndTheRestOfTheLongerOne() throws Exception {
     CompletableFuture<Void> fork = start("fork", "stock", 4);
     CompletableFuture<Void> stock = start("stock", "fork", 6);
-    CompletableFuture.allOf(fork, stock).get(30, TimeUnit.SECONDS);
+    CompletableFuture.allOf(fork, stock).get(2, TimeUnit.MINUTES);
     assertEquals(List.of("stock", "fork", "stock", "fork", "stock", "fork", "stock", "fork",
       "stock", "stock"), iterations);
   }
@@ -69,7 +69,7 @@ public class TestAlternatingIterations {
     Thread.sleep(50);
     assertEquals(List.of(), iterations);
     AlternatingIterations.markEnded(folder.getRoot().toPath(), "stock");
-    fork.get(30, TimeUnit.SECONDS);
+    fork.get(2, TimeUnit.MINUTES);
     assertEquals(List.of("fork", "fork"), iterations);
   }
 }

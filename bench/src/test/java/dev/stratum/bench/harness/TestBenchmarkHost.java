@@ -181,10 +181,10 @@ public class TestBenchmarkHost {
     }
     List<ProcessHandle> measured = host.handle().descendants().toList();
     host.closeInput();
-    host.handle().onExit().get(10, TimeUnit.SECONDS);
+    host.handle().onExit().get(2, TimeUnit.MINUTES);
     for (ProcessHandle handle : measured) {
-      handle.onExit().get(10, TimeUnit.SECONDS);
+      handle.onExit().get(2, TimeUnit.MINUTES);
     }
-    assertTrue(ended.get(10, TimeUnit.SECONDS).getMessage().contains("has ended"));
+    assertTrue(ended.get(2, TimeUnit.MINUTES).getMessage().contains("has ended"));
   }
 }

@@ -173,7 +173,7 @@ public class TestRunLocalScript {
     Process process =
       builder.directory(temporary.getRoot()).redirectErrorStream(true).start();
     output = new String(process.getInputStream().readAllBytes());
-    assertTrue(process.waitFor(30, TimeUnit.SECONDS));
+    assertTrue(process.waitFor(2, TimeUnit.MINUTES));
     return process.exitValue();
   }
 

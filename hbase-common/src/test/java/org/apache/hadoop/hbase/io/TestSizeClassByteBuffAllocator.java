@@ -309,24 +309,24 @@ public class TestSizeClassByteBuffAllocator {
       Future<ByteBuff> slow = threads.submit(() -> pool.allocate(BUFFER / 3));
       assertTrue(pool.begun.await(60, TimeUnit.SECONDS));
       for (int i = 0; i < 2; i++) {
-        threads.submit(() -> pieces.remove(0).release()).get(20, TimeUnit.SECONDS);
-        ByteBuff piece = threads.submit(() -> pool.allocate(BUFFER / 3)).get(20, TimeUnit.SECONDS);
+        threads.submit(() -> pieces.remove(0).release()).get(2, TimeUnit.MINUTES);
+        ByteBuff piece = threads.submit(() -> pool.allocate(BUFFER / 3)).get(2, TimeUnit.MINUTES);
         assertFalse("one that was released", piece.hasArray());
         assertEquals(1, pool.getUsedBufferCount());
         pieces.add(piece);
       }
       // None is free, and whoever waits for the slow one does not wait long.
-      ByteBuff other = threads.submit(() -> pool.allocate(BUFFER / 3)).get(20, TimeUnit.SECONDS);
+      ByteBuff other = threads.submit(() -> pool.allocate(BUFFER / 3)).get(2, TimeUnit.MINUTES);
       assertFalse(other.hasArray());
       assertEquals(2, pool.getUsedBufferCount());
       pieces.add(other);
       pool.end.countDown();
       if (failing) {
         assertEquals("for the test",
-          assertThrows(ExecutionException.class, () -> slow.get(20, TimeUnit.SECONDS)).getCause()
+          assertThrows(ExecutionException.class, () -> slow.get(2, TimeUnit.MINUTES)).getCause()
             .getMessage());
       } else {
-        pieces.add(slow.get(20, TimeUnit.SECONDS));
+        pieces.add(slow.get(2, TimeUnit.MINUTES));
       }
       int used = failing ? 2 : 3;
       assertEquals(used, pool.getUsedBufferCount());

@@ -168,11 +168,11 @@ public class TestConnectionThreadGets {
 
   private static void awaitNothingHeld(TableName name) throws Exception {
     HRegion region = region(name);
-    UTIL.waitFor(10_000, () -> region.scannerReadPoints.isEmpty());
+    UTIL.waitFor(120_000, () -> region.scannerReadPoints.isEmpty());
     assertEquals(0, region.getReadLockCount());
     for (HStore store : region.getStores()) {
       for (HStoreFile file : store.getStorefiles()) {
-        UTIL.waitFor(10_000, () -> file.getRefCount() == 0);
+        UTIL.waitFor(120_000, () -> file.getRefCount() == 0);
       }
     }
   }

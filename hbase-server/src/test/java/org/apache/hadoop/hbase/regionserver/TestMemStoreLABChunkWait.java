@@ -134,7 +134,7 @@ public class TestMemStoreLABChunkWait {
 
   /** All but the one that makes the chunk, which waits for the test, wait for that one. */
   private void awaitHandlersAsleep() {
-    Waiter.waitFor(new Configuration(), TimeUnit.SECONDS.toMillis(30), () -> handlers.stream()
+    Waiter.waitFor(new Configuration(), 120_000, () -> handlers.stream()
       .filter(handler -> handler.getState() == Thread.State.WAITING).count() == HANDLERS - 1);
   }
 

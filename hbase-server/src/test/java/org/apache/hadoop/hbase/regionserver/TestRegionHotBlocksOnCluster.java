@@ -76,7 +76,7 @@ public class TestRegionHotBlocksOnCluster extends RegionHotBlocksFixture {
     HRegion region = onlyRegion();
     HRegionServer to = otherServer(region);
     UTIL.getAdmin().move(region.getRegionInfo().getEncodedNameAsBytes(), to.getServerName());
-    UTIL.waitFor(30_000, () -> !to.getRegions(table).isEmpty());
+    UTIL.waitFor(120_000, () -> !to.getRegions(table).isEmpty());
     assertNotSame(region, onlyRegion());
     return onlyRegion();
   }
@@ -133,10 +133,10 @@ public class TestRegionHotBlocksOnCluster extends RegionHotBlocksFixture {
     } finally {
       create.countDown();
     }
-    UTIL.waitFor(10_000, () -> HandoverCaches.count("LateHintCount") == late + 1);
+    UTIL.waitFor(120_000, () -> HandoverCaches.count("LateHintCount") == late + 1);
     assertTrue("a late one is for a later server", hasHint(onlyRegion()));
     HRegion back = move();
-    UTIL.waitFor(10_000, () -> !hasHint(back));
+    UTIL.waitFor(120_000, () -> !hasHint(back));
     assertAllRows(table);
   }
 
@@ -181,7 +181,7 @@ public class TestRegionHotBlocksOnCluster extends RegionHotBlocksFixture {
     putHint(region, new byte[100]);
     // Not written by a close: as if the server was killed.
     RegionHotBlocks.follow(region);
-    UTIL.waitFor(10_000, () -> !hasHint(region));
+    UTIL.waitFor(120_000, () -> !hasHint(region));
     move();
     assertAllRows(table);
   }
@@ -189,14 +189,14 @@ public class TestRegionHotBlocksOnCluster extends RegionHotBlocksFixture {
   private void splitAt(int row) throws Exception {
     UTIL.getAdmin().splitRegionAsync(onlyRegion().getRegionInfo().getRegionName(), row(row))
       .get();
-    UTIL.waitFor(30_000, () -> UTIL.getMiniHBaseCluster().getRegions(table).size() == 2
+    UTIL.waitFor(120_000, () -> UTIL.getMiniHBaseCluster().getRegions(table).size() == 2
       && UTIL.getAdmin().getRegions(table).size() == 2);
   }
 
   private void compact() throws Exception {
     UTIL.getAdmin().compactionSwitch(true, new ArrayList<>());
     UTIL.getAdmin().majorCompact(table);
-    UTIL.waitFor(30_000, () -> UTIL.getMiniHBaseCluster().getRegions(table).stream()
+    UTIL.waitFor(120_000, () -> UTIL.getMiniHBaseCluster().getRegions(table).stream()
       .flatMap(region -> region.getStores().stream())
       .allMatch(store -> store.getStorefilesCount() == 1
         && store.getStorefiles().stream().noneMatch(HStoreFile::isReference)));
@@ -213,7 +213,7 @@ public class TestRegionHotBlocksOnCluster extends RegionHotBlocksFixture {
     byte[][] both = UTIL.getAdmin().getRegions(table).stream().map(RegionInfo::getRegionName)
       .toArray(byte[][]::new);
     UTIL.getAdmin().mergeRegionsAsync(both, false).get();
-    UTIL.waitFor(30_000, () -> UTIL.getMiniHBaseCluster().getRegions(table).size() == 1);
+    UTIL.waitFor(120_000, () -> UTIL.getMiniHBaseCluster().getRegions(table).size() == 1);
   }
 
   private void assertNothingTwice() {

@@ -91,11 +91,11 @@ public final class CachedBlockFixture {
       && ((BucketCache) cache).heapSize() <= 0;
   }
 
-  /** Waits up to a minute, looking every half millisecond. */
+  /** Waits up to two minutes, looking every half millisecond. */
   public static void await(BooleanSupplier condition) {
-    long deadline = System.nanoTime() + TimeUnit.MINUTES.toNanos(1);
+    long deadline = System.nanoTime() + TimeUnit.MINUTES.toNanos(2);
     while (!condition.getAsBoolean()) {
-      assertTrue("Waited a minute in vain", System.nanoTime() < deadline);
+      assertTrue("Not within two minutes", System.nanoTime() < deadline);
       LockSupport.parkNanos(500_000);
     }
   }

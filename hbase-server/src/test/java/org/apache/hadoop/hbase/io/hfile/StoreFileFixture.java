@@ -180,7 +180,7 @@ public final class StoreFileFixture extends ExternalResource {
     conf.setBoolean(CacheConfig.PREFETCH_BLOCKS_ON_OPEN_KEY, true);
     CacheConfig cacheConf = new CacheConfig(conf, null, cache, ByteBuffAllocator.HEAP);
     try (HFile.Reader reader = HFile.createReader(fs, path, cacheConf, true, conf)) {
-      Waiter.waitFor(conf, 30_000, 10, reader::prefetchComplete);
+      Waiter.waitFor(conf, 120_000, 10, reader::prefetchComplete);
       look.run();
     } finally {
       conf.unset(CacheConfig.PREFETCH_BLOCKS_ON_OPEN_KEY);

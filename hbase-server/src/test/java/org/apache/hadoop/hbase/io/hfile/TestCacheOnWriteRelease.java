@@ -122,7 +122,7 @@ public class TestCacheOnWriteRelease {
   private void assertAllBuffersReturned(BucketCache cache) {
     assertTrue("the pool was not used", allocator.getUsedBufferCount() > 0);
     // The cache holds a buffer until its writer thread has copied it
-    Waiter.waitFor(conf, 5000, 10, false,
+    Waiter.waitFor(conf, 120_000, 10, false,
       () -> allocator.getFreeBufferCount() == allocator.getUsedBufferCount());
     cache.evictBlocksByHfileName("file");
     cache.shutdown();

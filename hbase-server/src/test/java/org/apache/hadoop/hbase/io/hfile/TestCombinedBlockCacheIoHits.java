@@ -67,7 +67,7 @@ public class TestCombinedBlockCacheIoHits {
     l2 = (BucketCacheStats) cache.getSecondLevelCache().getStats();
     Cacheable block = CacheTestUtils.generateHFileBlocks(1024, 1)[0].getBlock();
     cache.cacheBlock(key, block);
-    Waiter.waitFor(conf, 10000, 5, () -> isReadFromTheEngine(block));
+    Waiter.waitFor(conf, 120_000, 5, () -> isReadFromTheEngine(block));
   }
 
   /** A block that has been written is still answered from the writers' queue for a moment. */

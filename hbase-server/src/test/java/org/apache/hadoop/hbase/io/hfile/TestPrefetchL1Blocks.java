@@ -113,7 +113,7 @@ public class TestPrefetchL1Blocks {
     Path path =
       files.write(new CacheConfig(files.conf(), null, cache, ByteBuffAllocator.HEAP));
     for (StoreFileFixture.Block block : files.blocks(path)) {
-      Waiter.waitFor(files.conf(), 10_000, 10, () -> cache.isAlreadyCached(block.key()).get());
+      Waiter.waitFor(files.conf(), 120_000, 10, () -> cache.isAlreadyCached(block.key()).get());
       assertEquals(block.size(), (int) cache.getBlockSize(block.key()).get());
       assertEquals(block.type(), cache.getBlockType(block.key()).get());
     }

@@ -118,12 +118,12 @@ public class TestPrefetchNextBlockSize {
       reader.readBlock(offsets.get(BLOCKS / 2), -1, true, true, false, true, BlockType.DATA, null)
         .release();
     }
-    Waiter.waitFor(conf, 10_000, () -> isCached(offsets.get(BLOCKS / 2)));
+    Waiter.waitFor(conf, 120_000, () -> isCached(offsets.get(BLOCKS / 2)));
     conf.setBoolean(CacheConfig.PREFETCH_BLOCKS_ON_OPEN_KEY, true);
     try (HFile.Reader reader = HFile.createReader(fs, path, cacheConfig(), true, conf)) {
-      Waiter.waitFor(conf, 20_000, () -> PrefetchExecutor.isCompleted(path));
+      Waiter.waitFor(conf, 120_000, () -> PrefetchExecutor.isCompleted(path));
       for (Long offset : offsets) {
-        Waiter.waitFor(conf, 10_000, () -> isCached(offset));
+        Waiter.waitFor(conf, 120_000, () -> isCached(offset));
       }
     }
   }

@@ -62,7 +62,7 @@ public class TestPrefetchSkippedBlockCount {
   public void testFileFoundCachedWithItsIndexIsFullyCached() throws Exception {
     files.cacheAllOnWrite();
     Path path = files.write(new CacheConfig(files.conf(), null, cache, ByteBuffAllocator.HEAP));
-    Waiter.waitFor(files.conf(), 10_000, () -> files.blocks(path).stream()
+    Waiter.waitFor(files.conf(), 120_000, () -> files.blocks(path).stream()
       .allMatch(block -> cache.getBackingMap().containsKey(block.key())));
     files.prefetch(path, cache, () -> {
     });

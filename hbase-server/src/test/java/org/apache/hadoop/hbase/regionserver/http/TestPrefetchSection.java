@@ -144,7 +144,7 @@ public class TestPrefetchSection {
     configure("0.1");
     util.flush(TABLE);
     PrefetchScheduler warmUps = PrefetchScheduler.get();
-    Waiter.waitFor(conf, 20_000,
+    Waiter.waitFor(conf, 120_000,
       () -> warmUps.progress().snapshot().secondsToGo() > 0);
     Snapshot now = warmUps.progress().snapshot();
     assertEquals(1, now.total().queuedFiles());
@@ -160,9 +160,9 @@ public class TestPrefetchSection {
     configure("a lot");
     assertEquals((1 << 20) / 10, warmUps.settings().bytesPerSecond());
     configure(null);
-    Waiter.waitFor(conf, 20_000,
+    Waiter.waitFor(conf, 120_000,
       () -> warmUps.progress().snapshot().total().prefetchedFiles() == 1);
-    Waiter.waitFor(conf, 20_000, () -> metrics() != null && metric("PrefetchedFileCount") == 1);
+    Waiter.waitFor(conf, 120_000, () -> metrics() != null && metric("PrefetchedFileCount") == 1);
     now = warmUps.progress().snapshot();
     assertTrue(now.total().prefetchedBytes() > ROWS * value.length);
     assertEquals(0, now.total().queuedFiles());

@@ -164,7 +164,7 @@ abstract class ParallelGetsFixture {
 
   static void await(CountDownLatch latch) {
     try {
-      assertTrue(latch.await(30, TimeUnit.SECONDS));
+      assertTrue(latch.await(2, TimeUnit.MINUTES));
     } catch (InterruptedException e) {
       throw new AssertionError(e);
     }

@@ -95,7 +95,7 @@ public class TestParallelGetsThreads extends ParallelGetsFixture {
       assertRow(99, answers.get(99));
       end.countDown();
       for (Future<?> each : ends) {
-        each.get(30, TimeUnit.SECONDS);
+        each.get(2, TimeUnit.MINUTES);
       }
     } finally {
       end.countDown();
@@ -152,7 +152,7 @@ public class TestParallelGetsThreads extends ParallelGetsFixture {
       assertEquals(2, pool.getThreadCount());
       end.countDown();
       for (Future<?> each : ends) {
-        each.get(30, TimeUnit.SECONDS);
+        each.get(2, TimeUnit.MINUTES);
       }
     } finally {
       end.countDown();

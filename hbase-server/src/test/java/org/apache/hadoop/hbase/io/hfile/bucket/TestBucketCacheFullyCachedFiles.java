@@ -103,7 +103,7 @@ public class TestBucketCacheFullyCachedFiles {
     for (HFileBlockPair other : others) {
       cache.cacheBlockWithWait(other.getBlockName(), other.getBlock(), false, true);
     }
-    Waiter.waitFor(conf, 10000, 5, () -> cache.ramCache.isEmpty());
+    Waiter.waitFor(conf, 120_000, 5, () -> cache.ramCache.isEmpty());
     assertTrue("no space was freed", cache.getStats().getEvictedCount() > 0);
     long cached = cache.blocksByHFile.stream()
       .filter(key -> key.getHfileName().equals(path.getName())).count();
@@ -125,7 +125,7 @@ public class TestBucketCacheFullyCachedFiles {
       keys[i] = new BlockCacheKey(path, (long) i * BLOCK_SIZE, true, BlockType.DATA);
       cache.cacheBlock(keys[i], blocks[i].getBlock());
     }
-    Waiter.waitFor(conf, 10000, 5, () -> cache.ramCache.isEmpty());
+    Waiter.waitFor(conf, 120_000, 5, () -> cache.ramCache.isEmpty());
     cache.notifyFileCachingCompleted(path, BLOCKS, BLOCKS, BLOCKS * BLOCK_SIZE);
     assertTrue(cache.getFullyCachedFiles().get().containsKey(path.getName()));
     return keys;

@@ -132,7 +132,7 @@ public class TestBucketCacheRestoreFailure {
     HFileBlockPair[] blocks = CacheTestUtils.generateHFileBlocks(size, count);
     for (HFileBlockPair block : blocks) {
       cache.cacheBlock(block.getBlockName(), block.getBlock());
-      Waiter.waitFor(conf, 10000, 5, () -> cache.backingMap.containsKey(block.getBlockName())
+      Waiter.waitFor(conf, 120_000, 5, () -> cache.backingMap.containsKey(block.getBlockName())
         && !cache.ramCache.containsKey(block.getBlockName()));
     }
     return blocks;

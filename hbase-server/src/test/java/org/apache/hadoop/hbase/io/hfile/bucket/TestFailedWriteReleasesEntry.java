@@ -86,7 +86,7 @@ public class TestFailedWriteReleasesEntry {
     HFileBlockPair pair = CacheTestUtils.generateHFileBlocks(BLOCK_SIZE, 1)[0];
     for (int i = 0; i < 3; i++) {
       cache.cacheBlock(pair.getBlockName(), pair.getBlock());
-      Waiter.waitFor(conf, 10000, 5, () -> cache.ramCache.isEmpty());
+      Waiter.waitFor(conf, 120_000, 5, () -> cache.ramCache.isEmpty());
     }
     assertEquals(0, cache.backingMap.size());
     assertEquals(0, cache.getCurrentSize());
@@ -94,7 +94,7 @@ public class TestFailedWriteReleasesEntry {
 
     ((FileIOEngine) cache.ioEngine).refreshFileConnection(0, new IOException("closed"));
     cache.cacheBlock(pair.getBlockName(), pair.getBlock());
-    Waiter.waitFor(conf, 10000, 5, () -> cache.ramCache.isEmpty());
+    Waiter.waitFor(conf, 120_000, 5, () -> cache.ramCache.isEmpty());
     Cacheable read = cache.getBlock(pair.getBlockName(), true, false, true);
     assertNotNull(read);
     read.release();

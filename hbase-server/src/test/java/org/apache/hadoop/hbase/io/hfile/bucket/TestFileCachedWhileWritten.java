@@ -68,7 +68,7 @@ public class TestFileCachedWhileWritten {
             new TreeSet<>(super.subSet(from, fromInclusive, to, toInclusive));
           if (counted.compareAndSet(false, true)) {
             cache.writerThreads[0].start();
-            Waiter.waitFor(files.conf(), 10_000, 1, cache.ramCache::isEmpty);
+            Waiter.waitFor(files.conf(), 120_000, 1, cache.ramCache::isEmpty);
           }
           return found;
         }

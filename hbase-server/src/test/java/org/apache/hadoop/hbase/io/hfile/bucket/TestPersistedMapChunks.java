@@ -96,7 +96,7 @@ public class TestPersistedMapChunks {
     EvictingCache cache = new EvictingCache();
     for (HFileBlockPair block : CacheTestUtils.generateHFileBlocks(BLOCK_SIZE, BLOCKS)) {
       cache.cacheBlock(block.getBlockName(), block.getBlock());
-      Waiter.waitFor(conf, 10000, 5, () -> cache.backingMap.containsKey(block.getBlockName())
+      Waiter.waitFor(conf, 120_000, 5, () -> cache.backingMap.containsKey(block.getBlockName())
         && !cache.ramCache.containsKey(block.getBlockName()));
     }
     // The last ones in the order of the map

@@ -74,7 +74,7 @@ public class TestReplacedBlockEviction {
     BucketEntry first = cache.backingMap.get(key);
     // With the size of the next block it is worth more than what is cached
     cache.cacheBlock(key, block(SIZE));
-    Waiter.waitFor(conf, 10000, 5,
+    Waiter.waitFor(conf, 120_000, 5,
       () -> cache.ramCache.isEmpty() && cache.backingMap.get(key) != first);
     assertEquals(0, first.refCnt());
     assertTrue(cache.blocksByHFile.contains(key));
@@ -88,7 +88,7 @@ public class TestReplacedBlockEviction {
 
   private void cacheAndWait(BlockCacheKey key, HFileBlock block) {
     cache.cacheBlock(key, block);
-    Waiter.waitFor(conf, 10000, 5,
+    Waiter.waitFor(conf, 120_000, 5,
       () -> cache.ramCache.isEmpty() && cache.backingMap.containsKey(key));
   }
 

@@ -69,7 +69,7 @@ public class TestRestoredMapValidation {
     File map = new File(dir, "map");
     BucketCache cache = create(engine, map);
     for (HFileBlockPair block : CacheTestUtils.generateHFileBlocks(BLOCK_SIZE, 1)) {
-      Waiter.waitFor(conf, 10000, 5, () -> {
+      Waiter.waitFor(conf, 120_000, 5, () -> {
         // Nothing is cached until the cache has looked for a persisted map.
         cache.cacheBlock(block.getBlockName(), block.getBlock());
         return cache.backingMap.containsKey(block.getBlockName())
@@ -83,7 +83,7 @@ public class TestRestoredMapValidation {
       Files.write(map.toPath(), persisted);
       Files.delete(engine.toPath());
       BucketCache restored = create(engine, map);
-      Waiter.waitFor(conf, 10000, 1, () -> restored.getBackingMapValidated().get());
+      Waiter.waitFor(conf, 120_000, 1, () -> restored.getBackingMapValidated().get());
       int left = restored.backingMap.size();
       long used = restored.getCurrentSize();
       restored.shutdown();

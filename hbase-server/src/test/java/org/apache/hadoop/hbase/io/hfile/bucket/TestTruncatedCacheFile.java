@@ -81,7 +81,7 @@ public class TestTruncatedCacheFile {
     HFileBlockPair[] blocks = CacheTestUtils.generateHFileBlocks(BLOCK_SIZE, 2);
     for (HFileBlockPair block : blocks) {
       cache.cacheBlock(block.getBlockName(), block.getBlock());
-      Waiter.waitFor(util.getConfiguration(), 10000, 5,
+      Waiter.waitFor(util.getConfiguration(), 120_000, 5,
         () -> cache.backingMap.containsKey(block.getBlockName())
           && !cache.ramCache.containsKey(block.getBlockName()));
     }

@@ -88,7 +88,7 @@ public class TestUnreadableBlockEviction {
       BlockCacheKey key = new BlockCacheKey(FILE, i * BLOCK_SIZE, true, BlockType.DATA);
       keys[i] = key;
       cache.cacheBlock(key, blocks[i].getBlock());
-      Waiter.waitFor(conf, 10000, 5,
+      Waiter.waitFor(conf, 120_000, 5,
         () -> cache.backingMap.containsKey(key) && !cache.ramCache.containsKey(key));
     }
   }
@@ -134,7 +134,7 @@ public class TestUnreadableBlockEviction {
 
     // The place can be used again, and the neighbour is still there
     cache.cacheBlock(key, blocks[0].getBlock());
-    Waiter.waitFor(conf, 10000, 5,
+    Waiter.waitFor(conf, 120_000, 5,
       () -> cache.backingMap.containsKey(key) && !cache.ramCache.containsKey(key));
     for (int i = 0; i < keys.length; i++) {
       Cacheable again = cache.getBlock(keys[i], true, false, true);

@@ -68,7 +68,7 @@ public class TestPrefetchAfterRestart {
   private CombinedBlockCache startCache() throws Exception {
     BucketCache second = new BucketCache("file:" + new File(folder.getRoot(), "cache"), 96 << 20,
       64 << 10, null, 2, 8192, new File(folder.getRoot(), "map").getPath());
-    Waiter.waitFor(files.conf(), 10_000, 5, () -> second.getBackingMapValidated().get());
+    Waiter.waitFor(files.conf(), 120_000, 5, () -> second.getBackingMapValidated().get());
     return new CombinedBlockCache(new LruBlockCache(32 << 20, 64 << 10, true, files.conf()),
       second);
   }
@@ -138,7 +138,7 @@ public class TestPrefetchAfterRestart {
     Block block = files.blocks(path).get(200);
     assertTrue(block.type().isData());
     refusing.dropped = block.offset();
-    Waiter.waitFor(files.conf(), 10_000, 5,
+    Waiter.waitFor(files.conf(), 120_000, 5,
       () -> refusing.getBackingMap().containsKey(block.key()));
     cache.evictBlock(block.key());
     refusing.waiting.set(true);

@@ -198,7 +198,7 @@ public class TestPrefetchOfRegion {
 
   private void awaitWarmUp(HStoreFile file) {
     Path path = file.getReader().getHFileReader().getPath();
-    Waiter.waitFor(conf, 30_000, 5, () -> PrefetchExecutor.isCompleted(path));
+    Waiter.waitFor(conf, 120_000, 5, () -> PrefetchExecutor.isCompleted(path));
   }
 
   /** Where the load-on-open section begins, which is read when a file is opened. */

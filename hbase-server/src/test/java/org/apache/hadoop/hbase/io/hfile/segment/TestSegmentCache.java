@@ -113,7 +113,7 @@ public class TestSegmentCache {
   private static void await(BooleanSupplier condition) {
     long deadline = System.nanoTime() + TimeUnit.MINUTES.toNanos(2);
     while (!condition.getAsBoolean()) {
-      assertTrue("Waited two minutes in vain", System.nanoTime() < deadline);
+      assertTrue("Not within two minutes", System.nanoTime() < deadline);
       LockSupport.parkNanos(500_000);
     }
   }
