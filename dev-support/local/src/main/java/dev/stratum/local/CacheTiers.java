@@ -114,6 +114,9 @@ final class CacheTiers {
       if (cache instanceof BucketCache) {
         return engineName(((BucketCache) cache).getIoEngine());
       }
+      if (cache instanceof CacheTier) {
+        return engineName(((CacheTier) cache).getIoEngine());
+      }
       return "heap (" + cache.getClass().getSimpleName() + ")";
     }
 

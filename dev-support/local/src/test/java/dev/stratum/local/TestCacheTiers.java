@@ -18,10 +18,21 @@
 package dev.stratum.local;
 
 import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertTrue;
 
+import java.util.Map;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.io.hfile.BlockCache;
+import org.apache.hadoop.hbase.io.hfile.BlockCacheFactory;
+import org.junit.Rule;
 import org.junit.Test;
+import org.junit.rules.TemporaryFolder;
 
 public class TestCacheTiers {
+  @Rule
+  public final TemporaryFolder folder = new TemporaryFolder();
+
   @Test
   public void testRatioIsADashWithoutRequests() {
     assertEquals("-", CacheTiers.ratio(0, 0));
@@ -42,5 +53,21 @@ public class TestCacheTiers {
     assertEquals("ByteBufferIOEngine",
       CacheTiers.engineName("ioengine=ByteBufferIOEngine, capacity=1,024"));
     assertEquals("offheap", CacheTiers.engineName("offheap"));
+  }
+
+  @Test
+  public void testTierOfSegmentsIsNotNamedHeap() {
+    Configuration conf = LocalSettings.create(folder.getRoot().toPath(), 32, 64,
+      Map.of("hbase.bucketcache.l2.ioengine", "segments:" + folder.getRoot() + "/l2",
+        "hbase.segmentcache.segment.mb", "1"));
+    BlockCache cache = BlockCacheFactory.createBlockCache(conf);
+    try {
+      String report = new CacheTiers(cache).report().toString();
+      assertTrue(report, report.contains(" ByteBufferIOEngine "));
+      assertTrue(report, report.contains(" segments "));
+      assertFalse(report, report.contains("heap"));
+    } finally {
+      cache.shutdown();
+    }
   }
 }
