@@ -26,11 +26,15 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.apache.hbase.thirdparty.com.google.gson.JsonElement;
+import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
+import org.apache.hbase.thirdparty.com.google.gson.JsonParser;
 import org.junit.Test;
 
 /**
@@ -70,25 +74,49 @@ public class TestMonitoring {
   }
 
   @Test
-  public void testOperationsGuideListsTheAlertsOfTheRules() throws IOException {
+  public void testEachPanelSaysWhatItShowsAndWhatToDo() throws IOException {
+    StringBuilder guides = new StringBuilder();
+    try (Stream<Path> files = Files.list(ROOT.resolve("docs"))) {
+      for (Path file : files.filter(file -> file.toString().endsWith(".md")).toList()) {
+        guides.append(Files.readString(file));
+      }
+    }
+    for (JsonElement element : JsonParser.parseString(Files.readString(PrometheusNames.DASHBOARD))
+      .getAsJsonObject().getAsJsonArray("panels")) {
+      JsonObject panel = element.getAsJsonObject();
+      if (panel.get("type").getAsString().equals("row")) {
+        continue;
+      }
+      String title = panel.get("title").getAsString();
+      assertTrue(title, panel.has("description"));
+      String description = panel.get("description").getAsString();
+      assertTrue("two sentences: " + title, description.matches("[A-Z].+\\. .+\\."));
+      Pattern.compile("\\bhbase(\\.\\w+)+").matcher(description).results().forEach(
+        key -> assertTrue(key.group(), guides.indexOf(key.group()) >= 0));
+      JsonObject field = panel.getAsJsonObject("fieldConfig").getAsJsonObject("defaults");
+      assertTrue("unit: " + title, field.has("unit"));
+      if (panel.getAsJsonArray("targets").toString().contains("_state{")) {
+        JsonObject words = field.getAsJsonArray("mappings").get(0).getAsJsonObject();
+        assertEquals(title, "value", words.get("type").getAsString());
+        assertEquals(title, Set.of("0", "1", "2"), words.getAsJsonObject("options").keySet());
+      }
+    }
+  }
+
+  @Test
+  public void testEachAlertHasARunbookInTheOperationsGuide() throws IOException {
     String rules = Files.readString(PrometheusNames.RULES);
     Set<String> alerts = PrometheusNames.alerts(rules);
     assertEquals(alerts.size(), PrometheusNames.ruleExpressions(rules).size());
     String guide = Files.readString(ROOT.resolve("docs").resolve("operations.md"));
-    int list = guide.indexOf("\n| alert on |");
-    assertTrue("list of alerts", list >= 0);
-    String[] rows = guide.substring(list + 1, guide.indexOf("\n\n", list)).split("\n");
-    Pattern link = Pattern.compile("\\[(\\w+)\\]\\([^)]*/"
-      + Pattern.quote(PrometheusNames.RULES.getFileName().toString()) + "\\)");
-    Set<String> listed = new TreeSet<>();
-    for (int i = 2; i < rows.length; i++) {
-      Matcher rule = link.matcher(rows[i]);
-      assertTrue("a rule in " + rows[i], rule.find());
-      do {
-        assertTrue("once: " + rule.group(1), listed.add(rule.group(1)));
-      } while (rule.find());
+    assertEquals(alerts, Pattern.compile("(?m)^### (Stratum\\w+)$").matcher(guide).results()
+      .map(heading -> heading.group(1)).collect(Collectors.toCollection(TreeSet::new)));
+    for (String alert : alerts) {
+      String rule = rules.split("- alert: " + alert + "\n")[1].split("- alert: ")[0];
+      // A heading's anchor is in lower case; "docs" is a folder of the archive.
+      assertTrue(rule, rule.contains(
+        "runbook_url: \"docs/operations.md#" + alert.toLowerCase(Locale.ROOT) + "\"\n"));
     }
-    assertEquals(alerts, listed);
   }
 
   /** Debian's package prometheus has promtool. */
