@@ -22,10 +22,19 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** The files of this repository that are written by hand, in order. */
 final class Sources {
+  /** A link to a file or a heading, not to an address such as one of https: or mailto:. */
+  private static final Pattern LINK = Pattern.compile("\\]\\((?![a-z]+:)([^)\\s]+)\\)");
 
   private Sources() {
   }
@@ -54,8 +63,13 @@ final class Sources {
     if (!Files.exists(module.resolve(folder))) {
       return List.of();
     }
-    try (Stream<Path> files = Files.walk(module.resolve(folder))) {
-      return files.filter(file -> file.toString().endsWith(".java")).sorted().toList();
+    return files(module.resolve(folder), ".java");
+  }
+
+  /** Returns the files in a folder, and in those within it, whose names end so. */
+  static List<Path> files(Path folder, String end) throws IOException {
+    try (Stream<Path> files = Files.walk(folder)) {
+      return files.filter(file -> file.toString().endsWith(end)).sorted().toList();
     }
   }
 
@@ -65,7 +79,7 @@ final class Sources {
    */
   static List<Path> pages(Path root) throws IOException {
     List<Path> pages = new ArrayList<>();
-    for (String name : List.of("README.md", "CONTRIBUTING.md", "CHANGELOG.md",
+    for (String name : List.of("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md",
       "docs/upstream/README.md")) {
       pages.add(root.resolve(name));
     }
@@ -78,6 +92,33 @@ final class Sources {
   static List<Path> patches(Path root) throws IOException {
     return list(root.resolve("patches")).stream()
       .filter(file -> file.toString().endsWith(".patch")).toList();
+  }
+
+  /**
+   * Returns the links of pages to files as {@code page: target}, each with whether it leads to a
+   * file within {@code root} and, if the target has one, to a heading of it.
+   */
+  static Map<String, Boolean> links(Path root, List<Path> pages) throws IOException {
+    Map<String, Boolean> links = new TreeMap<>();
+    for (Path page : pages) {
+      Matcher link = LINK.matcher(Files.readString(page));
+      while (link.find()) {
+        String[] target = link.group(1).split("#", 2);
+        Path file = target[0].isEmpty() ? page : page.resolveSibling(target[0]).normalize();
+        links.put(root.relativize(page) + ": " + link.group(1),
+          file.startsWith(root.normalize()) && Files.exists(file)
+            && (target.length == 1 || anchors(file).contains(target[1])));
+      }
+    }
+    return links;
+  }
+
+  /** Returns what headings are called in links, as GitHub makes it of them. */
+  private static Set<String> anchors(Path page) throws IOException {
+    return Files.readAllLines(page).stream().filter(line -> line.matches("#+ .*"))
+      .map(line -> line.replaceFirst("^#+ ", "").toLowerCase(Locale.ROOT)
+        .replaceAll("[^\\w\\- ]", "").replace(' ', '-'))
+      .collect(Collectors.toSet());
   }
 
   private static List<Path> list(Path folder) throws IOException {

@@ -18,7 +18,6 @@
 package dev.stratum.dist;
 
 import static org.junit.Assert.assertEquals;
-import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertTrue;
 
 import java.io.DataInputStream;
@@ -27,13 +26,12 @@ import java.io.InputStream;
 import java.lang.reflect.Field;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.Locale;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.jar.JarEntry;
@@ -325,49 +323,12 @@ public class TestGuides {
 
   @Test
   public void testLinksWithinTheRepositoryLeadSomewhere() throws Exception {
-    List<Path> pages = new ArrayList<>(List.of(ROOT.resolve("README.md"),
-      ROOT.resolve("CHANGELOG.md"), ROOT.resolve("CONTRIBUTING.md"),
-      ROOT.resolve("patches/README.md")));
-    try (Stream<Path> docs = Files.list(DOCS)) {
-      docs.filter(file -> file.toString().endsWith(".md")).forEach(pages::add);
-    }
-    try (Stream<Path> upstream = Files.list(DOCS.resolve("upstream"))) {
-      upstream.filter(file -> file.toString().endsWith(".md")).forEach(pages::add);
-    }
-    Set<String> broken = new TreeSet<>();
-    int links = 0;
-    for (Path page : pages) {
-      Matcher link = Pattern.compile("\\]\\(([^)\\s]+)\\)").matcher(Files.readString(page));
-      while (link.find()) {
-        String target = link.group(1);
-        if (target.contains("://")) {
-          continue;
-        }
-        links++;
-        int hash = target.indexOf('#');
-        Path file = hash == 0
-          ? page
-          : page.resolveSibling(hash < 0 ? target : target.substring(0, hash)).normalize();
-        if (
-          !Files.exists(file) || hash >= 0 && !anchors(file).contains(target.substring(hash + 1))
-        ) {
-          broken.add(ROOT.relativize(page) + ": " + target);
-        }
-      }
-    }
-    assertEquals(Set.of(), broken);
-    assertFalse("links found: " + links, links < 50);
-  }
-
-  /** Returns what headings are called in links, as GitHub makes it of them. */
-  private static Set<String> anchors(Path page) throws IOException {
-    Set<String> anchors = new TreeSet<>();
-    for (String line : Files.readAllLines(page, StandardCharsets.UTF_8)) {
-      if (line.matches("#+ .*")) {
-        anchors.add(line.replaceFirst("^#+ ", "").toLowerCase(Locale.ROOT)
-          .replaceAll("[^\\w\\- ]", "").replace(' ', '-'));
-      }
-    }
-    return anchors;
+    List<Path> pages = new ArrayList<>(Sources.pages(ROOT));
+    pages.add(ROOT.resolve("patches/README.md"));
+    pages.addAll(Sources.files(DOCS.resolve("upstream"), ".md"));
+    Map<String, Boolean> links = Sources.links(ROOT, pages);
+    assertTrue("links found: " + links.size(), links.size() > 50);
+    links.values().removeIf(leads -> leads);
+    assertEquals(Map.of(), links);
   }
 }

@@ -34,10 +34,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.jar.Attributes;
 import java.util.jar.JarFile;
 import java.util.jar.Manifest;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.apache.maven.plugins.annotations.LifecyclePhase;
 import org.apache.maven.plugins.annotations.Mojo;
 import org.apache.maven.plugins.annotations.Parameter;
@@ -56,8 +59,12 @@ public final class KitMojo extends AbstractSeriesMojo {
   private static final String BILL = "bom.xml";
 
   /** Of the checkout's root. */
-  private static final List<String> TOP =
-    List.of("LICENSE", "NOTICE", "README.md", "CHANGELOG.md", "CONTRIBUTING.md");
+  private static final List<String> TOP = List.of("LICENSE", "NOTICE", "README.md",
+    "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md");
+
+  /** A link to a file; a heading of it may follow. */
+  private static final Pattern LINK =
+    Pattern.compile("\\[[^\\]]*\\]\\((?![a-z]+:)([^)#\\s]+)[^)\\s]*\\)");
 
   /** Where the kit is laid out. */
   @Parameter(defaultValue = "${project.build.directory}/kit", required = true)
@@ -92,7 +99,6 @@ public final class KitMojo extends AbstractSeriesMojo {
       kit.put(name, Files.readAllBytes(root().resolve(name)));
     }
     add(kit, root().resolve("docs"), "docs/");
-    kit.replaceAll((name, content) -> name.endsWith(".md") ? relink(content) : content);
     add(kit, root().resolve("patches"), "patches/");
     add(kit, programs.toPath(), "");
     if (materials.isDirectory()) {
@@ -103,6 +109,8 @@ public final class KitMojo extends AbstractSeriesMojo {
       kit.put(DependencyReport.NAME, DependencyReport.of(bill).getBytes(StandardCharsets.UTF_8));
     }
     export(kit);
+    kit.replaceAll(
+      (name, content) -> name.endsWith(".md") ? relink(name, content, kit.keySet()) : content);
     StringBuilder sums = new StringBuilder();
     for (Map.Entry<String, byte[]> file : kit.entrySet()) {
       sums.append(Digests.sha256(file.getValue())).append("  ").append(file.getKey()).append('\n');
@@ -127,11 +135,20 @@ public final class KitMojo extends AbstractSeriesMojo {
     }
   }
 
-  /** Returns {@code guide} with its links to the files of {@link #programs} as the kit has them. */
-  private byte[] relink(byte[] guide) {
+  /**
+   * Returns a page with its links to the files of {@link #programs} as the kit has them. A link to
+   * a file that only the repository has is replaced by the path of that file there.
+   */
+  private byte[] relink(String name, byte[] page, Set<String> kit) {
     String folder = OutputTree.slashed(root().relativize(programs.toPath())) + "/";
-    return new String(guide, StandardCharsets.UTF_8).replace("](" + folder, "](")
-      .replace("](../" + folder, "](../").getBytes(StandardCharsets.UTF_8);
+    String text = new String(page, StandardCharsets.UTF_8).replace("](" + folder, "](")
+      .replace("](../" + folder, "](../");
+    return LINK.matcher(text).replaceAll(link -> {
+      String path = OutputTree.slashed(Path.of(name).resolveSibling(link.group(1)).normalize());
+      boolean inKit = kit.stream().anyMatch(file -> (file + "/").startsWith(path + "/"));
+      return Matcher.quoteReplacement(
+        inKit || !Files.exists(root().resolve(path)) ? link.group() : "`" + path + "`");
+    }).getBytes(StandardCharsets.UTF_8);
   }
 
   private static void add(Map<String, byte[]> kit, Path from, String to) throws IOException {
