@@ -42,7 +42,7 @@ public @interface Headline {
    */
   String[] value() default {};
 
-  /** The slug of the feature that the benchmark shows, as in the table of the README. */
+  /** The slug of the feature that the benchmark shows, as in the table of CONTRIBUTING.md. */
   String feature();
 
   /** Warm-up iterations of a JVM in this set; 0 for the benchmark's own number. */

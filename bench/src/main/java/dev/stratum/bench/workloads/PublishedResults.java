@@ -118,7 +118,7 @@ final class PublishedResults {
         row.label(), ratio.median(), ratio.low(), ratio.high(),
         one.cpuPerRow().ratio().median(), latency(one, "p99").ratio().median()));
     }
-    return table.append(String.format("%nFrom [headline.json](%s), written by%n%n```%n%s%n```%n%n",
+    return table.append(String.format("%nFrom [headline.json](%s), written by%n```%n%s%n```%n%n",
       FILE, results().get("command").getAsString())).toString();
   }
 

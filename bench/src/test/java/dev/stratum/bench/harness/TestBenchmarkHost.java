@@ -97,11 +97,11 @@ public class TestBenchmarkHost {
 
   /** The rows of the feature table that name a benchmark. */
   @Test
-  public void testHeadlineSetShowsEachFeatureOfTheReadme() throws Exception {
+  public void testHeadlineSetShowsEachFeatureOfTheTable() throws Exception {
     Set<String> features = new TreeSet<>();
     Pattern row = Pattern.compile("[|] \\[([a-z-]+)]\\(docs/.*`\\w+Benchmark` [|]");
     for (String line : Files.readAllLines(
-      Path.of(System.getProperty("stratum.root"), "README.md"))) {
+      Path.of(System.getProperty("stratum.root"), "CONTRIBUTING.md"))) {
       Matcher matcher = row.matcher(line);
       if (matcher.find()) {
         features.add(matcher.group(1));

@@ -43,10 +43,10 @@ public final class RebuildMojo extends AbstractSeriesMojo {
     }
     try (ForkTree tree = ForkTree.open(forkTree(), time())) {
       List<String> actions = rebuild(tree, root());
-      Path readme = root().resolve(FeatureTable.FILE);
-      byte[] table = new FeatureTable(Series.read(root()), root()).readme();
-      if (table != null && !Arrays.equals(table, Files.readAllBytes(readme))) {
-        Files.write(readme, table);
+      Path file = root().resolve(FeatureTable.FILE);
+      byte[] table = new FeatureTable(Series.read(root()), root()).page();
+      if (table != null && !Arrays.equals(table, Files.readAllBytes(file))) {
+        Files.write(file, table);
         getLog().info("wrote the table of " + FeatureTable.FILE);
       }
       new SubmissionPages(Series.read(root()), root(), baseVersion()).write()

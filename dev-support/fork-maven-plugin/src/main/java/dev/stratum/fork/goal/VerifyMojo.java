@@ -50,7 +50,7 @@ import org.eclipse.jgit.lib.ObjectId;
  * Checks the series as a whole: fork:checkout and fork:rebuild would leave every patch and source
  * file as it is, every patch can be exported, every source file belongs to a patch, every variant
  * for another version has the name of a patch, the edits for upstream alone and the patches of
- * plans fit, and README.md has the table of features that the headers give.
+ * plans fit, and CONTRIBUTING.md has the table of features that the headers give.
  */
 @Mojo(name = "verify", defaultPhase = LifecyclePhase.VERIFY, threadSafe = true)
 public final class VerifyMojo extends AbstractSeriesMojo {
@@ -60,9 +60,9 @@ public final class VerifyMojo extends AbstractSeriesMojo {
     Series series = Series.read(root());
     checkOwners(series);
     LineVariants.checkNames(root(), series);
-    byte[] readme = new FeatureTable(series, root()).readme();
-    if (readme != null
-      && !Arrays.equals(readme, Files.readAllBytes(root().resolve(FeatureTable.FILE)))) {
+    byte[] page = new FeatureTable(series, root()).page();
+    if (page != null
+      && !Arrays.equals(page, Files.readAllBytes(root().resolve(FeatureTable.FILE)))) {
       throw new ForkException("The table of features in %s is not as the patches' headers have it; "
         + "run fork:checkout, then fork:rebuild.", FeatureTable.FILE);
     }

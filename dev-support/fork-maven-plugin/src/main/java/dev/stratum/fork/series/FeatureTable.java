@@ -34,14 +34,14 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
- * The table of the features in README.md, made from the patches' headers: for each slug its guide,
- * JIRA issues, its patch or their number, the packages of its new classes, and the benchmarks that
- * its guide names. The last row counts the fixes. It stands between two marker lines; a README
- * without them has no table.
+ * The table of the features in CONTRIBUTING.md, made from the patches' headers: for each slug its
+ * guide, JIRA issues, its patch or their number, the packages of its new classes, and the
+ * benchmarks that its guide names. The last row counts the fixes. It stands between two marker
+ * lines; a page without them has no table.
  */
 public final class FeatureTable {
   /** The file that has the table. */
-  public static final String FILE = "README.md";
+  public static final String FILE = "CONTRIBUTING.md";
   static final String BEGIN = "<!-- features, written by fork:rebuild -->\n";
   static final String END = "<!-- end of features -->\n";
 
@@ -62,10 +62,10 @@ public final class FeatureTable {
   }
 
   /**
-   * Returns README.md with the table as the patches have it, {@code null} if there is no such file
-   * or it has no marker lines.
+   * Returns CONTRIBUTING.md with the table as the patches have it, {@code null} if there is no such
+   * file or it has no marker lines.
    */
-  public byte[] readme() throws IOException {
+  public byte[] page() throws IOException {
     Path file = root.resolve(FILE);
     if (!Files.exists(file)) {
       return null;

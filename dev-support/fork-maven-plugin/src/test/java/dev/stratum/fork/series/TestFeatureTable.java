@@ -38,8 +38,8 @@ public class TestFeatureTable {
     repo.patch(name, Map.of("Feature", feature, "JIRA", jira, "Adds", adds), "");
   }
 
-  private byte[] readme() throws Exception {
-    return new FeatureTable(repo.series(), repo.root).readme();
+  private byte[] page() throws Exception {
+    return new FeatureTable(repo.series(), repo.root).page();
   }
 
   @Test
@@ -54,7 +54,8 @@ public class TestFeatureTable {
     patch("STRATUM-tools.patch", "tools", "none yet",
       MAIN + "Two.java " + Repo.TESTS + "TestOne.java");
     patch("STRATUM-more-rows.patch", "row-cache", "none yet", "");
-    repo.write("README.md", "head\n" + FeatureTable.BEGIN + "old\n" + FeatureTable.END + "tail\n");
+    repo.write("CONTRIBUTING.md",
+      "head\n" + FeatureTable.BEGIN + "old\n" + FeatureTable.END + "tail\n");
     assertEquals("head\n" + FeatureTable.BEGIN + "\n"
       + "| feature | JIRA | patches | packages | benchmarks |\n|---|---|---|---|---|\n"
       + "| tools |  | [STRATUM-tools](patches/STRATUM-tools.patch) |  |  |\n"
@@ -63,15 +64,15 @@ public class TestFeatureTable {
       + "2 in [patches/series](patches/series) | `a.b` | `RowsBenchmark` |\n"
       + "| fixes of the base | [HBASE-7](https://issues.apache.org/jira/browse/HBASE-7) | "
       + "1 in [patches/series](patches/series) |  | |\n\n" + FeatureTable.END + "tail\n",
-      new String(readme(), StandardCharsets.UTF_8));
+      new String(page(), StandardCharsets.UTF_8));
   }
 
   @Test
-  public void testReadmeWithoutMarkers() throws Exception {
-    assertNull(readme());
-    repo.write("README.md", "text\n");
-    assertNull(readme());
-    repo.write("README.md", FeatureTable.BEGIN);
-    assertThrows(ForkException.class, this::readme);
+  public void testPageWithoutMarkers() throws Exception {
+    assertNull(page());
+    repo.write("CONTRIBUTING.md", "text\n");
+    assertNull(page());
+    repo.write("CONTRIBUTING.md", FeatureTable.BEGIN);
+    assertThrows(ForkException.class, this::page);
   }
 }
