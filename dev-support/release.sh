@@ -8,7 +8,7 @@ set -eu
 
 help() {
   cat << 'END'
-usage: dev-support/release.sh [--folder DIR] [--skip-tests]
+usage: dev-support/release.sh --url URL [--folder DIR] [--skip-tests]
 
 Builds the committed state twice, in two clones with a repository of their own, compares the
 results, and puts the release into DIR (target/release/files):
@@ -17,6 +17,9 @@ results, and puts the release into DIR (target/release/files):
   bom.json                 the bill of materials
   maven/                   the three jars with POMs, sources and Javadoc, as a Maven repository
   CHECKLIST                what was checked, and the commit
+
+--url is the https address at which the repository is published. The POMs name it, as Maven Central
+requires.
 
 Takes as long as mvn install and ten minutes more; --skip-tests leaves out the tests, and the
 checklist says so. Ends with an exit code other than 0 at the first check that fails.
@@ -34,6 +37,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 work=$root/target/release
 files=$work/files
 tests=
+url=
 while [ $# -gt 0 ]; do
   case $1 in
     -h | --help) help; exit 0 ;;
@@ -42,11 +46,19 @@ while [ $# -gt 0 ]; do
       mkdir -p "$2"
       files=$(cd "$2" && pwd -P)
       shift ;;
+    --url)
+      [ $# -gt 1 ] || fail "--url takes an address."
+      url=$2
+      shift ;;
     --skip-tests) tests=-DskipTests ;;
     *) help >&2; fail "unknown argument '$1'" ;;
   esac
   shift
 done
+case $url in
+  https://?*) ;;
+  *) fail "--url must be the https address of the published repository." ;;
+esac
 cd "$root"
 checklist=$work/CHECKLIST
 
@@ -73,7 +85,8 @@ build() {
   clone=$work/$1
   shift
   git clone -q "$root" "$clone"
-  (cd "$clone" && mvn -B -ntp -Dmaven.repo.local="$work/repository" "$@") > "$clone.log" 2>&1 ||
+  (cd "$clone" && mvn -B -ntp -Dmaven.repo.local="$work/repository" \
+    -Drepository.url="$url" "$@") > "$clone.log" 2>&1 ||
     fail "the build failed; see $clone.log"
 }
 
@@ -91,7 +104,7 @@ cmp "$work/first/dev-support/dist/target/$archive" "$work/second/dev-support/dis
 check "the archives of two builds in different folders are identical, byte for byte"
 
 (cd "$work/first" && mvn -B -ntp -Dmaven.repo.local="$work/repository" -Prelease deploy -DskipTests \
-  -pl hbase-common,hbase-client,hbase-server \
+  -Drepository.url="$url" -pl hbase-common,hbase-client,hbase-server \
   -DaltDeploymentRepository="release::file://$files/maven") > "$work/deploy.log" 2>&1 ||
   fail "the deployment failed; see $work/deploy.log"
 for module in common client server; do
@@ -104,6 +117,7 @@ for module in common client server; do
   # A deployed jar has the POM that is published, without the parent of this repository.
   diff -r -x pom.xml "$work/deployed/$module" "$work/built/$module" ||
     fail "$jars.jar is not the jar that was tested."
+  [ "$(grep -cF "$url</" "$jars.pom")" = 3 ] || fail "$jars.pom lacks url or scm with $url."
   ! grep -q "stratum-module-parent" "$jars.pom" || fail "$jars.pom has a parent that is not published."
   # The major version of Java 8 is 52.
   jar tf "$jars.jar" > "$work/entries"
