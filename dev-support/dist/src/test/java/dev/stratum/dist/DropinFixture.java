@@ -113,7 +113,7 @@ public abstract class DropinFixture {
   }
 
   int rollback() throws Exception {
-    return dropin.run("rollback", home.toString());
+    return dropin.run("rollback", "--no-settings", home.toString());
   }
 
   void assertInstalled(String version) throws IOException {

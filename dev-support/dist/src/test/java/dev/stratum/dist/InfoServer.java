@@ -27,10 +27,18 @@ import java.nio.file.Path;
 
 /**
  * A process in place of a RegionServer: answers at /jmx with the beans that tell which jars it was
- * started with. Ends when a file of its folder, stop, exists, or when the folder is gone.
+ * started with, and the size of its block cache, which is 0 for the base where a file of its folder,
+ * no-cache, exists. Ends when a file of its folder, stop, exists, or when the folder is gone.
  */
 public final class InfoServer {
   private InfoServer() {
+  }
+
+  private static String serving(Path home, boolean fork) {
+    // A cache that has just started is empty.
+    int free = fork || !Files.exists(home.resolve("no-cache")) ? 4096 : 0;
+    return "{ \"beans\" : [ {\n  \"blockCacheSize\" : 0,\n  \"blockCacheFreeSize\" : " + free
+      + "\n} ] }\n";
   }
 
   /** @param args the folder of HBase, the version of the base, and that of the fork */
@@ -39,7 +47,8 @@ public final class InfoServer {
     Path lib = home.resolve("lib");
     StringBuilder beans = new StringBuilder("{\"beans\": [ {\n");
     String server = Files.readString(lib.resolve("hbase-server-" + args[1] + ".jar"));
-    if (server.startsWith(args[2])) {
+    boolean fork = server.startsWith(args[2]);
+    if (fork) {
       beans.append("\"Version\": \"" + args[2] + "\",\n");
       for (String module : Dropin.MODULES) {
         String name = module.substring(0, 1).toUpperCase() + module.substring(1);
@@ -48,10 +57,12 @@ public final class InfoServer {
       }
     }
     beans.append("\"x\": 1 } ] }\n");
-    byte[] answer = beans.toString().getBytes(StandardCharsets.UTF_8);
     HttpServer http =
       HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
     http.createContext("/jmx", exchange -> {
+      String query = exchange.getRequestURI().getQuery();
+      byte[] answer = (query.contains("sub=Server") ? serving(home, fork) : beans.toString())
+        .getBytes(StandardCharsets.UTF_8);
       exchange.sendResponseHeaders(200, answer.length);
       try (var body = exchange.getResponseBody()) {
         body.write(answer);

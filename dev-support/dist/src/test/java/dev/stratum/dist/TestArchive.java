@@ -213,6 +213,23 @@ public class TestArchive {
   }
 
   @Test
+  public void testRollbackThatLeavesNoBlockCacheIsRefused() throws Exception {
+    Map<String, String> before = Dropin.listing(lib);
+    site("hbase.bucketcache.composite.enabled", "true", "hbase.bucketcache.l1.size", "64",
+      "hbase.bucketcache.l2.ioengine", "file:" + home.resolve("l2"), "hbase.bucketcache.l2.size",
+      "64", "hfile.block.cache.size", "0");
+    assertEquals(dropin.output(), 0, run("install"));
+    Map<String, String> installed = Dropin.listing(lib);
+    assertEquals(dropin.output(), 1, run("rollback"));
+    assertSays("bad   hfile.block.cache.size is 0 in " + home.resolve("conf/hbase-site.xml") + ";");
+    assertSays("Set it to 0.40, or to less.");
+    assertEquals(installed, Dropin.listing(lib));
+    site("hbase.bucketcache.composite.enabled", "true");
+    assertEquals(dropin.output(), 0, run("rollback"));
+    assertEquals(before, Dropin.listing(lib));
+  }
+
+  @Test
   public void testSettingsThatTheServerWouldRefuseStopTheInstall() throws Exception {
     Map<String, String> before = Dropin.listing(lib);
     site("hbase.bucketcache.composite.enabled", "true", "hbase.bucketcache.l1.size", "200",

@@ -28,6 +28,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Collectors;
 import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
 import org.apache.hbase.thirdparty.com.google.gson.JsonParser;
@@ -126,7 +127,8 @@ public class TestDropinCheck extends DropinFixture {
   @Test
   public void testWrongArgumentsGiveTheUsage() throws Exception {
     for (String[] wrong : new String[][] { { "remove", "x" }, { "install" }, { "check", "a", "b" },
-      { "rollback", "--no-settings", "x" }, { "size" }, { "install", "--json", "x" } }) {
+      { "check", "--no-settings", "x" }, { "size" }, { "install", "--json", "x" },
+      { "install", "--dry-run", "x" } }) {
       assertRefusedWith(2, dropin.run(wrong), "usage: dropin check [--json] HBASE_HOME");
     }
     assertEquals(0, dropin.run());
@@ -166,6 +168,61 @@ public class TestDropinCheck extends DropinFixture {
       "bad   a.kye is 1. Did you mean a.key?", "1 of these would have to be corrected");
     assertEquals(dropin.output(), 0, dropin.run("install", home.toString()));
     assertTrue(dropin.output(), dropin.output().contains("note  a.kye is 1. Did you mean a.key?"));
+  }
+
+  private static final String NO_CACHE =
+    "hfile.block.cache.size is 0 in /conf/hbase-site.xml; set it to 0.4.";
+
+  @Test
+  public void testRollbackToAServerWithoutABlockCacheIsRefused() throws Exception {
+    assertEquals(dropin.output(), 0, install());
+    fakeJava("memory some", "rollback " + NO_CACHE);
+    Map<String, String> installed = Dropin.listing(lib);
+    assertRefused(dropin.run("rollback", home.toString()), "bad   " + NO_CACHE,
+      "nothing has changed in " + lib, "--no-settings");
+    assertRefused(dropin.run("rollback", "--dry-run", home.toString()), "bad   " + NO_CACHE);
+    assertEquals(installed, Dropin.listing(lib));
+    assertEquals(dropin.output(), 0, dropin.run("check", home.toString()));
+    assertTrue(dropin.output(), dropin.output().contains("note  before a rollback: " + NO_CACHE));
+    assertEquals(dropin.output(), 0, rollback());
+    assertEquals(before, Dropin.listing(lib));
+  }
+
+  @Test
+  public void testRollbackThatChangesNothingSaysWhatItWouldDo() throws Exception {
+    assertEquals(dropin.output(), 0, install());
+    fakeJava("memory some");
+    assertEquals(dropin.output(), 0, dropin.run("rollback", "--dry-run", home.toString()));
+    assertTrue(dropin.output(), dropin.output().contains("the originals would be put back"));
+    assertInstalled(VERSION);
+    assertEquals(dropin.output(), 0, dropin.run("rollback", home.toString()));
+    assertEquals(before, Dropin.listing(lib));
+  }
+
+  /** As where nothing of HBase can start any more. */
+  @Test
+  public void testRollbackGoesOnWhereTheSettingsCannotBeRead() throws Exception {
+    assertEquals(dropin.output(), 0, install());
+    dropin.with("JAVA_HOME", folder.getRoot() + "/nowhere");
+    assertEquals(dropin.output(), 0, dropin.run("rollback", home.toString()));
+    assertTrue(dropin.output(), dropin.output().contains("note  the settings are not checked"));
+    assertEquals(before, Dropin.listing(lib));
+  }
+
+  /** Answers as a server does whose block cache has these sizes. */
+  private void server(String size, String free) throws IOException {
+    Dropin.tool(tools, "curl", "case $* in *sub=Server*)", "echo '\"beans\"'",
+      "echo '  \"blockCacheFreeSize\" : " + free + ",'", "echo '  \"blockCacheSize\" : " + size
+        + ",' ;;", "*) echo '\"beans\"' ;; esac");
+  }
+
+  @Test
+  public void testServerWithoutABlockCacheIsNotHealthy() throws Exception {
+    server("0", "0");
+    assertRefusedWith(6, dropin.run("verify", home.toString()), "has no block cache",
+      "hfile.block.cache.size");
+    server("0", "4096");
+    assertEquals(dropin.output(), 0, dropin.run("verify", home.toString()));
   }
 
   @Test

@@ -204,6 +204,51 @@ public class TestRollout extends DropinFixture {
       "while [ -e port ]; do sleep 0.02; done");
   }
 
+  /** Has a host's settings leave the base without a block cache. */
+  private void withoutCacheInStock(String name) throws IOException {
+    Files.createFile(root.resolve(name).resolve("no-cache"));
+    Dropin.tool(root.resolve(name).resolve("jdk/bin"), "java", "if [ \"$1\" = -version ]; then",
+      "echo 'openjdk version \"17.0.1\"' >&2; else", "echo 'memory some'",
+      "echo 'rollback hfile.block.cache.size is 0; set it to 0.4.'; fi");
+  }
+
+  @Test
+  public void testRollbackToAServerWithoutABlockCacheStopsNoServer() throws Exception {
+    startHosts(2);
+    assertRollout(0, rollout());
+    withoutCacheInStock("rs2");
+    Dropin.tool(root.resolve("rs1/bin"), "never", "exit 1");
+    assertRollout(1, rollout("--rollback", "--stop", "bin/never"));
+    assertTrue(output, output.contains("rollout: rs2: "));
+    assertTrue(output, output.contains("bad   hfile.block.cache.size is 0; set it to 0.4."));
+    assertTrue(output, output.contains("1 hosts have findings; nothing has changed."));
+    assertFalse(output, output.contains("could not be stopped"));
+    assertEquals(count, installed());
+  }
+
+  @Test
+  public void testHostThatFailsIsNotLeftWithoutABlockCache() throws Exception {
+    startHosts(2);
+    withoutCacheInStock("rs1");
+    assertRollout(1, rollout("--wait", "1", "--gate", "false"));
+    assertTrue(output, output.contains("rs1: before a rollback: hfile.block.cache.size is 0;"));
+    assertTrue(output, output.contains("rs1: the originals are not put back"));
+    assertFalse(output, output.contains("runs the originals"));
+    assertEquals(1, installed());
+    assertEquals(0, sh(root.resolve("rs1"), "test -e port"));
+  }
+
+  @Test
+  public void testServerWithoutABlockCacheIsNotHealthy() throws Exception {
+    startHosts(1);
+    assertRollout(0, rollout());
+    // Unlike what the check of the settings has said.
+    Files.createFile(root.resolve("rs1/no-cache"));
+    assertRollout(1, rollout("--rollback"));
+    assertTrue(output, output.contains("rs1 has failed: "));
+    assertTrue(output, output.contains("has no block cache"));
+  }
+
   /** Then there is no process to stop, either. */
   @Test
   public void testServerThatDoesNotStartWithTheKitIsRolledBack() throws Exception {

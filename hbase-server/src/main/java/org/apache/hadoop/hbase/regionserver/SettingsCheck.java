@@ -17,15 +17,20 @@
  */
 package org.apache.hadoop.hbase.regionserver;
 
+import java.io.File;
+import java.net.URI;
+import java.net.URL;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HBaseConfiguration;
+import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.io.ByteBuffAllocator;
 import org.apache.hadoop.hbase.io.SizeClassByteBuffAllocator;
 import org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCacheSettings;
@@ -57,9 +62,10 @@ import org.slf4j.LoggerFactory;
  * </pre>
  *
  * A line that begins with <code>refused</code> is an invalid setting, one that begins with
- * <code>misspelt</code> is a key that no code reads, and one that begins with <code>warning</code>
- * is about settings with which the server starts. Must be run as the server's user, with the
- * server's memory options: the validity of settings depends on both. The exit code is 0 if no
+ * <code>misspelt</code> is a key that no code reads, one that begins with <code>warning</code> is
+ * about settings with which the server starts, and one that begins with <code>rollback</code> is
+ * about settings that the original HBase does not support. Must be run as the server's user, with
+ * the server's memory options: the validity of settings depends on both. The exit code is 0 if no
  * setting is refused, 1 otherwise.
  */
 @InterfaceAudience.Private
@@ -105,6 +111,7 @@ public final class SettingsCheck {
     refused.forEach(message -> System.out.println("refused " + message));
     misspelt(conf).forEach(sentence -> System.out.println("misspelt " + sentence));
     warnings(conf).forEach(sentence -> System.out.println("warning " + sentence));
+    rollback(conf).forEach(sentence -> System.out.println("rollback " + sentence));
     System.exit(refused.isEmpty() ? 0 : 1);
   }
 
@@ -121,9 +128,15 @@ public final class SettingsCheck {
     return classes;
   }
 
-  /** Logs a warning for each key that an operator has set and that no code reads. */
-  static void logMisspelt(Configuration conf) {
-    misspelt(conf).forEach(LOG::warn);
+  /** Logs the warnings that no class logs when it reads its settings. */
+  static void logWarnings(Configuration conf) {
+    startWarnings(conf).forEach(LOG::warn);
+  }
+
+  static List<String> startWarnings(Configuration conf) {
+    List<String> warnings = new ArrayList<>(misspelt(conf));
+    warnings.addAll(withoutBlockCache(conf));
+    return warnings;
   }
 
   /** Returns one sentence per key that an operator has set and that no code reads. */
@@ -145,7 +158,68 @@ public final class SettingsCheck {
   static List<String> warnings(Configuration conf) {
     List<String> warnings = new ArrayList<>(CompositeBucketCacheSettings.warnings(conf));
     warnings.addAll(RowCacheSettings.warnings(conf));
+    warnings.addAll(withoutBlockCache(conf));
     return warnings;
+  }
+
+  private static List<String> withoutBlockCache(Configuration conf) {
+    return hasBlockCache(conf)
+      ? Collections.emptyList()
+      : Collections.singletonList(HConstants.HFILE_BLOCK_CACHE_SIZE_KEY + " is "
+        + conf.get(HConstants.HFILE_BLOCK_CACHE_SIZE_KEY) + " and "
+        + CompositeBucketCacheSettings.ENABLED_KEY + " is not true; this server has no block cache."
+        + " Set " + HConstants.HFILE_BLOCK_CACHE_SIZE_KEY + " to " + heapShare(conf)
+        + ", or enable the composite bucket cache.");
+  }
+
+  /** Returns whether there is a block cache, or settings that are refused. */
+  private static boolean hasBlockCache(Configuration conf) {
+    try {
+      return CompositeBucketCacheSettings.isEnabled(conf)
+        || MemorySizeUtil.getOnHeapCacheSize(conf) >= 0;
+    } catch (IllegalArgumentException e) {
+      return true;
+    }
+  }
+
+  /** Returns the default share of a block cache on the heap, or what the memstore leaves of it. */
+  private static String heapShare(Configuration conf) {
+    float left = 1 - MemorySizeUtil.getRegionServerMinFreeHeapFraction(conf)
+      - MemorySizeUtil.getGlobalMemStoreHeapPercent(conf, false);
+    return String.format(Locale.ROOT, "%.2f",
+      Math.max(0, Math.min(HConstants.HFILE_BLOCK_CACHE_SIZE_DEFAULT, left)));
+  }
+
+  /**
+   * Returns what has to be corrected before the original HBase runs with these settings, which
+   * ignores the tiers: settings with which it would have no block cache, or would not start.
+   */
+  static List<String> rollback(Configuration conf) {
+    Configuration stock = new Configuration(conf);
+    stock.unset(CompositeBucketCacheSettings.ENABLED_KEY);
+    Set<String> found = new LinkedHashSet<>();
+    run(found, MemorySizeUtil::validateRegionServerHeapMemoryAllocation, stock);
+    if (!hasBlockCache(stock)) {
+      String share = heapShare(stock);
+      found.add(HConstants.HFILE_BLOCK_CACHE_SIZE_KEY + " is "
+        + conf.get(HConstants.HFILE_BLOCK_CACHE_SIZE_KEY)
+        + origin(conf, HConstants.HFILE_BLOCK_CACHE_SIZE_KEY) + "; without the tiers of "
+        + CompositeBucketCacheSettings.ENABLED_KEY + ", a server has no block cache with it. Set it"
+        + " to " + share + ", or to less.");
+    }
+    return new ArrayList<>(found);
+  }
+
+  /** Returns the file that a value is from, after a word; empty if it is not from a file. */
+  private static String origin(Configuration conf, String key) {
+    String[] sources = conf.getPropertySources(key);
+    if (sources == null || sources.length == 0) {
+      return "";
+    }
+    String source = sources[sources.length - 1];
+    URL resource = conf.getResource(source);
+    String url = resource == null ? source : resource.toString();
+    return url.startsWith("file:") ? " in " + new File(URI.create(url)) : "";
   }
 
   private static void run(Set<String> refused, Check check, Configuration conf) {

@@ -219,6 +219,52 @@ public class TestSettingsCheck {
   }
 
   @Test
+  public void testServerWithoutABlockCacheIsNamed() {
+    assertEquals(Collections.emptyList(), SettingsCheck.warnings(conf));
+    conf.set("hfile.block.cache.size", "0");
+    assertEquals(Collections.singletonList("hfile.block.cache.size is 0 and"
+      + " hbase.bucketcache.composite.enabled is not true; this server has no block cache. Set"
+      + " hfile.block.cache.size to 0.40, or enable the composite bucket cache."),
+      SettingsCheck.warnings(conf));
+    conf.set("hfile.block.cache.memory.size", "16m");
+    assertEquals(Collections.emptyList(), SettingsCheck.warnings(conf));
+    conf.unset("hfile.block.cache.memory.size");
+    conf.set("hbase.bucketcache.composite.enabled", "true");
+    assertEquals(Collections.emptyList(), SettingsCheck.warnings(conf));
+  }
+
+  @Test
+  public void testStartLogsThatThereIsNoBlockCache() {
+    conf.set("hfile.block.cache.size", "0");
+    List<String> logged = SettingsCheck.startWarnings(conf);
+    assertEquals(logged.toString(), 1, logged.size());
+    assertTrue(logged.get(0), logged.get(0).startsWith("hfile.block.cache.size is 0 and"));
+  }
+
+  @Test
+  public void testSettingsThatLeaveTheOriginalWithoutABlockCacheAreNamed() throws Exception {
+    conf.set("hbase.bucketcache.composite.enabled", "true");
+    assertEquals(Collections.emptyList(), SettingsCheck.rollback(conf));
+    Path site = folder.getRoot().toPath().resolve("a site.xml");
+    Files.write(site, Arrays.asList("<configuration><property><name>hfile.block.cache.size</name>",
+      "<value>0</value></property></configuration>"));
+    conf.addResource(site.toUri().toURL());
+    conf.set("hbase.regionserver.global.memstore.size", "0.5");
+    assertEquals(Collections.singletonList("hfile.block.cache.size is 0 in " + site
+      + "; without the tiers of hbase.bucketcache.composite.enabled, a server has no block cache"
+      + " with it. Set it to 0.30, or to less."), SettingsCheck.rollback(conf));
+  }
+
+  @Test
+  public void testSettingsThatTheOriginalRefusesAreNamed() {
+    conf.set("hbase.bucketcache.composite.enabled", "true");
+    conf.set("hbase.regionserver.global.memstore.size", "0.7");
+    List<String> found = SettingsCheck.rollback(conf);
+    assertEquals(found.toString(), 1, found.size());
+    assertTrue(found.get(0), found.get(0).contains("hbase.regionserver.global.memstore.size"));
+  }
+
+  @Test
   public void testWhatStockRefusesIsSaidToo() {
     conf.set("hbase.regionserver.global.memstore.size", "0.7");
     conf.set("hfile.block.cache.size", "0.7");
