@@ -27,17 +27,28 @@ import java.nio.file.Path;
 
 /**
  * A process in place of a RegionServer: answers at /jmx with the beans that tell which jars it was
- * started with, and the size of its block cache, which is 0 for the base where a file of its folder,
- * no-cache, exists. Ends when a file of its folder, stop, exists, or when the folder is gone.
+ * started with, with the number of regions and of requests that files of its folder, regions and
+ * requests, have, and with the size of its block cache, which is 0 for the base where a file,
+ * no-cache, exists. Where idle exists, the fork has no requests. Ends when stop exists, or when the
+ * folder is gone.
  */
 public final class InfoServer {
   private InfoServer() {
   }
 
-  private static String serving(Path home, boolean fork) {
+  private static String number(Path file) throws IOException {
+    return Files.exists(file) ? Files.readString(file).trim() : "0";
+  }
+
+  private static String serving(Path home, boolean fork) throws IOException {
+    boolean idle = fork && Files.exists(home.resolve("idle"));
+    String requests = idle ? "0" : number(home.resolve("requests"));
     // A cache that has just started is empty.
     int free = fork || !Files.exists(home.resolve("no-cache")) ? 4096 : 0;
     return "{ \"beans\" : [ {\n  \"blockCacheSize\" : 0,\n  \"blockCacheFreeSize\" : " + free
+      + ",\n  \"regionCount\" : " + number(home.resolve("regions"))
+      + ",\n  \"readRequestRatePerSecond\" : " + requests + ".5,\n  \"readRequestCount\" : "
+      + requests + ",\n  \"writeRequestRatePerSecond\" : 0.0,\n  \"writeRequestCount\" : 0"
       + "\n} ] }\n";
   }
 

@@ -308,7 +308,8 @@ public class TestArchive {
     ServerInfo.register();
     server("Hadoop:service=HBase,name=Info");
     Path bin = Files.createDirectory(home.resolve("bin"));
-    Dropin.tool(bin, "graceful_stop.sh", "echo stopped $1 >> \"" + tools + "/done\"");
+    Dropin.tool(bin, "hbase", "echo ${1##*.} $2 $3 $4 $5 >> \"" + tools + "/done\"",
+      "[ $1 != shell ] || cat >> \"" + tools + "/done\"");
     Dropin.tool(bin, "hbase-daemon.sh", "echo $1 $2 >> \"" + tools + "/done\"");
     Path downloads = folder.newFolder("downloads").toPath();
     Path archive = Path.of(System.getProperty("stratum.archive"));
@@ -331,8 +332,10 @@ public class TestArchive {
     assertEquals(output, 0, code);
     assertTrue(output, output.contains(VERSION + " is installed in "));
     assertTrue(output, output.contains(" runs " + VERSION));
-    assertEquals("stopped HOSTNAME\nstart regionserver\n",
-      Files.readString(tools.resolve("done")));
+    assertEquals("shell -n\nbalance_switch false\nRegionMover -o unload -r HOSTNAME\n"
+      + "stop regionserver\nstart regionserver\nRegionMover -o load -r HOSTNAME\n"
+      + "shell -n\nbalance_switch true\n",
+      Files.readString(tools.resolve("done")).replaceAll(" +\n", "\n"));
     for (String module : Dropin.MODULES) {
       assertEquals(Dropin.sha256(PUBLISHED.resolve(jar(module))),
         Dropin.sha256(lib.resolve(jar(module))));

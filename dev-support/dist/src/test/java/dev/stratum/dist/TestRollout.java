@@ -28,6 +28,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -73,11 +74,19 @@ public class TestRollout extends DropinFixture {
           + " \"$PWD\" " + BASE + " " + VERSION + " > log 2>&1 &",
         "while [ ! -e port ]; do sleep 0.02; done");
       Dropin.tool(bin, "stop", "touch stop", "while [ -e port ]; do sleep 0.02; done");
+      // In place of the shell, whose state the hosts share, and of RegionMover, whose file is moved.
+      Dropin.tool(bin, "hbase", "if [ \"$1\" = shell ]; then", "read -r command", "cat ../balancer",
+        "echo \"${command#balance_switch }\" > ../balancer", "exit; fi",
+        "echo \"$*\" >> mover; cat ../balancer >> mover; [ -e port ] || exit 1",
+        "case $* in *unload*) mv regions moved ;; *load*) mv moved regions ;; esac");
+      Files.writeString(home.resolve("regions"), "7\n");
+      Files.writeString(home.resolve("requests"), "3\n");
       Dropin.tool(home, "java", "if [ \"$1\" = -version ]; then",
         "echo 'openjdk version \"17.0.1\"' >&2; else", "echo 'memory some'; fi");
       Path jdk = Files.createDirectories(home.resolve("jdk/bin"));
       Files.move(home.resolve("java"), jdk.resolve("java"));
     }
+    Files.writeString(root.resolve("balancer"), "true\n");
     Files.writeString(hosts, "# the cluster\n" + String.join("\n", names) + "\n");
     for (String name : names) {
       assertEquals(0, sh(root.resolve(name), "bin/start"));
@@ -145,6 +154,96 @@ public class TestRollout extends DropinFixture {
     assertRollout(0, rollout("--rollback"));
     assertEquals(output, count, lines(": healthy"));
     assertEquals(0, installed());
+  }
+
+  /** Returns what the mover of a host was asked, each with the state of the balancer. */
+  private String moves(String name) throws IOException {
+    return Files.readString(root.resolve(name).resolve("mover"));
+  }
+
+  @Test
+  public void testRegionsAreMovedAwayAndBackWhileTheBalancerIsOff() throws Exception {
+    startHosts(2);
+    assertRollout(0, rollout());
+    String mover = "org.apache.hadoop.hbase.util.RegionMover -o ";
+    for (String name : List.of("rs1", "rs2")) {
+      assertEquals(mover + "unload -r " + name + "\nfalse\n" + mover + "load -r " + name
+        + "\nfalse\n", moves(name));
+      assertEquals("7\n", Files.readString(root.resolve(name).resolve("regions")));
+    }
+    assertEquals("true\n", Files.readString(root.resolve("balancer")));
+    Files.writeString(root.resolve("balancer"), "false\n");
+    assertRollout(0, rollout("--rollback"));
+    assertEquals("false\n", Files.readString(root.resolve("balancer")));
+  }
+
+  @Test
+  public void testServerWithFewerRegionsThanBeforeIsNotHealthy() throws Exception {
+    startHosts(2);
+    // With the kit, one region does not come back.
+    Path hbase = root.resolve("rs1/bin/hbase");
+    Files.writeString(hbase, "if grep -q " + VERSION + " lib/hbase-server-" + BASE
+      + ".jar; then echo 6; else echo 7; fi > regions\n", StandardOpenOption.APPEND);
+    assertRollout(1, rollout("--wait", "1"));
+    assertTrue(output, output.contains("rs1 has failed: it serves 6 regions, and served 7 before"));
+    assertTrue(output, output.contains("rs1: runs the originals"));
+    assertEquals("true\n", Files.readString(root.resolve("balancer")));
+    assertEquals(0, installed());
+  }
+
+  @Test
+  public void testServerThatServesNoRequestIsNotHealthy() throws Exception {
+    startHosts(1);
+    Files.createFile(root.resolve("rs1/idle"));
+    assertRollout(1, rollout("--wait", "1"));
+    assertTrue(output, output.contains("rs1 has failed: it has served no request, and served 3 a"));
+    assertTrue(output, output.contains("rs1: runs the originals"));
+    // Without requests before, there is none to expect.
+    Files.writeString(root.resolve("rs1/requests"), "0\n");
+    assertRollout(0, rollout());
+  }
+
+  @Test
+  public void testServerWithoutRegionsIsNoCanary() throws Exception {
+    startHosts(2);
+    Files.delete(root.resolve("rs1/regions"));
+    assertRollout(1, rollout());
+    assertTrue(output, output.contains("rs1 has failed: it serves no regions, and proves nothing"));
+    assertEquals(0, installed());
+    assertFalse(Files.exists(root.resolve("rs1/mover")));
+  }
+
+  @Test
+  public void testRegionsThatCannotBeMovedLeaveTheServerAsItIs() throws Exception {
+    startHosts(2);
+    Dropin.tool(root.resolve("rs1/bin"), "stop", "touch was-stopped");
+    Path hbase = root.resolve("rs1/bin/hbase");
+    Files.writeString(hbase, "[ \"${3:-}\" != unload ] || exit 1\n", StandardOpenOption.APPEND);
+    assertRollout(1, rollout());
+    assertTrue(output, output.contains("rs1 has failed: its regions could not be moved"));
+    assertFalse(Files.exists(root.resolve("rs1/was-stopped")));
+    assertEquals("7\n", Files.readString(root.resolve("rs1/regions")));
+    assertEquals(0, installed());
+    Dropin.tool(root.resolve("rs1/bin"), "stop", "touch stop",
+      "while [ -e port ]; do sleep 0.02; done");
+  }
+
+  @Test
+  public void testDryRunPrintsTheStepsAndChangesNothing() throws Exception {
+    startHosts(2);
+    assertRollout(0, rollout("--dry-run"));
+    for (String name : List.of("rs1", "rs2")) {
+      String mover = name + "$ cd '.' && bin/hbase org.apache.hadoop.hbase.util.RegionMover -o ";
+      assertTrue(output, output.contains(String.join("\n", mover + "unload -r " + name,
+        name + "$ bin/stop", name + "$ sh '" + kit + "/dropin' install '.'", name + "$ bin/start",
+        mover + "load -r " + name)));
+    }
+    assertTrue(output, output.contains("rs1$ cd '.' && echo 'balance_switch false' | bin/hbase"));
+    assertEquals("true\n", Files.readString(root.resolve("balancer")));
+    assertFalse(Files.exists(root.resolve("rs1/mover")));
+    assertEquals(0, installed());
+    assertRollout(0, rollout("--dry-run", "--rollback"));
+    assertTrue(output, output.contains("rs2$ sh '" + kit + "/dropin' rollback '.'"));
   }
 
   @Test
@@ -217,12 +316,12 @@ public class TestRollout extends DropinFixture {
     startHosts(2);
     assertRollout(0, rollout());
     withoutCacheInStock("rs2");
-    Dropin.tool(root.resolve("rs1/bin"), "never", "exit 1");
-    assertRollout(1, rollout("--rollback", "--stop", "bin/never"));
+    Files.delete(root.resolve("rs1/mover"));
+    assertRollout(1, rollout("--rollback"));
     assertTrue(output, output.contains("rollout: rs2: "));
     assertTrue(output, output.contains("bad   hfile.block.cache.size is 0; set it to 0.4."));
     assertTrue(output, output.contains("1 hosts have findings; nothing has changed."));
-    assertFalse(output, output.contains("could not be stopped"));
+    assertFalse(Files.exists(root.resolve("rs1/mover")));
     assertEquals(count, installed());
   }
 
@@ -270,7 +369,7 @@ public class TestRollout extends DropinFixture {
   public void testMasterWithFewerServersIsNotHealthy() throws Exception {
     startHosts(2);
     // The number of live servers falls once one has been changed.
-    Dropin.tool(tools, "curl", "case $* in", "*Server*) if grep -q " + VERSION + " \"" + root
+    Dropin.tool(tools, "curl", "case $* in", "*name=Master,sub=Server*) if grep -q " + VERSION + " \"" + root
       + "\"/rs1/lib/*server*.jar; then echo '\"numRegionServers\" : 7'; else"
       + " echo '\"numRegionServers\" : 8'; fi ;;",
       "*AssignmentManager*) echo '\"ritCount\" : 0' ;;",
