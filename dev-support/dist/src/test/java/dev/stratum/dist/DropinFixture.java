@@ -150,7 +150,8 @@ public abstract class DropinFixture {
 
   /** Puts a java that answers as SettingsCheck does, and prints its arguments to a file. */
   void fakeJava(String... answers) throws IOException {
-    Path java = folder.newFolder("jdk", "bin").toPath();
+    Path java = folder.newFolder().toPath().resolve("bin");
+    Files.createDirectory(java);
     String lines = Arrays.stream(answers).map(answer -> "printf '%s\\n' '" + answer + "'; ")
       .collect(Collectors.joining());
     Dropin.tool(java, "java", "echo \"$@\" > \"" + tools + "/arguments\"",

@@ -213,6 +213,32 @@ public class TestArchive {
   }
 
   @Test
+  public void testSiteThatIsNotWellFormedIsNamedWithItsLine() throws Exception {
+    Path site = home.resolve("conf/hbase-site.xml");
+    Files.writeString(site, "<configuration>\n<property><name>a</name>\n</configuration>\n");
+    assertEquals(dropin.output(), 1, run("check"));
+    assertSays("bad   " + site + ", line 3: ");
+    assertSays("1 of these would have to be corrected first.");
+    assertFalse(dropin.output(), dropin.output().contains("Exception"));
+  }
+
+  @Test
+  public void testSegmentsWithoutTheCompositeFailTheCheck() throws Exception {
+    site("hbase.bucketcache.l2.ioengine", "segments:" + home.resolve("l2"));
+    assertEquals(dropin.output(), 1, run("check"));
+    assertSays("bad   hbase.bucketcache.l2.ioengine is segments:" + home.resolve("l2") + "; it has no"
+      + " effect, as hbase.bucketcache.composite.enabled is not true.");
+  }
+
+  @Test
+  public void testVerifyTakesThePortOfTheSite() throws Exception {
+    site("hbase.regionserver.info.port", "16099");
+    server("Hadoop:service=HBase,name=NoSuchBean");
+    assertEquals(dropin.output(), 0, run("verify"));
+    assertSays("http://localhost:16099 runs no Stratum");
+  }
+
+  @Test
   public void testRollbackThatLeavesNoBlockCacheIsRefused() throws Exception {
     Map<String, String> before = Dropin.listing(lib);
     site("hbase.bucketcache.composite.enabled", "true", "hbase.bucketcache.l1.size", "64",

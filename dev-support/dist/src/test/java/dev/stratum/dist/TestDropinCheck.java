@@ -226,6 +226,34 @@ public class TestDropinCheck extends DropinFixture {
   }
 
   @Test
+  public void testKeyWithoutEffectFailsTheCheckAndNotTheInstall() throws Exception {
+    String sentence = "a.size is 1; it has no effect, as a.enabled is not true.";
+    fakeJava("memory some", "without-effect " + sentence);
+    assertRefused(dropin.run("check", home.toString()), "bad   " + sentence,
+      "1 of these would have to be corrected");
+    assertEquals(dropin.output(), 0, dropin.run("install", home.toString()));
+    assertTrue(dropin.output(), dropin.output().contains("note  " + sentence));
+  }
+
+  @Test
+  public void testVerifyTakesThePortFromTheSettings() throws Exception {
+    Dropin.tool(tools, "curl", "echo \"$@\" >> \"" + tools + "/asked\"", "echo '\"beans\"'");
+    fakeJava("16099");
+    assertEquals(dropin.output(), 0, dropin.run("verify", home.toString()));
+    String asked = Files.readString(tools.resolve("asked"));
+    assertTrue(asked, asked.contains("http://localhost:16099/jmx?"));
+    String arguments = Files.readString(tools.resolve("arguments"));
+    assertTrue(arguments, arguments.endsWith("HBaseConfTool hbase.regionserver.info.port\n"));
+    fakeJava("-1");
+    assertRefusedWith(4, dropin.run("verify", home.toString()),
+      "hbase.regionserver.info.port is -1");
+    dropin.with("JAVA_HOME", folder.getRoot() + "/nowhere");
+    assertEquals(dropin.output(), 0, dropin.run("verify", home.toString()));
+    asked = Files.readString(tools.resolve("asked"));
+    assertTrue(asked, asked.contains("http://localhost:16030/jmx?"));
+  }
+
+  @Test
   public void testJavaTooOldIsNamed() throws Exception {
     Path java = folder.newFolder("jdk", "bin").toPath();
     Dropin.tool(java, "java", "echo 'java version \"1.7.0_80\"' >&2");

@@ -164,7 +164,7 @@ final class MisspeltKeys {
     return new ArrayList<>(found.values());
   }
 
-  private static boolean isSetByOperator(String key, Configuration conf) {
+  static boolean isSetByOperator(String key, Configuration conf) {
     String[] sources = conf.getPropertySources(key);
     return sources == null || sources.length == 0
       || !sources[sources.length - 1].endsWith("-default.xml");

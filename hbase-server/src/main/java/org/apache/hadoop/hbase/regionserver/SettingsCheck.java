@@ -28,9 +28,13 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
+import javax.xml.stream.Location;
+import javax.xml.stream.XMLStreamException;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HBaseConfiguration;
 import org.apache.hadoop.hbase.HConstants;
+import org.apache.hadoop.hbase.conf.SettingsReader;
 import org.apache.hadoop.hbase.io.ByteBuffAllocator;
 import org.apache.hadoop.hbase.io.SizeClassByteBuffAllocator;
 import org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCacheSettings;
@@ -62,8 +66,9 @@ import org.slf4j.LoggerFactory;
  * </pre>
  *
  * A line that begins with <code>refused</code> is an invalid setting, one that begins with
- * <code>misspelt</code> is a key that no code reads, one that begins with <code>warning</code> is
- * about settings with which the server starts, and one that begins with <code>rollback</code> is
+ * <code>misspelt</code> is a key that no code reads, one that begins with
+ * <code>without-effect</code> is a key of a feature whose enabling key is not set, one that begins
+ * with <code>warning</code> is about settings with which the server starts, and one that begins with <code>rollback</code> is
  * about settings that the original HBase does not support. Must be run as the server's user, with
  * the server's memory options: the validity of settings depends on both. The exit code is 0 if no
  * setting is refused, 1 otherwise.
@@ -73,6 +78,12 @@ public final class SettingsCheck {
   private static final Logger LOG = LoggerFactory.getLogger(SettingsCheck.class);
 
   private static final long MB = 1 << 20;
+
+  /** The key that enables a feature, by what the keys begin with that have no effect without it. */
+  private static final Map<String, String> ENABLING = enabling();
+
+  /** Valid values of the keys that have no default. The tier is of the smallest valid size. */
+  private static final Map<String, String> VALID = valid();
 
   /** Reads settings, and throws an exception with a message for the operator if one is invalid. */
   private interface Check {
@@ -103,13 +114,49 @@ public final class SettingsCheck {
     return Collections.unmodifiableMap(checks);
   }
 
+  private static Map<String, String> enabling() {
+    Map<String, String> enabling = new LinkedHashMap<>();
+    for (String key : new String[] { CompositeBucketCacheSettings.ENABLED_KEY,
+      CoalescerSettings.ENABLED_KEY, MultigetSettings.ENABLED_KEY, PointGetSettings.ENABLED_KEY }) {
+      enabling.put(key.substring(0, key.lastIndexOf('.') + 1), key);
+    }
+    for (String prefix : new String[] { CompositeBucketCacheSettings.L1_PREFIX,
+      CompositeBucketCacheSettings.L2_PREFIX, "hbase.segmentcache." }) {
+      enabling.put(prefix, CompositeBucketCacheSettings.ENABLED_KEY);
+    }
+    enabling.put("hbase.regionserver.row.cache.", RowCacheSettings.SIZE_KEY);
+    return enabling;
+  }
+
+  private static Map<String, String> valid() {
+    Map<String, String> valid = new LinkedHashMap<>();
+    String size = CompositeBucketCacheSettings.SIZE;
+    valid.put(CompositeBucketCacheSettings.L1_PREFIX + size, "29");
+    valid.put(CompositeBucketCacheSettings.L2_PREFIX + size, "29");
+    valid.put(CompositeBucketCacheSettings.L2_PREFIX + CompositeBucketCacheSettings.IOENGINE,
+      "file:" + new File(System.getProperty("java.io.tmpdir"), "settings-check"));
+    return valid;
+  }
+
   public static void main(String[] args) {
-    Configuration conf = HBaseConfiguration.create();
+    Configuration conf = null;
+    try {
+      conf = HBaseConfiguration.create();
+    } catch (RuntimeException e) {
+      String sentence = malformed(e);
+      if (sentence == null) {
+        throw e;
+      }
+      System.out.println("memory unknown");
+      System.out.println("refused " + sentence);
+      System.exit(1);
+    }
     List<String> refused = refused(conf);
     System.out.println("memory heap " + Runtime.getRuntime().maxMemory() / MB + " MB, direct "
       + DirectMemoryUtils.getDirectMemorySize() / MB + " MB");
     refused.forEach(message -> System.out.println("refused " + message));
     misspelt(conf).forEach(sentence -> System.out.println("misspelt " + sentence));
+    withoutEffect(conf).forEach(sentence -> System.out.println("without-effect " + sentence));
     warnings(conf).forEach(sentence -> System.out.println("warning " + sentence));
     rollback(conf).forEach(sentence -> System.out.println("rollback " + sentence));
     System.exit(refused.isEmpty() ? 0 : 1);
@@ -135,6 +182,7 @@ public final class SettingsCheck {
 
   static List<String> startWarnings(Configuration conf) {
     List<String> warnings = new ArrayList<>(misspelt(conf));
+    warnings.addAll(withoutEffect(conf));
     warnings.addAll(withoutBlockCache(conf));
     return warnings;
   }
@@ -158,6 +206,7 @@ public final class SettingsCheck {
   static List<String> warnings(Configuration conf) {
     List<String> warnings = new ArrayList<>(CompositeBucketCacheSettings.warnings(conf));
     warnings.addAll(RowCacheSettings.warnings(conf));
+    warnings.addAll(withoutEffect(conf, true));
     warnings.addAll(withoutBlockCache(conf));
     return warnings;
   }
@@ -219,15 +268,85 @@ public final class SettingsCheck {
     String source = sources[sources.length - 1];
     URL resource = conf.getResource(source);
     String url = resource == null ? source : resource.toString();
-    return url.startsWith("file:") ? " in " + new File(URI.create(url)) : "";
+    return url.startsWith("file:") ? " in " + file(url) : "";
   }
 
+  /** Runs a check again without the value that it has rejected, until it rejects none. */
   private static void run(Set<String> refused, Check check, Configuration conf) {
-    try {
-      check.run(conf);
-    } catch (Exception e) {
-      refused.add(message(e));
+    Configuration rest = new Configuration(conf);
+    Set<String> keys = new LinkedHashSet<>();
+    while (true) {
+      try {
+        check.run(rest);
+        return;
+      } catch (Exception e) {
+        String message = message(e);
+        // The first word of a message for the operator.
+        String key = message.split(" ", 2)[0];
+        if (!keys.add(key)) {
+          return;
+        }
+        refused.add(message);
+        if (VALID.containsKey(key)) {
+          rest.set(key, VALID.get(key));
+        } else if (rest.get(key) != null) {
+          rest.unset(key);
+        } else {
+          return;
+        }
+      }
     }
+  }
+
+  /**
+   * Returns one sentence per key that an operator has set of a feature whose enabling key is not
+   * set.
+   */
+  static List<String> withoutEffect(Configuration conf) {
+    return withoutEffect(conf, false);
+  }
+
+  /** @param disabled whether only features are meant that are disabled explicitly */
+  private static List<String> withoutEffect(Configuration conf, boolean disabled) {
+    Map<String, String> found = new TreeMap<>();
+    ENABLING.forEach((prefix, enabling) -> {
+      boolean size = enabling.equals(RowCacheSettings.SIZE_KEY);
+      String value = SettingsReader.of(conf).text(enabling);
+      if (disabled ? !(size ? "0" : "false").equalsIgnoreCase(value) : value != null) {
+        return;
+      }
+      conf.getPropsWithPrefix(prefix).forEach((name, ineffective) -> {
+        String key = prefix + name;
+        // The share of L1 is refused without a size.
+        if (
+          !key.equals(enabling) && !key.equals(RowCacheSettings.L1_SHARE_KEY)
+            && !ineffective.trim().isEmpty() && MisspeltKeys.isSetByOperator(key, conf)
+        ) {
+          found.put(key, key + " is " + ineffective + "; it has no effect, as " + enabling + " is not "
+            + (size ? "above 0. Set that to a size in MB" : "true. Set that to true")
+            + ", or remove this key.");
+        }
+      });
+    });
+    return new ArrayList<>(found.values());
+  }
+
+  /** Returns the sentence about a file that is not well-formed, null if that is not the cause. */
+  static String malformed(RuntimeException e) {
+    Throwable cause = e;
+    while (cause != null && !(cause instanceof XMLStreamException)) {
+      cause = cause.getCause();
+    }
+    if (cause == null || ((XMLStreamException) cause).getLocation() == null) {
+      return null;
+    }
+    Location location = ((XMLStreamException) cause).getLocation();
+    return file(String.valueOf(location.getSystemId())) + ", line " + location.getLineNumber()
+      + ": " + cause.getMessage().split("\n", 2)[0].trim() + " Correct the file.";
+  }
+
+  private static String file(String url) {
+    return url.startsWith("file:") ? new File(URI.create(url)).toString() : url;
   }
 
   private static String message(Throwable e) {

@@ -19,6 +19,7 @@ package org.apache.hadoop.hbase.regionserver;
 
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertTrue;
+import static org.junit.Assert.fail;
 
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
@@ -31,6 +32,7 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -147,6 +149,8 @@ public class TestSettingsCheck {
     conf.set("hbase.server.allocator.size.classes.enabled", "on");
     conf.set("hbase.bucketcache.composite.enabled", "true");
     conf.set("hbase.bucketcache.l1.size", "a lot");
+    conf.set("hbase.bucketcache.l2.ioengine", "offheap");
+    conf.set("hbase.bucketcache.l2.size", "64");
     List<String> refused = SettingsCheck.refused(conf);
     for (String key : new String[] { "hbase.wal.async.sync.interval.ms",
       "hbase.regionserver.parallel.get.threads", "hbase.rs.prefetch.order",
@@ -216,6 +220,85 @@ public class TestSettingsCheck {
     assertEquals(Collections.emptyList(), SettingsCheck.warnings(conf));
     conf.set("hbase.bucketcache.composite.promotion", "none");
     assertEquals(1, SettingsCheck.warnings(conf).size());
+  }
+
+  @Test
+  public void testKeysWithoutTheKeyThatEnablesThemAreNamed() {
+    Map<String, String> enabling = new LinkedHashMap<>();
+    String composite = "hbase.bucketcache.composite.enabled";
+    enabling.put("hbase.bucketcache.composite.promotion", composite);
+    enabling.put("hbase.bucketcache.l1.size", composite);
+    enabling.put("hbase.bucketcache.l2.ioengine", composite);
+    enabling.put("hbase.segmentcache.buffers", composite);
+    enabling.put("hbase.regionserver.increment.coalesce.scope",
+      "hbase.regionserver.increment.coalesce.enabled");
+    enabling.put("hbase.regionserver.parallel.get.threads",
+      "hbase.regionserver.parallel.get.enabled");
+    enabling.put("hbase.regionserver.point.get.on.connection.thread.max",
+      "hbase.regionserver.point.get.enabled");
+    enabling.keySet().forEach(key -> conf.set(key, "1"));
+    conf.set("hbase.bucketcache.l2.ioengine", "segments:/ssd1/hbase.segments");
+    List<String> found = SettingsCheck.withoutEffect(conf);
+    assertEquals(found.toString(), enabling.size(), found.size());
+    enabling.forEach((key, feature) -> assertTrue(key + " in " + found,
+      found.contains(key + " is " + conf.get(key) + "; it has no effect, as " + feature
+        + " is not true. Set that to true, or remove this key.")));
+    assertTrue(SettingsCheck.startWarnings(conf).containsAll(found));
+    // Then it is the operator's decision.
+    enabling.values().forEach(feature -> conf.set(feature, "false"));
+    assertEquals(Collections.emptyList(), SettingsCheck.withoutEffect(conf));
+    assertTrue(SettingsCheck.warnings(conf).containsAll(found));
+    enabling.values().forEach(feature -> conf.set(feature, "true"));
+    assertEquals(Collections.emptyList(), SettingsCheck.withoutEffect(conf));
+    conf.set(composite, "ture");
+    assertEquals(Collections.emptyList(), SettingsCheck.withoutEffect(conf));
+  }
+
+  @Test
+  public void testKeysOfARowCacheWithoutMemoryAreNamed() {
+    conf.set("hbase.regionserver.row.cache.all.tables", "true");
+    String sentence = "hbase.regionserver.row.cache.all.tables is true; it has no effect, as"
+      + " hbase.regionserver.row.cache.size.mb is not above 0. Set that to a size in MB, or remove"
+      + " this key.";
+    assertEquals(Collections.singletonList(sentence), SettingsCheck.withoutEffect(conf));
+    conf.set("hbase.regionserver.row.cache.size.mb", "1");
+    assertEquals(Collections.emptyList(), SettingsCheck.withoutEffect(conf));
+  }
+
+  @Test
+  public void testAllSettingsOfAFeatureAreCheckedInOneRun() {
+    conf.set("hbase.bucketcache.composite.enabled", "true");
+    conf.set("hbase.bucketcache.l1.size", "a lot");
+    conf.set("hbase.bucketcache.l1.writer.threads", "0");
+    conf.set("hbase.bucketcache.l2.ioengine", "tape:/dev/st0");
+    conf.set("hbase.bucketcache.l2.size", "-1");
+    conf.set("hbase.bucketcache.composite.promotion", "some");
+    conf.set("hbase.regionserver.parallel.get.threads", "0");
+    conf.set("hbase.regionserver.parallel.get.min.batch", "-1");
+    List<String> keys = SettingsCheck.refused(conf).stream()
+      .map(sentence -> sentence.substring(0, sentence.indexOf(" is "))).sorted()
+      .collect(Collectors.toList());
+    assertEquals(Arrays.asList("hbase.bucketcache.composite.promotion", "hbase.bucketcache.l1.size",
+      "hbase.bucketcache.l1.writer.threads", "hbase.bucketcache.l2.ioengine",
+      "hbase.bucketcache.l2.size", "hbase.regionserver.parallel.get.min.batch",
+      "hbase.regionserver.parallel.get.threads"), keys);
+  }
+
+  @Test
+  public void testFileThatIsNotWellFormedIsNamedWithItsLine() throws Exception {
+    Path site = folder.getRoot().toPath().resolve("a site.xml");
+    Files.write(site, Arrays.asList("<configuration>", "<property><name>a</name>",
+      "</configuration>"));
+    Configuration broken = new Configuration(false);
+    broken.addResource(site.toUri().toURL());
+    try {
+      broken.size();
+      fail("a file that is not well-formed was read");
+    } catch (RuntimeException e) {
+      String sentence = SettingsCheck.malformed(e);
+      assertTrue(sentence, sentence.startsWith(site + ", line 3: "));
+      assertTrue(sentence, sentence.endsWith(" Correct the file."));
+    }
   }
 
   @Test
