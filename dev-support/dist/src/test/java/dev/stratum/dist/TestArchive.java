@@ -226,8 +226,8 @@ public class TestArchive {
   public void testSegmentsWithoutTheCompositeFailTheCheck() throws Exception {
     site("hbase.bucketcache.l2.ioengine", "segments:" + home.resolve("l2"));
     assertEquals(dropin.output(), 1, run("check"));
-    assertSays("bad   hbase.bucketcache.l2.ioengine is segments:" + home.resolve("l2") + "; it has no"
-      + " effect, as hbase.bucketcache.composite.enabled is not true.");
+    assertSays("bad   hbase.bucketcache.l2.ioengine is segments:" + home.resolve("l2")
+      + "; it has no effect, as hbase.bucketcache.composite.enabled is not true.");
   }
 
   @Test

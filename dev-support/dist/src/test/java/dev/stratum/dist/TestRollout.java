@@ -74,7 +74,7 @@ public class TestRollout extends DropinFixture {
           + " \"$PWD\" " + BASE + " " + VERSION + " > log 2>&1 &",
         "while [ ! -e port ]; do sleep 0.02; done");
       Dropin.tool(bin, "stop", "touch stop", "while [ -e port ]; do sleep 0.02; done");
-      // In place of the shell, whose state the hosts share, and of RegionMover, whose file is moved.
+      // As the shell, whose state the hosts share, and as RegionMover, whose file is moved.
       Dropin.tool(bin, "hbase", "if [ \"$1\" = shell ]; then", "read -r command", "cat ../balancer",
         "echo \"${command#balance_switch }\" > ../balancer", "exit; fi",
         "echo \"$*\" >> mover; cat ../balancer >> mover; [ -e port ] || exit 1",
@@ -369,7 +369,8 @@ public class TestRollout extends DropinFixture {
   public void testMasterWithFewerServersIsNotHealthy() throws Exception {
     startHosts(2);
     // The number of live servers falls once one has been changed.
-    Dropin.tool(tools, "curl", "case $* in", "*name=Master,sub=Server*) if grep -q " + VERSION + " \"" + root
+    Dropin.tool(tools, "curl", "case $* in",
+      "*name=Master,sub=Server*) if grep -q " + VERSION + " \"" + root
       + "\"/rs1/lib/*server*.jar; then echo '\"numRegionServers\" : 7'; else"
       + " echo '\"numRegionServers\" : 8'; fi ;;",
       "*AssignmentManager*) echo '\"ritCount\" : 0' ;;",

@@ -27,7 +27,6 @@ import org.apache.hadoop.hbase.io.hfile.prefetch.PrefetchSettings;
 import org.apache.hadoop.hbase.io.hfile.segment.SegmentCacheSettings;
 import org.apache.hadoop.hbase.io.util.MemorySizeUtil;
 import org.apache.hadoop.hbase.ipc.FlushConsolidationSettings;
-import org.apache.hadoop.hbase.regionserver.counter.CoalescerSettings;
 import org.apache.hadoop.hbase.regionserver.get.PointGetSettings;
 import org.apache.hadoop.hbase.regionserver.multiget.MultigetSettings;
 import org.apache.hadoop.hbase.regionserver.wal.AsyncWalSettings;
@@ -100,7 +99,6 @@ enum ServerLoad {
     }
     if (this != SERVING) {
       conf.setBoolean(WriteGroupSettings.ENABLED_KEY, true);
-      conf.setBoolean(CoalescerSettings.ENABLED_KEY, true);
       conf.setInt(AsyncWalSettings.INTERVAL_KEY, 100);
       conf.setLong(AsyncWalSettings.BYTES_KEY, MB);
       conf.setLong(AsyncWalSettings.MAX_UNSYNCED_KEY, 16 * MB);

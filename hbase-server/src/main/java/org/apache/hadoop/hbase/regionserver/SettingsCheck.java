@@ -66,12 +66,12 @@ import org.slf4j.LoggerFactory;
  * </pre>
  *
  * A line that begins with <code>refused</code> is an invalid setting, one that begins with
- * <code>misspelt</code> is a key that no code reads, one that begins with
- * <code>without-effect</code> is a key of a feature whose enabling key is not set, one that begins
- * with <code>warning</code> is about settings with which the server starts, and one that begins with <code>rollback</code> is
- * about settings that the original HBase does not support. Must be run as the server's user, with
- * the server's memory options: the validity of settings depends on both. The exit code is 0 if no
- * setting is refused, 1 otherwise.
+ * <code>misspelt</code> is a key that no code reads, and one that begins with
+ * <code>without-effect</code> is a key of a feature whose enabling key is not set. One that begins
+ * with <code>warning</code> is about settings with which the server starts, and one that begins
+ * with <code>rollback</code> is about settings that the original HBase does not support. Must be
+ * run as the server's user, with the server's memory options: the validity of settings depends on
+ * both. The exit code is 0 if no setting is refused, 1 otherwise.
  */
 @InterfaceAudience.Private
 public final class SettingsCheck {
@@ -322,8 +322,8 @@ public final class SettingsCheck {
           !key.equals(enabling) && !key.equals(RowCacheSettings.L1_SHARE_KEY)
             && !ineffective.trim().isEmpty() && MisspeltKeys.isSetByOperator(key, conf)
         ) {
-          found.put(key, key + " is " + ineffective + "; it has no effect, as " + enabling + " is not "
-            + (size ? "above 0. Set that to a size in MB" : "true. Set that to true")
+          found.put(key, key + " is " + ineffective + "; it has no effect, as " + enabling
+            + " is not " + (size ? "above 0. Set that to a size in MB" : "true. Set that to true")
             + ", or remove this key.");
         }
       });

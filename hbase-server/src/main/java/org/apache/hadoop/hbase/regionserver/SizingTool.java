@@ -28,6 +28,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
+import org.apache.hadoop.hbase.regionserver.counter.CoalescerSettings;
 import org.apache.hadoop.util.StringUtils.TraditionalBinaryPrefix;
 import org.apache.yetus.audience.InterfaceAudience;
 
@@ -207,8 +208,16 @@ public final class SizingTool {
   private static void properties(ServerSizing sizing, List<String> lines) {
     Map<String, String> sorted = new TreeMap<>();
     sizing.settings().forEach(entry -> sorted.put(entry.getKey(), entry.getValue()));
-    sorted.forEach((key, value) -> lines
-      .add("<property><name>" + key + "</name><value>" + value + "</value></property>"));
+    sorted.forEach((key, value) -> lines.add(property(key, value)));
+    if (sizing.load() != ServerLoad.SERVING) {
+      lines.add("<!-- Enable counter coalescing last, when all servers run the fork:");
+      lines.add(property(CoalescerSettings.ENABLED_KEY, "true"));
+      lines.add("-->");
+    }
+  }
+
+  private static String property(String key, String value) {
+    return "<property><name>" + key + "</name><value>" + value + "</value></property>";
   }
 
   private static List<String> options(ServerSizing sizing) {

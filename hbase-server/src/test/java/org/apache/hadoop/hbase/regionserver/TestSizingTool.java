@@ -19,6 +19,7 @@ package org.apache.hadoop.hbase.regionserver;
 
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertNull;
 import static org.junit.Assert.assertTrue;
 
 import java.io.ByteArrayOutputStream;
@@ -94,6 +95,26 @@ public class TestSizingTool {
     String site = new String(
       Files.readAllBytes(new File(preset, "hbase-site.xml").toPath()), StandardCharsets.UTF_8);
     assertFalse(site, site.contains(folder.getRoot().getPath()));
+  }
+
+  @Test
+  public void testCounterCoalescingIsLeftToTheOperator() throws Exception {
+    String key = "hbase.regionserver.increment.coalesce.enabled";
+    String comment = "<!-- Enable counter coalescing last, when all servers run the fork:\n"
+      + "<property><name>" + key + "</name><value>true</value></property>\n-->\n";
+    for (String load : new String[] { "mixed", "ingest" }) {
+      assertEquals(0, run("--memory", "64g", "--device", "1t", "--load", load));
+      assertTrue(output, output.contains(comment));
+      File preset = new File(folder.getRoot(), load);
+      assertEquals(0, run("--memory", "64g", "--device", "1t", "--load", load, "--write",
+        preset.getPath()));
+      Configuration conf = new Configuration(false);
+      conf.addResource(new Path(new File(preset, "hbase-site.xml").toURI()));
+      assertNull(conf.get(key));
+      assertEquals("0", conf.get("hfile.block.cache.size"));
+    }
+    assertEquals(0, run("--memory", "64g", "--device", "1t", "--load", "serving"));
+    assertFalse(output, output.contains(key));
   }
 
   @Test
