@@ -26,6 +26,7 @@ import java.io.InputStream;
 import java.lang.reflect.Field;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
+import java.net.URL;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -33,6 +34,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.jar.JarEntry;
 import java.util.jar.JarFile;
@@ -247,6 +249,38 @@ public class TestGuides {
     }
     assertEquals("in docs/configuration.md, and read by nothing", Set.of(), unknown);
     assertTrue("keys found: " + documented.size(), documented.size() >= 20);
+  }
+
+  private static Map<String, String> values(Configuration conf) {
+    Map<String, String> values = new TreeMap<>();
+    conf.forEach(entry -> values.put(entry.getKey(), entry.getValue()));
+    return values;
+  }
+
+  /** A default that is computed, or is that of another key, has no entry. */
+  @Test
+  public void testDefaultsFileHasEachKeyWithAFixedDefaultAndIsStocksOtherwise() throws Exception {
+    Configuration stock = new Configuration(false);
+    stock.addResource(new URL("jar:" + Path.of(System.getProperty("stratum.published"),
+      "hbase-common-" + System.getProperty("stratum.base") + ".jar").toUri()
+      + "!/hbase-default.xml"));
+    Map<String, String> expected = values(stock);
+    assertTrue("keys of stock: " + expected.size(), expected.size() > 200);
+    expected.put("hbase.defaults.for.version", System.getProperty("stratum.version"));
+    Pattern row = Pattern.compile(
+      "\\| `(hbase\\.[^`]*)`[^|]* \\| `(?!hbase\\.)([^`]*)`[^|]* \\|.*");
+    int keys = 0;
+    for (String line : Files.readAllLines(DOCS.resolve("configuration.md"))) {
+      Matcher matcher = row.matcher(line);
+      if (matcher.matches()) {
+        assertEquals(matcher.group(1), null, expected.put(matcher.group(1), matcher.group(2)));
+        keys++;
+      }
+    }
+    assertTrue("keys: " + keys, keys > 30);
+    Configuration defaults = new Configuration(false);
+    defaults.addResource("hbase-default.xml");
+    assertEquals(expected, values(defaults));
   }
 
   /** Returns the section of metrics.md that says the bean's name, without sections within it. */

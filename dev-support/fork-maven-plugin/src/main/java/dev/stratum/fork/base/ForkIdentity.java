@@ -23,6 +23,7 @@ import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.regex.Matcher;
@@ -32,15 +33,17 @@ import java.util.regex.Pattern;
  * How the fork's jars name themselves: in the class {@code org.apache.hadoop.hbase.Version} and in
  * hbase-default.xml, which upstream's build generates, and in META-INF/NOTICE. Nothing here
  * depends on the host, the user, the folder or the clock.
- * @param version what VersionInfo says
- * @param time    the time that the jars' entries carry
+ * @param version  what VersionInfo says
+ * @param time     the time that the jars' entries carry
+ * @param settings the entries that hbase-default.xml has for the fork's keys
  */
-public record ForkIdentity(String version, Instant time) {
+public record ForkIdentity(String version, Instant time, String settings) {
 
   static final String VERSION_CLASS = "org/apache/hadoop/hbase/Version.java";
   static final String DEFAULTS = "hbase-default.xml";
   static final String NOTICE = "META-INF/NOTICE";
 
+  private static final String DEFAULTS_END = "</configuration>";
   private static final String DEFAULTS_VERSION = "<value>@@@VERSION@@@</value>";
 
   private static final String USER = "stratum";
@@ -78,17 +81,21 @@ public record ForkIdentity(String version, Instant time) {
   }
 
   /**
-   * Returns the base's default configuration with the fork's version as the version that it is for.
+   * Returns the base's default configuration with the fork's version as the version that it is for,
+   * and the fork's keys at its end.
    * HBaseConfiguration refuses to start where it differs from what VersionInfo says.
    * @param base the base's file, from its sources
    */
   byte[] defaults(byte[] base) {
     String text = new String(base, StandardCharsets.UTF_8);
-    if (!text.contains(DEFAULTS_VERSION)) {
-      throw new ForkException("The base's %s has no '%s'; adapt ForkIdentity to this base.",
-        DEFAULTS, DEFAULTS_VERSION);
+    for (String part : List.of(DEFAULTS_VERSION, DEFAULTS_END)) {
+      if (!text.contains(part)) {
+        throw new ForkException("The base's %s has no '%s'; adapt ForkIdentity to this base.",
+          DEFAULTS, part);
+      }
     }
     return text.replace(DEFAULTS_VERSION, "<value>" + version + "</value>")
+      .replace(DEFAULTS_END, settings + DEFAULTS_END)
       .getBytes(StandardCharsets.UTF_8);
   }
 

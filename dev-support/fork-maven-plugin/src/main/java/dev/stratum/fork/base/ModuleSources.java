@@ -93,7 +93,7 @@ public final class ModuleSources {
     throws IOException {
     String jarSum = pinned.verify(base.jar());
     String sourcesSum = pinned.verify(base.sources());
-    String checksum = sourceChecksum(series, List.of(jarSum, sourcesSum));
+    String checksum = sourceChecksum(series, List.of(jarSum, sourcesSum), identity);
     String inputs = Digests.sha256().add("checksum", checksum).add("plugin", plugin)
       .add("identity", identity.toString()).hex();
     Path fingerprint = forkFolder.resolve(FINGERPRINT);
@@ -130,10 +130,11 @@ public final class ModuleSources {
 
   /**
    * Returns a SHA-512 over all that the module is built from: the base's files, the edits of this
-   * module in series order, and the module's own sources.
+   * module in series order, the module's own sources, and the entries of hbase-default.xml.
    */
-  private String sourceChecksum(Series series, List<String> baseSums) throws IOException {
-    Digests digests = Digests.sha512();
+  private String sourceChecksum(Series series, List<String> baseSums, ForkIdentity identity)
+    throws IOException {
+    Digests digests = Digests.sha512().add("settings", identity.settings());
     baseSums.forEach(sum -> digests.add("base", sum));
     for (PatchFile patch : series.patches()) {
       for (FileEdit edit : patch.edits()) {

@@ -21,6 +21,7 @@ import dev.stratum.fork.ForkException;
 import dev.stratum.fork.base.ForkIdentity;
 import dev.stratum.fork.base.ModuleSources;
 import dev.stratum.fork.base.PinnedChecksums;
+import dev.stratum.fork.guide.DefaultSettings;
 import dev.stratum.fork.series.Modules;
 import dev.stratum.fork.series.Series;
 import java.io.IOException;
@@ -54,8 +55,12 @@ public final class PrepareMojo extends AbstractForkMojo {
     PinnedChecksums pinned = PinnedChecksums.read(root());
     ModuleSources sources = new ModuleSources(resolver().resolve(module, baseVersion()),
       project().getBasedir().toPath(), Path.of(forkDirectory));
-    ModuleSources.Result result =
-      sources.prepare(series, pinned, new ForkIdentity(forkVersion(), time()), ownCode());
+    // Of the module that has hbase-default.xml.
+    String settings = module.equals("hbase-common")
+      ? DefaultSettings.of(Files.readString(root().resolve("docs/configuration.md")))
+      : "";
+    ModuleSources.Result result = sources.prepare(series, pinned,
+      new ForkIdentity(forkVersion(), time(), settings), ownCode());
     Path classes = Path.of(project().getBuild().getOutputDirectory());
     for (String resource : result.deletedResources()) {
       Files.deleteIfExists(classes.resolve(resource));

@@ -25,11 +25,24 @@ import java.util.List;
  * Entries of hbase-default.xml. Only a key whose default is a literal has one: an entry with an
  * empty value would replace a default that is the value of another key.
  */
-final class DefaultSettings {
+public final class DefaultSettings {
   private static final String END = "</configuration>";
   private static final int WIDTH = 80;
 
   private DefaultSettings() {
+  }
+
+  /**
+   * Returns the entries of all keys that can have one.
+   * @param configuration the text of docs/configuration.md
+   */
+  public static String of(String configuration) {
+    StringBuilder properties = new StringBuilder();
+    for (Entry entry : new SettingsPage(configuration).entries()) {
+      entry.keys().stream().filter(key -> canHave(entry, key))
+        .forEach(key -> properties.append(property(entry, key)));
+    }
+    return properties.toString();
   }
 
   /** Returns whether an entry can have a default in the file. HDFS's own keys are HDFS's. */

@@ -96,8 +96,17 @@ final class SettingsPage {
 
   /** Returns the rows of a guide's tables in order. */
   List<Entry> entries(String slug) {
+    return entries(sections(slug));
+  }
+
+  /** Returns the rows of all tables in order. */
+  List<Entry> entries() {
+    return entries(blocks);
+  }
+
+  private static List<Entry> entries(List<Node> section) {
     List<Entry> entries = new ArrayList<>();
-    for (Node block : sections(slug)) {
+    for (Node block : section) {
       if (block instanceof TableBlock) {
         for (Node part : Plain.children(block)) {
           if (part instanceof TableBody) {

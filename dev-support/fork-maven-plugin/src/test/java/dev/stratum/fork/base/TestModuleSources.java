@@ -91,8 +91,8 @@ public class TestModuleSources {
 
   private ModuleSources.Result prepare(String plugin) throws Exception {
     return new ModuleSources(base(), repo.root.resolve("hbase-server"), fork).prepare(
-      repo.series(), PinnedChecksums.read(repo.root), new ForkIdentity("1.0-stratum-1", Repo.TIME),
-      plugin);
+      repo.series(), PinnedChecksums.read(repo.root),
+      new ForkIdentity("1.0-stratum-1", Repo.TIME, "<s/>"), plugin);
   }
 
   private String generated(String path) throws Exception {
@@ -185,6 +185,16 @@ public class TestModuleSources {
     String notice = generated("resources/META-INF/NOTICE");
     assertTrue(notice, notice.startsWith("Apache HBase\nCopyright\n\nThis is a modified version: "
       + "Stratum, a derived work of Apache HBase."));
+  }
+
+  @Test
+  public void testDefaultsNameTheForkAndHaveItsKeys() throws Exception {
+    sources.put("hbase-default.xml",
+      Repo.bytes("<configuration>\n<value>@@@VERSION@@@</value>\n</configuration>\n"));
+    pin();
+    prepare();
+    assertEquals("<configuration>\n<value>1.0-stratum-1</value>\n<s/></configuration>\n",
+      generated("resources/hbase-default.xml"));
   }
 
   @Test

@@ -17,23 +17,28 @@
  */
 package org.apache.hadoop.hbase.io;
 
-import java.util.Arrays;
-import java.util.List;
+import java.util.Map;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.conf.SettingsReader;
 import org.apache.yetus.audience.InterfaceAudience;
+
+import org.apache.hbase.thirdparty.com.google.common.collect.ImmutableMap;
 
 /**
  * Counts the threads besides the handlers that take buffers from the pool, for the default of
  * {@link ByteBuffAllocator#MAX_BUFFER_COUNT_KEY}. Upstream counts only the handlers. So that a pool
  * has its former size unless a feature that needs more is used, a thread counts only if one of the
- * keys of its feature is set.
+ * keys of its feature has another value than its default.
  */
 @InterfaceAudience.Private
 final class ReservoirSizing {
-  /** The keys of prefetching; if any of them is set, prefetch threads are counted. */
-  static final List<String> PREFETCH_KEYS = Arrays.asList("hbase.rs.prefetch.limit.mb.per.sec",
-    "hbase.rs.prefetch.order", "hbase.rs.prefetch.writer.queue.max");
+  /**
+   * The keys of prefetching with their defaults, which hbase-default.xml has; if any of them has
+   * another value, prefetch threads are counted.
+   */
+  static final Map<String, String> PREFETCH_DEFAULTS =
+    ImmutableMap.of("hbase.rs.prefetch.limit.mb.per.sec", "0", "hbase.rs.prefetch.order",
+      "request", "hbase.rs.prefetch.writer.queue.max", "1");
 
   /** The number of prefetch threads, as in PrefetchExecutor. */
   static final String PREFETCH_THREADS_KEY = "hbase.hfile.thread.prefetch";
@@ -61,7 +66,10 @@ final class ReservoirSizing {
   }
 
   private static int prefetchThreads(Configuration conf) {
-    if (PREFETCH_KEYS.stream().allMatch(key -> conf.get(key) == null)) {
+    if (
+      PREFETCH_DEFAULTS.entrySet().stream()
+        .allMatch(one -> conf.getTrimmed(one.getKey(), one.getValue()).equals(one.getValue()))
+    ) {
       return 0;
     }
     return Math.max(0, conf.getInt(PREFETCH_THREADS_KEY, PREFETCH_THREADS_DEFAULT));

@@ -61,9 +61,9 @@ public class TestReservoirSizing {
 
   @Test
   public void testGrowsByPrefetchThreadsWhereWarmUpIsUsed() {
-    for (String key : ReservoirSizing.PREFETCH_KEYS) {
+    for (String key : ReservoirSizing.PREFETCH_DEFAULTS.keySet()) {
       Configuration warm = new Configuration(conf);
-      warm.set(key, "1");
+      warm.set(key, "0.5");
       assertEquals(key, 4, ReservoirSizing.beyondHandlers(warm));
       warm.setInt(ReservoirSizing.PREFETCH_THREADS_KEY, 16);
       assertEquals(key, 16, ReservoirSizing.beyondHandlers(warm));
@@ -78,7 +78,7 @@ public class TestReservoirSizing {
       ReservoirSizing.beyondHandlers(conf));
     conf.setInt(ReservoirSizing.MULTIGET_THREADS_KEY, 12);
     assertEquals((30 * 2 + 12) * BUFFERS, count());
-    conf.set(ReservoirSizing.PREFETCH_KEYS.get(0), "1");
+    conf.set("hbase.rs.prefetch.limit.mb.per.sec", "1");
     assertEquals((30 * 2 + 12 + 4) * BUFFERS, count());
     conf.set(ReservoirSizing.MULTIGET_THREADS_KEY, "many");
     assertEquals((30 * 2 + 4) * BUFFERS, count());
@@ -89,7 +89,7 @@ public class TestReservoirSizing {
 
   @Test
   public void testWhatTheOperatorSetsStays() {
-    conf.set(ReservoirSizing.PREFETCH_KEYS.get(0), "1");
+    conf.set("hbase.rs.prefetch.limit.mb.per.sec", "1");
     conf.setInt(ByteBuffAllocator.MAX_BUFFER_COUNT_KEY, 5);
     assertEquals(5, count());
   }

@@ -69,22 +69,26 @@ final class MisspeltKeys {
 
   /** @param settings classes with a public constant for each key of the fork, named ..._KEY */
   MisspeltKeys(Collection<Class<?>> settings) {
+    for (Class<?> type : settings) {
+      for (Field field : type.getDeclaredFields()) {
+        if (Modifier.isPublic(field.getModifiers()) && field.getName().endsWith(KEY_SUFFIX)) {
+          own.add(constant(field));
+        }
+      }
+    }
     Set<String> stock = new TreeSet<>();
     Configuration defaults = new Configuration(false);
     defaults.addResource("hbase-default.xml");
     defaults.forEach(entry -> stock.add(entry.getKey()));
+    // The file has the keys of the fork, too.
+    stock.removeIf(
+      key -> own.contains(key) || key.startsWith(CompositeBucketCacheSettings.L1_PREFIX)
+        || key.startsWith(CompositeBucketCacheSettings.L2_PREFIX));
     for (Class<?> type : STOCK) {
       for (Field field : type.getDeclaredFields()) {
         String key = constant(field);
         if (key != null && key.startsWith("hbase.") && !key.endsWith(".")) {
           stock.add(key);
-        }
-      }
-    }
-    for (Class<?> type : settings) {
-      for (Field field : type.getDeclaredFields()) {
-        if (Modifier.isPublic(field.getModifiers()) && field.getName().endsWith(KEY_SUFFIX)) {
-          own.add(constant(field));
         }
       }
     }
