@@ -19,6 +19,8 @@ package org.apache.hadoop.hbase.regionserver.wal;
 
 import java.io.IOException;
 import java.io.StringWriter;
+import java.io.UnsupportedEncodingException;
+import java.net.URLDecoder;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -40,7 +42,8 @@ public final class AsyncWalSection {
     + " font-variant-numeric: tabular-nums; }\n"
     + ".asyncwal th.n { white-space: normal; }\n"
     + ".asyncwal table { max-width: 64em; }\n"
-    + ".asyncwal .w { overflow-wrap: anywhere; }\n"
+    + ".asyncwal .table td { word-break: normal; }\n"
+    + ".asyncwal .w { overflow-wrap: anywhere; min-width: 6em; }\n"
     + ".asyncwal .d { color: #6c757d; }\n"
     + ".asyncwal .bad { color: #a94442; font-weight: bold; }\n"
     + "@media (max-width: 575px) {\n"
@@ -48,6 +51,9 @@ public final class AsyncWalSection {
     + "  .asyncwal table { font-size: 80%; }\n"
     + "  .asyncwal table td, .asyncwal table th { padding: .3em .25em; }\n"
     + "}\n</style>\n";
+
+  private static final String TABLE =
+    "<div class=\"table-responsive\">\n<table class=\"table table-striped\">\n";
 
   /** Delay of a sync, in intervals, from which on the page highlights it. */
   private static final int LATE = 10;
@@ -73,15 +79,16 @@ public final class AsyncWalSection {
     html.append("<p>").append(limits(settings)).append("</p>\n");
     List<AsyncWalBound> bounds = metrics.open();
     if (bounds.isEmpty()) {
-      html.append("<p>None has had a write with <code>ASYNC_WAL</code> yet.</p>\n");
+      html.append("<p>No WAL has had a write with <code>ASYNC_WAL</code> yet.</p>\n");
     } else {
-      html.append("<table class=\"table table-striped\">\n<tr><th>WAL</th>"
-        + "<th class=\"n\">Bytes</th><th class=\"n\">Oldest</th>"
-        + "<th class=\"n\">Largest window</th><th class=\"n\">Blocked writers</th></tr>\n");
+      html.append(TABLE).append("<tr><th>WAL</th><th class=\"n\">Unsynced bytes</th>"
+        + "<th class=\"n\">Age of the oldest</th><th class=\"n\">Maximum since the start</th>"
+        + "<th class=\"n\">Waiting writers</th></tr>\n");
       for (AsyncWalBound bound : bounds) {
         appendRow(html, settings, bound);
       }
-      html.append("</table>\n<p class=\"d\">").append(syncs(metrics)).append("</p>\n");
+      html.append("</table>\n</div>\n");
+      appendSyncs(html, metrics);
     }
     return html.toString();
   }
@@ -119,16 +126,16 @@ public final class AsyncWalSection {
         settings.maxUnsynced()));
     }
     return "A WAL is synced " + String.join(", or ", limits)
-      + ". This is what a crash would lose (<a href=\"" + AsyncWalServlet.PATH
+      + ". A crash would lose the unsynced writes (<a href=\"" + AsyncWalServlet.PATH
       + "?format=json\">as JSON</a>).";
   }
 
   private static void appendRow(StringBuilder html, AsyncWalSettings settings,
     AsyncWalBound bound) {
     long oldest = bound.oldestNanos();
-    html.append("<tr><td class=\"w\">").append(HtmlEscapers.htmlEscaper().escape(bound.name()))
-      .append(String.format(Locale.ROOT, "</td><td class=\"n\">%,d</td>",
-        bound.unsyncedBytes()));
+    html.append("<tr><td class=\"w\">")
+      .append(HtmlEscapers.htmlEscaper().escape(decoded(bound.name()))).append("</td>");
+    appendCell(html, false, String.format(Locale.ROOT, "%,d", bound.unsyncedBytes()));
     appendCell(html, oldest / LATE > settings.intervalNanos(),
       AsyncWalMetrics.millis(oldest) + " ms");
     appendCell(html, false, AsyncWalMetrics.millis(bound.maxWindowNanos()) + " ms");
@@ -137,18 +144,41 @@ public final class AsyncWalSection {
     html.append("</tr>\n");
   }
 
+  /** Returns the name of a WAL with its server's name as other pages have it. */
+  private static String decoded(String name) {
+    try {
+      return URLDecoder.decode(name, "UTF-8");
+    } catch (UnsupportedEncodingException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
   private static void appendCell(StringBuilder html, boolean bad, String text) {
     html.append(bad ? "<td class=\"n bad\">" : "<td class=\"n\">").append(text).append("</td>");
   }
 
-  private static String syncs(AsyncWalMetrics metrics) {
-    return String.format(Locale.ROOT,
-      "Syncs since the start: %,d as the oldest write was due, %,d for bytes, %,d for room, "
-        + "%,d for others; %,d failed. Writes that had to wait for room: %,d.",
-      metrics.startedCount(AsyncWalBound.Cause.TIME),
-      metrics.startedCount(AsyncWalBound.Cause.BYTES),
-      metrics.startedCount(AsyncWalBound.Cause.PRESSURE), metrics.otherSyncCount(),
-      metrics.failedCount(), metrics.blockedCount());
+  private static void appendSyncs(StringBuilder html, AsyncWalMetrics metrics) {
+    html.append(TABLE)
+      .append("<tr><th>Syncs by reason</th><th class=\"n\">Since the start</th></tr>\n");
+    appendCount(html, false, "Age of the oldest write",
+      metrics.startedCount(AsyncWalBound.Cause.TIME));
+    appendCount(html, false, "Number of unsynced bytes",
+      metrics.startedCount(AsyncWalBound.Cause.BYTES));
+    appendCount(html, false, "Half of the maximum of unsynced bytes",
+      metrics.startedCount(AsyncWalBound.Cause.PRESSURE));
+    appendCount(html, false, "SYNC_WAL writes, flushes, rolls, full batches",
+      metrics.otherSyncCount());
+    appendCount(html, metrics.failedCount() > 0, "Failed, and retried", metrics.failedCount());
+    html.append(String.format(Locale.ROOT,
+      "</table>\n</div>\n<p class=\"d\">%,d writes have waited at the maximum of unsynced bytes."
+        + "</p>\n",
+      metrics.blockedCount()));
+  }
+
+  private static void appendCount(StringBuilder html, boolean bad, String name, long count) {
+    html.append("<tr><td>").append(name).append("</td>");
+    appendCell(html, bad, String.format(Locale.ROOT, "%,d", count));
+    html.append("</tr>\n");
   }
 
   /**

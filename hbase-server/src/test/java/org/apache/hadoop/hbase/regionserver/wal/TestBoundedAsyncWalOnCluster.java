@@ -18,6 +18,7 @@
 package org.apache.hadoop.hbase.regionserver.wal;
 
 import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertTrue;
 
 import java.net.URL;
@@ -193,6 +194,29 @@ public class TestBoundedAsyncWalOnCluster {
     assertTrue(page, page.contains("<h1>Unsynced Writes "));
     assertTrue(page, page.contains("acknowledged without a sync is 10 ms old"));
     assertTrue("with the header of all pages", page.contains("navbar"));
+  }
+
+  @Test
+  public void testPageNamesWalsAsServersAndSaysWhySyncsStarted() throws Exception {
+    moveTo(0);
+    try (Table table = util.getConnection().getTable(TABLE)) {
+      put(table, "named");
+    }
+    String server = SharedCluster.first().getServerName().toString();
+    for (String path : new String[] { "/async-wal", "/rs-status" }) {
+      String page = get(path);
+      String section = page.substring(page.indexOf("Unsynced Writes"));
+      section = section.substring(0, section.indexOf("</section>"));
+      assertFalse(section, section.contains("%2C"));
+      assertTrue(section, section.contains("<td class=\"w\">AsyncFSWAL " + server));
+      for (String reason : new String[] { "Age of the oldest write", "Number of unsynced bytes",
+        "Half of the maximum of unsynced bytes", "SYNC_WAL writes, flushes, rolls, full batches",
+        "Failed, and retried" }) {
+        assertTrue(reason, section.contains("<td>" + reason + "</td>"));
+      }
+      assertEquals("each scrolls within the window", section.split("<table", -1).length,
+        section.split("<div class=\"table-responsive\">\n<table", -1).length);
+    }
   }
 
   private boolean hasWindow(JsonObject json) {
