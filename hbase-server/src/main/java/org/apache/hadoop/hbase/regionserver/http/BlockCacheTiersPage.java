@@ -53,6 +53,12 @@ final class BlockCacheTiersPage {
   private static final String DEMOTION_COLOR = "#d9822b";
   private static final String NONE = "\u2013";
 
+  static final String TABLE =
+    "<div class=\"table-responsive\">\n<table class=\"table table-striped\">\n";
+  static final String FIXED_TABLE =
+    "<div class=\"table-responsive\">\n<table class=\"table table-striped t\">\n";
+  static final String END_OF_TABLE = "</table>\n</div>\n";
+
   private static final String STYLE = "<style>\n"
     + ".tiers td, .tiers th { vertical-align: top; }\n"
     + ".tiers .n { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }\n"
@@ -129,7 +135,7 @@ final class BlockCacheTiersPage {
   }
 
   private void appendLookups() {
-    html.append("<section>\n<h2>Where lookups end</h2>\n<table class=\"table table-striped\">\n"
+    html.append("<section>\n<h2>Lookups by tier</h2>\n" + TABLE
       + "<tr><th></th><th class=\"n\">Minute</th><th class=\"n\">10 min</th>"
       + "<th class=\"n\">Hour</th><th class=\"n\">Since start</th></tr>\n");
     long[][] periods = { last(60), last(600), last(3600), sinceStart() };
@@ -140,9 +146,9 @@ final class BlockCacheTiersPage {
     appendCounts("Rejected", periods,
       counts -> counts[TierHistory.Count.REJECTED_PROMOTIONS.ordinal()]);
     appendCounts("Demotions", periods, counts -> counts[TierHistory.Count.DEMOTIONS.ordinal()]);
-    html.append("</table>\n<p class=\"d\">The first three as shares of all lookups. A promotion "
-      + "copies a data block that was found in L2 into L1, one that is rejected was found there "
-      + "and is worth less than what L1 has; a demotion drops such a copy.</p>\n</section>\n");
+    html.append(END_OF_TABLE + "<p class=\"d\">The first three as shares of all lookups. A "
+      + "promotion copies a data block that was found in L2 into L1. It is rejected if the block "
+      + "is read less often than those in L1. A demotion drops such a copy.</p>\n</section>\n");
   }
 
   private long[] last(int seconds) {
@@ -257,7 +263,7 @@ final class BlockCacheTiersPage {
       html.append("<p class=\"w\"><b>").append(tier.getName()).append("</b> ")
         .append(escape(tier.getIoEngine())).append("</p>\n");
     }
-    html.append("<table class=\"table table-striped t\">\n<tr><th></th>"
+    html.append(FIXED_TABLE + "<tr><th></th>"
       + "<th class=\"n\">L1</th><th class=\"n\">L2</th></tr>\n");
     appendRow("Size", tier -> bytes(value(tier, "Capacity")));
     appendRow("Used", tier -> used(value(tier, "Used"), value(tier, "Capacity")));
@@ -266,7 +272,7 @@ final class BlockCacheTiersPage {
     appendGroup("Blocks");
     appendBlocks("Index", "Index");
     appendBlocks("Bloom", "Bloom");
-    appendBlocks("All but data", "Meta");
+    appendBlocks("All meta", "Meta");
     appendBlocks("Data", "Data");
     appendGauge("Waiting to be written", "WaitingBlockCount");
 
@@ -284,8 +290,8 @@ final class BlockCacheTiersPage {
 
     appendGroup("Insertions and evictions");
     appendGauge("Inserted", "InsertedBlockCount");
-    appendGauge("Read misses admitted", "AdmittedReadInsertCount");
-    appendGauge("Read misses rejected", "RejectedReadInsertCount");
+    appendGauge("Blocks of read misses admitted", "AdmittedReadInsertCount");
+    appendGauge("Blocks of read misses rejected", "RejectedReadInsertCount");
     appendRow("Bytes written", tier -> bytes(value(tier, "WrittenBytes")));
     appendGauge("Evicted for space", "EvictedBlockCount");
     appendGauge("Promoted from L2", "PromotedBlockCount");
@@ -301,8 +307,8 @@ final class BlockCacheTiersPage {
     }
 
     appendGroup("Errors");
-    appendErrors("Queue full", "RefusedInsertCount");
-    appendErrors("Dropped, L2 busy", "DroppedBlockCount");
+    appendErrors("Refused: writer queue full", "RefusedInsertCount");
+    appendErrors("Not spilled: L2 busy", "DroppedBlockCount");
     appendErrors("Checksum failures", "ChecksumFailureCount");
     appendErrors("I/O errors", "IoErrorCount");
     appendErrors("Reads bypassed", "BypassedReadCount");
@@ -310,8 +316,8 @@ final class BlockCacheTiersPage {
     appendRow("Device", tier -> ifThere(tier, "DeviceState", state -> state == 0
       ? "in use"
       : bad(state == 1 ? "bypassed" : "disabled")));
-    html.append("</table>\n<p class=\"d\">Counts are since the start. L1's hit ratio is its hits "
-      + "by all lookups, L2's its hits by the lookups that L1 left over. <a href=\"")
+    html.append(END_OF_TABLE + "<p class=\"d\">Counts are since the start. L1's hit ratio is its "
+      + "hits by all lookups, L2's its hits by the lookups that L1 left over. <a href=\"")
       .append(BlockCacheTiersServlet.PATH).append("?format=json\">As JSON</a>, and the same in "
         + "<a href=\"/jmx?qry=Hadoop:service=HBase,name=RegionServer,sub=BlockCacheTiers\">JMX</a>."
         + "</p>\n</section>\n");
@@ -325,17 +331,17 @@ final class BlockCacheTiersPage {
     appendGauge("Never written", "UnwrittenSegmentCount");
     appendGauge("Waiting to be written", "WaitingSegmentCount");
     appendErrors("Retired", "RetiredSegmentCount");
-    appendErrors("Not written", "LostSegmentCount");
+    appendErrors("Lost: could not be written", "LostSegmentCount");
     appendErrors("Entries not readable", "UnreadableEntryCount");
     appendErrors("Devices bypassed", "BypassedDeviceCount");
     appendErrors("Devices read-only", "ReadOnlyDeviceCount");
-    appendGauge("Refused, of read misses", "RefusedReadInsertCount");
-    appendGauge("Refused, of prefetch", "RefusedPrefetchInsertCount");
-    appendGauge("Refused, of writes", "RefusedWriteInsertCount");
-    appendErrors("Refused, index full", "IndexFullInsertCount");
+    appendGauge("Refused blocks of reads", "RefusedReadInsertCount");
+    appendGauge("Refused blocks of prefetch", "RefusedPrefetchInsertCount");
+    appendGauge("Refused blocks of flushes and compactions", "RefusedWriteInsertCount");
+    appendErrors("Refused blocks: index full", "IndexFullInsertCount");
     appendGauge("Tombstones of dropped files", "TombstoneCount");
     appendErrors("Tombstones overwritten", "OverwrittenTombstoneCount");
-    appendGauge("Files of no region dropped", "OrphanFileCount");
+    appendGauge("Dropped files that no region has", "OrphanFileCount");
     appendGauge("Dead blocks not recovered", "DeadBlockCount");
   }
 
@@ -408,7 +414,7 @@ final class BlockCacheTiersPage {
       return;
     }
     long all = Math.max(1, tables.stream().mapToLong(use -> use.getBytes(0)).sum());
-    html.append("<table class=\"table table-striped\">\n<tr><th>Table</th><th class=\"n\">L1</th>"
+    html.append(TABLE + "<tr><th>Table</th><th class=\"n\">L1</th>"
       + "<th class=\"n d-none d-md-table-cell\">Blocks in L1</th><th class=\"n\">L2</th>"
       + "<th class=\"n d-none d-md-table-cell\">Blocks in L2</th></tr>\n");
     for (TableUse use : tables.subList(0, Math.min(TABLES, tables.size()))) {
@@ -425,7 +431,7 @@ final class BlockCacheTiersPage {
         .append("</td><td class=\"n d-none d-md-table-cell\">").append(exact(use.getBlocks(1)))
         .append("</td></tr>\n");
     }
-    html.append("</table>\n");
+    html.append(END_OF_TABLE);
     if (tables.size() > TABLES) {
       long rest = tables.stream().skip(TABLES).mapToLong(use -> use.getBytes(0)).sum();
       html.append("<p class=\"d\">").append(exact(tables.size() - TABLES))

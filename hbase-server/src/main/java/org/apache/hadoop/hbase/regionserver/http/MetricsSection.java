@@ -32,8 +32,8 @@ import org.apache.yetus.audience.InterfaceAudience;
 @InterfaceAudience.Private
 enum MetricsSection {
   ROW_CACHE("Row cache", "RowCache", "Rows", "RowCount", "Hits", "HitCount", "Misses",
-    "MissCount", "Stale: written since", "StaleCount", "Bypassed", "BypassedCount", "Inserted",
-    "InsertedCount", "Evicted", "EvictedCount", "Changes of files", "FileChangeCount") {
+    "MissCount", "Stale: written since cached", "StaleCount", "Bypassed", "BypassedCount",
+    "Inserted", "InsertedCount", "Evicted", "EvictedCount", "Changes of files", "FileChangeCount") {
     @Override
     void appendFirst(Map<String, Long> values, StringBuilder html) {
       long hits = value(values, "HitCount");
@@ -45,12 +45,13 @@ enum MetricsSection {
   CACHE_HANDOVER("Cache hand-over", "CacheHandover", "Compactions", "CompactionCount",
     "Aborted compactions", "AbortedCompactionCount", "Flushes", "FlushCount", "Aborted flushes",
     "AbortedFlushCount", "Blocks cached in L1", "L1BlockCount", "Blocks cached in L2",
-    "L2BlockCount", "Of these, after the commit", "DeferredBlockCount", "Cold blocks",
-    "ColdBlockCount", "Not known to be hot: no index block in memory", "UnknownIndexBlockCount",
-    "Beyond the limit", "LimitBlockCount", "Dropped: writer queue full", "QueueFullBlockCount",
+    "L2BlockCount", "Blocks cached in L2 after the commit", "DeferredBlockCount", "Cold blocks",
+    "ColdBlockCount", "Blocks without an index block in memory", "UnknownIndexBlockCount",
+    "Hot blocks beyond the limit", "LimitBlockCount", "Hot blocks dropped: writer queue full",
+    "QueueFullBlockCount",
     "Hints left for the next server", "HintCount", "Hints not written in time", "LateHintCount",
-    "Hints followed", "FollowedHintCount", "Hot blocks of these", "FollowedBlockCount",
-    "Bulk-loaded files with hot ranges", "LoadedFileCount", "Hot blocks of these files",
+    "Hints followed", "FollowedHintCount", "Hot blocks of followed hints", "FollowedBlockCount",
+    "Bulk-loaded files with hot ranges", "LoadedFileCount", "Hot blocks of bulk-loaded files",
     "LoadedBlockCount") {
     @Override
     void appendFirst(Map<String, Long> values, StringBuilder html) {
@@ -86,13 +87,14 @@ enum MetricsSection {
       return "";
     }
     StringBuilder html = new StringBuilder("<section>\n<h2>").append(title)
-      .append("</h2>\n<table class=\"table table-striped t\">\n");
+      .append("</h2>\n").append(BlockCacheTiersPage.FIXED_TABLE);
     appendFirst(values, html);
     for (int i = 0; i < counts.length; i += 2) {
       row(html, counts[i], BlockCacheTiersPage.exact(value(values, counts[i + 1])));
     }
-    return html.append("</table>\n<p class=\"d\">Counts are since the start. <a href=\"/jmx?qry="
-      + "Hadoop:service=HBase,name=RegionServer,sub=").append(registry)
+    return html.append(BlockCacheTiersPage.END_OF_TABLE)
+      .append("<p class=\"d\">Counts are since the start. <a href=\"/jmx?qry=")
+      .append("Hadoop:service=HBase,name=RegionServer,sub=").append(registry)
       .append("\">In JMX</a>.</p>\n</section>\n").toString();
   }
 

@@ -46,6 +46,7 @@ public final class PrefetchSection {
     + ".warmup th:first-child { min-width: 7em; }\n"
     + ".warmup .n { text-align: right; font-variant-numeric: tabular-nums; }\n"
     + ".warmup td.n { white-space: nowrap; }\n"
+    + ".warmup .table td { word-break: normal; }\n"
     + ".warmup td.w { overflow-wrap: anywhere; }\n"
     + ".warmup .d { color: #6c757d; }\n"
     + ".warmup .bad { color: #a94442; font-weight: bold; }\n"
@@ -74,7 +75,7 @@ public final class PrefetchSection {
       .comparingLong((Map.Entry<String, Counts> table) -> -table.getValue().queuedBytes())
       .thenComparingLong(table -> -table.getValue().prefetchedBytes())
       .thenComparing(Map.Entry::getKey));
-    html.append("<table class=\"table table-striped\">\n<tr><th>Table</th>"
+    html.append(BlockCacheTiersPage.TABLE + "<tr><th>Table</th>"
       + "<th class=\"n\">Queued</th><th class=\"n\">Prefetched</th>"
       + "<th class=\"n\">Already cached</th>"
       + "<th class=\"n\">Not prefetched</th></tr>\n");
@@ -83,7 +84,7 @@ public final class PrefetchSection {
     if (tables.size() > 1) {
       appendRow(html, "<b>All</b>", now.total());
     }
-    html.append("</table>\n");
+    html.append(BlockCacheTiersPage.END_OF_TABLE);
     if (tables.size() > TABLES) {
       html.append("<p class=\"d\">And ").append(tables.size() - TABLES)
         .append(" more tables; /jmx has all.</p>\n");
@@ -94,7 +95,7 @@ public final class PrefetchSection {
   private static void appendState(StringBuilder html, Snapshot now) {
     Counts total = now.total();
     if (total.queuedFiles() == 0) {
-      html.append("<p>Nothing to do. Counts are since the start of this RegionServer.</p>\n");
+      html.append("<p>No file is queued. Counts are since the start of this RegionServer.</p>\n");
       return;
     }
     long done = total.prefetchedBytes() + total.cachedBytes();
@@ -106,7 +107,7 @@ public final class PrefetchSection {
       html.append(", limit ").append(PrefetchProgress.bytes(now.limit())).append("/s");
     }
     html.append(now.secondsToGo() < 0
-      ? "; how long is not known yet"
+      ? "; the remaining time is not known yet"
       : "; about " + PrefetchProgress.time(now.secondsToGo()));
     html.append(". Other counts are since the start of this RegionServer.</p>\n")
       .append(String.format(Locale.ROOT,

@@ -54,6 +54,7 @@ import org.apache.hadoop.hbase.io.hfile.bucket.BucketCacheTier;
 import org.apache.hadoop.hbase.io.hfile.bucket.WalklessTier;
 import org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCache;
 import org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCacheMetrics;
+import org.apache.hadoop.hbase.io.hfile.prefetch.PrefetchScheduler;
 import org.apache.hadoop.hbase.metrics.MetricRegistries;
 import org.apache.hadoop.hbase.regionserver.HRegionServer;
 import org.apache.hadoop.hbase.testclassification.RegionServerTests;
@@ -299,6 +300,18 @@ public class TestBlockCacheTiersPage {
     int rows = page.substring(start, page.indexOf("</table>", start)).split("<tr>").length - 2;
     assertEquals(BlockCacheTiersPage.TABLES, rows);
     assertEquals(files - 1, json(uses).getAsJsonArray("tables").size());
+  }
+
+  @Test
+  public void testEachTableScrollsWithinANarrowWindow() {
+    fill(1);
+    String pages = page(TableUse.of(metrics(), Collections.emptyMap()))
+      + PrefetchSection.of(PrefetchScheduler.get().progress().snapshot());
+    assertSingleTree(pages);
+    int tables = pages.split("<table ", -1).length;
+    assertTrue(pages, tables > 4);
+    assertEquals(pages, tables,
+      pages.split("<div class=\"table-responsive\">\n<table ", -1).length);
   }
 
   @Test

@@ -44,6 +44,7 @@ public class TestMetricsSection {
       cache.countLookup(i > 0);
     }
     String html = MetricsSection.ROW_CACHE.html();
+    assertTrue(html, html.contains("<div class=\"table-responsive\">\n<table "));
     assertTrue(html, html.contains("Size</td><td class=\"n\">2 MB"));
     assertTrue(html, html.contains("Hits</td><td class=\"n\">3<"));
     assertTrue(html, html.contains("Misses</td><td class=\"n\">1<"));

@@ -171,7 +171,7 @@ public class TestPrefetchSection {
     assertEquals(0, metric("SecondsToGo"));
     assertEquals(1, metric("Namespace_default_table_a_table_metric_PrefetchedFileCount"));
     page = get("/rs-status");
-    assertTrue(page, page.contains("Nothing to do."));
+    assertTrue(page, page.contains("No file is queued."));
     save("idle", page);
   }
 

@@ -90,8 +90,8 @@ public class TestSegmentTiersPage {
     assertRow(page, "Retired", "0");
     assertRow(page, "Devices bypassed", "0");
     assertRow(page, "Tombstones of dropped files", "1");
-    assertRow(page, "Files of no region dropped", "0");
-    assertRow(page, "Refused, of read misses", "0");
+    assertRow(page, "Dropped files that no region has", "0");
+    assertRow(page, "Refused blocks of reads", "0");
   }
 
   @Test
