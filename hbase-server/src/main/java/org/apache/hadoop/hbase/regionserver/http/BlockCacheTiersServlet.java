@@ -27,6 +27,7 @@ import javax.servlet.http.HttpServlet;
 import javax.servlet.http.HttpServletRequest;
 import javax.servlet.http.HttpServletResponse;
 import org.apache.hadoop.hbase.io.hfile.BlockCache;
+import org.apache.hadoop.hbase.io.hfile.composite.CacheTier;
 import org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCache;
 import org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCacheMetrics;
 import org.apache.hadoop.hbase.regionserver.HRegionServer;
@@ -112,5 +113,16 @@ public class BlockCacheTiersServlet extends HttpServlet {
       ? ""
       : "<p><a href=\"" + PATH + "\">Tiers of the block cache</a>: hit ratio, promotions and read "
         + "times of both, and the tables that use them</p>\n";
+  }
+
+  /**
+   * Returns the page that describes a cache: this one for caches of this build, of whose classes
+   * HBase publishes no API documents.
+   * @param apiDocument of the cache's class
+   */
+  public static String document(BlockCache cache, String apiDocument) {
+    return cache instanceof CompositeBucketCache || cache instanceof CacheTier
+      ? PATH
+      : apiDocument;
   }
 }

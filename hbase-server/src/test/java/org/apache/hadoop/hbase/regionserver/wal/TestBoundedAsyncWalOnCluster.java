@@ -219,6 +219,14 @@ public class TestBoundedAsyncWalOnCluster {
     }
   }
 
+  /** Upstream's tables have up to seven columns of numbers. */
+  @Test
+  public void testTablesOfTheStatusPageScrollInNarrowWindows() throws Exception {
+    String page = get("/rs-status").replaceAll("\\s+", " ");
+    assertTrue(page, page.contains("@media (max-width: 575px) { .content .table "
+      + "{ display: block; overflow-x: auto; }"));
+  }
+
   private boolean hasWindow(JsonObject json) {
     assertTrue(json.get("enabled").getAsBoolean());
     assertEquals(util.getMiniHBaseCluster().getRegionServer(0).getServerName().toString(),

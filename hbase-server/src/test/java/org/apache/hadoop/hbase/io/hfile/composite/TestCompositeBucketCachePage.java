@@ -23,6 +23,7 @@ import static org.apache.hadoop.hbase.io.hfile.CachedBlockFixture.cache;
 import static org.apache.hadoop.hbase.io.hfile.CachedBlockFixture.isWritten;
 import static org.apache.hadoop.hbase.io.hfile.CachedBlockFixture.key;
 import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertTrue;
 
 import java.io.File;
@@ -145,5 +146,18 @@ public class TestCompositeBucketCachePage {
       JsonElement byFile = JsonParser.parseString(json(tier, "file"));
       assertEquals("one file", 1, byFile.getAsJsonArray().size());
     }
+  }
+
+  @Test
+  public void testNoLinkLeadsToApiDocumentsThatDoNotExist() throws Exception {
+    String page = page();
+    // HBase publishes those of its own classes only.
+    assertFalse(page, page.contains("/devapidocs/"));
+    assertEquals("the cache and both tiers", 4, page.split("<a href=\"/tiers\">", -1).length);
+    cache.shutdown();
+    conf = HBaseConfiguration.create();
+    cache = BlockCacheFactory.createBlockCache(conf);
+    page = page();
+    assertTrue(page, page.contains("devapidocs/org/apache/hadoop/hbase/io/hfile/LruBlockCache"));
   }
 }
