@@ -58,7 +58,8 @@ final class CheckedSettings {
       .options(memory).builder().redirectErrorStream(true).start();
     String output = new String(process.getInputStream().readAllBytes());
     assertTrue(output, process.waitFor() <= 1 && output.contains("memory heap "));
-    return output.lines().filter(line -> line.matches("(refused|warning|misspelt|without-effect) .*"))
+    return output.lines()
+      .filter(line -> line.matches("(refused|warning|misspelt|without-effect) .*"))
       .filter(line -> !line.matches(".*(MB free|MB of the file system of).*")).toList();
   }
 }

@@ -47,9 +47,9 @@ import org.slf4j.LoggerFactory;
  *
  * Targets, with the filter beside without it: zipfian reads hit as often less half a point, write
  * 0.8 times as much, and are warm after 1.3 times as many reads; beside a scan, they hit as often
- * as without the scan less two points, and write 0.3 times as much; a hot set that moves is warm after
- * three times as many reads, and writes less until then; of blocks that are read once, a tenth is
- * written.
+ * as without the scan less two points, and write 0.3 times as much; a hot set that moves is warm
+ * after three times as many reads, and writes less until then; of blocks that are read once, a
+ * tenth is written.
  */
 @Category({ IOTests.class, MediumTests.class })
 public class ReadMissAdmissionTraces {
