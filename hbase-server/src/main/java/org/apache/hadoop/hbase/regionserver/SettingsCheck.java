@@ -175,8 +175,8 @@ public final class SettingsCheck {
     return classes;
   }
 
-  /** Logs the warnings that no class logs when it reads its settings. */
-  static void logWarnings(Configuration conf) {
+  /** Logs misspelt keys at a start, and other warnings that no class logs when it reads its keys. */
+  static void logMisspelt(Configuration conf) {
     startWarnings(conf).forEach(LOG::warn);
   }
 
