@@ -175,7 +175,7 @@ public final class SettingsCheck {
     return classes;
   }
 
-  /** Logs misspelt keys at a start, and other warnings that no class logs when it reads its keys. */
+  /** Logs misspelt keys, and the warnings that no class logs when it reads its settings. */
   static void logMisspelt(Configuration conf) {
     startWarnings(conf).forEach(LOG::warn);
   }
