@@ -47,7 +47,7 @@ import org.openjdk.jmh.annotations.Warmup;
  * </pre>
  *
  * A tier of 4 GB has 256 segments, of which five are clean or open; the larger the tier, the less
- * that is.
+ * that is. Target: at least 90 per cent, in writes of at least 1 MB.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)

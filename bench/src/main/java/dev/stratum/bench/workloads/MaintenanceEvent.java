@@ -126,9 +126,11 @@ final class MaintenanceEvent {
 
   /** Begins to sample, and has the event happen after a third of a run of so many seconds. */
   void begin(double length) {
+    ReadMisses misses = cacheMisses.get();
+    long reads = reads();
     long start = System.nanoTime();
     start("event", () -> happen(start, length * BEFORE));
-    start("samples", () -> sample(start, (int) length));
+    start("samples", () -> sample(start, (int) length, misses, reads));
   }
 
   private void start(String name, Runnable task) {
@@ -174,9 +176,9 @@ final class MaintenanceEvent {
   }
 
   /** What reads that cache their blocks find: no compaction, and no prefetch. */
-  private void sample(long start, int count) {
-    ReadMisses misses = cacheMisses.get();
-    long reads = reads();
+  private void sample(long start, int count, ReadMisses missesBefore, long readsBefore) {
+    ReadMisses misses = missesBefore;
+    long reads = readsBefore;
     for (int second = 1; second <= count; second++) {
       sleepUntil(start + TimeUnit.SECONDS.toNanos(second));
       ReadMisses missesNow = cacheMisses.get();

@@ -33,7 +33,7 @@ public class TestCacheWritesBenchmark {
   private static final int WRITES = 100;
   private static final int INSERTIONS = 400;
   private static final int KEPT = 256;
-  private static final long PATIENCE_NANOS = 60_000_000_000L;
+  private static final long PATIENCE_NANOS = 120_000_000_000L;
 
   @Rule
   public final TemporaryFiles files = new TemporaryFiles();

@@ -53,7 +53,7 @@ public class TestGetWhilePrefetchingBenchmark {
       assertTrue("bytes " + bytes, bytes > MIN_BYTES);
     }
     // Four files of a MB are prefetched more than once.
-    long deadline = System.nanoTime() + 60_000_000_000L;
+    long deadline = System.nanoTime() + 120_000_000_000L;
     while (benchmark.prefetchedMegabytes() < 6 && System.nanoTime() < deadline) {
       Thread.sleep(10);
     }

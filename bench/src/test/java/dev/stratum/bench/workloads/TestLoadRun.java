@@ -104,23 +104,23 @@ public class TestLoadRun {
       @Override
       public void perform(String operation) {
         try {
-          release.await(1, TimeUnit.MINUTES);
+          release.await(5, TimeUnit.MINUTES);
         } catch (InterruptedException e) {
           throw new IllegalStateException(e);
         }
       }
     };
     FutureTask<JsonObject> run = new FutureTask<>(
-      () -> new LoadRun(List.of(new StallsOnce(0), held), 0.1, 0, operations).run());
+      () -> new LoadRun(List.of(held), 0.01, 0, operations).run());
     new Thread(run).start();
-    long end = System.nanoTime() + TimeUnit.MINUTES.toNanos(1);
+    long end = System.nanoTime() + TimeUnit.MINUTES.toNanos(2);
     List<Operation> slow = List.of();
     while (slow.isEmpty() && System.nanoTime() - end < 0) {
       slow = operations.slow();
       Thread.sleep(10);
     }
     assertEquals(slow.toString(), 1, slow.size());
-    assertEquals("load-1", slow.get(0).client());
+    assertEquals("load-0", slow.get(0).client());
     assertEquals("SCAN", slow.get(0).what());
     assertTrue(slow.get(0).isUnderWay());
     release.countDown();

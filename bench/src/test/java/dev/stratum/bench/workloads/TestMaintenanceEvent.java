@@ -25,6 +25,8 @@ import dev.stratum.bench.blockcache.TemporaryFiles;
 import dev.stratum.bench.harness.RegionOnHdfs;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HBaseConfiguration;
 import org.apache.hadoop.hbase.HConstants;
@@ -50,6 +52,9 @@ public class TestMaintenanceEvent {
   @Rule
   public final TemporaryFiles files = new TemporaryFiles();
 
+  /** What the last sample waits for. */
+  private final CountDownLatch done = new CountDownLatch(1);
+  private volatile int samples;
   private BlockCache cache;
   private RegionOnHdfs region;
 
@@ -75,7 +80,18 @@ public class TestMaintenanceEvent {
   }
 
   private ReadMisses misses() {
+    if (Thread.currentThread().getName().endsWith("-samples") && --samples == 0) {
+      await(done);
+    }
     return ReadMisses.of(cache.getStats());
+  }
+
+  private static void await(CountDownLatch latch) {
+    try {
+      assertTrue(latch.await(2, TimeUnit.MINUTES));
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
   }
 
   private int storeFiles() {
@@ -87,16 +103,17 @@ public class TestMaintenanceEvent {
     MaintenanceEvent event = event("compaction");
     event.prepare();
     assertEquals(2, storeFiles());
-    event.begin(3);
-    long end = System.nanoTime() + 3_500_000_000L;
-    for (int i = 0; System.nanoTime() < end; i++) {
-      assertEquals(1, region.region().get(new Get(Bytes.toBytes(i % ROWS))).size());
+    samples = 3;
+    event.begin(samples);
+    for (int after = 0; after < ROWS; after += storeFiles() == 1 ? 1 : 0) {
+      assertEquals(1, region.region().get(new Get(Bytes.toBytes(after))).size());
     }
+    done.countDown();
     JsonObject result = event.end();
     assertEquals(1, storeFiles());
     assertEquals(3, result.getAsJsonArray("seconds").size());
-    double started = result.get("started").getAsDouble();
-    assertTrue(result.toString(), started >= 0.9 && started < result.get("ended").getAsDouble());
+    assertTrue(result.toString(),
+      result.get("started").getAsDouble() < result.get("ended").getAsDouble());
     assertTrue(result.toString(), result.get("worstSecond").getAsDouble() > 0);
     assertTrue(result.toString(), result.get("since").getAsDouble() > 0
       && result.get("since").getAsDouble() <= result.get("worstSecond").getAsDouble());
@@ -123,15 +140,18 @@ public class TestMaintenanceEvent {
   @Test
   public void testSplit() throws Exception {
     List<HRegion> regions = new ArrayList<>(List.of(region.region()));
-    MaintenanceEvent event = new MaintenanceEvent(() -> List.copyOf(regions), this::misses,
-      "split", regions::removeAll);
+    MaintenanceEvent event = new MaintenanceEvent(() -> {
+      if (Thread.currentThread().getName().startsWith("maintenance-")) {
+        await(done);
+      }
+      return List.copyOf(regions);
+    }, this::misses, "split", regions::removeAll);
     event.prepare();
     event.begin(3);
-    // It has counted those before it.
-    Thread.sleep(300);
     for (int i = 0; i < 100; i++) {
       assertEquals(1, region.region().get(new Get(Bytes.toBytes(i % ROWS))).size());
     }
+    done.countDown();
     JsonObject result = event.end();
     assertEquals(List.of(), regions);
     int reads = 0;

@@ -190,7 +190,7 @@ public class TestSampledLeakTracker {
   public void testLeaksAreReportedWithWhereTheyWereUsed() throws InterruptedException {
     Detector detector = new Detector();
     useAndLeak(detector);
-    for (int i = 0; i < 100 && detector.leaks.isEmpty(); i++) {
+    for (int i = 0; i < 6000 && detector.leaks.isEmpty(); i++) {
       System.gc();
       Thread.sleep(20);
       // It reports what it has found when it is asked to watch something new.

@@ -158,7 +158,7 @@ public class TestHdfsPacketPool {
     assertTrue(pooled(conf));
   }
 
-  @Test(timeout = 60000)
+  @Test(timeout = 300_000)
   public void testNoOneWaitsForABufferToComeBack() throws Exception {
     conf.set(HdfsPacketPool.CONTEXT_KEY, "unlimited");
     HdfsPacketPool.configure(conf);

@@ -296,7 +296,7 @@ public class TestPreparedRows {
     }
   }
 
-  @Test(timeout = 60_000)
+  @Test(timeout = 300_000)
   public void testNoLockIsWaitedFor() throws Exception {
     Lock lock = region.lock.writeLock();
     assertNotPreparedWhile(lock::lock, lock::unlock);
@@ -309,7 +309,7 @@ public class TestPreparedRows {
   }
 
   /** Else a bulk load would never get its lock beside many gets. */
-  @Test(timeout = 60_000)
+  @Test(timeout = 300_000)
   public void testWriterThatWaitsIsNotOvertaken() throws Exception {
     read(get(8));
     ReentrantReadWriteLock[] locks = { region.lock,

@@ -83,7 +83,7 @@ public final class Interleavings implements AutoCloseable {
     }
     giveWay();
     assertTrue("a thread runs on without a point, or holds a lock at a point",
-      quiet.tryAcquire(1, TimeUnit.MINUTES));
+      quiet.tryAcquire(5, TimeUnit.MINUTES));
   }
 
   private void act(Actor actor, Body body) throws Exception {

@@ -172,7 +172,7 @@ abstract class ParallelGetsFixture {
 
   static void waitUntil(Callable<Boolean> condition) {
     try {
-      long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+      long end = System.nanoTime() + TimeUnit.MINUTES.toNanos(2);
       while (!condition.call()) {
         assertTrue("does not happen", System.nanoTime() < end);
         Thread.sleep(1);

@@ -98,14 +98,16 @@ public class TestParallelGetsFailures extends ParallelGetsFixture {
   public void testAThreadInterruptedByTheCloseOfARegionIsNotSoAfterwards() throws Exception {
     Thread handler = Thread.currentThread();
     AtomicInteger interrupted = new AtomicInteger();
+    CountDownLatch helped = new CountDownLatch(1);
     List<Object> answers = serve(gets(400), (get, as) -> {
       assertFalse(Thread.currentThread().isInterrupted());
       if (Thread.currentThread() != handler) {
         Thread.currentThread().interrupt();
         interrupted.incrementAndGet();
+        helped.countDown();
         throw new IOException("closed");
       }
-      sleep(1);
+      await(helped);
       return result(get);
     });
     assertTrue(interrupted.get() > 0);

@@ -183,25 +183,26 @@ public class TestBorrowedMemory {
       }));
     }
     Random random = new Random(-1);
-    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
-    int moves = 0;
-    while (System.nanoTime() < end && tasks.stream().noneMatch(Future::isDone)) {
+    long end = System.nanoTime() + TimeUnit.MINUTES.toNanos(5);
+    for (
+      int moves = 0; (moves < 5000 || hits.get() <= 1000) && System.nanoTime() < end
+        && tasks.stream().noneMatch(Future::isDone); moves++
+    ) {
       if (random.nextBoolean()) {
         memory.borrow(random.nextInt(4));
       } else {
         memory.giveBack(random.nextInt(4));
       }
-      moves++;
       Thread.sleep(1);
     }
     done.set(true);
     for (Future<?> task : tasks) {
-      task.get(1, TimeUnit.MINUTES);
+      task.get(2, TimeUnit.MINUTES);
     }
     pool.shutdown();
     memory.giveBack(Integer.MAX_VALUE);
     assertEquals(0, tier.getLent());
-    assertTrue(moves + " moves, " + hits + " hits", moves > 100 && hits.get() > 1000);
+    assertTrue(hits + " hits", hits.get() > 1000);
     assertEquals(count(cache, region, 3000, 3000), cache.rows());
   }
 }

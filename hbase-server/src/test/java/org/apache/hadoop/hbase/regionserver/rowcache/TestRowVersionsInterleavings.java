@@ -194,7 +194,7 @@ public class TestRowVersionsInterleavings {
   }
 
   /** Else a region whose rows are inserted by many handlers has far more slots than rows. */
-  @Test(timeout = 60_000)
+  @Test(timeout = 300_000)
   public void testGrowthByTwoThreadsDoublesOnce() throws Exception {
     CachedRegion[] region = new CachedRegion[1];
     Thread other = new Thread(() -> region[0].growVersions());
