@@ -111,7 +111,7 @@ public class TestLoadRun {
       }
     };
     FutureTask<JsonObject> run = new FutureTask<>(
-      () -> new LoadRun(List.of(held), 0.01, 0, operations).run());
+      () -> new LoadRun(List.of(held), 0.01, 100, operations).run());
     new Thread(run).start();
     long end = System.nanoTime() + TimeUnit.MINUTES.toNanos(2);
     List<Operation> slow = List.of();

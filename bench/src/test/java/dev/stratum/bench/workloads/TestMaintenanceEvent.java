@@ -88,7 +88,7 @@ public class TestMaintenanceEvent {
 
   private static void await(CountDownLatch latch) {
     try {
-      assertTrue(latch.await(2, TimeUnit.MINUTES));
+      assertTrue(latch.await(5, TimeUnit.MINUTES));
     } catch (InterruptedException e) {
       throw new IllegalStateException(e);
     }

