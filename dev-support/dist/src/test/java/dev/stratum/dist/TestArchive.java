@@ -301,7 +301,7 @@ public class TestArchive {
     }
     Path answer = folder.getRoot().toPath().resolve("answer");
     Files.writeString(answer, json.toString());
-    Dropin.tool(tools, "curl", "echo \"$@\" > \"" + tools + "/asked\"", "cat \"" + answer + "\"");
+    Dropin.tool(tools, "curl", "echo \"$@\" >> \"" + tools + "/asked\"", "cat \"" + answer + "\"");
   }
 
   @Test
