@@ -176,7 +176,7 @@ public final class SettingsCheck {
   }
 
   /** Logs misspelt keys, and the warnings that no class logs when it reads its settings. */
-  static void logMisspelt(Configuration conf) {
+  static void logWarnings(Configuration conf) {
     startWarnings(conf).forEach(LOG::warn);
   }
 
