@@ -311,7 +311,9 @@ public final class SettingsCheck {
     Map<String, String> found = new TreeMap<>();
     ENABLING.forEach((prefix, enabling) -> {
       boolean size = enabling.equals(RowCacheSettings.SIZE_KEY);
-      String value = SettingsReader.of(conf).text(enabling);
+      String value = MisspeltKeys.isSetByOperator(enabling, conf)
+        ? SettingsReader.of(conf).text(enabling)
+        : null;
       if (disabled ? !(size ? "0" : "false").equalsIgnoreCase(value) : value != null) {
         return;
       }
