@@ -36,15 +36,19 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
+import org.apache.hadoop.hbase.testclassification.LargeTests;
+import org.junit.Rule;
+import org.junit.Test;
+import org.junit.experimental.categories.Category;
+import org.junit.rules.TemporaryFolder;
+
 import org.apache.hbase.thirdparty.com.google.gson.JsonArray;
 import org.apache.hbase.thirdparty.com.google.gson.JsonElement;
 import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
 import org.apache.hbase.thirdparty.com.google.gson.JsonParser;
-import org.junit.Rule;
-import org.junit.Test;
-import org.junit.rules.TemporaryFolder;
 
 /** Small cases on real processes, both sides with this class path: features off, and on. */
+@Category(LargeTests.class)
 public class TestWorkloadSuite {
   private static final String CASE = "throughput/get-zipfian-100us";
   private static final String OTHER_HANDLERS = "increment/increment-zipfian-128handlers";

@@ -33,11 +33,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.apache.hadoop.hbase.testclassification.LargeTests;
 import org.junit.After;
 import org.junit.Before;
 import org.junit.Test;
+import org.junit.experimental.categories.Category;
 
 /** Rolls a kit out to eight local processes as hosts. */
+@Category(LargeTests.class)
 public class TestRollout extends DropinFixture {
   private int count;
 

@@ -71,9 +71,10 @@ final class LocalSettings {
     // This program stops the servers itself, in order.
     conf.setBoolean("hbase.shutdown.hook", false);
 
+    // Unlike the default.
+    conf.setBoolean(COMPOSITE_ENABLED, true);
     setAll(conf, overrides);
     if (conf.getBoolean(COMPOSITE_ENABLED, true)) {
-      conf.setBoolean(COMPOSITE_ENABLED, true);
       conf.setFloat(HConstants.HFILE_BLOCK_CACHE_SIZE_KEY, 0f);
       conf.set("hbase.bucketcache.l1.ioengine", "offheap");
       conf.setInt("hbase.bucketcache.l1.size", l1Mb);

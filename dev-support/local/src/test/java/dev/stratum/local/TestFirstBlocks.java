@@ -29,11 +29,14 @@ import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.apache.hadoop.hbase.testclassification.LargeTests;
 import org.junit.Rule;
 import org.junit.Test;
+import org.junit.experimental.categories.Category;
 import org.junit.rules.TemporaryFolder;
 
 /** Has the settings check read the first settings of README and of each guide as they are. */
+@Category(LargeTests.class)
 public class TestFirstBlocks {
   private static final Path ROOT = Path.of(System.getProperty("stratum.root"));
   private static final Pattern BLOCK = Pattern.compile("(?s)\n```xml\n(.*?)\n```\n");

@@ -37,14 +37,17 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.apache.hadoop.hbase.regionserver.SizingTool;
+import org.apache.hadoop.hbase.testclassification.LargeTests;
 import org.junit.Rule;
 import org.junit.Test;
+import org.junit.experimental.categories.Category;
 import org.junit.rules.TemporaryFolder;
 
 /**
  * Compares the presets of the archive with what the sizing tool writes, which writes them with
  * <code>-Dpresets.write=true</code>, and has the settings check read them with their memory.
  */
+@Category(LargeTests.class)
 public class TestPresets {
   private static final Path FOLDER =
     Path.of(System.getProperty("stratum.root"), "dev-support/dist/src/main/kit/presets");

@@ -29,10 +29,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.hadoop.hbase.regionserver.SizingTool;
+import org.apache.hadoop.hbase.testclassification.LargeTests;
 import org.apache.hadoop.hbase.util.VersionInfo;
 import org.junit.Test;
+import org.junit.experimental.categories.Category;
 
 /** The program with settings of the fork, in JVMs of its own. */
+@Category(LargeTests.class)
 public class TestRunLocalSettings extends RunLocalFixture {
   /** With L2 on segments, which has all metrics that a tier of buckets has and more. */
   @Test

@@ -129,7 +129,7 @@ public class TestByteRateLimiter {
     assertEquals(start, clock.nanos());
   }
 
-  /** Each time that a block takes passes, one thread goes on: the one that has waited longest. */
+  /** In the time of one block, one thread continues: the one that has waited longest. */
   @Test
   public void testThreadsTogetherKeepTheLimitAndTakeTurns() throws Exception {
     standing.setLimit(BLOCK);

@@ -34,7 +34,7 @@ import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.io.hfile.CachedBlockFixture;
 import org.apache.hadoop.hbase.io.hfile.RefCntLeakRule;
 import org.apache.hadoop.hbase.testclassification.IOTests;
-import org.apache.hadoop.hbase.testclassification.MediumTests;
+import org.apache.hadoop.hbase.testclassification.LargeTests;
 import org.junit.After;
 import org.junit.Before;
 import org.junit.ClassRule;
@@ -53,7 +53,7 @@ import org.slf4j.LoggerFactory;
  * of it finds a place afterwards.
  */
 @RunWith(Parameterized.class)
-@Category({ IOTests.class, MediumTests.class })
+@Category({ IOTests.class, LargeTests.class })
 public class TestSegmentFaultShares {
   @ClassRule
   public static final HBaseClassTestRule CLASS_RULE =
