@@ -44,7 +44,7 @@ import org.apache.hadoop.hbase.io.hfile.HFile;
 import org.apache.hadoop.hbase.io.hfile.HotBlockCache;
 import org.apache.hadoop.hbase.io.hfile.handover.HandoverCaches;
 import org.apache.hadoop.hbase.io.hfile.handover.HandoverSettings;
-import org.apache.hadoop.hbase.testclassification.MediumTests;
+import org.apache.hadoop.hbase.testclassification.LargeTests;
 import org.apache.hadoop.hbase.testclassification.RegionServerTests;
 import org.apache.hadoop.hbase.util.Bytes;
 import org.junit.After;
@@ -53,7 +53,7 @@ import org.junit.Test;
 import org.junit.experimental.categories.Category;
 
 /** Flushes of rows that a store has already, some of which were read. */
-@Category({ RegionServerTests.class, MediumTests.class })
+@Category({ RegionServerTests.class, LargeTests.class })
 public class TestFlushCacheHandover extends CacheHandoverFixture {
   @ClassRule
   public static final HBaseClassTestRule CLASS_RULE =

@@ -51,7 +51,7 @@ import org.apache.hadoop.hbase.client.RegionInfoBuilder;
 import org.apache.hadoop.hbase.client.TableDescriptor;
 import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
 import org.apache.hadoop.hbase.io.hfile.RefCntLeakRule;
-import org.apache.hadoop.hbase.testclassification.MediumTests;
+import org.apache.hadoop.hbase.testclassification.LargeTests;
 import org.apache.hadoop.hbase.testclassification.RegionServerTests;
 import org.apache.hadoop.hbase.util.Bytes;
 import org.apache.hadoop.hbase.util.Interleavings;
@@ -68,7 +68,7 @@ import org.junit.experimental.categories.Category;
  * region: of every schedule with a limited number of preemptions, the get returns one version of
  * the row, whole, that was the newest at some moment of the get.
  */
-@Category({ RegionServerTests.class, MediumTests.class })
+@Category({ RegionServerTests.class, LargeTests.class })
 public class TestPointGetInterleavings {
   @ClassRule
   public static final HBaseClassTestRule CLASS_RULE =

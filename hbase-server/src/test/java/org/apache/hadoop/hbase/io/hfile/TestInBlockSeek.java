@@ -51,7 +51,7 @@ import org.apache.hadoop.hbase.Tag;
 import org.apache.hadoop.hbase.io.ByteBuffAllocator;
 import org.apache.hadoop.hbase.nio.ByteBuff;
 import org.apache.hadoop.hbase.testclassification.IOTests;
-import org.apache.hadoop.hbase.testclassification.SmallTests;
+import org.apache.hadoop.hbase.testclassification.LargeTests;
 import org.apache.hadoop.hbase.util.Bytes;
 import org.apache.hadoop.hbase.util.ObjectIntPair;
 import org.apache.hadoop.io.WritableUtils;
@@ -63,7 +63,7 @@ import org.junit.runner.RunWith;
 import org.junit.runners.Parameterized;
 
 /** Tests that seeks find what a sorted set finds, for all kinds of cells, keys and buffers. */
-@Category({ IOTests.class, SmallTests.class })
+@Category({ IOTests.class, LargeTests.class })
 @RunWith(Parameterized.class)
 public class TestInBlockSeek {
 

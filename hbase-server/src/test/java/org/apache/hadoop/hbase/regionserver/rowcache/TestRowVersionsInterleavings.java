@@ -26,8 +26,8 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
+import org.apache.hadoop.hbase.testclassification.LargeTests;
 import org.apache.hadoop.hbase.testclassification.RegionServerTests;
-import org.apache.hadoop.hbase.testclassification.SmallTests;
 import org.apache.hadoop.hbase.util.Interleavings;
 import org.junit.ClassRule;
 import org.junit.Test;
@@ -38,7 +38,7 @@ import org.junit.experimental.categories.Category;
  * slots, and readers that cache the row or look it up: what is current is not older than what was
  * acknowledged before the lookup.
  */
-@Category({ RegionServerTests.class, SmallTests.class })
+@Category({ RegionServerTests.class, LargeTests.class })
 public class TestRowVersionsInterleavings {
   @ClassRule
   public static final HBaseClassTestRule CLASS_RULE =

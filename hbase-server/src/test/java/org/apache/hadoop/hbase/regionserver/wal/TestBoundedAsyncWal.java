@@ -40,7 +40,7 @@ import org.apache.hadoop.hbase.Waiter;
 import org.apache.hadoop.hbase.client.Durability;
 import org.apache.hadoop.hbase.client.RegionInfoBuilder;
 import org.apache.hadoop.hbase.regionserver.HRegion;
-import org.apache.hadoop.hbase.testclassification.MediumTests;
+import org.apache.hadoop.hbase.testclassification.LargeTests;
 import org.apache.hadoop.hbase.testclassification.RegionServerTests;
 import org.apache.hadoop.hbase.wal.AsyncFSWALProvider;
 import org.apache.hadoop.hbase.wal.FSHLogProvider;
@@ -61,7 +61,7 @@ import org.apache.hbase.thirdparty.io.netty.channel.EventLoopGroup;
 
 /** Regions on a WAL in HDFS, of both kinds, whose syncs can be held up. */
 @RunWith(Parameterized.class)
-@Category({ RegionServerTests.class, MediumTests.class })
+@Category({ RegionServerTests.class, LargeTests.class })
 public class TestBoundedAsyncWal {
   @ClassRule
   public static final HBaseClassTestRule CLASS_RULE =

@@ -40,7 +40,7 @@ import org.apache.hadoop.hbase.Waiter;
 import org.apache.hadoop.hbase.client.Durability;
 import org.apache.hadoop.hbase.client.Get;
 import org.apache.hadoop.hbase.regionserver.HRegion;
-import org.apache.hadoop.hbase.testclassification.MediumTests;
+import org.apache.hadoop.hbase.testclassification.LargeTests;
 import org.apache.hadoop.hbase.testclassification.RegionServerTests;
 import org.apache.hadoop.hbase.util.Bytes;
 import org.apache.hadoop.hbase.wal.AsyncFSWALProvider;
@@ -58,7 +58,7 @@ import org.apache.hbase.thirdparty.io.netty.channel.EventLoopGroup;
  * WALs in HDFS that choose how many syncs they have in flight, with more writers than a server has
  * handlers by default, while the WAL rolls and HDFS becomes slower and faster.
  */
-@Category({ RegionServerTests.class, MediumTests.class })
+@Category({ RegionServerTests.class, LargeTests.class })
 public class TestTunedSyncsInFlight {
   @ClassRule
   public static final HBaseClassTestRule CLASS_RULE =
