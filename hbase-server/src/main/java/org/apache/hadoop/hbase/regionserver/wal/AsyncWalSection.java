@@ -169,10 +169,9 @@ public final class AsyncWalSection {
     appendCount(html, false, "SYNC_WAL writes, flushes, rolls, full batches",
       metrics.otherSyncCount());
     appendCount(html, metrics.failedCount() > 0, "Failed, and retried", metrics.failedCount());
-    html.append(String.format(Locale.ROOT,
-      "</table>\n</div>\n<p class=\"d\">%,d writes have waited at the maximum of unsynced bytes."
-        + "</p>\n",
-      metrics.blockedCount()));
+    html.append("</table>\n</div>\n<p class=\"d\">")
+      .append(String.format(Locale.ROOT, "%,d", metrics.blockedCount()))
+      .append(" writes have waited at the maximum of unsynced bytes.</p>\n");
   }
 
   private static void appendCount(StringBuilder html, boolean bad, String name, long count) {
