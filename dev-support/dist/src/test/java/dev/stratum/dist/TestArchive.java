@@ -36,6 +36,7 @@ import java.util.TreeSet;
 import java.util.stream.Stream;
 import javax.management.ObjectName;
 import org.apache.hadoop.hbase.regionserver.ServerInfo;
+import org.apache.hadoop.hbase.testclassification.LargeTests;
 import org.apache.hadoop.hbase.util.JSONBean;
 import org.apache.hadoop.hbase.util.VersionInfo;
 import org.apache.hbase.thirdparty.com.google.gson.JsonElement;
@@ -46,9 +47,11 @@ import org.junit.BeforeClass;
 import org.junit.ClassRule;
 import org.junit.Rule;
 import org.junit.Test;
+import org.junit.experimental.categories.Category;
 import org.junit.rules.TemporaryFolder;
 
 /** The archive as an operator unpacks it, on a folder with the published jars and their company. */
+@Category(LargeTests.class)
 public class TestArchive {
   private static final String BASE = System.getProperty("stratum.base");
   private static final String VERSION = System.getProperty("stratum.version");

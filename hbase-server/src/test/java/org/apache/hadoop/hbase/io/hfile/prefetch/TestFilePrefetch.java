@@ -46,7 +46,7 @@ import org.apache.hadoop.hbase.io.hfile.StoreFileFixture;
 import org.apache.hadoop.hbase.io.hfile.StoreFileFixture.Block;
 import org.apache.hadoop.hbase.io.hfile.prefetch.CountingCaches.Insertions;
 import org.apache.hadoop.hbase.testclassification.IOTests;
-import org.apache.hadoop.hbase.testclassification.MediumTests;
+import org.apache.hadoop.hbase.testclassification.LargeTests;
 import org.apache.hadoop.hbase.util.Bytes;
 import org.junit.After;
 import org.junit.Before;
@@ -62,7 +62,7 @@ import org.junit.runners.Parameterized.Parameters;
 
 /** What a warm-up reads and caches of one file, with every kind of block cache. */
 @RunWith(Parameterized.class)
-@Category({ IOTests.class, MediumTests.class })
+@Category({ IOTests.class, LargeTests.class })
 public class TestFilePrefetch {
   @ClassRule
   public static final HBaseClassTestRule CLASS_RULE =

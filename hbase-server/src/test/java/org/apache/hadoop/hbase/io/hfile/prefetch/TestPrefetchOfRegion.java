@@ -69,7 +69,7 @@ import org.apache.hadoop.hbase.regionserver.StoreFileWriter;
 import org.apache.hadoop.hbase.regionserver.storefiletracker.StoreFileTracker;
 import org.apache.hadoop.hbase.regionserver.storefiletracker.StoreFileTrackerFactory;
 import org.apache.hadoop.hbase.testclassification.IOTests;
-import org.apache.hadoop.hbase.testclassification.MediumTests;
+import org.apache.hadoop.hbase.testclassification.LargeTests;
 import org.apache.hadoop.hbase.util.BloomFilterFactory;
 import org.apache.hadoop.hbase.util.Bytes;
 import org.apache.hadoop.hbase.util.CommonFSUtils;
@@ -93,7 +93,7 @@ import org.junit.runners.Parameterized.Parameters;
  * nothing is read back that was cached, and nothing is cached twice.
  */
 @RunWith(Parameterized.class)
-@Category({ IOTests.class, MediumTests.class })
+@Category({ IOTests.class, LargeTests.class })
 public class TestPrefetchOfRegion {
   @ClassRule
   public static final HBaseClassTestRule CLASS_RULE =

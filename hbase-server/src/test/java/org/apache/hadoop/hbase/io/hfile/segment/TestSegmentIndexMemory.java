@@ -27,14 +27,14 @@ import java.util.ArrayList;
 import java.util.List;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.testclassification.IOTests;
-import org.apache.hadoop.hbase.testclassification.SmallTests;
+import org.apache.hadoop.hbase.testclassification.LargeTests;
 import org.apache.hadoop.hbase.util.DirectMemoryUtils;
 import org.junit.ClassRule;
 import org.junit.Test;
 import org.junit.experimental.categories.Category;
 
 /** The budget of {@link SegmentIndex}, and the direct memory that it leaves to others. */
-@Category({ IOTests.class, SmallTests.class })
+@Category({ IOTests.class, LargeTests.class })
 public class TestSegmentIndexMemory {
   @ClassRule
   public static final HBaseClassTestRule CLASS_RULE =
