@@ -154,22 +154,12 @@ public class AsyncWalBound {
     // the cache line from another processor.
     if (durability.ordinal() <= Durability.ASYNC_WAL.ordinal()) {
       bound.acknowledge(txid, edit.estimatedSerializedSizeOf());
-    } else {
-      bound.checkSynced(txid);
     }
   }
 
   /** Returns whether a write that waits for room is synced, and need not wait. */
   boolean isSynced(long txid) {
     return txid <= syncedTxid.getAsLong();
-  }
-
-  /**
-   * Checks a write that was synced, as its durability requires, and is not bounded.
-   * @throws IOException if the write must not be acknowledged
-   */
-  void checkSynced(long txid) throws IOException {
-    // A sync that has succeeded says all.
   }
 
   void acknowledge(long txid, long size) throws IOException {

@@ -38,11 +38,12 @@ final class GuardedAsyncWalBound extends AsyncWalBound {
 
   // Written under the lock, read without it by writers.
   private volatile Throwable lost;
-  private final DroppedWrites dropped = new DroppedWrites();
+  private final DroppedAppends dropped;
 
   GuardedAsyncWalBound(AsyncWalSettings settings, String name, long timeoutNanos,
-    LongSupplier syncedTxid, Sync sync, LongSupplier clock) {
+    LongSupplier syncedTxid, Sync sync, LongSupplier clock, DroppedAppends dropped) {
     super(settings, name, timeoutNanos, syncedTxid, sync, clock);
+    this.dropped = dropped;
   }
 
   /** Returns the bound of {@code wal}, guarded if it may drop writes; null if none is set. */
@@ -50,20 +51,13 @@ final class GuardedAsyncWalBound extends AsyncWalBound {
     AsyncWalSettings settings = AsyncWalSettings.of(conf);
     return settings.isEnabled() && wal instanceof FSHLog
       ? new GuardedAsyncWalBound(settings, nameOf(wal), timeoutNanos, wal.highestSyncedTxid::get,
-        wal::sync, System::nanoTime)
+        wal::sync, System::nanoTime, wal.droppedAppends)
       : AsyncWalBound.create(conf, wal, timeoutNanos);
   }
 
   @Override
   boolean isSynced(long txid) {
     return super.isSynced(txid) && lost == null;
-  }
-
-  @Override
-  void checkSynced(long txid) throws IOException {
-    if (lost != null || dropped.contains(txid)) {
-      check(txid);
-    }
   }
 
   @Override
@@ -75,8 +69,8 @@ final class GuardedAsyncWalBound extends AsyncWalBound {
   }
 
   /**
-   * Must be called when the WAL drops a write, whose writer is notified only if it waits for a
-   * sync. A write that is not acknowledged yet then fails. If one was acknowledged already, later
+   * Must be called when the WAL has dropped a write, whose writer is notified only if it waits for
+   * a sync. A write that is not acknowledged yet then fails. If one was acknowledged already, later
    * ones must not survive without it: nothing may be appended or acknowledged any more, and the
    * server must abort.
    * @param bound may be null
@@ -90,7 +84,6 @@ final class GuardedAsyncWalBound extends AsyncWalBound {
   void dropped(long txid, Throwable cause) {
     lock.lock();
     try {
-      dropped.add(txid);
       // All later writes are dropped, too: so is the highest, if it is not before this one.
       if (lost == null && txid <= writes.highestTxid()) {
         LOG.error("A write to {} was dropped after it was acknowledged", name(), cause);
@@ -104,23 +97,12 @@ final class GuardedAsyncWalBound extends AsyncWalBound {
 
   /**
    * Must be called when the WAL is about to roll, by the appending thread, between the last append
-   * to the old writer and the first to the new one. Dropped writes remain dropped, whenever their
-   * writers check; later appends are not affected.
+   * to the old writer and the first to the new one.
    * @param bound may be null
    * @return whether the WAL may append again, because no acknowledged write was dropped
    */
   static boolean mayAppendAgain(AsyncWalBound bound) {
-    return bound == null || ((GuardedAsyncWalBound) bound).mayAppendAgain();
-  }
-
-  private boolean mayAppendAgain() {
-    lock.lock();
-    try {
-      dropped.endRange();
-      return !hasLost();
-    } finally {
-      lock.unlock();
-    }
+    return bound == null || !((GuardedAsyncWalBound) bound).hasLost();
   }
 
   /** Returns whether an acknowledged write was dropped. */

@@ -48,6 +48,7 @@ public class TestGuardedAsyncWalBound {
   private final Configuration conf = new Configuration(false);
   private final ExecutorService writer = Executors.newSingleThreadExecutor();
   private final AtomicLong synced = new AtomicLong();
+  private final DroppedAppends dropped = new DroppedAppends();
   private GuardedAsyncWalBound bound;
 
   @After
@@ -63,7 +64,7 @@ public class TestGuardedAsyncWalBound {
     bound = new GuardedAsyncWalBound(AsyncWalSettings.of(conf), "test", TimeUnit.HOURS.toNanos(1),
       synced::get, txid -> {
         throw new IOException("HDFS is away");
-      }, () -> 1);
+      }, () -> 1, dropped);
   }
 
   @Test
@@ -75,7 +76,7 @@ public class TestGuardedAsyncWalBound {
       return null;
     });
     Waiter.waitFor(conf, 120_000, 5, () -> bound.blockedWriters() == 1);
-    bound.dropped(1, new IOException("Disk on fire"));
+    drop(1);
     assertEquals("Disk on fire",
       assertThrows(ExecutionException.class, () -> waiting.get(2, TimeUnit.MINUTES)).getCause()
         .getCause().getMessage());
@@ -91,15 +92,14 @@ public class TestGuardedAsyncWalBound {
     conf.set(AsyncWalSettings.INTERVAL_KEY, "3600000");
     open();
     bound.acknowledge(4, 1);
-    bound.dropped(5, new IOException("Disk on fire"));
-    bound.dropped(6, new IOException("Disk on fire"));
+    drop(5, 6);
     assertFalse("No caller knows of it", bound.hasLost());
     GuardedAsyncWalBound.failIfLost(bound);
     // The WAL has rolled meanwhile, and was synced.
     synced.set(9);
     for (long txid = 5; txid <= 6; txid++) {
-      long dropped = txid;
-      assertThrows(IOException.class, () -> bound.acknowledge(dropped, 1));
+      long gone = txid;
+      assertThrows(IOException.class, () -> bound.acknowledge(gone, 1));
     }
     bound.acknowledge(4, 1);
     bound.acknowledge(10, 1);
@@ -107,8 +107,15 @@ public class TestGuardedAsyncWalBound {
 
   private void drop(long... txids) {
     for (long txid : txids) {
-      bound.dropped(txid, new IOException("Disk on fire"));
+      dropped.add(txid);
+      GuardedAsyncWalBound.dropped(bound, txid, new IOException("Disk on fire"));
     }
+  }
+
+  /** Returns whether the WAL may append to the next writer. */
+  private boolean roll() {
+    dropped.endRange();
+    return GuardedAsyncWalBound.mayAppendAgain(bound);
   }
 
   private void assertDropped(long... txids) {
@@ -124,13 +131,13 @@ public class TestGuardedAsyncWalBound {
     open();
     bound.acknowledge(4, 1);
     drop(5, 7);
-    assertTrue(GuardedAsyncWalBound.mayAppendAgain(bound));
+    assertTrue(roll());
     // Of the next writer. One has been acknowledged, of the other its writer has yet to learn.
     bound.acknowledge(11, 1);
     drop(20);
     assertFalse("No caller knows of it", bound.hasLost());
     bound.acknowledge(12, 1);
-    assertTrue(GuardedAsyncWalBound.mayAppendAgain(bound));
+    assertTrue(roll());
     synced.set(30);
     // Those of the first roll ask after the second; 6 is between two that were dropped by one.
     assertDropped(5, 6, 7, 20);
@@ -147,8 +154,8 @@ public class TestGuardedAsyncWalBound {
     drop(5);
     drop(9);
     assertDropped(5, 6, 8, 9);
-    assertTrue(GuardedAsyncWalBound.mayAppendAgain(bound));
-    assertTrue("A roll without a drop", GuardedAsyncWalBound.mayAppendAgain(bound));
+    assertTrue(roll());
+    assertTrue("A roll without a drop", roll());
     assertDropped(5, 6, 8, 9);
     bound.acknowledge(10, 1);
     assertTrue(GuardedAsyncWalBound.mayAppendAgain(null));
@@ -159,30 +166,10 @@ public class TestGuardedAsyncWalBound {
     conf.set(AsyncWalSettings.INTERVAL_KEY, "3600000");
     open();
     drop(5);
-    assertTrue(GuardedAsyncWalBound.mayAppendAgain(bound));
+    assertTrue(roll());
     bound.acknowledge(9, 1);
     drop(8);
-    assertFalse(GuardedAsyncWalBound.mayAppendAgain(bound));
+    assertFalse(roll());
     assertDropped(5, 8, 10);
-  }
-
-  @Test
-  public void testWhatWasDroppedInManyRollsTakesBoundedMemory() {
-    DroppedWrites dropped = new DroppedWrites();
-    int rolls = 3 * DroppedWrites.MAX_RANGES;
-    for (int roll = 1; roll <= rolls; roll++) {
-      dropped.add(10 * roll);
-      dropped.add(10 * roll + 2);
-      dropped.endRange();
-    }
-    for (int roll = 1; roll <= rolls; roll++) {
-      for (int i = 0; i <= 2; i++) {
-        assertTrue(dropped.contains(10 * roll + i));
-      }
-      assertEquals("behind " + roll, roll <= rolls - DroppedWrites.MAX_RANGES,
-        dropped.contains(10 * roll + 3));
-    }
-    assertFalse(dropped.contains(9));
-    assertFalse(new DroppedWrites().contains(0));
   }
 }

@@ -17,24 +17,28 @@
  */
 package org.apache.hadoop.hbase.regionserver.wal;
 
+import java.io.IOException;
 import java.util.Arrays;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * The txids of the writes that one WAL has dropped, as ranges. Once an append has failed, the WAL
- * drops every write until it rolls, so the writes dropped between two rolls are all that were
- * appended from the first to the last of them.
+ * The txids of the appends that an FSHLog has dropped, as ranges. Once an append has failed, the
+ * WAL drops every append until it rolls, so those dropped between two rolls are all from the first
+ * to the last of them.
  * <p>
- * A txid that was added is contained forever, since each roll only ends a range and none is
- * removed; a txid between two ranges is not contained, since the appending thread ends a range
+ * A later sync succeeds, of what was appended after the roll, and raises the WAL's synced txid
+ * above those of the dropped appends: whoever waits for one of them has to ask here as well.
+ * <p>
+ * Invariant: a txid that was added is contained forever, since each roll only ends a range and none
+ * is removed; a txid between two ranges is not contained, since the appending thread ends a range
  * before the first append to the next writer.
  * <p>
- * {@link #contains} is thread-safe; all other methods require external synchronization.
+ * {@link #add} and {@link #endRange} are for the appending thread; the others are thread-safe.
  */
 @InterfaceAudience.Private
-final class DroppedWrites {
+final class DroppedAppends {
   /**
-   * Maximum number of ranges; beyond it the oldest two are merged. The writers of the writes
+   * Maximum number of ranges; beyond it the oldest two are merged. The writers of the appends
    * between those were notified this many failed rolls ago.
    */
   static final int MAX_RANGES = 64;
@@ -44,7 +48,7 @@ final class DroppedWrites {
   /** Whether the last range may still grow. */
   private boolean open;
 
-  /** Adds the txid of a dropped write, which is higher than all before. */
+  /** Adds the txid of a dropped append, which is higher than all before. */
   void add(long txid) {
     long[] next;
     if (open) {
@@ -69,6 +73,7 @@ final class DroppedWrites {
     open = false;
   }
 
+  /** Returns whether the append with this txid was dropped. */
   boolean contains(long txid) {
     long[] all = ranges;
     // From the last range on, since lookups are for recent writes.
@@ -78,5 +83,15 @@ final class DroppedWrites {
       }
     }
     return false;
+  }
+
+  /**
+   * Called when all appends up to a txid seem to be synced.
+   * @throws IOException if that with this txid was dropped
+   */
+  void check(long txid) throws IOException {
+    if (contains(txid)) {
+      throw new IOException("The append of txid " + txid + " has failed, and is not in the WAL");
+    }
   }
 }
