@@ -66,6 +66,7 @@ import org.junit.Rule;
 import org.junit.Test;
 import org.junit.experimental.categories.Category;
 import org.junit.rules.TemporaryFolder;
+import org.mockito.Mockito;
 import org.slf4j.LoggerFactory;
 
 /** What becomes of the meta blocks that L1 cannot keep. */
@@ -308,17 +309,24 @@ public class TestL1BucketCache {
 
   @Test
   public void testVictimCacheIsWaitedForWhileItGetsOn() throws Exception {
-    conf.set("hbase.bucketcache.l2.writer.threads", "1");
-    conf.set("hbase.bucketcache.l2.writer.queuelength", "1");
     open();
-    for (int i = 0; i < 100; i++) {
-      put(first, key(FILE, i, META));
-    }
-    for (int i = 0; i < 100; i++) {
-      assertTrue(evictForSpace(key(FILE, i, META)));
-    }
-    assertEquals(100, first.getSpilledCount());
-    assertEquals(0, first.getDroppedCount());
+    VictimTransfer transfer = new VictimTransfer(LoggerFactory.getLogger(getClass()));
+    BlockCacheKey key = key(FILE, 0, META);
+    Cacheable copy = mock(Cacheable.class);
+    long wait = TimeUnit.MILLISECONDS.toNanos(VictimTransfer.VICTIM_WAIT_MS);
+    CacheTier victims = mock(CacheTier.class);
+    Mockito.when(victims.containsBlock(key)).thenReturn(true);
+    Mockito.when(victims.awaitVictimInsertion(key, wait)).thenReturn(true, false, true);
+    Mockito.when(victims.awaitVictimInsertion(key, 0)).thenReturn(false, true);
+    assertTrue(transfer.insert(victims, key, copy));
+    assertFalse("waits for nothing", transfer.insert(victims, key, copy));
+    assertFalse("does not wait again", transfer.insert(victims, key, copy));
+    assertTrue("there is space", transfer.insert(victims, key, copy));
+    assertTrue("waits again", transfer.insert(victims, key, copy));
+    verify(victims, Mockito.times(3)).awaitVictimInsertion(key, wait);
+    verify(victims, Mockito.times(2)).awaitVictimInsertion(key, 0);
+    assertEquals(3, transfer.getSpilledCount());
+    assertEquals(2, transfer.getDroppedCount());
   }
 
   @Test
