@@ -21,6 +21,7 @@ import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertTrue;
 
 import java.io.File;
+import java.io.IOException;
 import java.net.ServerSocket;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -30,6 +31,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import org.junit.After;
 import org.junit.Before;
@@ -53,8 +55,18 @@ public abstract class RunLocalFixture {
   @Before
   public void choosePlace() throws Exception {
     folder = temporary.newFolder("a folder with spaces").toPath();
-    try (ServerSocket socket = new ServerSocket(0)) {
-      zooKeeperPort = socket.getLocalPort();
+    zooKeeperPort = freePort();
+  }
+
+  /** Returns a free port below those that the system chooses for sockets without a port. */
+  private static int freePort() {
+    while (true) {
+      int port = 20_000 + ThreadLocalRandom.current().nextInt(10_000);
+      try (ServerSocket socket = new ServerSocket(port)) {
+        return socket.getLocalPort();
+      } catch (IOException e) {
+        // The port is in use: try another one.
+      }
     }
   }
 
