@@ -81,6 +81,21 @@ public class TestRegionHotBlocksUnderLoad extends RegionHotBlocksFixture {
     }
   }
 
+  /** Moves all regions, again if a hint was late: a close waits for it for 100 ms only. */
+  private void moveAllInTime(int hot) throws Exception {
+    boolean moved = false;
+    while (!moved) {
+      long followed = HandoverCaches.count("FollowedHintCount");
+      long late = HandoverCaches.count("LateHintCount");
+      moveAll();
+      CachedBlockFixture
+        .await(() -> HandoverCaches.count("FollowedHintCount") - followed >= REGIONS
+          || HandoverCaches.count("LateHintCount") > late);
+      CachedBlockFixture.await(() -> hotBlocks() >= hot);
+      moved = HandoverCaches.count("LateHintCount") == late;
+    }
+  }
+
   private int hotBlocks() {
     return UTIL.getMiniHBaseCluster().getRegions(table).stream()
       .mapToInt(region -> dataOf(region).size()).sum();
@@ -118,12 +133,8 @@ public class TestRegionHotBlocksUnderLoad extends RegionHotBlocksFixture {
   public void testWhatIsHotMovesIntoFullCaches() throws Exception {
     int hot = prepare();
     List<Future<?>> running = startClients();
-    long followed = HandoverCaches.count("FollowedHintCount");
-    moveAll();
-    CachedBlockFixture
-      .await(() -> HandoverCaches.count("FollowedHintCount") - followed >= REGIONS);
-    CachedBlockFixture.await(() -> hotBlocks() >= hot);
-    moveAll();
+    moveAllInTime(hot);
+    moveAllInTime(hot);
     end(running);
     assertTrue(hotBlocks() + " of " + hot, hotBlocks() >= hot);
     assertEquals("none is read twice", 0, misses());
