@@ -265,8 +265,11 @@ public class TestSegmentFaultShares {
   public void testReadsThatHangForLong() throws InterruptedException {
     // So that the fault lasts for more than ten stalls, from which on the device is bypassed.
     setStall(MILLIS / 40);
-    fault("reads hang", blocksOfDevice(), () -> failing.blockReads(true),
-      () -> failing.blockReads(false));
+    fault("reads hang", blocksOfDevice(), () -> failing.blockReads(true), () -> {
+      failing.blockReads(false);
+      // Nor is it bypassed again because this machine is busy.
+      setStall(TimeUnit.HOURS.toMillis(1));
+    });
   }
 
   @Test
