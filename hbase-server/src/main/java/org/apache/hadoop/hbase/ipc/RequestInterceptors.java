@@ -38,6 +38,11 @@ public final class RequestInterceptors {
     return ((RpcServer) server).interceptors;
   }
 
+  /** Returns what runs a call that an interceptor has taken, and answers it. */
+  public static CallRunner runner(RpcServerInterface server, RpcCall call) {
+    return new CallRunner(server, call);
+  }
+
   /** Adds an interceptor, which is called for requests that are read from now on. */
   public synchronized void add(RequestInterceptor interceptor) {
     RequestInterceptor[] more = Arrays.copyOf(interceptors, interceptors.length + 1);

@@ -19,159 +19,185 @@ package org.apache.hadoop.hbase.regionserver;
 
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.Arrays;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.BooleanSupplier;
 import org.apache.hadoop.hbase.ByteBufferExtendedCell;
 import org.apache.hadoop.hbase.Cell;
-import org.apache.hadoop.hbase.HConstants.OperationStatusCode;
 import org.apache.hadoop.hbase.KeyValueUtil;
 import org.apache.hadoop.hbase.client.Delete;
-import org.apache.hadoop.hbase.client.Durability;
 import org.apache.hadoop.hbase.client.Mutation;
 import org.apache.hadoop.hbase.client.Put;
-import org.apache.hadoop.hbase.regionserver.writegroup.GroupKey;
-import org.apache.hadoop.hbase.regionserver.writegroup.PendingWrite;
-import org.apache.hadoop.hbase.regionserver.writegroup.WriteGroup;
+import org.apache.hadoop.hbase.regionserver.write.CommitGroup;
+import org.apache.hadoop.hbase.regionserver.write.GroupAppend;
+import org.apache.hadoop.hbase.regionserver.write.GroupMetrics;
+import org.apache.hadoop.hbase.regionserver.write.WriteCall;
 import org.apache.yetus.audience.InterfaceAudience;
 
-/** Puts and deletes of different rows that are written with one edit. */
+/**
+ * Puts and deletes to the regions of a WAL, with one edit for each region and one sync for all.
+ * Each part, of one region, is appended within the append of the one before: all edits are in the
+ * WAL when the thread waits for the sync of the last one, which is that of all. A part that fails
+ * leaves the others as they are.
+ * <p>
+ * Invariant: while the thread waits for earlier sequence ids of a region, its own incomplete ones
+ * are of regions that come before that; so two groups never wait for each other, nor a group and a
+ * flush.
+ */
 @InterfaceAudience.Private
-final class MutationGroup extends WriteGroup {
+final class MutationGroup extends CommitGroup {
 
-  /**
-   * A region's WAL, a share of the WAL's regions, and a durability that is not the table's default.
-   * Immutable.
-   */
-  static final class Key extends GroupKey {
-    private final int share;
-    private final Durability durability;
+  /** The writes to a region. */
+  private final class Part {
+    private final HRegion region;
+    private final List<WriteCall> writes = new ArrayList<>();
+    private int puts;
+    private int deletes;
 
-    Key(HRegion region, int share, Durability durability) {
-      super(region, null);
-      this.share = share;
-      this.durability = durability;
+    private Part(HRegion region) {
+      this.region = region;
     }
 
-    /** Not called: a write whose row is locked is applied alone. */
-    @Override
-    protected GroupKey of(byte[] one) {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
-    protected WriteGroup group(List<PendingWrite> members) {
-      return new MutationGroup(members);
-    }
-
-    @Override
-    public int hashCode() {
-      return (System.identityHashCode(region().getWAL()) * 31 + share) * 31 + durability.hashCode();
-    }
-
-    @Override
-    public boolean equals(Object other) {
-      return other instanceof Key && ((Key) other).region().getWAL() == region().getWAL()
-        && ((Key) other).share == share && ((Key) other).durability == durability;
-    }
-  }
-
-  private int mutations;
-  private int leftOut;
-  private int puts;
-  private int deletes;
-
-  MutationGroup(List<PendingWrite> members) {
-    super(members);
-  }
-
-  @Override
-  public int rows() {
-    return mutations;
-  }
-
-  @Override
-  protected void apply(HRegion region) throws IOException {
-    List<Mutation> all = new ArrayList<>(size());
-    for (PendingWrite member : members()) {
-      for (Mutation mutation : batch(member).mutations()) {
-        copyToHeap(mutation);
-        all.add(mutation);
-      }
-    }
-    mutations = all.size();
-    leftOut = mutations;
-    OperationStatus[] statuses =
-      region.batchMutate(new GroupBatchOperation(region, all.toArray(new Mutation[0])));
-    leftOut = 0;
-    int next = 0;
-    for (PendingWrite member : members()) {
-      MutationBatch batch = batch(member);
-      for (int i = 0; i < batch.statuses().length; i++) {
-        OperationStatus status = statuses[next++];
-        if (isFinal(status, batch)) {
-          batch.statuses()[i] = status;
-        } else {
-          leftOut++;
+    private void write() {
+      // Of another region's close, which must not end this part.
+      boolean interrupted = Thread.interrupted();
+      GroupAppend before = setAppend(new GroupAppend(writes, MutationGroup.this::partAppended));
+      try {
+        apply();
+      } catch (Throwable e) {
+        fail(writes, e);
+      } finally {
+        setAppend(before);
+        if (interrupted) {
+          Thread.currentThread().interrupt();
         }
       }
     }
+
+    private void apply() throws IOException {
+      List<Mutation> all = new ArrayList<>(writes.size());
+      for (WriteCall write : writes) {
+        for (Mutation mutation : batch(write).mutations()) {
+          copyToHeap(mutation);
+          all.add(mutation);
+        }
+      }
+      OperationStatus[] statuses =
+        region.batchMutate(new GroupBatchOperation(region, all.toArray(new Mutation[0])));
+      int next = 0;
+      for (WriteCall write : writes) {
+        MutationBatch batch = batch(write);
+        next = batch.setStatuses(statuses, next);
+        puts += batch.has(Put.class) ? 1 : 0;
+        deletes += batch.has(Delete.class) ? 1 : 0;
+        write.done(null, 0);
+      }
+    }
+
+    /** The region has counted one put and one delete. */
+    private void count() {
+      MetricsRegion counters = region.getMetrics();
+      for (int i = 1; counters != null && i < puts; i++) {
+        counters.updatePut();
+      }
+      for (int i = 1; counters != null && i < deletes; i++) {
+        counters.updateDelete();
+      }
+    }
+  }
+
+  private final BooleanSupplier mustWait;
+  private final GroupMetrics metrics;
+  private final Map<HRegion, RegionLocks> locks = new IdentityHashMap<>();
+  private final List<Part> parts = new ArrayList<>(1);
+  private int next;
+  private boolean appended;
+
+  /**
+   * @param mustWait    whether any write has to wait now, because the memstores are full
+   * @param afterAppend called once, when all is appended; does not throw
+   */
+  MutationGroup(BooleanSupplier mustWait, GroupMetrics metrics, Runnable afterAppend) {
+    super(afterAppend);
+    this.mustWait = mustWait;
+    this.metrics = metrics;
   }
 
   @Override
-  protected boolean triesLocks() {
-    return true;
+  protected List<WriteCall> lock(List<WriteCall> taken) {
+    List<WriteCall> ready = new ArrayList<>(taken.size());
+    if (mustWait.getAsBoolean()) {
+      return ready;
+    }
+    // A close interrupts threads that have entered its region, which this one has not.
+    Thread.interrupted();
+    for (WriteCall write : taken) {
+      RegionLocks region = locks.computeIfAbsent(write.region(), RegionLocks::new);
+      if (region.enter() && region.tryShare(write.rows())) {
+        ready.add(write);
+      }
+    }
+    metrics.left(taken.size() - ready.size());
+    return ready;
   }
 
-  private static MutationBatch batch(PendingWrite member) {
-    return (MutationBatch) member.write();
+  @Override
+  protected void unlock() {
+    locks.values().forEach(RegionLocks::close);
+    locks.clear();
   }
 
-  /** A mutation that was not written is applied alone if its call is to fail, or it was locked. */
-  private static boolean isFinal(OperationStatus status, MutationBatch batch) {
-    return status.getOperationStatusCode() == OperationStatusCode.SUCCESS
-      || !batch.isSingle() && status != GroupBatchOperation.LEFT_OUT;
+  @Override
+  protected void write(List<WriteCall> arrived) {
+    for (WriteCall write : arrived) {
+      part(write.region()).writes.add(write);
+    }
+    if (parts.size() > 1) {
+      parts.sort((a, b) -> a.region.getRegionInfo().compareTo(b.region.getRegionInfo()));
+    }
+    writeParts();
+    metrics.group(arrived.size(), parts.size());
+    parts.forEach(Part::count);
   }
 
-  /** The WAL retains the buffers of one call only, and may write cells after the others end. */
+  private Part part(HRegion region) {
+    for (Part part : parts) {
+      if (part.region == region) {
+        return part;
+      }
+    }
+    Part part = new Part(region);
+    parts.add(part);
+    return part;
+  }
+
+  /** Writes the parts that were not tried: of those that reach their append, only the first. */
+  private void writeParts() {
+    while (next < parts.size()) {
+      parts.get(next++).write();
+    }
+  }
+
+  /** Called within the append of a part. Does not throw: the edit has a place in the WAL. */
+  private void partAppended() {
+    writeParts();
+    if (!appended) {
+      appended = true;
+      appended();
+    }
+  }
+
+  private static MutationBatch batch(WriteCall write) {
+    return (MutationBatch) write.write();
+  }
+
+  /** The WAL may write cells after their calls have ended. */
   private static void copyToHeap(Mutation mutation) {
     for (Map.Entry<byte[], List<Cell>> family : mutation.getFamilyCellMap().entrySet()) {
       family.getValue().replaceAll(cell -> cell instanceof ByteBufferExtendedCell
         ? KeyValueUtil.copyToNewKeyValue(cell)
         : cell);
     }
-  }
-
-  @Override
-  protected void done() {
-    for (PendingWrite member : members()) {
-      MutationBatch batch = batch(member);
-      if (batch.isDone()) {
-        puts += has(batch, Put.class) ? 1 : 0;
-        deletes += has(batch, Delete.class) ? 1 : 0;
-        member.done(null, 0);
-      } else {
-        member.leftOut();
-      }
-    }
-  }
-
-  private static boolean has(MutationBatch batch, Class<? extends Mutation> type) {
-    return Arrays.stream(batch.mutations()).anyMatch(type::isInstance);
-  }
-
-  /** Returns how many members have puts and were written as a whole. */
-  int puts() {
-    return puts;
-  }
-
-  /** Returns how many members have deletes and were written as a whole. */
-  int deletes() {
-    return deletes;
-  }
-
-  /** Returns how many mutations were not applied. */
-  int leftOut() {
-    return leftOut;
   }
 }

@@ -19,39 +19,30 @@ package org.apache.hadoop.hbase.regionserver;
 
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collections;
-import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.Set;
-import java.util.TreeSet;
+import java.util.Objects;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.Cell;
+import org.apache.hadoop.hbase.CellScannable;
 import org.apache.hadoop.hbase.CellScanner;
 import org.apache.hadoop.hbase.HConstants;
-import org.apache.hadoop.hbase.HConstants.OperationStatusCode;
-import org.apache.hadoop.hbase.PrivateCellUtil;
-import org.apache.hadoop.hbase.RegionTooBusyException;
 import org.apache.hadoop.hbase.client.Delete;
 import org.apache.hadoop.hbase.client.Durability;
 import org.apache.hadoop.hbase.client.Mutation;
 import org.apache.hadoop.hbase.client.Put;
-import org.apache.hadoop.hbase.client.Result;
-import org.apache.hadoop.hbase.client.Row;
-import org.apache.hadoop.hbase.coprocessor.HookOverrides;
-import org.apache.hadoop.hbase.coprocessor.RegionCoprocessor;
+import org.apache.hadoop.hbase.ipc.RequestInterceptor;
+import org.apache.hadoop.hbase.ipc.RpcCall;
 import org.apache.hadoop.hbase.ipc.RpcServerInterface;
-import org.apache.hadoop.hbase.regionserver.writegroup.GroupKey;
-import org.apache.hadoop.hbase.regionserver.writegroup.GroupMetrics;
-import org.apache.hadoop.hbase.regionserver.writegroup.PendingWrite;
-import org.apache.hadoop.hbase.regionserver.writegroup.WriteGroup;
-import org.apache.hadoop.hbase.regionserver.writegroup.WriteGroupMetrics;
-import org.apache.hadoop.hbase.regionserver.writegroup.WriteGroupSettings;
-import org.apache.hadoop.hbase.regionserver.writegroup.WriteGroups;
-import org.apache.hadoop.hbase.regionserver.writegroup.WriteKind;
-import org.apache.hadoop.hbase.security.access.AccessController;
-import org.apache.hadoop.hbase.util.Bytes;
+import org.apache.hadoop.hbase.regionserver.write.CommitGroup;
+import org.apache.hadoop.hbase.regionserver.write.Commits;
+import org.apache.hadoop.hbase.regionserver.write.Committer;
+import org.apache.hadoop.hbase.regionserver.write.GroupMetrics;
+import org.apache.hadoop.hbase.regionserver.write.ReplayableCellScanner;
+import org.apache.hadoop.hbase.regionserver.write.WriteCall;
+import org.apache.hadoop.hbase.regionserver.write.WriteGroupSettings;
+import org.apache.hadoop.hbase.regionserver.write.WriteObservers;
+import org.apache.hadoop.hbase.wal.WAL;
 import org.apache.hadoop.hbase.wal.WALEdit;
 import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
@@ -64,66 +55,95 @@ import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.Action;
 import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MultiRequest;
 import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MutateRequest;
 import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MutationProto;
+import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MutationProto.ColumnValue;
+import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MutationProto.ColumnValue.QualifierValue;
+import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MutationProto.DeleteType;
 import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MutationProto.MutationType;
 import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.RegionAction;
 import org.apache.hadoop.hbase.shaded.protobuf.generated.HBaseProtos.NameBytesPair;
 
 /**
- * Groups concurrent puts and deletes of a region that are acknowledged after a sync: one append and
- * one sync for all of them. A group has at most one mutation of a row, since all its cells have the
- * same sequence id. Thread-safe. Can be enabled and disabled while the server runs.
+ * Groups concurrent puts and deletes that are acknowledged after a sync: one append for each region
+ * and one sync for all of them, see {@link MutationGroup}. Which writes are in groups is decided
+ * here, when a request was read: what this class does not name is dispatched as without it.
+ * Thread-safe. Can be enabled and disabled while the server runs.
  */
 @InterfaceAudience.Private
-public final class MutationGroups implements WriteKind {
+public final class MutationGroups implements RequestInterceptor {
   private static final Logger LOG = LoggerFactory.getLogger(MutationGroups.class);
 
   /** Mutation's attribute of its time to live, which the region makes tags of its cells of. */
   private static final String TTL = "_ttl";
-  /** The maximum number of mutations of a batch; a larger one gains little. */
+  /** The maximum number of mutations of a batch, and the maximum size of a request in bytes. */
   private static final int MAX_BATCH = 100;
-  /** The maximum size of the requests of a group. Its edit is about as large. */
-  private static final long MAX_BYTES = 1 << 20;
-  /** AccessController's attribute that has itself check the cells in the row. */
-  private static final String CELLS_DECIDE = "check_covering_perm";
+  private static final long MAX_REQUEST = 256 << 10;
+  /** One thread that forms groups keeps the threads of so many CPUs busy. */
+  private static final int CPUS_PER_SHARE = 4;
+  /** So many groups of a share are synced while the next one is appended. */
+  private static final int MAX_SYNCING = 1;
+  /** HBase's length of a call queue for each handler. */
+  private static final int WAITING_PER_HANDLER = 10;
 
-  private static final HookOverrides HAS_HOOKS = new HookOverrides("prePut", "postPut",
+  private static final WriteObservers OBSERVERS = new WriteObservers("prePut", "postPut",
     "preDelete", "postDelete", "prePrepareTimeStampForDeleteVersion", "preBatchMutate",
     "postBatchMutate", "postBatchMutateIndispensably", "preWALAppend", "postStartRegionOperation",
     "postCloseRegionOperation");
 
-  /** One thread that forms groups keeps the threads of so many CPUs busy. */
-  private static final int CPUS_PER_SHARE = 4;
+  /** What writes have in common that may be in one group. */
+  private static final class Key {
+    private final WAL wal;
+    private final int share;
+    private final Durability durability;
+    /** Whether the calls are more urgent than usual ones. */
+    private final boolean urgent;
 
-  private final WriteGroups groups;
-  /** Of how many parts of a WAL's regions groups are formed at the same time. */
-  private final int shares;
-  /** Null in tests. */
-  private final RegionServerServices server;
-  /** Null until it is enabled for the first time. */
-  private volatile WriteGroupMetrics metrics;
-  private volatile WriteGroupSettings settings;
+    private Key(WAL wal, int share, Durability durability, boolean urgent) {
+      this.wal = wal;
+      this.share = share;
+      this.durability = durability;
+      this.urgent = urgent;
+    }
 
-  /**
-   * @param server for its metrics
-   * @throws IllegalArgumentException naming the key, its value and what to do
-   */
-  public MutationGroups(Configuration conf, RegionServerServices server) {
-    this(conf, server,
-      Math.max(1, Runtime.getRuntime().availableProcessors() / CPUS_PER_SHARE));
+    @Override
+    public int hashCode() {
+      return Objects.hash(System.identityHashCode(wal), share, durability, urgent);
+    }
+
+    @Override
+    public boolean equals(Object other) {
+      return other instanceof Key && ((Key) other).wal == wal && ((Key) other).share == share
+        && ((Key) other).durability == durability && ((Key) other).urgent == urgent;
+    }
+
+    @Override
+    public String toString() {
+      return wal + ", " + durability;
+    }
   }
 
-  MutationGroups(Configuration conf, RegionServerServices server, int shares) {
+  private final HRegionServer server;
+  /** Of how many parts of a WAL's regions groups are formed at the same time. */
+  private final int shares;
+  private final Commits<Key> commits;
+  /** Null until it is enabled for the first time. */
+  private volatile GroupMetrics metrics;
+  private volatile WriteGroupSettings settings;
+
+  /** @throws IllegalArgumentException naming the key, its value and what to do */
+  MutationGroups(Configuration conf, HRegionServer server) {
     this.server = server;
-    this.shares = shares;
-    groups = new WriteGroups(this, server);
+    shares = Math.max(1, Runtime.getRuntime().availableProcessors() / CPUS_PER_SHARE);
+    int handlers = conf.getInt(HConstants.REGION_SERVER_HANDLER_COUNT,
+      HConstants.DEFAULT_REGION_SERVER_HANDLER_COUNT);
+    commits = new Commits<>("WriteCommitter", Integer.MAX_VALUE, WAITING_PER_HANDLER * handlers,
+      MAX_SYNCING, appended -> new MutationGroup(this::mustWait, metrics, appended));
     configure(conf);
   }
 
   private void configure(Configuration conf) {
     WriteGroupSettings changed = WriteGroupSettings.of(conf);
     if (changed.isEnabled() && metrics == null) {
-      metrics = WriteGroupMetrics.register();
-      groups.prepare();
+      metrics = GroupMetrics.ofMutations();
     }
     settings = changed;
   }
@@ -137,363 +157,233 @@ public final class MutationGroups implements WriteKind {
     }
   }
 
-  /** Has writes that this server reads from now on pass here before they are dispatched. */
-  void intercept(RpcServerInterface rpcServer, HRegionServer regionServer) {
-    groups.intercept(rpcServer, regionServer);
+  /** Returns whether memory is short, so that each write waits for a flush. */
+  private boolean mustWait() {
+    return server.getRegionServerAccounting().isAboveHighWaterMark() != FlushType.NORMAL;
   }
 
-  /** Returns the put of a request, which may have been read before a handler began it. */
-  Put readPut(MutationProto proto, CellScanner cells) throws IOException {
-    return (Put) ((MutationBatch) groups.read(proto, cells)).mutations()[0];
-  }
-
-  /** Returns the delete of a request, which may have been read before a handler began it. */
-  Delete readDelete(MutationProto proto, CellScanner cells) throws IOException {
-    return (Delete) ((MutationBatch) groups.read(proto, cells)).mutations()[0];
-  }
-
-  /** Applies a put or delete, in a group or alone. */
-  void apply(HRegion region, Mutation mutation) throws IOException {
-    groups.apply(region, MutationBatch.single(mutation), HConstants.NO_NONCE,
-      HConstants.NO_NONCE);
+  /** Writes a put or delete, in the group of the calling committer or alone. */
+  void write(HRegion region, Mutation mutation) throws IOException {
+    CommitGroup group = Committer.group();
+    if (group != null) {
+      permit(region, mutation);
+      MutationBatch batch = new MutationBatch(mutation);
+      group.arrive(batch);
+      batch.throwIfFailed();
+    } else if (mutation instanceof Put) {
+      region.put((Put) mutation);
+    } else {
+      region.delete((Delete) mutation);
+    }
   }
 
   /**
-   * Applies the mutations of a batch, in a group or alone.
+   * Writes the mutations of a batch, in the group of the calling committer or alone.
    * @return as {@link HRegion#batchMutate(Mutation[], boolean, long, long)}
    * @throws IOException as that does
    */
-  OperationStatus[] batchMutate(HRegion region, Mutation[] mutations, boolean atomic,
-    long nonceGroup, long nonce) throws IOException {
-    if (atomic || !isEnabled() || mutations.length == 0) {
+  OperationStatus[] write(HRegion region, Mutation[] mutations, boolean atomic, long nonceGroup,
+    long nonce) throws IOException {
+    CommitGroup group = Committer.group();
+    if (group == null) {
       return region.batchMutate(mutations, atomic, nonceGroup, nonce);
     }
-    MutationBatch batch = MutationBatch.of(mutations);
-    try {
-      groups.apply(region, batch, HConstants.NO_NONCE, HConstants.NO_NONCE);
-    } catch (RegionTooBusyException e) {
-      OperationStatus[] others = new OperationStatus[batch.remaining().length];
-      if (others.length == mutations.length) {
-        throw e;
-      }
-      // The others are written, and a client is not to repeat them.
-      Arrays.fill(others,
-        new OperationStatus(OperationStatusCode.STORE_TOO_BUSY, e.getMessage()));
-      batch.addStatuses(others);
+    for (Mutation mutation : mutations) {
+      permit(region, mutation);
     }
+    MutationBatch batch = new MutationBatch(mutations);
+    group.arrive(batch);
     return batch.statuses();
   }
 
-  WriteGroups groups() {
-    return groups;
-  }
-
-  @Override
-  public boolean isEnabled() {
-    return settings.isEnabled();
-  }
-
-  @Override
-  public boolean groupsRows() {
-    return true;
-  }
-
-  @Override
-  public boolean groupsRegions() {
-    return true;
-  }
-
-  @Override
-  public int place(HRegion region) {
-    return System.identityHashCode(region.getWAL()) * 31 + share(region);
-  }
-
-  private int share(HRegion region) {
-    return Math.floorMod(region.getRegionInfo().hashCode(), shares);
-  }
-
-  @Override
-  public boolean joinsFromThreads() {
-    return false;
-  }
-
-  @Override
-  public long rowWaitMs() {
-    return settings.rowWaitMs();
-  }
-
-  @Override
-  public boolean accepts(Message request) {
-    if (request instanceof MutateRequest) {
-      return !((MutateRequest) request).hasCondition()
-        && isMutation(((MutateRequest) request).getMutation());
-    }
-    if (!(request instanceof MultiRequest)) {
-      return false;
-    }
-    MultiRequest multi = (MultiRequest) request;
-    // The batches of other regions would be applied while the calls of a group wait.
-    return multi.getRegionActionCount() == 1 && !multi.hasCondition()
-      && isBatch(multi.getRegionAction(0));
-  }
-
-  private static boolean isMutation(MutationProto proto) {
-    MutationType type = proto.getMutateType();
-    return (type == MutationType.PUT || type == MutationType.DELETE)
-      && proto.getDurability() != MutationProto.Durability.ASYNC_WAL
-      && proto.getDurability() != MutationProto.Durability.SKIP_WAL;
-  }
-
-  private static boolean isBatch(RegionAction action) {
-    if (
-      action.getActionCount() == 0 || action.getActionCount() > MAX_BATCH || action.getAtomic()
-        || action.hasCondition()
-    ) {
-      return false;
-    }
-    MutationProto first = action.getAction(0).getMutation();
-    for (Action one : action.getActionList()) {
-      MutationProto proto = one.getMutation();
-      if (
-        !one.hasMutation() || !isMutation(proto) || proto.getDurability() != first.getDurability()
-      ) {
-        return false;
-      }
-    }
-    return true;
-  }
-
-  @Override
-  public boolean accepts(HRegion region, Message request) {
-    MutationProto proto = request instanceof MutateRequest
-      ? ((MutateRequest) request).getMutation()
-      : ((MultiRequest) request).getRegionAction(0).getAction(0).getMutation();
-    return mayGroup(region, ProtobufUtil.toDurability(proto.getDurability()));
-  }
-
-  private static boolean mayGroup(HRegion region, Durability durability) {
-    Durability resolved = region.getEffectiveDurability(durability);
-    return resolved != Durability.SKIP_WAL && resolved != Durability.ASYNC_WAL
-      && !region.getTableDescriptor().getTableName().isSystemTable() && !isObserved(region);
-  }
-
-  @Override
-  public Row parse(MutationProto proto, CellScanner cells) throws IOException {
-    return MutationBatch.single(proto.getMutateType() == MutationType.PUT
-      ? ProtobufUtil.toPut(proto, cells)
-      : ProtobufUtil.toDelete(proto, cells));
-  }
-
-  @Override
-  public Row batch(RegionAction action) {
-    List<byte[]> rows = new ArrayList<>(action.getActionCount());
-    boolean plain = true;
-    for (Action one : action.getActionList()) {
-      rows.add(one.getMutation().getRow().toByteArray());
-      for (NameBytesPair attribute : one.getMutation().getAttributeList()) {
-        plain = plain && attribute.getName().equals(TTL);
-      }
-    }
-    return MutationBatch.unread(rows,
-      ProtobufUtil.toDurability(action.getAction(0).getMutation().getDurability()), plain);
-  }
-
-  @Override
-  public GroupKey key(HRegion region, Row write) {
-    GroupKey key = peek(region, write);
-    if (key == null && isObserved(region)) {
-      metrics.hooked();
-    } else if (key == null) {
-      metrics.ungroupable();
-    }
-    return key;
-  }
-
-  /** What is not read yet is looked at when its call has reached the region. */
-  @Override
-  public GroupKey peek(HRegion region, Row write) {
-    MutationBatch batch = (MutationBatch) write;
-    boolean plain = batch.mutations() == null ? batch.seemsPlain() : isPlain(batch);
-    return plain && mayGroup(region, batch.durability())
-      ? new MutationGroup.Key(region, share(region),
-        region.getEffectiveDurability(batch.durability()))
-      : null;
-  }
-
-  private static boolean isPlain(MutationBatch batch) {
-    for (Mutation mutation : batch.mutations()) {
-      if (mutation.getDurability() != batch.durability() || !isPlain(mutation)) {
-        return false;
-      }
-    }
-    return true;
-  }
-
-  /** Returns whether the cells are written as they are, with the same WAL key as others. */
-  private static boolean isPlain(Mutation mutation) {
-    for (String attribute : mutation.getAttributesMap().keySet()) {
-      if (!attribute.equals(TTL)) {
-        return false;
-      }
-    }
-    for (List<Cell> cells : mutation.getFamilyCellMap().values()) {
-      for (Cell cell : cells) {
-        // The delete of the latest version reads the row.
-        boolean reads = cell.getType() == Cell.Type.Delete
-          && cell.getTimestamp() == HConstants.LATEST_TIMESTAMP;
-        if (reads || PrivateCellUtil.tagsIterator(cell).hasNext()) {
-          return false;
-        }
-      }
-    }
-    return true;
-  }
-
-  /** Returns whether a coprocessor other than AccessController sees each write. */
-  private static boolean isObserved(HRegion region) {
+  /** Checks the permissions of the caller whose call the thread runs. */
+  private static void permit(HRegion region, Mutation mutation) throws IOException {
     RegionCoprocessorHost host = region.getCoprocessorHost();
     if (host == null) {
-      return false;
+      return;
     }
-    for (RegionCoprocessor coprocessor : host.findCoprocessors(RegionCoprocessor.class)) {
-      Class<?> observer =
-        coprocessor.getRegionObserver().<Class<?>> map(Object::getClass).orElse(null);
-      if (
-        observer != null && observer != AccessController.class && HAS_HOOKS.get(observer)
-      ) {
+    if (mutation instanceof Put) {
+      host.prePut((Put) mutation, new WALEdit());
+      return;
+    }
+    Delete delete = (Delete) mutation;
+    if (delete.getFamilyCellMap().isEmpty()) {
+      // Of a whole row: the region names the families before the hook.
+      for (byte[] family : region.getTableDescriptor().getColumnFamilyNames()) {
+        delete.addFamily(family, delete.getTimestamp());
+      }
+    }
+    host.preDelete(delete, new WALEdit());
+  }
+
+  @Override
+  public CellScanner cells(Message param, CellScanner cells) throws IOException {
+    return settings.isEnabled() && hasDeletes(mutations(param))
+      ? ReplayableCellScanner.read(cells)
+      : cells;
+  }
+
+  private static boolean hasDeletes(List<MutationProto> mutations) {
+    for (MutationProto mutation : mutations) {
+      if (mutation.getMutateType() == MutationType.DELETE) {
         return true;
       }
     }
     return false;
   }
 
+  /** Returns the mutations of a request that is a write of one region, else none. */
+  private static List<MutationProto> mutations(Message param) {
+    if (param instanceof MutateRequest) {
+      MutateRequest single = (MutateRequest) param;
+      return single.hasCondition()
+        ? Collections.emptyList()
+        : Collections.singletonList(single.getMutation());
+    }
+    if (!(param instanceof MultiRequest)) {
+      return Collections.emptyList();
+    }
+    MultiRequest multi = (MultiRequest) param;
+    if (multi.getRegionActionCount() != 1 || multi.hasCondition()) {
+      return Collections.emptyList();
+    }
+    RegionAction batch = multi.getRegionAction(0);
+    if (batch.getActionCount() > MAX_BATCH || batch.getAtomic() || batch.hasCondition()) {
+      return Collections.emptyList();
+    }
+    List<MutationProto> mutations = new ArrayList<>(batch.getActionCount());
+    for (Action action : batch.getActionList()) {
+      if (!action.hasMutation()) {
+        return Collections.emptyList();
+      }
+      mutations.add(action.getMutation());
+    }
+    return mutations;
+  }
+
   @Override
-  public boolean isPermitted(HRegion region, Row write) throws IOException {
-    MutationBatch batch = (MutationBatch) write;
-    if (!batch.isSingle() && !isPlain(batch)) {
-      metrics.ungroupable();
+  public Outcome dispatch(RpcServerInterface rpcServer, RpcCall call) {
+    if (!settings.isEnabled()) {
+      return Outcome.NOT_TAKEN;
+    }
+    List<MutationProto> mutations = mutations(call.getParam());
+    if (mutations.isEmpty()) {
+      return Outcome.NOT_TAKEN;
+    }
+    HRegion region = region(call.getParam());
+    Key key = region == null ? null : key(region, mutations, call);
+    if (key == null || mustWait()) {
+      return Outcome.NOT_TAKEN;
+    }
+    List<byte[]> rows = new ArrayList<>(mutations.size());
+    for (MutationProto mutation : mutations) {
+      rows.add(mutation.getRow().toByteArray());
+    }
+    WriteCall write =
+      new WriteCall(rpcServer, call, region, rows, HConstants.NO_NONCE, HConstants.NO_NONCE);
+    if (commits.add(key, write)) {
+      return Outcome.ACCEPTED;
+    }
+    metrics.refused();
+    return write.tryDispatch() ? Outcome.ACCEPTED : Outcome.REFUSED;
+  }
+
+  /** Returns null if the region is not online here. */
+  private HRegion region(Message param) {
+    try {
+      return server.getOnlineRegion((param instanceof MutateRequest
+        ? ((MutateRequest) param).getRegion()
+        : ((MultiRequest) param).getRegionAction(0).getRegion()).getValue().toByteArray());
+    } catch (RuntimeException e) {
+      // The handler reports it.
+      return null;
+    }
+  }
+
+  /** Returns null if a write is not in a group, and counts why. */
+  private Key key(HRegion region, List<MutationProto> mutations, RpcCall call) {
+    MutationProto.Durability asked = mutations.get(0).getDurability();
+    Durability durability = region.getEffectiveDurability(ProtobufUtil.toDurability(asked));
+    if (
+      durability.ordinal() <= Durability.ASYNC_WAL.ordinal()
+        || region.getTableDescriptor().getTableName().isSystemTable()
+    ) {
+      return null;
+    }
+    if (OBSERVERS.observe(region)) {
+      metrics.hooked();
+      return null;
+    }
+    boolean plain = region.getClass() == HRegion.class && call.getSize() <= MAX_REQUEST
+      && !readsVersions(region);
+    CellScanner cells = call.getCellScanner();
+    CellScanner deletes =
+      cells instanceof ReplayableCellScanner ? ((CellScannable) cells).cellScanner() : null;
+    for (MutationProto mutation : mutations) {
+      plain = plain && mutation.getDurability() == asked && isPlain(mutation, deletes);
+    }
+    if (!plain) {
+      metrics.irregular();
+      return null;
+    }
+    return new Key(region.getWAL(), Math.floorMod(region.getRegionInfo().hashCode(), shares),
+      durability, call.getPriority() > HConstants.NORMAL_QOS);
+  }
+
+  /** Returns whether what a read sees depends on the sequence ids of a family's cells. */
+  private static boolean readsVersions(HRegion region) {
+    for (HStore store : region.getStores()) {
+      if (store.getColumnFamilyDescriptor().isNewVersionBehavior()) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /**
+   * Returns whether a mutation is written as it is, with the same WAL key as others.
+   * @param cells those of the requests with deletes, at its first one; null if there are none
+   */
+  private static boolean isPlain(MutationProto mutation, CellScanner cells) {
+    for (NameBytesPair attribute : mutation.getAttributeList()) {
+      if (!attribute.getName().equals(TTL)) {
+        return false;
+      }
+    }
+    boolean delete = mutation.getMutateType() == MutationType.DELETE;
+    if (!delete && mutation.getMutateType() != MutationType.PUT) {
       return false;
     }
-    RegionCoprocessorHost host = region.getCoprocessorHost();
-    boolean permitted = true;
-    for (Mutation mutation : batch.mutations()) {
-      permitted = permitted && (host == null || isPermitted(region, host, mutation));
-    }
-    return permitted;
-  }
-
-  private static boolean isPermitted(HRegion region, RegionCoprocessorHost host,
-    Mutation mutation) throws IOException {
-    WALEdit edit = new WALEdit();
-    if (mutation instanceof Put) {
-      host.prePut((Put) mutation, edit);
-    } else {
-      Delete delete = (Delete) mutation;
-      if (delete.getFamilyCellMap().isEmpty()) {
-        // Of a whole row: the region names the families before the hook.
-        for (byte[] family : region.getTableDescriptor().getColumnFamilyNames()) {
-          delete.addFamily(family, delete.getTimestamp());
-        }
-      }
-      host.preDelete(delete, edit);
-    }
-    return mutation.getAttribute(CELLS_DECIDE) == null;
-  }
-
-  @Override
-  public Members members(PendingWrite first) {
-    DifferentRows members = new DifferentRows();
-    members.add(first);
-    return members;
-  }
-
-  /** Writes of different rows, up to a size. */
-  private static final class DifferentRows implements Members {
-    /** Of each region, by identity. */
-    private final Map<HRegion, Set<byte[]>> rows = new IdentityHashMap<>();
-    private long bytes;
-    private boolean full;
-
-    @Override
-    public boolean add(PendingWrite write) {
-      List<byte[]> own = ((MutationBatch) write.write()).rows();
-      Set<byte[]> taken = rows.getOrDefault(write.region(), Collections.emptySet());
-      for (byte[] row : own) {
-        if (taken.contains(row)) {
+    try {
+      for (int i = 0; cells != null && i < mutation.getAssociatedCellCount(); i++) {
+        // The delete of the latest version reads the row.
+        if (
+          !cells.advance() || cells.current().getType() == Cell.Type.Delete
+            && cells.current().getTimestamp() == HConstants.LATEST_TIMESTAMP
+        ) {
           return false;
         }
       }
-      // A write that is too large for any group is one by itself.
-      full = !rows.isEmpty() && bytes + write.size() > MAX_BYTES;
-      if (!full) {
-        rows.computeIfAbsent(write.region(), any -> new TreeSet<>(Bytes.BYTES_COMPARATOR))
-          .addAll(own);
-        bytes += write.size();
-      }
-      return !full;
+    } catch (IOException e) {
+      // The handler reports it.
+      return false;
     }
-
-    @Override
-    public boolean isFull() {
-      return full;
-    }
-  }
-
-  @Override
-  public boolean isLocked(HRegion region, Row write) {
-    if (GroupBatchOperation.wouldWait(region)) {
-      return true;
-    }
-    for (byte[] row : ((MutationBatch) write).rows()) {
-      if (GroupBatchOperation.wouldWait(region, row)) {
-        return true;
+    for (ColumnValue column : mutation.getColumnValueList()) {
+      for (QualifierValue value : column.getQualifierValueList()) {
+        if (delete && value.getDeleteType() == DeleteType.DELETE_ONE_VERSION) {
+          return false;
+        }
       }
     }
-    return false;
+    return true;
   }
 
-  @Override
-  public Result alone(HRegion region, Row write, long nonceGroup, long nonce)
-    throws IOException {
-    MutationBatch batch = (MutationBatch) write;
-    if (!batch.isSingle()) {
-      batch.addStatuses(region.batchMutate(batch.remaining(), false, nonceGroup, nonce));
-    } else if (batch.mutations()[0] instanceof Put) {
-      region.put((Put) batch.mutations()[0]);
-    } else {
-      region.delete((Delete) batch.mutations()[0]);
-    }
-    return null;
+  /** Returns how many writes wait for a committer. */
+  int waiting() {
+    return commits.waiting();
   }
 
-  /** The region has counted a write for each, also if it was left out, and one put and delete. */
-  @Override
-  public void count(HRegion region, WriteGroup group) {
-    MutationGroup mutations = (MutationGroup) group;
-    int leftOut = mutations.leftOut();
-    if (leftOut > 0) {
-      region.addWriteRequestsCount(-leftOut);
-      if (server != null && server.getMetrics() != null) {
-        server.getMetrics().updateWriteQueryMeter(region, -leftOut);
-      }
-    }
-    if (region.getMetrics() != null) {
-      for (int i = 1; i < mutations.puts(); i++) {
-        region.getMetrics().updatePut();
-      }
-      for (int i = 1; i < mutations.deletes(); i++) {
-        region.getMetrics().updateDelete();
-      }
-    }
-  }
-
-  @Override
-  public GroupMetrics metrics() {
-    return metrics;
-  }
-
-  @Override
-  public String spanName() {
-    return "Region.mutate.grouped";
+  void stop() {
+    commits.stop();
   }
 }

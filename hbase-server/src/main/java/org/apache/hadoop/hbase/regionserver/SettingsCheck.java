@@ -51,7 +51,7 @@ import org.apache.hadoop.hbase.regionserver.rowcache.RowCacheSettings;
 import org.apache.hadoop.hbase.regionserver.wal.AsyncWalSettings;
 import org.apache.hadoop.hbase.regionserver.wal.DefaultDurability;
 import org.apache.hadoop.hbase.regionserver.wal.SyncsInFlightSettings;
-import org.apache.hadoop.hbase.regionserver.writegroup.WriteGroupSettings;
+import org.apache.hadoop.hbase.regionserver.write.WriteGroupSettings;
 import org.apache.hadoop.hbase.util.DirectMemoryUtils;
 import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;

@@ -41,8 +41,8 @@ import org.apache.hadoop.hbase.client.Get;
 import org.apache.hadoop.hbase.client.Put;
 import org.apache.hadoop.hbase.client.Table;
 import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
-import org.apache.hadoop.hbase.regionserver.writegroup.WriteGroupMetrics;
-import org.apache.hadoop.hbase.regionserver.writegroup.WriteGroupSettings;
+import org.apache.hadoop.hbase.regionserver.write.GroupMetrics;
+import org.apache.hadoop.hbase.regionserver.write.WriteGroupSettings;
 import org.apache.hadoop.hbase.security.AccessDeniedException;
 import org.apache.hadoop.hbase.security.User;
 import org.apache.hadoop.hbase.security.access.AccessControlConstants;
@@ -149,11 +149,11 @@ public class TestWriteGroupsAccess {
   }
 
   private void finish(List<Future<?>> running) throws Exception {
-    long groups = WriteGroupMetrics.register().groups();
+    long groups = GroupMetrics.ofMutations().groups();
     for (Future<?> client : running) {
       client.get();
     }
-    assertTrue("no group was formed", WriteGroupMetrics.register().groups() > groups);
+    assertTrue("no group was formed", GroupMetrics.ofMutations().groups() > groups);
   }
 
   @Test

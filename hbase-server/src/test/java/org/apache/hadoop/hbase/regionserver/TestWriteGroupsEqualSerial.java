@@ -53,7 +53,7 @@ import org.apache.hadoop.hbase.client.Table;
 import org.apache.hadoop.hbase.client.TableDescriptor;
 import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheFactory;
-import org.apache.hadoop.hbase.regionserver.writegroup.WriteGroupMetrics;
+import org.apache.hadoop.hbase.regionserver.write.GroupMetrics;
 import org.apache.hadoop.hbase.testclassification.MediumTests;
 import org.apache.hadoop.hbase.testclassification.RegionServerTests;
 import org.apache.hadoop.hbase.util.Bytes;
@@ -268,7 +268,7 @@ public class TestWriteGroupsEqualSerial {
 
   @Test
   public void testResultsAndRowsAreThoseOfOneWriteAfterTheOther() throws Exception {
-    long before = WriteGroupMetrics.register().grouped();
+    long before = GroupMetrics.ofMutations().grouped();
     int written = 0;
     for (int round = 0; round < ROUNDS; round++) {
       List<Future<Integer>> running = new ArrayList<>();
@@ -290,7 +290,7 @@ public class TestWriteGroupsEqualSerial {
       assertEquals(everythingSerial(), all);
       assertTrue(all.size() > CLIENTS);
     }
-    long grouped = WriteGroupMetrics.register().grouped() - before;
+    long grouped = GroupMetrics.ofMutations().grouped() - before;
     assertTrue(grouped + " of " + written + " were in groups", grouped > written / 10);
   }
 }

@@ -56,8 +56,8 @@ import org.apache.hadoop.hbase.client.RegionInfo;
 import org.apache.hadoop.hbase.client.Result;
 import org.apache.hadoop.hbase.client.Row;
 import org.apache.hadoop.hbase.client.Table;
-import org.apache.hadoop.hbase.regionserver.writegroup.WriteGroupMetrics;
-import org.apache.hadoop.hbase.regionserver.writegroup.WriteGroupSettings;
+import org.apache.hadoop.hbase.regionserver.write.GroupMetrics;
+import org.apache.hadoop.hbase.regionserver.write.WriteGroupSettings;
 import org.apache.hadoop.hbase.testclassification.LargeTests;
 import org.apache.hadoop.hbase.testclassification.RegionServerTests;
 import org.apache.hadoop.hbase.util.Bytes;
@@ -251,7 +251,7 @@ public class TestWriteGroupsOnCluster {
   }
 
   private void write(Disturbance disturbance) throws Exception {
-    long groups = WriteGroupMetrics.register().groups();
+    long groups = GroupMetrics.ofMutations().groups();
     List<Future<?>> running = new ArrayList<>();
     for (int i = 0; i < CLIENTS; i++) {
       int client = i;
@@ -263,7 +263,7 @@ public class TestWriteGroupsOnCluster {
     }
     assertAll();
     assertRegistersAreLinearizable();
-    assertTrue("no group was formed", WriteGroupMetrics.register().groups() > groups);
+    assertTrue("no group was formed", GroupMetrics.ofMutations().groups() > groups);
   }
 
   private void assertAll() throws IOException {

@@ -28,26 +28,15 @@ public final class CoalescerSettings {
   /** Whether concurrent increments are merged; <code>false</code> by default. */
   public static final String ENABLED_KEY = "hbase.regionserver.increment.coalesce.enabled";
 
-  /**
-   * Which increments are merged: <code>row</code>, the default, for increments of the same row;
-   * <code>region</code> for those of all rows of a region.
-   */
-  public static final String SCOPE_KEY = "hbase.regionserver.increment.coalesce.scope";
-
-  private static final String ROW = "row";
-  private static final String REGION = "region";
-
   /** HBase's key of how long an increment waits for the lock of its row. */
   private static final String ROW_WAIT_KEY = "hbase.rowlock.wait.duration";
   private static final int DEFAULT_ROW_WAIT_MS = 30_000;
 
   private final boolean enabled;
-  private final boolean mergesRegion;
   private final long rowWaitMs;
 
-  private CoalescerSettings(boolean enabled, boolean mergesRegion, long rowWaitMs) {
+  private CoalescerSettings(boolean enabled, long rowWaitMs) {
     this.enabled = enabled;
-    this.mergesRegion = mergesRegion;
     this.rowWaitMs = rowWaitMs;
   }
 
@@ -58,17 +47,11 @@ public final class CoalescerSettings {
   public static CoalescerSettings of(Configuration conf) {
     SettingsReader reader = SettingsReader.of(conf);
     return new CoalescerSettings(reader.flag(ENABLED_KEY, false),
-      reader.oneOf(SCOPE_KEY, ROW, ROW, REGION).equals(REGION),
       Math.max(1, conf.getInt(ROW_WAIT_KEY, DEFAULT_ROW_WAIT_MS)));
   }
 
   boolean isEnabled() {
     return enabled;
-  }
-
-  /** Returns whether increments of all rows of a region are merged, and not only those of a row. */
-  boolean mergesRegion() {
-    return mergesRegion;
   }
 
   /** Returns how long an increment waits for the lock of its row, in milliseconds, 1 at least. */

@@ -34,18 +34,15 @@ import org.apache.hadoop.hbase.client.ColumnFamilyDescriptor;
 import org.apache.hadoop.hbase.client.Increment;
 import org.apache.hadoop.hbase.io.TimeRange;
 import org.apache.hadoop.hbase.regionserver.HRegion;
-import org.apache.hadoop.hbase.regionserver.writegroup.GroupKey;
-import org.apache.hadoop.hbase.regionserver.writegroup.PendingWrite;
 import org.apache.hadoop.hbase.util.Bytes;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * The properties that increments must have in common to be merged: region, row (unless the rows of
- * a region are merged), columns, time range, durability, and attributes with time to live and
- * priority among them. Immutable.
+ * What increments of a row must have in common to be merged: columns, time range, durability, and
+ * attributes, with time to live and priority among them. Immutable.
  */
 @InterfaceAudience.Private
-final class CounterKey extends GroupKey {
+final class CounterKey {
 
   /** Mutation's attribute of whether results are returned. */
   private static final String RETURN_RESULTS = "_rr_";
@@ -61,13 +58,11 @@ final class CounterKey extends GroupKey {
   private final Map<String, byte[]> attributes;
   private final int hash;
 
-  private CounterKey(HRegion region, byte[] row, Increment first, byte[][] columns,
-    Map<String, byte[]> attributes) {
-    super(region, row);
+  private CounterKey(Increment first, byte[][] columns, Map<String, byte[]> attributes) {
     this.first = first;
     this.columns = columns;
     this.attributes = attributes;
-    int h = System.identityHashCode(region) * 31 + Arrays.hashCode(row);
+    int h = 1;
     for (byte[] name : columns) {
       h = h * 31 + Bytes.hashCode(name);
     }
@@ -75,11 +70,11 @@ final class CounterKey extends GroupKey {
   }
 
   /**
-   * @param together whether increments of different rows are merged
+   * Returns the key of an increment.
    * @return null if the increment cannot be merged: it has a column twice, a cell with tags, with a
    *         timestamp, or with a value that is not eight bytes long, or its family keeps versions
    */
-  static CounterKey of(HRegion region, Increment increment, boolean together) {
+  static CounterKey of(HRegion region, Increment increment) {
     for (byte[] family : increment.getFamilyCellMap().keySet()) {
       ColumnFamilyDescriptor descriptor = region.getTableDescriptor().getColumnFamily(family);
       if (descriptor == null || descriptor.getMaxVersions() > 1) {
@@ -108,18 +103,7 @@ final class CounterKey extends GroupKey {
     }
     return columns.length == 0
       ? null
-      : new CounterKey(region, together ? null : increment.getRow(), increment, columns,
-        attributes(increment));
-  }
-
-  @Override
-  protected CounterKey of(byte[] one) {
-    return new CounterKey(region(), one, first, columns, attributes);
-  }
-
-  @Override
-  protected IncrementGroup group(List<PendingWrite> members) {
-    return new IncrementGroup(this, members);
+      : new CounterKey(increment, columns, attributes(increment));
   }
 
   /** The increment's cells by family and qualifier, which is the order of a result. */
@@ -145,9 +129,9 @@ final class CounterKey extends GroupKey {
     return amounts;
   }
 
-  /** Returns an increment of a row with this key that adds these amounts and returns results. */
-  Increment increment(byte[] one, long[] amounts) throws IOException {
-    Increment increment = new Increment(one);
+  /** Returns an increment of the row with this key that adds these amounts and returns results. */
+  Increment increment(long[] amounts) throws IOException {
+    Increment increment = new Increment(first.getRow());
     for (int i = 0; i < amounts.length; i++) {
       increment.addColumn(columns[2 * i], columns[2 * i + 1], amounts[i]);
     }
@@ -169,9 +153,7 @@ final class CounterKey extends GroupKey {
       return false;
     }
     CounterKey that = (CounterKey) other;
-    return hash == that.hash && region() == that.region()
-      && Arrays.equals(row(), that.row())
-      && Arrays.deepEquals(columns, that.columns)
+    return hash == that.hash && Arrays.deepEquals(columns, that.columns)
       && first.getDurability() == that.first.getDurability()
       && sameRange(first.getTimeRange(), that.first.getTimeRange())
       && sameAttributes(attributes, that.attributes);

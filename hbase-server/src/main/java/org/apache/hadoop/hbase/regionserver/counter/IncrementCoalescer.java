@@ -18,73 +18,102 @@
 package org.apache.hadoop.hbase.regionserver.counter;
 
 import java.io.IOException;
+import java.util.Collections;
 import org.apache.hadoop.conf.Configuration;
-import org.apache.hadoop.hbase.CellScanner;
+import org.apache.hadoop.hbase.HConstants;
+import org.apache.hadoop.hbase.client.Durability;
 import org.apache.hadoop.hbase.client.Increment;
 import org.apache.hadoop.hbase.client.Result;
-import org.apache.hadoop.hbase.client.Row;
+import org.apache.hadoop.hbase.ipc.RequestInterceptor;
+import org.apache.hadoop.hbase.ipc.RpcCall;
 import org.apache.hadoop.hbase.ipc.RpcServerInterface;
 import org.apache.hadoop.hbase.regionserver.HRegion;
 import org.apache.hadoop.hbase.regionserver.HRegionServer;
-import org.apache.hadoop.hbase.regionserver.RegionServerServices;
-import org.apache.hadoop.hbase.regionserver.writegroup.GroupKey;
-import org.apache.hadoop.hbase.regionserver.writegroup.GroupMetrics;
-import org.apache.hadoop.hbase.regionserver.writegroup.PendingWrite;
-import org.apache.hadoop.hbase.regionserver.writegroup.WriteGroup;
-import org.apache.hadoop.hbase.regionserver.writegroup.WriteGroups;
-import org.apache.hadoop.hbase.regionserver.writegroup.WriteKind;
-import org.apache.hadoop.hbase.util.HashedBytes;
+import org.apache.hadoop.hbase.regionserver.write.CommitGroup;
+import org.apache.hadoop.hbase.regionserver.write.Committer;
+import org.apache.hadoop.hbase.regionserver.write.Commits;
+import org.apache.hadoop.hbase.regionserver.write.GroupMetrics;
+import org.apache.hadoop.hbase.regionserver.write.WriteCall;
+import org.apache.hadoop.hbase.regionserver.write.WriteNonces;
+import org.apache.hadoop.hbase.regionserver.write.WriteObservers;
+import org.apache.hadoop.hbase.util.Bytes;
+import org.apache.hadoop.hbase.wal.WALEdit;
 import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-
-import org.apache.hbase.thirdparty.com.google.protobuf.Message;
 
 import org.apache.hadoop.hbase.shaded.protobuf.ProtobufUtil;
 import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MutateRequest;
 import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MutationProto;
 import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MutationProto.MutationType;
-import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.RegionAction;
+import org.apache.hadoop.hbase.shaded.protobuf.generated.HBaseProtos.NameBytesPair;
 
 /**
  * Merges concurrent increments of the same columns of a row: one row lock, one read, one WAL edit
- * and one sync for all of them, and for each the value that it would have got in a sequence of
- * single increments. With the scope <code>region</code> increments of all rows of a region are
- * merged: one WAL edit and one sync for a group, one lock and one read for each of its rows.
- * {@link WriteGroups} forms the groups; an increment waits only where it would have waited for the
- * row lock.
- * <p>
- * Thread-safe. Can be enabled and disabled while the server runs.
+ * and one sync for all of them. An increment waits only where it would have waited for the lock of
+ * the row. Thread-safe. Can be enabled and disabled while the server runs.
  */
 @InterfaceAudience.Private
-public final class IncrementCoalescer implements WriteKind {
+public final class IncrementCoalescer implements RequestInterceptor {
   private static final Logger LOG = LoggerFactory.getLogger(IncrementCoalescer.class);
 
-  private final WriteGroups groups;
-  /** Null in tests. */
-  private final RegionServerServices server;
+  /** Mutation's attribute of permissions, which AccessController makes tags of its cells of. */
+  private static final String PERMISSIONS = "acl";
+  private static final int WAITING_PER_HANDLER = 10;
+
+  private static final WriteObservers OBSERVERS = new WriteObservers("preIncrement",
+    "preIncrementAfterRowLock", "postIncrement", "postIncrementBeforeWAL", "postMutationBeforeWAL",
+    "preBatchMutate", "postBatchMutate", "postBatchMutateIndispensably", "preWALAppend",
+    "preStoreScannerOpen", "postStartRegionOperation", "postCloseRegionOperation");
+
+  /** A row of a region. */
+  private static final class RowKey {
+    private final HRegion region;
+    private final byte[] row;
+
+    private RowKey(HRegion region, byte[] row) {
+      this.region = region;
+      this.row = row;
+    }
+
+    @Override
+    public int hashCode() {
+      return System.identityHashCode(region) * 31 + Bytes.hashCode(row);
+    }
+
+    @Override
+    public boolean equals(Object other) {
+      return other instanceof RowKey && ((RowKey) other).region == region
+        && Bytes.equals(((RowKey) other).row, row);
+    }
+
+    @Override
+    public String toString() {
+      return Bytes.toStringBinary(row) + " of " + region.getRegionInfo().getEncodedName();
+    }
+  }
+
+  private final HRegionServer server;
+  private final Commits<RowKey> commits;
   /** Null until it is enabled for the first time. */
-  private volatile CoalescerMetrics metrics;
-  /** Null until it is enabled for the first time. */
-  private volatile MergeEligibility eligibility;
+  private volatile GroupMetrics metrics;
   private volatile CoalescerSettings settings;
 
-  /**
-   * @param server for the nonces and metrics of single increments
-   * @throws IllegalArgumentException naming the key, its value and what to do
-   */
-  public IncrementCoalescer(Configuration conf, RegionServerServices server) {
+  /** @throws IllegalArgumentException naming the key, its value and what to do */
+  public IncrementCoalescer(Configuration conf, HRegionServer server) {
     this.server = server;
-    groups = new WriteGroups(this, server);
+    WriteNonces nonces = new WriteNonces(server);
+    int handlers = conf.getInt(HConstants.REGION_SERVER_HANDLER_COUNT,
+      HConstants.DEFAULT_REGION_SERVER_HANDLER_COUNT);
+    commits = new Commits<>("IncrementCommitter", handlers, WAITING_PER_HANDLER * handlers, 0,
+      appended -> new IncrementGroup(nonces, metrics, settings.rowWaitMs()));
     configure(conf);
   }
 
   private void configure(Configuration conf) {
     CoalescerSettings changed = CoalescerSettings.of(conf);
     if (changed.isEnabled() && metrics == null) {
-      metrics = CoalescerMetrics.register();
-      eligibility = new MergeEligibility(metrics);
-      groups.prepare();
+      metrics = GroupMetrics.ofIncrements();
     }
     settings = changed;
   }
@@ -98,140 +127,72 @@ public final class IncrementCoalescer implements WriteKind {
     }
   }
 
-  /** Has increments that this server reads from now on pass here before they are dispatched. */
-  public void intercept(RpcServerInterface rpcServer, HRegionServer regionServer) {
-    groups.intercept(rpcServer, regionServer);
-  }
-
   /**
-   * Applies an increment, in a group or alone.
+   * Applies an increment, in the group of the calling committer or alone.
    * @return as {@link HRegion#increment(Increment, long, long)}
    * @throws IOException as that does
    */
   public Result increment(HRegion region, Increment increment, long nonceGroup, long nonce)
     throws IOException {
-    return groups.apply(region, increment, nonceGroup, nonce);
-  }
-
-  /**
-   * Returns the increment of a request, which may have been read before a handler began it.
-   * @param mutation the request's own
-   */
-  public Increment read(MutationProto mutation, CellScanner cells) throws IOException {
-    return (Increment) groups.read(mutation, cells);
-  }
-
-  WriteGroups groups() {
-    return groups;
-  }
-
-  @Override
-  public boolean isEnabled() {
-    return settings.isEnabled();
-  }
-
-  @Override
-  public boolean groupsRows() {
-    return settings.mergesRegion();
-  }
-
-  @Override
-  public boolean joinsFromThreads() {
-    return true;
-  }
-
-  @Override
-  public boolean groupsRegions() {
-    return false;
-  }
-
-  @Override
-  public long rowWaitMs() {
-    return settings.rowWaitMs();
-  }
-
-  @Override
-  public boolean accepts(Message request) {
-    return request instanceof MutateRequest
-      && ((MutateRequest) request).getMutation().getMutateType() == MutationType.INCREMENT
-      && !((MutateRequest) request).hasCondition();
-  }
-
-  @Override
-  public boolean accepts(HRegion region, Message request) {
-    return true;
-  }
-
-  @Override
-  public Row parse(MutationProto proto, CellScanner cells) throws IOException {
-    return ProtobufUtil.toIncrement(proto, cells);
-  }
-
-  /** Not called: no batch is accepted. */
-  @Override
-  public Row batch(RegionAction action) {
-    throw new UnsupportedOperationException();
-  }
-
-  @Override
-  public GroupKey key(HRegion region, Row write) {
-    return eligibility.key(region, (Increment) write, groupsRows());
-  }
-
-  @Override
-  public GroupKey peek(HRegion region, Row write) {
-    return eligibility.peek(region, (Increment) write, groupsRows());
-  }
-
-  @Override
-  public boolean isPermitted(HRegion region, Row write) throws IOException {
-    return eligibility.isPermitted(region, (Increment) write);
-  }
-
-  @Override
-  public Members members(PendingWrite first) {
-    return any -> true;
-  }
-
-  /**
-   * Returns whether a row is locked, or waited for. The holder is never a group of all rows, since
-   * the caller leads those, and it must not delay the other rows.
-   */
-  @Override
-  public boolean isLocked(HRegion region, Row write) {
-    return region.getLockedRows().containsKey(new HashedBytes(write.getRow()));
-  }
-
-  @Override
-  public Result alone(HRegion region, Row write, long nonceGroup, long nonce)
-    throws IOException {
-    return region.increment((Increment) write, nonceGroup, nonce);
-  }
-
-  /** The region has counted one write for each row, and one increment. */
-  @Override
-  public void count(HRegion region, WriteGroup group) {
-    int others = group.size() - group.rows();
-    if (others > 0) {
-      region.addWriteRequestsCount(others);
-      if (server != null && server.getMetrics() != null) {
-        server.getMetrics().updateWriteQueryMeter(region, others);
-      }
+    CommitGroup group = Committer.group();
+    if (group == null) {
+      return region.increment(increment, nonceGroup, nonce);
     }
-    if (region.getMetrics() != null) {
-      for (int i = 1; i < group.size(); i++) {
-        region.getMetrics().updateIncrement();
-      }
+    if (region.getCoprocessorHost() != null) {
+      // For the permissions of the caller whose call the thread runs.
+      region.getCoprocessorHost().preIncrement(increment, new WALEdit());
     }
+    return group.arrive(increment);
   }
 
   @Override
-  public GroupMetrics metrics() {
-    return metrics;
+  public Outcome dispatch(RpcServerInterface rpcServer, RpcCall call) {
+    if (!settings.isEnabled() || !(call.getParam() instanceof MutateRequest)) {
+      return Outcome.NOT_TAKEN;
+    }
+    MutateRequest request = (MutateRequest) call.getParam();
+    MutationProto mutation = request.getMutation();
+    if (mutation.getMutateType() != MutationType.INCREMENT || request.hasCondition()) {
+      return Outcome.NOT_TAKEN;
+    }
+    HRegion region = server.getOnlineRegion(request.getRegion().getValue().toByteArray());
+    if (region == null || !isMerged(region, mutation)) {
+      return Outcome.NOT_TAKEN;
+    }
+    byte[] row = mutation.getRow().toByteArray();
+    WriteCall write = new WriteCall(rpcServer, call, region, Collections.singletonList(row),
+      request.hasNonceGroup() ? request.getNonceGroup() : HConstants.NO_NONCE,
+      mutation.hasNonce() ? mutation.getNonce() : HConstants.NO_NONCE);
+    if (commits.add(new RowKey(region, row), write)) {
+      return Outcome.ACCEPTED;
+    }
+    metrics.refused();
+    return write.tryDispatch() ? Outcome.ACCEPTED : Outcome.REFUSED;
   }
 
-  @Override
-  public String spanName() {
-    return "Region.increment.merged";
+  private boolean isMerged(HRegion region, MutationProto mutation) {
+    boolean plain = region.getClass() == HRegion.class
+      && region.getEffectiveDurability(
+        ProtobufUtil.toDurability(mutation.getDurability())) != Durability.SKIP_WAL
+      && !region.getTableDescriptor().getTableName().isSystemTable();
+    for (NameBytesPair attribute : mutation.getAttributeList()) {
+      plain = plain && !attribute.getName().equals(PERMISSIONS);
+    }
+    if (!plain) {
+      metrics.irregular();
+    } else if (OBSERVERS.observe(region)) {
+      metrics.hooked();
+      plain = false;
+    }
+    return plain;
+  }
+
+  /** Returns how many increments wait for a committer. */
+  int waiting() {
+    return commits.waiting();
+  }
+
+  public void stop() {
+    commits.stop();
   }
 }

@@ -19,113 +19,163 @@ package org.apache.hadoop.hbase.regionserver.counter;
 
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 import org.apache.hadoop.hbase.Cell;
 import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.KeyValue;
 import org.apache.hadoop.hbase.KeyValueUtil;
 import org.apache.hadoop.hbase.PrivateCellUtil;
 import org.apache.hadoop.hbase.client.Increment;
-import org.apache.hadoop.hbase.client.Mutation;
 import org.apache.hadoop.hbase.client.Result;
 import org.apache.hadoop.hbase.regionserver.HRegion;
-import org.apache.hadoop.hbase.regionserver.OperationStatus;
-import org.apache.hadoop.hbase.regionserver.writegroup.PendingWrite;
-import org.apache.hadoop.hbase.regionserver.writegroup.WriteGroup;
+import org.apache.hadoop.hbase.regionserver.RegionLocks;
+import org.apache.hadoop.hbase.regionserver.write.CommitGroup;
+import org.apache.hadoop.hbase.regionserver.write.GroupAppend;
+import org.apache.hadoop.hbase.regionserver.write.GroupMetrics;
+import org.apache.hadoop.hbase.regionserver.write.WriteCall;
+import org.apache.hadoop.hbase.regionserver.write.WriteNonces;
 import org.apache.hadoop.hbase.util.Bytes;
+import org.apache.hadoop.hbase.util.EnvironmentEdgeManager;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * Increments that are done as one: the sum of each row's, and one edit with all rows. For the
- * thread that leads.
+ * Increments of a row. Those with the same {@link CounterKey} are merged: one increment of their
+ * sum, and for each the value that it would have got in a sequence. The others follow one by one,
+ * as they would under the lock of the row.
  */
 @InterfaceAudience.Private
-final class IncrementGroup extends WriteGroup {
+final class IncrementGroup extends CommitGroup {
+  private static final Runnable NOTHING = () -> {
+  };
 
-  /** The sums of a row, and the result of applying them. */
-  private static final class Row {
-    private final long[] sum;
-    private Result result;
+  private final WriteNonces nonces;
+  private final GroupMetrics metrics;
+  private final long rowWaitMs;
+  private RegionLocks locks;
+  /** Those whose nonces were started and not ended. */
+  private List<WriteCall> started = new ArrayList<>();
+  private int appends;
 
-    private Row(int columns) {
-      sum = new long[columns];
+  IncrementGroup(WriteNonces nonces, GroupMetrics metrics, long rowWaitMs) {
+    // The next group of the row waits for this one: it reads what this one writes.
+    super(NOTHING);
+    this.nonces = nonces;
+    this.metrics = metrics;
+    this.rowWaitMs = rowWaitMs;
+  }
+
+  /** Waits for the lock of the row, as each of the increments would, until a deadline ends. */
+  @Override
+  protected List<WriteCall> lock(List<WriteCall> taken) {
+    WriteCall first = taken.get(0);
+    long deadline = taken.stream().mapToLong(WriteCall::deadline).min().getAsLong();
+    long wait = Math.min(rowWaitMs, deadline - EnvironmentEdgeManager.currentTime());
+    locks = new RegionLocks(first.region());
+    if (wait > 0 && locks.tryOwn(first.rows().get(0), wait)) {
+      for (WriteCall write : taken) {
+        if (nonces.tryStart(write)) {
+          started.add(write);
+        }
+      }
+    }
+    metrics.left(taken.size() - started.size());
+    return new ArrayList<>(started);
+  }
+
+  @Override
+  protected void unlock() {
+    List<WriteCall> ending = started;
+    started = Collections.emptyList();
+    try {
+      ending.forEach(nonces::end);
+    } finally {
+      locks.close();
     }
   }
 
-  private final CounterKey key;
-  /** In the order in which rows of a region are locked. */
-  private final Map<byte[], Row> rows = new TreeMap<>(Bytes.BYTES_COMPARATOR);
-  /** What later increments of the same row add to each column. */
-  private final long[][] later;
+  @Override
+  protected void write(List<WriteCall> arrived) {
+    HRegion region = arrived.get(0).region();
+    Map<Object, List<WriteCall>> merged = new LinkedHashMap<>();
+    for (WriteCall write : arrived) {
+      CounterKey key = CounterKey.of(region, (Increment) write.write());
+      if (key == null) {
+        metrics.irregular();
+      }
+      merged.computeIfAbsent(key == null ? write : key, any -> new ArrayList<>(1)).add(write);
+    }
+    merged.forEach((key, writes) -> write(region, key, writes));
+    metrics.group(arrived.size(), appends);
+  }
 
-  /** @param members in the order of the values that they get */
-  IncrementGroup(CounterKey key, List<PendingWrite> members) {
-    super(members);
-    this.key = key;
-    this.later = new long[members.size()][];
-    for (int i = members.size() - 1; i >= 0; i--) {
-      long[] amounts = CounterKey.amounts((Increment) members.get(i).write());
-      long[] sum =
-        rows.computeIfAbsent(members.get(i).row(), row -> new Row(amounts.length)).sum;
+  private void write(HRegion region, Object key, List<WriteCall> writes) {
+    GroupAppend append = new GroupAppend(writes, NOTHING);
+    setAppend(append);
+    try {
+      if (key instanceof CounterKey && writes.size() > 1) {
+        merge(region, (CounterKey) key, writes);
+      } else {
+        alone(region, writes.get(0));
+      }
+    } catch (Throwable e) {
+      if (append.isBegun() || writes.size() == 1) {
+        fail(writes, e);
+        return;
+      }
+      // It has changed nothing. Whose fault it is shows one by one.
+      writes.forEach(write -> write(region, write, Collections.singletonList(write)));
+    } finally {
+      setAppend(null);
+    }
+  }
+
+  private void alone(HRegion region, WriteCall write) throws IOException {
+    Increment increment = (Increment) write.write();
+    appends++;
+    Result result =
+      region.increment(increment, HConstants.NO_NONCE, HConstants.NO_NONCE);
+    write.done(result, region.getMVCC().getReadPoint());
+  }
+
+  private void merge(HRegion region, CounterKey key, List<WriteCall> writes) throws IOException {
+    // What later increments add to each column.
+    long[][] later = new long[writes.size()][];
+    long[] sum = null;
+    for (int i = writes.size() - 1; i >= 0; i--) {
+      long[] amounts = CounterKey.amounts((Increment) writes.get(i).write());
+      sum = sum == null ? new long[amounts.length] : sum;
       later[i] = sum.clone();
       for (int column = 0; column < sum.length; column++) {
         sum[column] += amounts[column];
       }
     }
-  }
-
-  @Override
-  public int rows() {
-    return rows.size();
-  }
-
-  /** Applies the sums of all rows in the region. */
-  @Override
-  protected void apply(HRegion region) throws IOException {
-    if (rows.size() > 1) {
-      runBatch(region);
-      return;
+    appends++;
+    Result all =
+      region.increment(key.increment(sum), HConstants.NO_NONCE, HConstants.NO_NONCE);
+    int others = writes.size() - 1;
+    region.addWriteRequestsCount(others);
+    for (int i = 0; region.getMetrics() != null && i < others; i++) {
+      region.getMetrics().updateIncrement();
     }
-    Map.Entry<byte[], Row> only = rows.entrySet().iterator().next();
-    only.getValue().result = region.increment(key.increment(only.getKey(), only.getValue().sum),
-      HConstants.NO_NONCE, HConstants.NO_NONCE);
-  }
-
-  private void runBatch(HRegion region) throws IOException {
-    Mutation[] batch = new Mutation[rows.size()];
-    int i = 0;
-    for (Map.Entry<byte[], Row> row : rows.entrySet()) {
-      batch[i++] = key.increment(row.getKey(), row.getValue().sum);
-    }
-    OperationStatus[] statuses =
-      region.batchMutate(batch, true, HConstants.NO_NONCE, HConstants.NO_NONCE);
-    i = 0;
-    for (Row row : rows.values()) {
-      row.result = statuses[i++].getResult();
-    }
-  }
-
-  @Override
-  protected void done() {
     for (int i = 0; i < later.length; i++) {
-      PendingWrite member = members().get(i);
-      Result result = rows.get(member.row()).result;
-      member.done(result(result, (Increment) member.write(), later[i]),
-        result.rawCells()[0].getSequenceId());
+      WriteCall write = writes.get(i);
+      write.done(result(all, (Increment) write.write(), later[i]),
+        all.rawCells()[0].getSequenceId());
     }
   }
 
   /**
    * Returns the result of an increment at its position in the group.
-   * @param later what later increments of its row add to each column
+   * @param later what later increments add to each column
    */
-  private static Result result(Result ofRow, Increment increment, long[] later) {
+  private static Result result(Result all, Increment increment, long[] later) {
     if (!increment.isReturnResults()) {
       return Result.EMPTY_RESULT;
     }
-    Cell[] cells = ofRow.rawCells();
+    Cell[] cells = all.rawCells();
     List<Cell> own = new ArrayList<>(cells.length);
     for (int i = 0; i < cells.length; i++) {
       own.add(later[i] == 0 ? cells[i] : minus(cells[i], later[i]));

@@ -26,6 +26,7 @@ import java.util.Random;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import org.apache.hadoop.hbase.regionserver.write.GroupMetrics;
 import org.apache.hadoop.hbase.HBaseTestingUtility;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.client.Delete;
@@ -105,6 +106,6 @@ abstract class CounterClientsFixture {
         history.assertSum(t.get(new Get(history.row())));
       }
     }
-    assertTrue("no group was formed", CoalescerMetrics.register().groups() > 0);
+    assertTrue("no group was formed", GroupMetrics.ofIncrements().groups() > 0);
   }
 }

@@ -1,0 +1,129 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.regionserver;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Lock;
+import org.apache.hadoop.hbase.util.HashedBytes;
+import org.apache.yetus.audience.InterfaceAudience;
+
+/**
+ * The locks of a region that a thread holds for a group of writes. The base takes them once more,
+ * which then never waits. For one thread.
+ */
+@InterfaceAudience.Private
+public final class RegionLocks implements AutoCloseable {
+  private final HRegion region;
+  private final List<HRegion.RowLockImpl> rows = new ArrayList<>();
+  private boolean tried;
+  private boolean entered;
+
+  public RegionLocks(HRegion region) {
+    this.region = region;
+  }
+
+  /**
+   * Locks the region for updates, once: until {@link #close} it is not closed or bulk loaded, and
+   * no flush begins. Returns false if that would have to wait.
+   */
+  boolean enter() {
+    if (!tried) {
+      tried = true;
+      if (tryLock(region.lock.readLock(), 0)) {
+        entered = !region.isClosing() && !region.isClosed() && tryLock(updates(), 0);
+        if (!entered) {
+          region.lock.readLock().unlock();
+        }
+      }
+    }
+    return entered;
+  }
+
+  private Lock updates() {
+    return region.updatesLock.readLock();
+  }
+
+  /** With a timeout, since without one it would overtake threads that wait. */
+  private static boolean tryLock(Lock lock, long millis) {
+    try {
+      return lock.tryLock(millis, TimeUnit.MILLISECONDS);
+    } catch (InterruptedException e) {
+      return false;
+    }
+  }
+
+  /** Locks all rows as puts and deletes do, or none of them if that would have to wait. */
+  boolean tryShare(List<byte[]> all) {
+    int before = rows.size();
+    for (byte[] row : all) {
+      if (!tryRow(row, true, 0)) {
+        release(before);
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** Locks a row as increments do, for which it waits. Returns false if that takes too long. */
+  public boolean tryOwn(byte[] row, long millis) {
+    return tryRow(row, false, millis);
+  }
+
+  private boolean tryRow(byte[] row, boolean shared, long millis) {
+    HashedBytes key = new HashedBytes(row);
+    HRegion.RowLockContext context;
+    HRegion.RowLockImpl lock;
+    do {
+      context = region.getLockedRows().computeIfAbsent(key, any -> region.new RowLockContext(key));
+      lock = shared ? context.newReadLock() : context.newWriteLock();
+      // Null if the last holder has just removed it.
+    } while (lock == null);
+    boolean locked = false;
+    try {
+      locked = tryLock(lock.getLock(), millis);
+    } finally {
+      if (!locked) {
+        context.cleanUp();
+      }
+    }
+    if (locked) {
+      context.setThreadName(Thread.currentThread().getName());
+      rows.add(lock);
+    }
+    return locked;
+  }
+
+  private void release(int to) {
+    while (rows.size() > to) {
+      rows.remove(rows.size() - 1).release();
+    }
+  }
+
+  /** Unlocks all. May be called again. */
+  @Override
+  public void close() {
+    release(0);
+    if (entered) {
+      entered = false;
+      updates().unlock();
+      region.lock.readLock().unlock();
+    }
+  }
+}

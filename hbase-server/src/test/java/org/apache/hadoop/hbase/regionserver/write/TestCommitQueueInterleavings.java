@@ -1,0 +1,221 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.regionserver.write;
+
+import static org.junit.Assert.assertArrayEquals;
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertThrows;
+import static org.junit.Assert.assertTrue;
+
+import java.util.Arrays;
+import java.util.List;
+import org.apache.hadoop.hbase.HBaseClassTestRule;
+import org.apache.hadoop.hbase.testclassification.RegionServerTests;
+import org.apache.hadoop.hbase.testclassification.SmallTests;
+import org.apache.hadoop.hbase.util.Interleavings;
+import org.junit.After;
+import org.junit.ClassRule;
+import org.junit.Test;
+import org.junit.experimental.categories.Category;
+
+/**
+ * The invariant of {@link CommitQueue}, under all {@link Interleavings} with at most two
+ * preemptions of callers that add a write each and committers that commit what waits: each write is
+ * in one group, one group at most is formed at a time, and no more are in the WAL than may be.
+ */
+@Category({ RegionServerTests.class, SmallTests.class })
+public class TestCommitQueueInterleavings {
+  @ClassRule
+  public static final HBaseClassTestRule CLASS_RULE =
+    HBaseClassTestRule.forClass(TestCommitQueueInterleavings.class);
+
+  private static final int CALLERS = 2;
+  private static final int COMMITTERS = 2;
+
+  /** A step that is left out. */
+  private enum Fault {
+    NONE,
+    CALLER_STARTS_NO_COMMITTER,
+    CALLER_LEAVES_ONE_WRITE,
+    APPEND_STARTS_NO_COMMITTER,
+    END_IGNORES_THE_TURN,
+    END_IS_NOT_SAID,
+    TURN_IS_NOT_GIVEN_BACK,
+    APPEND_IS_SAID_TWICE
+  }
+
+  private final Interleavings threads = new Interleavings(2);
+  private Fault fault = Fault.NONE;
+  private int maxSyncing = 1;
+  private boolean appends = true;
+  /** How many starts of committers fail. */
+  private int failingStarts;
+
+  private CommitQueue<Integer> queue;
+  /** Each committer has one. */
+  private final Interleavings.Permits[] starts = new Interleavings.Permits[COMMITTERS];
+  private int started;
+  private int failuresLeft;
+  private int[] committed;
+  private int forming;
+  private int syncing;
+
+  @After
+  public void tearDown() {
+    threads.close();
+  }
+
+  private void add(int write) {
+    threads.point();
+    CommitQueue.Added added = queue.add(write);
+    threads.point();
+    if (
+      added == CommitQueue.Added.NEEDS_COMMITTER && fault != Fault.CALLER_STARTS_NO_COMMITTER
+    ) {
+      if (!start()) {
+        leave();
+      }
+    }
+  }
+
+  /** A caller that finds no committer leaves all that waits to others. */
+  private void leave() {
+    do {
+      threads.point();
+      queue.take(fault == Fault.CALLER_LEAVES_ONE_WRITE ? 1 : CALLERS, any -> 1, CALLERS)
+        .forEach(write -> committed[write]++);
+      threads.point();
+    } while (queue.ended(false) && fault != Fault.CALLER_LEAVES_ONE_WRITE);
+  }
+
+  private boolean start() {
+    if (failuresLeft > 0) {
+      failuresLeft--;
+      return false;
+    }
+    assertTrue("committers", started < COMMITTERS);
+    starts[started++].release();
+    return true;
+  }
+
+  private void commitAll(int committer) throws InterruptedException {
+    starts[committer].acquire();
+    boolean more = true;
+    while (more) {
+      threads.point();
+      forming++;
+      assertEquals("groups that are formed", 1, forming);
+      List<Integer> group = queue.take(2, any -> 1, 10);
+      threads.point();
+      group.forEach(write -> committed[write]++);
+      forming--;
+      if (appends) {
+        syncing++;
+        assertTrue("groups in the WAL", syncing <= maxSyncing + 1);
+        appended();
+        if (fault == Fault.APPEND_IS_SAID_TWICE) {
+          appended();
+        }
+        threads.point();
+        syncing--;
+      }
+      threads.point();
+      more = fault != Fault.END_IS_NOT_SAID && queue.ended(appends)
+        && fault != Fault.END_IGNORES_THE_TURN;
+    }
+  }
+
+  private void appended() {
+    threads.point();
+    if (queue.appended() && fault != Fault.APPEND_STARTS_NO_COMMITTER) {
+      threads.point();
+      if (!start() && fault != Fault.TURN_IS_NOT_GIVEN_BACK) {
+        threads.point();
+        queue.giveBack();
+      }
+    }
+  }
+
+  private int tryAll() throws Exception {
+    Interleavings.Body[] all = new Interleavings.Body[CALLERS + COMMITTERS];
+    for (int i = 0; i < all.length; i++) {
+      int number = i;
+      all[i] = i < CALLERS ? () -> add(number) : () -> commitAll(number - CALLERS);
+    }
+    int[] once = new int[CALLERS];
+    Arrays.fill(once, 1);
+    int orders = 0;
+    do {
+      queue = new CommitQueue<>(CALLERS, maxSyncing);
+      Arrays.setAll(starts, i -> threads.new Permits(0));
+      started = 0;
+      failuresLeft = failingStarts;
+      committed = new int[CALLERS];
+      forming = 0;
+      syncing = 0;
+      threads.run(true, all);
+      threads.check();
+      assertArrayEquals("each write once", once, committed);
+      assertTrue("idle", queue.isIdle());
+      orders++;
+    } while (threads.next());
+    return orders;
+  }
+
+  private void assertFound(Fault seeded) {
+    fault = seeded;
+    assertThrows(seeded.name(), AssertionError.class, this::tryAll);
+  }
+
+  @Test
+  public void testEachWriteIsCommittedOnce() throws Exception {
+    int orders = tryAll();
+    assertTrue(orders + " orders", orders > 1_000);
+  }
+
+  @Test
+  public void testGroupsThatAreNotSyncedBesideTheNext() throws Exception {
+    maxSyncing = 0;
+    tryAll();
+  }
+
+  @Test
+  public void testGroupsThatKeepTheTurn() throws Exception {
+    appends = false;
+    tryAll();
+  }
+
+  @Test
+  public void testCommittersThatCannotBeStartedAreMissedByNobody() throws Exception {
+    for (failingStarts = 1; failingStarts <= CALLERS; failingStarts++) {
+      tryAll();
+    }
+  }
+
+  @Test
+  public void testEachStepIsNeeded() {
+    for (Fault each : Fault.values()) {
+      // A start that fails is that of a caller first.
+      failingStarts = each == Fault.CALLER_LEAVES_ONE_WRITE ? 1
+        : each == Fault.TURN_IS_NOT_GIVEN_BACK ? 2 : 0;
+      if (each != Fault.NONE) {
+        assertFound(each);
+      }
+    }
+  }
+}
