@@ -23,9 +23,6 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.BooleanSupplier;
-import org.apache.hadoop.hbase.ByteBufferExtendedCell;
-import org.apache.hadoop.hbase.Cell;
-import org.apache.hadoop.hbase.KeyValueUtil;
 import org.apache.hadoop.hbase.client.Delete;
 import org.apache.hadoop.hbase.client.Mutation;
 import org.apache.hadoop.hbase.client.Put;
@@ -79,7 +76,7 @@ final class MutationGroup extends CommitGroup {
       List<Mutation> all = new ArrayList<>(writes.size());
       for (WriteCall write : writes) {
         for (Mutation mutation : batch(write).mutations()) {
-          copyToHeap(mutation);
+          GroupAppend.copyToHeap(mutation);
           all.add(mutation);
         }
       }
@@ -190,14 +187,5 @@ final class MutationGroup extends CommitGroup {
 
   private static MutationBatch batch(WriteCall write) {
     return (MutationBatch) write.write();
-  }
-
-  /** The WAL may write cells after their calls have ended. */
-  private static void copyToHeap(Mutation mutation) {
-    for (Map.Entry<byte[], List<Cell>> family : mutation.getFamilyCellMap().entrySet()) {
-      family.getValue().replaceAll(cell -> cell instanceof ByteBufferExtendedCell
-        ? KeyValueUtil.copyToNewKeyValue(cell)
-        : cell);
-    }
   }
 }

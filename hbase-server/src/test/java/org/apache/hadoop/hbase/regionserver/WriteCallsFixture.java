@@ -40,6 +40,7 @@ import org.apache.hadoop.hbase.CallDroppedException;
 import org.apache.hadoop.hbase.CallQueueTooBigException;
 import org.apache.hadoop.hbase.HBaseTestingUtility;
 import org.apache.hadoop.hbase.HConstants;
+import org.apache.hadoop.hbase.ServerName;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.TableNameTestRule;
 import org.apache.hadoop.hbase.Waiter;
@@ -138,15 +139,16 @@ public abstract class WriteCallsFixture {
     ChunkCreator.initialize(MemStoreLAB.CHUNK_SIZE_DEFAULT, false, 0, 0, 0, null,
       MemStoreLAB.INDEX_CHUNK_SIZE_PERCENTAGE_DEFAULT);
     WAL wal = watched.of(wals.getWAL(info));
-    region = HRegion.createHRegion(info, root, conf, table, wal);
+    HRegionServer server = server();
+    region = HRegion.createHRegion(info, root, conf, table, wal, true, server);
     for (int i = 0; i < others.length; i++) {
       TableDescriptor other = TableDescriptorBuilder
         .newBuilder(TableName.valueOf((i == 0 ? "A" : "z") + table.getTableName()))
         .setColumnFamily(ColumnFamilyDescriptorBuilder.of(F)).build();
       others[i] = HRegion.createHRegion(
-        RegionInfoBuilder.newBuilder(other.getTableName()).build(), root, conf, other, wal);
+        RegionInfoBuilder.newBuilder(other.getTableName()).build(), root, conf, other, wal, true,
+        server);
     }
-    HRegionServer server = server();
     groups = new MutationGroups(conf, server);
     increments = new IncrementCoalescer(conf, server);
     rpc = rpcServer();
@@ -162,18 +164,27 @@ public abstract class WriteCallsFixture {
 
   private HRegionServer server() {
     ServerNonceManager nonces = new ServerNonceManager(conf);
-    RegionServerAccounting accounting = Mockito.mock(RegionServerAccounting.class,
-      Mockito.withSettings().stubOnly().defaultAnswer(call -> memory));
-    return Mockito.mock(HRegionServer.class, Mockito.withSettings().stubOnly().defaultAnswer(call -> {
+    RegionServerAccounting accounting = new RegionServerAccounting(conf) {
+      @Override
+      public FlushType isAboveHighWaterMark() {
+        return memory;
+      }
+    };
+    return Mockito.mock(HRegionServer.class,
+      Mockito.withSettings().stubOnly().defaultAnswer(call -> {
       switch (call.getMethod().getName()) {
         case "getOnlineRegion":
           return online(call.getArgument(0));
         case "getRegionServerAccounting":
           return accounting;
+        case "getConfiguration":
+          return conf;
         case "getNonceManager":
           return nonces;
+        case "getServerName":
+          return ServerName.valueOf("localhost", 1, 1);
         default:
-          return null;
+          return Mockito.RETURNS_DEFAULTS.answer(call);
       }
     }));
   }

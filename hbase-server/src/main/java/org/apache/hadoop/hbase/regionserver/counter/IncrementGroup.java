@@ -135,8 +135,8 @@ final class IncrementGroup extends CommitGroup {
   private void alone(HRegion region, WriteCall write) throws IOException {
     Increment increment = (Increment) write.write();
     appends++;
-    Result result =
-      region.increment(increment, HConstants.NO_NONCE, HConstants.NO_NONCE);
+    GroupAppend.copyToHeap(increment);
+    Result result = region.increment(increment, HConstants.NO_NONCE, HConstants.NO_NONCE);
     write.done(result, region.getMVCC().getReadPoint());
   }
 

@@ -19,7 +19,12 @@ package org.apache.hadoop.hbase.regionserver.write;
 
 import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.Map;
+import org.apache.hadoop.hbase.ByteBufferExtendedCell;
+import org.apache.hadoop.hbase.Cell;
 import org.apache.hadoop.hbase.HConstants;
+import org.apache.hadoop.hbase.KeyValueUtil;
+import org.apache.hadoop.hbase.client.Mutation;
 import org.apache.hadoop.hbase.regionserver.ServerNonceManager;
 import org.apache.hadoop.hbase.util.NonceKey;
 import org.apache.hadoop.hbase.wal.WALKey;
@@ -67,6 +72,18 @@ public final class GroupAppend {
     pairs.flip();
     pairs.get(others);
     this.after = after;
+  }
+
+  /**
+   * Copies the cells of a mutation that are in the buffer of its request. The base retains the
+   * buffer of the current call only, and a group is written while there is none.
+   */
+  public static void copyToHeap(Mutation mutation) {
+    for (Map.Entry<byte[], List<Cell>> family : mutation.getFamilyCellMap().entrySet()) {
+      family.getValue().replaceAll(cell -> cell instanceof ByteBufferExtendedCell
+        ? KeyValueUtil.copyToNewKeyValue(cell)
+        : cell);
+    }
   }
 
   private static GroupAppend current() {

@@ -1,0 +1,190 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.regionserver;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertNull;
+import static org.junit.Assert.assertTrue;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.apache.hadoop.hbase.DoNotRetryIOException;
+import org.apache.hadoop.hbase.HBaseClassTestRule;
+import org.apache.hadoop.hbase.HConstants;
+import org.apache.hadoop.hbase.Waiter;
+import org.apache.hadoop.hbase.client.Append;
+import org.apache.hadoop.hbase.client.Get;
+import org.apache.hadoop.hbase.client.Increment;
+import org.apache.hadoop.hbase.client.Result;
+import org.apache.hadoop.hbase.testclassification.MediumTests;
+import org.apache.hadoop.hbase.testclassification.RegionServerTests;
+import org.apache.hadoop.hbase.util.Bytes;
+import org.junit.ClassRule;
+import org.junit.Test;
+import org.junit.experimental.categories.Category;
+
+/** Increments that wait for one of their row are merged, and each gets a value of its own. */
+@Category({ RegionServerTests.class, MediumTests.class })
+public class TestMergedIncrements extends WriteCallsFixture {
+  @ClassRule
+  public static final HBaseClassTestRule CLASS_RULE =
+    HBaseClassTestRule.forClass(TestMergedIncrements.class);
+
+  private static final byte[] ROW = Bytes.toBytes("row");
+  private static final byte[] R = Bytes.toBytes("r");
+  private int nonce;
+
+  private Future<Result> increment(Increment increment) throws IOException {
+    return send(region, increment, ++nonce, HConstants.NORMAL_QOS, Long.MAX_VALUE);
+  }
+
+  private static Increment by(long amount) {
+    return new Increment(ROW).addColumn(F, Q, amount);
+  }
+
+  private static long value(Result result) {
+    return Bytes.toLong(result.getValue(F, Q));
+  }
+
+  private long stored(byte[] qualifier) throws IOException {
+    return Bytes.toLong(region.get(new Get(ROW)).getValue(F, qualifier));
+  }
+
+  /** Sends an increment that holds the lock of the row until its sync may end. */
+  private Future<Result> incrementFirst() throws IOException {
+    watched.closeGate();
+    int before = edits.get();
+    Future<Result> first = increment(by(1));
+    awaitEdits(before + 1);
+    return first;
+  }
+
+  @Test
+  public void testThoseThatWaitAreOneEditAndHaveValuesOfASequence() throws Exception {
+    List<Future<Result>> sent = new ArrayList<>();
+    sent.add(incrementFirst());
+    int before = edits.get();
+    for (int i = 2; i <= 100; i++) {
+      sent.add(increment(by(1)));
+    }
+    watched.openGate();
+    Set<Long> values = new TreeSet<>();
+    for (Future<Result> one : sent) {
+      values.add(value(one.get(60, TimeUnit.SECONDS)));
+    }
+    assertEquals("each value once", 100, values.size());
+    assertEquals(100, stored(Q));
+    assertEquals(1, edits.get() - before);
+    assertEquals(0, handled.get());
+    assertEquals(100, region.getWriteRequestsCount());
+  }
+
+  @Test
+  public void testOtherColumnsAndOtherKindsOfIncrementsAreNotMerged() throws Exception {
+    List<Future<Result>> sent = new ArrayList<>();
+    sent.add(incrementFirst());
+    int before = edits.get();
+    sent.add(increment(by(2)));
+    sent.add(increment(new Increment(ROW).addColumn(F, R, 5)));
+    sent.add(increment(by(3)));
+    sent.add(increment(new Increment(ROW).addColumn(F, Q, 1).addColumn(F, R, 1)));
+    Future<Result> silent = increment(by(4).setReturnResults(false));
+    watched.openGate();
+    await(sent);
+    assertTrue(silent.get(60, TimeUnit.SECONDS).isEmpty());
+    assertEquals(1 + 2 + 3 + 1 + 4, stored(Q));
+    assertEquals(6, stored(R));
+    assertEquals("of three sets of columns", 3, edits.get() - before);
+  }
+
+  @Test
+  public void testColumnThatIsNoCounterFailsThoseThatIncrementIt() throws Exception {
+    region.append(new Append(ROW).addColumn(F, R, Bytes.toBytes("text")));
+    List<Future<Result>> sent = new ArrayList<>();
+    sent.add(incrementFirst());
+    List<Future<Result>> bad = new ArrayList<>();
+    for (int i = 0; i < 3; i++) {
+      bad.add(increment(new Increment(ROW).addColumn(F, R, 1)));
+      sent.add(increment(by(1)));
+    }
+    watched.openGate();
+    await(sent);
+    for (Future<Result> one : bad) {
+      assertEquals(DoNotRetryIOException.class, failure(one).getClass());
+    }
+    assertEquals(4, stored(Q));
+  }
+
+  @Test
+  public void testRepetitionOfOneInFlightIsAppliedOnce() throws Exception {
+    Future<Result> first = incrementFirst();
+    Future<Result> waiting = increment(by(10));
+    Future<Result> repeated =
+      send(region, by(10), nonce, HConstants.NORMAL_QOS, Long.MAX_VALUE);
+    Future<Result> firstRepeated = send(region, by(1), 1, HConstants.NORMAL_QOS, Long.MAX_VALUE);
+    watched.openGate();
+    first.get(60, TimeUnit.SECONDS);
+    assertEquals(11, value(waiting.get(60, TimeUnit.SECONDS)));
+    assertEquals(11, value(repeated.get(60, TimeUnit.SECONDS)));
+    assertEquals("what it has written", 1, value(firstRepeated.get(60, TimeUnit.SECONDS)));
+    assertEquals(11, stored(Q));
+  }
+
+  @Test
+  public void testSyncThatFailsFailsItsGroupAndCountsNothing() throws Exception {
+    Future<Result> first = incrementFirst();
+    List<Future<Result>> sent = new ArrayList<>();
+    for (int i = 0; i < 5; i++) {
+      sent.add(increment(by(1)));
+    }
+    watched.failSyncs(new IOException("no sync"));
+    watched.openGate();
+    failure(first);
+    for (Future<Result> one : sent) {
+      assertEquals("no sync", failure(one).getMessage());
+    }
+    watched.failSyncs(null);
+    assertNull(region.get(new Get(ROW)).getValue(F, Q));
+    // The same nonce: it was not applied.
+    assertEquals(1,
+      value(send(region, by(1), 2, HConstants.NORMAL_QOS, Long.MAX_VALUE).get(60,
+        TimeUnit.SECONDS)));
+  }
+
+  @Test
+  public void testOtherRowsDoNotWait() throws Exception {
+    Future<Result> first = incrementFirst();
+    Future<Result> waiting = increment(by(1));
+    int before = edits.get();
+    for (int i = 0; i < 20; i++) {
+      send(new Increment(Bytes.toBytes("other" + i)).addColumn(F, Q, 1));
+    }
+    awaitEdits(before + 20);
+    assertFalse(waiting.isDone());
+    watched.openGate();
+    first.get(60, TimeUnit.SECONDS);
+    waiting.get(60, TimeUnit.SECONDS);
+    Waiter.waitFor(conf, 60_000, 1, () -> region.getLockedRows().isEmpty());
+  }
+}
