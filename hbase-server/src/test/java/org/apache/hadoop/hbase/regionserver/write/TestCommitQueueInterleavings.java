@@ -34,8 +34,8 @@ import org.junit.Test;
 import org.junit.experimental.categories.Category;
 
 /**
- * The invariant of {@link CommitQueue}, under all {@link Interleavings} with at most two
- * preemptions of callers that add a write each and committers that commit what waits: each write is
+ * The invariant of {@link CommitQueue}, under all {@link Interleavings} with one
+ * preemption of callers that add a write each and committers that commit what waits: each write is
  * in one group, one group at most is formed at a time, and no more are in the WAL than may be.
  */
 @Category({ RegionServerTests.class, SmallTests.class })
@@ -44,6 +44,8 @@ public class TestCommitQueueInterleavings {
   public static final HBaseClassTestRule CLASS_RULE =
     HBaseClassTestRule.forClass(TestCommitQueueInterleavings.class);
 
+  /** With which each fault is found; more by <code>-Dcommitqueue.preemptions</code>. */
+  private static final int PREEMPTIONS = Integer.getInteger("commitqueue.preemptions", 1);
   private static final int CALLERS = 2;
   private static final int COMMITTERS = 2;
 
@@ -59,7 +61,7 @@ public class TestCommitQueueInterleavings {
     APPEND_IS_SAID_TWICE
   }
 
-  private final Interleavings threads = new Interleavings(2);
+  private final Interleavings threads = new Interleavings(PREEMPTIONS);
   private Fault fault = Fault.NONE;
   private int maxSyncing = 1;
   private boolean appends = true;
@@ -185,7 +187,7 @@ public class TestCommitQueueInterleavings {
   @Test
   public void testEachWriteIsCommittedOnce() throws Exception {
     int orders = tryAll();
-    assertTrue(orders + " orders", orders > 1_000);
+    assertTrue(orders + " orders", orders > 100);
   }
 
   @Test
