@@ -62,8 +62,7 @@ enum Feature {
   /** Not of the fork, but what is above is about the one or the other. */
   WAL_PROVIDER("hbase.wal.provider", "filesystem"),
   WRITE_GROUPS("hbase.regionserver.write.groups.enabled", "true"),
-  COUNTERS(new Setting(), Setting.COUNTERS,
-    Setting.COUNTERS.and("hbase.regionserver.increment.coalesce.scope", "region"));
+  COUNTERS("hbase.regionserver.increment.coalesce.enabled", "true");
 
   private final List<Setting> settings;
 
@@ -80,8 +79,6 @@ enum Feature {
     private static final Setting CONNECTION_THREAD =
       new Setting().and("hbase.regionserver.point.get.enabled", "true")
         .and("hbase.regionserver.point.get.on.connection.thread.max", "3");
-    private static final Setting COUNTERS =
-      new Setting().and("hbase.regionserver.increment.coalesce.enabled", "true");
 
     private final Map<String, String> keys = new LinkedHashMap<>();
 

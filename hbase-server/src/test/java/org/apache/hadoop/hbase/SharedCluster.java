@@ -69,7 +69,6 @@ public final class SharedCluster {
     MiniHBaseCluster cluster = util.getMiniHBaseCluster();
     setTiers(cluster.getConfiguration(), "file:" + folder + "/buckets");
     cluster.getConfiguration().set(WALFactory.WAL_PROVIDER, "filesystem");
-    cluster.getConfiguration().set("hbase.regionserver.increment.coalesce.scope", "region");
     ServerName second =
       cluster.startRegionServerAndWait(TIMEOUT_MILLIS).getRegionServer().getServerName();
     util.waitFor(TIMEOUT_MILLIS, 20,

@@ -19,10 +19,13 @@ package org.apache.hadoop.hbase.regionserver;
 
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.BooleanSupplier;
+import org.apache.hadoop.hbase.NotServingRegionException;
+import org.apache.hadoop.hbase.RegionTooBusyException;
 import org.apache.hadoop.hbase.client.Delete;
 import org.apache.hadoop.hbase.client.Mutation;
 import org.apache.hadoop.hbase.client.Put;
@@ -43,27 +46,33 @@ import org.apache.yetus.audience.InterfaceAudience;
  * flush.
  */
 @InterfaceAudience.Private
-final class MutationGroup extends CommitGroup {
+class MutationGroup extends CommitGroup {
 
   /** The writes to a region. */
   private final class Part {
     private final HRegion region;
     private final List<WriteCall> writes = new ArrayList<>();
-    private int puts;
-    private int deletes;
+    private int uncountedPuts;
+    private int uncountedDeletes;
 
     private Part(HRegion region) {
       this.region = region;
     }
 
-    private void write() {
+    private void write(List<WriteCall> some) {
       // Of another region's close, which must not end this part.
       boolean interrupted = Thread.interrupted();
-      GroupAppend before = setAppend(new GroupAppend(writes, MutationGroup.this::partAppended));
+      GroupAppend own = new GroupAppend(some, MutationGroup.this::partAppended);
+      GroupAppend before = setAppend(own);
       try {
-        apply();
+        apply(some);
       } catch (Throwable e) {
-        fail(writes, e);
+        if (some.size() > 1 && !own.isBegun() && !isOfRegion(e)) {
+          // It has changed nothing. Whose fault it is shows one by one.
+          some.forEach(write -> write(Collections.singletonList(write)));
+        } else {
+          fail(some, e);
+        }
       } finally {
         setAppend(before);
         if (interrupted) {
@@ -72,33 +81,41 @@ final class MutationGroup extends CommitGroup {
       }
     }
 
-    private void apply() throws IOException {
-      List<Mutation> all = new ArrayList<>(writes.size());
-      for (WriteCall write : writes) {
+    /** Returns whether each write to the region would fail with it. */
+    private boolean isOfRegion(Throwable e) {
+      return e instanceof NotServingRegionException || e instanceof RegionTooBusyException;
+    }
+
+    private void apply(List<WriteCall> some) throws IOException {
+      List<Mutation> all = new ArrayList<>(some.size());
+      for (WriteCall write : some) {
         for (Mutation mutation : batch(write).mutations()) {
           GroupAppend.copyToHeap(mutation);
           all.add(mutation);
         }
       }
-      OperationStatus[] statuses =
-        region.batchMutate(new GroupBatchOperation(region, all.toArray(new Mutation[0])));
+      OperationStatus[] statuses = batchMutate(region, all.toArray(new Mutation[0]));
       int next = 0;
-      for (WriteCall write : writes) {
+      int withPuts = 0;
+      int withDeletes = 0;
+      for (WriteCall write : some) {
         MutationBatch batch = batch(write);
         next = batch.setStatuses(statuses, next);
-        puts += batch.has(Put.class) ? 1 : 0;
-        deletes += batch.has(Delete.class) ? 1 : 0;
+        withPuts += batch.has(Put.class) ? 1 : 0;
+        withDeletes += batch.has(Delete.class) ? 1 : 0;
         write.done(null, 0);
       }
+      uncountedPuts += Math.max(0, withPuts - 1);
+      uncountedDeletes += Math.max(0, withDeletes - 1);
     }
 
-    /** The region has counted one put and one delete. */
+    /** The region has counted one put and one delete of each batch. */
     private void count() {
       MetricsRegion counters = region.getMetrics();
-      for (int i = 1; counters != null && i < puts; i++) {
+      for (int i = 0; counters != null && i < uncountedPuts; i++) {
         counters.updatePut();
       }
-      for (int i = 1; counters != null && i < deletes; i++) {
+      for (int i = 0; counters != null && i < uncountedDeletes; i++) {
         counters.updateDelete();
       }
     }
@@ -130,13 +147,23 @@ final class MutationGroup extends CommitGroup {
     // A close interrupts threads that have entered its region, which this one has not.
     Thread.interrupted();
     for (WriteCall write : taken) {
-      RegionLocks region = locks.computeIfAbsent(write.region(), RegionLocks::new);
+      RegionLocks region = locks.computeIfAbsent(write.region(), this::locks);
       if (region.enter() && region.tryShare(write.rows())) {
         ready.add(write);
       }
     }
     metrics.left(taken.size() - ready.size());
     return ready;
+  }
+
+  /** Returns locks of a region that are not held yet. */
+  RegionLocks locks(HRegion region) {
+    return new RegionLocks(region);
+  }
+
+  /** Appends, syncs and inserts the mutations of a part. */
+  OperationStatus[] batchMutate(HRegion region, Mutation[] mutations) throws IOException {
+    return region.batchMutate(new GroupBatchOperation(region, mutations));
   }
 
   @Override
@@ -172,7 +199,8 @@ final class MutationGroup extends CommitGroup {
   /** Writes the parts that were not tried: of those that reach their append, only the first. */
   private void writeParts() {
     while (next < parts.size()) {
-      parts.get(next++).write();
+      Part part = parts.get(next++);
+      part.write(part.writes);
     }
   }
 

@@ -34,6 +34,7 @@ import org.apache.hadoop.hbase.client.Put;
 import org.apache.hadoop.hbase.ipc.RequestInterceptor;
 import org.apache.hadoop.hbase.ipc.RpcCall;
 import org.apache.hadoop.hbase.ipc.RpcServerInterface;
+import org.apache.hadoop.hbase.regionserver.throttle.StoreHotnessProtector;
 import org.apache.hadoop.hbase.regionserver.write.CommitGroup;
 import org.apache.hadoop.hbase.regionserver.write.Commits;
 import org.apache.hadoop.hbase.regionserver.write.Committer;
@@ -81,8 +82,11 @@ public final class MutationGroups implements RequestInterceptor {
   private static final int CPUS_PER_SHARE = 4;
   /** So many groups of a share are synced while the next one is appended. */
   private static final int MAX_SYNCING = 1;
-  /** HBase's length of a call queue for each handler. */
+  /** HBase's length of a call queue for each handler, and what may wait on small servers. */
   private static final int WAITING_PER_HANDLER = 10;
+  private static final int MIN_WAITING = 1024;
+  /** The number of cells of a put from which on HBase limits how many a store has at a time. */
+  private static final int DENSE_CELLS = 100;
 
   private static final WriteObservers OBSERVERS = new WriteObservers("prePut", "postPut",
     "preDelete", "postDelete", "prePrepareTimeStampForDeleteVersion", "preBatchMutate",
@@ -128,6 +132,8 @@ public final class MutationGroups implements RequestInterceptor {
   /** Null until it is enabled for the first time. */
   private volatile GroupMetrics metrics;
   private volatile WriteGroupSettings settings;
+  /** What stores limit is not in groups, where it would be refused more often than alone. */
+  private volatile int maxCells;
 
   /** @throws IllegalArgumentException naming the key, its value and what to do */
   MutationGroups(Configuration conf, HRegionServer server) {
@@ -135,8 +141,9 @@ public final class MutationGroups implements RequestInterceptor {
     shares = Math.max(1, Runtime.getRuntime().availableProcessors() / CPUS_PER_SHARE);
     int handlers = conf.getInt(HConstants.REGION_SERVER_HANDLER_COUNT,
       HConstants.DEFAULT_REGION_SERVER_HANDLER_COUNT);
-    commits = new Commits<>("WriteCommitter", Integer.MAX_VALUE, WAITING_PER_HANDLER * handlers,
-      MAX_SYNCING, appended -> new MutationGroup(this::mustWait, metrics, appended));
+    commits = new Commits<>(Committer.pool("WriteCommitter", Integer.MAX_VALUE),
+      Math.max(MIN_WAITING, WAITING_PER_HANDLER * handlers), MAX_SYNCING,
+      appended -> new MutationGroup(this::mustWait, metrics, appended));
     configure(conf);
   }
 
@@ -146,6 +153,10 @@ public final class MutationGroups implements RequestInterceptor {
       metrics = GroupMetrics.ofMutations();
     }
     settings = changed;
+    maxCells = conf.getInt(StoreHotnessProtector.PARALLEL_PUT_STORE_THREADS_LIMIT, 0) > 0
+      ? conf.getInt(StoreHotnessProtector.PARALLEL_PUT_STORE_THREADS_LIMIT_MIN_COLUMN_COUNT,
+        DENSE_CELLS)
+      : Integer.MAX_VALUE;
   }
 
   /** Applies a changed configuration, or keeps the former one if a value is invalid. */
@@ -320,7 +331,8 @@ public final class MutationGroups implements RequestInterceptor {
     CellScanner deletes =
       cells instanceof ReplayableCellScanner ? ((CellScannable) cells).cellScanner() : null;
     for (MutationProto mutation : mutations) {
-      plain = plain && mutation.getDurability() == asked && isPlain(mutation, deletes);
+      plain = plain && mutation.getDurability() == asked && isPlain(mutation, deletes)
+        && cells(mutation) < maxCells;
     }
     if (!plain) {
       metrics.irregular();
@@ -346,7 +358,8 @@ public final class MutationGroups implements RequestInterceptor {
    */
   private static boolean isPlain(MutationProto mutation, CellScanner cells) {
     for (NameBytesPair attribute : mutation.getAttributeList()) {
-      if (!attribute.getName().equals(TTL)) {
+      // One that is invalid fails behind the point where writes fail alone.
+      if (!attribute.getName().equals(TTL) || attribute.getValue().size() != Long.BYTES) {
         return false;
       }
     }
@@ -370,12 +383,23 @@ public final class MutationGroups implements RequestInterceptor {
     }
     for (ColumnValue column : mutation.getColumnValueList()) {
       for (QualifierValue value : column.getQualifierValueList()) {
-        if (delete && value.getDeleteType() == DeleteType.DELETE_ONE_VERSION) {
+        if (
+          delete && value.getDeleteType() == DeleteType.DELETE_ONE_VERSION
+            && (!value.hasTimestamp() || value.getTimestamp() == HConstants.LATEST_TIMESTAMP)
+        ) {
           return false;
         }
       }
     }
     return true;
+  }
+
+  private static int cells(MutationProto mutation) {
+    int cells = mutation.getAssociatedCellCount();
+    for (ColumnValue column : mutation.getColumnValueList()) {
+      cells += column.getQualifierValueCount();
+    }
+    return cells;
   }
 
   /** Returns how many writes wait for a committer. */

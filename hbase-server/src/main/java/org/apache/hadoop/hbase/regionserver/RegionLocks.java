@@ -29,7 +29,7 @@ import org.apache.yetus.audience.InterfaceAudience;
  * which then never waits. For one thread.
  */
 @InterfaceAudience.Private
-public final class RegionLocks implements AutoCloseable {
+public class RegionLocks implements AutoCloseable {
   private final HRegion region;
   private final List<HRegion.RowLockImpl> rows = new ArrayList<>();
   private boolean tried;

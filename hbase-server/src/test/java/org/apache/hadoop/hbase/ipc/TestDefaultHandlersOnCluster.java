@@ -129,7 +129,6 @@ public class TestDefaultHandlersOnCluster {
         "hbase.server.allocator.size.classes.enabled" }) {
         conf.setBoolean(key, true);
       }
-      conf.set("hbase.regionserver.increment.coalesce.scope", "region");
       conf.setInt("hbase.wal.async.sync.interval.ms", 100);
       conf.setInt("hbase.wal.async.max.syncs.in.flight", 1);
     }

@@ -32,17 +32,22 @@ import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.hbase.DoNotRetryIOException;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.HConstants;
+import org.apache.hadoop.hbase.NotServingRegionException;
 import org.apache.hadoop.hbase.Waiter;
 import org.apache.hadoop.hbase.client.Append;
 import org.apache.hadoop.hbase.client.Get;
 import org.apache.hadoop.hbase.client.Increment;
 import org.apache.hadoop.hbase.client.Result;
+import org.apache.hadoop.hbase.regionserver.wal.WALCellCodec;
+import org.apache.hadoop.hbase.regionserver.write.GroupAppend;
 import org.apache.hadoop.hbase.testclassification.MediumTests;
 import org.apache.hadoop.hbase.testclassification.RegionServerTests;
 import org.apache.hadoop.hbase.util.Bytes;
+import org.apache.hadoop.hbase.wal.WALKeyImpl;
 import org.junit.ClassRule;
 import org.junit.Test;
 import org.junit.experimental.categories.Category;
+import org.mockito.Mockito;
 
 /** Increments that wait for one of their row are merged, and each gets a value of its own. */
 @Category({ RegionServerTests.class, MediumTests.class })
@@ -170,6 +175,82 @@ public class TestMergedIncrements extends WriteCallsFixture {
     assertEquals(1,
       value(send(region, by(1), 2, HConstants.NORMAL_QOS, Long.MAX_VALUE).get(60,
         TimeUnit.SECONDS)));
+  }
+
+  /** A server that replays the edit refuses to repeat any of them. */
+  @Test
+  public void testKeyOfAnEditHasTheNoncesOfAll() throws Exception {
+    List<Future<Result>> sent = new ArrayList<>();
+    sent.add(incrementFirst());
+    int before = keys.size();
+    sent.add(send(region, by(1), HConstants.NO_NONCE, HConstants.NORMAL_QOS, Long.MAX_VALUE));
+    for (int i = 0; i < 5; i++) {
+      sent.add(increment(by(1)));
+    }
+    watched.openGate();
+    await(sent);
+    assertEquals(1, keys.size() - before);
+    // What a reader makes of the key that was written.
+    WALKeyImpl written = keys.get(before);
+    WALKeyImpl read = new WALKeyImpl();
+    read.readFieldsFromPb(written.getBuilder(WALCellCodec.getNoneCompressor())
+      .setWriteTime(written.getWriteTime()).setLogSequenceNumber(1).build(),
+      WALCellCodec.getNoneUncompressor());
+    assertEquals("a stock server knows the first one's", 2, read.getNonce());
+    ServerNonceManager other = new ServerNonceManager(conf);
+    other.reportOperationFromWal(read.getNonceGroup(), read.getNonce(), read.getWriteTime());
+    GroupAppend.report(read, other);
+    for (long each = 2; each <= 6; each++) {
+      assertFalse("nonce " + each, other.startOperation(CLIENT, each, null));
+    }
+    assertTrue(other.startOperation(CLIENT, 7, null));
+    assertNull("of one increment", keys.get(before - 1).getExtendedAttribute(
+      GroupAppend.ATTRIBUTE));
+  }
+
+  @Test
+  public void testCallThatFailsOnItsWayFailsAlone() throws Exception {
+    byte[] row = Bytes.toBytes(FAILS);
+    watched.closeGate();
+    Future<Result> failing =
+      send(region, new Increment(row).addColumn(F, Q, 1), 1, HConstants.NORMAL_QOS,
+        Long.MAX_VALUE);
+    assertEquals(FAILS, failure(failing).getMessage());
+    watched.openGate();
+    assertTrue(region.get(new Get(row)).isEmpty());
+    // Its nonce is free.
+    assertEquals(1, value(send(region, by(1), 1, HConstants.NORMAL_QOS, Long.MAX_VALUE).get(60,
+      TimeUnit.SECONDS)));
+  }
+
+  @Test
+  public void testEachIsCountedOnce() throws Exception {
+    List<Future<Result>> sent = new ArrayList<>();
+    sent.add(incrementFirst());
+    for (int i = 0; i < 10; i++) {
+      sent.add(increment(by(1)));
+    }
+    watched.openGate();
+    await(sent);
+    Mockito.verify(meters, Mockito.times(2)).updateWriteQueryMeter(region, 1L);
+    Mockito.verify(meters).updateWriteQueryMeter(region, 9L);
+  }
+
+  @Test
+  public void testClosedRegionRefusesEach() throws Exception {
+    Future<Result> first = incrementFirst();
+    List<Future<Result>> late = new ArrayList<>();
+    for (int i = 0; i < 3; i++) {
+      late.add(increment(by(1)));
+    }
+    region.closing.set(true);
+    watched.openGate();
+    first.get(60, TimeUnit.SECONDS);
+    for (Future<Result> one : late) {
+      assertEquals(NotServingRegionException.class, failure(one).getClass());
+    }
+    region.closing.set(false);
+    assertEquals(1, stored(Q));
   }
 
   @Test

@@ -230,8 +230,6 @@ public class TestSettingsCheck {
     enabling.put("hbase.bucketcache.l1.size", composite);
     enabling.put("hbase.bucketcache.l2.ioengine", composite);
     enabling.put("hbase.segmentcache.buffers", composite);
-    enabling.put("hbase.regionserver.increment.coalesce.scope",
-      "hbase.regionserver.increment.coalesce.enabled");
     enabling.put("hbase.regionserver.parallel.get.threads",
       "hbase.regionserver.parallel.get.enabled");
     enabling.put("hbase.regionserver.point.get.on.connection.thread.max",

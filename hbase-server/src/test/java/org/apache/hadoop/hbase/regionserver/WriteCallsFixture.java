@@ -27,6 +27,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -44,6 +45,7 @@ import org.apache.hadoop.hbase.ServerName;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.TableNameTestRule;
 import org.apache.hadoop.hbase.Waiter;
+import org.apache.hadoop.hbase.client.ColumnFamilyDescriptor;
 import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
 import org.apache.hadoop.hbase.client.Delete;
 import org.apache.hadoop.hbase.client.Get;
@@ -70,6 +72,7 @@ import org.apache.hadoop.hbase.util.CommonFSUtils;
 import org.apache.hadoop.hbase.util.Pair;
 import org.apache.hadoop.hbase.wal.WAL;
 import org.apache.hadoop.hbase.wal.WALFactory;
+import org.apache.hadoop.hbase.wal.WALKeyImpl;
 import org.junit.After;
 import org.junit.Before;
 import org.junit.Rule;
@@ -98,6 +101,10 @@ public abstract class WriteCallsFixture {
   protected static final byte[] F = Bytes.toBytes("f");
   protected static final byte[] G = Bytes.toBytes("g");
   protected static final byte[] Q = Bytes.toBytes("q");
+  /** The nonce group of all calls. */
+  protected static final long CLIENT = 77;
+  /** How a row begins whose call fails before it has reached its region. */
+  protected static final String FAILS = "fails";
 
   @Rule
   public final TableNameTestRule name = new TableNameTestRule();
@@ -107,7 +114,9 @@ public abstract class WriteCallsFixture {
   protected final ExecutorService handlers =
     Executors.newFixedThreadPool(HConstants.DEFAULT_REGION_SERVER_HANDLER_COUNT);
   protected final AtomicInteger edits = new AtomicInteger();
-  protected final WatchedWal watched = new WatchedWal((info, key) -> appending(info));
+  /** The keys of the edits. */
+  protected final List<WALKeyImpl> keys = new CopyOnWriteArrayList<>();
+  protected final WatchedWal watched = new WatchedWal(this::appending);
   /** To which the WAL appends nothing. */
   protected final AtomicReference<HRegion> broken = new AtomicReference<>();
   /** Calls that handlers have got, and what those of all calls together are accounted for. */
@@ -115,7 +124,12 @@ public abstract class WriteCallsFixture {
   private final AtomicInteger callBytes = new AtomicInteger();
   protected volatile boolean schedulerIsFull;
   protected volatile FlushType memory = FlushType.NORMAL;
+  private final List<HRegion> regions = new ArrayList<>();
+  private final ServerNonceManager nonces = new ServerNonceManager(conf);
+  private final HRegionServer server = server();
+  protected final MetricsRegionServer meters = Mockito.mock(MetricsRegionServer.class);
   private WALFactory wals;
+  private WAL wal;
   protected HRegion region;
   protected final HRegion[] others = new HRegion[2];
   protected MutationGroups groups;
@@ -138,23 +152,33 @@ public abstract class WriteCallsFixture {
     wals = new WALFactory(conf, name.getTableName().getNameAsString());
     ChunkCreator.initialize(MemStoreLAB.CHUNK_SIZE_DEFAULT, false, 0, 0, 0, null,
       MemStoreLAB.INDEX_CHUNK_SIZE_PERCENTAGE_DEFAULT);
-    WAL wal = watched.of(wals.getWAL(info));
-    HRegionServer server = server();
-    region = HRegion.createHRegion(info, root, conf, table, wal, true, server);
+    wal = watched.of(wals.getWAL(info));
+    region = create(info, table);
     for (int i = 0; i < others.length; i++) {
-      TableDescriptor other = TableDescriptorBuilder
-        .newBuilder(TableName.valueOf((i == 0 ? "A" : "z") + table.getTableName()))
-        .setColumnFamily(ColumnFamilyDescriptorBuilder.of(F)).build();
-      others[i] = HRegion.createHRegion(
-        RegionInfoBuilder.newBuilder(other.getTableName()).build(), root, conf, other, wal, true,
-        server);
+      others[i] = create((i == 0 ? "A" : "z") + table.getTableName(),
+        ColumnFamilyDescriptorBuilder.of(F));
     }
     groups = new MutationGroups(conf, server);
     increments = new IncrementCoalescer(conf, server);
     rpc = rpcServer();
   }
 
-  private void appending(RegionInfo info) throws IOException {
+  /** Returns a region of a table of its own, in the WAL of all. */
+  protected HRegion create(String table, ColumnFamilyDescriptor family) throws IOException {
+    TableDescriptor descriptor = TableDescriptorBuilder.newBuilder(TableName.valueOf(table))
+      .setColumnFamily(family).build();
+    return create(RegionInfoBuilder.newBuilder(descriptor.getTableName()).build(), descriptor);
+  }
+
+  private HRegion create(RegionInfo info, TableDescriptor table) throws IOException {
+    HRegion created = HRegion.createHRegion(info, CommonFSUtils.getRootDir(conf), conf, table, wal,
+      true, server);
+    regions.add(created);
+    return created;
+  }
+
+  private void appending(RegionInfo info, WALKeyImpl key) throws IOException {
+    keys.add(key);
     edits.incrementAndGet();
     HRegion failing = broken.get();
     if (failing != null && failing.getRegionInfo().equals(info)) {
@@ -163,7 +187,6 @@ public abstract class WriteCallsFixture {
   }
 
   private HRegionServer server() {
-    ServerNonceManager nonces = new ServerNonceManager(conf);
     RegionServerAccounting accounting = new RegionServerAccounting(conf) {
       @Override
       public FlushType isAboveHighWaterMark() {
@@ -181,6 +204,8 @@ public abstract class WriteCallsFixture {
           return conf;
         case "getNonceManager":
           return nonces;
+        case "getMetrics":
+          return meters;
         case "getServerName":
           return ServerName.valueOf("localhost", 1, 1);
         default:
@@ -190,7 +215,7 @@ public abstract class WriteCallsFixture {
   }
 
   private HRegion online(byte[] regionName) {
-    for (HRegion each : Arrays.asList(region, others[0], others[1])) {
+    for (HRegion each : regions) {
       if (Arrays.equals(each.getRegionInfo().getRegionName(), regionName)) {
         return each;
       }
@@ -253,6 +278,9 @@ public abstract class WriteCallsFixture {
     MutateRequest request = (MutateRequest) call.getParam();
     MutationProto proto = request.getMutation();
     HRegion to = online(request.getRegion().getValue().toByteArray());
+    if (proto.getRow().toStringUtf8().startsWith(FAILS)) {
+      throw new IOException(FAILS);
+    }
     if (proto.getMutateType() != MutationType.INCREMENT) {
       groups.write(to, ProtobufUtil.toMutation(proto));
       return MutateResponse.getDefaultInstance();
@@ -269,7 +297,7 @@ public abstract class WriteCallsFixture {
     handlers.shutdown();
     assertTrue(handlers.awaitTermination(60, TimeUnit.SECONDS));
     Waiter.waitFor(conf, 60_000, 1, () -> groups.waiting() == 0 && callBytes.get() == 0);
-    for (HRegion each : Arrays.asList(region, others[0], others[1])) {
+    for (HRegion each : regions) {
       each.close();
       assertEquals("locks that were never released", 0, each.getLockedRows().size());
     }
@@ -313,7 +341,7 @@ public abstract class WriteCallsFixture {
 
   protected Future<Result> send(HRegion to, Mutation mutation, long nonce, int priority,
     long deadline) throws IOException {
-    return send(MutateRequest.newBuilder().setRegion(specifier(to))
+    return send(MutateRequest.newBuilder().setRegion(specifier(to)).setNonceGroup(CLIENT)
       .setMutation(proto(mutation, nonce)).build(), priority, deadline);
   }
 

@@ -27,6 +27,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 
@@ -51,7 +52,7 @@ public final class Interleavings implements AutoCloseable {
   }
 
   private final int maxPreemptions;
-  private final ExecutorService pool = Executors.newCachedThreadPool();
+  private final ExecutorService pool;
   private final ThreadLocal<Actor> self = new ThreadLocal<>();
   private final Semaphore quiet = new Semaphore(0);
   // The thread that may run owns all fields below.
@@ -64,7 +65,13 @@ public final class Interleavings implements AutoCloseable {
   private boolean exploring;
 
   public Interleavings(int maxPreemptions) {
+    this(maxPreemptions, Executors.defaultThreadFactory());
+  }
+
+  /** @param threads makes those that run */
+  public Interleavings(int maxPreemptions, ThreadFactory threads) {
     this.maxPreemptions = maxPreemptions;
+    this.pool = Executors.newCachedThreadPool(threads);
   }
 
   /**

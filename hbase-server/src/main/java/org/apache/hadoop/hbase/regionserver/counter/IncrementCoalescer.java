@@ -105,8 +105,9 @@ public final class IncrementCoalescer implements RequestInterceptor {
     WriteNonces nonces = new WriteNonces(server);
     int handlers = conf.getInt(HConstants.REGION_SERVER_HANDLER_COUNT,
       HConstants.DEFAULT_REGION_SERVER_HANDLER_COUNT);
-    commits = new Commits<>("IncrementCommitter", handlers, WAITING_PER_HANDLER * handlers, 0,
-      appended -> new IncrementGroup(nonces, metrics, settings.rowWaitMs()));
+    commits = new Commits<>(Committer.pool("IncrementCommitter", handlers),
+      WAITING_PER_HANDLER * handlers, 0,
+      appended -> new IncrementGroup(server, nonces, metrics, settings.rowWaitMs()));
     configure(conf);
   }
 

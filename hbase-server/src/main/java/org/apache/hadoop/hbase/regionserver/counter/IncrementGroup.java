@@ -32,6 +32,7 @@ import org.apache.hadoop.hbase.client.Increment;
 import org.apache.hadoop.hbase.client.Result;
 import org.apache.hadoop.hbase.regionserver.HRegion;
 import org.apache.hadoop.hbase.regionserver.RegionLocks;
+import org.apache.hadoop.hbase.regionserver.RegionServerServices;
 import org.apache.hadoop.hbase.regionserver.write.CommitGroup;
 import org.apache.hadoop.hbase.regionserver.write.GroupAppend;
 import org.apache.hadoop.hbase.regionserver.write.GroupMetrics;
@@ -51,6 +52,7 @@ final class IncrementGroup extends CommitGroup {
   private static final Runnable NOTHING = () -> {
   };
 
+  private final RegionServerServices server;
   private final WriteNonces nonces;
   private final GroupMetrics metrics;
   private final long rowWaitMs;
@@ -59,9 +61,11 @@ final class IncrementGroup extends CommitGroup {
   private List<WriteCall> started = new ArrayList<>();
   private int appends;
 
-  IncrementGroup(WriteNonces nonces, GroupMetrics metrics, long rowWaitMs) {
+  IncrementGroup(RegionServerServices server, WriteNonces nonces, GroupMetrics metrics,
+    long rowWaitMs) {
     // The next group of the row waits for this one: it reads what this one writes.
     super(NOTHING);
+    this.server = server;
     this.nonces = nonces;
     this.metrics = metrics;
     this.rowWaitMs = rowWaitMs;
@@ -155,15 +159,22 @@ final class IncrementGroup extends CommitGroup {
     appends++;
     Result all =
       region.increment(key.increment(sum), HConstants.NO_NONCE, HConstants.NO_NONCE);
-    int others = writes.size() - 1;
-    region.addWriteRequestsCount(others);
-    for (int i = 0; region.getMetrics() != null && i < others; i++) {
-      region.getMetrics().updateIncrement();
-    }
+    count(region, writes.size() - 1);
     for (int i = 0; i < later.length; i++) {
       WriteCall write = writes.get(i);
       write.done(result(all, (Increment) write.write(), later[i]),
         all.rawCells()[0].getSequenceId());
+    }
+  }
+
+  /** Counts increments of which the region knows nothing. */
+  private void count(HRegion region, int others) {
+    region.addWriteRequestsCount(others);
+    if (server.getMetrics() != null) {
+      server.getMetrics().updateWriteQueryMeter(region, others);
+    }
+    for (int i = 0; region.getMetrics() != null && i < others; i++) {
+      region.getMetrics().updateIncrement();
     }
   }
 

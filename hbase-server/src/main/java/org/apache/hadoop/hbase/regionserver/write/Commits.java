@@ -18,8 +18,8 @@
 package org.apache.hadoop.hbase.regionserver.write;
 
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.ThreadPoolExecutor;
 import java.util.function.Function;
 import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
@@ -119,22 +119,21 @@ public final class Commits<K> {
 
   private final ConcurrentHashMap<K, Work> queues = new ConcurrentHashMap<>();
   private final Function<Runnable, CommitGroup> groups;
-  private final ThreadPoolExecutor committers;
+  private final ExecutorService committers;
   private final int maxWaiting;
   private final int maxSyncing;
 
   /**
-   * @param name          of the committers' threads
-   * @param maxCommitters maximum number of them
-   * @param maxWaiting    maximum number of calls of a key that wait
-   * @param maxSyncing    maximum number of groups of a key that are synced while the next one is
-   *                      appended
-   * @param groups        makes a group, of what it is to call once it is appended; one that never
-   *                      does is alone with its key until it ends
+   * @param committers whose threads are {@link Committer}s
+   * @param maxWaiting maximum number of calls of a key that wait
+   * @param maxSyncing maximum number of groups of a key that are synced while the next one is
+   *                   appended
+   * @param groups     makes a group, of what it is to call once it is appended; one that never does
+   *                   is alone with its key until it ends
    */
-  public Commits(String name, int maxCommitters, int maxWaiting, int maxSyncing,
+  public Commits(ExecutorService committers, int maxWaiting, int maxSyncing,
     Function<Runnable, CommitGroup> groups) {
-    this.committers = Committer.pool(name, maxCommitters);
+    this.committers = committers;
     this.maxWaiting = maxWaiting;
     this.maxSyncing = maxSyncing;
     this.groups = groups;

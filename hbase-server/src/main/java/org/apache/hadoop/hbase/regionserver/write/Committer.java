@@ -17,6 +17,7 @@
  */
 package org.apache.hadoop.hbase.regionserver.write;
 
+import java.util.concurrent.ExecutorService;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -56,14 +57,18 @@ public final class Committer extends Thread {
     ((Committer) Thread.currentThread()).group = group;
   }
 
+  /** Returns what makes committers. */
+  public static ThreadFactory factory(String name) {
+    AtomicInteger count = new AtomicInteger();
+    return work -> new Committer(work, name + "-" + count.getAndIncrement());
+  }
+
   /**
    * Returns a pool of committers, which end after a minute without work.
    * @param max maximum number of committers; more work is rejected
    */
-  static ThreadPoolExecutor pool(String name, int max) {
-    AtomicInteger count = new AtomicInteger();
-    ThreadFactory threads = work -> new Committer(work, name + "-" + count.getAndIncrement());
+  public static ExecutorService pool(String name, int max) {
     return new ThreadPoolExecutor(0, max, IDLE_SECONDS, TimeUnit.SECONDS,
-      new SynchronousQueue<>(), threads);
+      new SynchronousQueue<>(), factory(name));
   }
 }

@@ -175,6 +175,9 @@ public final class WriteCall {
     if (failure instanceof IOException) {
       throw (IOException) failure;
     }
+    if (failure instanceof RuntimeException) {
+      throw (RuntimeException) failure;
+    }
     if (failure != null || !done) {
       throw new IOException("The group of the write has failed", failure);
     }

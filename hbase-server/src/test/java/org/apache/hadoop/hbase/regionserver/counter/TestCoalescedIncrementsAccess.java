@@ -18,15 +18,12 @@
 package org.apache.hadoop.hbase.regionserver.counter;
 
 import static org.junit.Assert.assertEquals;
-import static org.junit.Assert.assertSame;
 import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
-import java.io.IOException;
 import java.security.PrivilegedExceptionAction;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -40,12 +37,9 @@ import org.apache.hadoop.hbase.client.Connection;
 import org.apache.hadoop.hbase.client.ConnectionFactory;
 import org.apache.hadoop.hbase.client.Get;
 import org.apache.hadoop.hbase.client.Increment;
-import org.apache.hadoop.hbase.client.Result;
 import org.apache.hadoop.hbase.client.Table;
 import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
-import org.apache.hadoop.hbase.regionserver.HRegion;
-import org.apache.hadoop.hbase.regionserver.HRegionServer;
-import org.apache.hadoop.hbase.regionserver.Region.RowLock;
+import org.apache.hadoop.hbase.regionserver.write.GroupMetrics;
 import org.apache.hadoop.hbase.security.AccessDeniedException;
 import org.apache.hadoop.hbase.security.User;
 import org.apache.hadoop.hbase.security.access.AccessControlConstants;
@@ -57,18 +51,15 @@ import org.apache.hadoop.hbase.testclassification.SecurityTests;
 import org.apache.hadoop.hbase.util.Bytes;
 import org.junit.After;
 import org.junit.AfterClass;
-import org.junit.Before;
 import org.junit.BeforeClass;
 import org.junit.ClassRule;
-import org.junit.Rule;
 import org.junit.Test;
 import org.junit.experimental.categories.Category;
-import org.junit.rules.TestName;
 
 /**
- * Increments of those who may and of those who may not, on a cluster with AccessController. Alice
- * and Carol may write the table, Bob may only read it, and Dave only what a cell's own permission
- * lets him.
+ * Increments of a row by users with different permissions, all at once, on a cluster with
+ * AccessController. Alice and Carol may write the table, Bob may only read it, and Dave only what a
+ * cell's own permission lets him.
  */
 @Category({ SecurityTests.class, LargeTests.class })
 public class TestCoalescedIncrementsAccess {
@@ -80,20 +71,21 @@ public class TestCoalescedIncrementsAccess {
   private static final byte[] F = CounterHistory.FAMILY;
   private static final byte[] Q = Bytes.toBytes("q");
   private static final byte[] ROW = Bytes.toBytes("row");
-  /** One server sees those of all tests. */
-  private static final AtomicLong NONCE = new AtomicLong();
+  private static final int CLIENTS = 4;
+  private static final int EACH = 100;
   private static User alice;
   private static User bob;
   private static User carol;
   private static User dave;
 
-  @Rule
-  public final TestName name = new TestName();
-
   private final ExecutorService threads = Executors.newCachedThreadPool();
-  private TableName table;
-  private HRegion region;
-  private IncrementCoalescer coalescer;
+  private final List<Future<?>> running = new ArrayList<>();
+  private final TableName table = TableName.valueOf("t");
+
+  /** What a client does again and again. */
+  private interface Work {
+    void run(Table table, int i) throws Exception;
+  }
 
   @BeforeClass
   public static void setUpBeforeClass() throws Exception {
@@ -105,8 +97,6 @@ public class TestCoalescedIncrementsAccess {
     SecureTestUtil.enableSecurity(conf);
     conf.set("hbase.superuser", User.getCurrent().getShortName());
     conf.setBoolean(CoalescerSettings.ENABLED_KEY, true);
-    // No call times out while a test holds a row.
-    conf.setInt("hbase.rowlock.wait.duration", 600_000);
     UTIL.startMiniCluster(1);
     UTIL.waitTableEnabled(PermissionStorage.ACL_TABLE_NAME);
   }
@@ -114,12 +104,6 @@ public class TestCoalescedIncrementsAccess {
   @AfterClass
   public static void tearDownAfterClass() throws Exception {
     UTIL.shutdownMiniCluster();
-  }
-
-  @Before
-  public void setUp() throws Exception {
-    table = TableName.valueOf(name.getMethodName());
-    create(true);
   }
 
   /** @param early whether who may not write the table is refused before the cells are looked at */
@@ -134,145 +118,84 @@ public class TestCoalescedIncrementsAccess {
     }
     SecureTestUtil.grantOnTable(UTIL, bob.getShortName(), table, null, null,
       Permission.Action.READ);
-    HRegionServer server = UTIL.getRSForFirstRegionInTable(table);
-    region = server.getRegions(table).get(0);
-    coalescer = new IncrementCoalescer(UTIL.getConfiguration(), server);
   }
 
   @After
   public void tearDown() throws Exception {
     threads.shutdownNow();
     UTIL.deleteTable(table);
-    assertEquals("rows that never ended", 0, coalescer.groups().rows());
   }
 
-  private static Increment plus(long amount) {
-    return new Increment(ROW).addColumn(F, Q, amount);
-  }
-
-  private Future<Result> send(User user, Increment increment) {
-    return threads.submit(() -> user.runAs((PrivilegedExceptionAction<Result>) () -> coalescer
-      .increment(region, increment, 1, NONCE.incrementAndGet())));
-  }
-
-  /** Sends one and waits until it is in the queue behind who has the row. */
-  private Future<Result> sendNext(User user, Increment increment) throws Exception {
-    int before = coalescer.groups().waiting();
-    Future<Result> sent = send(user, increment);
-    UTIL.waitFor(60_000, 1, () -> coalescer.groups().waiting() == before + 1);
-    return sent;
-  }
-
-  private Future<Result> sendFirst(User user, Increment increment) throws Exception {
-    Future<Result> sent = send(user, increment);
-    UTIL.waitFor(60_000, 1, () -> coalescer.groups().rows() == 1);
-    return sent;
-  }
-
-  private static long value(Result result) {
-    return Bytes.toLong(result.getValue(F, Q));
-  }
-
-  private long stored() throws IOException {
-    return value(region.get(new Get(ROW)));
-  }
-
-  private static void assertDenied(Future<Result> sent) {
-    ExecutionException e = assertThrows(ExecutionException.class, sent::get);
-    assertTrue(e.toString(), e.getCause() instanceof AccessDeniedException);
-  }
-
-  @Test
-  public void testWhoMayNotIsRefusedAndTheOthersAreMerged() throws Exception {
-    assertSame(IncrementHooks.PERMISSIONS, IncrementHooks.of(region.getCoprocessorHost()));
-    long groups = CoalescerMetrics.register().groups();
-    RowLock lock = region.getRowLock(ROW);
-    Future<Result> first = sendFirst(carol, plus(1));
-    Future<Result> second = sendNext(alice, plus(10));
-    // Not in the queue: refused while the row is still somebody else's.
-    assertDenied(send(bob, plus(1000)));
-    assertDenied(send(dave, plus(1000)));
-    Future<Result> third = sendNext(carol, plus(100));
-    assertEquals(2, coalescer.groups().waiting());
-    lock.release();
-    assertEquals(1, value(first.get()));
-    assertEquals(11, value(second.get()));
-    assertEquals(111, value(third.get()));
-    assertEquals(111, stored());
-    assertEquals("one group of two", 1, CoalescerMetrics.register().groups() - groups);
-    // Alone he is refused too.
-    assertDenied(send(bob, plus(1000)));
-  }
-
-  /** A group is applied as its leader's user; without its permission each is applied alone. */
-  @Test
-  public void testWhoLosesThePermissionWhileHeWaitsFailsAlone() throws Exception {
-    RowLock lock = region.getRowLock(ROW);
-    Future<Result> first = sendFirst(carol, plus(1));
-    Future<Result> leader = sendNext(alice, plus(10));
-    Future<Result> follower = sendNext(carol, plus(100));
-    SecureTestUtil.revokeFromTable(UTIL, alice.getShortName(), table, null, null,
-      Permission.Action.WRITE);
-    lock.release();
-    assertEquals(1, value(first.get()));
-    assertDenied(leader);
-    assertEquals(101, value(follower.get()));
-    assertEquals(101, stored());
-  }
-
-  /** Where cells may have permissions of their own, who depends on them is not merged. */
-  @Test
-  public void testPermissionsOfCellsAreLookedAtOneByOne() throws Exception {
-    UTIL.deleteTable(table);
-    create(false);
-    send(alice, (Increment) plus(1).setACL(dave.getShortName(),
-      new Permission(Permission.Action.READ, Permission.Action.WRITE))).get();
-    assertDenied(send(bob, plus(1000)));
-    RowLock lock = region.getRowLock(ROW);
-    Future<Result> first = sendFirst(alice, plus(10));
-    Future<Result> second = sendNext(carol, plus(100));
-    Future<Result> third = sendNext(alice, plus(1000));
-    Future<Result> byCell = send(dave, plus(10_000));
-    // As if he had been asked about already.
-    Future<Result> liar =
-      send(bob, (Increment) plus(100_000).setAttribute("check_covering_perm", new byte[] { 1 }));
-    lock.release();
-    first.get();
-    second.get();
-    third.get();
-    byCell.get();
-    assertDenied(liar);
-    assertEquals(11_111, stored());
-  }
-
-  /** The same through clients, all at once. */
-  @Test
-  public void testClientsOfAllKinds() throws Exception {
-    CounterHistory history = new CounterHistory(ROW);
-    List<Future<?>> running = new ArrayList<>();
-    int each = 100;
-    for (User user : new User[] { alice, carol, alice, carol, bob, dave }) {
+  private void start(User user, Work work) {
+    for (int client = 0; client < CLIENTS; client++) {
       running.add(threads.submit(() -> user.runAs((PrivilegedExceptionAction<Void>) () -> {
         try (Connection connection = ConnectionFactory.createConnection(UTIL.getConfiguration());
           Table t = connection.getTable(table)) {
-          for (int i = 0; i < each; i++) {
-            long begun = System.nanoTime();
-            if (user == alice || user == carol) {
-              history.add(i, begun, t.increment(history.increment(i)));
-            } else {
-              assertThrows(AccessDeniedException.class,
-                () -> t.increment(history.increment(1)));
-            }
+          for (int i = 0; i < EACH; i++) {
+            work.run(t, i);
           }
         }
         return null;
       })));
     }
+  }
+
+  private void finish() throws Exception {
     for (Future<?> client : running) {
       client.get();
     }
-    assertEquals(4 * each, history.size());
-    history.assertSum(region.get(new Get(ROW)));
+  }
+
+  @Test
+  public void testEachIsAppliedOrRefusedByItsOwnPermissions() throws Exception {
+    create(true);
+    long grouped = GroupMetrics.ofIncrements().grouped();
+    CounterHistory history = new CounterHistory(ROW);
+    for (User user : new User[] { alice, carol }) {
+      start(user, (t, i) -> {
+        long begun = System.nanoTime();
+        history.add(i, begun, t.increment(history.increment(i)));
+      });
+    }
+    for (User user : new User[] { bob, dave }) {
+      start(user,
+        (t, i) -> assertThrows(AccessDeniedException.class,
+          () -> t.increment(history.increment(1))));
+    }
+    finish();
+    assertTrue("none was merged", GroupMetrics.ofIncrements().grouped() > grouped);
+    assertEquals(2 * CLIENTS * EACH, history.size());
+    try (Table t = UTIL.getConnection().getTable(table)) {
+      history.assertSum(t.get(new Get(ROW)));
+    }
     history.assertLinear();
+  }
+
+  /** Where cells may have permissions of their own, no increment is merged. */
+  @Test
+  public void testPermissionsOfCellsDecideForEach() throws Exception {
+    create(false);
+    Increment first = new Increment(ROW).addColumn(F, Q, 1);
+    first.setACL(dave.getShortName(),
+      new Permission(Permission.Action.READ, Permission.Action.WRITE));
+    try (Table t = UTIL.getConnection().getTable(table)) {
+      t.increment(first);
+    }
+    AtomicLong sum = new AtomicLong(1);
+    for (User user : new User[] { alice, dave }) {
+      start(user, (t, i) -> {
+        t.increment(new Increment(ROW).addColumn(F, Q, i));
+        sum.addAndGet(i);
+      });
+    }
+    // As if it had been asked about already.
+    Increment asked = (Increment) new Increment(ROW).addColumn(F, Q, 1)
+      .setAttribute("check_covering_perm", new byte[] { 1 });
+    start(bob,
+      (t, i) -> assertThrows(AccessDeniedException.class, () -> t.increment(asked)));
+    finish();
+    try (Table t = UTIL.getConnection().getTable(table)) {
+      assertEquals(sum.get(), Bytes.toLong(t.get(new Get(ROW)).getValue(F, Q)));
+    }
   }
 }

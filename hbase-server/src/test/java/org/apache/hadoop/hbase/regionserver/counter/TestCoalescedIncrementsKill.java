@@ -46,8 +46,6 @@ public class TestCoalescedIncrementsKill extends CounterClientsFixture {
     conf.setInt(HConstants.HBASE_CLIENT_RETRIES_NUMBER, 100);
     conf.setInt(HConstants.HBASE_CLIENT_PAUSE, 20);
     util.startMiniCluster(1);
-    // Both kinds of servers; those started later are of the second.
-    util.getHBaseCluster().getConfiguration().set(CoalescerSettings.SCOPE_KEY, "region");
     util.getHBaseCluster().startRegionServerAndWait(60_000);
     createTable("dying");
   }

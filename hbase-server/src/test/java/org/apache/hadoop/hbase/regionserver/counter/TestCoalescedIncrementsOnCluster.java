@@ -35,7 +35,7 @@ import org.junit.Test;
 import org.junit.experimental.categories.Category;
 import org.junit.rules.TestName;
 
-/** Coalesced increments while regions are flushed, split, and moved between both scopes. */
+/** Coalesced increments while regions are flushed, split, and moved. */
 @Category({ RegionServerTests.class, MediumTests.class })
 public class TestCoalescedIncrementsOnCluster extends CounterClientsFixture {
   @ClassRule

@@ -85,7 +85,6 @@ public class TestCommitQueueInterleavings {
   private void add(int write) {
     threads.point();
     CommitQueue.Added added = queue.add(write);
-    threads.point();
     if (
       added == CommitQueue.Added.NEEDS_COMMITTER && fault != Fault.CALLER_STARTS_NO_COMMITTER
     ) {
@@ -119,7 +118,6 @@ public class TestCommitQueueInterleavings {
     starts[committer].acquire();
     boolean more = true;
     while (more) {
-      threads.point();
       forming++;
       assertEquals("groups that are formed", 1, forming);
       List<Integer> group = queue.take(2, any -> 1, 10);
@@ -136,16 +134,13 @@ public class TestCommitQueueInterleavings {
         threads.point();
         syncing--;
       }
-      threads.point();
       more = fault != Fault.END_IS_NOT_SAID && queue.ended(appends)
         && fault != Fault.END_IGNORES_THE_TURN;
     }
   }
 
   private void appended() {
-    threads.point();
     if (queue.appended() && fault != Fault.APPEND_STARTS_NO_COMMITTER) {
-      threads.point();
       if (!start() && fault != Fault.TURN_IS_NOT_GIVEN_BACK) {
         threads.point();
         queue.giveBack();
