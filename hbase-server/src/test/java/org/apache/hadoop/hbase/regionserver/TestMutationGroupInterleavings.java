@@ -88,10 +88,9 @@ public class TestMutationGroupInterleavings {
   private final Interleavings threads =
     new Interleavings(PREEMPTIONS, Committer.factory("committer"));
   private final List<Interleavings.Permits> waiting = new ArrayList<>();
-  private final ArrayDeque<Runnable> work = new ArrayDeque<>();
+  private final ArrayDeque<Idle> idle = new ArrayDeque<>();
   private final List<Call> calls = new ArrayList<>();
   private final RpcServerInterface server = server();
-  private Interleavings.Permits works;
   private Simulated a;
   private Simulated b;
   private Fault fault = Fault.NONE;
@@ -305,8 +304,10 @@ public class TestMutationGroupInterleavings {
       if (fault == Fault.NO_COMMITTER_IS_STARTED) {
         throw new RejectedExecutionException("shutdown");
       }
-      work.add(command);
-      works.release();
+      assertTrue("committers", !idle.isEmpty());
+      Idle committer = idle.poll();
+      committer.work = command;
+      committer.started.release();
     }
 
     @Override
@@ -335,10 +336,23 @@ public class TestMutationGroupInterleavings {
     }
   }
 
+  /** A committer without work. */
+  private final class Idle {
+    private final Interleavings.Permits started = threads.new Permits(0);
+    /** Null if the run has ended. */
+    private Runnable work;
+  }
+
   private void commit() throws InterruptedException {
-    while (true) {
-      works.acquire();
-      work.remove().run();
+    boolean more = true;
+    while (more) {
+      Idle committer = new Idle();
+      idle.add(committer);
+      committer.started.acquire();
+      more = committer.work != null;
+      if (more) {
+        committer.work.run();
+      }
     }
   }
 
@@ -372,22 +386,27 @@ public class TestMutationGroupInterleavings {
   /** Returns how many calls were left to the scheduler. */
   private int explore(boolean closes) throws Exception {
     int all = 0;
+    int orders = 0;
     do {
       waiting.clear();
-      work.clear();
+      idle.clear();
       calls.clear();
       left = 0;
       excluded = false;
-      works = threads.new Permits(0);
       a = new Simulated("a");
       b = new Simulated("b");
       Commits<String> commits = new Commits<>(new Committers(), 10, COMMITTERS - 1, Group::new);
-      threads.run(true, () -> send(commits, a, b), () -> send(commits, b, a), this::commit,
-        this::commit, () -> b.exclude(closes));
+      threads.run(false, this::commit, this::commit);
+      threads.run(true, () -> send(commits, a, b), () -> send(commits, b, a),
+        () -> b.exclude(closes));
       check();
+      threads.run(false, () -> idle.forEach(committer -> committer.started.release()));
       assertEquals("queues", 0, commits.keys());
       all += left;
+      orders++;
     } while (threads.next());
+    assertTrue(orders + " orders", orders > 100);
+    System.out.println(orders + " orders, " + all + " calls left");
     return all;
   }
 

@@ -73,6 +73,7 @@ public class TestCommitQueueInterleavings {
   private final Interleavings.Permits[] starts = new Interleavings.Permits[COMMITTERS];
   private int started;
   private int failuresLeft;
+  private boolean ended;
   private int[] committed;
   private int forming;
   private int syncing;
@@ -116,7 +117,7 @@ public class TestCommitQueueInterleavings {
 
   private void commitAll(int committer) throws InterruptedException {
     starts[committer].acquire();
-    boolean more = true;
+    boolean more = !ended;
     while (more) {
       forming++;
       assertEquals("groups that are formed", 1, forming);
@@ -162,6 +163,7 @@ public class TestCommitQueueInterleavings {
       Arrays.setAll(starts, i -> threads.new Permits(0));
       started = 0;
       failuresLeft = failingStarts;
+      ended = false;
       committed = new int[CALLERS];
       forming = 0;
       syncing = 0;
@@ -169,6 +171,9 @@ public class TestCommitQueueInterleavings {
       threads.check();
       assertArrayEquals("each write once", once, committed);
       assertTrue("idle", queue.isIdle());
+      ended = true;
+      threads.run(false, () -> Arrays.stream(starts).skip(started)
+        .forEach(Interleavings.Permits::release));
       orders++;
     } while (threads.next());
     return orders;
