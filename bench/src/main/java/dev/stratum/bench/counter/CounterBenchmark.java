@@ -82,13 +82,6 @@ public class CounterBenchmark extends PinnedJvm {
   @Param({ "SYNC_WAL", "ASYNC_WAL" })
   public Durability durability;
 
-  /**
-   * <code>hbase.regionserver.increment.coalesce.scope</code>: <code>row</code> or
-   * <code>region</code>.
-   */
-  @Param("row")
-  public String scope;
-
   /** Whether <code>hbase.server.netty.flush.consolidation.enabled</code> is on as well. */
   @Param("false")
   public boolean consolidated;
@@ -121,7 +114,7 @@ public class CounterBenchmark extends PinnedJvm {
   public void open() throws Exception {
     Configuration conf = HBaseConfiguration.create();
     conf.setBoolean("hbase.server.netty.flush.consolidation.enabled", consolidated);
-    server = new CounterServer(conf, scope);
+    server = new CounterServer(conf);
     draw = new CounterKeys(rows, keys);
     CompilerWarmUp.untilQuiet(warmUps, () -> server.warmUp(WARM_UP_MILLIS));
     before = server.stored();
@@ -175,7 +168,7 @@ public class CounterBenchmark extends PinnedJvm {
   /** Sixteen clients. */
   @Benchmark
   @Threads(16)
-  @Headline(value = "way=INCREMENT,rows=1,keys=uniform,durability=SYNC_WAL,scope=row", warmup = 1,
+  @Headline(value = "way=INCREMENT,rows=1,keys=uniform,durability=SYNC_WAL", warmup = 1,
       measurement = 2, feature = "counter-coalescing")
   public long sixteen(Client client) throws IOException {
     return update(client);

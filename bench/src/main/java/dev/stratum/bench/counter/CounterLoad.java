@@ -38,19 +38,16 @@ final class CounterLoad {
 
   private final CounterServer server;
   private final String side;
-  private final String title;
   private final String keys;
   private final int rows;
 
   /**
-   * @param side  what the server's jars are
-   * @param title what a page is to say of the rows
-   * @param keys  how they are drawn
+   * @param side what the server's jars are
+   * @param keys how rows are drawn
    */
-  CounterLoad(CounterServer server, String side, String title, String keys, int rows) {
+  CounterLoad(CounterServer server, String side, String keys, int rows) {
     this.server = server;
     this.side = side;
-    this.title = title;
     this.keys = keys;
     this.rows = rows;
   }
@@ -106,7 +103,7 @@ final class CounterLoad {
     if (lost != 0 && !method.mayLoseUpdates()) {
       throw new IOException(lost + " updates were lost by " + method.text());
     }
-    return new CounterPoint(side, title, method, clients, nanos, seconds,
+    return new CounterPoint(side, keys, method, clients, nanos, seconds,
       100.0 * lost / Math.max(1, acknowledged.sum()));
   }
 

@@ -39,9 +39,8 @@ final class CounterServer implements Closeable {
 
   private final TableOnHdfs counters;
 
-  /** @param scope what waits for what; stock does not know the key */
-  CounterServer(Configuration conf, String scope) throws Exception {
-    conf.set("hbase.regionserver.increment.coalesce.scope", scope);
+  CounterServer(Configuration conf) throws Exception {
+    // Stock does not know the key.
     conf.setBoolean("hbase.regionserver.increment.coalesce.enabled", true);
     conf.setInt(HConstants.REGION_SERVER_HANDLER_COUNT, HANDLERS);
     counters = new TableOnHdfs(conf);
@@ -57,7 +56,7 @@ final class CounterServer implements Closeable {
    * wait for each other, and takes no time from what is measured then.
    */
   void warmUp(long millis) throws IOException, InterruptedException {
-    new CounterLoad(this, "", "", "uniform", WARM_ROWS).run(UpdateMethod.INCREMENT, WARM_CLIENTS, 1,
+    new CounterLoad(this, "", "uniform", WARM_ROWS).run(UpdateMethod.INCREMENT, WARM_CLIENTS, 1,
       millis);
   }
 

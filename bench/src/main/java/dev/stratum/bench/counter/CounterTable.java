@@ -39,14 +39,12 @@ final class CounterTable {
   /**
    * @param side           what the server's jars are
    * @param keys           how a row is drawn
-   * @param scope          of the increments that are done together
    * @param clients        how many clients update, each number as one case
    * @param intervalMillis how long each of the {@link #INTERVALS} of a line is
    */
-  CounterTable(CounterServer server, String side, String keys, String scope, int[] clients,
+  CounterTable(CounterServer server, String side, String keys, int[] clients,
     long intervalMillis) {
-    String title = scope.equals("row") ? keys : keys + ", scope " + scope;
-    this.load = new CounterLoad(server, side, title, keys, ROWS);
+    this.load = new CounterLoad(server, side, keys, ROWS);
     this.clients = clients;
     this.intervalMillis = intervalMillis;
     for (UpdateMethod method : UpdateMethod.values()) {

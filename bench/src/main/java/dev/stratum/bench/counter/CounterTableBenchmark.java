@@ -73,13 +73,6 @@ public class CounterTableBenchmark extends PinnedJvm {
   @Param("2")
   public double seconds;
 
-  /**
-   * <code>hbase.regionserver.increment.coalesce.scope</code>: <code>row</code> or
-   * <code>region</code>.
-   */
-  @Param("row")
-  public String scope;
-
   private CounterServer server;
   private CounterTable table;
   private CounterReport page;
@@ -87,13 +80,13 @@ public class CounterTableBenchmark extends PinnedJvm {
 
   @Setup(Level.Trial)
   public void open() throws Exception {
-    server = new CounterServer(HBaseConfiguration.create(), scope);
+    server = new CounterServer(HBaseConfiguration.create());
     // The plugin gives a folder below target/jmh, which it empties before each run.
     Path target = Path.of(System.getProperty("java.io.tmpdir")).toAbsolutePath().getParent();
     page = new CounterReport(target.resolveSibling("counters"));
     String side = VersionInfo.getVersion().contains("stratum") ? "fork" : "stock";
-    name = side + "-" + keys + (scope.equals("row") ? "" : "-" + scope);
-    table = new CounterTable(server, side, keys, scope, CLIENTS,
+    name = side + "-" + keys;
+    table = new CounterTable(server, side, keys, CLIENTS,
       Math.round(seconds * 1000 / CounterTable.INTERVALS));
     if (table.size() != LINES) {
       throw new IllegalStateException(table.size() + " lines instead of " + LINES);

@@ -159,8 +159,6 @@ final class ServerSettings {
     keys.put("hbase.regionserver.point.get.on.connection.thread.max", "16");
     keys.put("hbase.regionserver.write.groups.enabled", "true");
     keys.put("hbase.regionserver.increment.coalesce.enabled", "true");
-    // Many clients and counters, CPU-bound.
-    keys.put("hbase.regionserver.increment.coalesce.scope", "region");
     keys.put("hbase.wal.async.sync.interval.ms", "100");
     keys.put("hbase.server.netty.flush.consolidation.enabled", "true");
     keys.put("hbase.client.netty.flush.consolidation.enabled", "true");

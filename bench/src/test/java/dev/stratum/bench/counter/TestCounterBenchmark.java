@@ -51,7 +51,6 @@ public class TestCounterBenchmark {
     benchmark.durability = Durability.SYNC_WAL;
     benchmark.way = UpdateMethod.INCREMENT;
     benchmark.keys = "zipfian";
-    benchmark.scope = "region";
     benchmark.open();
   }
 
@@ -74,7 +73,7 @@ public class TestCounterBenchmark {
     // What the measurement below adds is not this benchmark's.
     benchmark.way = UpdateMethod.READ_MODIFY_WRITE;
 
-    CounterTable lines = new CounterTable(benchmark.server(), "fork", "uniform", "region",
+    CounterTable lines = new CounterTable(benchmark.server(), "fork", "uniform",
       new int[] { 1, 3 }, 20);
     assertEquals(2 * (UpdateMethod.values().length - 1), lines.size());
     List<CounterPoint> points = List.of();
@@ -96,7 +95,7 @@ public class TestCounterBenchmark {
       assertTrue(html, !html.contains("NaN") && !html.contains("Infinity"));
       String table = Files.readString(folder.resolve("counters.md"));
       assertTrue(table, table.contains("| get, then put | 3 |"));
-      assertTrue(table, table.contains("**uniform, scope region**"));
+      assertTrue(table, table.contains("**uniform**"));
     } finally {
       for (String name : new String[] { "fork-uniform.json", "stock-zipfian.json",
         "counters.html", "counters.md" }) {
