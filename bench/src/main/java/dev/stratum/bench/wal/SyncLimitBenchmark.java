@@ -26,12 +26,10 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
@@ -42,9 +40,7 @@ import org.apache.hadoop.hbase.client.Put;
 import org.apache.hadoop.hbase.metrics.Gauge;
 import org.apache.hadoop.hbase.metrics.MetricRegistries;
 import org.apache.hadoop.hbase.metrics.MetricRegistryInfo;
-import org.apache.hadoop.hbase.regionserver.wal.AsyncProtobufLogWriter;
 import org.apache.hadoop.hbase.util.Bytes;
-import org.apache.hadoop.hbase.wal.AsyncFSWALProvider;
 import org.openjdk.jmh.annotations.AuxCounters;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
@@ -60,8 +56,6 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Threads;
 import org.openjdk.jmh.annotations.Warmup;
-import org.apache.hbase.thirdparty.io.netty.channel.Channel;
-import org.apache.hbase.thirdparty.io.netty.channel.EventLoopGroup;
 
 /**
  * Puts of 64 handlers to an AsyncFSWAL while HDFS changes: at first each sync takes as long as on
@@ -88,35 +82,6 @@ public class SyncLimitBenchmark extends PinnedJvm {
   private static final int DELAY_MS = 20;
   private static final int WARMUP_SECONDS = 20;
   private static final long SAMPLE_MS = 500;
-  private static final ScheduledExecutorService TIMER =
-    Executors.newScheduledThreadPool(1, task -> {
-      Thread thread = new Thread(task, "delay");
-      thread.setDaemon(true);
-      return thread;
-    });
-
-  private static volatile int delayMs;
-
-  /** Whose syncs may end later. */
-  public static final class DelayedWriter extends AsyncProtobufLogWriter {
-    public DelayedWriter(EventLoopGroup group, Class<? extends Channel> channelClass) {
-      super(group, channelClass);
-    }
-
-    @Override
-    public CompletableFuture<Long> sync(boolean forceSync) {
-      int delay = delayMs;
-      CompletableFuture<Long> sync = super.sync(forceSync);
-      if (delay == 0) {
-        return sync;
-      }
-      CompletableFuture<Long> later = new CompletableFuture<>();
-      sync.whenComplete((length, error) -> TIMER.schedule(
-        () -> error == null ? later.complete(length) : later.completeExceptionally(error), delay,
-        TimeUnit.MILLISECONDS));
-      return later;
-    }
-  }
 
   /** <code>hbase.wal.async.max.syncs.in.flight</code>. */
   @Param({ "0", "1", "auto" })
@@ -150,7 +115,7 @@ public class SyncLimitBenchmark extends PinnedJvm {
   public void open() throws Exception {
     Configuration conf = HBaseConfiguration.create();
     conf.set("hbase.wal.async.max.syncs.in.flight", syncsInFlight);
-    conf.set(AsyncFSWALProvider.WRITER_IMPL, DelayedWriter.class.getName());
+    conf.set(DelayedSyncWriter.KEY, DelayedSyncWriter.class.getName());
     region = new RegionOnHdfs(conf, "asyncfs");
     handlers = Executors.newFixedThreadPool(WRITERS);
     running = new ArrayList<>();
@@ -179,7 +144,7 @@ public class SyncLimitBenchmark extends PinnedJvm {
   @TearDown(Level.Trial)
   public void close() throws IOException, InterruptedException, ExecutionException {
     stopped = true;
-    delayMs = 0;
+    DelayedSyncWriter.delay(0);
     for (Future<?> one : running) {
       one.get();
     }
@@ -199,7 +164,7 @@ public class SyncLimitBenchmark extends PinnedJvm {
   }
 
   private long phase(int number, int delay) throws InterruptedException {
-    delayMs = delay;
+    DelayedSyncWriter.delay(delay);
     long start = System.nanoTime();
     long before = puts.sum();
     long last = before;

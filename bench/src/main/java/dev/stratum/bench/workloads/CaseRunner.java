@@ -150,13 +150,13 @@ final class CaseRunner {
     double seconds = options.number("first.warmup.seconds");
     double window = options.number("first.warmup.window");
     long start = System.nanoTime();
-    delayReads(cluster, one.micros(), one.hdfsMicros());
+    delay(cluster, one);
     if (rate > 0) {
       cluster.warmUp(one, seconds, window, rate);
     } else {
       cluster.warmUp(one, seconds, window);
     }
-    delayReads(cluster, 0, 0);
+    cluster.endDelay();
     progress.done(Work.WARM_UP, seconds, start);
   }
 
@@ -176,12 +176,12 @@ final class CaseRunner {
       if (one.isEmptied()) {
         cluster.truncate(one.table());
       }
-      delayReads(cluster, one.micros(), one.hdfsMicros());
+      delay(cluster, one);
       cluster.profile(one.subject());
       cluster.run(one, plan.seconds(one), 0);
       cluster.flameGraph(one.subject(),
         one + ", " + cluster.version() + ", " + one.subject(), path);
-      delayReads(cluster, 0, 0);
+      cluster.endDelay();
       files.add(file);
       progress.done(Work.RUN, plan.seconds(one), start);
     }
@@ -202,18 +202,18 @@ final class CaseRunner {
     }
     // What an event works on was not in the cache before.
     double warmUp = rate > 0 && !hasEvent ? 0 : plan.warmUpSeconds();
-    delayReads(cluster, one.micros(), one.hdfsMicros());
+    delay(cluster, one);
     if (warmUp > 0) {
       cluster.run(one, warmUp, 0);
       if (one.micros() > 0) {
         // The delays are counted from here.
-        delayReads(cluster, one.micros(), one.hdfsMicros());
+        delay(cluster, one);
       }
     }
     JsonObject run = hasEvent
       ? cluster.runWithEvent(one, plan.seconds(one), rate)
       : cluster.run(one, plan.seconds(one), rate);
-    JsonObject slowed = delayReads(cluster, 0, 0);
+    JsonObject slowed = cluster.endDelay();
     run.addProperty("side", cluster.name());
     run.addProperty("round", round);
     run.addProperty("start", round / plan.rounds());
@@ -232,11 +232,11 @@ final class CaseRunner {
   }
 
   /** Delays reads of L2 by a sleep that is calibrated once and the same on both clusters. */
-  private JsonObject delayReads(ClusterUnderTest cluster, int micros, int hdfsMicros)
-    throws SuiteException {
+  private void delay(ClusterUnderTest cluster, WorkloadCase one) throws SuiteException {
+    int micros = one.micros();
     if (micros > 0 && !sleeps.containsKey(micros)) {
       sleeps.put(micros, cluster.calibrate(micros));
     }
-    return cluster.delayReads(micros, sleeps.getOrDefault(micros, 0L), hdfsMicros);
+    cluster.delay(one, sleeps.getOrDefault(micros, 0L));
   }
 }

@@ -271,16 +271,26 @@ final class ClusterUnderTest implements Closeable {
   }
 
   /**
-   * Delays reads of the L2 file and of HDFS from now on; 0 us ends the delay.
-   * @param nanos      what {@link #calibrate} said, on whichever side
-   * @param hdfsMicros how long each positional read of HDFS is to wait at least
-   * @return the number of delayed reads since the last call, and their mean delay
+   * Delays reads and syncs as a case has it, from now on.
+   * @param nanos what {@link #calibrate} said for its reads of L2, on whichever side
+   * @return the number of delayed reads of L2 since the last call, and their mean delay
    */
-  JsonObject delayReads(int micros, long nanos, int hdfsMicros) throws SuiteException {
-    JsonObject request = request("delayReads");
+  JsonObject delay(WorkloadCase workload, long nanos) throws SuiteException {
+    return delay(workload.micros(), nanos, workload.hdfsMicros(), workload.syncMillis());
+  }
+
+  /** Ends the delays; returns what {@link #delay} does. */
+  JsonObject endDelay() throws SuiteException {
+    return delay(0, 0, 0, 0);
+  }
+
+  private JsonObject delay(int micros, long nanos, int hdfsMicros, int syncMillis)
+    throws SuiteException {
+    JsonObject request = request("delay");
     request.addProperty("micros", micros);
     request.addProperty("nanos", nanos);
     request.addProperty("hdfsMicros", hdfsMicros);
+    request.addProperty("syncMillis", syncMillis);
     return ask("regionserver", request).getAsJsonObject();
   }
 

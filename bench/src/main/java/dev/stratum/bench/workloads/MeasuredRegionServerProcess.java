@@ -19,6 +19,7 @@ package dev.stratum.bench.workloads;
 
 import dev.stratum.bench.blockcache.DelayedHdfsReads;
 import dev.stratum.bench.blockcache.DelayedReads;
+import dev.stratum.bench.wal.DelayedSyncWriter;
 import dev.stratum.childprocess.Conversation;
 import dev.stratum.processes.RegionServerProcess;
 import java.io.IOException;
@@ -56,10 +57,10 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonPrimitive;
  * <li><code>storeFiles</code> with <code>table</code>: the most that a store of it has;</li>
  * <li><code>calibrate</code> with <code>micros</code>: answers how many ns to request to sleep
  * that long;</li>
- * <li><code>delayReads</code> with <code>micros</code> and <code>nanos</code>, the answer of
- * <code>calibrate</code>: from now on each read of the L2 file is delayed by that;
- * <code>micros</code> of 0 ends it. Answers the delays until now: <code>count</code> and mean
- * <code>micros</code>;</li>
+ * <li><code>delay</code> with <code>micros</code> and <code>nanos</code>, the answer of
+ * <code>calibrate</code>: from now on each read of the L2 file is delayed by that, each read of HDFS
+ * by <code>hdfsMicros</code>, and each sync of a WAL by <code>syncMillis</code>; 0 ends it. Answers
+ * the delays of L2 until now: <code>count</code> and mean <code>micros</code>;</li>
  * <li><code>prepareEvent</code> with <code>table</code> and <code>event</code>,
  * <code>beginEvent</code> with the <code>seconds</code> of the run that begins now, and
  * <code>endEvent</code>: a {@link MaintenanceEvent} in the middle of that run;</li>
@@ -106,8 +107,9 @@ final class MeasuredRegionServerProcess extends RegionServerProcess {
         return null;
       case "storeFiles":
         return new JsonPrimitive(storeFiles(request.get("table").getAsString()));
-      case "delayReads":
+      case "delay":
         DelayedHdfsReads.delay(request.get("hdfsMicros").getAsInt());
+        DelayedSyncWriter.delay(request.get("syncMillis").getAsInt());
         return delayReads(request.get("micros").getAsInt(), request.get("nanos").getAsLong());
       case "calibrate":
         return new JsonPrimitive(DelayedReads.calibrate(request.get("micros").getAsInt()));

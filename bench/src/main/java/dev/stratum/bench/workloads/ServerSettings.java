@@ -18,6 +18,7 @@
 package dev.stratum.bench.workloads;
 
 import dev.stratum.bench.PinnedJvm;
+import dev.stratum.bench.wal.DelayedSyncWriter;
 import dev.stratum.processes.LoopbackKeys;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -109,6 +110,8 @@ final class ServerSettings {
     keys.put("hbase.regionserver.periodicmemstoreflusher.rangeofdelayseconds", "1");
     keys.put("hbase.hregion.majorcompaction", "0");
     keys.put("hbase.hregion.max.filesize", Long.toString(100L << 30));
+    // HBase's own, unless a case delays syncs.
+    keys.put(DelayedSyncWriter.KEY, DelayedSyncWriter.class.getName());
     // Blocks come in bursts while a table is cached, and none is to be refused.
     keys.put("hbase.bucketcache.writer.queuelength", "512");
     return keys;

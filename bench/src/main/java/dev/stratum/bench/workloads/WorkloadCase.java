@@ -144,6 +144,11 @@ final class WorkloadCase {
     return Integer.parseInt(properties.getProperty("hdfs.micros", "0"));
   }
 
+  /** How much later each sync of a WAL is to end, in milliseconds. */
+  int syncMillis() {
+    return Integer.parseInt(properties.getProperty("sync.millis", "0"));
+  }
+
   String get(String key, String otherwise) {
     return properties.getProperty(key, otherwise);
   }
