@@ -26,19 +26,24 @@ import site.ycsb.measurements.Measurements;
 import site.ycsb.workloads.CoreWorkload;
 
 /**
- * YCSB's core workload with multigets and increments among its operations. Properties beside
+ * YCSB's core workload with multigets, increments and other operations of HBase. Properties beside
  * YCSB's:
  * <ul>
  * <li><code>multigetproportion</code>, and <code>multiget.rows</code> of each (50);</li>
  * <li><code>incrementproportion</code>; with <code>counter=true</code> a read-modify-write is one
  * of a counter, too, to be compared with an increment;</li>
- * <li><code>batch</code>: an insert operation is that many inserts (1).</li>
+ * <li><code>checkandmutateproportion</code>, of which each check succeeds;</li>
+ * <li><code>latestdeleteproportion</code>: batches of puts with a delete of a newest version;</li>
+ * <li><code>batch</code>: an insert operation is that many inserts, and such a batch has that many
+ * mutations (1).</li>
  * </ul>
  * May be used by several threads, each with a {@link HBaseBinding} of its own.
  */
 final class ExtendedCoreWorkload extends CoreWorkload {
   private static final String MULTIGET = "MULTIGET";
   private static final String INCREMENT = "INCREMENT";
+  private static final String CHECK_AND_MUTATE = "CHECK-AND-MUTATE";
+  private static final String LATEST_DELETE = "LATEST-DELETE";
 
   private int multigetRows;
   private int batch;
@@ -64,6 +69,8 @@ final class ExtendedCoreWorkload extends CoreWorkload {
     counter = Boolean.parseBoolean(properties.getProperty("counter"));
     add(properties, "multigetproportion", MULTIGET);
     add(properties, "incrementproportion", INCREMENT);
+    add(properties, "checkandmutateproportion", CHECK_AND_MUTATE);
+    add(properties, "latestdeleteproportion", LATEST_DELETE);
   }
 
   private void add(Properties properties, String proportion, String operation) {
@@ -100,6 +107,12 @@ final class ExtendedCoreWorkload extends CoreWorkload {
         break;
       case INCREMENT:
         binding.increment(nextKey());
+        break;
+      case CHECK_AND_MUTATE:
+        binding.checkAndMutate(nextKey());
+        break;
+      case LATEST_DELETE:
+        binding.deleteLatest(nextKeys(batch));
         break;
       default:
         if (counter) {

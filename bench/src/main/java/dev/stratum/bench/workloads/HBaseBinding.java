@@ -29,6 +29,7 @@ import java.util.Vector;
 import org.apache.hadoop.hbase.Cell;
 import org.apache.hadoop.hbase.CellUtil;
 import org.apache.hadoop.hbase.TableName;
+import org.apache.hadoop.hbase.client.CheckAndMutate;
 import org.apache.hadoop.hbase.client.Connection;
 import org.apache.hadoop.hbase.client.Delete;
 import org.apache.hadoop.hbase.client.Durability;
@@ -37,30 +38,38 @@ import org.apache.hadoop.hbase.client.Increment;
 import org.apache.hadoop.hbase.client.Put;
 import org.apache.hadoop.hbase.client.Result;
 import org.apache.hadoop.hbase.client.ResultScanner;
+import org.apache.hadoop.hbase.client.Row;
 import org.apache.hadoop.hbase.client.Scan;
 import org.apache.hadoop.hbase.client.Table;
 import org.apache.hadoop.hbase.util.Bytes;
 import site.ycsb.ByteArrayByteIterator;
 import site.ycsb.ByteIterator;
 import site.ycsb.DB;
+import site.ycsb.RandomByteIterator;
 import site.ycsb.Status;
+import site.ycsb.workloads.CoreWorkload;
 
 /**
- * YCSB's interface to HBase's 2.x client, and the operations that YCSB has not: multiget, and
- * increments and read-modify-write of a counter. One per thread; the connection is shared, as in an
- * application.
+ * YCSB's interface to HBase's 2.x client, and the operations that YCSB has not: multiget,
+ * increments and read-modify-write of a counter, conditional puts, and deletes of a newest version.
+ * One per thread; the connection is shared, as in an application.
  * <p>
- * Properties: <code>table</code> (YCSB's), <code>durability</code> (of every write;
- * <code>SYNC_WAL</code>) and <code>batch</code> (how many inserts are sent together, 1). What HBase
- * throws is thrown on, unchecked: a workload with failures in it is no result.
+ * Properties: <code>table</code> and <code>fieldlength</code> (YCSB's), <code>durability</code> (of
+ * every write; <code>SYNC_WAL</code>) and <code>batch</code> (how many inserts are sent together,
+ * 1). What HBase throws is thrown on, unchecked: a workload with failures in it is no result.
  */
 final class HBaseBinding extends DB {
   static final byte[] FAMILY = Bytes.toBytes("f");
   static final byte[] COUNTER = Bytes.toBytes("count");
+  /** The first field of YCSB's rows. */
+  private static final String FIELD = "field0";
+  /** A column that no row has. */
+  private static final byte[] ABSENT = Bytes.toBytes("absent");
 
   private final Table table;
   private final Durability durability;
   private final int batch;
+  private final int valueBytes;
   private final List<Put> inserts = new ArrayList<>();
   private long rows;
   private long missing;
@@ -69,6 +78,8 @@ final class HBaseBinding extends DB {
     table = connection.getTable(TableName.valueOf(properties.getProperty("table")));
     durability = Durability.valueOf(properties.getProperty("durability", "SYNC_WAL"));
     batch = Integer.parseInt(properties.getProperty("batch", "1"));
+    valueBytes =
+      Integer.parseInt(properties.getProperty(CoreWorkload.FIELD_LENGTH_PROPERTY, "100"));
   }
 
   /** The rows that were read or written so far. */
@@ -219,6 +230,46 @@ final class HBaseBinding extends DB {
       rows++;
     } catch (IOException e) {
       throw new UncheckedIOException(e);
+    }
+  }
+
+  private Put put(String key) {
+    return put(key, Map.of(FIELD, new RandomByteIterator(valueBytes)));
+  }
+
+  /**
+   * Puts a row on a condition that it meets.
+   * @throws IllegalStateException if it did not meet it
+   */
+  void checkAndMutate(String key) {
+    try {
+      if (
+        !table.checkAndMutate(CheckAndMutate.newBuilder(Bytes.toBytes(key))
+          .ifNotExists(FAMILY, ABSENT).build(put(key))).isSuccess()
+      ) {
+        throw new IllegalStateException(key + " has a column that nobody has written.");
+      }
+      rows++;
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Puts rows, and deletes the newest version of a column of the last one, in one batch. */
+  void deleteLatest(List<String> keys) {
+    List<Row> mutations = new ArrayList<>(keys.size());
+    for (String key : keys.subList(0, keys.size() - 1)) {
+      mutations.add(put(key));
+    }
+    mutations.add(new Delete(Bytes.toBytes(keys.get(keys.size() - 1)))
+      .addColumn(FAMILY, Bytes.toBytes(FIELD)).setDurability(durability));
+    try {
+      table.batch(mutations, new Object[mutations.size()]);
+      rows += mutations.size();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
     }
   }
 
