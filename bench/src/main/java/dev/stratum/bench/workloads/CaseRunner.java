@@ -59,8 +59,14 @@ final class CaseRunner {
     loaded.clear();
   }
 
-  /** Loads the table of a case on both clusters, unless they have it. */
+  /** Loads the tables of a case on both clusters, unless they have them. */
   void load(WorkloadCase one) throws SuiteException {
+    for (WorkloadCase kind : one.kinds()) {
+      loadTable(kind);
+    }
+  }
+
+  private void loadTable(WorkloadCase one) throws SuiteException {
     if (loaded.contains(one.table())) {
       return;
     }
@@ -76,10 +82,12 @@ final class CaseRunner {
     loaded.add(one.table());
   }
 
-  /** Drops the table of a case on both clusters, if they have it. */
+  /** Drops the tables of a case on both clusters, if they have them. */
   void drop(WorkloadCase one) throws SuiteException {
-    if (loaded.remove(one.table())) {
-      clusters.both(cluster -> cluster.drop(one.table()));
+    for (String table : one.tables()) {
+      if (loaded.remove(table)) {
+        clusters.both(cluster -> cluster.drop(table));
+      }
     }
   }
 
@@ -105,6 +113,13 @@ final class CaseRunner {
           }
         }
         measureRound(one, round, rate, result);
+      }
+    }
+    if (one.isAdverse()) {
+      Map<String, Long> exceptions = new CaseComparison(result).exceptionsOfForkAlone();
+      if (!exceptions.isEmpty()) {
+        throw new SuiteException("Requests got exceptions on the fork's side that they did not get"
+          + " on stock's: " + exceptions);
       }
     }
     if (one.isProfiled()) {
@@ -156,14 +171,16 @@ final class CaseRunner {
     } else {
       cluster.warmUp(one, seconds, window);
     }
-    cluster.endDelay();
+    cluster.delay(0, 0, 0, 0);
     progress.done(Work.WARM_UP, seconds, start);
   }
 
   private void truncate(WorkloadCase one, ClusterUnderTest cluster) throws SuiteException {
-    long start = System.nanoTime();
-    cluster.truncate(one.table());
-    progress.done(Work.TRUNCATE, 1, start);
+    for (String table : one.tables()) {
+      long start = System.nanoTime();
+      cluster.truncate(table);
+      progress.done(Work.TRUNCATE, 1, start);
+    }
   }
 
   /** A run on each cluster with a profiler, which is not among the results. */
@@ -174,14 +191,14 @@ final class CaseRunner {
       String file = "flame/" + one.fullName().replace('/', '-') + "-" + cluster.name() + ".html";
       Path path = options.directory().resolve(file);
       if (one.isEmptied()) {
-        cluster.truncate(one.table());
+        truncate(one, cluster);
       }
       delay(cluster, one);
       cluster.profile(one.subject());
       cluster.run(one, plan.seconds(one), 0);
       cluster.flameGraph(one.subject(),
         one + ", " + cluster.version() + ", " + one.subject(), path);
-      cluster.endDelay();
+      cluster.delay(0, 0, 0, 0);
       files.add(file);
       progress.done(Work.RUN, plan.seconds(one), start);
     }
@@ -213,7 +230,7 @@ final class CaseRunner {
     JsonObject run = hasEvent
       ? cluster.runWithEvent(one, plan.seconds(one), rate)
       : cluster.run(one, plan.seconds(one), rate);
-    JsonObject slowed = cluster.endDelay();
+    JsonObject slowed = cluster.delay(0, 0, 0, 0);
     run.addProperty("side", cluster.name());
     run.addProperty("round", round);
     run.addProperty("start", round / plan.rounds());
@@ -237,6 +254,6 @@ final class CaseRunner {
     if (micros > 0 && !sleeps.containsKey(micros)) {
       sleeps.put(micros, cluster.calibrate(micros));
     }
-    cluster.delay(one, sleeps.getOrDefault(micros, 0L));
+    cluster.delay(micros, sleeps.getOrDefault(micros, 0L), one.hdfsMicros(), one.syncMillis());
   }
 }

@@ -58,8 +58,9 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonPrimitive;
  * <li><code>compact</code> with <code>table</code>: requests a major compaction;</li>
  * <li><code>scan</code> with <code>table</code>: reads all of it, answers the number of rows;</li>
  * <li><code>truncate</code> and <code>drop</code> with <code>table</code>;</li>
- * <li><code>run</code> with <code>properties</code>, <code>seconds</code> and <code>rate</code>:
- * begins a {@link LoadRun};</li>
+ * <li><code>run</code> with the properties of each of a case's <code>kinds</code> of clients, how
+ * many <code>threads</code> there are at most, <code>seconds</code> and <code>rate</code>: begins a
+ * {@link LoadRun};</li>
  * <li><code>result</code>: of that run, and what this JVM has used meanwhile, or nothing if it has
  * not ended yet;</li>
  * <li><code>slowOperations</code>: {@link Operations#slow} of that run;</li>
@@ -112,7 +113,7 @@ final class ClientProcess implements Conversation.Answers {
         start(SiteFile.read(request));
         return null;
       case "load":
-        load(properties(request), conversation);
+        load(properties(request.getAsJsonObject("properties")), conversation);
         return null;
       case "compact":
         compact(table(request));
@@ -126,8 +127,7 @@ final class ClientProcess implements Conversation.Answers {
         drop(table(request));
         return null;
       case "run":
-        begin(properties(request), request.get("seconds").getAsDouble(),
-          request.get("rate").getAsDouble());
+        begin(request);
         return null;
       case "result":
         return running.isDone() ? running.get() : null;
@@ -152,10 +152,9 @@ final class ClientProcess implements Conversation.Answers {
     return TableName.valueOf(request.get("table").getAsString());
   }
 
-  private static Properties properties(JsonObject request) {
+  private static Properties properties(JsonObject json) {
     Properties properties = new Properties();
-    request.getAsJsonObject("properties").entrySet()
-      .forEach(e -> properties.setProperty(e.getKey(), e.getValue().getAsString()));
+    json.entrySet().forEach(e -> properties.setProperty(e.getKey(), e.getValue().getAsString()));
     return properties;
   }
 
@@ -241,14 +240,18 @@ final class ClientProcess implements Conversation.Answers {
         family.setConfiguration(key.substring(FAMILY_KEY.length()), properties.getProperty(key));
       }
     }
+    TableDescriptorBuilder table = TableDescriptorBuilder.newBuilder(name)
+      .setColumnFamily(family.build())
+      // Has an effect where there is a row cache.
+      .setValue("ROW_CACHE_ENABLED", "true");
+    String coprocessor = properties.getProperty("table.coprocessor", "");
+    if (!coprocessor.isEmpty()) {
+      table.setCoprocessor(coprocessor);
+    }
     String splits = properties.getProperty("table.splits", "");
     byte[][] keys = splits.isEmpty() ? null : Bytes.toByteArrays(splits.split(","));
     try (Admin admin = master.getAdmin()) {
-      admin.createTable(
-        TableDescriptorBuilder.newBuilder(name).setColumnFamily(family.build())
-          // Has an effect where there is a row cache.
-          .setValue("ROW_CACHE_ENABLED", "true").build(),
-        keys);
+      admin.createTable(table.build(), keys);
     }
   }
 
@@ -289,47 +292,58 @@ final class ClientProcess implements Conversation.Answers {
 
   /** A thread with its own binding. */
   private static final class Client implements LoadRun.Worker {
-    private final ExtendedCoreWorkload workload;
+    private final Kind kind;
     private final HBaseBinding binding;
+    private String operation;
 
-    Client(ExtendedCoreWorkload workload, HBaseBinding binding) {
-      this.workload = workload;
+    Client(Kind kind, HBaseBinding binding) {
+      this.kind = kind;
       this.binding = binding;
     }
 
+    /** Of a case with several kinds of clients, figures are by kind. */
     @Override
     public String choose() {
-      return workload.choose();
+      operation = kind.workload.choose();
+      return kind.properties.getProperty(WorkloadCase.KIND, operation);
     }
 
     @Override
-    public void perform(String operation) {
-      workload.perform(operation, binding);
+    public void perform(String name) {
+      kind.workload.perform(operation, binding);
     }
   }
 
-  private void begin(Properties properties, double seconds, double rate) {
+  /** Clients that are alike. */
+  private record Kind(Properties properties, ExtendedCoreWorkload workload) {
+    int threads() {
+      return Integer.parseInt(properties.getProperty("threads"));
+    }
+  }
+
+  private void begin(JsonObject request) {
+    List<Properties> kinds = new ArrayList<>();
+    request.getAsJsonArray("kinds").forEach(kind -> kinds.add(properties(kind.getAsJsonObject())));
+    int threads = request.get("threads").getAsInt();
+    double seconds = request.get("seconds").getAsDouble();
+    double rate = request.get("rate").getAsDouble();
     operations = new Operations(HangWatch.LIMIT);
-    running = new FutureTask<>(() -> run(properties, seconds, rate));
+    running = new FutureTask<>(() -> kinds.get(0).containsKey("hdfs")
+      ? runOnHdfs(kinds.get(0), threads, seconds, rate)
+      : run(kinds, threads, seconds, rate));
     new Thread(running, "run").start();
   }
 
-  private JsonObject run(Properties properties, double seconds, double rate) throws Exception {
-    if (properties.containsKey("hdfs")) {
-      return runOnHdfs(properties, seconds, rate);
+  private JsonObject run(List<Properties> all, int threads, double seconds, double rate)
+    throws Exception {
+    List<Kind> kinds = new ArrayList<>();
+    for (Properties properties : all) {
+      // A case that says how many rows it uses does not use those that others insert.
+      properties.putIfAbsent("recordcount",
+        Long.toString(records.get(properties.getProperty("table"))));
+      kinds.add(new Kind(properties, ExtendedCoreWorkload.create(properties)));
     }
-    String table = properties.getProperty("table");
-    properties.setProperty("recordcount", Long.toString(records.get(table)));
-    ExtendedCoreWorkload workload = ExtendedCoreWorkload.create(properties);
-    List<Client> clients = new ArrayList<>();
-    int threads = Integer.parseInt(properties.getProperty("threads"));
-    int used = Integer.parseInt(properties.getProperty("connections", "1"));
-    while (connections.size() < used) {
-      connections.add(ConnectionFactory.createConnection(conf));
-    }
-    for (int i = 0; i < threads; i++) {
-      clients.add(new Client(workload, new HBaseBinding(connections.get(i % used), properties)));
-    }
+    List<Client> clients = clients(kinds, threads);
     JsonObject before = JvmCounters.read();
     JsonObject result = new LoadRun(clients, seconds, rate, operations).run();
     result.add("client", JvmCounters.difference(before, JvmCounters.read()));
@@ -338,23 +352,44 @@ final class ClientProcess implements Conversation.Answers {
     for (Client client : clients) {
       client.binding.flush();
       rows += client.binding.rows();
-      missing += client.binding.missing();
+      if (!Boolean.parseBoolean(client.kind.properties.getProperty("missing.allowed"))) {
+        missing += client.binding.missing();
+      }
       client.binding.cleanup();
     }
     result.addProperty("rows", rows);
-    if (missing > 0 && !Boolean.parseBoolean(properties.getProperty("missing.allowed"))) {
+    if (missing > 0) {
       throw new SuiteException(missing + " of " + rows + " rows were not found.");
     }
-    records.put(table, workload.records());
+    for (Kind kind : kinds) {
+      records.merge(kind.properties.getProperty("table"), kind.workload.records(), Math::max);
+    }
     return result;
   }
 
-  private JsonObject runOnHdfs(Properties properties, double seconds, double rate)
+  /** So many clients, of all kinds alternately as long as there are more of a kind. */
+  private List<Client> clients(List<Kind> kinds, int threads) throws IOException {
+    List<Client> clients = new ArrayList<>();
+    for (int i = 0; clients.size() < threads; i++) {
+      for (Kind kind : kinds) {
+        int used = Integer.parseInt(kind.properties.getProperty("connections", "1"));
+        while (connections.size() < used) {
+          connections.add(ConnectionFactory.createConnection(conf));
+        }
+        if (i < kind.threads() && clients.size() < threads) {
+          clients.add(new Client(kind,
+            new HBaseBinding(connections.get(clients.size() % used), kind.properties)));
+        }
+      }
+    }
+    return clients;
+  }
+
+  private JsonObject runOnHdfs(Properties properties, int threads, double seconds, double rate)
     throws Exception {
     boolean isShortCircuit = properties.getProperty("hdfs").equals("shortcircuit");
     try (HdfsReads reads = new HdfsReads(conf, isShortCircuit)) {
       List<LoadRun.Worker> workers = new ArrayList<>();
-      int threads = Integer.parseInt(properties.getProperty("threads"));
       for (int i = 0; i < threads; i++) {
         workers.add(reads.worker());
       }

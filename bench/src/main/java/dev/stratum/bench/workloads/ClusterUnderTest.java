@@ -39,6 +39,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.DoubleConsumer;
+import org.apache.hbase.thirdparty.com.google.gson.JsonArray;
 import org.apache.hbase.thirdparty.com.google.gson.JsonElement;
 import org.apache.hbase.thirdparty.com.google.gson.JsonNull;
 import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
@@ -271,20 +272,13 @@ final class ClusterUnderTest implements Closeable {
   }
 
   /**
-   * Delays reads and syncs as a case has it, from now on.
-   * @param nanos what {@link #calibrate} said for its reads of L2, on whichever side
+   * Delays reads of the L2 file and of HDFS, and syncs, from now on; 0 ends a delay.
+   * @param nanos      what {@link #calibrate} said for <code>micros</code>, on whichever side
+   * @param hdfsMicros how long each positional read of HDFS is to wait at least
+   * @param syncMillis how much later each sync of a WAL is to end
    * @return the number of delayed reads of L2 since the last call, and their mean delay
    */
-  JsonObject delay(WorkloadCase workload, long nanos) throws SuiteException {
-    return delay(workload.micros(), nanos, workload.hdfsMicros(), workload.syncMillis());
-  }
-
-  /** Ends the delays; returns what {@link #delay} does. */
-  JsonObject endDelay() throws SuiteException {
-    return delay(0, 0, 0, 0);
-  }
-
-  private JsonObject delay(int micros, long nanos, int hdfsMicros, int syncMillis)
+  JsonObject delay(int micros, long nanos, int hdfsMicros, int syncMillis)
     throws SuiteException {
     JsonObject request = request("delay");
     request.addProperty("micros", micros);
@@ -330,10 +324,11 @@ final class ClusterUnderTest implements Closeable {
 
   private JsonObject run(WorkloadCase workload, int threads, double seconds, double rate)
     throws SuiteException {
-    JsonObject properties = workload.json();
-    properties.addProperty("threads", Integer.toString(threads));
+    JsonArray kinds = new JsonArray();
+    workload.kinds().forEach(kind -> kinds.add(kind.json()));
     JsonObject request = request("run");
-    request.add("properties", properties);
+    request.add("kinds", kinds);
+    request.addProperty("threads", threads);
     request.addProperty("seconds", seconds);
     request.addProperty("rate", rate);
     JsonObject server = counters("regionserver");

@@ -64,13 +64,13 @@ final class ResultSummary {
       "rows" }) {
       line.add(key, run.get(key));
     }
-    JsonObject latencies = new JsonObject();
-    for (Map.Entry<String, JsonElement> entry : run.getAsJsonObject("all").entrySet()) {
-      if (entry.getValue().isJsonPrimitive() && !entry.getKey().equals("hdr")) {
-        latencies.add(entry.getKey(), entry.getValue());
-      }
+    line.add("micros", latencies(run.getAsJsonObject("all")));
+    if (result.getAsJsonObject("properties").has(WorkloadCase.CLIENTS)) {
+      JsonObject kinds = new JsonObject();
+      run.getAsJsonObject("operations").entrySet()
+        .forEach(kind -> kinds.add(kind.getKey(), latencies(kind.getValue().getAsJsonObject())));
+      line.add("kinds", kinds);
     }
-    line.add("micros", latencies);
     for (String key : new String[] { "client", "regionserver", "base", "slowed",
       "event" }) {
       if (run.has(key)) {
@@ -78,5 +78,15 @@ final class ResultSummary {
       }
     }
     return line;
+  }
+
+  private static JsonObject latencies(JsonObject all) {
+    JsonObject latencies = new JsonObject();
+    for (Map.Entry<String, JsonElement> entry : all.entrySet()) {
+      if (entry.getValue().isJsonPrimitive() && !entry.getKey().equals("hdr")) {
+        latencies.add(entry.getKey(), entry.getValue());
+      }
+    }
+    return latencies;
   }
 }

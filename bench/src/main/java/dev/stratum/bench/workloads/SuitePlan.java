@@ -19,6 +19,7 @@ package dev.stratum.bench.workloads;
 
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
@@ -113,7 +114,8 @@ final class SuitePlan {
 
   /** If two cases share a table on the same servers. */
   static boolean isOnSameTable(WorkloadCase one, WorkloadCase other) {
-    return one.table().equals(other.table()) && one.handlers() == other.handlers();
+    return !Collections.disjoint(one.tables(), other.tables())
+      && one.handlers() == other.handlers();
   }
 
   /** Adds to the estimate what cases take, on servers that are yet to be started. */
@@ -121,8 +123,10 @@ final class SuitePlan {
     add(eta, Work.START, left.stream().map(WorkloadCase::handlers).distinct().count());
     Set<String> tables = new HashSet<>();
     for (WorkloadCase one : left) {
-      if (tables.add(one.handlers() + " " + one.table())) {
-        add(eta, Work.LOAD, one.rows(options.isQuick()) + ROWS_OF_A_TABLE);
+      for (WorkloadCase kind : one.kinds()) {
+        if (tables.add(kind.handlers() + " " + kind.table())) {
+          add(eta, Work.LOAD, kind.rows(options.isQuick()) + ROWS_OF_A_TABLE);
+        }
       }
       boolean hasFixedRate = one.fixedRate() > 0;
       add(eta, Work.WARM_UP,
@@ -130,7 +134,8 @@ final class SuitePlan {
       double round = warmUpSeconds() + seconds(one) + (hasFixedRate ? seconds(one) : 0);
       add(eta, Work.RUN,
         SIDES * rounds() * round + (one.isProfiled() ? SIDES * seconds(one) : 0));
-      add(eta, Work.TRUNCATE, one.isEmptied() ? SIDES * (rounds() + 1) : 0);
+      add(eta, Work.TRUNCATE,
+        one.isEmptied() ? SIDES * (rounds() + 1) * one.tables().size() : 0);
     }
   }
 

@@ -24,7 +24,9 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Properties;
+import java.util.Set;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
 import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
 
 /**
@@ -35,12 +37,24 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
  * <code>quick</code>, those of the quick form; properties of all cases, and
  * <code>NAME.property</code> of one. A case with <code>micros=0,100</code> is two, the second with
  * each read of the L2 file slowed by 100 us. A case with
- * <code>handlers.too=128</code> is there once more, on servers with so many handlers.
+ * <code>handlers.too=128</code> is there once more, on servers with so many handlers. A case with
+ * <code>clients=KIND …</code> has clients of several kinds at the same time, with
+ * <code>KIND.property</code> for those of one.
  */
 final class WorkloadCase {
   /** The files, in the order in which they are run. */
   static final List<String> GROUPS =
     List.of("throughput", "ycsb", "apsaradb", "increment", "log", "ssd", "warm");
+
+  /** The target of the p99 of adverse cases. */
+  private static final String ADVERSE_P99 = "1.1";
+  private static final List<String> WRITES = List.of("updateproportion", "insertproportion",
+    "incrementproportion", "readmodifywriteproportion", "checkandmutateproportion",
+    "latestdeleteproportion");
+  /** Names of the kinds of clients. */
+  static final String CLIENTS = "clients";
+  /** The name of a kind, among the properties of each of {@link #kinds}. */
+  static final String KIND = "kind";
 
   private final String group;
   private final String name;
@@ -98,14 +112,35 @@ final class WorkloadCase {
       }
     }
     for (WorkloadCase one : cases) {
-      for (String key : List.of("title", "source", "table", "threads")) {
-        if (one.properties.getProperty(key) == null) {
-          throw new SuiteException("workloads/" + group + ".properties says no " + key + " for "
-            + one.name + ": add one.");
+      for (WorkloadCase kind : one.kinds()) {
+        for (String key : List.of("title", "source", "table", "threads")) {
+          if (kind.properties.getProperty(key) == null) {
+            throw new SuiteException("workloads/" + group + ".properties says no " + key + " for "
+              + kind.name + ": add one.");
+          }
         }
       }
     }
     return cases;
+  }
+
+  /** Its kinds of clients, each as a case of its own; this case if all its clients are alike. */
+  List<WorkloadCase> kinds() {
+    if (!properties.containsKey(CLIENTS)) {
+      return List.of(this);
+    }
+    List<WorkloadCase> kinds = new ArrayList<>();
+    for (String kind : words(properties, CLIENTS)) {
+      Properties own = new Properties();
+      own.putAll(properties);
+      own.remove(CLIENTS);
+      own.setProperty(KIND, kind);
+      String prefix = kind + ".";
+      properties.stringPropertyNames().stream().filter(key -> key.startsWith(prefix)).forEach(
+        key -> own.setProperty(key.substring(prefix.length()), properties.getProperty(key)));
+      kinds.add(new WorkloadCase(group, name + " " + kind, micros, quick, own));
+    }
+    return kinds;
   }
 
   static Properties properties(String resource) throws IOException {
@@ -157,8 +192,15 @@ final class WorkloadCase {
     return properties.getProperty("table");
   }
 
+  /** The tables of all kinds of clients. */
+  Set<String> tables() {
+    return kinds().stream().map(WorkloadCase::table)
+      .collect(Collectors.toCollection(TreeSet::new));
+  }
+
   int threads() {
-    return Integer.parseInt(properties.getProperty("threads"));
+    return kinds().stream()
+      .mapToInt(kind -> Integer.parseInt(kind.properties.getProperty("threads"))).sum();
   }
 
   /** How many general handlers the servers have. */
@@ -196,9 +238,16 @@ final class WorkloadCase {
 
   /** If runs change the table. */
   boolean isWriting() {
-    return new TreeSet<>(List.of("updateproportion", "insertproportion", "incrementproportion",
-      "readmodifywriteproportion")).stream()
-        .anyMatch(key -> Double.parseDouble(properties.getProperty(key, "0")) > 0);
+    return kinds().stream().anyMatch(kind -> WRITES.stream()
+      .anyMatch(key -> Double.parseDouble(kind.properties.getProperty(key, "0")) > 0));
+  }
+
+  /**
+   * If it is a load that a feature was not made for: the fork is not to be slower, and its requests
+   * are to get no exception of a type that they do not get on stock.
+   */
+  boolean isAdverse() {
+    return Boolean.parseBoolean(properties.getProperty("adverse"));
   }
 
   /** The {@link MaintenanceEvent} in the middle of each run; empty for none. */
@@ -226,8 +275,8 @@ final class WorkloadCase {
    */
   double target(String figure) {
     String key = "target." + figure;
-    return Double.parseDouble(
-      properties.getProperty(micros > 0 ? key + "." + micros + "us" : key, "NaN"));
+    return Double.parseDouble(properties.getProperty(micros > 0 ? key + "." + micros + "us" : key,
+      isAdverse() && figure.equals("p99") ? ADVERSE_P99 : "NaN"));
   }
 
   JsonObject json() {

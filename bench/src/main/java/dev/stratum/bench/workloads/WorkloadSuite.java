@@ -189,7 +189,7 @@ final class WorkloadSuite implements Closeable {
       if (clusters.isClosed()) {
         throw e;
       }
-      progress.say("%s could not be dropped: %s", one.table(), e.getMessage());
+      progress.say("%s could not be dropped: %s", one.tables(), e.getMessage());
       restart(left);
     }
   }

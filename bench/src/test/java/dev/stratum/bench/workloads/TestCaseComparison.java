@@ -21,7 +21,10 @@ import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertTrue;
 
+import java.util.List;
+import java.util.Map;
 import org.apache.hbase.thirdparty.com.google.gson.JsonArray;
+import org.apache.hbase.thirdparty.com.google.gson.JsonElement;
 import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
 import org.junit.Test;
 
@@ -108,5 +111,51 @@ public class TestCaseComparison {
     // No case is to be much slower than stock, whether it names an aim or not.
     assertFalse(new CaseComparison(result(100, 96)).aims().get(0).met());
     assertTrue(new CaseComparison(result(100, 97)).aims().get(0).met());
+  }
+
+  /** Adds to each run so many operations of a kind, of which one takes as long. */
+  private static void addKind(JsonObject result, String kind, double stock, double fork) {
+    for (JsonElement element : result.getAsJsonArray("runs")) {
+      JsonObject run = element.getAsJsonObject();
+      run.addProperty("seconds", 10);
+      if (!run.has("operations")) {
+        run.add("operations", new JsonObject());
+      }
+      JsonObject latencies = new JsonObject();
+      double figure = run.get("side").getAsString().equals("stock") ? stock : fork;
+      latencies.addProperty("count", figure);
+      latencies.addProperty("p99", figure);
+      run.getAsJsonObject("operations").add(kind, latencies);
+    }
+  }
+
+  @Test
+  public void testEachKindOfClientsHasTheAimsOfTheCase() {
+    JsonObject result = result(100, 110, 100, 110);
+    result.addProperty("p99Aim", 1.1);
+    JsonObject properties = new JsonObject();
+    properties.addProperty("clients", "put read idle");
+    result.add("properties", properties);
+    addKind(result, "put", 100, 96);
+    addKind(result, "read", 100, 120);
+    assertEquals(List.of("throughput at least 0.97: true", "p99 at most 1.1: true",
+      "put: throughput 0.96, at least 0.97: false", "put: p99 0.96, at most 1.1: true",
+      "read: throughput 1.20, at least 0.97: true", "read: p99 1.20, at most 1.1: false",
+      "idle: throughput NaN, at least 0.97: false", "idle: p99 NaN, at most 1.1: false"),
+      new CaseComparison(result).aims().stream().map(aim -> aim.text() + ": " + aim.met())
+        .toList());
+  }
+
+  @Test
+  public void testExceptionsOfTheForkAreThoseOfTypesThatStockDoesNotHave() {
+    JsonObject result = result(100, 110, 100, 110);
+    String[] types = { "exceptions.x", "exceptions.x", "cpuMillis", "exceptions.y" };
+    for (int i = 0; i < types.length; i++) {
+      JsonObject counters = new JsonObject();
+      counters.addProperty("exceptions", i == 1 ? 0 : 1);
+      counters.addProperty(types[i], 3);
+      result.getAsJsonArray("runs").get(i).getAsJsonObject().add("regionserver", counters);
+    }
+    assertEquals(Map.of("exceptions.y", 3L), new CaseComparison(result).exceptionsOfForkAlone());
   }
 }

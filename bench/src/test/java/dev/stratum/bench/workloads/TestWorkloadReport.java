@@ -155,6 +155,18 @@ public class TestWorkloadReport {
   }
 
   @Test
+  public void testKindsOfClientsAreInTheSummaryAndAmongTheAims() throws Exception {
+    JsonObject results = results();
+    JsonObject result = results.getAsJsonArray("cases").get(0).getAsJsonObject();
+    result.getAsJsonObject("properties").addProperty("clients", "READ UPDATE");
+    String summary = ResultSummary.json(results);
+    assertEquals(4, count(summary, "\"kinds\":\\{"));
+    assertTrue(summary, summary.contains("\"kinds\":{\"READ\":{\"count\":"));
+    assertEquals(0, count(summary, "hdr|percentiles|series"));
+    assertTrue(new SummaryTable(results).markdown().contains("UPDATE: throughput "));
+  }
+
+  @Test
   public void testTheTableHasALineForEachCase() throws Exception {
     SummaryTable table = new SummaryTable(results());
     assertEquals(4, table.text().split("\n").length);
