@@ -36,13 +36,17 @@ import org.apache.hadoop.hbase.client.Admin;
 import org.apache.hadoop.hbase.client.CompactionState;
 import org.apache.hadoop.hbase.io.hfile.BlockCache;
 import org.apache.hadoop.hbase.io.hfile.CacheStats;
+import org.apache.hadoop.hbase.ipc.RpcServer;
+import org.apache.hadoop.hbase.metrics.BaseSourceImpl;
 import org.apache.hadoop.hbase.metrics.Counter;
+import org.apache.hadoop.hbase.metrics.ExceptionTrackingSource;
 import org.apache.hadoop.hbase.metrics.Gauge;
 import org.apache.hadoop.hbase.metrics.MetricRegistries;
 import org.apache.hadoop.hbase.metrics.MetricRegistry;
 import org.apache.hadoop.hbase.regionserver.HRegion;
 import org.apache.hadoop.hbase.regionserver.HStore;
 import org.apache.hadoop.hbase.util.FutureUtils;
+import org.apache.hadoop.metrics2.lib.DynamicMetricsRegistry;
 import org.apache.hbase.thirdparty.com.google.gson.JsonElement;
 import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
 import org.apache.hbase.thirdparty.com.google.gson.JsonPrimitive;
@@ -51,14 +55,15 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonPrimitive;
  * The RegionServer of a side. Its <code>start</code> also answers the class of its
  * <code>cache</code>, and how many general <code>handlers</code> it has. More requests:
  * <ul>
- * <li><code>counters</code>: what the JVM has used and what the block cache was asked;</li>
+ * <li><code>counters</code>: what the JVM has used, what the block cache was asked, and the
+ * exceptions that requests have got, by type;</li>
  * <li><code>awaitIdle</code>: answers when no flush or compaction runs any more;</li>
  * <li><code>flush</code> with <code>table</code>: flushes all that it has in memory;</li>
  * <li><code>storeFiles</code> with <code>table</code>: the most that a store of it has;</li>
  * <li><code>calibrate</code> with <code>micros</code>: answers how many ns to request to sleep
  * that long;</li>
  * <li><code>delay</code> with <code>micros</code> and <code>nanos</code>, the answer of
- * <code>calibrate</code>: from now on each read of the L2 file is delayed by that, each read of HDFS
+ * <code>calibrate</code>: from now on each read of the L2 file is delayed by that, each one of HDFS
  * by <code>hdfsMicros</code>, and each sync of a WAL by <code>syncMillis</code>; 0 ends it. Answers
  * the delays of L2 until now: <code>count</code> and mean <code>micros</code>;</li>
  * <li><code>prepareEvent</code> with <code>table</code> and <code>event</code>,
@@ -70,6 +75,13 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonPrimitive;
  */
 final class MeasuredRegionServerProcess extends RegionServerProcess {
   private static final Set<String> FORK_METRICS = Set.of("Handlers", "Responses", "Multiget");
+  /** All, and those that have a type of their own. */
+  private static final List<String> EXCEPTIONS = List.of(ExceptionTrackingSource.EXCEPTIONS_NAME,
+    ExceptionTrackingSource.EXCEPTIONS_BUSY_NAME, ExceptionTrackingSource.EXCEPTIONS_NSRE_NAME,
+    ExceptionTrackingSource.EXCEPTIONS_CALL_QUEUE_TOO_BIG,
+    ExceptionTrackingSource.EXCEPTIONS_CALL_DROPPED,
+    ExceptionTrackingSource.EXCEPTIONS_CALL_TIMED_OUT,
+    ExceptionTrackingSource.EXCEPTIONS_SANITY_NAME, ExceptionTrackingSource.OTHER_EXCEPTIONS);
   /** What is so many now, not since the start. */
   private static final Set<String> STATES =
     Set.of("CpuHeadroomCount", "ThreadCount", "PendingHandoffCount");
@@ -164,6 +176,15 @@ final class MeasuredRegionServerProcess extends RegionServerProcess {
                 : (Number) ((Gauge<?>) value).getValue());
           }
         });
+      }
+    }
+    DynamicMetricsRegistry calls =
+      ((BaseSourceImpl) ((RpcServer) server().getRpcServer()).getMetrics().getMetricsSource())
+        .getMetricsRegistry();
+    for (String type : EXCEPTIONS) {
+      long count = calls.getCounter(type, 0).value();
+      if (count > 0) {
+        counters.addProperty(type, count);
       }
     }
     BlockCache cache = server().getBlockCache().orElse(null);

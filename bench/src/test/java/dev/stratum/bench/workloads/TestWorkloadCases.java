@@ -18,15 +18,22 @@
 package dev.stratum.bench.workloads;
 
 import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertNotNull;
+import static org.junit.Assert.assertNull;
 import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
 import java.io.PrintStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Properties;
+import java.util.Set;
+import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.apache.hadoop.hbase.HConstants;
@@ -56,16 +63,54 @@ public class TestWorkloadCases {
   public void testEveryCaseIsSomethingThatYcsbCanRun() throws Exception {
     List<WorkloadCase> cases = chosen(null, false);
     assertEquals(cases.size(), new HashSet<>(names(cases)).size());
-    for (WorkloadCase one : cases) {
+    for (WorkloadCase kind : cases.stream().flatMap(one -> one.kinds().stream()).toList()) {
       Properties properties = new Properties();
-      JsonObject json = one.json();
+      JsonObject json = kind.json();
       if (json.has("hdfs")) {
         continue;
       }
       json.entrySet().forEach(e -> properties.setProperty(e.getKey(), e.getValue().getAsString()));
-      properties.setProperty("recordcount", "1000");
-      assertNotNull(one.fullName(), ExtendedCoreWorkload.create(properties).choose());
+      properties.putIfAbsent("recordcount", "1000");
+      assertNotNull(kind.fullName(), ExtendedCoreWorkload.create(properties).choose());
     }
+  }
+
+  @Test
+  public void testAdverseCasesHaveTheirClientsAndTargets() throws Exception {
+    String page = Files.readString(
+      Path.of(System.getProperty("stratum.root"), "docs", "workloads.md"));
+    Map<String, Integer> threads = new TreeMap<>();
+    for (WorkloadCase one : chosen(null, false)) {
+      assertEquals(one.fullName(), one.fullName().contains("/adverse-")
+        || one.fullName().matches("log/sync-[14]"), one.isAdverse());
+      if (one.isAdverse()) {
+        threads.put(one.fullName().replaceFirst("log/(adverse-)?", ""), one.threads());
+        assertEquals(one.fullName(), 1.1, one.target("p99"), 0);
+        assertTrue(one.fullName(), one.isWriting());
+        assertTrue(one.fullName(), page.contains("`" + one.fullName().substring(4) + "`"));
+      }
+    }
+    assertEquals(Map.of("sync-1", 1, "sync-4", 4, "hot-row", 64, "hot-rows", 64, "latest-deletes",
+      48, "same-rows", 48, "readers", 328, "regions", 32, "hooks", 64, "slow-syncs", 64), threads);
+  }
+
+  @Test
+  public void testKindsOfClientsHaveThePropertiesOfTheirCaseAndTheirOwn() throws Exception {
+    WorkloadCase hooks = chosen("/adverse-hooks$", false).get(0);
+    assertEquals(Set.of("logplain", "loghooked"), hooks.tables());
+    List<WorkloadCase> kinds = hooks.kinds();
+    assertEquals(List.of("log/adverse-hooks plain", "log/adverse-hooks hooked"), names(kinds));
+    for (WorkloadCase kind : kinds) {
+      assertEquals(32, kind.threads());
+      assertEquals("1", kind.get("insertproportion", null));
+      assertEquals(List.of(kind), kind.kinds());
+    }
+    assertNull(kinds.get(0).get("table.coprocessor", null));
+    assertEquals(PutObserver.class.getName(), kinds.get(1).get("table.coprocessor", null));
+    WorkloadCase alike = chosen("/adverse-hot-row$", false).get(0);
+    assertEquals(List.of(alike), alike.kinds());
+    assertTrue(SuitePlan.isOnSameTable(alike, chosen("log/sync-64$", false).get(0)));
+    assertFalse(SuitePlan.isOnSameTable(alike, hooks));
   }
 
   @Test

@@ -149,6 +149,36 @@ public class TestWorkloadSuite {
   }
 
   @Test
+  public void testClientsOfSeveralKindsHaveFiguresOfTheirOwn() throws Exception {
+    Path directory = folder.getRoot().toPath();
+    Properties arguments = arguments(directory);
+    arguments.setProperty("include", "log/adverse-(hooks|latest-deletes|same-rows|slow-syncs)$");
+    arguments.setProperty("compiling.max", "100");
+    try (WorkloadSuite suite =
+      new WorkloadSuite(arguments, new PrintStream(PrintStream.nullOutputStream()))) {
+      int failures = suite.run();
+      assertEquals(results(directory), 0, failures);
+    }
+    JsonArray cases =
+      JsonParser.parseString(results(directory)).getAsJsonObject().getAsJsonArray("cases");
+    assertEquals(4, cases.size());
+    for (JsonElement element : cases) {
+      JsonObject result = element.getAsJsonObject();
+      JsonObject properties = result.getAsJsonObject("properties");
+      assertEquals(2, result.getAsJsonArray("runs").size());
+      for (JsonElement one : result.getAsJsonArray("runs")) {
+        JsonObject run = one.getAsJsonObject();
+        if (properties.has("clients")) {
+          assertEquals(Set.of(properties.get("clients").getAsString().split(" ")),
+            run.getAsJsonObject("operations").keySet());
+        } else {
+          assertTrue(run.toString(), run.getAsJsonObject("all").get("p50").getAsDouble() > 20_000);
+        }
+      }
+    }
+  }
+
+  @Test
   public void testAHeldHandlerEndsTheRunWithItsCallAndTheOneBehindItAsEvidence() throws Exception {
     Path directory = folder.getRoot().toPath();
     Properties arguments = arguments(directory);
