@@ -33,9 +33,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Writes that are committed together. {@link #commit} locks what they need without waiting, leaves
- * the writes that would have to wait to the scheduler, and runs the calls of the others, each nested
- * in the one before, up to where it would write. The innermost one finds that all have arrived, and
- * the group is written. Then each call finishes, with its own outcome.
+ * the writes that would have to wait to the scheduler, and runs the calls of the others, each
+ * nested in the one before, up to where it would write. The innermost one finds that all have
+ * arrived, and the group is written. Then each call finishes, with its own outcome.
  * <p>
  * Invariant: each write that was taken is answered, or left to the scheduler before any part of its
  * call was run; and no call is run while it might wait for anything but processors and the WAL.

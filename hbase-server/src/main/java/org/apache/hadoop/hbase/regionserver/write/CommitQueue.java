@@ -25,12 +25,12 @@ import org.apache.yetus.audience.InterfaceAudience;
 
 /**
  * The writes that wait for the same committers: those to the regions of a part of a WAL, or the
- * increments of a row. Committers take turns: the one that has the turn takes what waits as a
- * group, appends it, and hands the turn on, so that the next group is appended while this one is
+ * increments of a row. One committer at a time owns the queue: it takes what waits as a group,
+ * appends it, and hands the queue over, so that the next group is appended while this one is
  * synced. Thread-safe; no thread waits in here.
  * <p>
- * Invariant: while a write waits, a committer has the turn, or is about to take it, or the maximum
- * number of groups is being synced, each of whose committers asks for the turn when its group ends.
+ * Invariant: while a write waits, a committer owns the queue, or is about to, or the maximum number
+ * of groups is being synced, each of whose committers claims the queue when its group ends.
  * @param <T> a write
  */
 @InterfaceAudience.Private
@@ -38,9 +38,9 @@ final class CommitQueue<T> {
 
   /** The outcome of {@link #add}. */
   enum Added {
-    /** The write waits for a committer that will come. */
+    /** The write waits for a committer that owns the queue, or is about to. */
     WAITS,
-    /** The write waits, and the caller must see to it that a committer takes the turn. */
+    /** The write waits, and the caller must see to it that a committer takes over the queue. */
     NEEDS_COMMITTER,
     /** Too many writes wait. */
     REFUSED
@@ -49,7 +49,7 @@ final class CommitQueue<T> {
   private final int maxWaiting;
   private final int maxSyncing;
   private final ArrayDeque<T> waiting = new ArrayDeque<>();
-  /** Whether a committer has the turn, or was promised it. */
+  /** Whether a committer owns the queue, or was promised it. */
   private boolean turn;
   private int syncing;
 
@@ -77,7 +77,7 @@ final class CommitQueue<T> {
   }
 
   /**
-   * Takes the next group, in the order of arrival. For the committer that has the turn.
+   * Takes the next group, in the order of arrival. For the committer that owns the queue.
    * @param max      maximum number of writes, 1 at least
    * @param maxBytes maximum size of the group, unless it is one write
    */
@@ -95,8 +95,8 @@ final class CommitQueue<T> {
   }
 
   /**
-   * Hands the turn on, as the group is appended. {@link #ended} must be called later.
-   * @return whether the caller must see to it that a committer takes the turn
+   * Hands the queue over, as the group is appended. {@link #ended} must be called later.
+   * @return whether the caller must see to it that a committer takes over the queue
    */
   synchronized boolean appended() {
     turn = false;
@@ -104,7 +104,7 @@ final class CommitQueue<T> {
     return claimTurn();
   }
 
-  /** Gives back the turn that {@link #appended} has claimed, as there is no committer for it. */
+  /** Releases the queue that {@link #appended} has claimed, as there is no committer for it. */
   synchronized void giveBack() {
     turn = false;
   }
@@ -112,7 +112,7 @@ final class CommitQueue<T> {
   /**
    * Called when all writes of a group are answered, or were left to others.
    * @param appended whether {@link #appended} was called for the group
-   * @return whether the caller has the turn now
+   * @return whether the caller owns the queue now
    */
   synchronized boolean ended(boolean appended) {
     if (appended) {
@@ -123,7 +123,7 @@ final class CommitQueue<T> {
     return claimTurn();
   }
 
-  /** Returns whether nothing waits and no committer has the turn or syncs a group. */
+  /** Returns whether nothing waits and no committer owns the queue or syncs a group. */
   synchronized boolean isIdle() {
     return waiting.isEmpty() && !turn && syncing == 0;
   }

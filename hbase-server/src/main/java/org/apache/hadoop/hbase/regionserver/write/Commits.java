@@ -77,7 +77,7 @@ public final class Commits<K> {
       }
     }
 
-    /** Leaves all that waits to the scheduler, as whoever has the turn. */
+    /** Leaves all that waits to the scheduler, as the owner of the queue. */
     private void leave() {
       do {
         queue.take(Integer.MAX_VALUE, WriteCall::size, Long.MAX_VALUE)
@@ -87,7 +87,7 @@ public final class Commits<K> {
     }
   }
 
-  /** A committer's turn, which it hands on when its group is appended. Does not throw. */
+  /** Hands a committer's queue over when its group is appended. Does not throw. */
   private final class Turn implements Runnable {
     private final Work work;
     private boolean handedOn;
@@ -107,7 +107,7 @@ public final class Commits<K> {
         committers.execute(work);
         started = true;
       } catch (RuntimeException | Error e) {
-        // The edit has a place in the WAL. This thread takes the turn when its group has ended.
+        // The edit has a place in the WAL. This thread claims the queue when its group has ended.
         LOG.warn("The next group of writes of {} is late", work.key, e);
       } finally {
         if (!started) {

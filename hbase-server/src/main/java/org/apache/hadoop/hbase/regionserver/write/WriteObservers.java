@@ -27,8 +27,8 @@ import org.apache.yetus.audience.InterfaceAudience;
 
 /**
  * Which regions have coprocessors that observe each write of a kind, so that it cannot be in a
- * group. An endpoint alone observes none. AccessController is called by each call of a group, unless
- * it may have to read the row to decide. Thread-safe.
+ * group. An endpoint alone observes none. AccessController is called by each call of a group,
+ * unless it may have to read the row to decide. Thread-safe.
  */
 @InterfaceAudience.Private
 public final class WriteObservers {
@@ -60,7 +60,8 @@ public final class WriteObservers {
 
   /** Returns whether AccessController looks for permissions in cells of the row. */
   private static boolean readsRows(HRegion region) {
-    return !region.getReadOnlyConfiguration().getBoolean(AccessControlConstants.CF_ATTRIBUTE_EARLY_OUT,
+    return !region.getReadOnlyConfiguration().getBoolean(
+      AccessControlConstants.CF_ATTRIBUTE_EARLY_OUT,
       AccessControlConstants.DEFAULT_ATTRIBUTE_EARLY_OUT);
   }
 }

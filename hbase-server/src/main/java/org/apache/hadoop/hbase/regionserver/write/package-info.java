@@ -17,8 +17,7 @@
  */
 /**
  * Groups of concurrent writes that share WAL appends and a sync, and wait without a handler.
- * {@link WriteGroups} is the entry class. Feature: write-groups; guide:
- * {@code docs/write-groups.md}.
+ * {@link Commits} is the entry class. Feature: write-groups; guide: {@code docs/write-groups.md}.
  * <p>
  * Classes are thread-safe unless their Javadoc says otherwise.
  */
