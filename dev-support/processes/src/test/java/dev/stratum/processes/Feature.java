@@ -164,7 +164,7 @@ enum Feature {
       PREFETCH_MAX }) {
       others = others.with("all that hide no others", hiding, 0);
     }
-    others = others.with(others.name, COUNTERS, 1).with(others.name, CACHE, 1);
+    others = others.with(others.name, CACHE, 1);
     Configuration threads = new Configuration("threads", new int[last.length]);
     for (Feature one : new Feature[] { SERVER_FLUSHES, CLIENT_FLUSHES, COUNTERS }) {
       threads = threads.with(threads.name, one, 1);

@@ -26,8 +26,7 @@ import org.apache.hadoop.hbase.wal.WALFactory;
 /**
  * The mini cluster that the test classes of one JVM share: HDFS, ZooKeeper, a master, and two
  * RegionServers with HBase's default handlers and all features enabled. The first has segments as
- * L2 and AsyncFSWAL, the second buckets, FSHLog, and counters with the scope of a region. Regions
- * stay where they are opened.
+ * L2 and AsyncFSWAL, the second buckets and FSHLog. Regions stay where they are opened.
  * <p>
  * The first class that needs the cluster starts it; it ends with the JVM. A class has tables of its
  * own, and changes neither settings nor the number of servers. Keys are literals, so that the class
