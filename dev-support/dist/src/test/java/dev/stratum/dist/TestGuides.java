@@ -42,8 +42,10 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.metrics.MetricRegistries;
 import org.apache.hadoop.hbase.metrics.MetricRegistryInfo;
 import org.apache.hadoop.hbase.regionserver.ServerInfoMXBean;
+import org.apache.hadoop.hbase.regionserver.write.GroupMetrics;
 import org.apache.hadoop.hdfs.HdfsConfiguration;
 import org.junit.BeforeClass;
 import org.junit.Test;
@@ -344,6 +346,23 @@ public class TestGuides {
       }
     }
     assertTrue("registries found: " + registries, registries >= 6);
+  }
+
+  /** The names of these are put together when they are registered. */
+  @Test
+  public void testMetricsOfGroupsAreThoseThatAreRegistered() throws Exception {
+    GroupMetrics.ofMutations();
+    GroupMetrics.ofIncrements();
+    int registries = 0;
+    for (MetricRegistryInfo info : MetricRegistries.global().getMetricRegistryInfos()) {
+      if (Set.of("WriteGroup", "Counter").contains(info.getMetricsName())) {
+        registries++;
+        String bean = "Hadoop:service=HBase,name=" + info.getMetricsJmxContext();
+        assertEquals(bean, MetricRegistries.global().get(info).get().getMetrics().keySet(),
+          documentedNames(section(bean)));
+      }
+    }
+    assertEquals(2, registries);
   }
 
   @Test
