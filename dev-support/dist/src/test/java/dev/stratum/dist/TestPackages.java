@@ -55,19 +55,21 @@ public class TestPackages {
     Map.entry("io.hfile.handover", Set.of("conf", "io", "io.hfile", "io.hfile.bucket")),
     Map.entry("io.hfile.segment", Set.of("conf", "io", "io.hfile", "io.hfile.batch",
       "io.hfile.bucket", "io.hfile.composite", "metrics")),
-    Map.entry("regionserver.counter",
-      Set.of("conf", "coprocessor", "ipc", "regionserver.writegroup")),
+    Map.entry("regionserver.counter", Set.of("conf", "ipc", "regionserver.write")),
     Map.entry("regionserver.get", Set.of("conf", "io.hfile")),
     Map.entry("regionserver.multiget", Set.of("conf", "ipc", "io.hfile.batch", "metrics")),
     Map.entry("regionserver.rowcache", Set.of("conf", "io.hfile.composite", "metrics")),
     Map.entry("regionserver.wal", Set.of("conf", "metrics")),
-    Map.entry("regionserver.writegroup", Set.of("conf", "ipc")));
+    Map.entry("regionserver.write", Set.of("conf", "coprocessor", "ipc")));
 
   /** These two use any other one: the server itself, and the pages that show all features. */
   private static final Set<String> TOP = Set.of("regionserver", "regionserver.http");
 
   /** Builds the tiers, which implement the package's interfaces. */
   private static final String FACTORY = "io.hfile.composite.CompositeBucketCacheFactory";
+
+  /** Is where the locks of a region can be accessed. */
+  private static final String LOCKS = "regionserver.RegionLocks";
 
   private static final Pattern NAME =
     Pattern.compile("\\borg\\.apache\\.hadoop\\.hbase\\.((?:[a-z]\\w*\\.)+)([A-Z]\\w*)");
@@ -110,7 +112,8 @@ public class TestPackages {
         user.equals("io.ReferredFile") && used.equals("regionserver.StoreFileInfo");
       boolean listed = to.equals(from) || TOP.contains(from) || !added.contains(used)
         || USES.getOrDefault(from, Set.of()).contains(to)
-        || user.equals(FACTORY) && to.equals("io.hfile.bucket");
+        || user.equals(FACTORY) && to.equals("io.hfile.bucket")
+        || from.equals("regionserver.counter") && used.equals(LOCKS);
       if (!listed || server && isBelowTheServer(from) && !ofTheBase) {
         violations.add(user + " uses " + used);
       }
