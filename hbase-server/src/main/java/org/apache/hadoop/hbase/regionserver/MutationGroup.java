@@ -144,8 +144,6 @@ class MutationGroup extends CommitGroup {
     if (mustWait.getAsBoolean()) {
       return ready;
     }
-    // A close interrupts threads that have entered its region, which this one has not.
-    Thread.interrupted();
     for (WriteCall write : taken) {
       RegionLocks region = locks.computeIfAbsent(write.region(), this::locks);
       if (region.enter() && region.tryShare(write.rows())) {

@@ -143,7 +143,7 @@ public final class MutationGroups implements RequestInterceptor {
       HConstants.DEFAULT_REGION_SERVER_HANDLER_COUNT);
     commits = new Commits<>(Committer.pool("WriteCommitter", Integer.MAX_VALUE),
       Math.max(MIN_WAITING, WAITING_PER_HANDLER * handlers), MAX_SYNCING,
-      appended -> new MutationGroup(this::mustWait, metrics, appended));
+      calls -> metrics.refused(calls), appended -> new MutationGroup(this::mustWait, metrics, appended));
     configure(conf);
   }
 
@@ -170,7 +170,7 @@ public final class MutationGroups implements RequestInterceptor {
 
   /** Returns whether memory is short, so that each write waits for a flush. */
   private boolean mustWait() {
-    return server.getRegionServerAccounting().isAboveHighWaterMark() != FlushType.NORMAL;
+    return RegionLocks.isMemoryShort(server);
   }
 
   /** Writes a put or delete, in the group of the calling committer or alone. */
@@ -243,22 +243,30 @@ public final class MutationGroups implements RequestInterceptor {
     return false;
   }
 
-  /** Returns the mutations of a request that is a write of one region, else none. */
+  /** Returns the puts and deletes of a request that has only such, of one region; else none. */
   private static List<MutationProto> mutations(Message param) {
+    List<MutationProto> mutations = Collections.emptyList();
     if (param instanceof MutateRequest) {
       MutateRequest single = (MutateRequest) param;
-      return single.hasCondition()
-        ? Collections.emptyList()
-        : Collections.singletonList(single.getMutation());
+      if (!single.hasCondition()) {
+        mutations = Collections.singletonList(single.getMutation());
+      }
+    } else if (param instanceof MultiRequest) {
+      MultiRequest multi = (MultiRequest) param;
+      if (multi.getRegionActionCount() == 1 && !multi.hasCondition()) {
+        mutations = mutations(multi.getRegionAction(0));
+      }
     }
-    if (!(param instanceof MultiRequest)) {
-      return Collections.emptyList();
+    for (MutationProto mutation : mutations) {
+      MutationType type = mutation.getMutateType();
+      if (type != MutationType.PUT && type != MutationType.DELETE) {
+        return Collections.emptyList();
+      }
     }
-    MultiRequest multi = (MultiRequest) param;
-    if (multi.getRegionActionCount() != 1 || multi.hasCondition()) {
-      return Collections.emptyList();
-    }
-    RegionAction batch = multi.getRegionAction(0);
+    return mutations;
+  }
+
+  private static List<MutationProto> mutations(RegionAction batch) {
     if (batch.getActionCount() > MAX_BATCH || batch.getAtomic() || batch.hasCondition()) {
       return Collections.emptyList();
     }
@@ -295,7 +303,7 @@ public final class MutationGroups implements RequestInterceptor {
     if (commits.add(key, write)) {
       return Outcome.ACCEPTED;
     }
-    metrics.refused();
+    metrics.refused(1);
     return write.tryDispatch() ? Outcome.ACCEPTED : Outcome.REFUSED;
   }
 
@@ -364,9 +372,6 @@ public final class MutationGroups implements RequestInterceptor {
       }
     }
     boolean delete = mutation.getMutateType() == MutationType.DELETE;
-    if (!delete && mutation.getMutateType() != MutationType.PUT) {
-      return false;
-    }
     try {
       for (int i = 0; cells != null && i < mutation.getAssociatedCellCount(); i++) {
         // The delete of the latest version reads the row.

@@ -34,9 +34,15 @@ public class RegionLocks implements AutoCloseable {
   private final List<HRegion.RowLockImpl> rows = new ArrayList<>();
   private boolean tried;
   private boolean entered;
+  private boolean updates;
 
   public RegionLocks(HRegion region) {
     this.region = region;
+  }
+
+  /** Returns whether memory is short, so that each write has to wait for a flush. */
+  public static boolean isMemoryShort(RegionServerServices server) {
+    return server.getRegionServerAccounting().isAboveHighWaterMark() != FlushType.NORMAL;
   }
 
   /**
@@ -46,18 +52,17 @@ public class RegionLocks implements AutoCloseable {
   boolean enter() {
     if (!tried) {
       tried = true;
-      if (tryLock(region.lock.readLock(), 0)) {
-        entered = !region.isClosing() && !region.isClosed() && tryLock(updates(), 0);
-        if (!entered) {
-          region.lock.readLock().unlock();
-        }
-      }
+      updates = enter(0) && tryLock(region.updatesLock.readLock(), 0);
     }
-    return entered;
+    return updates;
   }
 
-  private Lock updates() {
-    return region.updatesLock.readLock();
+  /** Locks the region against a close and a bulk load. */
+  private boolean enter(long millis) {
+    if (!entered && tryLock(region.lock.readLock(), millis)) {
+      entered = true;
+    }
+    return entered && !region.isClosing() && !region.isClosed();
   }
 
   /** With a timeout, since without one it would overtake threads that wait. */
@@ -81,9 +86,14 @@ public class RegionLocks implements AutoCloseable {
     return true;
   }
 
-  /** Locks a row as increments do, for which it waits. Returns false if that takes too long. */
+  /**
+   * Locks the region and then a row as increments do, for which it waits.
+   * @return false if that takes too long, or the region is closed
+   */
   public boolean tryOwn(byte[] row, long millis) {
-    return tryRow(row, false, millis);
+    long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
+    return enter(millis)
+      && tryRow(row, false, TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime()));
   }
 
   private boolean tryRow(byte[] row, boolean shared, long millis) {
@@ -120,9 +130,12 @@ public class RegionLocks implements AutoCloseable {
   @Override
   public void close() {
     release(0);
+    if (updates) {
+      updates = false;
+      region.updatesLock.readLock().unlock();
+    }
     if (entered) {
       entered = false;
-      updates().unlock();
       region.lock.readLock().unlock();
     }
   }

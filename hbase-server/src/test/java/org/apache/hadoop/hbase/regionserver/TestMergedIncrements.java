@@ -38,11 +38,16 @@ import org.apache.hadoop.hbase.client.Append;
 import org.apache.hadoop.hbase.client.Get;
 import org.apache.hadoop.hbase.client.Increment;
 import org.apache.hadoop.hbase.client.Result;
+import org.apache.hadoop.hbase.regionserver.Region.RowLock;
+import org.apache.hadoop.hbase.regionserver.counter.CoalescerSettings;
+import org.apache.hadoop.hbase.regionserver.counter.IncrementCoalescer;
 import org.apache.hadoop.hbase.regionserver.wal.WALCellCodec;
 import org.apache.hadoop.hbase.regionserver.write.GroupAppend;
+import org.apache.hadoop.hbase.regionserver.write.GroupMetrics;
 import org.apache.hadoop.hbase.testclassification.MediumTests;
 import org.apache.hadoop.hbase.testclassification.RegionServerTests;
 import org.apache.hadoop.hbase.util.Bytes;
+import org.apache.hadoop.hbase.util.EnvironmentEdgeManager;
 import org.apache.hadoop.hbase.wal.WALKeyImpl;
 import org.junit.ClassRule;
 import org.junit.Test;
@@ -59,6 +64,26 @@ public class TestMergedIncrements extends WriteCallsFixture {
   private static final byte[] ROW = Bytes.toBytes("row");
   private static final byte[] R = Bytes.toBytes("r");
   private int nonce;
+  private IncrementCoalescer increments;
+
+  @Override
+  public void setUp() throws Exception {
+    super.setUp();
+    conf.setBoolean(CoalescerSettings.ENABLED_KEY, true);
+    increments = new IncrementCoalescer(conf, server);
+    interceptors.add(increments);
+  }
+
+  @Override
+  public void tearDown() throws Exception {
+    super.tearDown();
+    increments.stop();
+  }
+
+  @Override
+  protected Result increment(HRegion to, Increment increment, long own) throws IOException {
+    return increments.increment(to, increment, CLIENT, own);
+  }
 
   private Future<Result> increment(Increment increment) throws IOException {
     return send(region, increment, ++nonce, HConstants.NORMAL_QOS, Long.MAX_VALUE);
@@ -251,6 +276,73 @@ public class TestMergedIncrements extends WriteCallsFixture {
     }
     region.closing.set(false);
     assertEquals(1, stored(Q));
+  }
+
+  @Test
+  public void testIncrementWithAShortTimeoutFailsNoOther() throws Exception {
+    RowLock lock = region.getRowLock(ROW);
+    List<Future<Result>> sent = new ArrayList<>();
+    Future<Result> hasty = send(region, new Increment(ROW).addColumn(F, Q, 1), 1,
+      HConstants.NORMAL_QOS, EnvironmentEdgeManager.currentTime() + 500);
+    for (int i = 2; i < 6; i++) {
+      sent.add(send(region, new Increment(ROW).addColumn(F, Q, 1), i, HConstants.NORMAL_QOS,
+        Long.MAX_VALUE));
+    }
+    // What the group's deadline has ended for is executed one by one, as without groups.
+    Waiter.waitFor(conf, 60_000, 1, () -> handled.get() >= 1);
+    lock.release();
+    await(sent);
+    assertTrue(hasty.isDone() || sent.get(0).isDone());
+  }
+
+  @Test
+  public void testNoIncrementIsMergedWhileMemoryIsShort() throws Exception {
+    memory = FlushType.ABOVE_ONHEAP_HIGHER_MARK;
+    increment(by(1)).get(60, TimeUnit.SECONDS);
+    assertEquals(1, handled.get());
+    memory = FlushType.NORMAL;
+    increment(by(1)).get(60, TimeUnit.SECONDS);
+    assertEquals(1, handled.get());
+  }
+
+  /** A bulk load must not wait for an increment that waits for a row. */
+  @Test
+  public void testRegionIsLockedBeforeTheRow() throws Exception {
+    RowLock row = region.getRowLock(ROW);
+    Future<Result> waiting = increment(by(1));
+    Waiter.waitFor(conf, 60_000, 1, () -> region.lock.getReadLockCount() > 0);
+    Thread loader = new Thread(() -> {
+      region.lock.writeLock().lock();
+      region.lock.writeLock().unlock();
+    });
+    loader.start();
+    Waiter.waitFor(conf, 60_000, 1, () -> region.lock.hasQueuedThread(loader));
+    row.release();
+    assertEquals(1, value(waiting.get(60, TimeUnit.SECONDS)));
+    loader.join();
+  }
+
+  @Test
+  public void testMoreRowsThanCommittersAreLeftToHandlers() throws Exception {
+    watched.closeGate();
+    long refused = GroupMetrics.ofIncrements().refused();
+    int rows = 2 * HConstants.DEFAULT_REGION_SERVER_HANDLER_COUNT;
+    List<Future<Result>> sent = new ArrayList<>();
+    for (int i = 0; i < rows; i++) {
+      sent.add(increment(new Increment(Bytes.toBytes("row" + i)).addColumn(F, Q, 1)));
+    }
+    awaitEdits(rows);
+    assertEquals(rows / 2, handled.get());
+    assertEquals(rows / 2, GroupMetrics.ofIncrements().refused() - refused);
+    watched.openGate();
+    await(sent);
+  }
+
+  @Test
+  public void testIncrementsAreNotCountedAsWritesThatCannotBeGrouped() throws Exception {
+    long before = GroupMetrics.ofMutations().ungroupable();
+    increment(by(1)).get(60, TimeUnit.SECONDS);
+    assertEquals(before, GroupMetrics.ofMutations().ungroupable());
   }
 
   @Test

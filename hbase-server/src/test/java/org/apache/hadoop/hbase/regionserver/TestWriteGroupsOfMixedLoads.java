@@ -123,7 +123,6 @@ public class TestWriteGroupsOfMixedLoads extends WriteCallsFixture {
     List<Future<Result>> sent = new ArrayList<>();
     for (int i = 0; i < 50; i++) {
       sent.add(send(put("row" + i, "v")));
-      sent.add(send(new Increment(ROW).addColumn(G, Q, 1)));
     }
     await(sent);
     busy.countDown();
@@ -157,23 +156,6 @@ public class TestWriteGroupsOfMixedLoads extends WriteCallsFixture {
     await(sent);
     assertEquals("1", stored("r1"));
     assertEquals("2", stored("r2"));
-  }
-
-  @Test
-  public void testIncrementWithAShortTimeoutFailsNoOther() throws Exception {
-    RowLock lock = region.getRowLock(ROW);
-    List<Future<Result>> sent = new ArrayList<>();
-    Future<Result> hasty = send(region, new Increment(ROW).addColumn(F, Q, 1), 1,
-      HConstants.NORMAL_QOS, EnvironmentEdgeManager.currentTime() + 500);
-    for (int i = 2; i < 6; i++) {
-      sent.add(send(region, new Increment(ROW).addColumn(F, Q, 1), i, HConstants.NORMAL_QOS,
-        Long.MAX_VALUE));
-    }
-    // What the group's deadline has ended for is executed one by one, as without groups.
-    Waiter.waitFor(conf, 60_000, 1, () -> handled.get() >= 1);
-    lock.release();
-    await(sent);
-    assertTrue(hasty.isDone() || sent.get(0).isDone());
   }
 
   @Test

@@ -63,8 +63,6 @@ import org.apache.hadoop.hbase.ipc.RpcCall;
 import org.apache.hadoop.hbase.ipc.RpcScheduler;
 import org.apache.hadoop.hbase.ipc.RpcServerInterface;
 import org.apache.hadoop.hbase.monitoring.MonitoredRPCHandlerImpl;
-import org.apache.hadoop.hbase.regionserver.counter.CoalescerSettings;
-import org.apache.hadoop.hbase.regionserver.counter.IncrementCoalescer;
 import org.apache.hadoop.hbase.regionserver.write.WatchedWal;
 import org.apache.hadoop.hbase.regionserver.write.WriteGroupSettings;
 import org.apache.hadoop.hbase.util.Bytes;
@@ -126,20 +124,19 @@ public abstract class WriteCallsFixture {
   protected volatile FlushType memory = FlushType.NORMAL;
   private final List<HRegion> regions = new ArrayList<>();
   private final ServerNonceManager nonces = new ServerNonceManager(conf);
-  private final HRegionServer server = server();
+  protected final HRegionServer server = server();
   protected final MetricsRegionServer meters = Mockito.mock(MetricsRegionServer.class);
   private WALFactory wals;
   private WAL wal;
   protected HRegion region;
   protected final HRegion[] others = new HRegion[2];
   protected MutationGroups groups;
-  protected IncrementCoalescer increments;
+  protected final List<RequestInterceptor> interceptors = new ArrayList<>();
   private RpcServerInterface rpc;
 
   @Before
   public void setUp() throws Exception {
     conf.setBoolean(WriteGroupSettings.ENABLED_KEY, true);
-    conf.setBoolean(CoalescerSettings.ENABLED_KEY, true);
     conf.setInt(HConstants.REGION_SERVER_HANDLER_COUNT,
       HConstants.DEFAULT_REGION_SERVER_HANDLER_COUNT);
     Path root = util.getDataTestDirOnTestFS(name.getTableName().getNameAsString());
@@ -159,7 +156,7 @@ public abstract class WriteCallsFixture {
         ColumnFamilyDescriptorBuilder.of(F));
     }
     groups = new MutationGroups(conf, server);
-    increments = new IncrementCoalescer(conf, server);
+    interceptors.add(groups);
     rpc = rpcServer();
   }
 
@@ -285,9 +282,13 @@ public abstract class WriteCallsFixture {
       groups.write(to, ProtobufUtil.toMutation(proto));
       return MutateResponse.getDefaultInstance();
     }
-    Result result = increments.increment(to, ProtobufUtil.toIncrement(proto, null),
-      request.getNonceGroup(), proto.getNonce());
+    Result result = increment(to, ProtobufUtil.toIncrement(proto, null), proto.getNonce());
     return MutateResponse.newBuilder().setResult(ProtobufUtil.toResult(result)).build();
+  }
+
+  /** What the service does for an increment. */
+  protected Result increment(HRegion to, Increment increment, long nonce) throws IOException {
+    return to.increment(increment, CLIENT, nonce);
   }
 
   @After
@@ -302,7 +303,6 @@ public abstract class WriteCallsFixture {
       assertEquals("locks that were never released", 0, each.getLockedRows().size());
     }
     groups.stop();
-    increments.stop();
     wals.close();
     util.cleanupTestDir();
   }
@@ -378,7 +378,7 @@ public abstract class WriteCallsFixture {
             return Mockito.RETURNS_DEFAULTS.answer(method);
         }
       }));
-    for (RequestInterceptor interceptor : Arrays.asList(groups, increments)) {
+    for (RequestInterceptor interceptor : interceptors) {
       RequestInterceptor.Outcome outcome = interceptor.dispatch(rpc, call);
       if (outcome == RequestInterceptor.Outcome.REFUSED) {
         // As the base does.

@@ -29,6 +29,7 @@ import org.apache.hadoop.hbase.ipc.RpcCall;
 import org.apache.hadoop.hbase.ipc.RpcServerInterface;
 import org.apache.hadoop.hbase.regionserver.HRegion;
 import org.apache.hadoop.hbase.regionserver.HRegionServer;
+import org.apache.hadoop.hbase.regionserver.RegionLocks;
 import org.apache.hadoop.hbase.regionserver.write.CommitGroup;
 import org.apache.hadoop.hbase.regionserver.write.Committer;
 import org.apache.hadoop.hbase.regionserver.write.Commits;
@@ -106,7 +107,7 @@ public final class IncrementCoalescer implements RequestInterceptor {
     int handlers = conf.getInt(HConstants.REGION_SERVER_HANDLER_COUNT,
       HConstants.DEFAULT_REGION_SERVER_HANDLER_COUNT);
     commits = new Commits<>(Committer.pool("IncrementCommitter", handlers),
-      WAITING_PER_HANDLER * handlers, 0,
+      WAITING_PER_HANDLER * handlers, 0, calls -> metrics.refused(calls),
       appended -> new IncrementGroup(server, nonces, metrics, settings.rowWaitMs()));
     configure(conf);
   }
@@ -156,8 +157,8 @@ public final class IncrementCoalescer implements RequestInterceptor {
     if (mutation.getMutateType() != MutationType.INCREMENT || request.hasCondition()) {
       return Outcome.NOT_TAKEN;
     }
-    HRegion region = server.getOnlineRegion(request.getRegion().getValue().toByteArray());
-    if (region == null || !isMerged(region, mutation)) {
+    HRegion region = region(request);
+    if (region == null || !isMerged(region, mutation) || RegionLocks.isMemoryShort(server)) {
       return Outcome.NOT_TAKEN;
     }
     byte[] row = mutation.getRow().toByteArray();
@@ -167,8 +168,18 @@ public final class IncrementCoalescer implements RequestInterceptor {
     if (commits.add(new RowKey(region, row), write)) {
       return Outcome.ACCEPTED;
     }
-    metrics.refused();
+    metrics.refused(1);
     return write.tryDispatch() ? Outcome.ACCEPTED : Outcome.REFUSED;
+  }
+
+  /** Returns null if the region is not online here. */
+  private HRegion region(MutateRequest request) {
+    try {
+      return server.getOnlineRegion(request.getRegion().getValue().toByteArray());
+    } catch (RuntimeException e) {
+      // The handler reports it.
+      return null;
+    }
   }
 
   private boolean isMerged(HRegion region, MutationProto mutation) {

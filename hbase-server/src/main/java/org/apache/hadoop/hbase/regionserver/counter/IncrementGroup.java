@@ -74,6 +74,9 @@ final class IncrementGroup extends CommitGroup {
   /** Waits for the lock of the row, as each of the increments would, until a deadline ends. */
   @Override
   protected List<WriteCall> lock(List<WriteCall> taken) {
+    if (RegionLocks.isMemoryShort(server)) {
+      return Collections.emptyList();
+    }
     WriteCall first = taken.get(0);
     long deadline = taken.stream().mapToLong(WriteCall::deadline).min().getAsLong();
     long wait = Math.min(rowWaitMs, deadline - EnvironmentEdgeManager.currentTime());
@@ -91,11 +94,9 @@ final class IncrementGroup extends CommitGroup {
 
   @Override
   protected void unlock() {
-    List<WriteCall> ending = started;
+    started.forEach(nonces::end);
     started = Collections.emptyList();
-    try {
-      ending.forEach(nonces::end);
-    } finally {
+    if (locks != null) {
       locks.close();
     }
   }

@@ -26,7 +26,6 @@ import org.apache.hadoop.hbase.client.Row;
 import org.apache.hadoop.hbase.ipc.ResponseBatch;
 import org.apache.hadoop.hbase.ipc.RpcCall;
 import org.apache.hadoop.hbase.ipc.RpcServer;
-import org.apache.hadoop.hbase.regionserver.Region;
 import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -77,16 +76,21 @@ public abstract class CommitGroup {
    */
   protected abstract void write(List<WriteCall> arrived) throws IOException;
 
-  /** Commits what was taken. Throws nothing: whoever waits would wait forever. */
+  /** Commits what was taken. Throws nothing: what waits would wait forever. */
   final void commit(List<WriteCall> taken) {
-    List<WriteCall> left = new ArrayList<>(taken);
+    // Of a region's close, which interrupts threads that have entered it: this one has not.
+    Thread.interrupted();
+    ArrayDeque<WriteCall> left = new ArrayDeque<>(taken);
     try (ResponseBatch responses = ResponseBatch.begin()) {
       Committer.setGroup(this);
       try {
-        calls.addAll(lock(taken));
-        left.removeAll(calls);
-        left.forEach(WriteCall::dispatch);
+        List<WriteCall> ready = lock(taken);
         left.clear();
+        for (WriteCall call : taken) {
+          boolean isReady = calls.size() < ready.size() && ready.get(calls.size()) == call;
+          (isReady ? calls : left).add(call);
+        }
+        dispatch(left);
         runCalls();
       } finally {
         Committer.setGroup(null);
@@ -95,11 +99,14 @@ public abstract class CommitGroup {
     } catch (IOException | RuntimeException | Error e) {
       LOG.error("A group of writes has failed", e);
     } finally {
-      if (calls.isEmpty()) {
-        left.forEach(WriteCall::dispatch);
-      } else {
-        calls.forEach(WriteCall::dispatch);
-      }
+      dispatch(left);
+      dispatch(calls);
+    }
+  }
+
+  private static void dispatch(ArrayDeque<WriteCall> some) {
+    for (WriteCall call = some.poll(); call != null; call = some.poll()) {
+      call.dispatch();
     }
   }
 
@@ -147,11 +154,6 @@ public abstract class CommitGroup {
     members.add(own);
     runCalls();
     return own.conclude();
-  }
-
-  /** Returns whether the call that runs is of a region. */
-  public final boolean isOf(Region region) {
-    return running.region() == region;
   }
 
   /** Returns the append that the thread is about to make, or null. */

@@ -17,10 +17,12 @@
  */
 package org.apache.hadoop.hbase.regionserver.write;
 
+import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Function;
+import java.util.function.IntConsumer;
 import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -68,8 +70,11 @@ public final class Commits<K> {
       try {
         committers.execute(this);
         started = true;
-      } catch (RejectedExecutionException | OutOfMemoryError e) {
-        LOG.warn("No thread to commit writes of {}, which are executed one by one", key, e);
+      } catch (RejectedExecutionException e) {
+        // There are as many as may be, or the server stops.
+        LOG.trace("No committer for {}", key, e);
+      } catch (OutOfMemoryError e) {
+        LOG.warn("No thread to commit writes of {}", key, e);
       } finally {
         if (!started) {
           leave();
@@ -80,8 +85,9 @@ public final class Commits<K> {
     /** Leaves all that waits to the scheduler, as the owner of the queue. */
     private void leave() {
       do {
-        queue.take(Integer.MAX_VALUE, WriteCall::size, Long.MAX_VALUE)
-          .forEach(WriteCall::dispatch);
+        List<WriteCall> left = queue.take(Integer.MAX_VALUE, WriteCall::size, Long.MAX_VALUE);
+        refused.accept(left.size());
+        left.forEach(WriteCall::dispatch);
       } while (queue.ended(false));
       removeIfIdle(key);
     }
@@ -122,20 +128,24 @@ public final class Commits<K> {
   private final ExecutorService committers;
   private final int maxWaiting;
   private final int maxSyncing;
+  private final IntConsumer refused;
 
   /**
    * @param committers whose threads are {@link Committer}s
    * @param maxWaiting maximum number of calls of a key that wait
    * @param maxSyncing maximum number of groups of a key that are synced while the next one is
    *                   appended
+   * @param refused    is given the number of calls that are left to the scheduler because there
+   *                   are too many committers
    * @param groups     makes a group, of what it is to call once it is appended; one that never does
    *                   is alone with its key until it ends
    */
   public Commits(ExecutorService committers, int maxWaiting, int maxSyncing,
-    Function<Runnable, CommitGroup> groups) {
+    IntConsumer refused, Function<Runnable, CommitGroup> groups) {
     this.committers = committers;
     this.maxWaiting = maxWaiting;
     this.maxSyncing = maxSyncing;
+    this.refused = refused;
     this.groups = groups;
   }
 

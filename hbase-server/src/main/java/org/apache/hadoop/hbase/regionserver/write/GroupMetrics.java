@@ -84,9 +84,9 @@ public final class GroupMetrics {
     left.increment(writes);
   }
 
-  /** Counts a write that was dispatched to a handler because too many waited. */
-  public void refused() {
-    refused.increment();
+  /** Counts writes that were dispatched to handlers because too many waited. */
+  public void refused(int writes) {
+    refused.increment(writes);
   }
 
   /** Counts a write that is not grouped because of what it is or has. */
@@ -119,8 +119,13 @@ public final class GroupMetrics {
     return single.getCount();
   }
 
-  /** Returns how many writes were left to handlers. */
-  public long left() {
-    return left.getCount();
+  /** Returns how many writes were dispatched to handlers because too many waited. */
+  public long refused() {
+    return refused.getCount();
+  }
+
+  /** Returns how many writes were not grouped because of what they are. */
+  public long ungroupable() {
+    return irregular.getCount();
   }
 }

@@ -28,16 +28,10 @@ public final class WriteGroupSettings {
   /** Whether concurrent puts and deletes share appends and syncs; <code>false</code> by default. */
   public static final String ENABLED_KEY = "hbase.regionserver.write.groups.enabled";
 
-  /** HBase's key of how long a write waits for the lock of its row. */
-  private static final String ROW_WAIT_KEY = "hbase.rowlock.wait.duration";
-  private static final int DEFAULT_ROW_WAIT_MS = 30_000;
-
   private final boolean enabled;
-  private final long rowWaitMs;
 
-  private WriteGroupSettings(boolean enabled, long rowWaitMs) {
+  private WriteGroupSettings(boolean enabled) {
     this.enabled = enabled;
-    this.rowWaitMs = rowWaitMs;
   }
 
   /**
@@ -45,17 +39,10 @@ public final class WriteGroupSettings {
    * @throws IllegalArgumentException naming the key, its value and what to do
    */
   public static WriteGroupSettings of(Configuration conf) {
-    SettingsReader reader = SettingsReader.of(conf);
-    return new WriteGroupSettings(reader.flag(ENABLED_KEY, false),
-      Math.max(1, conf.getInt(ROW_WAIT_KEY, DEFAULT_ROW_WAIT_MS)));
+    return new WriteGroupSettings(SettingsReader.of(conf).flag(ENABLED_KEY, false));
   }
 
   public boolean isEnabled() {
     return enabled;
-  }
-
-  /** Returns how long a write waits for the lock of its row, in milliseconds, 1 at least. */
-  public long rowWaitMs() {
-    return rowWaitMs;
   }
 }

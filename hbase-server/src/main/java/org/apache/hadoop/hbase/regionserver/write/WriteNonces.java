@@ -75,7 +75,7 @@ public final class WriteNonces {
     }
   }
 
-  /** Ends the nonce of a write that was started. */
+  /** Ends the nonce of a write that was started. Does not throw. */
   public void end(WriteCall write) {
     ServerNonceManager manager = manager(write.nonce());
     if (manager == null) {
@@ -85,8 +85,9 @@ public final class WriteNonces {
       if (write.isWritten()) {
         manager.addMvccToOperationContext(write.nonceGroup(), write.nonce(), write.sequenceId());
       }
-    } finally {
       manager.endOperation(write.nonceGroup(), write.nonce(), write.isWritten());
+    } catch (RuntimeException | Error e) {
+      LOG.error("Cannot end the nonce of a write", e);
     }
   }
 
