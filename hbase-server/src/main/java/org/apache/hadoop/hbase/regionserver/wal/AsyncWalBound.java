@@ -21,8 +21,10 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
+import java.util.function.LongUnaryOperator;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.client.Durability;
 import org.apache.hadoop.hbase.exceptions.TimeoutIOException;
@@ -34,25 +36,23 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Bounds the acknowledged and unsynced writes of one WAL, by time and by bytes. See HBASE-16689.
+ * Bounds the acknowledged and unsynced writes of one WAL, by time and by bytes. See HBASE-16689. A
+ * thread syncs the WAL when they are due, and waits for one sync before it starts the next. Each
+ * WAL has its own thread because a sync waits for HDFS, and one pipeline must not delay another;
+ * the thread starts with the first such write, and sleeps while there is none.
  * <p>
- * A write counts from the moment at which it may be acknowledged until the WAL reports that a sync
- * has covered it, whichever thread started that sync. A dedicated thread syncs the WAL when the
- * oldest write is due; it waits for one sync before it starts the next. There is one thread per WAL
- * because a sync waits for HDFS, and the WAL of one pipeline must not wait for that of another; the
- * thread starts with the first such write, and sleeps while there is none.
+ * Invariant: a write that is acknowledged and not synced is in one of two batches, which are not
+ * younger or smaller than their writes, and the thread wakes when the older batch is due. A sync
+ * that covers a batch in part removes none of it, so the reported age and bytes are never too low,
+ * and may be too high by what was acknowledged during the last few syncs.
  * <p>
- * A write that exceeds {@value AsyncWalSettings#MAX_UNSYNCED_KEY} waits where a SYNC_WAL write
- * waits for its sync, before it is in the memstore, with the timeout of a sync, and fails as a
- * timed-out sync does.
- * <p>
- * Thread-safe. A writer takes the lock a few times per interval, if it is free, and otherwise only
- * to wake the thread or to wait for room; the lock is held for arithmetic only, never while the WAL
- * works.
+ * Thread-safe. Each write takes the lock for a few additions, and reads the clock if its batch is
+ * empty. The lock is never held while the WAL works.
  */
 @InterfaceAudience.Private
 public class AsyncWalBound {
   private static final Logger LOG = LoggerFactory.getLogger(AsyncWalBound.class);
+  private static final long NONE = Long.MIN_VALUE;
 
   /** The reason for a sync. */
   enum Cause {
@@ -66,8 +66,22 @@ public class AsyncWalBound {
     void sync(long txid) throws IOException;
   }
 
-  private static final long NONE = Long.MIN_VALUE;
-  private static final long MAX_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(1);
+  /** Writes that are removed together, once they are synced up to the highest txid of them. */
+  private static final class Batch {
+    private long since;
+    private long bytes;
+    /** 0 if there is no write. */
+    private long txid;
+
+    private long age(long now) {
+      return txid == 0 ? 0 : Math.max(0, now - since);
+    }
+
+    private void add(long other, long size) {
+      txid = Math.max(txid, other);
+      bytes += size;
+    }
+  }
 
   private final AsyncWalMetrics metrics = AsyncWalMetrics.get();
   private final String name;
@@ -80,25 +94,23 @@ public class AsyncWalBound {
   private final LongSupplier syncedTxid;
   private final Sync sync;
   private final LongSupplier clock;
-
-  final UnsyncedWrites writes;
-  final ReentrantLock lock = new ReentrantLock();
-  private final Condition due = lock.newCondition();
-  final Condition room = lock.newCondition();
+  final Lock lock;
+  private final Condition due;
+  final Condition room;
   // Guarded by the lock.
+  private Batch older = new Batch();
+  private Batch newer = new Batch();
+  private long maxWindow;
+  private int blockedWriters;
   private Thread syncer;
   /** Whether the last attempt to start it has failed, which is logged once. */
   private boolean syncerRefused;
-  // Written under the lock, as are all fields below, and read without it by writers. Whether the
-  // thread wakes up by itself when the current writes are due.
-  private volatile boolean watching;
-  // Whether the thread was notified of work since its last check.
-  private volatile boolean notified;
-  private volatile int blockedWriters;
-  private volatile long maxWindow;
-  // Start of the sync in progress.
-  private volatile long runningSince = NONE;
+  /** Whether it sleeps until it is woken, not only until the older batch is due. */
+  private boolean idle;
+  // Written under the lock.
   private volatile boolean closed;
+  /** Start of the sync in progress. */
+  private volatile long runningSince = NONE;
 
   /**
    * @param timeoutNanos maximum time that a writer waits for room
@@ -106,7 +118,7 @@ public class AsyncWalBound {
    * @param clock        monotonic time in nanoseconds, with an arbitrary origin
    */
   AsyncWalBound(AsyncWalSettings settings, String name, long timeoutNanos, LongSupplier syncedTxid,
-    Sync sync, LongSupplier clock) {
+    Sync sync, LongSupplier clock, Lock lock) {
     this.name = name;
     // An eighth is reserved for scheduling the thread, which takes some milliseconds under load.
     this.dueNanos = settings.intervalNanos() / 8 * 7;
@@ -118,8 +130,9 @@ public class AsyncWalBound {
     this.syncedTxid = syncedTxid;
     this.sync = sync;
     this.clock = clock;
-    this.writes = new UnsyncedWrites(settings.intervalNanos(), Math.min(syncBytes, pressureBytes),
-      clock.getAsLong());
+    this.lock = lock;
+    this.due = lock.newCondition();
+    this.room = lock.newCondition();
   }
 
   /** Returns the bound of {@code wal}, or null if none is configured. */
@@ -127,7 +140,7 @@ public class AsyncWalBound {
     AsyncWalSettings settings = AsyncWalSettings.of(conf);
     return settings.isEnabled()
       ? new AsyncWalBound(settings, nameOf(wal), timeoutNanos, wal.highestSyncedTxid::get,
-        wal::sync, System::nanoTime)
+        wal::sync, System::nanoTime, new ReentrantLock())
       : null;
   }
 
@@ -137,7 +150,8 @@ public class AsyncWalBound {
 
   /**
    * Must be called when a write has been appended, has been synced if its durability requires it,
-   * and is about to be applied and acknowledged. Waits for room if that is bounded.
+   * and is about to be applied and acknowledged. A write that exceeds
+   * {@value AsyncWalSettings#MAX_UNSYNCED_KEY} waits where a SYNC_WAL write waits for its sync.
    * @param durability the durability of the write; USE_DEFAULT is treated as not synced
    * @throws WALSyncTimeoutIOException if there was no room within the timeout of a sync
    * @throws IOException               if the write must not be acknowledged, because the WAL is
@@ -147,134 +161,41 @@ public class AsyncWalBound {
     throws IOException {
     AsyncWalBound bound =
       wal instanceof AbstractFSWAL ? ((AbstractFSWAL<?>) wal).asyncBound : null;
-    if (bound == null) {
-      return;
-    }
     // The synced txid is not read here: AsyncFSWAL writes it frequently, so each read would fetch
     // the cache line from another processor.
-    if (durability.ordinal() <= Durability.ASYNC_WAL.ordinal()) {
+    if (bound != null && durability.ordinal() <= Durability.ASYNC_WAL.ordinal()) {
       bound.acknowledge(txid, edit.estimatedSerializedSizeOf());
     }
   }
 
-  /** Returns whether a write that waits for room is synced, and need not wait. */
-  boolean isSynced(long txid) {
-    return txid <= syncedTxid.getAsLong();
-  }
-
   void acknowledge(long txid, long size) throws IOException {
-    check(txid);
-    if (writes.isLookDue(size)) {
-      markIfDue();
-    }
-    long bytes = writes.add(txid, size);
-    // After it is counted: what makes a later check fail is recorded before the highest txid is
-    // read, so that one of the two threads sees the other's write.
-    check(txid);
-    if ((!watching || !notified && (bytes >= syncBytes || bytes >= pressureBytes)) && !wake()) {
-      sync.sync(txid);
-      forgetSynced();
-    }
-    if (bytes > maxUnsynced) {
-      awaitRoom(txid);
-    }
-  }
-
-  private void markIfDue() {
-    long now = clock.getAsLong();
-    if (writes.isMarkDue(now) && lock.tryLock()) {
-      try {
-        writes.mark(now);
-      } finally {
-        lock.unlock();
-      }
-    }
-  }
-
-  /** Returns false if there is no thread that will sync, and the writer must do so. */
-  private boolean wake() {
     lock.lock();
     try {
-      if (closed) {
-        return true;
+      check(txid);
+      if (newer.txid == 0) {
+        newer.since = clock.getAsLong();
       }
-      if (syncer == null && !startSyncer()) {
-        return false;
-      }
-      watching = true;
-      notified = true;
-      due.signal();
-      return true;
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  /** The caller holds the lock. The next write tries again if this fails. */
-  private boolean startSyncer() {
-    metrics.opened(this);
-    Thread thread = new Thread(this::syncWhenDue, "AsyncWalSyncer-" + name);
-    try {
-      start(thread);
-    } catch (OutOfMemoryError e) {
-      if (!syncerRefused) {
-        LOG.warn("No thread to sync {}: until one can be started, ASYNC_WAL writes are synced as "
-          + "SYNC_WAL writes are", name, e);
-      }
-      syncerRefused = true;
-      return false;
-    }
-    syncerRefused = false;
-    syncer = thread;
-    return true;
-  }
-
-  void start(Thread thread) {
-    Threads.setDaemonThreadRunning(thread, thread.getName());
-  }
-
-  private void awaitRoom(long txid) throws IOException {
-    lock.lock();
-    try {
-      forgetSynced(clock.getAsLong());
-      if (!hasRoom(txid)) {
-        blockedWriters++;
-        metrics.blocked();
-        try {
-          awaitRoomOrFail(txid);
-        } finally {
-          blockedWriters--;
+      newer.add(txid, size);
+      if (syncer != null || startSyncer()) {
+        long bytes = bytes();
+        if (idle || cause(bytes - size) == null && cause(bytes) != null) {
+          idle = false;
+          due.signal();
         }
+        if (bytes > maxUnsynced) {
+          awaitRoom(txid);
+        }
+        return;
       }
     } finally {
       lock.unlock();
     }
-  }
-
-  private boolean hasRoom(long txid) {
-    return writes.bytes() <= maxUnsynced || isSynced(txid);
-  }
-
-  private void awaitRoomOrFail(long txid) throws IOException {
-    try {
-      for (long left = timeoutNanos; !hasRoom(txid); check(txid)) {
-        if (left <= 0) {
-          throw new WALSyncTimeoutIOException(
-            new TimeoutIOException("No room for an unsynced write to " + name + " after "
-              + TimeUnit.NANOSECONDS.toMillis(timeoutNanos) + " ms: " + writes.bytes()
-              + " bytes wait for a sync"));
-        }
-        left = room.awaitNanos(left);
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw (IOException) new InterruptedIOException("Interrupted while waiting for a sync")
-        .initCause(e);
-    }
+    sync.sync(txid);
+    removeSynced();
   }
 
   /**
-   * Checks a write before and after it is counted as unsynced.
+   * Called with the lock, before a write is counted and while it waits.
    * @throws IOException if the write must not be acknowledged
    */
   void check(long txid) throws IOException {
@@ -283,85 +204,145 @@ public class AsyncWalBound {
     }
   }
 
+  /** Returns false if there is no thread that will sync, and the writer must do so. */
+  private boolean startSyncer() {
+    metrics.opened(this);
+    Thread thread = new Thread(this::syncWhenDue, "AsyncWalSyncer-" + name);
+    try {
+      start(thread);
+      syncer = thread;
+    } catch (OutOfMemoryError e) {
+      if (!syncerRefused) {
+        LOG.warn("No thread to sync {}: until one can be started, ASYNC_WAL writes are synced as "
+          + "SYNC_WAL writes are", name, e);
+      }
+    }
+    syncerRefused = syncer == null;
+    return !syncerRefused;
+  }
+
+  void start(Thread thread) {
+    Threads.setDaemonThreadRunning(thread, thread.getName());
+  }
+
+  private void awaitRoom(long txid) throws IOException {
+    removeSynced();
+    if (hasRoom(txid)) {
+      return;
+    }
+    metrics.blocked();
+    blockedWriters++;
+    try {
+      for (long left = timeoutNanos; !hasRoom(txid); check(txid)) {
+        if (left <= 0) {
+          throw new WALSyncTimeoutIOException(
+            new TimeoutIOException("No room for an unsynced write to " + name + " after "
+              + TimeUnit.NANOSECONDS.toMillis(timeoutNanos) + " ms: " + bytes()
+              + " bytes wait for a sync"));
+        }
+        left = room.awaitNanos(left);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw (IOException) new InterruptedIOException("Interrupted while waiting for a sync")
+        .initCause(e);
+    } finally {
+      blockedWriters--;
+    }
+  }
+
+  private boolean hasRoom(long txid) {
+    return bytes() <= maxUnsynced || txid <= syncedTxid.getAsLong();
+  }
+
+  private long bytes() {
+    return older.bytes + newer.bytes;
+  }
+
+  /** Returns the highest txid of the writes in the batches, 0 if there are none. */
+  final long highestTxid() {
+    return Math.max(older.txid, newer.txid);
+  }
+
   /** Must be called after each sync of the WAL, whichever thread started it. */
   void synced() {
     metrics.syncedByAnyone();
-    if (watching) {
-      forgetSynced();
-    }
+    removeSynced();
   }
 
-  private void forgetSynced() {
+  private void removeSynced() {
+    withoutSynced(now -> now);
+  }
+
+  /** Removes batches that are synced, and returns what is computed from the rest and the time. */
+  private long withoutSynced(LongUnaryOperator rest) {
     lock.lock();
     try {
-      forgetSynced(clock.getAsLong());
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  private void forgetSynced(long now) {
-    long age = writes.oldestAge(now);
-    if (writes.synced(syncedTxid.getAsLong(), now)) {
-      maxWindow = Math.max(maxWindow, age);
+      long now = clock.getAsLong();
+      long txid = syncedTxid.getAsLong();
+      while (highestTxid() > 0 && older.txid <= txid) {
+        maxWindow = Math.max(maxWindow, older.age(now));
+        older = newer;
+        newer = new Batch();
+      }
       if (blockedWriters > 0) {
         room.signalAll();
       }
-    }
-  }
-
-  /** Returns the reason for which a sync is due now, or null if none is due. */
-  private Cause cause(long now) {
-    return writes.isEmpty() ? null
-      : writes.oldestAge(now) >= dueNanos ? Cause.TIME
-      : writes.bytes() >= pressureBytes ? Cause.PRESSURE
-      : writes.bytes() >= syncBytes ? Cause.BYTES
-      : null;
-  }
-
-  private void syncWhenDue() {
-    lock.lock();
-    try {
-      int failures = 0;
-      while (!closed) {
-        notified = false;
-        long now = clock.getAsLong();
-        forgetSynced(now);
-        Cause cause = cause(now);
-        if (cause == null) {
-          awaitWrites(now);
-        } else if (syncAll(now, cause)) {
-          failures = 0;
-        } else {
-          // The WAL is rolling, or the server is stopping: an immediate retry would not help.
-          failures = Math.min(failures + 1, 10);
-          pause(TimeUnit.MILLISECONDS.toNanos(1) << failures);
-        }
-      }
+      return rest.applyAsLong(now);
     } finally {
-      // However this thread has ended, the next write starts another one.
-      syncer = null;
-      watching = false;
       lock.unlock();
     }
   }
 
-  private void awaitWrites(long now) {
-    if (!writes.isEmpty()) {
-      sleep(dueNanos - writes.oldestAge(now));
-      return;
-    }
-    watching = false;
-    // A writer adds a write and then reads watching; here the order is reversed.
-    if (writes.isEmpty()) {
-      sleep(Long.MAX_VALUE);
-    }
-    watching = true;
+  /** Returns why a sync is due because of this number of bytes, or null if it is not. */
+  private Cause cause(long bytes) {
+    return bytes >= pressureBytes ? Cause.PRESSURE : bytes >= syncBytes ? Cause.BYTES : null;
   }
 
-  private void pause(long nanos) {
-    for (long left = Math.min(nanos, MAX_PAUSE_NANOS); left > 0 && !closed;) {
-      left = sleep(left);
+  private void syncWhenDue() {
+    try {
+      int failures = 0;
+      for (long txid = awaitDue(0); txid > 0; txid = awaitDue(failures)) {
+        failures = syncNow(txid) ? 0 : Math.min(failures + 1, 10);
+      }
+    } finally {
+      lock.lock();
+      try {
+        // However this thread has ended, the next write starts another one.
+        syncer = null;
+      } finally {
+        lock.unlock();
+      }
+    }
+  }
+
+  /** Returns the txid up to which a sync is due; 0 if the WAL is closed. */
+  private long awaitDue(int failures) {
+    lock.lock();
+    try {
+      // The WAL is rolling, or the server is stopping: an immediate retry would not help.
+      long pause = failures == 0 ? 0 : Math.min(TimeUnit.MILLISECONDS.toNanos(1) << failures,
+        TimeUnit.SECONDS.toNanos(1));
+      while (pause > 0 && !closed) {
+        pause = sleep(pause);
+      }
+      while (!closed) {
+        long age = withoutSynced(now -> older.age(now));
+        Cause cause = age >= dueNanos ? Cause.TIME : cause(bytes());
+        if (cause != null) {
+          metrics.started(cause);
+          // They are synced together, and what is acknowledged meanwhile is in the other batch.
+          older.add(newer.txid, newer.bytes);
+          newer = new Batch();
+          return older.txid;
+        }
+        idle = older.txid == 0;
+        sleep(idle ? Long.MAX_VALUE : dueNanos - age);
+        idle = false;
+      }
+      return 0;
+    } finally {
+      lock.unlock();
     }
   }
 
@@ -374,13 +355,8 @@ public class AsyncWalBound {
     }
   }
 
-  /** Syncs all writes, and returns whether that succeeded. Releases the lock meanwhile. */
-  private boolean syncAll(long now, Cause cause) {
-    writes.mark(now);
-    long txid = writes.highestTxid();
+  private boolean syncNow(long txid) {
     boolean success = false;
-    metrics.started(cause);
-    lock.unlock();
     long start = clock.getAsLong();
     runningSince = start;
     try {
@@ -392,7 +368,6 @@ public class AsyncWalBound {
     } finally {
       runningSince = NONE;
       metrics.ended(clock.getAsLong() - start, success);
-      lock.lock();
     }
     return success;
   }
@@ -415,24 +390,11 @@ public class AsyncWalBound {
   }
 
   long unsyncedBytes() {
-    lock.lock();
-    try {
-      forgetSynced(clock.getAsLong());
-      return writes.bytes();
-    } finally {
-      lock.unlock();
-    }
+    return withoutSynced(now -> bytes());
   }
 
   long oldestNanos() {
-    lock.lock();
-    try {
-      long now = clock.getAsLong();
-      forgetSynced(now);
-      return writes.oldestAge(now);
-    } finally {
-      lock.unlock();
-    }
+    return withoutSynced(now -> older.age(now));
   }
 
   /**
@@ -440,7 +402,7 @@ public class AsyncWalBound {
    * nanoseconds.
    */
   long maxWindowNanos() {
-    return Math.max(oldestNanos(), maxWindow);
+    return withoutSynced(now -> Math.max(maxWindow, older.age(now)));
   }
 
   /** Returns the duration of the sync in progress in nanoseconds; 0 if there is none. */
@@ -449,8 +411,8 @@ public class AsyncWalBound {
     return since == NONE ? 0 : Math.max(0, clock.getAsLong() - since);
   }
 
-  int blockedWriters() {
-    return blockedWriters;
+  long blockedWriters() {
+    return withoutSynced(now -> blockedWriters);
   }
 
   /** Returns whether the WAL is closed and no acknowledged write is unsynced. */

@@ -139,7 +139,7 @@ public final class AsyncWalSection {
     appendCell(html, oldest / LATE > settings.intervalNanos(),
       AsyncWalMetrics.millis(oldest) + " ms");
     appendCell(html, false, AsyncWalMetrics.millis(bound.maxWindowNanos()) + " ms");
-    int blocked = bound.blockedWriters();
+    long blocked = bound.blockedWriters();
     appendCell(html, blocked > 0, String.valueOf(blocked));
     html.append("</tr>\n");
   }

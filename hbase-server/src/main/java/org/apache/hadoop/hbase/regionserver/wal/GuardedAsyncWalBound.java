@@ -18,6 +18,8 @@
 package org.apache.hadoop.hbase.regionserver.wal;
 
 import java.io.IOException;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.yetus.audience.InterfaceAudience;
@@ -25,24 +27,27 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The bound of a WAL that drops an append that fails and the following ones until it has rolled. A
- * write that was dropped is never acknowledged. If it was acknowledged before, the WAL appends
- * nothing more and does not roll, so that the server aborts and the WAL has no hole. Related to
- * HBASE-27231.
+ * The bound of a WAL that drops an append that fails and the following ones until it has rolled.
+ * Related to HBASE-27231.
+ * <p>
+ * Invariant: a write that was dropped is not acknowledged, or the WAL appends nothing more and does
+ * not roll, so that the server aborts and the WAL has no hole. The WAL first adds the write to
+ * {@link DroppedAppends} and then calls {@link #dropped}, which takes the lock under which a writer
+ * looks there and counts its write: one of the two threads learns of the other.
  * <p>
  * Thread-safe.
  */
 @InterfaceAudience.Private
-final class GuardedAsyncWalBound extends AsyncWalBound {
+class GuardedAsyncWalBound extends AsyncWalBound {
   private static final Logger LOG = LoggerFactory.getLogger(GuardedAsyncWalBound.class);
 
-  // Written under the lock, read without it by writers.
+  // Written under the lock, and read without it by the threads of the WAL.
   private volatile Throwable lost;
   private final DroppedAppends dropped;
 
   GuardedAsyncWalBound(AsyncWalSettings settings, String name, long timeoutNanos,
-    LongSupplier syncedTxid, Sync sync, LongSupplier clock, DroppedAppends dropped) {
-    super(settings, name, timeoutNanos, syncedTxid, sync, clock);
+    LongSupplier syncedTxid, Sync sync, LongSupplier clock, Lock lock, DroppedAppends dropped) {
+    super(settings, name, timeoutNanos, syncedTxid, sync, clock, lock);
     this.dropped = dropped;
   }
 
@@ -51,13 +56,8 @@ final class GuardedAsyncWalBound extends AsyncWalBound {
     AsyncWalSettings settings = AsyncWalSettings.of(conf);
     return settings.isEnabled() && wal instanceof FSHLog
       ? new GuardedAsyncWalBound(settings, nameOf(wal), timeoutNanos, wal.highestSyncedTxid::get,
-        wal::sync, System::nanoTime, wal.droppedAppends)
+        wal::sync, System::nanoTime, new ReentrantLock(), wal.droppedAppends)
       : AsyncWalBound.create(conf, wal, timeoutNanos);
-  }
-
-  @Override
-  boolean isSynced(long txid) {
-    return super.isSynced(txid) && lost == null;
   }
 
   @Override
@@ -77,15 +77,15 @@ final class GuardedAsyncWalBound extends AsyncWalBound {
    */
   static void dropped(AsyncWalBound bound, long txid, Throwable cause) {
     if (bound != null) {
-      ((GuardedAsyncWalBound) bound).dropped(txid, cause);
+      ((GuardedAsyncWalBound) bound).failWriters(txid, cause);
     }
   }
 
-  void dropped(long txid, Throwable cause) {
+  private void failWriters(long txid, Throwable cause) {
     lock.lock();
     try {
       // All later writes are dropped, too: so is the highest, if it is not before this one.
-      if (lost == null && txid <= writes.highestTxid()) {
+      if (lost == null && txid <= highestTxid()) {
         LOG.error("A write to {} was dropped after it was acknowledged", name(), cause);
         lost = cause;
       }
@@ -102,12 +102,7 @@ final class GuardedAsyncWalBound extends AsyncWalBound {
    * @return whether the WAL may append again, because no acknowledged write was dropped
    */
   static boolean mayAppendAgain(AsyncWalBound bound) {
-    return bound == null || !((GuardedAsyncWalBound) bound).hasLost();
-  }
-
-  /** Returns whether an acknowledged write was dropped. */
-  boolean hasLost() {
-    return lost != null;
+    return bound == null || ((GuardedAsyncWalBound) bound).lost == null;
   }
 
   /**
@@ -116,7 +111,7 @@ final class GuardedAsyncWalBound extends AsyncWalBound {
    * @throws IOException if one was dropped
    */
   static void failIfLost(AsyncWalBound bound) throws IOException {
-    if (bound != null && ((GuardedAsyncWalBound) bound).hasLost()) {
+    if (!mayAppendAgain(bound)) {
       throw new IOException("An append to " + bound.name() + " has failed after the write was "
         + "acknowledged; the server must abort and its WAL must be replayed",
         ((GuardedAsyncWalBound) bound).lost);

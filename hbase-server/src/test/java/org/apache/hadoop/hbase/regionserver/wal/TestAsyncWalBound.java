@@ -24,9 +24,15 @@ import static org.junit.Assert.assertTrue;
 
 import java.io.IOException;
 import java.io.InterruptedIOException;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Deque;
 import java.util.List;
+import java.util.Random;
+import java.util.TreeMap;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -35,6 +41,7 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.ReentrantLock;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.HBaseConfiguration;
@@ -77,7 +84,7 @@ public class TestAsyncWalBound {
 
   private void open(long timeoutNanos) {
     bound = new AsyncWalBound(AsyncWalSettings.of(conf), "test", timeoutNanos, synced::get,
-      this::sync, clock::get);
+      this::sync, clock::get, new ReentrantLock());
   }
 
   /** A WAL whose syncs take as long as the test wants. */
@@ -255,7 +262,7 @@ public class TestAsyncWalBound {
     conf.set(AsyncWalSettings.INTERVAL_KEY, "1");
     AtomicInteger failures = new AtomicInteger(2);
     bound = new AsyncWalBound(AsyncWalSettings.of(conf), "test", HOUR, synced::get, this::sync,
-      clock::get) {
+      clock::get, new ReentrantLock()) {
       @Override
       void start(Thread thread) {
         if (failures.getAndDecrement() > 0) {
@@ -378,7 +385,7 @@ public class TestAsyncWalBound {
       synced.accumulateAndGet(txid, Math::max);
       running.decrementAndGet();
       bound.synced();
-    }, System::nanoTime);
+    }, System::nanoTime, new ReentrantLock());
     List<Future<?>> all = new ArrayList<>();
     for (int i = 0; i < count; i++) {
       all.add(writers.submit(() -> {
@@ -398,6 +405,133 @@ public class TestAsyncWalBound {
     // A writer continues when its own write is synced, which may be before it is counted as such.
     assertTrue("No more than the room, and two writes of each who waits, but " + atRisk,
       atRisk.get() <= 4_000 + count * 2 * 100);
+  }
+
+  /** A bound whose thread never runs, in the time of {@link #clock}. */
+  private void openWithoutThread() {
+    conf.set(AsyncWalSettings.INTERVAL_KEY, "1");
+    bound = new AsyncWalBound(AsyncWalSettings.of(conf), "test", HOUR, synced::get, this::sync,
+      clock::get, new ReentrantLock()) {
+      @Override
+      void start(Thread thread) {
+      }
+    };
+  }
+
+  private void acknowledge(long txid, long now) throws IOException {
+    clock.set(now);
+    bound.acknowledge(txid, 10);
+  }
+
+  private void report(long txid, long now) {
+    clock.set(now);
+    synced.set(txid);
+    bound.synced();
+  }
+
+  @Test
+  public void testAgeIsThatOfTheOldest() throws Exception {
+    openWithoutThread();
+    assertEquals(0, bound.oldestNanos());
+    acknowledge(1, 1_000);
+    report(0, 1_500);
+    acknowledge(2, 2_000);
+    clock.set(2_500);
+    assertEquals(1_500, bound.oldestNanos());
+    assertEquals(20, bound.unsyncedBytes());
+    report(1, 2_600);
+    assertEquals(600, bound.oldestNanos());
+    assertEquals(10, bound.unsyncedBytes());
+    assertEquals(1_600, bound.maxWindowNanos());
+    report(2, 2_700);
+    assertEquals(0, bound.oldestNanos());
+    acknowledge(3, 9_000);
+    clock.set(9_007);
+    assertEquals("Age begins anew", 7, bound.oldestNanos());
+  }
+
+  @Test
+  public void testWritesAreRemovedWithTheHighestOfTheirBatch() throws Exception {
+    openWithoutThread();
+    acknowledge(5, 1_000);
+    // It is late: its writer was delayed.
+    acknowledge(4, 2_000);
+    report(4, 3_000);
+    assertEquals(20, bound.unsyncedBytes());
+    assertEquals(2_000, bound.oldestNanos());
+    acknowledge(6, 4_000);
+    report(5, 5_000);
+    assertEquals(10, bound.unsyncedBytes());
+    assertEquals(1_000, bound.oldestNanos());
+  }
+
+  @Test
+  public void testReportedValuesAreNeverTooLowAndTooHighByThreeSyncsAtMost() throws Exception {
+    openWithoutThread();
+    Random random = new Random(16689);
+    TreeMap<Long, Long> truth = new TreeMap<>();
+    long next = 1;
+    long now = 1;
+    long known = 0;
+    Deque<Long> reports = new ArrayDeque<>(Arrays.asList(now, now, now));
+    for (int i = 0; i < 100_000; i++) {
+      now += random.nextInt(100);
+      if (random.nextInt(20) == 0) {
+        // It covers at least what was acknowledged before the last one ended.
+        report(known + random.nextInt((int) (next - known)), now);
+        truth.headMap(synced.get(), true).clear();
+        known = next - 1;
+        reports.addLast(now);
+        reports.removeFirst();
+      } else {
+        // Two that arrive in either order.
+        long swap = random.nextInt(2);
+        acknowledge(next + swap, now);
+        acknowledge(next + 1 - swap, now);
+        truth.put(next, now);
+        truth.put(next + 1, now);
+        next += 2;
+      }
+      long oldest = now - truth.values().stream().mapToLong(time -> time).min().orElse(now);
+      long age = bound.oldestNanos();
+      assertTrue(bound.unsyncedBytes() >= 10L * truth.size());
+      assertTrue(age >= oldest);
+      assertTrue(age + " at " + i, age <= Math.max(oldest, now - reports.getFirst()));
+    }
+  }
+
+  @Test
+  public void testNoWriteIsForgottenWhileOthersWrite() throws Exception {
+    conf.set(AsyncWalSettings.INTERVAL_KEY, "1");
+    permits.release(Integer.MAX_VALUE / 2);
+    open(HOUR);
+    AtomicLong next = new AtomicLong();
+    ConcurrentSkipListMap<Long, Boolean> acknowledged = new ConcurrentSkipListMap<>();
+    List<Future<?>> all = new ArrayList<>();
+    for (int writer = 0; writer < 4; writer++) {
+      all.add(writers.submit(() -> {
+        for (int i = 0; i < 20_000; i++) {
+          long txid = next.incrementAndGet();
+          bound.acknowledge(txid, 1);
+          acknowledged.put(txid, true);
+          clock.addAndGet(100);
+        }
+        return null;
+      }));
+    }
+    while (!all.stream().allMatch(Future::isDone)) {
+      List<Long> before = new ArrayList<>(acknowledged.keySet());
+      long reported = bound.unsyncedBytes();
+      long still = before.stream().filter(txid -> txid > synced.get()).count();
+      assertTrue(reported + " of " + still, reported >= still);
+      acknowledged.headMap(synced.get(), true).clear();
+    }
+    for (Future<?> one : all) {
+      one.get();
+    }
+    clock.addAndGet(HOUR);
+    awaitAllSynced();
+    assertEquals(next.get(), synced.get());
   }
 
   @Test

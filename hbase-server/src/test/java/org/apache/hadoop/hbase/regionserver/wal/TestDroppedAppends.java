@@ -18,8 +18,8 @@
 package org.apache.hadoop.hbase.regionserver.wal;
 
 import static org.junit.Assert.assertEquals;
-import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertThrows;
+import static org.junit.Assert.assertTrue;
 
 import java.io.IOException;
 import java.util.Arrays;
@@ -93,10 +93,6 @@ public class TestDroppedAppends {
     return region;
   }
 
-  private GuardedAsyncWalBound bound() {
-    return (GuardedAsyncWalBound) wal.asyncBound;
-  }
-
   private void put(HRegion region, Durability durability) throws IOException {
     region.put(RegionsInHdfs.put(rows++, durability, 100));
   }
@@ -114,7 +110,7 @@ public class TestDroppedAppends {
     put(region, Durability.ASYNC_WAL);
     // It was acknowledged, and fails behind its writer's back.
     appendFailure.complete(new IOException("Disk on fire"));
-    await(() -> bound().hasLost());
+    await(() -> !GuardedAsyncWalBound.mayAppendAgain(wal.asyncBound));
     appendFailure = NONE;
     assertThrows(IOException.class, () -> put(region, Durability.ASYNC_WAL));
     assertThrows(IOException.class, () -> put(region, Durability.SYNC_WAL));
@@ -152,7 +148,7 @@ public class TestDroppedAppends {
       appendFailure = NONE;
       wal.rollWriter(true);
     }
-    assertFalse(bound().hasLost());
+    assertTrue(GuardedAsyncWalBound.mayAppendAgain(wal.asyncBound));
     // As a writer would whose thread was delayed until now.
     wal.asyncBound.acknowledge(between, 1);
     put(region, Durability.SYNC_WAL);

@@ -29,6 +29,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.ReentrantLock;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.Waiter;
@@ -64,7 +65,7 @@ public class TestGuardedAsyncWalBound {
     bound = new GuardedAsyncWalBound(AsyncWalSettings.of(conf), "test", TimeUnit.HOURS.toNanos(1),
       synced::get, txid -> {
         throw new IOException("HDFS is away");
-      }, () -> 1, dropped);
+      }, () -> 1, new ReentrantLock(), dropped);
   }
 
   @Test
@@ -93,7 +94,7 @@ public class TestGuardedAsyncWalBound {
     open();
     bound.acknowledge(4, 1);
     drop(5, 6);
-    assertFalse("No caller knows of it", bound.hasLost());
+    assertTrue("No caller knows of it", GuardedAsyncWalBound.mayAppendAgain(bound));
     GuardedAsyncWalBound.failIfLost(bound);
     // The WAL has rolled meanwhile, and was synced.
     synced.set(9);
@@ -135,7 +136,7 @@ public class TestGuardedAsyncWalBound {
     // Of the next writer. One has been acknowledged, of the other its writer has yet to learn.
     bound.acknowledge(11, 1);
     drop(20);
-    assertFalse("No caller knows of it", bound.hasLost());
+    assertTrue("No caller knows of it", GuardedAsyncWalBound.mayAppendAgain(bound));
     bound.acknowledge(12, 1);
     assertTrue(roll());
     synced.set(30);
