@@ -338,7 +338,6 @@ public class AsyncWalBound {
         }
         idle = older.txid == 0;
         sleep(idle ? Long.MAX_VALUE : dueNanos - age);
-        idle = false;
       }
       return 0;
     } finally {

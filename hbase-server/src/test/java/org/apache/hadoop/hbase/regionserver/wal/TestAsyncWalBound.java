@@ -314,6 +314,22 @@ public class TestAsyncWalBound {
   }
 
   @Test
+  public void testWriterWhoseWriteIsSyncedDoesNotWaitForOthers() throws Exception {
+    conf.set(AsyncWalSettings.MAX_UNSYNCED_KEY, "1000");
+    open(HOUR);
+    Future<?> first = write(1, 5_000);
+    await("the first waits", () -> bound.blockedWriters() == 1);
+    Future<?> second = write(2, 5_000);
+    await("both wait", () -> bound.blockedWriters() == 2);
+    synced.set(1);
+    bound.synced();
+    first.get(2, TimeUnit.MINUTES);
+    assertFalse(second.isDone());
+    permits.release(2);
+    second.get(2, TimeUnit.MINUTES);
+  }
+
+  @Test
   public void testCloseLetsWritersFail() throws Exception {
     conf.set(AsyncWalSettings.MAX_UNSYNCED_KEY, "1000");
     open(HOUR);
