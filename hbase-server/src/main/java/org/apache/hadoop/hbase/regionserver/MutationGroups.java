@@ -143,7 +143,8 @@ public final class MutationGroups implements RequestInterceptor {
       HConstants.DEFAULT_REGION_SERVER_HANDLER_COUNT);
     commits = new Commits<>(Committer.pool("WriteCommitter", Integer.MAX_VALUE),
       Math.max(MIN_WAITING, WAITING_PER_HANDLER * handlers), MAX_SYNCING,
-      calls -> metrics.refused(calls), appended -> new MutationGroup(this::mustWait, metrics, appended));
+      calls -> metrics.refused(calls),
+      appended -> new MutationGroup(this::mustWait, metrics, appended));
     configure(conf);
   }
 
