@@ -40,6 +40,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.hbase.Cell;
+import org.apache.hadoop.hbase.CellUtil;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.HBaseTestingUtility;
 import org.apache.hadoop.hbase.HConstants;
@@ -66,6 +68,8 @@ import org.apache.hadoop.hbase.testclassification.RegionServerTests;
 import org.apache.hadoop.hbase.tool.BulkLoadHFiles;
 import org.apache.hadoop.hbase.util.Bytes;
 import org.apache.hadoop.hbase.util.HFileTestUtil;
+import org.apache.hadoop.hbase.wal.FSHLogProvider;
+import org.apache.hadoop.hbase.wal.WAL;
 import org.apache.hadoop.hbase.wal.WALFactory;
 import org.apache.hadoop.hbase.zookeeper.ZKUtil;
 import org.apache.hadoop.hbase.zookeeper.ZNodePaths;
@@ -92,7 +96,9 @@ import org.junit.experimental.categories.Category;
  * the interval and the longest sync of that server, which may be the one that the kill has ended.
  * <code>-Dasyncwal.kill.wals=filesystem</code> leaves out the other kind. With
  * <code>-Dasyncwal.kill.groups=true</code> 64 writers write with SYNC_WAL, which the server groups,
- * while both regions are flushed and loaded into again and again.
+ * while both regions are flushed and loaded into again and again. With
+ * <code>-Dasyncwal.kill.drops=true</code> as well, FSHLog fails one in some hundred appends, and
+ * drops those behind it until it is rolled.
  */
 @Category({ RegionServerTests.class, LargeTests.class })
 public class TestBoundedAsyncWalKill {
@@ -103,12 +109,14 @@ public class TestBoundedAsyncWalKill {
   private static final int ROUNDS = Integer.getInteger("asyncwal.kill.rounds", 3);
   private static final boolean LONG = ROUNDS > 3;
   private static final boolean GROUPS = Boolean.getBoolean("asyncwal.kill.groups");
+  private static final boolean DROPS = GROUPS && Boolean.getBoolean("asyncwal.kill.drops");
   private static final int WRITERS = GROUPS ? 64 : 4;
   // One more than there are replicas, as HDFS puts another one in the place of one that dies, or
   // the stream fails and with it FSHLog and the server.
   private static final int DATA_NODES = LONG ? 4 : 3;
-  private static final String[] WALS =
-    System.getProperty("asyncwal.kill.wals", "asyncfs,filesystem").split(",");
+  private static final String[] WALS = DROPS
+    ? new String[] { "filesystem" }
+    : System.getProperty("asyncwal.kill.wals", "asyncfs,filesystem").split(",");
   private static final long INTERVAL_MS = 100;
   private static final HBaseTestingUtility UTIL = new HBaseTestingUtility();
   private static final TableName TABLE = TableName.valueOf("kill");
@@ -127,6 +135,27 @@ public class TestBoundedAsyncWalKill {
   /** First letters of the rows of a bulk load that has succeeded. */
   private final List<String> loads = Collections.synchronizedList(new ArrayList<>());
   private MiniDFSCluster.DataNodeProperties deadDataNode;
+
+  private volatile boolean dead;
+
+  /** The writer of FSHLog, which fails some of the appends of the writers. */
+  public static final class DroppingWriter extends ProtobufLogWriter {
+    private static final int ONE_IN = 300;
+    private static final AtomicInteger APPENDS = new AtomicInteger();
+
+    @Override
+    public void append(WAL.Entry entry) throws IOException {
+      for (Cell cell : entry.getEdit().getCells()) {
+        if (Bytes.toString(CellUtil.cloneRow(cell)).contains("-w")) {
+          if (APPENDS.incrementAndGet() % ONE_IN == 0) {
+            throw new IOException("dropped");
+          }
+          break;
+        }
+      }
+      super.append(entry);
+    }
+  }
 
   /** A write that was acknowledged. */
   private static final class Write {
@@ -182,6 +211,9 @@ public class TestBoundedAsyncWalKill {
     conf.setBoolean("hbase.regionserver.write.groups.enabled", GROUPS);
     conf.set("hbase.wal.async.max.syncs.in.flight",
       new String[] { "0", "1", "auto" }[round / 2 % 3]);
+    if (DROPS) {
+      conf.setClass(FSHLogProvider.WRITER_IMPL, DroppingWriter.class, FSHLogProvider.Writer.class);
+    }
     conf.setInt(HConstants.REGIONSERVER_PORT, 0);
     conf.setInt(HConstants.REGIONSERVER_INFO_PORT, -1);
     // The test tells ZooKeeper of the death, so that a slow machine is not taken for a dead one.
@@ -223,6 +255,7 @@ public class TestBoundedAsyncWalKill {
     List<Write> writes = Collections.synchronizedList(new ArrayList<>());
     long killed;
     long disturbed;
+    dead = false;
     Future<?> disturbance;
     Future<?> loading;
     Configuration conf = new Configuration(UTIL.getConfiguration());
@@ -249,21 +282,27 @@ public class TestBoundedAsyncWalKill {
         String name4 = prefix + "w" + writer + "-";
         writers.add(THREADS.submit(() -> {
           try (Table table = connection.getTable(TABLE)) {
-            for (int i = 0;; i++) {
-              write(table, writes, row(name4, i), sync);
+            for (int i = 0; !dead; i++) {
+              try {
+                write(table, writes, row(name4, i), sync);
+              } catch (IOException e) {
+                if (DROPS) {
+                  continue;
+                }
+                // The server is dead, or about to be: this write was not acknowledged.
+                return null;
+              }
               acknowledged.incrementAndGet();
               if (sync && !GROUPS) {
                 // Each of its syncs takes the others' writes along; so they get some time.
                 Thread.sleep(random.nextInt(3 * (int) INTERVAL_MS));
               }
             }
-          } catch (IOException e) {
-            // The server is dead, or about to be: this write was not acknowledged.
-            return null;
           }
+          return null;
         }));
       }
-      UTIL.waitFor(300_000, 5, () -> acknowledged.get() > 200);
+      UTIL.waitFor(300_000, 5, () -> acknowledged.get() > (DROPS ? 20_000 : 200));
       disturbed = System.nanoTime();
       loads.clear();
       loading = THREADS.submit(() -> bulkLoad(prefix));
@@ -271,6 +310,7 @@ public class TestBoundedAsyncWalKill {
       Thread.sleep(random.nextInt(1_000));
       killed = System.nanoTime();
       server.kill();
+      dead = true;
       for (Future<?> writer : writers) {
         writer.get(5, TimeUnit.MINUTES);
       }
@@ -305,10 +345,10 @@ public class TestBoundedAsyncWalKill {
     }
     List<RegionInfo> regions = admin.getRegions(TABLE);
     return THREADS.submit(() -> {
-      for (int i = 0; GROUPS && i < 5; i++) {
+      for (int i = 0; GROUPS && !DROPS && i < 5; i++) {
         admin.flushRegion(regions.get(i % 2).getRegionName());
       }
-      switch (round % 3) {
+      switch (DROPS ? 0 : round % 3) {
         case 0:
           for (int i = 0; i < 5; i++) {
             server.roll();
@@ -329,7 +369,7 @@ public class TestBoundedAsyncWalKill {
 
   /** Those that meet the death of the server are repeated by the client. */
   private Void bulkLoad(String prefix) throws IOException {
-    for (int i = 0; GROUPS && i < LOADS; i++) {
+    for (int i = 0; GROUPS && !DROPS && i < LOADS; i++) {
       load((i % 2 == 0 ? "a-" : "z-") + prefix + "loaded" + i);
     }
     return null;
