@@ -74,7 +74,7 @@ public class TestMutationGroupInterleavings {
 
   private static final int PREEMPTIONS = Integer.getInteger("mutationgroup.preemptions", 1);
 
-  /** What goes wrong, or a step that is left out. */
+  /** A failure, or a step that is left out. */
   private enum Fault {
     NONE,
     APPEND_FAILS,

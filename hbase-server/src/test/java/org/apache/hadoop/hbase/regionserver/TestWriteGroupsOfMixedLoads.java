@@ -257,7 +257,7 @@ public class TestWriteGroupsOfMixedLoads extends WriteCallsFixture {
   @Test
   public void testMoreWritesThanMayWaitAreLeftToHandlers() throws Exception {
     List<Future<Result>> sent = sendFirst();
-    int max = 10 * HConstants.DEFAULT_REGION_SERVER_HANDLER_COUNT;
+    int max = Math.max(1024, 10 * HConstants.DEFAULT_REGION_SERVER_HANDLER_COUNT);
     for (int i = 0; i < max; i++) {
       sent.add(send(put("row" + i, "v")));
     }
