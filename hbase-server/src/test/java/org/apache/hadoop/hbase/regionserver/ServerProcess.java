@@ -129,6 +129,10 @@ public final class ServerProcess {
     reader.join();
   }
 
+  public boolean isAlive() {
+    return process.isAlive();
+  }
+
   /** What a process is told to do. */
   public interface Order {
     void run(HRegionServer server) throws IOException;

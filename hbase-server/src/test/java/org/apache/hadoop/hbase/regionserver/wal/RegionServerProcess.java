@@ -161,6 +161,10 @@ final class RegionServerProcess {
     process.order();
   }
 
+  boolean isAlive() {
+    return process.isAlive();
+  }
+
   /** As kill -9. Returns when the process is gone and all that it has said was read. */
   void kill() throws InterruptedException {
     process.kill();
