@@ -17,9 +17,6 @@
  */
 package org.apache.hadoop.hbase.util;
 
-import static org.junit.Assert.assertEquals;
-import static org.junit.Assert.assertTrue;
-
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
@@ -89,8 +86,10 @@ public final class Interleavings implements AutoCloseable {
       }));
     }
     giveWay();
-    assertTrue("a thread runs on without a point, or holds a lock at a point",
-      quiet.tryAcquire(5, TimeUnit.MINUTES));
+    if (!quiet.tryAcquire(5, TimeUnit.MINUTES)) {
+      throw new IllegalStateException(
+        "a thread runs on without a point, or holds a lock at a point");
+    }
   }
 
   private void act(Actor actor, Body body) throws Exception {
@@ -104,7 +103,17 @@ public final class Interleavings implements AutoCloseable {
       actor.done = true;
       // The thread serves the next run.
       Thread.interrupted();
+      end();
+    }
+  }
+
+  private void end() {
+    try {
       giveWay();
+    } catch (IllegalStateException e) {
+      // No thread can be chosen, so this run is over.
+      quiet.release();
+      throw e;
     }
   }
 
@@ -156,8 +165,11 @@ public final class Interleavings implements AutoCloseable {
       decisions.add(0);
       options.add(choices);
     }
-    assertEquals("the same decisions lead to the same choices", options.get(depth).intValue(),
-      choices);
+    // Not an AssertionError, which a test of a seeded defect would take for that defect.
+    if (options.get(depth) != choices) {
+      throw new IllegalStateException("The same decisions lead to other choices: " + choices
+        + " in place of " + options.get(depth) + ". Is the run before without next()?");
+    }
     return decisions.get(depth++);
   }
 

@@ -61,18 +61,18 @@ public class TestCommitQueueInterleavings {
     APPEND_IS_SAID_TWICE
   }
 
-  private final Interleavings threads = new Interleavings(PREEMPTIONS);
+  private Interleavings threads = new Interleavings(PREEMPTIONS);
   private Fault fault = Fault.NONE;
   private int maxSyncing = 1;
   private boolean appends = true;
-  /** How many starts of committers fail. */
+  /** A bit for each start of a committer, the first one's lowest: whether it fails. */
   private int failingStarts;
 
   private CommitQueue<Integer> queue;
   /** Each committer has one. */
   private final Interleavings.Permits[] starts = new Interleavings.Permits[COMMITTERS];
   private int started;
-  private int failuresLeft;
+  private int tried;
   private boolean ended;
   private int[] committed;
   private int forming;
@@ -106,8 +106,7 @@ public class TestCommitQueueInterleavings {
   }
 
   private boolean start() {
-    if (failuresLeft > 0) {
-      failuresLeft--;
+    if ((failingStarts & 1 << tried++) != 0) {
       return false;
     }
     assertTrue("committers", started < COMMITTERS);
@@ -162,7 +161,7 @@ public class TestCommitQueueInterleavings {
       queue = new CommitQueue<>(CALLERS, maxSyncing);
       Arrays.setAll(starts, i -> threads.new Permits(0));
       started = 0;
-      failuresLeft = failingStarts;
+      tried = 0;
       ended = false;
       committed = new int[CALLERS];
       forming = 0;
@@ -179,9 +178,13 @@ public class TestCommitQueueInterleavings {
     return orders;
   }
 
-  private void assertFound(Fault seeded) {
+  private void assertFound(Fault seeded, String message) {
     fault = seeded;
-    assertThrows(seeded.name(), AssertionError.class, this::tryAll);
+    // A run that fails leaves decisions behind.
+    threads.close();
+    threads = new Interleavings(PREEMPTIONS);
+    AssertionError found = assertThrows(seeded.name(), AssertionError.class, this::tryAll);
+    assertTrue(seeded + ": " + found.getMessage(), found.getMessage().startsWith(message));
   }
 
   @Test
@@ -204,19 +207,25 @@ public class TestCommitQueueInterleavings {
 
   @Test
   public void testCommittersThatCannotBeStartedAreMissedByNobody() throws Exception {
-    for (failingStarts = 1; failingStarts <= CALLERS; failingStarts++) {
-      tryAll();
+    for (maxSyncing = 0; maxSyncing <= 1; maxSyncing++) {
+      for (failingStarts = 1; failingStarts < 16; failingStarts++) {
+        tryAll();
+      }
     }
   }
 
   @Test
   public void testEachStepIsNeeded() {
     for (Fault each : Fault.values()) {
-      // A start that fails is that of a caller first.
-      failingStarts = each == Fault.CALLER_LEAVES_ONE_WRITE ? 1
-        : each == Fault.TURN_IS_NOT_GIVEN_BACK ? 2 : 0;
+      // The start that fails is a caller's, or that of the group after the first.
+      failingStarts = each == Fault.CALLER_LEAVES_ONE_WRITE ? 0b1
+        : each == Fault.TURN_IS_NOT_GIVEN_BACK ? 0b10 : 0;
+      // So few writes wait for the end of a group only if none is formed beside it.
+      maxSyncing = each == Fault.END_IGNORES_THE_TURN ? 0 : 1;
       if (each != Fault.NONE) {
-        assertFound(each);
+        assertFound(each, each == Fault.END_IS_NOT_SAID || each == Fault.APPEND_IS_SAID_TWICE
+          ? "idle"
+          : "each write once");
       }
     }
   }
