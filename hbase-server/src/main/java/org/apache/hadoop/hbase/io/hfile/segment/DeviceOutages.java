@@ -210,6 +210,9 @@ final class DeviceOutages {
       former = device.device();
       table.reset(device);
       device.useEmpty(opened, superblock);
+      if (!device.writes().isClosed()) {
+        table.unretireAll(device);
+      }
       device.writes().close();
       device.reads().close();
       metrics.returns.increment();

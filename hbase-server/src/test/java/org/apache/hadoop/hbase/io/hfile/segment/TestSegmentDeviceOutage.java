@@ -148,6 +148,23 @@ public class TestSegmentDeviceOutage {
     assertUsedAgain();
   }
 
+  /** Its segments had failed because it had, and are not unused for their pause. */
+  @Test
+  public void testDeviceThatCouldNotBeWrittenEitherIsTakenBackWhole() {
+    devices.medium("failing").failWrites(true);
+    while (blocks.store.readOnlyDevices() == 0) {
+      blocks.insert("f", end++);
+    }
+    devices.medium("failing").failReads(true);
+    blocks.readAll();
+    assertEquals(1, blocks.store.bypassedDevices());
+    devices.medium("failing").failReads(false);
+    devices.medium("failing").failWrites(false);
+    awaitReturn();
+    assertEquals(0, blocks.store.table().retiredCount());
+    assertUsedAgain();
+  }
+
   @Test
   public void testFewerFailuresInARowAreOnlyMisses() {
     Set<Integer> onDevice = blocks.store.table().inState(SegmentTable.SEALED).stream()
