@@ -25,6 +25,7 @@ import org.apache.hadoop.hbase.CellComparator;
 import org.apache.hadoop.hbase.PrivateCellUtil;
 import org.apache.hadoop.hbase.client.Get;
 import org.apache.hadoop.hbase.client.Scan;
+import org.apache.hadoop.hbase.io.HalfStoreFileReader;
 import org.apache.hadoop.hbase.io.hfile.HFileScanner;
 import org.apache.hadoop.hbase.regionserver.get.RowQuery;
 import org.apache.hadoop.hbase.regionserver.get.RowSource;
@@ -36,6 +37,16 @@ import org.apache.yetus.audience.InterfaceAudience;
  */
 @InterfaceAudience.Private
 final class FileRowSource extends RowSource {
+
+  /** A coprocessor has given the file a reader whose scanners may return other cells. */
+  static final class OwnReaderException extends IOException {
+    private static final long serialVersionUID = 1L;
+
+    @Override
+    public synchronized Throwable fillInStackTrace() {
+      return this;
+    }
+  }
 
   private final HStoreFile file;
   private final Get get;
@@ -65,10 +76,18 @@ final class FileRowSource extends RowSource {
     file.increaseRefCount();
   }
 
-  /** Opens the file unless it is open. To be called before all others. */
+  /**
+   * Opens the file unless it is open. To be called before all others.
+   * @throws OwnReaderException if only a scanner knows which cells the reader returns
+   */
   void initReader() throws IOException {
     file.initReader();
     reader = file.getReader();
+    if (
+      reader.getClass() != StoreFileReader.class && reader.getClass() != HalfStoreFileReader.class
+    ) {
+      throw new OwnReaderException();
+    }
   }
 
   /** Returns whether the file is open, without opening it. */

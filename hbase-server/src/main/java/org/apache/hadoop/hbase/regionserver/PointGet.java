@@ -101,13 +101,14 @@ final class PointGet implements Closeable, IntConsumer {
   }
 
   /**
-   * Returns whether a store can be read so. The others, with mob files, minimum versions or the new
-   * version behavior, are read with scanners.
+   * Returns whether a store can be read so. The others, with mob files, minimum versions, the new
+   * version behavior or classes that are not HBase's own, are read with scanners.
    */
   static boolean supports(HStore store) {
     ScanInfo info = store.getScanInfo();
-    return store.getClass() == HStore.class && store.memstore instanceof AbstractMemStore
-      && info.getMinVersions() == 0 && !info.isNewVersionBehavior();
+    Class<?> memstore = store.memstore.getClass();
+    return store.getClass() == HStore.class
+      && (memstore == DefaultMemStore.class || memstore == CompactingMemStore.class) && info.getMinVersions() == 0 && !info.isNewVersionBehavior();
   }
 
   /**

@@ -103,6 +103,9 @@ final class PointGets {
       }
       held = readTraced(get, cached, results);
     }
+    if (held == null) {
+      return scan(get, results, nonceGroup, nonce);
+    }
     metrics.countPointGet();
     return held;
   }
@@ -116,6 +119,9 @@ final class PointGets {
       return next(region.getScanner(new Scan(get)), results);
     }
     Closeable held = readTraced(get, null, results);
+    if (held == null) {
+      return next(region.getScanner(new Scan(get)), results);
+    }
     metrics.countPointGet();
     return held;
   }
@@ -203,12 +209,20 @@ final class PointGets {
     });
   }
 
+  /** Returns null, and adds no cells, if a file has a reader that needs a scanner. */
   private Closeable readTraced(Get get, RegionRows cached, List<Cell> results)
     throws IOException {
+    int before = results.size();
     Span span = region.createRegionSpan("Region.pointGet");
-    return span.isRecording()
-      ? TraceUtil.trace(() -> read(get, cached, results), () -> span)
-      : read(get, cached, results);
+    try {
+      return span.isRecording()
+        ? TraceUtil.trace(() -> read(get, cached, results), () -> span)
+        : read(get, cached, results);
+    } catch (FileRowSource.OwnReaderException e) {
+      results.subList(before, results.size()).clear();
+      metrics.countScan(ScanReason.COPROCESSOR);
+      return null;
+    }
   }
 
   private Closeable read(Get get, RegionRows cached, List<Cell> results) throws IOException {
@@ -258,6 +272,9 @@ final class PointGets {
     ) {
       // Without families it is not from a client: a scanner is the one to add them.
       return ScanReason.OPTION;
+    }
+    if (region.getClass() != HRegion.class) {
+      return ScanReason.FAMILY;
     }
     // As the row is read, by the map's one set of entries, without a set of keys beside it.
     for (Map.Entry<byte[], NavigableSet<byte[]>> family : get.getFamilyMap().entrySet()) {

@@ -27,12 +27,21 @@ import static org.mockito.Mockito.mock;
 import java.io.IOException;
 import java.util.Optional;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.hbase.Cell;
+import org.apache.hadoop.hbase.CellUtil;
 import org.apache.hadoop.hbase.Coprocessor;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.HBaseTestingUtility;
+import org.apache.hadoop.hbase.HConstants;
+import org.apache.hadoop.hbase.MockRegionServerServices;
+import org.apache.hadoop.hbase.ServerName;
 import org.apache.hadoop.hbase.TableName;
+import org.apache.hadoop.hbase.client.CheckAndMutate;
 import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
 import org.apache.hadoop.hbase.client.Get;
+import org.apache.hadoop.hbase.client.Increment;
 import org.apache.hadoop.hbase.client.Put;
 import org.apache.hadoop.hbase.client.RegionInfoBuilder;
 import org.apache.hadoop.hbase.client.Result;
@@ -43,6 +52,11 @@ import org.apache.hadoop.hbase.coprocessor.RegionCoprocessor;
 import org.apache.hadoop.hbase.coprocessor.RegionCoprocessorEnvironment;
 import org.apache.hadoop.hbase.coprocessor.RegionObserver;
 import org.apache.hadoop.hbase.filter.FirstKeyOnlyFilter;
+import org.apache.hadoop.hbase.io.FSDataInputStreamWrapper;
+import org.apache.hadoop.hbase.io.Reference;
+import org.apache.hadoop.hbase.io.hfile.CacheConfig;
+import org.apache.hadoop.hbase.io.hfile.ReaderContext;
+import org.apache.hadoop.hbase.io.hfile.ReaderContextBuilder;
 import org.apache.hadoop.hbase.metrics.Counter;
 import org.apache.hadoop.hbase.metrics.MetricRegistries;
 import org.apache.hadoop.hbase.regionserver.get.PointGetSettings;
@@ -69,6 +83,7 @@ public class TestPointGets {
   private static final byte[] NEW_BEHAVIOR = Bytes.toBytes("o");
   private static final byte[] COLUMN = Bytes.toBytes("c");
   private static final byte[] ROW = Bytes.toBytes("row");
+  private static final byte[] SECRET = Bytes.toBytes("secret");
 
   /** Changes no scanner. */
   public static class Reader implements RegionCoprocessor, RegionObserver {
@@ -83,6 +98,71 @@ public class TestPointGets {
     @Override
     public void preStoreScannerOpen(ObserverContext<RegionCoprocessorEnvironment> context,
       Store store, ScanOptions options) {
+    }
+  }
+
+  /** Opens files with readers of its own, whose scanners leave out a column. */
+  public static final class OwnReaders extends Reader {
+    @Override
+    public StoreFileReader postStoreFileReaderOpen(
+      ObserverContext<RegionCoprocessorEnvironment> context, FileSystem fs, Path path,
+      FSDataInputStreamWrapper in, long size, CacheConfig cacheConf, Reference reference,
+      StoreFileReader reader) throws IOException {
+      OwnReader own = new OwnReader(new ReaderContextBuilder().withFileSystem(fs)
+        .withFilePath(path).withInputStreamWrapper(in).withFileSize(size).build(), cacheConf, fs,
+        path, reader);
+      own.copyFields(reader);
+      return own;
+    }
+  }
+
+  private static final class OwnReader extends StoreFileReader {
+    private OwnReader(ReaderContext context, CacheConfig cacheConf, FileSystem fs, Path path,
+      StoreFileReader reader) throws IOException {
+      super(context, reader.getHFileReader().getHFileInfo(), cacheConf,
+        new StoreFileInfo(reader.conf, fs, fs.getFileStatus(path), (Reference) null), reader.conf);
+    }
+
+    @Override
+    public StoreFileScanner getStoreFileScanner(boolean cacheBlocks, boolean pread,
+      boolean isCompaction, long readPoint, long order, boolean canOptimize) {
+      return new SecretiveScanner(this, readPoint, order);
+    }
+  }
+
+  private static final class SecretiveScanner extends StoreFileScanner {
+    private SecretiveScanner(StoreFileReader reader, long readPoint, long order) {
+      super(reader, reader.getScanner(false, true, false), true, true, readPoint, order, false,
+        false);
+    }
+
+    private boolean settle(boolean found) throws IOException {
+      while (peek() != null && CellUtil.matchingQualifier(peek(), SECRET)) {
+        super.next();
+      }
+      return found && peek() != null;
+    }
+
+    @Override
+    public boolean seek(Cell key) throws IOException {
+      return settle(super.seek(key));
+    }
+
+    @Override
+    public boolean reseek(Cell key) throws IOException {
+      return settle(super.reseek(key));
+    }
+
+    @Override
+    public boolean requestSeek(Cell key, boolean forward, boolean useBloom) throws IOException {
+      return forward ? reseek(key) : seek(key);
+    }
+
+    @Override
+    public Cell next() throws IOException {
+      Cell next = super.next();
+      settle(true);
+      return next;
     }
   }
 
@@ -172,6 +252,31 @@ public class TestPointGets {
     assertCounted("CoprocessorScanCount", new Get(ROW).addFamily(FAMILY));
     region.setCoprocessorHost(host);
     assertCounted("PointGetCount", new Get(ROW).addFamily(FAMILY));
+  }
+
+  @Test
+  public void testReadersOfACoprocessor() throws IOException {
+    TableDescriptor table = TableDescriptorBuilder.newBuilder(region.getTableDescriptor())
+      .setCoprocessor(OwnReaders.class.getName()).build();
+    region.close();
+    region = HRegion.openHRegion(util.getDataTestDir(), region.getRegionInfo(), table,
+      region.getWAL(), util.getConfiguration(),
+      new MockRegionServerServices(util.getConfiguration()) {
+        @Override
+        public ServerName getServerName() {
+          return ServerName.valueOf("localhost", 1, 1);
+        }
+      }, null);
+    region.put(new Put(ROW).addColumn(FAMILY, SECRET, Bytes.toBytes(7L)));
+    region.flush(true);
+    assertCounted("CoprocessorScanCount", new Get(ROW).addFamily(FAMILY));
+    Get secret = new Get(ROW).addColumn(FAMILY, SECRET);
+    assertTrue(region.get(secret).isEmpty());
+    assertTrue(region.checkAndMutate(CheckAndMutate.newBuilder(ROW).ifNotExists(FAMILY, SECRET)
+      .build(new Put(ROW).addColumn(FAMILY, Bytes.toBytes("d"), COLUMN))).isSuccess());
+    Result sum = region.increment(new Increment(ROW).addColumn(FAMILY, SECRET, 1),
+      HConstants.NO_NONCE, HConstants.NO_NONCE);
+    assertEquals(1, Bytes.toLong(sum.value()));
   }
 
   private RegionCoprocessorHost host(Class<? extends RegionCoprocessor> type) throws IOException {

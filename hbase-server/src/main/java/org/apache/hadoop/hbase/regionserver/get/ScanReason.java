@@ -28,6 +28,9 @@ public enum ScanReason {
   FILTER,
   /** The get limits or skips cells of a family, or repeats an operation with a nonce. */
   OPTION,
-  /** A family has mob files, minimum versions or the new version behavior. */
+  /**
+   * A family has mob files, minimum versions or the new version behavior, or the region, a store or
+   * a memstore is not of one of HBase's own classes.
+   */
   FAMILY
 }
