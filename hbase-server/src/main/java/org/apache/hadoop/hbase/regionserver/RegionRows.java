@@ -72,7 +72,7 @@ final class RegionRows {
    */
   void open() {
     cache = isCached(region, settings) ? cache(region, settings, conf) : null;
-    rows = cache == null ? null : cache.open();
+    rows = cache == null ? null : cache.open(region.getMVCC().getReadPoint());
   }
 
   private static boolean isCached(HRegion region, RowCacheSettings settings) {
@@ -172,7 +172,8 @@ final class RegionRows {
       }
       expires = Math.min(expires, expiry(cell, store.getScanInfo().getTtl()));
     }
-    cache.put(rows, get, readPoint, expires, EnvironmentEdgeManager.currentTime(), waits, results);
+    cache.put(rows, get, readPoint, region.getMVCC()::getWritePoint, expires,
+      EnvironmentEdgeManager.currentTime(), waits, results);
   }
 
   private static long expiry(Cell cell, long ttl) {

@@ -17,6 +17,7 @@
  */
 package org.apache.hadoop.hbase.regionserver;
 
+import static org.junit.Assert.assertArrayEquals;
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertTrue;
 
@@ -42,6 +43,7 @@ import org.apache.hadoop.hbase.KeyValue;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
 import org.apache.hadoop.hbase.client.Delete;
+import org.apache.hadoop.hbase.client.Durability;
 import org.apache.hadoop.hbase.client.Get;
 import org.apache.hadoop.hbase.client.Increment;
 import org.apache.hadoop.hbase.client.Mutation;
@@ -322,5 +324,33 @@ public class TestRowCacheUnderWrites {
     long hits = TestRowCacheEqualsScanner.count("HitCount");
     System.out.println(all + " gets, " + hits + " hits, put " + put);
     assertTrue("hits: " + hits, hits > 1000);
+  }
+
+  /** Else a table that is written at all has no use of the cache. */
+  @Test
+  public void testWritesOfOtherRowsChangeNothing() throws IOException {
+    int hot = 500;
+    for (int i = 0; i < hot; i++) {
+      region.put(new Put(Bytes.toBytes("hot" + i)).addColumn(FAMILIES[0], COUNTER, COUNTER));
+    }
+    for (int times = 0; times < 3; times++) {
+      getHot(hot);
+    }
+    for (int i = 0; i < 10_000; i++) {
+      region.put(new Put(Bytes.toBytes("other" + i)).addColumn(FAMILIES[0], COUNTER, COUNTER)
+        .setDurability(Durability.SKIP_WAL));
+    }
+    assertTrue(getHot(hot) > 0.98 * hot);
+  }
+
+  /** Returns how many of the rows were cached. */
+  private int getHot(int rows) throws IOException {
+    int hits = 0;
+    for (int i = 0; i < rows; i++) {
+      Get get = new Get(Bytes.toBytes("hot" + i)).addFamily(FAMILIES[0]);
+      hits += region.cachedRows.get(get, true, new ArrayList<>()) ? 1 : 0;
+      assertArrayEquals(COUNTER, region.get(get).value());
+    }
+    return hits;
   }
 }

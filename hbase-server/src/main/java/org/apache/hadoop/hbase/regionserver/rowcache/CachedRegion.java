@@ -30,8 +30,9 @@ public final class CachedRegion {
   private final AtomicInteger rows = new AtomicInteger();
   private final int number;
 
-  CachedRegion(int number) {
-    this(number, new RowVersions());
+  /** @param base no write has a number below that */
+  CachedRegion(int number, long base) {
+    this(number, new RowVersions(base));
   }
 
   CachedRegion(int number, RowVersions versions) {
@@ -52,11 +53,8 @@ public final class CachedRegion {
     rows.addAndGet(difference);
   }
 
-  /** Has fewer rows share a slot if there are more rows than slots. */
+  /** Has more rows be registered at the same time if there are many. Copies all of them. */
   void growVersions() {
-    int slots = versions.slotCount();
-    if (rows.get() > slots) {
-      versions.grow(slots);
-    }
+    versions.growFor(rows.get());
   }
 }

@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.LongSupplier;
 import org.apache.hadoop.hbase.Cell;
 import org.apache.hadoop.hbase.KeyValue;
 import org.apache.hadoop.hbase.KeyValueUtil;
@@ -147,9 +148,12 @@ public final class RowCache {
     return metrics;
   }
 
-  /** Returns a region that has just been opened. To be closed with {@link #close}. */
-  public CachedRegion open() {
-    CachedRegion region = new CachedRegion(numbers.incrementAndGet());
+  /**
+   * Returns a region that has just been opened. To be closed with {@link #close}.
+   * @param base no write to it from now on has a number below that
+   */
+  public CachedRegion open(long base) {
+    CachedRegion region = new CachedRegion(numbers.incrementAndGet(), base);
     regions.put(region.number(), region);
     return region;
   }
@@ -195,14 +199,16 @@ public final class RowCache {
   }
 
   /**
-   * Caches the cells that a get has returned, unless they were not read before or are too large.
+   * Caches the cells that a get has returned, unless they were not read before, are too large, or a
+   * write may have changed them since.
    * @param readPoint at which they were read
+   * @param lastWrite the number of the region's last write that has begun
    * @param expiresMs the time at which the first of them expires, {@link Long#MAX_VALUE} if none
    *                  does
    * @param waits     whether to wait for another thread that looks up or inserts a row
    */
-  public void put(CachedRegion region, Get get, long readPoint, long expiresMs, long nowMs,
-    boolean waits, List<Cell> results) {
+  public void put(CachedRegion region, Get get, long readPoint, LongSupplier lastWrite,
+    long expiresMs, long nowMs, boolean waits, List<Cell> results) {
     Scratch scratch = scratches.get();
     RowKey key = scratch.key;
     if (!key.set(get, region.number())) {
@@ -217,6 +223,9 @@ public final class RowCache {
     if (length > maxRow || expiry != 0 && RowStripe.expiryMs(expiry) <= nowMs) {
       return;
     }
+    if (region.versions().register(key.rowHash(), lastWrite) > readPoint) {
+      return;
+    }
     byte[] cells = scratch.cells(length);
     write(results, cells);
     GhostEntries ghosts = rowGhosts;
@@ -225,7 +234,9 @@ public final class RowCache {
     }
     if (stripe(key).put(key, region, readPoint, expiry, cells, length, waits)) {
       metrics.countInserted();
-      region.growVersions();
+      if (waits) {
+        region.growVersions();
+      }
     }
   }
 

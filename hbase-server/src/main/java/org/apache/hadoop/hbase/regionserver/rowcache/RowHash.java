@@ -55,7 +55,7 @@ public final class RowHash {
     return end(mix(hash, rest));
   }
 
-  private static int of(ByteBuffer bytes, int offset, int length) {
+  static int of(ByteBuffer bytes, int offset, int length) {
     long hash = length;
     int at = offset;
     int left = length;

@@ -344,12 +344,23 @@ final class RowStripe {
 
   /** Evicts a row for lack of memory. */
   private void evict(int entry) {
+    CachedRegion region = regions.apply(pages.getInt(entry, REGION));
+    if (region != null) {
+      region.versions().unregister(rowHash(entry));
+    }
     GhostEntries evicted = ghosts;
-    if (evicted != null && isOpen(entry)) {
+    if (evicted != null && region != null) {
       evicted.onEvicted(sketchHash(entry));
     }
     unlink(entry);
     metrics.countEvicted();
+  }
+
+  /** Returns the hash of the row, with which the key begins. */
+  private int rowHash(int entry) {
+    ByteBuffer memory = pages.memory(entry);
+    int key = RowPages.offset(entry) + HEADER;
+    return RowHash.of(memory, key + Integer.BYTES, memory.getInt(key));
   }
 
   private int frequency(int entry) {

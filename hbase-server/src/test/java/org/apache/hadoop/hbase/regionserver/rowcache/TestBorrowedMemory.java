@@ -70,7 +70,7 @@ public class TestBorrowedMemory {
     cells.add(new KeyValue(Bytes.toBytes(row), FAMILY, FAMILY, NOW, value(row, maxValue)));
     // The first time it is only counted.
     for (int i = 0; i < 2; i++) {
-      cache.put(region, get(row), 1, Long.MAX_VALUE, NOW, true, cells);
+      cache.put(region, get(row), 1, () -> 0, Long.MAX_VALUE, NOW, true, cells);
     }
   }
 
@@ -98,7 +98,7 @@ public class TestBorrowedMemory {
   public void testMoreMemoryHoldsMoreRows() {
     for (int loans : new int[] { 1, 3, 7 }) {
       RowCache cache = new RowCache(400 << 10, MAX_ROW);
-      CachedRegion region = cache.open();
+      CachedRegion region = cache.open(0);
       OverwritingTier tier = new OverwritingTier(PAGE, loans);
       BorrowedMemory memory = new BorrowedMemory(tier, cache.stripes(), cache.metrics());
       int[] there = new int[3];
@@ -162,7 +162,7 @@ public class TestBorrowedMemory {
   public void testNoRowIsReadFromMemoryThatWasGivenBack() throws Exception {
     int threads = 6;
     RowCache cache = new RowCache(400 << 10, MAX_ROW);
-    CachedRegion region = cache.open();
+    CachedRegion region = cache.open(0);
     OverwritingTier tier = new OverwritingTier(PAGE, 7);
     BorrowedMemory memory = new BorrowedMemory(tier, cache.stripes(), cache.metrics());
     AtomicBoolean done = new AtomicBoolean();

@@ -86,7 +86,7 @@ public class TestBorrowedMemoryInterleavings {
 
   /** A stripe with rows in memory of its own and in borrowed memory. */
   private final class Model {
-    private final CachedRegion region = new CachedRegion(1, new RowVersions() {
+    private final CachedRegion region = new CachedRegion(1, new RowVersions(0) {
       @Override
       void step() {
         interleavings.point();
@@ -116,10 +116,13 @@ public class TestBorrowedMemoryInterleavings {
       return key;
     }
 
-    void put(int row) {
+    /** Returns whether the row was registered, as no other was meanwhile. */
+    boolean put(int row) {
       byte[] cells = new byte[CELLS];
       Arrays.fill(cells, (byte) row);
+      boolean registered = region.versions().register(key(row).rowHash(), () -> 0) == 0;
       stripe.put(key(row), region, 1, 0, cells, CELLS, true);
+      return registered;
     }
 
     private byte[] get(int row, boolean waits) {
@@ -192,8 +195,8 @@ public class TestBorrowedMemoryInterleavings {
     explore(model -> {
       model.lookUp(true);
       for (int row = 40; row < 44; row++) {
-        model.put(row);
-        assertNotNull(model.get(row, true));
+        boolean registered = model.put(row);
+        assertEquals(registered, model.get(row, true) != null);
       }
       model.lookUp(true);
     });

@@ -130,7 +130,7 @@ public class TestMemoryShare {
     fill(META, META_BLOCKS, BlockType.LEAF_INDEX);
     tier = blocks.lendingTier();
     rows = new RowCache(2 << 20, 16 << 10, (long) (SHARE * tier.getSize()));
-    region = rows.open();
+    region = rows.open(0);
   }
 
   private void fill(String file, int count, BlockType type) {
@@ -173,7 +173,7 @@ public class TestMemoryShare {
     // Hot rows are anywhere in the table.
     read(TABLE, (int) ((rank * 48_271L & 0x7FFF_FFFF) % TABLE_BLOCKS), BlockType.DATA);
     results.add(new KeyValue(get.getRow(), FAMILY, FAMILY, NOW, VALUE));
-    rows.put(region, get, 1, Long.MAX_VALUE, NOW, true, results);
+    rows.put(region, get, 1, () -> 0, Long.MAX_VALUE, NOW, true, results);
   }
 
   private void read(String file, int block, BlockType type) {

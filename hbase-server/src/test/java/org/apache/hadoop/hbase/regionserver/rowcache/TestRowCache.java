@@ -86,7 +86,7 @@ public class TestRowCache {
     List<Cell> cells) {
     // The first time it is only counted.
     for (int i = 0; i < 2; i++) {
-      cache.put(region, get(row), readPoint, Long.MAX_VALUE, NOW, true, cells);
+      cache.put(region, get(row), readPoint, () -> readPoint, Long.MAX_VALUE, NOW, true, cells);
     }
   }
 
@@ -101,7 +101,7 @@ public class TestRowCache {
     for (int kb : new int[] { 1, 7, 64, 1000, 3333 }) {
       Random random = new Random(kb);
       RowCache cache = new RowCache(kb << 10, MAX_ROW);
-      CachedRegion[] regions = { cache.open(), cache.open() };
+      CachedRegion[] regions = { cache.open(0), cache.open(0) };
       List<Map<Integer, List<String>>> models = Arrays.asList(new HashMap<>(), new HashMap<>());
       int hits = 0;
       for (int i = 1; i < 60_000; i++) {
@@ -129,7 +129,7 @@ public class TestRowCache {
   @Test
   public void testRowsOfManyThreadsAreWhole() throws Exception {
     RowCache cache = new RowCache(3 << 20, MAX_ROW);
-    CachedRegion region = cache.open();
+    CachedRegion region = cache.open(0);
     ExecutorService threads = Executors.newFixedThreadPool(37);
     List<Future<?>> tasks = new ArrayList<>();
     for (int t = 0; t < 37; t++) {
@@ -158,7 +158,7 @@ public class TestRowCache {
   @Test
   public void testHotRowsStay() {
     RowCache cache = new RowCache(1 << 20, MAX_ROW);
-    CachedRegion region = cache.open();
+    CachedRegion region = cache.open(0);
     Random random = new Random(1);
     List<Cell> cells = new ArrayList<>();
     cells.add(new KeyValue(Bytes.toBytes("r"), FAMILY, FAMILY, NOW, new byte[1000]));
@@ -170,7 +170,7 @@ public class TestRowCache {
         cache.countLookup(true);
       } else {
         cache.countLookup(false);
-        cache.put(region, get, 1, Long.MAX_VALUE, NOW, true, cells);
+        cache.put(region, get, 1, () -> 0, Long.MAX_VALUE, NOW, true, cells);
       }
     }
     for (int row = 0; row < 400; row++) {
@@ -181,7 +181,7 @@ public class TestRowCache {
   @Test
   public void testShapesHaveEntriesOfTheirOwn() {
     RowCache cache = new RowCache(1 << 20, MAX_ROW);
-    CachedRegion region = cache.open();
+    CachedRegion region = cache.open(0);
     byte[] row = Bytes.toBytes("row1");
     Get[] gets = { get(1), new Get(row).addColumn(FAMILY, FAMILY), new Get(row).addFamily(row),
       new Get(row).addFamily(FAMILY).addFamily(row),
@@ -192,7 +192,7 @@ public class TestRowCache {
       List<Cell> cells = new ArrayList<>();
       cells.add(new KeyValue(row, FAMILY, FAMILY, NOW + i, row));
       for (int twice = 0; twice < 2; twice++) {
-        cache.put(region, gets[i], 1, Long.MAX_VALUE, NOW, true, cells);
+        cache.put(region, gets[i], 1, () -> 0, Long.MAX_VALUE, NOW, true, cells);
       }
     }
     for (int i = 0; i < gets.length; i++) {
@@ -203,7 +203,7 @@ public class TestRowCache {
   @Test
   public void testStaleExpiredAndClosed() {
     RowCache cache = new RowCache(1 << 20, MAX_ROW);
-    CachedRegion region = cache.open();
+    CachedRegion region = cache.open(0);
     List<Cell> cells = cells(new Random(3), 1, 10);
     put(cache, region, 1, 5, cells);
     assertEquals(PointGetTexts.of(cells), PointGetTexts.of(read(cache, region, get(1))));
@@ -215,12 +215,12 @@ public class TestRowCache {
     put(cache, region, 1, 5, new ArrayList<>());
     assertEquals("a newer one stays", PointGetTexts.of(cells),
       PointGetTexts.of(read(cache, region, get(1))));
-    CachedRegion again = cache.open();
+    CachedRegion again = cache.open(0);
     assertTrue("opened again", read(cache, again, get(1)) == null);
     cache.close(region);
     for (long expires : new long[] { NOW, NOW + 999, NOW + 2000, Long.MAX_VALUE - 1 }) {
       for (int i = 0; i < 2; i++) {
-        cache.put(again, get(2), expires, expires, NOW, true, cells);
+        cache.put(again, get(2), expires, () -> 0, expires, NOW, true, cells);
       }
       List<Cell> found = new ArrayList<>();
       assertEquals(expires > NOW + 1000, cache.get(again, get(2), NOW, true, found));
@@ -274,7 +274,7 @@ public class TestRowCache {
   @Test
   public void testLargeRowsAndKeysAreNotTaken() {
     RowCache cache = new RowCache(1 << 20, MAX_ROW);
-    CachedRegion region = cache.open();
+    CachedRegion region = cache.open(0);
     List<Cell> cells = new ArrayList<>();
     cells.add(new KeyValue(Bytes.toBytes("row1"), FAMILY, FAMILY, NOW, new byte[MAX_ROW]));
     put(cache, region, 1, 1, cells);
@@ -284,7 +284,7 @@ public class TestRowCache {
       wide.addColumn(FAMILY, Bytes.toBytes(i));
     }
     for (int i = 0; i < 2; i++) {
-      cache.put(region, wide, 1, Long.MAX_VALUE, NOW, true, new ArrayList<>());
+      cache.put(region, wide, 1, () -> 0, Long.MAX_VALUE, NOW, true, new ArrayList<>());
     }
     assertTrue(read(cache, region, wide) == null);
     assertEquals(0, cache.rows());

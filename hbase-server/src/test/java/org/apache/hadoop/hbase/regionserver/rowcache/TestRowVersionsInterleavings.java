@@ -19,12 +19,14 @@ package org.apache.hadoop.hbase.regionserver.rowcache;
 
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
 import java.util.Arrays;
 import java.util.SortedMap;
+import java.util.SplittableRandom;
 import java.util.TreeMap;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.IntStream;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.testclassification.LargeTests;
 import org.apache.hadoop.hbase.testclassification.RegionServerTests;
@@ -34,9 +36,9 @@ import org.junit.Test;
 import org.junit.experimental.categories.Category;
 
 /**
- * Every schedule, with three preemptions, of writers of a row, a change of files, a growth of the
- * slots, and readers that cache the row or look it up: what is current is not older than what was
- * acknowledged before the lookup.
+ * Every schedule, with two preemptions, of writers of a row, a change of files, other rows that
+ * take its place, a growth of the slots, and readers that cache the row or look it up: what is
+ * current is not older than what was acknowledged before the lookup.
  */
 @Category({ RegionServerTests.class, LargeTests.class })
 public class TestRowVersionsInterleavings {
@@ -45,18 +47,25 @@ public class TestRowVersionsInterleavings {
     HBaseClassTestRule.forClass(TestRowVersionsInterleavings.class);
 
   private static final int ROW = 1;
-  /** Of another row, which shares the slot until the slots grow. */
-  private static final int OTHER = 3;
-  private static final int PREEMPTIONS = 3;
+  private static final int BUCKETS = RowVersions.LEAST_SLOTS / RowVersions.WAYS;
+  private static final int PREEMPTIONS = 2;
 
   private final Interleavings interleavings = new Interleavings(PREEMPTIONS);
 
-  /** A region of two rows: its writes by number, and one cached row. */
+  /** Returns another row of the same bucket. */
+  private static int other(int i) {
+    return ROW + i * BUCKETS;
+  }
+
+  /** A region of several rows: the writes of one by number, and what is cached of it. */
   private final class Model {
-    private final RowVersions versions = new RowVersions(2) {
+    private boolean traced;
+    private final RowVersions versions = new RowVersions(0) {
       @Override
       void step() {
-        interleavings.point();
+        if (traced) {
+          interleavings.point();
+        }
       }
     };
     private final SortedMap<Long, Long> visible = new TreeMap<>();
@@ -81,16 +90,14 @@ public class TestRowVersionsInterleavings {
       }
     }
 
-    void write(int row) {
+    void write() {
       long number = begin();
-      versions.raise(row, number);
-      if (row == ROW) {
-        interleavings.point();
-        visible.put(number, number);
-      }
+      versions.raise(ROW, number);
+      interleavings.point();
+      visible.put(number, number);
       complete(number);
       interleavings.point();
-      if (row == ROW && readPoint >= number) {
+      if (readPoint >= number) {
         acknowledged = Math.max(acknowledged, number);
       }
     }
@@ -120,8 +127,22 @@ public class TestRowVersionsInterleavings {
       interleavings.point();
       long value = newest(at);
       interleavings.point();
-      cached = value;
-      cachedAt = at;
+      if (versions.register(ROW, () -> begun) <= at) {
+        cached = value;
+        cachedAt = at;
+      }
+    }
+
+    /** Registers so many rows beside that one, as before all that is tried. */
+    void registerOthers(int count) {
+      for (int i = 1; i <= count; i++) {
+        versions.register(other(i), () -> 0);
+      }
+    }
+
+    /** Has another row take the place of one. */
+    void registerAnother() {
+      versions.register(other(RowVersions.WAYS), () -> begun);
     }
 
     void lookUp() {
@@ -146,7 +167,9 @@ public class TestRowVersionsInterleavings {
     try (Interleavings closed = interleavings) {
       do {
         Model model = new Model();
-        closed.run(true, scenario.bodies(model));
+        Interleavings.Body[] bodies = scenario.bodies(model);
+        model.traced = true;
+        closed.run(true, bodies);
         closed.check();
         assertTrue(closed.isDone());
         anyHit |= model.hit;
@@ -159,88 +182,170 @@ public class TestRowVersionsInterleavings {
 
   @Test
   public void testWriterAndGrowth() throws Exception {
-    explore(model -> new Interleavings.Body[] { () -> model.write(ROW),
-      () -> model.versions.grow(2), () -> {
-        model.cache();
-        model.lookUp();
-        model.lookUp();
-      } });
+    explore(model -> {
+      model.versions.register(ROW, () -> 0);
+      return new Interleavings.Body[] { model::write,
+        () -> model.versions.growFor(RowVersions.LEAST_SLOTS), () -> {
+          model.cache();
+          model.lookUp();
+          model.lookUp();
+        } };
+    });
   }
 
   @Test
   public void testTwoWriters() throws Exception {
-    explore(model -> new Interleavings.Body[] { () -> model.write(ROW), () -> model.write(ROW),
-      () -> {
-        model.cache();
-        model.lookUp();
-      } });
-  }
-
-  @Test
-  public void testWriterOfAnotherRow() throws Exception {
-    explore(model -> new Interleavings.Body[] { () -> model.write(OTHER), () -> model.write(ROW),
-      () -> {
-        model.cache();
-        model.lookUp();
-      } });
-  }
-
-  @Test
-  public void testChangeOfFiles() throws Exception {
-    explore(model -> new Interleavings.Body[] { model::loadFile, () -> model.write(ROW), () -> {
+    explore(model -> new Interleavings.Body[] { model::write, model::write, () -> {
+      model.cache();
       model.cache();
       model.lookUp();
     } });
   }
 
-  /** Else a region whose rows are inserted by many handlers has far more slots than rows. */
-  @Test(timeout = 300_000)
-  public void testGrowthByTwoThreadsDoublesOnce() throws Exception {
-    CachedRegion[] region = new CachedRegion[1];
-    Thread other = new Thread(() -> region[0].growVersions());
-    AtomicBoolean started = new AtomicBoolean();
-    RowVersions versions = new RowVersions(2) {
-      @Override
-      void step() {
-        // Within the growth of this thread.
-        if (started.compareAndSet(false, true)) {
-          other.start();
-          while (
-            other.getState() != Thread.State.BLOCKED && other.getState() != Thread.State.TERMINATED
-          ) {
-            Thread.yield();
-          }
-        }
-      }
-    };
-    region[0] = new CachedRegion(1, versions);
-    region[0].addRows(3);
-    region[0].growVersions();
-    other.join();
-    assertTrue(started.get());
-    assertEquals(4, versions.slotCount());
-    region[0].addRows(2);
-    region[0].growVersions();
-    assertEquals(8, versions.slotCount());
+  /** The row is not registered any more while a write begins, and is again when it ends. */
+  @Test
+  public void testWriterOfARowWhosePlaceIsTaken() throws Exception {
+    explore(model -> {
+      model.registerOthers(RowVersions.WAYS - 1);
+      model.versions.register(ROW, () -> 0);
+      return new Interleavings.Body[] { model::write, () -> {
+        model.registerAnother();
+        model.cache();
+      }, () -> {
+        model.cache();
+        model.lookUp();
+        model.lookUp();
+      } };
+    });
+  }
+
+  /** An eviction of the row, of which it is registered and cached anew, beside a write. */
+  @Test
+  public void testWriterOfARowThatIsEvicted() throws Exception {
+    explore(model -> {
+      model.versions.register(ROW, () -> 0);
+      return new Interleavings.Body[] { model::write, () -> {
+        model.versions.unregister(ROW);
+        model.cache();
+      }, () -> {
+        model.cache();
+        model.lookUp();
+        model.lookUp();
+      } };
+    });
   }
 
   @Test
-  public void testRowsShareSlotsUntilTheyGrow() {
-    RowVersions versions = new RowVersions(2);
-    versions.raise(OTHER, 5);
-    assertFalse(versions.isCurrent(ROW, 4));
-    assertTrue(versions.isCurrent(ROW, 5));
-    versions.grow(2);
-    assertFalse("the number of before is kept for both", versions.isCurrent(ROW, 4));
-    versions.raise(OTHER, 7);
-    assertTrue(versions.isCurrent(ROW, 6));
-    assertFalse(versions.isCurrent(OTHER, 6));
-    for (long number : Arrays.asList(9L, 8L)) {
-      versions.raise(ROW, number);
-      versions.raiseFloor(number - 1);
+  public void testEvictionAndGrowth() throws Exception {
+    explore(model -> {
+      model.cache();
+      return new Interleavings.Body[] { model::write, () -> {
+        model.versions.growFor(RowVersions.LEAST_SLOTS);
+        model.lookUp();
+      }, () -> model.versions.unregister(ROW) };
+    });
+  }
+
+  @Test
+  public void testChangeOfFiles() throws Exception {
+    explore(model -> new Interleavings.Body[] { model::loadFile, model::write, () -> {
+      model.cache();
+      model.lookUp();
+    } });
+  }
+
+  /** Else a row is not cached in a region that is written all the time. */
+  @Test
+  public void testARowIsCachedWhenTheWritesOfBeforeAreVisible() {
+    RowVersions versions = new RowVersions(1_000);
+    assertEquals("two are in flight", 1_010, versions.register(ROW, () -> 1_010));
+    assertFalse(versions.isCurrent(ROW, 1_008));
+    assertEquals(1_010, versions.register(ROW, () -> 2_000));
+    assertTrue(versions.isCurrent(ROW, 1_010));
+    versions.raise(ROW, 2_001);
+    assertEquals(2_001, versions.register(ROW, () -> 2_005));
+    assertFalse(versions.isCurrent(ROW, 2_000));
+    versions.raiseFloor(2_010);
+    assertFalse(versions.isCurrent(ROW, 2_009));
+    assertTrue(versions.isCurrent(ROW, 2_010));
+  }
+
+  @Test
+  public void testWritesOfOtherRowsChangeNothing() {
+    RowVersions versions = new RowVersions(0);
+    SplittableRandom random = new SplittableRandom(1);
+    int[] rows = random.ints(500).toArray();
+    for (int row : rows) {
+      versions.register(row, () -> 0);
     }
-    assertFalse(versions.isCurrent(ROW, 8));
-    assertTrue(versions.isCurrent(ROW, 9));
-    assertFalse("the floor is 8", versions.isCurrent(0, 7));
+    long before = Arrays.stream(rows).filter(row -> versions.isCurrent(row, 0)).count();
+    for (int i = 1; i <= 1_000_000; i++) {
+      versions.raise(random.nextInt(), i);
+    }
+    long after = Arrays.stream(rows).filter(row -> versions.isCurrent(row, 0)).count();
+    assertTrue(before + " of " + rows.length, before > 0.98 * rows.length);
+    assertTrue(after + " of " + before, after >= before - 2);
+  }
+
+  @Test
+  public void testGrowthKeepsWhatIsRegistered() {
+    RowVersions versions = new RowVersions(0);
+    int[] rows = new SplittableRandom(2).ints(400).toArray();
+    for (int i = 0; i < rows.length; i++) {
+      long number = i;
+      versions.register(rows[i], () -> number);
+    }
+    boolean[] current = new boolean[rows.length];
+    for (int i = 0; i < rows.length; i++) {
+      current[i] = versions.isCurrent(rows[i], i);
+    }
+    for (int slots = 2 * RowVersions.LEAST_SLOTS; slots <= 1 << 20; slots *= 2) {
+      versions.growFor(slots / 4 + 1);
+      assertEquals(slots, versions.slotCount());
+    }
+    for (int i = 0; i < rows.length; i++) {
+      assertEquals(current[i], versions.isCurrent(rows[i], i));
+      assertFalse(versions.isCurrent(rows[i], i - 1));
+      versions.raise(rows[i], rows.length);
+      assertFalse(versions.isCurrent(rows[i], i));
+    }
+  }
+
+  /** What does not fit into a slot is never taken for a small number. */
+  @Test
+  public void testNumbersWithoutEnd() {
+    RowVersions versions = new RowVersions(5);
+    assertEquals(7, versions.register(ROW, () -> 7));
+    versions.raise(ROW, RowVersions.MOST_NUMBER + 100);
+    assertFalse(versions.isCurrent(ROW, RowVersions.MOST_NUMBER + 1_000));
+    long large = RowVersions.MOST_NUMBER + 2_000;
+    assertEquals(large, versions.register(other(1), () -> large));
+    assertTrue(versions.isCurrent(other(1), large));
+    versions.raise(other(1), large + 1);
+    assertFalse(versions.isCurrent(other(1), large));
+    assertTrue(versions.isCurrent(other(1), large + 1));
+  }
+
+  @Test
+  public void testRowsThatAreFoundStayRegistered() {
+    RowVersions versions = new RowVersions(0);
+    versions.register(ROW, () -> 0);
+    for (int i = 1; i < 1_000; i++) {
+      versions.register(other(i), () -> 0);
+      assertTrue("" + i, versions.isCurrent(ROW, 0));
+    }
+    long others = IntStream.range(1, 1_000).filter(i -> versions.isCurrent(other(i), 0)).count();
+    assertEquals(RowVersions.WAYS - 1, others);
+  }
+
+  @Test
+  public void testARowThatCannotBeNumberedIsRegisteredLater() {
+    RowVersions versions = new RowVersions(0);
+    assertThrows(IllegalStateException.class, () -> versions.register(ROW, () -> {
+      throw new IllegalStateException();
+    }));
+    assertFalse(versions.isCurrent(ROW, 10));
+    assertEquals(3, versions.register(ROW, () -> 3));
+    assertTrue(versions.isCurrent(ROW, 3));
   }
 }
