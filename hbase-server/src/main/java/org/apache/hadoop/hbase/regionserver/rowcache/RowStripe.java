@@ -170,7 +170,8 @@ final class RowStripe {
   /**
    * Inserts a row, in place of what is there for its key.
    * @param expiry as {@link #expiry}
-   * @param waits  whether to wait for the lock; if not, and it is held, the row is not inserted
+   * @param waits  whether to wait for the lock, and for memory of a larger index; if not, and the
+   *               lock is held, the row is not inserted
    * @return false if the row was not inserted for lack of the lock
    */
   boolean put(RowKey key, CachedRegion region, long readPoint, int expiry, byte[] cells,
@@ -207,6 +208,9 @@ final class RowStripe {
       ByteBufferUtils.copyFromArrayToBuffer(memory, at + HEADER, key.bytes(), 0, key.length());
       ByteBufferUtils.copyFromArrayToBuffer(memory, at + HEADER + key.length(), cells, 0,
         cellsLength);
+      if (waits) {
+        growIndexIfFull();
+      }
       link(entry);
       return true;
     } finally {
@@ -236,12 +240,15 @@ final class RowStripe {
     return (hash & (index.capacity() / Integer.BYTES - 1)) * Integer.BYTES;
   }
 
-  private void link(int entry) {
+  private void growIndexIfFull() {
     if (untilRetry > 0) {
       untilRetry--;
     } else if (rows >= index.capacity() / Integer.BYTES) {
       growIndex();
     }
+  }
+
+  private void link(int entry) {
     push(entry);
     rows++;
     count(entry, 1);

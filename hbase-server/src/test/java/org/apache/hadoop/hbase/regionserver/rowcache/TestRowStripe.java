@@ -63,9 +63,13 @@ public class TestRowStripe {
     return key;
   }
 
-  private void put(int row) {
+  private void register(int row) {
     region.versions().register(key(row).rowHash(), () -> 0);
     region.growVersions();
+  }
+
+  private void put(int row) {
+    register(row);
     stripe.put(key(row), region, 1, 0, Bytes.toBytes(row), Integer.BYTES, true);
   }
 
@@ -94,6 +98,20 @@ public class TestRowStripe {
     assertEquals(before, stripe.indexBytes());
     assertTrue("attempts: " + attempts, attempts > 1 && attempts < 10);
     assertCached();
+  }
+
+  /** The memory of the index may have to be waited for. */
+  @Test
+  public void testAThreadThatDoesNotWaitLeavesTheIndexAsItIs() {
+    long before = stripe.indexBytes();
+    for (int row = 0; row < ROWS; row++) {
+      register(row);
+      stripe.put(key(row), region, 1, 0, Bytes.toBytes(row), Integer.BYTES, false);
+    }
+    assertEquals(before, stripe.indexBytes());
+    assertCached();
+    put(ROWS);
+    assertTrue(stripe.indexBytes() > before);
   }
 
   @Test
