@@ -90,6 +90,8 @@ final class PointGet implements Closeable, IntConsumer {
   private boolean filtered;
   /** Whether a cell was selected behind a newer version that is hidden. */
   private boolean behindHidden;
+  /** The latest time by which a cell may have been skipped as expired; 0 if none may. */
+  private long timed;
   private long readPoint;
   private boolean closed;
 
@@ -108,7 +110,8 @@ final class PointGet implements Closeable, IntConsumer {
     ScanInfo info = store.getScanInfo();
     Class<?> memstore = store.memstore.getClass();
     return store.getClass() == HStore.class
-      && (memstore == DefaultMemStore.class || memstore == CompactingMemStore.class) && info.getMinVersions() == 0 && !info.isNewVersionBehavior();
+      && (memstore == DefaultMemStore.class || memstore == CompactingMemStore.class)
+      && info.getMinVersions() == 0 && !info.isNewVersionBehavior();
   }
 
   /**
@@ -275,7 +278,7 @@ final class PointGet implements Closeable, IntConsumer {
    */
   void cache(RegionRows rows, boolean waits, List<Cell> results) {
     if (!behindHidden) {
-      rows.put(get, readPoint, waits, results);
+      rows.put(get, readPoint, timed, waits, results);
     }
   }
 
@@ -335,6 +338,9 @@ final class PointGet implements Closeable, IntConsumer {
       new RowReader(get.getRow(), family, query, store.getComparator(), selected, count);
     reader.read(results);
     behindHidden |= reader.isBehindHidden();
+    if (reader.isTimed() || store.getScanInfo().getTtl() != Long.MAX_VALUE) {
+      timed = Math.max(timed, query.now());
+    }
     if (results.size() > before) {
       onlyFromMemory.set(found.size(), reader.isOnlyFromMemory());
       found.add(store);

@@ -157,9 +157,10 @@ final class RegionRows {
 
   /**
    * Caches the cells that a get has returned at a read point.
+   * @param since the time before which they are not valid, in milliseconds since the epoch
    * @param waits whether to wait for another thread that looks up or inserts a row
    */
-  void put(Get get, long readPoint, boolean waits, List<Cell> results) {
+  void put(Get get, long readPoint, long since, boolean waits, List<Cell> results) {
     long expires = Long.MAX_VALUE;
     HStore store = null;
     for (int i = 0; i < results.size(); i++) {
@@ -172,7 +173,7 @@ final class RegionRows {
       }
       expires = Math.min(expires, expiry(cell, store.getScanInfo().getTtl()));
     }
-    cache.put(rows, get, readPoint, region.getMVCC()::getWritePoint, expires,
+    cache.put(rows, get, readPoint, region.getMVCC()::getWritePoint, since, expires,
       EnvironmentEdgeManager.currentTime(), waits, results);
   }
 

@@ -76,7 +76,7 @@ public final class RowQuery {
     return oldestUnexpired;
   }
 
-  long now() {
+  public long now() {
     return now;
   }
 

@@ -74,6 +74,7 @@ public final class RowReader {
   private boolean found;
   private boolean onlyFromMemory = true;
   private boolean behindHidden;
+  private boolean timed;
 
   /**
    * @param sources in descending order of {@link RowSource#maxTimestamp()} if columns are listed;
@@ -118,11 +119,20 @@ public final class RowReader {
 
   /**
    * Returns whether a cell was selected behind a newer version of its column that a marker of this
-   * version, its TTL or its timestamp hides. A flush or compaction without that marker, or that
-   * began before the TTL was over, counts the newer version, and may drop the selected one.
+   * version, its TTL or its timestamp hides, or a marker will expire. A flush or compaction without
+   * that marker, or that began before the TTL was over, counts the newer version, and may drop the
+   * selected one.
    */
   public boolean isBehindHidden() {
     return behindHidden;
+  }
+
+  /**
+   * Returns whether a cell or marker was skipped because its own TTL is over: at an earlier time,
+   * as clocks are corrected, the result may differ.
+   */
+  public boolean isTimed() {
+    return timed;
   }
 
   private void readColumn(byte[] column, List<Cell> results) throws IOException {
@@ -231,6 +241,7 @@ public final class RowReader {
   }
 
   private void addDelete(Cell marker) {
+    behindHidden |= marker.getTagsLength() > 0 && ttl(marker).isPresent();
     if (query.includesDelete(marker.getTimestamp())) {
       if (deletes == null) {
         deletes = new RowDeletes();
@@ -286,9 +297,15 @@ public final class RowReader {
   }
 
   private boolean isTagExpired(Cell cell) {
-    Optional<Tag> ttl = PrivateCellUtil.getTag(cell, TagType.TTL_TAG_TYPE);
-    return ttl.isPresent()
+    Optional<Tag> ttl = ttl(cell);
+    boolean expired = ttl.isPresent()
       && cell.getTimestamp() + Tag.getValueAsLong(ttl.get()) < query.now();
+    timed |= expired;
+    return expired;
+  }
+
+  private static Optional<Tag> ttl(Cell cell) {
+    return PrivateCellUtil.getTag(cell, TagType.TTL_TAG_TYPE);
   }
 
   /** Returns the source with the newest cell of a column, at or after which all sources are. */

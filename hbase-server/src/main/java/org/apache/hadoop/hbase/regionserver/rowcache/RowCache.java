@@ -203,12 +203,14 @@ public final class RowCache {
    * write may have changed them since.
    * @param readPoint at which they were read
    * @param lastWrite the number of the region's last write that has begun
+   * @param sinceMs   the time before which they are not valid: cells may be left out by then that a
+   *                  clock which is set back has not yet expired; 0 if there are none
    * @param expiresMs the time at which the first of them expires, {@link Long#MAX_VALUE} if none
    *                  does
    * @param waits     whether to wait for another thread that looks up or inserts a row
    */
   public void put(CachedRegion region, Get get, long readPoint, LongSupplier lastWrite,
-    long expiresMs, long nowMs, boolean waits, List<Cell> results) {
+    long sinceMs, long expiresMs, long nowMs, boolean waits, List<Cell> results) {
     Scratch scratch = scratches.get();
     RowKey key = scratch.key;
     if (!key.set(get, region.number())) {
@@ -232,7 +234,10 @@ public final class RowCache {
     if (ghosts != null) {
       ghosts.onMiss(hash, true);
     }
-    if (stripe(key).put(key, region, readPoint, expiry, cells, length, waits)) {
+    if (
+      stripe(key).put(key, region, readPoint, RowStripe.since(sinceMs), expiry, cells, length,
+        waits)
+    ) {
       metrics.countInserted();
       if (waits) {
         region.growVersions();

@@ -42,13 +42,14 @@ import org.apache.yetus.audience.InterfaceAudience;
 @InterfaceAudience.Private
 final class RowStripe {
 
-  /** Link, length, hash, region, read point, expiry, length of the key. */
-  static final int HEADER = 32;
+  /** Link, length, hash, region, read point, expiry, length of the key, first time. */
+  static final int HEADER = 36;
   private static final int HASH = 8;
   private static final int REGION = 12;
   private static final int READ_POINT = 16;
   private static final int EXPIRY = 24;
   private static final int KEY_LENGTH = 28;
+  private static final int SINCE = 32;
   /** Expiries are seconds since then, so that they are ints. */
   private static final long EPOCH_SECONDS = 1_577_836_800L;
 
@@ -147,6 +148,7 @@ final class RowStripe {
   private boolean isCurrent(int entry, CachedRegion region, int rowHash, long nowMs) {
     int expiry = pages.getInt(entry, EXPIRY);
     return (expiry == 0 || nowMs < expiryMs(expiry))
+      && nowMs >= expiryMs(pages.getInt(entry, SINCE))
       && region.versions().isCurrent(rowHash, readPoint(entry));
   }
 
@@ -159,6 +161,11 @@ final class RowStripe {
     return seconds > Integer.MAX_VALUE ? 0 : (int) Math.max(1, seconds);
   }
 
+  /** Returns a first time as entries have it: rounded up to a second. */
+  static int since(long sinceMs) {
+    return (int) Math.min((sinceMs + 999) / 1000 - EPOCH_SECONDS, Integer.MAX_VALUE);
+  }
+
   static long expiryMs(int expiry) {
     return (expiry + EPOCH_SECONDS) * 1000;
   }
@@ -169,13 +176,14 @@ final class RowStripe {
 
   /**
    * Inserts a row, in place of what is there for its key.
+   * @param since  as {@link #since}
    * @param expiry as {@link #expiry}
    * @param waits  whether to wait for the lock, and for memory of a larger index; if not, and the
    *               lock is held, the row is not inserted
    * @return false if the row was not inserted for lack of the lock
    */
-  boolean put(RowKey key, CachedRegion region, long readPoint, int expiry, byte[] cells,
-    int cellsLength, boolean waits) {
+  boolean put(RowKey key, CachedRegion region, long readPoint, int since, int expiry,
+    byte[] cells, int cellsLength, boolean waits) {
     int length = (HEADER + key.length() + cellsLength + RowPages.UNIT - 1) & -RowPages.UNIT;
     if (length > maxEntry) {
       return true;
@@ -205,6 +213,7 @@ final class RowStripe {
       memory.putLong(at + READ_POINT, readPoint);
       memory.putInt(at + EXPIRY, expiry);
       memory.putInt(at + KEY_LENGTH, key.length());
+      memory.putInt(at + SINCE, since);
       ByteBufferUtils.copyFromArrayToBuffer(memory, at + HEADER, key.bytes(), 0, key.length());
       ByteBufferUtils.copyFromArrayToBuffer(memory, at + HEADER + key.length(), cells, 0,
         cellsLength);
@@ -346,7 +355,9 @@ final class RowStripe {
       main.removeOldest();
       place = main.add(length);
     }
-    move(entry, place, length);
+    copyOut(entry, length);
+    replaceLink(entry, place);
+    copyIn(place, length);
   }
 
   /** Evicts a row for lack of memory. */
@@ -365,9 +376,8 @@ final class RowStripe {
 
   /** Returns the hash of the row, with which the key begins. */
   private int rowHash(int entry) {
-    ByteBuffer memory = pages.memory(entry);
-    int key = RowPages.offset(entry) + HEADER;
-    return RowHash.of(memory, key + Integer.BYTES, memory.getInt(key));
+    int row = RowPages.offset(entry) + HEADER + Integer.BYTES;
+    return RowHash.of(pages.memory(entry), row, pages.getInt(entry, HEADER));
   }
 
   private int frequency(int entry) {
@@ -393,12 +403,6 @@ final class RowStripe {
       unlink(entry);
       return;
     }
-    replaceLink(entry, place);
-    copyIn(place, length);
-  }
-
-  private void move(int entry, int place, int length) {
-    copyOut(entry, length);
     replaceLink(entry, place);
     copyIn(place, length);
   }
@@ -449,16 +453,14 @@ final class RowStripe {
   void remove(RowPage page) {
     lock.lock();
     try {
-      page.ring().remove(page, this::evictUnlessDead);
+      page.ring().remove(page, entry -> {
+        if (!isDead(entry)) {
+          evict(entry);
+        }
+      });
       pages.remove(page);
     } finally {
       lock.unlock();
-    }
-  }
-
-  private void evictUnlessDead(int entry) {
-    if (!isDead(entry)) {
-      evict(entry);
     }
   }
 

@@ -70,7 +70,7 @@ public class TestBorrowedMemory {
     cells.add(new KeyValue(Bytes.toBytes(row), FAMILY, FAMILY, NOW, value(row, maxValue)));
     // The first time it is only counted.
     for (int i = 0; i < 2; i++) {
-      cache.put(region, get(row), 1, () -> 0, Long.MAX_VALUE, NOW, true, cells);
+      cache.put(region, get(row), 1, () -> 0, 0, Long.MAX_VALUE, NOW, true, cells);
     }
   }
 

@@ -121,7 +121,7 @@ public class TestBorrowedMemoryInterleavings {
       byte[] cells = new byte[CELLS];
       Arrays.fill(cells, (byte) row);
       boolean registered = region.versions().register(key(row).rowHash(), () -> 0) == 0;
-      stripe.put(key(row), region, 1, 0, cells, CELLS, true);
+      stripe.put(key(row), region, 1, RowStripe.since(0), 0, cells, CELLS, true);
       return registered;
     }
 

@@ -173,7 +173,7 @@ public class TestMemoryShare {
     // Hot rows are anywhere in the table.
     read(TABLE, (int) ((rank * 48_271L & 0x7FFF_FFFF) % TABLE_BLOCKS), BlockType.DATA);
     results.add(new KeyValue(get.getRow(), FAMILY, FAMILY, NOW, VALUE));
-    rows.put(region, get, 1, () -> 0, Long.MAX_VALUE, NOW, true, results);
+    rows.put(region, get, 1, () -> 0, 0, Long.MAX_VALUE, NOW, true, results);
   }
 
   private void read(String file, int block, BlockType type) {

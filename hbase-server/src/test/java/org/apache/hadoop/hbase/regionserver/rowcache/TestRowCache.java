@@ -86,7 +86,7 @@ public class TestRowCache {
     List<Cell> cells) {
     // The first time it is only counted.
     for (int i = 0; i < 2; i++) {
-      cache.put(region, get(row), readPoint, () -> readPoint, Long.MAX_VALUE, NOW, true, cells);
+      cache.put(region, get(row), readPoint, () -> readPoint, 0, Long.MAX_VALUE, NOW, true, cells);
     }
   }
 
@@ -170,7 +170,7 @@ public class TestRowCache {
         cache.countLookup(true);
       } else {
         cache.countLookup(false);
-        cache.put(region, get, 1, () -> 0, Long.MAX_VALUE, NOW, true, cells);
+        cache.put(region, get, 1, () -> 0, 0, Long.MAX_VALUE, NOW, true, cells);
       }
     }
     for (int row = 0; row < 400; row++) {
@@ -192,7 +192,7 @@ public class TestRowCache {
       List<Cell> cells = new ArrayList<>();
       cells.add(new KeyValue(row, FAMILY, FAMILY, NOW + i, row));
       for (int twice = 0; twice < 2; twice++) {
-        cache.put(region, gets[i], 1, () -> 0, Long.MAX_VALUE, NOW, true, cells);
+        cache.put(region, gets[i], 1, () -> 0, 0, Long.MAX_VALUE, NOW, true, cells);
       }
     }
     for (int i = 0; i < gets.length; i++) {
@@ -220,7 +220,7 @@ public class TestRowCache {
     cache.close(region);
     for (long expires : new long[] { NOW, NOW + 999, NOW + 2000, Long.MAX_VALUE - 1 }) {
       for (int i = 0; i < 2; i++) {
-        cache.put(again, get(2), expires, () -> 0, expires, NOW, true, cells);
+        cache.put(again, get(2), expires, () -> 0, 0, expires, NOW, true, cells);
       }
       List<Cell> found = new ArrayList<>();
       assertEquals(expires > NOW + 1000, cache.get(again, get(2), NOW, true, found));
@@ -284,7 +284,7 @@ public class TestRowCache {
       wide.addColumn(FAMILY, Bytes.toBytes(i));
     }
     for (int i = 0; i < 2; i++) {
-      cache.put(region, wide, 1, () -> 0, Long.MAX_VALUE, NOW, true, new ArrayList<>());
+      cache.put(region, wide, 1, () -> 0, 0, Long.MAX_VALUE, NOW, true, new ArrayList<>());
     }
     assertTrue(read(cache, region, wide) == null);
     assertEquals(0, cache.rows());

@@ -53,7 +53,7 @@ public class TestRowCacheSize {
   private static final int ROWS = Integer.getInteger("rowcache.rows", 300_000);
   /** Enough for all rows. */
   private static final int BYTES_PER_ROW = 128;
-  private static final int MAX_INDEX_BYTES = 40;
+  private static final int MAX_INDEX_BYTES = 44;
   private static final byte[] FAMILY = Bytes.toBytes("f");
   private static final byte[] QUALIFIER = Bytes.toBytes("q");
 
@@ -78,7 +78,7 @@ public class TestRowCacheSize {
   }
 
   private static void put(RowCache cache, CachedRegion region, int row) {
-    cache.put(region, get(row), 1, () -> 0, Long.MAX_VALUE, 1, true, cells(row));
+    cache.put(region, get(row), 1, () -> 0, 0, Long.MAX_VALUE, 1, true, cells(row));
   }
 
   @Test

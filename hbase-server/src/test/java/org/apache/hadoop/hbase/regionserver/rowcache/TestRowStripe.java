@@ -70,7 +70,7 @@ public class TestRowStripe {
 
   private void put(int row) {
     register(row);
-    stripe.put(key(row), region, 1, 0, Bytes.toBytes(row), Integer.BYTES, true);
+    stripe.put(key(row), region, 1, RowStripe.since(0), 0, Bytes.toBytes(row), Integer.BYTES, true);
   }
 
   /** All but a few, which RowVersions has no room for beside others. */
@@ -106,7 +106,7 @@ public class TestRowStripe {
     long before = stripe.indexBytes();
     for (int row = 0; row < ROWS; row++) {
       register(row);
-      stripe.put(key(row), region, 1, 0, Bytes.toBytes(row), Integer.BYTES, false);
+      stripe.put(key(row), region, 1, RowStripe.since(0), 0, Bytes.toBytes(row), Integer.BYTES, false);
     }
     assertEquals(before, stripe.indexBytes());
     assertCached();
