@@ -41,7 +41,7 @@ import org.apache.hadoop.hbase.io.hfile.handover.HandoverSettings;
 import org.apache.hadoop.hbase.io.hfile.handover.HotBlockHint;
 import org.apache.hadoop.hbase.io.hfile.handover.HotBlockHintFile;
 import org.apache.hadoop.hbase.io.hfile.handover.LoadedFile;
-import org.apache.hadoop.hbase.io.hfile.prefetch.HotBlockPrefetch;
+import org.apache.hadoop.hbase.io.hfile.prefetch.PrefetchRequests;
 import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -144,7 +144,7 @@ final class RegionHotBlocks {
       if (hot.count() > 0 && !region.isClosing() && !region.isClosed()) {
         HandoverMetrics.get().count(Count.LoadedFileCount);
         HandoverMetrics.get().count(Count.LoadedBlockCount, hot.count());
-        HotBlockPrefetch.request(reader, store.getCacheConfig(),
+        PrefetchRequests.request(reader, store.getCacheConfig(),
           store.getReadOnlyConfiguration(), hot);
       }
     } catch (IOException | RuntimeException e) {
@@ -234,7 +234,7 @@ final class RegionHotBlocks {
       HotBlockMap hot = hint.of(reader.getName());
       if (hot != null) {
         HandoverMetrics.get().count(Count.FollowedBlockCount, hot.count());
-        HotBlockPrefetch.request(reader, store.getCacheConfig(),
+        PrefetchRequests.request(reader, store.getCacheConfig(),
           store.getReadOnlyConfiguration(), hot);
       }
     }

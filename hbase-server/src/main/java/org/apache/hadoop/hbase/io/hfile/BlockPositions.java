@@ -90,19 +90,18 @@ public final class BlockPositions {
 
   /**
    * @param reader of a file whose load-on-open section has been read
-   * @return null if the encoding of the block index is unknown
-   * @throws IOException if the bloom metadata cannot be parsed
+   * @throws IOException if the encoding of the block index is unknown, or the bloom metadata cannot
+   *                     be parsed
    */
   public static BlockPositions of(HFile.Reader reader) throws IOException {
     HFileBlockIndex.CellBasedKeyBlockIndexReader index =
       reader.getHFileInfo().getDataBlockIndexReader();
-    if (!(index instanceof HFileBlockIndex.CellBasedKeyBlockIndexReaderV2)) {
-      return null;
-    }
     HFileIndexBlockEncoder.EncodedSeeker seeker =
-      ((HFileBlockIndex.CellBasedKeyBlockIndexReaderV2) index).seeker;
+      index instanceof HFileBlockIndex.CellBasedKeyBlockIndexReaderV2
+        ? ((HFileBlockIndex.CellBasedKeyBlockIndexReaderV2) index).seeker
+        : null;
     if (!(seeker instanceof NoOpIndexBlockEncoder.NoOpEncodedSeeker)) {
-      return null;
+      throw new IOException("A block index of an unknown kind: " + index);
     }
     NoOpIndexBlockEncoder.NoOpEncodedSeeker entries =
       (NoOpIndexBlockEncoder.NoOpEncodedSeeker) seeker;

@@ -142,7 +142,7 @@ public final class FilePrefetch implements Runnable {
    *                  prefetch has ended or is cancelled
    * @param cacheConf with a block cache
    * @param conf      of the store
-   * @return null if the offsets of the blocks can only be found by a scan of the whole file
+   * @return null if the offsets of the blocks cannot be determined, which is logged
    */
   public static FilePrefetch of(HFile.Reader reader, CacheConfig cacheConf, Configuration conf) {
     return ofHotBlocks(reader, cacheConf, conf, null);
@@ -156,15 +156,12 @@ public final class FilePrefetch implements Runnable {
   public static FilePrefetch ofHotBlocks(HFile.Reader reader, CacheConfig cacheConf,
     Configuration conf, HotBlockMap hot) {
     try {
-      BlockPositions positions = BlockPositions.of(reader);
-      if (positions != null) {
-        return new FilePrefetch(reader, positions, cacheConf, conf, hot);
-      }
+      return new FilePrefetch(reader, BlockPositions.of(reader), cacheConf, conf, hot);
     } catch (IOException e) {
-      LOG.warn("Cannot determine the block offsets of {}; prefetch will read the whole file",
-        reader.getPath(), e);
+      LOG.warn("Not prefetched, as its block offsets cannot be determined: {}", reader.getPath(),
+        e);
+      return null;
     }
-    return null;
   }
 
   /** Performs all phases from the beginning, and notifies {@link PrefetchExecutor} at the end. */

@@ -24,10 +24,20 @@ import org.apache.hadoop.hbase.io.hfile.HotBlockMap;
 import org.apache.hadoop.hbase.io.hfile.PrefetchExecutor;
 import org.apache.yetus.audience.InterfaceAudience;
 
-/** Requests the prefetch of blocks that are known to be hot. */
+/** Requests prefetches of open files. They are dropped if a file's blocks cannot be located. */
 @InterfaceAudience.Private
-public final class HotBlockPrefetch {
-  private HotBlockPrefetch() {
+public final class PrefetchRequests {
+  private PrefetchRequests() {
+  }
+
+  /**
+   * Prefetches what a file has, within its {@link PrefetchLimit}.
+   * @param reader    of a file whose load-on-open section has been read
+   * @param cacheConf with a block cache
+   * @param conf      of the store
+   */
+  public static void request(HFile.Reader reader, CacheConfig cacheConf, Configuration conf) {
+    request(reader, FilePrefetch.of(reader, cacheConf, conf));
   }
 
   /**
@@ -43,7 +53,10 @@ public final class HotBlockPrefetch {
       whole.setFirst(hot);
       return;
     }
-    FilePrefetch prefetch = FilePrefetch.ofHotBlocks(reader, cacheConf, conf, hot);
+    request(reader, FilePrefetch.ofHotBlocks(reader, cacheConf, conf, hot));
+  }
+
+  private static void request(HFile.Reader reader, FilePrefetch prefetch) {
     if (prefetch != null) {
       PrefetchExecutor.request(reader.getPath(), prefetch);
     }
