@@ -26,8 +26,9 @@ import org.apache.hadoop.hbase.util.ByteBufferUtils;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * A part of the row cache, with its own memory, index and lock. Both memory and index are off the
- * heap; an entry takes {@value #HEADER} bytes beside its key and cells, and 4 to 8 of the index.
+ * A part of the row cache, with its own memory, index and lock. The memory is off the heap; an
+ * entry takes {@value #HEADER} bytes of it beside its key and cells, and 4 to 8 bytes of the index,
+ * an array on the heap.
  * <p>
  * New rows enter a window, about a tenth of the memory. The oldest row of a full window replaces
  * the oldest of the rest if it was read more often lately, and is evicted if not; the other one is
@@ -55,9 +56,6 @@ final class RowStripe {
 
   private static final int WINDOW_SHARE = 10;
   private static final int LEAST_INDEX = 64;
-  /** Insertions after which an index that could not grow is tried again; doubled each time. */
-  private static final int FIRST_RETRY = 1 << 10;
-  private static final int LAST_RETRY = 1 << 20;
   private static final int NONE = RowPages.NONE;
 
   private final ReentrantLock lock;
@@ -69,13 +67,9 @@ final class RowStripe {
   private final FrequencySketch sketch;
   private final IntFunction<CachedRegion> regions;
   private final RowCacheMetrics metrics;
-  private final IntFunction<ByteBuffer> allocator;
   /** The first entries of chains with equal low bits of their hashes; {@link #NONE} of none. */
-  private ByteBuffer index;
+  private int[] index = new int[LEAST_INDEX];
   private int rows;
-  /** Insertions during which an index without memory to grow is left as it is; those to go. */
-  private int retryAfter = FIRST_RETRY;
-  private int untilRetry;
   private byte[] moved = {};
   /** Of rows that more memory would hold; null if memory is not borrowed. */
   private volatile GhostEntries ghosts;
@@ -88,19 +82,13 @@ final class RowStripe {
    */
   RowStripe(ByteBuffer memory, int maxEntry, FrequencySketch sketch,
     IntFunction<CachedRegion> regions, RowCacheMetrics metrics) {
-    this(memory, maxEntry, sketch, regions, metrics, new ReentrantLock(),
-      ByteBuffer::allocateDirect);
+    this(memory, maxEntry, sketch, regions, metrics, new ReentrantLock());
   }
 
-  /**
-   * @param lock      of the stripe alone, for tests
-   * @param allocator of the index, in bytes, for tests
-   */
+  /** @param lock of the stripe alone, for tests */
   RowStripe(ByteBuffer memory, int maxEntry, FrequencySketch sketch,
-    IntFunction<CachedRegion> regions, RowCacheMetrics metrics, ReentrantLock lock,
-    IntFunction<ByteBuffer> allocator) {
+    IntFunction<CachedRegion> regions, RowCacheMetrics metrics, ReentrantLock lock) {
     this.lock = lock;
-    this.allocator = allocator;
     int size = memory.capacity();
     int windowSize = size / WINDOW_SHARE & -RowPages.UNIT;
     pages.addAll(memory, 0, windowSize, window);
@@ -109,7 +97,6 @@ final class RowStripe {
     this.sketch = sketch;
     this.regions = regions;
     this.metrics = metrics;
-    this.index = allocator.apply(LEAST_INDEX * Integer.BYTES);
   }
 
   /**
@@ -178,8 +165,8 @@ final class RowStripe {
    * Inserts a row, in place of what is there for its key.
    * @param since  as {@link #since}
    * @param expiry as {@link #expiry}
-   * @param waits  whether to wait for the lock, and for memory of a larger index; if not, and the
-   *               lock is held, the row is not inserted
+   * @param waits  whether to wait for the lock, and for the copy of a full index; if not, and the lock
+   *               is held, the row is not inserted
    * @return false if the row was not inserted for lack of the lock
    */
   boolean put(RowKey key, CachedRegion region, long readPoint, int since, int expiry,
@@ -217,8 +204,8 @@ final class RowStripe {
       ByteBufferUtils.copyFromArrayToBuffer(memory, at + HEADER, key.bytes(), 0, key.length());
       ByteBufferUtils.copyFromArrayToBuffer(memory, at + HEADER + key.length(), cells, 0,
         cellsLength);
-      if (waits) {
-        growIndexIfFull();
+      if (waits && rows >= index.length) {
+        growIndex();
       }
       link(entry);
       return true;
@@ -228,7 +215,7 @@ final class RowStripe {
   }
 
   private int find(RowKey key, int region) {
-    int entry = index.getInt(slot(key.hash()));
+    int entry = index[slot(key.hash())];
     while (entry != NONE) {
       ByteBuffer memory = pages.memory(entry);
       int at = RowPages.offset(entry);
@@ -246,15 +233,7 @@ final class RowStripe {
   }
 
   private int slot(int hash) {
-    return (hash & (index.capacity() / Integer.BYTES - 1)) * Integer.BYTES;
-  }
-
-  private void growIndexIfFull() {
-    if (untilRetry > 0) {
-      untilRetry--;
-    } else if (rows >= index.capacity() / Integer.BYTES) {
-      growIndex();
-    }
+    return hash & (index.length - 1);
   }
 
   private void link(int entry) {
@@ -273,23 +252,15 @@ final class RowStripe {
 
   private void push(int entry) {
     int slot = slot(pages.getInt(entry, HASH));
-    pages.putInt(entry, RowRing.NEXT, index.getInt(slot));
-    index.putInt(slot, entry);
+    pages.putInt(entry, RowRing.NEXT, index[slot]);
+    index[slot] = entry;
   }
 
   private void growIndex() {
-    ByteBuffer old = index;
-    try {
-      index = allocator.apply(old.capacity() * 2);
-    } catch (OutOfMemoryError e) {
-      // Of direct memory. Chains become longer. The JVM has looked for memory for half a second.
-      untilRetry = retryAfter;
-      retryAfter = Math.min(2 * retryAfter, LAST_RETRY);
-      return;
-    }
-    retryAfter = FIRST_RETRY;
-    for (int slot = 0; slot < old.capacity(); slot += Integer.BYTES) {
-      int entry = old.getInt(slot);
+    int[] old = index;
+    index = new int[old.length * 2];
+    for (int first : old) {
+      int entry = first;
       while (entry != NONE) {
         int next = pages.getInt(entry, RowRing.NEXT);
         push(entry);
@@ -308,9 +279,9 @@ final class RowStripe {
 
   private void replaceLink(int entry, int link) {
     int slot = slot(pages.getInt(entry, HASH));
-    int current = index.getInt(slot);
+    int current = index[slot];
     if (current == entry) {
-      index.putInt(slot, link);
+      index[slot] = link;
       return;
     }
     while (pages.getInt(current, RowRing.NEXT) != entry) {
@@ -472,17 +443,17 @@ final class RowStripe {
       rows = 0;
       window.clear();
       main.clear();
-      index = allocator.apply(LEAST_INDEX * Integer.BYTES);
+      index = new int[LEAST_INDEX];
     } finally {
       lock.unlock();
     }
   }
 
-  /** Returns the memory of the index, which is not in pages. */
+  /** Returns the bytes of the index, which are on the heap. */
   long indexBytes() {
     lock.lock();
     try {
-      return index.capacity();
+      return (long) index.length * Integer.BYTES;
     } finally {
       lock.unlock();
     }

@@ -93,8 +93,7 @@ public class TestBorrowedMemoryInterleavings {
       }
     });
     private final RowStripe stripe = new RowStripe(ByteBuffer.allocateDirect(OWN), MAX_ENTRY,
-      new FrequencySketch(100), number -> region, metrics, new YieldingLock(),
-      ByteBuffer::allocateDirect);
+      new FrequencySketch(100), number -> region, metrics, new YieldingLock());
     private final OverwritingTier tier = new OverwritingTier(PAGE, 1);
     private final BorrowedMemory memory =
       new BorrowedMemory(tier, new RowStripe[] { stripe }, metrics);

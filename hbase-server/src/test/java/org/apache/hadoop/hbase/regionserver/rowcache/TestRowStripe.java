@@ -21,7 +21,6 @@ import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertTrue;
 
 import java.nio.ByteBuffer;
-import java.util.concurrent.locks.ReentrantLock;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.client.Get;
 import org.apache.hadoop.hbase.io.hfile.composite.FrequencySketch;
@@ -43,19 +42,8 @@ public class TestRowStripe {
   private static final int ROWS = 10_000;
 
   private final CachedRegion region = new CachedRegion(1, 0);
-  private boolean isShort;
-  private int attempts;
   private final RowStripe stripe = new RowStripe(ByteBuffer.allocateDirect(MEMORY), 1000,
-    new FrequencySketch(ROWS), number -> region, new RowCacheMetrics(MEMORY),
-    new ReentrantLock(), this::allocate);
-
-  private ByteBuffer allocate(int bytes) {
-    attempts++;
-    if (isShort) {
-      throw new OutOfMemoryError("Direct buffer memory");
-    }
-    return ByteBuffer.allocateDirect(bytes);
-  }
+    new FrequencySketch(ROWS), number -> region, new RowCacheMetrics(MEMORY));
 
   private RowKey key(int row) {
     RowKey key = new RowKey();
@@ -86,27 +74,14 @@ public class TestRowStripe {
     assertTrue("" + cached, cached > 0.98 * ROWS);
   }
 
-  /** An attempt takes half a second, in which the JVM collects garbage. */
-  @Test
-  public void testLackOfMemoryForTheIndexIsNotFoundAtEachInsertion() {
-    isShort = true;
-    attempts = 0;
-    long before = stripe.indexBytes();
-    for (int row = 0; row < ROWS; row++) {
-      put(row);
-    }
-    assertEquals(before, stripe.indexBytes());
-    assertTrue("attempts: " + attempts, attempts > 1 && attempts < 10);
-    assertCached();
-  }
-
-  /** The memory of the index may have to be waited for. */
+  /** The index is copied when it grows. */
   @Test
   public void testAThreadThatDoesNotWaitLeavesTheIndexAsItIs() {
     long before = stripe.indexBytes();
     for (int row = 0; row < ROWS; row++) {
       register(row);
-      stripe.put(key(row), region, 1, RowStripe.since(0), 0, Bytes.toBytes(row), Integer.BYTES, false);
+      stripe.put(key(row), region, 1, RowStripe.since(0), 0, Bytes.toBytes(row), Integer.BYTES,
+        false);
     }
     assertEquals(before, stripe.indexBytes());
     assertCached();
@@ -115,13 +90,8 @@ public class TestRowStripe {
   }
 
   @Test
-  public void testIndexGrowsWhenThereIsMemoryAgain() {
-    isShort = true;
-    for (int row = 0; row < 100; row++) {
-      put(row);
-    }
-    isShort = false;
-    for (int row = 100; row < ROWS; row++) {
+  public void testIndexGrows() {
+    for (int row = 0; row < ROWS; row++) {
       put(row);
     }
     assertTrue("index: " + stripe.indexBytes(), stripe.indexBytes() >= ROWS * Integer.BYTES);
