@@ -21,6 +21,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.hadoop.hbase.io.encoding.DataBlockEncoding;
+import org.apache.hadoop.hbase.io.hfile.BlockType.BlockCategory;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
@@ -90,7 +91,8 @@ public final class MemoryReads {
 
   /**
    * Returns a block from memory, for its reader.
-   * @throws WouldWaitException if it is not there, or can be used only after a repair
+   * @throws WouldWaitException if it is not there, can be used only after a repair, or data of its
+   *                            file is cached compressed or encrypted
    */
   HFileBlock read(HFileReaderImpl reader, BlockCacheKey key, boolean caching,
     DataBlockEncoding encoding) throws IOException {
@@ -98,6 +100,7 @@ public final class MemoryReads {
     if (
       cache == null || --blocksLeft < 0
         || !reader.cacheConf.shouldReadBlockFromCache(key.getBlockType())
+        || isCachedPacked(reader)
     ) {
       throw new WouldWaitException();
     }
@@ -115,6 +118,12 @@ public final class MemoryReads {
     }
     defer(hit(cache, key, block, caching));
     return block;
+  }
+
+  /** Returns whether data has to be decompressed or decrypted when it is read from the cache. */
+  private static boolean isCachedPacked(HFileReaderImpl reader) {
+    return reader.cacheConf.shouldCacheCompressed(BlockCategory.DATA)
+      && reader.hfileContext.isCompressedOrEncrypted();
   }
 
   private static Runnable hit(BlockCache cache, BlockCacheKey key, HFileBlock block,
