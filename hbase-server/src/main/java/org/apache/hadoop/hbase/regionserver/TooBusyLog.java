@@ -17,9 +17,9 @@
  */
 package org.apache.hadoop.hbase.regionserver;
 
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.hadoop.hbase.RegionTooBusyException;
-import org.apache.hadoop.hbase.util.EnvironmentEdgeManager;
 import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -36,7 +36,8 @@ final class TooBusyLog {
   private final AtomicLong next = new AtomicLong(Long.MIN_VALUE);
 
   void warn(RegionTooBusyException refusal) {
-    if (isDue(EnvironmentEdgeManager.currentTime())) {
+    // The wall clock may be set back.
+    if (isDue(TimeUnit.NANOSECONDS.toMillis(System.nanoTime()))) {
       LOG.warn("Region is too busy, writes are refused: {}", refusal.getMessage());
     }
   }
