@@ -33,6 +33,8 @@ import org.apache.hadoop.hbase.regionserver.HRegionServer;
 import org.apache.hadoop.hbase.regionserver.HStore;
 import org.apache.hadoop.hbase.regionserver.HStoreFile;
 import org.apache.hadoop.hbase.regionserver.wal.LossWindow;
+
+import org.apache.hbase.thirdparty.com.google.gson.Gson;
 import org.apache.hbase.thirdparty.com.google.gson.JsonElement;
 import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
 import org.apache.hbase.thirdparty.com.google.gson.JsonPrimitive;
@@ -48,11 +50,14 @@ import org.apache.hbase.thirdparty.io.netty.util.internal.PlatformDependent;
  * <li><code>held</code>: how many <code>threads</code> and <code>files</code> the JVM has;</li>
  * <li><code>sizes</code>: what must not grow, by the name of a {@link Soaked}, after a collection
  * of garbage;</li>
+ * <li><code>watch</code>, and later <code>waits</code>: see {@link EventLoopWaits};</li>
  * <li><code>collect</code>: collects garbage, so that what leaked is reported to the log.</li>
  * </ul>
  */
 final class InspectedRegionServerProcess extends RegionServerProcess {
   private static final int COLLECTIONS = 3;
+
+  private EventLoopWaits waits;
 
   private InspectedRegionServerProcess() {
   }
@@ -76,6 +81,11 @@ final class InspectedRegionServerProcess extends RegionServerProcess {
         return held();
       case "sizes":
         return sizes();
+      case "watch":
+        waits = new EventLoopWaits();
+        return null;
+      case "waits":
+        return new Gson().toJsonTree(waits.found());
       case "collect":
         collect();
         return null;

@@ -17,6 +17,8 @@
  */
 package dev.stratum.processes;
 
+import static org.junit.Assert.assertEquals;
+
 import dev.stratum.childprocess.ChildProcess;
 import java.io.IOException;
 import java.util.HashMap;
@@ -31,10 +33,12 @@ import org.junit.rules.ExternalResource;
 import org.junit.rules.RuleChain;
 import org.junit.rules.Timeout;
 
+import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
+
 /**
  * A server with features on and off in many combinations, at HBase's default handlers and call
  * queues, under the load of more clients than handlers. No operation may hang or fail, no read be
- * wrong, no acknowledged write be lost.
+ * wrong, no acknowledged write be lost, no event loop wait.
  * <p>
  * With <code>combinations.seconds</code> the configurations are those of a covering array, in which
  * each pair of settings occurs, for so long each; without it the three that are most likely to
@@ -86,7 +90,9 @@ public class TestFeatureCombinations {
         if (one != all.get(0)) {
           cluster.restart(server, keys);
         }
+        cluster.ask(server, "watch");
         tryOut(clients.get(one.has(Feature.CLIENT_FLUSHES)));
+        assertEquals("what event loops waited for", new JsonObject(), cluster.ask(server, "waits"));
         if (SECONDS > 0) {
           cluster.load().assertNothingLostOrFailed();
         }

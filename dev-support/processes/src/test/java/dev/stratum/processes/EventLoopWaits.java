@@ -1,0 +1,98 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package dev.stratum.processes;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import jdk.jfr.consumer.RecordedEvent;
+import jdk.jfr.consumer.RecordedFrame;
+import jdk.jfr.consumer.RecordedThread;
+import jdk.jfr.consumer.RecordingStream;
+
+/**
+ * What the event loops of this JVM wait for, as its recorder sees it: a parked or sleeping thread,
+ * a monitor, a file. Each serves many connections. Waits are allowed for what stock's own loops
+ * wait for too: the locks of call queues and of the WAL's queue, which are held for moments.
+ * Thread-safe.
+ */
+final class EventLoopWaits {
+  private static final String LOOPS = "RS-EventLoopGroup";
+  private static final String HBASE = "org.apache.hadoop.hbase.";
+  private static final List<String> EVENTS =
+    List.of("jdk.ThreadPark", "jdk.ThreadSleep", "jdk.JavaMonitorEnter", "jdk.JavaMonitorWait",
+      "jdk.FileRead", "jdk.FileWrite", "jdk.FileForce", "jdk.SocketRead", "jdk.SocketWrite");
+  /** Methods that wait for moments only, by class and name, without the package of HBase. */
+  private static final List<String> ALLOWED = List.of();
+  private static final int FLUSH_SECONDS = 120;
+  /** Frames that a message has. */
+  private static final int FRAMES = 25;
+
+  private final RecordingStream stream = new RecordingStream();
+  /** How often, by event and stack. */
+  private final Map<String, Integer> found = new ConcurrentSkipListMap<>();
+
+  /** Begins to watch. */
+  EventLoopWaits() {
+    for (String event : EVENTS) {
+      stream.enable(event).withStackTrace().withThreshold(Duration.ZERO);
+      stream.onEvent(event, this::look);
+    }
+    stream.startAsync();
+  }
+
+  private void look(RecordedEvent event) {
+    RecordedThread thread = event.getThread();
+    if (
+      thread == null || thread.getJavaName() == null || !thread.getJavaName().startsWith(LOOPS)
+        || event.getStackTrace() == null
+    ) {
+      return;
+    }
+    List<String> frames = event.getStackTrace().getFrames().stream().map(EventLoopWaits::name)
+      .collect(Collectors.toList());
+    boolean ours = frames.stream().anyMatch(frame -> frame.startsWith(HBASE));
+    if (ours && frames.stream().noneMatch(EventLoopWaits::isAllowed)) {
+      found.merge(event.getEventType().getName() + ": "
+        + frames.stream().limit(FRAMES).collect(Collectors.joining(" < ")), 1, Integer::sum);
+    }
+  }
+
+  private static String name(RecordedFrame frame) {
+    return frame.getMethod().getType().getName() + "." + frame.getMethod().getName();
+  }
+
+  private static boolean isAllowed(String frame) {
+    return ALLOWED.stream().anyMatch(allowed -> frame.equals(HBASE + allowed));
+  }
+
+  /** Returns how often there was which wait until now. */
+  Map<String, Integer> found() throws InterruptedException {
+    // What happened before is in the second flush from now on at the latest.
+    CountDownLatch flushes = new CountDownLatch(2);
+    stream.onFlush(flushes::countDown);
+    if (!flushes.await(FLUSH_SECONDS, TimeUnit.SECONDS)) {
+      throw new IllegalStateException("The recorder does not write");
+    }
+    return Map.copyOf(found);
+  }
+}
