@@ -165,8 +165,8 @@ final class RowStripe {
    * Inserts a row, in place of what is there for its key.
    * @param since  as {@link #since}
    * @param expiry as {@link #expiry}
-   * @param waits  whether to wait for the lock, and for the copy of a full index; if not, and the lock
-   *               is held, the row is not inserted
+   * @param waits  whether to wait for the lock, and for the copy of a full index; if not, and the
+   *               lock is held, the row is not inserted
    * @return false if the row was not inserted for lack of the lock
    */
   boolean put(RowKey key, CachedRegion region, long readPoint, int since, int expiry,
