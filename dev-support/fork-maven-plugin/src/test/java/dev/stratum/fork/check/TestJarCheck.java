@@ -112,13 +112,26 @@ public class TestJarCheck {
     }
   }
 
-  @Test
-  public void testClassThatAPatchTouchesMayChange() throws Exception {
+  private void touchPoint() throws Exception {
     String path = "hbase-server/src/main/java/org/x/Point.java";
     repo.patch("p.patch", "", "", "diff --git a/" + path + " b/" + path + "\n--- a/" + path
       + "\n+++ b/" + path + "\n@@ -1 +1 @@\n-a\n+b\n");
+  }
+
+  @Test
+  public void testClassThatAPatchTouchesMayChange() throws Exception {
+    touchPoint();
     sources.put("org/x/Point.java", POINT.replace("static class Inner",
       "int added; static class Inner"));
+    assertEquals(0, check());
+  }
+
+  @Test
+  public void testAnonymousClassMayGoWithAPatchOnly() throws Exception {
+    sources.put("org/x/Point.java",
+      POINT.replaceFirst("return new Runnable.*\n", "return null; }\n"));
+    assertTrue(refused().contains("org/x/Point$1.class"));
+    touchPoint();
     assertEquals(0, check());
   }
 }
