@@ -20,6 +20,7 @@ package dev.stratum.processes;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -31,9 +32,8 @@ import jdk.jfr.consumer.RecordingStream;
 
 /**
  * What the event loops of this JVM wait for, as its recorder sees it: a parked or sleeping thread,
- * a monitor, a file. Each serves many connections. Waits are allowed for what stock's own loops
- * wait for too: the locks of call queues and of the WAL's queue, which are held for moments.
- * Thread-safe.
+ * a monitor, a file. Each serves many connections. Allowed is what stock's own loops do, too: they
+ * load classes, and wait for a handler that is just setting a response. Thread-safe.
  */
 final class EventLoopWaits {
   private static final String LOOPS = "RS-EventLoopGroup";
@@ -41,8 +41,8 @@ final class EventLoopWaits {
   private static final List<String> EVENTS =
     List.of("jdk.ThreadPark", "jdk.ThreadSleep", "jdk.JavaMonitorEnter", "jdk.JavaMonitorWait",
       "jdk.FileRead", "jdk.FileWrite", "jdk.FileForce", "jdk.SocketRead", "jdk.SocketWrite");
-  /** Methods that wait for moments only, by class and name, without the package of HBase. */
-  private static final List<String> ALLOWED = List.of();
+  private static final Set<String> ALLOWED =
+    Set.of("java.lang.ClassLoader.loadClass", HBASE + "ipc.ServerCall.getResponse");
   private static final int FLUSH_SECONDS = 120;
   /** Frames that a message has. */
   private static final int FRAMES = 25;
@@ -71,7 +71,7 @@ final class EventLoopWaits {
     List<String> frames = event.getStackTrace().getFrames().stream().map(EventLoopWaits::name)
       .collect(Collectors.toList());
     boolean ours = frames.stream().anyMatch(frame -> frame.startsWith(HBASE));
-    if (ours && frames.stream().noneMatch(EventLoopWaits::isAllowed)) {
+    if (ours && frames.stream().noneMatch(ALLOWED::contains)) {
       found.merge(event.getEventType().getName() + ": "
         + frames.stream().limit(FRAMES).collect(Collectors.joining(" < ")), 1, Integer::sum);
     }
@@ -79,10 +79,6 @@ final class EventLoopWaits {
 
   private static String name(RecordedFrame frame) {
     return frame.getMethod().getType().getName() + "." + frame.getMethod().getName();
-  }
-
-  private static boolean isAllowed(String frame) {
-    return ALLOWED.stream().anyMatch(allowed -> frame.equals(HBASE + allowed));
   }
 
   /** Returns how often there was which wait until now. */

@@ -19,6 +19,8 @@ package org.apache.hadoop.hbase.regionserver.multiget;
 
 import java.lang.management.ManagementFactory;
 import java.lang.management.OperatingSystemMXBean;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.yetus.audience.InterfaceAudience;
@@ -28,8 +30,8 @@ import org.apache.yetus.audience.InterfaceAudience;
  * other processes takes precedence: the remaining processor capacity is divided by the threads' CPU
  * share, which is 1 when they read from memory, and small when they wait for a device. As long as
  * the processors are not saturated, at least one thread has room: it does work that a handler would
- * otherwise do. Samples the clocks every {@value #PERIOD_MILLIS} ms, in the calling thread.
- * Thread-safe.
+ * otherwise do. While it is asked, it has the clocks sampled every {@value #PERIOD_MILLIS} ms, in
+ * another thread: the JVM reads files for it, and event loops ask. Thread-safe.
  */
 @InterfaceAudience.Private
 final class CpuHeadroom {
@@ -70,6 +72,7 @@ final class CpuHeadroom {
 
   private final Clocks clocks;
   private final int processors;
+  private final Executor sampler;
   private final AtomicLong due;
   private volatile int room;
 
@@ -85,8 +88,10 @@ final class CpuHeadroom {
   /** CPU share: the fraction of the threads' busy time in which they run; 1 until measured. */
   private double share = 1;
 
-  CpuHeadroom(int processors, Clocks clocks) {
+  /** @param sampler samples the clocks */
+  CpuHeadroom(int processors, Clocks clocks, Executor sampler) {
     this.processors = processors;
+    this.sampler = sampler;
     this.clocks = clocks;
     lastTime = clocks.now();
     lastProcessCpu = clocks.processCpu();
@@ -128,7 +133,7 @@ final class CpuHeadroom {
       public long threadsBusy() {
         return threads.busyNanos();
       }
-    });
+    }, ForkJoinPool.commonPool());
   }
 
   /**
@@ -139,7 +144,7 @@ final class CpuHeadroom {
     long now = clocks.now();
     long time = due.get();
     if (now - time >= 0 && due.compareAndSet(time, now + PERIOD_NANOS)) {
-      look(now);
+      sampler.execute(() -> look(now));
     }
     return room;
   }

@@ -83,7 +83,7 @@ public class TestCpuHeadroom {
   }
 
   private final TestClocks clocks = new TestClocks();
-  private final CpuHeadroom room = new CpuHeadroom(PROCESSORS, clocks);
+  private final CpuHeadroom room = new CpuHeadroom(PROCESSORS, clocks, Runnable::run);
 
   @Test
   public void testAtFirstEachProcessorIsForAThread() {

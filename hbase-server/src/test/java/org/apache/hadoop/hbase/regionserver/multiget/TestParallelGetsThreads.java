@@ -270,7 +270,8 @@ public class TestParallelGetsThreads extends ParallelGetsFixture {
   private void replacePoolByOneWithoutRoom() {
     pool.shutdown();
     Configuration conf = settings(4);
-    pool = new MultigetPool(conf, Thread::new, threads -> new CpuHeadroom(8, new NoRoom()));
+    pool = new MultigetPool(conf, Thread::new,
+      threads -> new CpuHeadroom(8, new NoRoom(), Runnable::run));
     // It forgets by and by that there was room.
     waitUntil(() -> pool.getCpuHeadroomCount() == 0);
   }
