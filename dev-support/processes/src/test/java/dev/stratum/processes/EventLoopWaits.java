@@ -33,7 +33,8 @@ import jdk.jfr.consumer.RecordingStream;
 /**
  * What the event loops of this JVM wait for, as its recorder sees it: a parked or sleeping thread,
  * a monitor, a file. Each serves many connections. Allowed is what stock's own loops do, too: they
- * load classes, and wait for a handler that is just setting a response. Thread-safe.
+ * load classes, and wait for a handler that is just setting a response; and what a thread does once,
+ * to have a line among the tasks of the status page. Thread-safe.
  */
 final class EventLoopWaits {
   private static final String LOOPS = "RS-EventLoopGroup";
@@ -42,7 +43,8 @@ final class EventLoopWaits {
     List.of("jdk.ThreadPark", "jdk.ThreadSleep", "jdk.JavaMonitorEnter", "jdk.JavaMonitorWait",
       "jdk.FileRead", "jdk.FileWrite", "jdk.FileForce", "jdk.SocketRead", "jdk.SocketWrite");
   private static final Set<String> ALLOWED =
-    Set.of("java.lang.ClassLoader.loadClass", HBASE + "ipc.ServerCall.getResponse");
+    Set.of("java.lang.ClassLoader.loadClass", HBASE + "ipc.ServerCall.getResponse",
+      HBASE + "monitoring.TaskMonitor.createRPCStatus");
   private static final int FLUSH_SECONDS = 120;
   /** Frames that a message has. */
   private static final int FRAMES = 25;
