@@ -31,20 +31,22 @@ import jdk.jfr.consumer.RecordedThread;
 import jdk.jfr.consumer.RecordingStream;
 
 /**
- * What the event loops of this JVM wait for, as its recorder sees it: a parked or sleeping thread,
- * a monitor, a file. Each serves many connections. Allowed is what stock's own loops do, too: they
- * load classes, and wait for a handler that is just setting a response; and what a thread does once,
- * to have a line among the tasks of the status page. Thread-safe.
+ * What the event loops of this JVM wait for, as its recorder sees it: a sleeping thread, one that
+ * waits for another to signal something, a file, a blocking socket. Each loop serves many
+ * connections. Not told are locks: the recorder cannot say for what a holder has them, and most
+ * are held for moments; and classes that are loaded. Thread-safe.
  */
 final class EventLoopWaits {
   private static final String LOOPS = "RS-EventLoopGroup";
   private static final String HBASE = "org.apache.hadoop.hbase.";
   private static final List<String> EVENTS =
-    List.of("jdk.ThreadPark", "jdk.ThreadSleep", "jdk.JavaMonitorEnter", "jdk.JavaMonitorWait",
-      "jdk.FileRead", "jdk.FileWrite", "jdk.FileForce", "jdk.SocketRead", "jdk.SocketWrite");
-  private static final Set<String> ALLOWED =
-    Set.of("java.lang.ClassLoader.loadClass", HBASE + "ipc.ServerCall.getResponse",
-      HBASE + "monitoring.TaskMonitor.createRPCStatus");
+    List.of("jdk.ThreadPark", "jdk.ThreadSleep", "jdk.JavaMonitorWait", "jdk.FileRead",
+      "jdk.FileWrite", "jdk.FileForce", "jdk.SocketRead", "jdk.SocketWrite");
+  private static final Set<String> ALLOWED = Set.of("java.lang.ClassLoader.loadClass",
+    "java.util.concurrent.locks.ReentrantLock.lock",
+    "java.util.concurrent.locks.ReentrantReadWriteLock$ReadLock.lock",
+    "java.util.concurrent.locks.ReentrantReadWriteLock$WriteLock.lock",
+    "java.util.concurrent.ConcurrentHashMap$TreeBin.contendedLock");
   private static final int FLUSH_SECONDS = 120;
   /** Frames that a message has. */
   private static final int FRAMES = 25;
