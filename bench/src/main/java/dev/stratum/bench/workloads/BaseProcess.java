@@ -47,6 +47,7 @@ final class BaseProcess extends StorageProcess {
   @Override
   protected JsonObject start(Configuration conf, int dataNodes) throws Exception {
     JsonObject keys = super.start(conf, dataNodes);
+    ServerSettings.setCodecs(conf);
     JVMClusterUtil.createMasterThread(conf, HMaster.class, 0).start();
     return keys;
   }

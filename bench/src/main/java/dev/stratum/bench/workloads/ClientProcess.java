@@ -31,19 +31,19 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.Cell;
+import org.apache.hadoop.hbase.CellUtil;
 import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.client.Admin;
-import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
 import org.apache.hadoop.hbase.client.Connection;
 import org.apache.hadoop.hbase.client.ConnectionFactory;
+import org.apache.hadoop.hbase.client.Delete;
+import org.apache.hadoop.hbase.client.Durability;
 import org.apache.hadoop.hbase.client.Result;
 import org.apache.hadoop.hbase.client.ResultScanner;
 import org.apache.hadoop.hbase.client.Scan;
 import org.apache.hadoop.hbase.client.Table;
-import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
-import org.apache.hadoop.hbase.regionserver.BloomType;
-import org.apache.hadoop.hbase.util.Bytes;
 import org.apache.hbase.thirdparty.com.google.gson.JsonArray;
 import org.apache.hbase.thirdparty.com.google.gson.JsonElement;
 import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
@@ -55,6 +55,8 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonPrimitive;
  * <ul>
  * <li><code>start</code> with <code>site</code>, see {@link SiteFile};</li>
  * <li><code>load</code> with a case's <code>properties</code>: makes the table and fills it;</li>
+ * <li><code>deleteColumns</code> with <code>table</code> and <code>columns</code>: deletes so many
+ * of each row, the first ones;</li>
  * <li><code>compact</code> with <code>table</code>: requests a major compaction;</li>
  * <li><code>scan</code> with <code>table</code>: reads all of it, answers the number of rows;</li>
  * <li><code>truncate</code> and <code>drop</code> with <code>table</code>;</li>
@@ -72,8 +74,6 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonPrimitive;
  * and reads that: see {@link HdfsReads}.
  */
 final class ClientProcess implements Conversation.Answers {
-  /** Before a key of HBase that a case sets for its table's family. */
-  private static final String FAMILY_KEY = "family.";
   private static final int LOADING_THREADS = 4;
   private static final int LOADING_BATCH = 200;
   private static final int PROGRESS_STEPS = 50;
@@ -114,6 +114,9 @@ final class ClientProcess implements Conversation.Answers {
         return null;
       case "load":
         load(properties(request.getAsJsonObject("properties")), conversation);
+        return null;
+      case "deleteColumns":
+        deleteColumns(table(request), request.get("columns").getAsInt());
         return null;
       case "compact":
         compact(table(request));
@@ -180,7 +183,10 @@ final class ClientProcess implements Conversation.Answers {
       return;
     }
     TableName name = TableName.valueOf(properties.getProperty("table"));
-    create(name, properties);
+    try (Admin admin = master.getAdmin()) {
+      TableOfCase table = new TableOfCase(properties);
+      admin.createTable(table.descriptor(), table.splits());
+    }
     int rows = Integer.parseInt(properties.getProperty("rows"));
     records.put(name.getNameAsString(), (long) Math.max(1, rows));
     if (rows == 0) {
@@ -189,7 +195,8 @@ final class ClientProcess implements Conversation.Answers {
     Properties inserts = new Properties();
     inserts.putAll(properties);
     inserts.setProperty("recordcount", Integer.toString(rows));
-    inserts.setProperty("batch", Integer.toString(LOADING_BATCH));
+    inserts.setProperty("batch",
+      properties.getProperty("load.batch", Integer.toString(LOADING_BATCH)));
     // All of it is flushed before anything is measured.
     inserts.setProperty("durability", "SKIP_WAL");
     ExtendedCoreWorkload workload = ExtendedCoreWorkload.create(inserts);
@@ -224,34 +231,16 @@ final class ClientProcess implements Conversation.Answers {
     }
   }
 
-  private void create(TableName name, Properties properties) throws IOException {
-    boolean cached = Boolean.parseBoolean(properties.getProperty("table.cached", "true"));
-    ColumnFamilyDescriptorBuilder family = ColumnFamilyDescriptorBuilder
-      .newBuilder(HBaseBinding.FAMILY).setBloomFilterType(BloomType.ROW)
-      .setBlocksize(Integer.parseInt(properties.getProperty("table.blocksize", "65536")))
-      .setBlockCacheEnabled(cached)
-      .setCacheDataOnWrite(
-        Boolean.parseBoolean(properties.getProperty("table.cached.on.write", "" + cached)))
-      .setPrefetchBlocksOnOpen(
-        Boolean.parseBoolean(properties.getProperty("table.prefetch", "" + cached)))
-      .setCacheIndexesOnWrite(true).setCacheBloomsOnWrite(true);
-    for (String key : properties.stringPropertyNames()) {
-      if (key.startsWith(FAMILY_KEY)) {
-        family.setConfiguration(key.substring(FAMILY_KEY.length()), properties.getProperty(key));
+  private void deleteColumns(TableName name, int columns) throws IOException {
+    try (Table table = connection.getTable(name);
+      ResultScanner scanner = table.getScanner(new Scan())) {
+      for (Result row : scanner) {
+        Delete delete = new Delete(row.getRow()).setDurability(Durability.SKIP_WAL);
+        for (Cell cell : row.listCells().subList(0, columns)) {
+          delete.addColumns(CellUtil.cloneFamily(cell), CellUtil.cloneQualifier(cell));
+        }
+        table.delete(delete);
       }
-    }
-    TableDescriptorBuilder table = TableDescriptorBuilder.newBuilder(name)
-      .setColumnFamily(family.build())
-      // Has an effect where there is a row cache.
-      .setValue("ROW_CACHE_ENABLED", "true");
-    String coprocessor = properties.getProperty("table.coprocessor", "");
-    if (!coprocessor.isEmpty()) {
-      table.setCoprocessor(coprocessor);
-    }
-    String splits = properties.getProperty("table.splits", "");
-    byte[][] keys = splits.isEmpty() ? null : Bytes.toByteArrays(splits.split(","));
-    try (Admin admin = master.getAdmin()) {
-      admin.createTable(table.build(), keys);
     }
   }
 
@@ -311,6 +300,11 @@ final class ClientProcess implements Conversation.Answers {
     @Override
     public void perform(String name) {
       kind.workload.perform(operation, binding);
+    }
+
+    @Override
+    public double rate() {
+      return Double.parseDouble(kind.properties.getProperty("rate", "0")) / kind.threads();
     }
   }
 

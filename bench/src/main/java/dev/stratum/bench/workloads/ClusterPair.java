@@ -66,10 +66,11 @@ final class ClusterPair implements Closeable {
 
   /**
    * Starts all processes of both clusters.
-   * @param handlers general ones of a RegionServer
+   * @param servers what they have, see {@link WorkloadCase#servers}
    */
-  void start(int handlers) throws IOException, SuiteException {
-    ServerSettings settings = new ServerSettings(options.sizes());
+  void start(Map<String, String> servers) throws IOException, SuiteException {
+    ServerSettings usual = new ServerSettings(options.sizes());
+    ServerSettings settings = new ServerSettings(options.sizes(servers));
     starts++;
     // Logs of failed servers are not overwritten.
     Path logs = options.directory().resolve("logs");
@@ -80,16 +81,17 @@ final class ClusterPair implements Closeable {
       Path folder =
         Files.createDirectories(tmp.resolve("start-" + starts).resolve(side));
       Path cacheFile = folder.resolve("l2.cache");
-      Map<String, String> own = new LinkedHashMap<>();
+      Map<String, String> keys = new LinkedHashMap<>(settings.shared());
+      keys.putAll(SuiteOptions.keys(servers));
       if (side.equals("fork")) {
-        own.putAll(settings.fork(cacheFile));
-        own.putAll(options.forkKeys());
+        keys.putAll(settings.fork(cacheFile));
+        keys.putAll(options.forkKeys(servers));
+        ownKeys.put(side, usual.fork(cacheFile));
+        ownKeys.get(side).putAll(options.forkKeys());
       } else {
-        own.putAll(settings.stock(cacheFile));
+        keys.putAll(settings.stock(cacheFile));
+        ownKeys.put(side, usual.stock(cacheFile));
       }
-      ownKeys.put(side, own);
-      Map<String, String> keys = new LinkedHashMap<>(settings.shared(handlers));
-      keys.putAll(own);
       synchronized (this) {
         if (closed) {
           throw new SuiteException("The run was stopped.");
@@ -113,7 +115,10 @@ final class ClusterPair implements Closeable {
     return clusters;
   }
 
-  /** HBase's keys of a side that the other does not have or has with another value. */
+  /**
+   * HBase's keys of a side that the other does not have or has with another value, without those
+   * of the servers of single cases.
+   */
   Map<String, String> ownKeys(String side) {
     return ownKeys.get(side);
   }

@@ -53,9 +53,6 @@ final class ClusterUnderTest implements Closeable {
   private static final Map<String, Class<?>> CHILDREN = Map.of("base", BaseProcess.class,
     "regionserver", MeasuredRegionServerProcess.class, "client", ClientProcess.class);
   private static final int DATA_NODES = 1;
-  private static final int MAX_PASSES = 8;
-  /** A scan of a fully cached table still misses blocks of hbase:meta now and then. */
-  private static final long MISSES_OF_OTHERS = 5;
 
   /** The warm-up ends after so many consecutive windows with compilation below this share. */
   private static final double MAX_COMPILATION = 0.2;
@@ -123,6 +120,11 @@ final class ClusterUnderTest implements Closeable {
     return cache;
   }
 
+  /** If its cache has room for whole tables. */
+  boolean holdsTable() {
+    return holdsTable;
+  }
+
   /** How many general handlers its RegionServer has; known once it is started. */
   int handlers() {
     return handlers;
@@ -166,12 +168,13 @@ final class ClusterUnderTest implements Closeable {
     }
   }
 
-  private JsonElement ask(String child, JsonObject request) throws SuiteException {
+  /** Makes a request of one of the processes. */
+  JsonElement ask(String child, JsonObject request) throws SuiteException {
     return ask(child, request, ChildProcess.LIMIT, part -> {
     });
   }
 
-  private JsonElement ask(String child, JsonObject request, Duration limit,
+  JsonElement ask(String child, JsonObject request, Duration limit,
     DoubleConsumer progress) throws SuiteException {
     try {
       return children.get(child).ask(request, limit, progress);
@@ -186,64 +189,7 @@ final class ClusterUnderTest implements Closeable {
    * @param progress is told how much of it is done, 0 to 1
    */
   void load(WorkloadCase workload, int rows, DoubleConsumer progress) throws SuiteException {
-    JsonObject properties = workload.json();
-    properties.addProperty("rows", rows);
-    JsonObject request = request("load");
-    request.add("properties", properties);
-    ask("client", request, ChildProcess.LIMIT, progress);
-    awaitIdle();
-    if (rows > 0) {
-      compactToOneFile(workload.table());
-    }
-    if (workload.isWarm()) {
-      cacheTable(workload.table(), rows);
-    }
-  }
-
-  /**
-   * Sees to it that each store has one file, as a second one would cost every read of this side: a
-   * compaction leaves out what is flushed, or compacted by another, at the time.
-   */
-  private void compactToOneFile(String table) throws SuiteException {
-    JsonObject flush = request("flush");
-    flush.addProperty("table", table);
-    JsonObject compact = request("compact");
-    compact.addProperty("table", table);
-    JsonObject storeFiles = request("storeFiles");
-    storeFiles.addProperty("table", table);
-    for (int pass = 0; pass < MAX_PASSES; pass++) {
-      ask("regionserver", flush);
-      ask("client", compact);
-      awaitIdle();
-      if (ask("regionserver", storeFiles).getAsInt() == 1) {
-        return;
-      }
-    }
-    throw new SuiteException(table + " has stores of several files on the " + name
-      + " side after " + MAX_PASSES + " major compactions.");
-  }
-
-  /** Reads the table until the cache has all of it, or once if it has no room for that. */
-  private void cacheTable(String table, int rows) throws SuiteException {
-    JsonObject scan = request("scan");
-    scan.addProperty("table", table);
-    for (int pass = 0; pass < MAX_PASSES; pass++) {
-      JsonObject before = counters("regionserver");
-      long seen = ask("client", scan).getAsLong();
-      if (seen != rows) {
-        throw new SuiteException("Of " + rows + " rows that the " + name + " side's " + table
-          + " was given it has " + seen + ".");
-      }
-      JsonObject asked = JvmCounters.difference(before, counters("regionserver"));
-      if (
-        !holdsTable || !asked.has("cacheMisses")
-          || asked.get("cacheMisses").getAsLong() <= MISSES_OF_OTHERS
-      ) {
-        return;
-      }
-    }
-    throw new SuiteException("The " + name + " side's block cache does not take all of " + table
-      + ": make l2.mb larger.");
+    new TableLoading(this, workload, rows).load(progress);
   }
 
   /** Waits until the RegionServer flushes and compacts no more. */
@@ -288,7 +234,8 @@ final class ClusterUnderTest implements Closeable {
     return ask("regionserver", request).getAsJsonObject();
   }
 
-  private JsonObject counters(String child) throws SuiteException {
+  /** What one of the processes has used. */
+  JsonObject counters(String child) throws SuiteException {
     return ask(child, request("counters")).getAsJsonObject();
   }
 

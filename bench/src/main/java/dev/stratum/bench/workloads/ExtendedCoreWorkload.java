@@ -34,8 +34,8 @@ import site.ycsb.workloads.CoreWorkload;
  * of a counter, too, to be compared with an increment;</li>
  * <li><code>checkandmutateproportion</code>, of which each check succeeds;</li>
  * <li><code>latestdeleteproportion</code>: batches of puts with a delete of a newest version;</li>
- * <li><code>batch</code>: an insert operation is that many inserts, and such a batch has that many
- * mutations (1).</li>
+ * <li><code>batch</code>: an insert operation is that many inserts, an update operation that many
+ * puts of rows that are there, and such a batch has that many mutations (1).</li>
  * </ul>
  * May be used by several threads, each with a {@link HBaseBinding} of its own.
  */
@@ -92,7 +92,11 @@ final class ExtendedCoreWorkload extends CoreWorkload {
         doTransactionRead(binding);
         break;
       case "UPDATE":
-        doTransactionUpdate(binding);
+        if (batch > 1) {
+          binding.put(nextKeys(batch));
+        } else {
+          doTransactionUpdate(binding);
+        }
         break;
       case "INSERT":
         for (int i = 0; i < batch; i++) {

@@ -41,6 +41,8 @@ import org.apache.hadoop.hbase.client.ResultScanner;
 import org.apache.hadoop.hbase.client.Row;
 import org.apache.hadoop.hbase.client.Scan;
 import org.apache.hadoop.hbase.client.Table;
+import org.apache.hadoop.hbase.filter.Filter;
+import org.apache.hadoop.hbase.filter.ParseFilter;
 import org.apache.hadoop.hbase.util.Bytes;
 import site.ycsb.ByteArrayByteIterator;
 import site.ycsb.ByteIterator;
@@ -55,14 +57,17 @@ import site.ycsb.workloads.CoreWorkload;
  * One per thread; the connection is shared, as in an application.
  * <p>
  * Properties: <code>table</code> and <code>fieldlength</code> (YCSB's), <code>durability</code> (of
- * every write; <code>SYNC_WAL</code>) and <code>batch</code> (how many inserts are sent together,
- * 1). What HBase throws is thrown on, unchecked: a workload with failures in it is no result.
+ * every write; <code>SYNC_WAL</code>), <code>batch</code> (how many inserts are sent together,
+ * 1), <code>filter</code> (of gets, in the language of {@link ParseFilter}; none),
+ * <code>scancells</code> (the most cells of a result of a scan; all of the row) and
+ * <code>table.families</code> (over which fields are spread, 1). What HBase throws is thrown on,
+ * unchecked: a workload with failures in it is no result.
  */
 final class HBaseBinding extends DB {
   static final byte[] FAMILY = Bytes.toBytes("f");
   static final byte[] COUNTER = Bytes.toBytes("count");
   /** The first field of YCSB's rows. */
-  private static final String FIELD = "field0";
+  private static final String FIELD = CoreWorkload.FIELD_NAME_PREFIX_DEFAULT + "0";
   /** A column that no row has. */
   private static final byte[] ABSENT = Bytes.toBytes("absent");
 
@@ -70,6 +75,9 @@ final class HBaseBinding extends DB {
   private final Durability durability;
   private final int batch;
   private final int valueBytes;
+  private final Filter filter;
+  private final int scanCells;
+  private final int families;
   private final List<Put> inserts = new ArrayList<>();
   private long rows;
   private long missing;
@@ -80,6 +88,10 @@ final class HBaseBinding extends DB {
     batch = Integer.parseInt(properties.getProperty("batch", "1"));
     valueBytes =
       Integer.parseInt(properties.getProperty(CoreWorkload.FIELD_LENGTH_PROPERTY, "100"));
+    String ofGets = properties.getProperty("filter", "");
+    filter = ofGets.isEmpty() ? null : new ParseFilter().parseFilterString(ofGets);
+    scanCells = Integer.parseInt(properties.getProperty("scancells", "-1"));
+    families = TableOfCase.families(properties);
   }
 
   /** The rows that were read or written so far. */
@@ -122,15 +134,24 @@ final class HBaseBinding extends DB {
     }
   }
 
-  private static Get get(String key, Set<String> fields) {
-    Get get = new Get(Bytes.toBytes(key));
+  private Get get(String key, Set<String> fields) {
+    Get get = new Get(Bytes.toBytes(key)).setFilter(filter);
     if (fields == null) {
-      return get.addFamily(FAMILY);
+      return families == 1 ? get.addFamily(FAMILY) : get;
     }
     for (String field : fields) {
-      get.addColumn(FAMILY, Bytes.toBytes(field));
+      get.addColumn(family(field), Bytes.toBytes(field));
     }
     return get;
+  }
+
+  private byte[] family(String field) {
+    if (families == 1) {
+      return FAMILY;
+    }
+    int number =
+      Integer.parseInt(field.substring(CoreWorkload.FIELD_NAME_PREFIX_DEFAULT.length()));
+    return TableOfCase.family(number % families);
   }
 
   private void add(Result result, Map<String, ByteIterator> into) {
@@ -148,11 +169,12 @@ final class HBaseBinding extends DB {
   @Override
   public Status scan(String tableName, String startKey, int count, Set<String> fields,
     Vector<HashMap<String, ByteIterator>> into) {
-    Scan scan = new Scan().withStartRow(Bytes.toBytes(startKey)).setLimit(count).setCaching(count);
-    if (fields == null) {
+    Scan scan = new Scan().withStartRow(Bytes.toBytes(startKey)).setLimit(count).setCaching(count)
+      .setBatch(scanCells);
+    if (fields != null) {
+      fields.forEach(field -> scan.addColumn(family(field), Bytes.toBytes(field)));
+    } else if (families == 1) {
       scan.addFamily(FAMILY);
-    } else {
-      fields.forEach(field -> scan.addColumn(FAMILY, Bytes.toBytes(field)));
     }
     try (ResultScanner scanner = table.getScanner(scan)) {
       for (Result result = scanner.next(); result != null; result = scanner.next()) {
@@ -204,8 +226,8 @@ final class HBaseBinding extends DB {
 
   private Put put(String key, Map<String, ByteIterator> values) {
     Put put = new Put(Bytes.toBytes(key)).setDurability(durability);
-    values
-      .forEach((field, value) -> put.addColumn(FAMILY, Bytes.toBytes(field), value.toArray()));
+    values.forEach(
+      (field, value) -> put.addColumn(family(field), Bytes.toBytes(field), value.toArray()));
     return put;
   }
 
@@ -228,6 +250,16 @@ final class HBaseBinding extends DB {
       table.put(new Put(row).addColumn(FAMILY, COUNTER, Bytes.toBytes(count + 1))
         .setDurability(durability));
       rows++;
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Puts rows in one request. */
+  void put(List<String> keys) {
+    try {
+      table.put(keys.stream().map(this::put).toList());
+      rows += keys.size();
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

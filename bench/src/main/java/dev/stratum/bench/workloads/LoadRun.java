@@ -44,7 +44,7 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
  * In a closed loop a thread begins its next operation when the last is done. At a fixed rate each
  * operation has a time at which it is due, whatever became of those before it, and its latency
  * counts from then: a server that stalls makes all operations late that it kept from beginning
- * (Tene's coordinated omission). Used once.
+ * (Tene's coordinated omission). A worker may have a rate of its own in either. Used once.
  */
 final class LoadRun {
   private static final long MIN_NANOS = 1000;
@@ -60,6 +60,11 @@ final class LoadRun {
     String choose();
 
     void perform(String operation);
+
+    /** Operations per second of this worker, whatever the others do; 0 for none of its own. */
+    default double rate() {
+      return 0;
+    }
   }
 
   private final List<? extends Worker> workers;
@@ -79,7 +84,8 @@ final class LoadRun {
   /**
    * @param workers    one per thread
    * @param seconds    for how long operations are begun
-   * @param rate       operations per second of all threads together; 0 for a closed loop
+   * @param rate       operations per second of all threads together that have none of their own;
+   *                   0 for a closed loop
    * @param operations is told what each thread does
    */
   LoadRun(List<? extends Worker> workers, double seconds, double rate, Operations operations) {
@@ -104,12 +110,15 @@ final class LoadRun {
     long start = System.nanoTime();
     lastTaken = start;
     List<Thread> threads = new ArrayList<>();
+    long sharing = workers.stream().filter(worker -> worker.rate() == 0).count();
     for (int i = 0; i < workers.size(); i++) {
       Worker worker = workers.get(i);
+      double own = worker.rate() > 0 ? worker.rate() : rate / sharing;
+      long step = own == 0 ? 0 : (long) (1e9 / own);
       // Spread over the time between two operations of one thread.
-      long first = rate == 0 ? start : start + (long) (i / rate * 1e9);
+      long first = start + step * i / workers.size();
       Operations.Client client = operations.client("load-" + i);
-      Thread thread = new Thread(() -> work(worker, client, start, first), "load-" + i);
+      Thread thread = new Thread(() -> work(worker, client, start, first, step), "load-" + i);
       threads.add(thread);
       thread.start();
     }
@@ -131,9 +140,9 @@ final class LoadRun {
     return result();
   }
 
-  private void work(Worker worker, Operations.Client client, long start, long first) {
+  /** @param step nanoseconds from one operation to the next; 0 for a closed loop */
+  private void work(Worker worker, Operations.Client client, long start, long first, long step) {
     long end = start + nanos;
-    long step = rate == 0 ? 0 : (long) (workers.size() / rate * 1e9);
     long due = first;
     try {
       while (!stopped) {

@@ -149,6 +149,7 @@ final class MeasuredRegionServerProcess extends RegionServerProcess {
     // The JVM forgets all that it has compiled when a class of reads is changed: before any.
     delayedReads = new DelayedReads(1, 0);
     DelayedHdfsReads.install();
+    ServerSettings.setCodecs(conf);
     JsonObject answer = super.start(conf);
     answer.addProperty("cache", server().getBlockCache().map(c -> c.getClass().getSimpleName())
       .orElse("none"));

@@ -56,8 +56,7 @@ final class ResultRecorder {
     for (ClusterUnderTest cluster : clusters.clusters()) {
       results.add(cluster.name() + "Settings", json(clusters.ownKeys(cluster.name())));
     }
-    results.add("sharedSettings",
-      json(new ServerSettings(options.sizes()).shared((int) options.number("handlers"))));
+    results.add("sharedSettings", json(new ServerSettings(options.sizes()).shared()));
     for (ClusterUnderTest cluster : clusters.clusters()) {
       results.addProperty(cluster.name(), cluster.version());
       results.addProperty(cluster.name() + "Cache", cluster.cache());

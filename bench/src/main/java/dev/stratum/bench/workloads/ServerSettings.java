@@ -26,7 +26,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
+import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HConstants;
+import org.apache.hadoop.hbase.io.compress.Compression;
 import org.openjdk.jmh.annotations.Fork;
 
 /**
@@ -79,11 +81,8 @@ final class ServerSettings {
     return options;
   }
 
-  /**
-   * What both sides have, by key.
-   * @param handlers general ones of a RegionServer
-   */
-  Map<String, String> shared(int handlers) {
+  /** What both sides have, by key. */
+  Map<String, String> shared() {
     Map<String, String> keys = LoopbackKeys.create();
     keys.put("hbase.regionserver.msginterval", "500");
     keys.put("hbase.master.wait.on.regionservers.maxtostart", "1");
@@ -101,7 +100,7 @@ final class ServerSettings {
     // For HDFS's legacy short circuit, which one case has.
     keys.put(HdfsReads.LOCAL_READER_KEY, System.getProperty("user.name"));
     // The factor of its call queues is HBase's.
-    keys.put(HConstants.REGION_SERVER_HANDLER_COUNT, Integer.toString(handlers));
+    keys.put(HConstants.REGION_SERVER_HANDLER_COUNT, sizes.getProperty("handlers"));
     keys.put("hbase.regionserver.global.memstore.size", "0.4");
     keys.put("hbase.hregion.memstore.flush.size",
       Long.toString((long) size("memstore.flush.mb") << 20));
@@ -112,9 +111,17 @@ final class ServerSettings {
     keys.put("hbase.hregion.max.filesize", Long.toString(100L << 30));
     // HBase's own, unless a case delays syncs.
     keys.put(DelayedSyncWriter.KEY, DelayedSyncWriter.class.getName());
+    // The one that needs no library of Hadoop's in the machine.
+    keys.put(Compression.ZSTD_CODEC_CLASS_KEY,
+      "org.apache.hadoop.hbase.io.compress.zstd.ZstdCodec");
     // Blocks come in bursts while a table is cached, and none is to be refused.
     keys.put("hbase.bucketcache.writer.queuelength", "512");
     return keys;
+  }
+
+  /** Has this JVM use the codecs of a server's keys, and not of the files in its class path. */
+  static void setCodecs(Configuration conf) {
+    Compression.Algorithm.ZSTD.reload(conf);
   }
 
   /** Stock: what {@link StockCache} says, with as much memory for it as the fork's L1 has. */
@@ -151,7 +158,7 @@ final class ServerSettings {
     keys.put("hbase.bucketcache.composite.enabled", "true");
     keys.put("hbase.bucketcache.l1.size", sizes.getProperty("l1.mb"));
     keys.put("hbase.bucketcache.l1.bucket.sizes", BUCKET_SIZES);
-    keys.put("hbase.bucketcache.l2.ioengine", "file:" + cacheFile);
+    keys.put("hbase.bucketcache.l2.ioengine", sizes.getProperty("l2.engine") + ":" + cacheFile);
     keys.put("hbase.bucketcache.l2.size", sizes.getProperty("l2.mb"));
     keys.put("hbase.bucketcache.composite.promotion", "frequency");
     keys.put("hbase.rs.prefetch.order", "newest");

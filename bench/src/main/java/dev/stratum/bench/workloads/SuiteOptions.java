@@ -44,9 +44,12 @@ final class SuiteOptions {
   private static final String SIZES = "workloads/suite.properties";
   /** Prefix of a key of HBase's for the fork's side. */
   private static final String FORK_PREFIX = "fork.";
-  private static final String FORK_HBASE_PREFIX = FORK_PREFIX + "hbase.";
+  private static final String HBASE_PREFIX = "hbase.";
+  private static final String FORK_HBASE_PREFIX = FORK_PREFIX + HBASE_PREFIX;
+  private static final String HANDLERS = "handlers";
   /** Keys of <code>--with</code> that replace a property of every case. */
-  private static final Set<String> CASE_KEYS = Set.of("rows.max", "flame");
+  private static final Set<String> CASE_KEYS = Set.of("rows.max", "regions.max", "flame");
+  private static final List<String> L2_ENGINES = List.of("file", "segments");
   /** Sizes with a value of their own in a quick run, <code>quick.KEY</code>. */
   private static final List<String> QUICK_KEYS = List.of("first.warmup.seconds",
     "first.warmup.window", "warmup.seconds", "seconds", "rounds", "compiling.max");
@@ -133,6 +136,14 @@ final class SuiteOptions {
         throw new SuiteException("workloads.with: " + key + "=" + value
           + " is no cache: use one of " + StockCache.names() + ".");
       }
+      if (key.equals(WorkloadCase.OWN_SERVERS) && !value.matches("true|false")) {
+        throw new SuiteException("workloads.with: " + key + "=" + value
+          + " is neither true nor false.");
+      }
+      if (key.equals("l2.engine") && !L2_ENGINES.contains(value)) {
+        throw new SuiteException("workloads.with: " + key + "=" + value
+          + " is no engine: use one of " + L2_ENGINES + ".");
+      }
       boolean isNumber = defaults.getProperty(key).matches("[\\d.]+");
       if (isNumber && (!value.matches("\\d+(\\.\\d+)?") || Double.parseDouble(value) <= 0)) {
         throw new SuiteException("workloads.with: " + key + "=" + value
@@ -202,7 +213,8 @@ final class SuiteOptions {
     sizes.stringPropertyNames().stream().filter(key -> key.startsWith(prefix))
       .forEach(key -> properties.setProperty(key.substring(prefix.length()),
         sizes.getProperty(key)));
-    for (String key : List.of("rows.max", "flame", "handlers")) {
+    for (String key : List.of("rows.max", "regions.max", "flame", HANDLERS,
+      WorkloadCase.OWN_SERVERS)) {
       if (sizes.containsKey(key)) {
         properties.setProperty(key, sizes.getProperty(key));
       }
@@ -210,14 +222,46 @@ final class SuiteOptions {
     return properties;
   }
 
-  /** HBase's keys that <code>--with</code> sets on the fork's side only. */
-  Map<String, String> forkKeys() {
-    Map<String, String> keys = new LinkedHashMap<>();
-    with.forEach((key, value) -> {
-      if (key.startsWith(FORK_HBASE_PREFIX)) {
-        keys.put(key.substring(FORK_PREFIX.length()), value);
+  /**
+   * The sizes of servers that differ from others. What <code>--with</code> says goes before, but
+   * for the number of handlers.
+   * @param servers see {@link WorkloadCase#servers}
+   */
+  Properties sizes(Map<String, String> servers) {
+    Properties own = new Properties();
+    own.putAll(sizes);
+    servers.forEach((key, value) -> {
+      if (defaults.containsKey(key) && (key.equals(HANDLERS) || !with.containsKey(key))) {
+        own.setProperty(key, value);
       }
     });
+    return own;
+  }
+
+  /** HBase's keys of both sides of servers that differ from others. */
+  static Map<String, String> keys(Map<String, String> servers) {
+    return below(servers, HBASE_PREFIX, HBASE_PREFIX);
+  }
+
+  /** The same of the fork's side; what <code>--with</code> says goes before. */
+  Map<String, String> forkKeys(Map<String, String> servers) {
+    Map<String, String> keys = below(servers, FORK_HBASE_PREFIX, HBASE_PREFIX);
+    keys.putAll(forkKeys());
     return keys;
+  }
+
+  /** HBase's keys that <code>--with</code> sets on the fork's side only. */
+  Map<String, String> forkKeys() {
+    return below(with, FORK_HBASE_PREFIX, HBASE_PREFIX);
+  }
+
+  private static Map<String, String> below(Map<String, String> keys, String prefix, String other) {
+    Map<String, String> below = new LinkedHashMap<>();
+    keys.forEach((key, value) -> {
+      if (key.startsWith(prefix)) {
+        below.put(other + key.substring(prefix.length()), value);
+      }
+    });
+    return below;
   }
 }

@@ -23,12 +23,14 @@ import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
  * Which cases run, in which order, for how long, and an estimate of the time that they take. Cases
- * with another number of handlers come last: a server has its handlers from its start on.
+ * of the same servers follow one another, and those with another number of handlers come last: a
+ * server has its handlers, and its sizes, from its start on.
  */
 final class SuitePlan {
   /** A kind of work, with the seconds that a unit of it takes until some has been measured. */
@@ -82,8 +84,11 @@ final class SuitePlan {
         + " case: -Djmh.list prints their names.");
     }
     int usual = (int) options.number("handlers");
+    List<Map<String, String>> servers =
+      chosen.stream().map(WorkloadCase::servers).distinct().toList();
     chosen.sort(Comparator.comparing((WorkloadCase one) -> one.handlers() != usual)
-      .thenComparing(WorkloadCase::handlers));
+      .thenComparing(WorkloadCase::handlers)
+      .thenComparing(one -> servers.indexOf(one.servers())));
     return chosen;
   }
 
@@ -115,16 +120,16 @@ final class SuitePlan {
   /** If two cases share a table on the same servers. */
   static boolean isOnSameTable(WorkloadCase one, WorkloadCase other) {
     return !Collections.disjoint(one.tables(), other.tables())
-      && one.handlers() == other.handlers();
+      && one.servers().equals(other.servers());
   }
 
   /** Adds to the estimate what cases take, on servers that are yet to be started. */
   void estimate(List<WorkloadCase> left, EtaEstimator eta) {
-    add(eta, Work.START, left.stream().map(WorkloadCase::handlers).distinct().count());
+    add(eta, Work.START, left.stream().map(WorkloadCase::servers).distinct().count());
     Set<String> tables = new HashSet<>();
     for (WorkloadCase one : left) {
       for (WorkloadCase kind : one.kinds()) {
-        if (tables.add(kind.handlers() + " " + kind.table())) {
+        if (tables.add(one.servers() + " " + kind.table())) {
           add(eta, Work.LOAD, kind.rows(options.isQuick()) + ROWS_OF_A_TABLE);
         }
       }

@@ -23,8 +23,10 @@ import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Properties;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
@@ -40,6 +42,10 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
  * <code>handlers.too=128</code> is there once more, on servers with so many handlers. A case with
  * <code>clients=KIND …</code> has clients of several kinds at the same time, with
  * <code>KIND.property</code> for those of one.
+ * <p>
+ * A file with <code>of</code>, full names of cases of other files, and <code>encodings</code> has
+ * a twin of each of these cases for each encoding, on a table that has the properties
+ * <code>ENCODING.property</code>.
  */
 final class WorkloadCase {
   /** The files, in the order in which they are run. */
@@ -55,6 +61,11 @@ final class WorkloadCase {
   static final String CLIENTS = "clients";
   /** The name of a kind, among the properties of each of {@link #kinds}. */
   static final String KIND = "kind";
+  private static final String HANDLERS = "handlers";
+  /** Before what the servers of a case have and others have not. */
+  private static final String SERVER_PREFIX = "server.";
+  /** If {@link #SERVER_PREFIX} has an effect. */
+  static final String OWN_SERVERS = "own.servers";
 
   private final String group;
   private final String name;
@@ -79,38 +90,9 @@ final class WorkloadCase {
   static List<WorkloadCase> read(String group, Properties defaults)
     throws IOException, SuiteException {
     Properties file = properties("workloads/" + group + ".properties");
-    List<WorkloadCase> cases = new ArrayList<>();
-    List<String> names = words(file, "cases");
-    List<String> quick = words(file, "quick");
-    for (String name : names) {
-      Properties own = new Properties();
-      own.putAll(defaults);
-      for (String key : file.stringPropertyNames()) {
-        int dot = key.indexOf('.');
-        if (dot > 0 && names.contains(key.substring(0, dot))) {
-          continue;
-        }
-        own.setProperty(key, file.getProperty(key));
-      }
-      for (String key : file.stringPropertyNames()) {
-        if (key.startsWith(name + ".")) {
-          own.setProperty(key.substring(name.length() + 1), file.getProperty(key));
-        }
-      }
-      for (String micros : own.getProperty("micros", "0").split(",")) {
-        int waits = Integer.parseInt(micros);
-        String full = waits == 0 ? name : name + "-" + waits + "us";
-        cases.add(new WorkloadCase(group, full, waits, quick.contains(full), own));
-      }
-      if (own.containsKey("handlers.too")) {
-        String handlers = own.getProperty("handlers.too");
-        Properties more = new Properties();
-        more.putAll(own);
-        more.setProperty("handlers", handlers);
-        String full = name + "-" + handlers + "handlers";
-        cases.add(new WorkloadCase(group, full, 0, quick.contains(full), more));
-      }
-    }
+    List<WorkloadCase> cases = file.containsKey("of")
+      ? twins(group, file, defaults)
+      : cases(group, file, defaults);
     for (WorkloadCase one : cases) {
       for (WorkloadCase kind : one.kinds()) {
         for (String key : List.of("title", "source", "table", "threads")) {
@@ -124,6 +106,70 @@ final class WorkloadCase {
     return cases;
   }
 
+  private static List<WorkloadCase> cases(String group, Properties file, Properties defaults) {
+    List<WorkloadCase> cases = new ArrayList<>();
+    List<String> names = words(file, "cases");
+    List<String> quick = words(file, "quick");
+    for (String name : names) {
+      Properties own = new Properties();
+      own.putAll(defaults);
+      for (String key : file.stringPropertyNames()) {
+        int dot = key.indexOf('.');
+        if (dot > 0 && names.contains(key.substring(0, dot))) {
+          continue;
+        }
+        own.setProperty(key, file.getProperty(key));
+      }
+      own.putAll(below(file, name + "."));
+      for (String micros : own.getProperty("micros", "0").split(",")) {
+        int waits = Integer.parseInt(micros);
+        String full = waits == 0 ? name : name + "-" + waits + "us";
+        cases.add(new WorkloadCase(group, full, waits, quick.contains(full), own));
+      }
+      if (own.containsKey("handlers.too")) {
+        String handlers = own.getProperty("handlers.too");
+        Properties more = new Properties();
+        more.putAll(own);
+        more.setProperty(HANDLERS, handlers);
+        String full = name + "-" + handlers + "handlers";
+        cases.add(new WorkloadCase(group, full, 0, quick.contains(full), more));
+      }
+    }
+    return cases;
+  }
+
+  /** Cases of other groups on tables with other encodings; their targets are those of the file. */
+  private static List<WorkloadCase> twins(String group, Properties file, Properties defaults)
+    throws IOException, SuiteException {
+    List<WorkloadCase> twins = new ArrayList<>();
+    for (String encoding : words(file, "encodings")) {
+      for (String of : words(file, "of")) {
+        WorkloadCase one = read(of.substring(0, of.indexOf('/')), defaults).stream()
+          .filter(other -> other.fullName().equals(of)).findFirst()
+          .orElseThrow(() -> new SuiteException("workloads/" + group + ".properties has a twin of "
+            + of + ", which is no case."));
+        Properties own = new Properties();
+        own.putAll(one.properties);
+        own.stringPropertyNames().stream().filter(key -> key.startsWith("target."))
+          .forEach(own::remove);
+        List.of("title", "source", "adverse")
+          .forEach(key -> own.setProperty(key, file.getProperty(key, "")));
+        own.setProperty("table", one.table() + "-" + encoding);
+        own.putAll(below(file, encoding + "."));
+        twins.add(new WorkloadCase(group, one.name + "-" + encoding, 0, false, own));
+      }
+    }
+    return twins;
+  }
+
+  /** The properties with a prefix, without it. */
+  private static Properties below(Properties properties, String prefix) {
+    Properties below = new Properties();
+    properties.stringPropertyNames().stream().filter(key -> key.startsWith(prefix)).forEach(
+      key -> below.setProperty(key.substring(prefix.length()), properties.getProperty(key)));
+    return below;
+  }
+
   /** Its kinds of clients, each as a case of its own; this case if all its clients are alike. */
   List<WorkloadCase> kinds() {
     if (!properties.containsKey(CLIENTS)) {
@@ -135,9 +181,7 @@ final class WorkloadCase {
       own.putAll(properties);
       own.remove(CLIENTS);
       own.setProperty(KIND, kind);
-      String prefix = kind + ".";
-      properties.stringPropertyNames().stream().filter(key -> key.startsWith(prefix)).forEach(
-        key -> own.setProperty(key.substring(prefix.length()), properties.getProperty(key)));
+      own.putAll(below(properties, kind + "."));
       kinds.add(new WorkloadCase(group, name + " " + kind, micros, quick, own));
     }
     return kinds;
@@ -205,7 +249,22 @@ final class WorkloadCase {
 
   /** How many general handlers the servers have. */
   int handlers() {
-    return Integer.parseInt(properties.getProperty("handlers"));
+    return Integer.parseInt(properties.getProperty(HANDLERS));
+  }
+
+  /**
+   * What its servers have: <code>handlers</code>, and of what other cases do not have, keys of
+   * <code>suite.properties</code>, of HBase for both sides, and of HBase with <code>fork.</code>
+   * before them for the fork's. Cases for which they are equal have the same servers.
+   */
+  Map<String, String> servers() {
+    Map<String, String> servers = new TreeMap<>();
+    if (isTrue(OWN_SERVERS)) {
+      Properties below = below(properties, SERVER_PREFIX);
+      below.stringPropertyNames().forEach(key -> servers.put(key, below.getProperty(key)));
+    }
+    servers.put(HANDLERS, properties.getProperty(HANDLERS));
+    return servers;
   }
 
   /** Rows to load before the first case of the table; those of the quick form are fewer. */
@@ -217,8 +276,22 @@ final class WorkloadCase {
 
   /** If the table's blocks are all brought into the cache before. */
   boolean isWarm() {
-    return Boolean.parseBoolean(properties.getProperty("table.cached", "true"))
+    return isTrue("table.cached") && isTrue("table.warm")
       && !properties.getProperty("rows", "0").equals("0");
+  }
+
+  /** If each store of the table has one file before, and not what its first flushes make. */
+  boolean isCompacted() {
+    return isTrue("table.compacted");
+  }
+
+  private boolean isTrue(String key) {
+    return Boolean.parseBoolean(properties.getProperty(key, "true"));
+  }
+
+  /** How many columns of each row are deleted before the first run, the first ones. */
+  int deletedColumns() {
+    return Integer.parseInt(properties.getProperty("table.deleted.columns", "0"));
   }
 
   /** If a flame graph is drawn of each side, in a run of its own that is not among the results. */
@@ -282,7 +355,7 @@ final class WorkloadCase {
   JsonObject json() {
     JsonObject json = new JsonObject();
     for (String key : new TreeSet<>(properties.stringPropertyNames())) {
-      if (!List.of("cases", "quick", "source", "title").contains(key)) {
+      if (!List.of("cases", "quick", "source", "title", OWN_SERVERS).contains(key)) {
         json.addProperty(key, properties.getProperty(key));
       }
     }

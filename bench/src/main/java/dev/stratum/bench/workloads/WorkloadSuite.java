@@ -24,6 +24,7 @@ import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.Properties;
 import java.util.regex.Pattern;
 import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
@@ -33,8 +34,8 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
  * that what was measured is there however the run ends.
  * <p>
  * Both clusters run all the time, and one of them is measured. A table is loaded on both at once
- * and used by all cases that name it. Cases with another number of handlers come last, on clusters
- * that are started again. A case that fails is attempted once more on new clusters.
+ * and used by all cases that name it. Cases with other servers come last, on clusters that are
+ * started again. A case that fails is attempted once more on new clusters.
  */
 final class WorkloadSuite implements Closeable {
   private static final Pattern LINE_BREAKS = Pattern.compile("\\s*\\R\\s*");
@@ -100,7 +101,7 @@ final class WorkloadSuite implements Closeable {
     }
     progress.say("%d cases, %d times %d rounds of %.0f s on each side, about %s", cases.size(),
       plan.starts(), plan.rounds(), options.number("seconds"), progress.eta());
-    start(cases.get(0).handlers());
+    start(cases.get(0).servers());
     int failures = run(cases, 0);
     for (int i = 1; i < plan.starts(); i++) {
       progress.say("New JVMs of both sides, %d of %d", i + 1, plan.starts());
@@ -123,8 +124,8 @@ final class WorkloadSuite implements Closeable {
     int failures = 0;
     for (int i = 0; i < cases.size(); i++) {
       WorkloadCase one = cases.get(i);
-      if (i > 0 && one.handlers() != cases.get(i - 1).handlers()) {
-        progress.say("Servers with %d handlers", one.handlers());
+      if (i > 0 && !one.servers().equals(cases.get(i - 1).servers())) {
+        progress.say("Servers with %s", one.servers());
         restart(cases.subList(i, cases.size()));
       }
       if (!hasResult(one, cases.subList(i, cases.size()), starts)) {
@@ -133,7 +134,7 @@ final class WorkloadSuite implements Closeable {
       recorder.write();
       List<WorkloadCase> left = cases.subList(i + 1, cases.size());
       boolean isUsedAgain = left.stream().anyMatch(other -> SuitePlan.isOnSameTable(one, other));
-      boolean isOnLastServers = left.isEmpty() || left.get(0).handlers() == one.handlers();
+      boolean isOnLastServers = left.isEmpty() || left.get(0).servers().equals(one.servers());
       if (!isUsedAgain && isOnLastServers) {
         drop(one, left);
       }
@@ -207,12 +208,12 @@ final class WorkloadSuite implements Closeable {
     runner.forgetTables();
     progress.eta().dropPlan();
     plan.estimate(left, progress.eta());
-    start(left.get(0).handlers());
+    start(left.get(0).servers());
   }
 
-  private void start(int handlers) throws IOException, SuiteException {
+  private void start(Map<String, String> servers) throws IOException, SuiteException {
     long start = System.nanoTime();
-    clusters.start(handlers);
+    clusters.start(servers);
     recorder.addClusters(clusters);
     progress.done(SuitePlan.Work.START, 1, start);
     progress.say("%s and %s are up", clusters.clusters().get(0).version(),

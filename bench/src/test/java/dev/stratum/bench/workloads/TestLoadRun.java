@@ -92,6 +92,34 @@ public class TestLoadRun {
   }
 
   @Test
+  public void testAWorkerMayHaveARateOfItsOwn() throws Exception {
+    LoadRun.Worker paced = new LoadRun.Worker() {
+      @Override
+      public String choose() {
+        return "WRITE";
+      }
+
+      @Override
+      public void perform(String operation) {
+        // Takes no time.
+      }
+
+      @Override
+      public double rate() {
+        return 100;
+      }
+    };
+    List<LoadRun.Worker> workers = List.of(paced, new StallsOnce(0), new StallsOnce(0));
+    JsonObject shared = run(workers, 0.2, 200).run().getAsJsonObject("operations");
+    assertEquals(20, shared.getAsJsonObject("WRITE").get("count").getAsInt());
+    assertEquals(20, shared.getAsJsonObject("READ").get("count").getAsInt());
+    assertEquals(20, shared.getAsJsonObject("UPDATE").get("count").getAsInt());
+    JsonObject closed = run(workers, 0.2, 0).run().getAsJsonObject("operations");
+    assertEquals(20, closed.getAsJsonObject("WRITE").get("count").getAsInt());
+    assertTrue(closed.toString(), closed.getAsJsonObject("READ").get("count").getAsInt() > 0);
+  }
+
+  @Test
   public void testAnOperationThatHangsIsToldWhileItIsUnderWay() throws Exception {
     Operations operations = new Operations(Duration.ofMillis(50));
     CountDownLatch release = new CountDownLatch(1);

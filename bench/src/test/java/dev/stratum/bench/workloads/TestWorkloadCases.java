@@ -84,14 +84,38 @@ public class TestWorkloadCases {
       assertEquals(one.fullName(), one.fullName().contains("/adverse-")
         || one.fullName().matches("log/sync-[14]"), one.isAdverse());
       if (one.isAdverse()) {
-        threads.put(one.fullName().replaceFirst("log/(adverse-)?", ""), one.threads());
         assertEquals(one.fullName(), 1.1, one.target("p99"), 0);
+        assertTrue(one.fullName(), Double.isNaN(one.target("throughput")));
+      }
+      if (one.isAdverse() && one.group().equals("log")) {
+        threads.put(one.fullName().replaceFirst("log/(adverse-)?", ""), one.threads());
         assertTrue(one.fullName(), one.isWriting());
         assertTrue(one.fullName(), page.contains("`" + one.fullName().substring(4) + "`"));
       }
     }
     assertEquals(Map.of("sync-1", 1, "sync-4", 4, "hot-row", 64, "hot-rows", 64, "latest-deletes",
       48, "same-rows", 48, "readers", 328, "regions", 32, "hooks", 64, "slow-syncs", 64), threads);
+  }
+
+  @Test
+  public void testWhatServersOfACaseHaveGivesWayToTheCommandButHandlersDoNot() throws Exception {
+    Map<String, String> servers =
+      Map.of("handlers", "128", "l1.mb", "12", "fork.hbase.a", "1", "hbase.b", "2");
+    Properties arguments = new Properties();
+    arguments.setProperty("directory", "unused");
+    SuiteOptions options = SuiteOptions.of(arguments);
+    assertEquals("12", options.sizes(servers).getProperty("l1.mb"));
+    assertEquals("128", options.sizes(servers).getProperty("handlers"));
+    assertEquals("30", options.sizes().getProperty("handlers"));
+    assertEquals(Map.of("hbase.a", "1"), options.forkKeys(servers));
+    assertEquals(Map.of("hbase.b", "2"), SuiteOptions.keys(servers));
+    arguments.setProperty("l1.mb", "24");
+    arguments.setProperty("handlers", "60");
+    arguments.setProperty("fork.hbase.a", "3");
+    options = SuiteOptions.of(arguments);
+    assertEquals("24", options.sizes(servers).getProperty("l1.mb"));
+    assertEquals("128", options.sizes(servers).getProperty("handlers"));
+    assertEquals(Map.of("hbase.a", "3"), options.forkKeys(servers));
   }
 
   @Test
@@ -195,7 +219,8 @@ public class TestWorkloadCases {
 
   @Test
   public void testASizeThatCannotBeIsRefusedByName() {
-    for (String wrong : List.of("l1.mb=much", "seconds=0", "second=3")) {
+    for (String wrong : List.of("l1.mb=much", "seconds=0", "second=3", "l2.engine=mmap",
+      "own.servers=no")) {
       Properties arguments = new Properties();
       arguments.setProperty(wrong.substring(0, wrong.indexOf('=')),
         wrong.substring(wrong.indexOf('=') + 1));
