@@ -82,7 +82,7 @@ public class TestWorkloadCases {
     Map<String, Integer> threads = new TreeMap<>();
     for (WorkloadCase one : chosen(null, false)) {
       assertEquals(one.fullName(), one.fullName().contains("/adverse-")
-        || one.fullName().matches("log/sync-[14]"), one.isAdverse());
+        || one.fullName().matches("log/sync-[14]|encoded/.*"), one.isAdverse());
       if (one.isAdverse()) {
         assertEquals(one.fullName(), 1.1, one.target("p99"), 0);
         assertTrue(one.fullName(), Double.isNaN(one.target("throughput")));
@@ -95,6 +95,34 @@ public class TestWorkloadCases {
     }
     assertEquals(Map.of("sync-1", 1, "sync-4", 4, "hot-row", 64, "hot-rows", 64, "latest-deletes",
       48, "same-rows", 48, "readers", 328, "regions", 32, "hooks", 64, "slow-syncs", 64), threads);
+  }
+
+  @Test
+  public void testATwinIsItsCaseOnAnEncodedTableOfItsOwn() throws Exception {
+    List<WorkloadCase> twins = chosen("^encoded/", false);
+    assertEquals(3 * 12, twins.size());
+    for (WorkloadCase twin : twins) {
+      String encoding =
+        twin.fullName().replaceFirst(".*-(fast-diff|row-index|prefix-bloom)$", "$1");
+      WorkloadCase one = chosen("/" + twin.fullName().substring("encoded/".length(),
+        twin.fullName().length() - encoding.length() - 1) + "$", false).get(0);
+      assertEquals(one.table() + "-" + encoding, twin.table());
+      assertEquals(one.servers(), twin.servers());
+      JsonObject own = twin.json();
+      JsonObject properties = one.json();
+      for (String key : List.of("table", "adverse", "table.encoding", "table.compression",
+        "table.bloom", "family.RowPrefixBloomFilter.prefix_length")) {
+        own.remove(key);
+        properties.remove(key);
+      }
+      properties.keySet().removeIf(key -> key.startsWith("target."));
+      assertEquals(twin.fullName(), properties, own);
+      assertEquals(twin.fullName(), 0, twin.micros());
+    }
+    WorkloadCase fastDiff = chosen("/a-fast-diff$", false).get(0);
+    assertEquals("FAST_DIFF", fastDiff.get("table.encoding", null));
+    assertEquals("ZSTD", fastDiff.get("table.compression", null));
+    assertTrue(SuitePlan.isOnSameTable(fastDiff, chosen("/get-zipfian-fast-diff$", false).get(0)));
   }
 
   @Test
@@ -161,7 +189,7 @@ public class TestWorkloadCases {
 
   @Test
   public void testDelayedReadsAreCasesWithAimsOfTheirOwn() throws Exception {
-    List<WorkloadCase> cases = chosen("get-zipfian", false).stream()
+    List<WorkloadCase> cases = chosen("throughput/get-zipfian", false).stream()
       .filter(one -> !one.fullName().contains("multi")).collect(Collectors.toList());
     assertEquals(List.of("throughput/get-zipfian", "throughput/get-zipfian-100us",
       "throughput/get-zipfian-8connections", "throughput/get-zipfian-128handlers"), names(cases));
@@ -204,7 +232,7 @@ public class TestWorkloadCases {
 
   @Test
   public void testTheQuickFormHasCasesOfEveryDocument() throws Exception {
-    HashSet<String> groups = new HashSet<>();
+    HashSet<String> groups = new HashSet<>(Set.of("encoded"));
     chosen(null, true).forEach(one -> groups.add(one.group()));
     assertEquals(new HashSet<>(WorkloadCase.GROUPS), groups);
   }
