@@ -50,7 +50,8 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
 final class WorkloadCase {
   /** The files, in the order in which they are run. */
   static final List<String> GROUPS =
-    List.of("throughput", "ycsb", "apsaradb", "increment", "log", "ssd", "warm", "encoded");
+    List.of("throughput", "ycsb", "apsaradb", "increment", "log", "ssd", "warm", "encoded",
+      "adverse");
 
   /** The target of the p99 of adverse cases. */
   private static final String ADVERSE_P99 = "1.1";

@@ -37,6 +37,7 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.apache.hadoop.hbase.HConstants;
+import org.apache.hadoop.hbase.util.Bytes;
 import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
 import org.junit.Test;
 
@@ -82,7 +83,7 @@ public class TestWorkloadCases {
     Map<String, Integer> threads = new TreeMap<>();
     for (WorkloadCase one : chosen(null, false)) {
       assertEquals(one.fullName(), one.fullName().contains("/adverse-")
-        || one.fullName().matches("log/sync-[14]|encoded/.*"), one.isAdverse());
+        || one.fullName().matches("log/sync-[14]|(adverse|encoded)/.*"), one.isAdverse());
       if (one.isAdverse()) {
         assertEquals(one.fullName(), 1.1, one.target("p99"), 0);
         assertTrue(one.fullName(), Double.isNaN(one.target("throughput")));
@@ -91,6 +92,8 @@ public class TestWorkloadCases {
         threads.put(one.fullName().replaceFirst("log/(adverse-)?", ""), one.threads());
         assertTrue(one.fullName(), one.isWriting());
         assertTrue(one.fullName(), page.contains("`" + one.fullName().substring(4) + "`"));
+      } else if (one.group().equals("adverse")) {
+        assertTrue(one.fullName(), page.contains("`" + one.fullName() + "`"));
       }
     }
     assertEquals(Map.of("sync-1", 1, "sync-4", 4, "hot-row", 64, "hot-rows", 64, "latest-deletes",
@@ -126,6 +129,22 @@ public class TestWorkloadCases {
   }
 
   @Test
+  public void testCasesOfTheSameServersFollowOneAnother() throws Exception {
+    List<WorkloadCase> cases = chosen("^(adverse|ycsb)/", false);
+    Set<Map<String, String>> servers = new HashSet<>();
+    for (int i = 0; i < cases.size(); i++) {
+      if (i == 0 || !cases.get(i).servers().equals(cases.get(i - 1).servers())) {
+        assertTrue(cases.get(i).fullName(), servers.add(cases.get(i).servers()));
+      }
+    }
+    assertEquals(6, servers.size());
+    Properties arguments = new Properties();
+    arguments.setProperty("own.servers", "false");
+    assertEquals(1, chosen(arguments, "^(adverse|ycsb)/", false).stream()
+      .map(WorkloadCase::servers).distinct().count());
+  }
+
+  @Test
   public void testWhatServersOfACaseHaveGivesWayToTheCommandButHandlersDoNot() throws Exception {
     Map<String, String> servers =
       Map.of("handlers", "128", "l1.mb", "12", "fork.hbase.a", "1", "hbase.b", "2");
@@ -144,6 +163,18 @@ public class TestWorkloadCases {
     assertEquals("24", options.sizes(servers).getProperty("l1.mb"));
     assertEquals("128", options.sizes(servers).getProperty("handlers"));
     assertEquals(Map.of("hbase.a", "3"), options.forkKeys(servers));
+  }
+
+  @Test
+  public void testRegionsOfATableDivideItsKeysEvenly() throws Exception {
+    WorkloadCase regions = chosen("/regions-2000$", false).get(0);
+    Properties properties = new Properties();
+    regions.json().entrySet()
+      .forEach(e -> properties.setProperty(e.getKey(), e.getValue().getAsString()));
+    assertEquals(1999, new TableOfCase(properties).splits().length);
+    properties.setProperty("regions.max", "2");
+    assertEquals("user4611686018427387903",
+      Bytes.toString(new TableOfCase(properties).splits()[0]));
   }
 
   @Test
@@ -232,7 +263,7 @@ public class TestWorkloadCases {
 
   @Test
   public void testTheQuickFormHasCasesOfEveryDocument() throws Exception {
-    HashSet<String> groups = new HashSet<>(Set.of("encoded"));
+    HashSet<String> groups = new HashSet<>(Set.of("encoded", "adverse"));
     chosen(null, true).forEach(one -> groups.add(one.group()));
     assertEquals(new HashSet<>(WorkloadCase.GROUPS), groups);
   }

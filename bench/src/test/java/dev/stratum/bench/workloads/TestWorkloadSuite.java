@@ -22,15 +22,20 @@ import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
+import dev.stratum.childprocess.JvmCommand;
 import dev.stratum.processes.HeldGets;
+import dev.stratum.processes.SiteFile;
+import java.io.File;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Properties;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
@@ -175,6 +180,70 @@ public class TestWorkloadSuite {
           assertTrue(run.toString(), run.getAsJsonObject("all").get("p50").getAsDouble() > 20_000);
         }
       }
+    }
+  }
+
+  @Test
+  public void testAdverseCasesAndTwinsOfEachEncodingRun() throws Exception {
+    Path directory = folder.getRoot().toPath();
+    Properties arguments = arguments(directory);
+    arguments.setProperty("include", "^adverse/|^encoded/((e|f)-|nr2-fast|multiget-zipfian-row)");
+    // As short as the others, whatever they wait for.
+    arguments.setProperty("quick", "true");
+    arguments.setProperty("compiling.max", "100");
+    arguments.setProperty("own.servers", "false");
+    arguments.setProperty("regions.max", "20");
+    arguments.setProperty("l2.engine", "segments");
+    arguments.setProperty("fork.hbase.segmentcache.segment.mb", "4");
+    arguments.setProperty("fork.hbase.regionserver.row.cache.size.mb", "4");
+    try (WorkloadSuite suite =
+      new WorkloadSuite(arguments, new PrintStream(PrintStream.nullOutputStream()))) {
+      int failures = suite.run();
+      assertEquals(results(directory), 0, failures);
+    }
+    JsonArray cases =
+      JsonParser.parseString(results(directory)).getAsJsonObject().getAsJsonArray("cases");
+    assertEquals(13 + 3 * 2 + 2, cases.size());
+    for (JsonElement element : cases) {
+      JsonObject result = element.getAsJsonObject();
+      JsonObject properties = result.getAsJsonObject("properties");
+      for (JsonElement one : result.getAsJsonArray("runs")) {
+        JsonObject run = one.getAsJsonObject();
+        assertTrue(run.toString(), run.getAsJsonObject("all").get("count").getAsLong() > 0);
+        if (properties.has("clients")) {
+          assertEquals(Set.of(properties.get("clients").getAsString().split(" ")),
+            run.getAsJsonObject("operations").keySet());
+        }
+      }
+    }
+  }
+
+  @Test
+  public void testServersOfEachCaseAcceptTheirSettings() throws Exception {
+    Path directory = folder.getRoot().toPath();
+    Properties arguments = new Properties();
+    arguments.setProperty("directory", directory.toString());
+    SuiteOptions options = SuiteOptions.of(arguments);
+    List<Map<String, String>> all =
+      new SuitePlan(options).cases().stream().map(WorkloadCase::servers).distinct().toList();
+    assertTrue(all.toString(), all.size() > 2);
+    for (Map<String, String> servers : all) {
+      servers.keySet().forEach(key -> assertTrue(key, options.sizes().containsKey(key)
+        || key.startsWith("hbase.") || key.startsWith("fork.hbase.")));
+      ServerSettings settings = new ServerSettings(options.sizes(servers));
+      Map<String, String> keys = new HashMap<>(settings.shared());
+      keys.putAll(SuiteOptions.keys(servers));
+      keys.putAll(settings.fork(directory.resolve("l2.cache")));
+      keys.putAll(options.forkKeys(servers));
+      SiteFile.write(directory.resolve("hbase-site.xml"), keys);
+      ProcessBuilder check = new JvmCommand("org.apache.hadoop.hbase.regionserver.SettingsCheck")
+        .classPath(directory + File.pathSeparator + System.getProperty("java.class.path"))
+        .options(settings.options("regionserver")).builder();
+      Path out = directory.resolve("check.txt");
+      int code = check.redirectErrorStream(true).redirectOutput(out.toFile()).start().waitFor();
+      String said = Files.readString(out);
+      assertEquals(servers + said, 0, code);
+      assertFalse(servers + said, said.contains("misspelt ") || said.contains("without-effect "));
     }
   }
 
