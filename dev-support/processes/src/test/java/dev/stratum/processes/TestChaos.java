@@ -34,11 +34,7 @@ import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.apache.commons.io.IOUtils;
-import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
 import org.apache.hadoop.hbase.client.RegionInfo;
-import org.apache.hadoop.hbase.client.TableDescriptor;
-import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
-import org.apache.hadoop.hbase.io.encoding.DataBlockEncoding;
 import org.apache.hadoop.hbase.testclassification.LargeTests;
 import org.junit.Rule;
 import org.junit.Test;
@@ -71,7 +67,6 @@ public class TestChaos {
   private static final int LEAST_REGIONS = 4;
   private static final int MOST_REGIONS = 12;
   private static final int OPERATIONS = 2;
-  private static final int[] BLOCK_SIZES = { 2048, 4096, 16384, 65536 };
   /** Pools that had not grown to their size, and connections that were not needed before. */
   private static final int THREADS_MORE = 25;
   private static final int FILES_MORE = 60;
@@ -180,7 +175,7 @@ public class TestChaos {
     things.put("compaction", () -> cluster.admin().compact(CheckedLoad.TABLE));
     things.put("major compaction", () -> cluster.admin().majorCompact(CheckedLoad.TABLE));
     things.put("config reload", this::reload);
-    things.put("alter", () -> explained("an alter", this::alter));
+    things.put("alter", () -> explained("an alter", () -> cluster.alter(random)));
     if (visitor != null) {
       things.put("grant and revoke", visitor::grantAndRevoke);
     }
@@ -308,23 +303,6 @@ public class TestChaos {
       keys.put(feature, Boolean.toString(random.nextBoolean()));
     }
     cluster.reload(server, keys);
-  }
-
-  /** Caches have blocks of several sizes and encodings from now on, and regions an observer. */
-  private void alter() throws Exception {
-    TableDescriptor old = cluster.admin().getDescriptor(CheckedLoad.TABLE);
-    TableDescriptorBuilder changed = TableDescriptorBuilder.newBuilder(old);
-    DataBlockEncoding[] encodings = DataBlockEncoding.values();
-    changed.modifyColumnFamily(
-      ColumnFamilyDescriptorBuilder.newBuilder(old.getColumnFamily(CheckedLoad.FAMILY))
-        .setDataBlockEncoding(encodings[random.nextInt(encodings.length)])
-        .setBlocksize(BLOCK_SIZES[random.nextInt(BLOCK_SIZES.length)]).build());
-    if (old.hasCoprocessor(PassiveObserver.class.getName())) {
-      changed.removeCoprocessor(PassiveObserver.class.getName());
-    } else {
-      changed.setCoprocessor(PassiveObserver.class.getName());
-    }
-    cluster.admin().modifyTable(changed.build());
   }
 
   /** Nothing is stopped or full any more, and all regions are served. */

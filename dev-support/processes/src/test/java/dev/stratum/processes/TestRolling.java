@@ -24,6 +24,7 @@ import java.io.IOException;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.hbase.testclassification.LargeTests;
 import org.junit.Rule;
@@ -66,6 +67,7 @@ public class TestRolling {
     }
   }).around(new Timeout(30L + 10L * ROUNDS, TimeUnit.MINUTES));
 
+  private final Random random = new Random(1);
   private Cluster cluster;
 
   @Test
@@ -98,6 +100,7 @@ public class TestRolling {
     forkOnWhatStockHasKept(server);
     cluster.swapMaster(Jars.FORK);
     settle();
+    alter();
     stockOnWhatForkHasKept(server, plain);
   }
 
@@ -112,6 +115,7 @@ public class TestRolling {
     Cluster.Server third = cluster.servers().get(2);
     cluster.roll(third, Jars.FORK, features(third), false);
     settle();
+    alter();
   }
 
   private void down(Map<Cluster.Server, Map<String, String>> plain) throws Exception {
@@ -140,6 +144,15 @@ public class TestRolling {
       }
     }
     cluster.roll(server, Jars.STOCK, plain.get(server), true);
+    settle();
+  }
+
+  /** Servers of both kinds read files with blocks of several sizes and encodings. */
+  private void alter() throws Exception {
+    try (HangWatch.Excuse excuse = cluster.watch().excuse("an alter")) {
+      cluster.alter(random);
+      cluster.awaitServed();
+    }
     settle();
   }
 
