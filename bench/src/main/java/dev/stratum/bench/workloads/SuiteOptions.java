@@ -223,7 +223,7 @@ final class SuiteOptions {
   }
 
   /**
-   * The sizes of servers that differ from others. What <code>--with</code> says goes before, but
+   * The sizes of servers that differ from others. What <code>--with</code> says has priority, but
    * for the number of handlers.
    * @param servers see {@link WorkloadCase#servers}
    */
@@ -243,7 +243,7 @@ final class SuiteOptions {
     return below(servers, HBASE_PREFIX, HBASE_PREFIX);
   }
 
-  /** The same of the fork's side; what <code>--with</code> says goes before. */
+  /** The same of the fork's side; what <code>--with</code> says has priority. */
   Map<String, String> forkKeys(Map<String, String> servers) {
     Map<String, String> keys = below(servers, FORK_HBASE_PREFIX, HBASE_PREFIX);
     keys.putAll(forkKeys());

@@ -336,7 +336,7 @@ final class Cluster implements Closeable {
 
   /**
    * Changes the table: block size and encoding, so that caches have several of them, and an
-   * observer that comes or goes.
+   * observer that is added or removed.
    */
   void alter(Random random) throws IOException {
     TableDescriptor old = admin.getDescriptor(CheckedLoad.TABLE);

@@ -26,9 +26,9 @@ import org.apache.yetus.audience.InterfaceAudience;
 /**
  * The numbers of the last writes to the rows of an open region that are cached, by which they are
  * known to be stale. A row is registered before it is cached; writes of other rows change nothing.
- * Registered rows are in buckets of {@value #WAYS} slots: one more takes the place of one that was
- * not found of late (CLOCK), which is stale then. The floor has the number of the last change of
- * the region's files.
+ * Registered rows are in buckets of {@value #WAYS} slots: one more replaces one that was not found
+ * of late (CLOCK), which is stale then. The floor has the number of the last change of the region's
+ * files.
  * <p>
  * Invariant: the slot of a registered row has a number that is at least that of each write to it
  * that a reader can see, whether it began before or after the registration; so a row that was read

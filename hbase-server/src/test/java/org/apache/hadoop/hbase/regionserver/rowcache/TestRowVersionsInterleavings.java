@@ -140,7 +140,7 @@ public class TestRowVersionsInterleavings {
       }
     }
 
-    /** Has another row take the place of one. */
+    /** Has another row replace one. */
     void registerAnother() {
       versions.register(other(RowVersions.WAYS), () -> begun);
     }
