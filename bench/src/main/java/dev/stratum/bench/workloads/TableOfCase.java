@@ -28,6 +28,7 @@ import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
 import org.apache.hadoop.hbase.io.compress.Compression;
 import org.apache.hadoop.hbase.io.encoding.DataBlockEncoding;
 import org.apache.hadoop.hbase.regionserver.BloomType;
+import org.apache.hadoop.hbase.regionserver.DisabledRegionSplitPolicy;
 import org.apache.hadoop.hbase.util.Bytes;
 
 /**
@@ -75,6 +76,9 @@ final class TableOfCase {
     int flushKilobytes = Integer.parseInt(get("flush.kb", "0"));
     if (flushKilobytes > 0) {
       table.setMemStoreFlushSize((long) flushKilobytes << 10);
+    }
+    if (!isTrue("split", true)) {
+      table.setRegionSplitPolicyClassName(DisabledRegionSplitPolicy.class.getName());
     }
     String coprocessor = get("coprocessor", "");
     if (!coprocessor.isEmpty()) {
