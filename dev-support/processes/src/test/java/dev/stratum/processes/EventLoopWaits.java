@@ -34,13 +34,15 @@ import jdk.jfr.consumer.RecordingStream;
  * What the event loops of this JVM wait for, as its recorder sees it: a sleeping thread, one that
  * waits for another to signal something, a file, a blocking socket. Each loop serves many
  * connections. Not told are locks: the recorder cannot say for what a holder has them, and most
- * are held for moments; and classes that are loaded. Thread-safe.
+ * are held for moments; and classes that are loaded or initialized. Thread-safe.
  */
 final class EventLoopWaits {
   private static final String LOOPS = "RS-EventLoopGroup";
   private static final String HBASE = "org.apache.hadoop.hbase.";
+  private static final String MONITOR_WAIT = "jdk.JavaMonitorWait";
+  private static final String OBJECT_WAIT = "java.lang.Object.wait";
   private static final List<String> EVENTS =
-    List.of("jdk.ThreadPark", "jdk.ThreadSleep", "jdk.JavaMonitorWait", "jdk.FileRead",
+    List.of("jdk.ThreadPark", "jdk.ThreadSleep", MONITOR_WAIT, "jdk.FileRead",
       "jdk.FileWrite", "jdk.FileForce", "jdk.SocketRead", "jdk.SocketWrite");
   private static final Set<String> ALLOWED = Set.of("java.lang.ClassLoader.loadClass",
     "java.util.concurrent.locks.ReentrantLock.lock",
@@ -75,8 +77,11 @@ final class EventLoopWaits {
     List<String> frames = event.getStackTrace().getFrames().stream().map(EventLoopWaits::name)
       .collect(Collectors.toList());
     boolean ours = frames.stream().anyMatch(frame -> frame.startsWith(HBASE));
-    if (ours && frames.stream().noneMatch(ALLOWED::contains)) {
-      found.merge(event.getEventType().getName() + ": "
+    String type = event.getEventType().getName();
+    // The JVM itself waits like this for a class that another thread initializes.
+    boolean initialization = type.equals(MONITOR_WAIT) && !frames.get(0).equals(OBJECT_WAIT);
+    if (ours && !initialization && frames.stream().noneMatch(ALLOWED::contains)) {
+      found.merge(type + ": "
         + frames.stream().limit(FRAMES).collect(Collectors.joining(" < ")), 1, Integer::sum);
     }
   }
