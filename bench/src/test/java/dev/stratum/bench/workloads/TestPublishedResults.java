@@ -20,7 +20,6 @@ package dev.stratum.bench.workloads;
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertTrue;
 
-import dev.stratum.bench.wal.SyncLimitPlot;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -53,8 +52,6 @@ public class TestPublishedResults {
   public void testPicturesShowTheResults() throws Exception {
     check("docs/images/ratios.svg", results.ratios());
     check("docs/images/latencies.svg", results.latencies());
-    check("docs/images/sync-limit.svg",
-      SyncLimitPlot.svg(ROOT.resolve("bench/results/bounded-async-wal")));
   }
 
   @Test

@@ -127,7 +127,7 @@ final class Settings {
     keys.put("hbase.wal.async.sync.interval.ms", "100");
     keys.put("hbase.wal.async.sync.bytes", "65536");
     keys.put("hbase.wal.async.max.unsynced.bytes", "1048576");
-    keys.put("hbase.wal.async.max.syncs.in.flight", "auto");
+    keys.put("hbase.wal.async.max.syncs.in.flight", "1");
     keys.put("hbase.rs.prefetch.order", "newest");
     keys.put("hbase.rs.prefetch.writer.queue.max", "0.5");
     keys.put("hbase.server.allocator.size.classes.enabled", "true");

@@ -17,6 +17,7 @@
  */
 package org.apache.hadoop.hbase.regionserver.wal;
 
+import org.apache.hadoop.conf.Configuration;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
@@ -31,13 +32,14 @@ import org.apache.yetus.audience.InterfaceAudience;
  */
 @InterfaceAudience.Private
 final class SyncsInFlight {
-  private final SyncLimit limit;
+  private final int max;
   private long writer;
   private int count;
   private boolean held;
 
-  SyncsInFlight(SyncLimit limit) {
-    this.limit = limit;
+  /** @throws IllegalArgumentException naming the key, its value and the remedy */
+  SyncsInFlight(Configuration conf) {
+    max = SyncsInFlightSettings.of(conf).max();
   }
 
   /**
@@ -46,7 +48,7 @@ final class SyncsInFlight {
    * @param writer identifies the WAL file; a new one has no syncs in flight
    */
   boolean mayStart(long writer) {
-    held = writer == this.writer && count >= limit.get();
+    held = writer == this.writer && count >= max;
     return !held;
   }
 

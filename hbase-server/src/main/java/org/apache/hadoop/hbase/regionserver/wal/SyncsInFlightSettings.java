@@ -21,43 +21,32 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.conf.SettingsReader;
 import org.apache.yetus.audience.InterfaceAudience;
 
-/** Limit of the syncs that a WAL has in flight. Read when a WAL is opened. Immutable. */
+/** The limit of the syncs that an AsyncFSWAL has in flight. Read when it is opened. Immutable. */
 @InterfaceAudience.Private
 public final class SyncsInFlightSettings {
   /**
    * Maximum number of syncs in flight that an AsyncFSWAL starts for waiting writers;
-   * <code>0</code>, the default, for no limit. <code>auto</code> has each WAL, also an FSHLog,
-   * choose the number with which its writers wait the shortest time.
+   * <code>0</code>, the default, for no limit.
    */
   public static final String MAX_KEY = "hbase.wal.async.max.syncs.in.flight";
 
-  private static final String AUTO = "auto";
-  private static final String REMEDY = "Set a number in this range, or auto, or remove the key "
-    + "for the default of 0";
+  private static final String REMEDY = "Set a number in this range, or remove the key for the "
+    + "default of 0";
 
-  private final boolean auto;
   private final int max;
 
-  private SyncsInFlightSettings(boolean auto, int max) {
-    this.auto = auto;
+  private SyncsInFlightSettings(int max) {
     this.max = max;
   }
 
   /** @throws IllegalArgumentException naming the key, its value and the remedy */
   public static SyncsInFlightSettings of(Configuration conf) {
-    return AUTO.equals(conf.getTrimmed(MAX_KEY))
-      ? new SyncsInFlightSettings(true, 0)
-      : new SyncsInFlightSettings(false,
-        SettingsReader.of(conf).intIn(MAX_KEY, 0, 0, Integer.MAX_VALUE, REMEDY));
+    return new SyncsInFlightSettings(
+      SettingsReader.of(conf).intIn(MAX_KEY, 0, 0, Integer.MAX_VALUE, REMEDY));
   }
 
-  /** Returns whether each WAL chooses the number. */
-  boolean isAuto() {
-    return auto;
-  }
-
-  /** Returns the maximum number for an AsyncFSWAL; {@link SyncLimit#NONE} for no limit. */
+  /** Returns the maximum number, 1 at least; {@link Integer#MAX_VALUE} for no limit. */
   int max() {
-    return max == 0 ? SyncLimit.NONE : max;
+    return max == 0 ? Integer.MAX_VALUE : max;
   }
 }

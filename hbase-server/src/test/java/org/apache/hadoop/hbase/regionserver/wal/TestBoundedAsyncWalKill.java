@@ -209,8 +209,7 @@ public class TestBoundedAsyncWalKill {
     conf.setLong(AsyncWalSettings.BYTES_KEY, 1024 * 1024);
     conf.setBoolean("hbase.wal.hsync", round % 3 == 2);
     conf.setBoolean("hbase.regionserver.write.groups.enabled", GROUPS);
-    conf.set("hbase.wal.async.max.syncs.in.flight",
-      new String[] { "0", "1", "auto" }[round / 2 % 3]);
+    conf.setInt("hbase.wal.async.max.syncs.in.flight", round / 2 % 2);
     if (DROPS) {
       conf.setClass(FSHLogProvider.WRITER_IMPL, DroppingWriter.class, FSHLogProvider.Writer.class);
     }

@@ -39,7 +39,7 @@ public class TestSyncsInFlight {
   private static SyncsInFlight withMax(String max) {
     Configuration conf = new Configuration(false);
     conf.set(SyncsInFlightSettings.MAX_KEY, max);
-    return new SyncsInFlight(SyncLimit.of(conf, SyncLimit.NONE));
+    return new SyncsInFlight(conf);
   }
 
   @Test
@@ -92,9 +92,9 @@ public class TestSyncsInFlight {
 
   @Test
   public void testBadLimitIsRefusedWithKeyValueAndRemedy() {
-    for (String value : new String[] { "-1", "two", "3000000000" }) {
+    for (String value : new String[] { "-1", "auto", "3000000000" }) {
       assertEquals(SyncsInFlightSettings.MAX_KEY + " is " + value + "; must be an integer of at "
-        + "least 0. Set a number in this range, or auto, or remove the key for the default of 0.",
+        + "least 0. Set a number in this range, or remove the key for the default of 0.",
         assertThrows(IllegalArgumentException.class, () -> withMax(value)).getMessage());
     }
   }
