@@ -97,6 +97,9 @@ public class TestWriteGroupsInWal {
     // Requests of any size are in pooled buffers.
     conf.setInt(ByteBuffAllocator.MIN_ALLOCATE_SIZE_KEY, 1);
     conf.setInt("dfs.replication", 2);
+    // No node is too busy for a WAL, and a roll is tried again: the few nodes may all be left out.
+    conf.setBoolean("dfs.namenode.redundancy.considerLoad", false);
+    conf.setInt("hbase.regionserver.logroll.retries", 100);
     util.startMiniCluster(StartMiniClusterOption.builder().numDataNodes(DATA_NODES).build());
     util.createTable(TABLE, F, new byte[][] { Bytes.toBytes("2"), Bytes.toBytes("4") }).close();
   }

@@ -127,6 +127,9 @@ public class TestWriteGroupsOnCluster {
       HConstants.DEFAULT_REGION_SERVER_HANDLER_COUNT);
     conf.setInt(HConstants.HBASE_CLIENT_RETRIES_NUMBER, 100);
     conf.setInt(HConstants.HBASE_CLIENT_PAUSE, 20);
+    // No node is too busy for a WAL, and a roll is tried again: the few nodes may all be left out.
+    conf.setBoolean("dfs.namenode.redundancy.considerLoad", false);
+    conf.setInt("hbase.regionserver.logroll.retries", 100);
     util.startMiniCluster(StartMiniClusterOption.builder().numRegionServers(2)
       .numDataNodes(DATA_NODES).build());
     util.createTable(TABLE, FAMILIES, Arrays.stream(new String[] { "10", "20", "30", "40", "50" })

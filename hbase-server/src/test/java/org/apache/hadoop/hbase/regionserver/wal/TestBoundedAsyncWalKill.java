@@ -177,6 +177,9 @@ public class TestBoundedAsyncWalKill {
     Configuration conf = UTIL.getConfiguration();
     // How long whoever takes over the replication of a dead server waits before, twice at most.
     conf.setLong("replication.sleep.before.failover", 10);
+    // No node is too busy for a WAL, and a roll is tried again: the few nodes may all be left out.
+    conf.setBoolean("dfs.namenode.redundancy.considerLoad", false);
+    conf.setInt("hbase.regionserver.logroll.retries", 100);
     UTIL.startMiniCluster(StartMiniClusterOption.builder()
       .numDataNodes(DATA_NODES).numRegionServers(1).build());
     admin = UTIL.getAdmin();
