@@ -18,26 +18,87 @@
 package org.apache.hadoop.hbase.coprocessor;
 
 import java.lang.reflect.Method;
-import java.util.Arrays;
 import java.util.Collections;
-import java.util.HashSet;
+import java.util.EnumSet;
 import java.util.Set;
+import org.apache.hadoop.hbase.CoprocessorEnvironment;
 import org.apache.yetus.audience.InterfaceAudience;
 
-/** Which classes override one of some hooks of {@link RegionObserver}. Thread-safe. */
+/**
+ * Which observers of a region have hooks of other kinds than a feature names. What an observer has
+ * is found by its class: the methods of {@link RegionObserver} that it inherits from any other
+ * class or interface. The coprocessors of a region, and the observers that they return, are looked
+ * at each time, since both may change while it is open. Thread-safe.
+ */
 @InterfaceAudience.Private
-public final class HookOverrides extends ClassValue<Boolean> {
-  private final Set<String> hooks;
+public final class HookOverrides {
+  private static final ClassValue<Set<HookKind>> KINDS = new ClassValue<Set<HookKind>>() {
+    @Override
+    protected Set<HookKind> computeValue(Class<?> observer) {
+      Set<HookKind> kinds = EnumSet.noneOf(HookKind.class);
+      for (Method method : observer.getMethods()) {
+        if (method.getDeclaringClass() != RegionObserver.class && isHook(method)) {
+          kinds.add(HookKind.of(method));
+        }
+      }
+      return kinds;
+    }
+  };
 
-  /** @param hooks names of methods */
-  public HookOverrides(String... hooks) {
-    this.hooks = Collections.unmodifiableSet(new HashSet<>(Arrays.asList(hooks)));
+  private final Set<HookKind> served;
+
+  private HookOverrides(Set<HookKind> served) {
+    this.served = Collections.unmodifiableSet(served);
   }
 
-  @Override
-  protected Boolean computeValue(Class<?> observer) {
-    for (Method method : observer.getMethods()) {
-      if (hooks.contains(method.getName()) && method.getDeclaringClass() != RegionObserver.class) {
+  /** @param kinds of hooks that a region may have, and the feature does what it does without */
+  public static HookOverrides servedWith(HookKind first, HookKind... kinds) {
+    return new HookOverrides(EnumSet.of(first, kinds));
+  }
+
+  /** Returns what serves regions with fewer kinds of hooks. */
+  public HookOverrides without(HookKind first, HookKind... kinds) {
+    Set<HookKind> fewer = EnumSet.copyOf(served);
+    fewer.removeAll(EnumSet.of(first, kinds));
+    return new HookOverrides(fewer);
+  }
+
+  private static boolean isHook(Method method) {
+    try {
+      RegionObserver.class.getMethod(method.getName(), method.getParameterTypes());
+      return true;
+    } catch (NoSuchMethodException e) {
+      return false;
+    }
+  }
+
+  /** Returns what is another object when a coprocessor of the host was loaded or removed. */
+  public static Object loaded(CoprocessorHost<RegionCoprocessor, ?> host) {
+    return host == null ? null : host.coprocEnvironments.get();
+  }
+
+  /** Returns the kinds of hooks that a region may have. */
+  public Set<HookKind> served() {
+    return served;
+  }
+
+  /**
+   * Returns whether an observer of the region has another hook.
+   * @param host  null if there is none
+   * @param known class of coprocessors that the caller serves, whatever hooks they have, but not of
+   *              its subclasses; null for none
+   */
+  public boolean any(CoprocessorHost<RegionCoprocessor, ?> host, Class<?> known) {
+    if (host == null || host.coprocEnvironments.isEmpty()) {
+      return false;
+    }
+    for (CoprocessorEnvironment<RegionCoprocessor> environment : host.coprocEnvironments.get()) {
+      RegionCoprocessor coprocessor = environment.getInstance();
+      RegionObserver observer = coprocessor.getRegionObserver().orElse(null);
+      if (
+        observer != null && coprocessor.getClass() != known
+          && !served.containsAll(KINDS.get(observer.getClass()))
+      ) {
         return true;
       }
     }

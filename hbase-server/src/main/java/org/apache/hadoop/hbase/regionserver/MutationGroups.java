@@ -88,11 +88,6 @@ public final class MutationGroups implements RequestInterceptor {
   /** The number of cells of a put from which on HBase limits how many a store has at a time. */
   private static final int DENSE_CELLS = 100;
 
-  private static final WriteObservers OBSERVERS = new WriteObservers("prePut", "postPut",
-    "preDelete", "postDelete", "prePrepareTimeStampForDeleteVersion", "preBatchMutate",
-    "postBatchMutate", "postBatchMutateIndispensably", "preWALAppend", "postStartRegionOperation",
-    "postCloseRegionOperation");
-
   /** What writes have in common that may be in one group. */
   private static final class Key {
     private final WAL wal;
@@ -330,7 +325,7 @@ public final class MutationGroups implements RequestInterceptor {
     ) {
       return null;
     }
-    if (OBSERVERS.observe(region)) {
+    if (WriteObservers.OF_MUTATIONS.observe(region)) {
       metrics.hooked();
       return null;
     }

@@ -29,14 +29,14 @@ import org.apache.hadoop.hbase.Cell;
 import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.client.Get;
 import org.apache.hadoop.hbase.client.Scan;
+import org.apache.hadoop.hbase.coprocessor.HookKind;
 import org.apache.hadoop.hbase.coprocessor.HookOverrides;
-import org.apache.hadoop.hbase.coprocessor.RegionCoprocessorEnvironment;
-import org.apache.hadoop.hbase.coprocessor.RegionObserver;
 import org.apache.hadoop.hbase.io.hfile.MemoryReads;
 import org.apache.hadoop.hbase.ipc.RpcCall;
 import org.apache.hadoop.hbase.regionserver.get.PointGetMetrics;
 import org.apache.hadoop.hbase.regionserver.get.PointGetSettings;
 import org.apache.hadoop.hbase.regionserver.get.ScanReason;
+import org.apache.hadoop.hbase.security.access.AccessController;
 import org.apache.hadoop.hbase.trace.TraceUtil;
 import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
@@ -50,19 +50,20 @@ import org.slf4j.LoggerFactory;
 final class PointGets {
   private static final Logger LOG = LoggerFactory.getLogger(PointGets.class);
 
-  /** Hooks with which an observer may change the cells of a store's scanner. */
-  private static final HookOverrides CHANGES_SCANNERS = new HookOverrides("preStoreScannerOpen",
-    "postInstantiateDeleteTracker", "postScannerFilterRow");
+  /**
+   * What a region may have whose gets are read without a scanner: not what selects the cells of a
+   * scanner. A reader of a file is looked at when the file is read.
+   */
+  static final HookOverrides READ = HookOverrides.servedWith(HookKind.OPEN_CLOSE, HookKind.REPLAY,
+    HookKind.GETS, HookKind.SCANS, HookKind.READERS, HookKind.REWRITES, HookKind.MAINTENANCE,
+    HookKind.BULK_LOADS, HookKind.MUTATIONS, HookKind.PUTS_DELETES, HookKind.INCREMENTS,
+    HookKind.APPENDS, HookKind.NEW_VALUES, HookKind.CONDITIONS);
 
-  /** Hooks that are called for a get, and may wait. */
-  private static final HookOverrides HOOKS_GETS = new HookOverrides("preGetOp", "postGetOp",
-    "preExists", "postExists", "postStartRegionOperation", "postCloseRegionOperation");
+  /** What one may have whose rows are cached: not what changes or drops cells without a write. */
+  static final HookOverrides CACHED = READ.without(HookKind.READERS, HookKind.REWRITES);
 
-  /** Hooks with which an observer may change or drop cells that were read before. */
-  private static final HookOverrides REWRITES_CELLS =
-    new HookOverrides("preFlush", "preFlushScannerOpen", "preCompact", "preCompactScannerOpen",
-      "preMemStoreCompactionCompact", "preMemStoreCompactionCompactScannerOpen",
-      "preStoreFileReaderOpen", "postStoreFileReaderOpen");
+  /** What one may have whose gets a connection's thread answers: not what may wait. */
+  static final HookOverrides PREPARED = READ.without(HookKind.GETS);
 
   /** Blocks, and bytes of a row, beyond which a thread that serves others too reads no more. */
   private static final int MAX_PREPARED_BLOCKS = 16;
@@ -75,11 +76,6 @@ final class PointGets {
   private final HRegion region;
   private final PointGetMetrics metrics;
   private final PreparationChance chance = new PreparationChance();
-  /** The host for which the three below hold. */
-  private volatile RegionCoprocessorHost host;
-  private volatile boolean changesScanners;
-  private volatile boolean hooksGets;
-  private volatile boolean rewritesCells;
 
   PointGets(HRegion region, Configuration conf) {
     this.region = region;
@@ -150,7 +146,10 @@ final class PointGets {
    * @return null if that is not possible, or has rarely been of late
    */
   PreparedRow prepare(Get get, RpcCall call) {
-    if (metrics == null || reason(get, HConstants.NO_NONCE) != null || hooksGets) {
+    if (
+      metrics == null || reason(get, HConstants.NO_NONCE) != null
+        || PREPARED.any(region.getCoprocessorHost(), null)
+    ) {
       return null;
     }
     RegionRows cached = rowsFor(get);
@@ -234,7 +233,16 @@ final class PointGets {
   /** Returns the cached rows if they may serve a get that needs no scanner, null if not. */
   private RegionRows rowsFor(Get get) {
     RegionRows rows = region.cachedRows;
-    return rows.isEnabled() && !rewritesCells && rows.serves(get) ? rows : null;
+    if (!rows.isEnabled() || !rows.serves(get)) {
+      return null;
+    }
+    RegionCoprocessorHost host = region.getCoprocessorHost();
+    // It returns the scanner of a compaction as it was.
+    if (CACHED.any(host, AccessController.class)) {
+      return null;
+    }
+    rows.observedBy(host);
+    return rows;
   }
 
   private Closeable scan(Get get, List<Cell> results, long nonceGroup, long nonce)
@@ -283,37 +291,11 @@ final class PointGets {
         return ScanReason.FAMILY;
       }
     }
-    return changesScanners(region.getCoprocessorHost()) ? ScanReason.COPROCESSOR : null;
+    return READ.any(region.getCoprocessorHost(), null) ? ScanReason.COPROCESSOR : null;
   }
 
   /** Whether attributes of a get, which its scan has as well, request markers too. */
   private static boolean isRaw(Get get) {
     return !get.getAttributesMap().isEmpty() && new Scan(get).isRaw();
-  }
-
-  private boolean changesScanners(RegionCoprocessorHost current) {
-    if (current == null) {
-      return false;
-    }
-    if (current != host) {
-      // In this order: a reader that sees the host sees its value.
-      changesScanners = any(current, CHANGES_SCANNERS);
-      hooksGets = any(current, HOOKS_GETS);
-      rewritesCells = any(current, REWRITES_CELLS);
-      host = current;
-    }
-    return changesScanners;
-  }
-
-  private static boolean any(RegionCoprocessorHost host, HookOverrides overrides) {
-    for (String name : host.getCoprocessors()) {
-      RegionCoprocessorEnvironment environment = host.findCoprocessorEnvironment(name);
-      RegionObserver observer =
-        environment == null ? null : environment.getInstance().getRegionObserver().orElse(null);
-      if (observer != null && overrides.get(observer.getClass())) {
-        return true;
-      }
-    }
-    return false;
   }
 }

@@ -29,6 +29,7 @@ import org.apache.hadoop.hbase.TagType;
 import org.apache.hadoop.hbase.client.Get;
 import org.apache.hadoop.hbase.client.IsolationLevel;
 import org.apache.hadoop.hbase.client.TableDescriptor;
+import org.apache.hadoop.hbase.coprocessor.HookOverrides;
 import org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCache;
 import org.apache.hadoop.hbase.io.hfile.composite.LendingTier;
 import org.apache.hadoop.hbase.regionserver.MultiVersionConcurrencyControl.WriteEntry;
@@ -59,6 +60,9 @@ final class RegionRows {
   /** Null before the region is open, and if its table or the settings exclude its rows. */
   private RowCache cache;
   private CachedRegion rows;
+  /** The coprocessors that the region had at the last lookup, and their host. */
+  private volatile Object coprocessors;
+  private volatile RegionCoprocessorHost host;
 
   RegionRows(HRegion region, Configuration conf) {
     this.region = region;
@@ -73,6 +77,8 @@ final class RegionRows {
   void open() {
     cache = isCached(region, settings) ? cache(region, settings, conf) : null;
     rows = cache == null ? null : cache.open(region.getMVCC().getReadPoint());
+    host = region.getCoprocessorHost();
+    coprocessors = HookOverrides.loaded(host);
   }
 
   private static boolean isCached(HRegion region, RowCacheSettings settings) {
@@ -136,6 +142,20 @@ final class RegionRows {
       && get.getColumnFamilyTimeRange().isEmpty() && get.getCacheBlocks()
       && get.getIsolationLevel() == IsolationLevel.READ_COMMITTED && !get.isCheckExistenceOnly()
       && !get.isQueryMetricsEnabled();
+  }
+
+  /**
+   * To be called before a lookup. If coprocessors were loaded or removed since the last one, none
+   * of the rows is found: those between may have had files or segments written with other cells.
+   */
+  void observedBy(RegionCoprocessorHost current) {
+    Object loaded = HookOverrides.loaded(current);
+    if (current != host || loaded != coprocessors) {
+      // In this order: a thread that sees the coprocessors finds no former row.
+      filesChanged();
+      coprocessors = loaded;
+      host = current;
+    }
   }
 
   /** Counts a get of which {@link #serves} is false. */

@@ -62,11 +62,6 @@ public final class IncrementCoalescer implements RequestInterceptor {
   private static final String PERMISSIONS = "acl";
   private static final int WAITING_PER_HANDLER = 10;
 
-  private static final WriteObservers OBSERVERS = new WriteObservers("preIncrement",
-    "preIncrementAfterRowLock", "postIncrement", "postIncrementBeforeWAL", "postMutationBeforeWAL",
-    "preBatchMutate", "postBatchMutate", "postBatchMutateIndispensably", "preWALAppend",
-    "preStoreScannerOpen", "postStartRegionOperation", "postCloseRegionOperation");
-
   /** A row of a region. */
   private static final class RowKey {
     private final HRegion region;
@@ -192,7 +187,7 @@ public final class IncrementCoalescer implements RequestInterceptor {
     }
     if (!plain) {
       metrics.irregular();
-    } else if (OBSERVERS.observe(region)) {
+    } else if (WriteObservers.OF_INCREMENTS.observe(region)) {
       metrics.hooked();
       plain = false;
     }

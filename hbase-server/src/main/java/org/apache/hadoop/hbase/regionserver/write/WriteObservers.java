@@ -17,8 +17,9 @@
  */
 package org.apache.hadoop.hbase.regionserver.write;
 
+import java.util.Set;
+import org.apache.hadoop.hbase.coprocessor.HookKind;
 import org.apache.hadoop.hbase.coprocessor.HookOverrides;
-import org.apache.hadoop.hbase.coprocessor.RegionCoprocessor;
 import org.apache.hadoop.hbase.regionserver.HRegion;
 import org.apache.hadoop.hbase.regionserver.RegionCoprocessorHost;
 import org.apache.hadoop.hbase.security.access.AccessControlConstants;
@@ -26,36 +27,41 @@ import org.apache.hadoop.hbase.security.access.AccessController;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * Which regions have coprocessors that observe each write of a kind, so that it cannot be in a
- * group. An endpoint alone observes none. AccessController is called by each call of a group,
- * unless it may have to read the row to decide. Thread-safe.
+ * Which regions have coprocessors that may observe each write of a kind, so that it cannot be in a
+ * group: all but those with hooks of other kinds only. An endpoint alone observes none.
+ * AccessController is called by each call of a group, unless it may have to read the row to decide.
+ * Thread-safe.
  */
 @InterfaceAudience.Private
 public final class WriteObservers {
+  /** What a region may have whose puts and deletes are in groups. They read nothing. */
+  public static final WriteObservers OF_MUTATIONS =
+    new WriteObservers(HookOverrides.servedWith(HookKind.OPEN_CLOSE, HookKind.REPLAY,
+      HookKind.GETS, HookKind.SCANS, HookKind.SELECTION, HookKind.READERS, HookKind.REWRITES,
+      HookKind.MAINTENANCE, HookKind.BULK_LOADS, HookKind.INCREMENTS, HookKind.APPENDS,
+      HookKind.NEW_VALUES, HookKind.CONDITIONS));
+
+  /** What one may have whose increments are merged: what they read is not selected by others. */
+  public static final WriteObservers OF_INCREMENTS =
+    new WriteObservers(HookOverrides.servedWith(HookKind.OPEN_CLOSE, HookKind.REPLAY,
+      HookKind.GETS, HookKind.SCANS, HookKind.READERS, HookKind.REWRITES, HookKind.MAINTENANCE,
+      HookKind.BULK_LOADS, HookKind.PUTS_DELETES, HookKind.APPENDS, HookKind.CONDITIONS));
+
   private final HookOverrides hooks;
 
-  /** @param hooks names of the methods of RegionObserver that concern the kind */
-  public WriteObservers(String... hooks) {
-    this.hooks = new HookOverrides(hooks);
+  private WriteObservers(HookOverrides hooks) {
+    this.hooks = hooks;
+  }
+
+  /** Returns the kinds of hooks with which a region's writes are in groups. */
+  public Set<HookKind> served() {
+    return hooks.served();
   }
 
   public boolean observe(HRegion region) {
     RegionCoprocessorHost host = region.getCoprocessorHost();
-    if (host == null) {
-      return false;
-    }
-    for (RegionCoprocessor coprocessor : host.findCoprocessors(RegionCoprocessor.class)) {
-      Class<?> observer =
-        coprocessor.getRegionObserver().<Class<?>> map(Object::getClass).orElse(null);
-      if (observer == AccessController.class) {
-        if (readsRows(region)) {
-          return true;
-        }
-      } else if (observer != null && hooks.get(observer)) {
-        return true;
-      }
-    }
-    return false;
+    return hooks.any(host, AccessController.class) || host != null
+      && host.findCoprocessor(AccessController.class) != null && readsRows(region);
   }
 
   /** Returns whether AccessController looks for permissions in cells of the row. */
