@@ -20,6 +20,7 @@ package org.apache.hadoop.hbase.coprocessor;
 import java.lang.reflect.Method;
 import java.util.Collections;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.Set;
 import org.apache.hadoop.hbase.CoprocessorEnvironment;
 import org.apache.yetus.audience.InterfaceAudience;
@@ -74,7 +75,15 @@ public final class HookOverrides {
 
   /** Returns what is another object when a coprocessor of the host was loaded or removed. */
   public static Object loaded(CoprocessorHost<RegionCoprocessor, ?> host) {
-    return host == null ? null : host.coprocEnvironments.get();
+    return environments(host);
+  }
+
+  private static List<? extends CoprocessorEnvironment<RegionCoprocessor>>
+    environments(CoprocessorHost<RegionCoprocessor, ?> host) {
+    // The host of a test may have no list.
+    return host == null || host.coprocEnvironments == null
+      ? Collections.emptyList()
+      : host.coprocEnvironments.get();
   }
 
   /** Returns the kinds of hooks that a region may have. */
@@ -89,10 +98,7 @@ public final class HookOverrides {
    *              its subclasses; null for none
    */
   public boolean any(CoprocessorHost<RegionCoprocessor, ?> host, Class<?> known) {
-    if (host == null || host.coprocEnvironments.isEmpty()) {
-      return false;
-    }
-    for (CoprocessorEnvironment<RegionCoprocessor> environment : host.coprocEnvironments.get()) {
+    for (CoprocessorEnvironment<RegionCoprocessor> environment : environments(host)) {
       RegionCoprocessor coprocessor = environment.getInstance();
       RegionObserver observer = coprocessor.getRegionObserver().orElse(null);
       if (

@@ -25,10 +25,14 @@ import static org.junit.Assert.assertTrue;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import org.apache.hadoop.hbase.Cell;
+import org.apache.hadoop.hbase.CellComparator;
+import org.apache.hadoop.hbase.Coprocessor;
 import org.apache.hadoop.hbase.DoNotRetryIOException;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.HConstants;
@@ -38,9 +42,15 @@ import org.apache.hadoop.hbase.client.Append;
 import org.apache.hadoop.hbase.client.Get;
 import org.apache.hadoop.hbase.client.Increment;
 import org.apache.hadoop.hbase.client.Result;
+import org.apache.hadoop.hbase.coprocessor.ObserverContext;
+import org.apache.hadoop.hbase.coprocessor.RegionCoprocessor;
+import org.apache.hadoop.hbase.coprocessor.RegionCoprocessorEnvironment;
+import org.apache.hadoop.hbase.coprocessor.RegionObserver;
 import org.apache.hadoop.hbase.regionserver.Region.RowLock;
 import org.apache.hadoop.hbase.regionserver.counter.CoalescerSettings;
 import org.apache.hadoop.hbase.regionserver.counter.IncrementCoalescer;
+import org.apache.hadoop.hbase.regionserver.querymatcher.DeleteTracker;
+import org.apache.hadoop.hbase.regionserver.querymatcher.ScanDeleteTracker;
 import org.apache.hadoop.hbase.regionserver.wal.WALCellCodec;
 import org.apache.hadoop.hbase.regionserver.write.GroupAppend;
 import org.apache.hadoop.hbase.regionserver.write.GroupMetrics;
@@ -128,6 +138,48 @@ public class TestMergedIncrements extends WriteCallsFixture {
     assertEquals(1, edits.get() - before);
     assertEquals(0, handled.get());
     assertEquals(100, region.getWriteRequestsCount());
+  }
+
+  /** Hides all cells from reads. */
+  public static final class Hiding implements RegionCoprocessor, RegionObserver {
+    @Override
+    public Optional<RegionObserver> getRegionObserver() {
+      return Optional.of(this);
+    }
+
+    @Override
+    public DeleteTracker postInstantiateDeleteTracker(
+      ObserverContext<RegionCoprocessorEnvironment> context, DeleteTracker tracker) {
+      return new ScanDeleteTracker(CellComparator.getInstance()) {
+        @Override
+        public boolean isEmpty() {
+          return false;
+        }
+
+        @Override
+        public DeleteResult isDeleted(Cell cell) {
+          return DeleteResult.COLUMN_DELETED;
+        }
+      };
+    }
+  }
+
+  @Test
+  public void testThoseWhoseReadsACoprocessorChangesAreNotMerged() throws Exception {
+    RegionCoprocessorHost host =
+      new RegionCoprocessorHost(region, Mockito.mock(RegionServerServices.class), conf);
+    host.load(Hiding.class, Coprocessor.PRIORITY_USER, conf);
+    region.setCoprocessorHost(host);
+    List<Future<Result>> sent = new ArrayList<>();
+    sent.add(incrementFirst());
+    for (int i = 0; i < 9; i++) {
+      sent.add(increment(by(1)));
+    }
+    watched.openGate();
+    for (Future<Result> one : sent) {
+      assertEquals("none sees another one", 1, value(one.get(60, TimeUnit.SECONDS)));
+    }
+    assertEquals(sent.size(), handled.get());
   }
 
   @Test
