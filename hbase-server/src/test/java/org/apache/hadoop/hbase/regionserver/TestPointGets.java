@@ -109,8 +109,8 @@ public class TestPointGets {
       FSDataInputStreamWrapper in, long size, CacheConfig cacheConf, Reference reference,
       StoreFileReader reader) throws IOException {
       OwnReader own = new OwnReader(new ReaderContextBuilder().withFileSystem(fs)
-        .withFilePath(path).withInputStreamWrapper(in).withFileSize(size).build(), cacheConf, fs,
-        path, reader);
+        .withFilePath(path).withInputStreamWrapper(new FSDataInputStreamWrapper(fs, path))
+        .withFileSize(size).build(), cacheConf, fs, path, reader);
       own.copyFields(reader);
       return own;
     }

@@ -52,7 +52,7 @@ import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.Action;
 import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MutationProto.MutationType;
 
 /** A handler with its multi and a pool of threads, without a server around them. */
-abstract class ParallelGetsFixture {
+public abstract class ParallelGetsFixture {
   static final byte[] FAMILY = Bytes.toBytes("f");
   static final User ALICE =
     User.createUserForTesting(new Configuration(false), "alice", new String[0]);
