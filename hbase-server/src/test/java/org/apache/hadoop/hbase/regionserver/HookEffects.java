@@ -139,9 +139,6 @@ public final class HookEffects {
       case "postScannerOpen":
         ((RegionScanner) args[2]).next(new ArrayList<>());
         return args[2];
-      case "preScannerNext":
-        context.bypass();
-        return false;
       case "postScannerNext":
         ((List<Result>) args[2]).clear();
         return args[4];
@@ -208,6 +205,7 @@ public final class HookEffects {
       case "prePrepareTimeStampForDeleteVersion":
         context.bypass();
         return null;
+      case "preScannerNext":
       case "preScannerClose":
       case "postScannerClose":
       case "postBatchMutate":

@@ -52,6 +52,8 @@ import org.apache.hadoop.hbase.client.Row;
 import org.apache.hadoop.hbase.client.RowMutations;
 import org.apache.hadoop.hbase.client.Scan;
 import org.apache.hadoop.hbase.client.Table;
+import org.apache.hadoop.hbase.filter.BinaryComparator;
+import org.apache.hadoop.hbase.filter.RowFilter;
 import org.apache.hadoop.hbase.filter.SingleColumnValueFilter;
 import org.apache.hadoop.hbase.util.Bytes;
 
@@ -190,6 +192,8 @@ final class HookWorkload {
     see("exist", () -> Arrays.toString(table.exists(Arrays.asList(get(1), get(9)))));
     see("scan", () -> scan(new Scan()));
     see("scan of versions", () -> scan(new Scan().readAllVersions()));
+    see("scan of other rows", () -> scan(new Scan()
+      .setFilter(new RowFilter(CompareOperator.NOT_EQUAL, new BinaryComparator(row(2))))));
   }
 
   private List<Result> scan(Scan scan) throws IOException {
