@@ -171,7 +171,7 @@ public class TestRowColBloomScans {
     assertEquals(9 + 99, read(ROWCOL, new Scan(), 2, 5, 7).size());
   }
 
-  /** Goes from the first row to column 5 of row 3. */
+  /** Seeks from the first row to column 5 of row 3. */
   private static final class RowThree extends FilterBase {
     private final byte[] family;
 

@@ -154,7 +154,7 @@ public class TestRowsShownToFilters {
       read(until(row(5)).withStartRow(row(1)).addColumn(FAMILY, OTHER)));
   }
 
-  /** Notes the rows that it is shown, and goes to the column of a row from those before it. */
+  /** Notes the rows that it is shown, and seeks the column of a row from those before it. */
   private static final class Recorder extends FilterBase {
     private final List<String> shown = new ArrayList<>();
     private final byte[] target;
