@@ -19,6 +19,7 @@ package org.apache.hadoop.hbase.regionserver;
 
 import java.util.EnumSet;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
+import org.apache.hadoop.hbase.coprocessor.HookKind;
 import org.apache.hadoop.hbase.testclassification.LargeTests;
 import org.apache.hadoop.hbase.testclassification.RegionServerTests;
 import org.junit.ClassRule;
@@ -32,6 +33,12 @@ public class TestReadHooksOnCluster extends HooksOnCluster {
     HBaseClassTestRule.forClass(TestReadHooksOnCluster.class);
 
   public TestReadHooksOnCluster() {
-    super(EnumSet.complementOf(TestWriteHooksOnCluster.KINDS));
+    super(kinds());
+  }
+
+  private static EnumSet<HookKind> kinds() {
+    EnumSet<HookKind> kinds = EnumSet.complementOf(TestWriteHooksOnCluster.KINDS);
+    kinds.removeAll(TestConditionHooksOnCluster.KINDS);
+    return kinds;
   }
 }

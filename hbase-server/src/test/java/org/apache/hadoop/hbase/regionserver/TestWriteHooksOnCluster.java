@@ -25,7 +25,7 @@ import org.apache.hadoop.hbase.testclassification.RegionServerTests;
 import org.junit.ClassRule;
 import org.junit.experimental.categories.Category;
 
-/** Hooks of writes, also of those with a condition. */
+/** Hooks of writes without a condition. */
 @Category({ RegionServerTests.class, LargeTests.class })
 public class TestWriteHooksOnCluster extends HooksOnCluster {
   @ClassRule
@@ -34,7 +34,7 @@ public class TestWriteHooksOnCluster extends HooksOnCluster {
 
   static final EnumSet<HookKind> KINDS =
     EnumSet.of(HookKind.MUTATIONS, HookKind.PUTS_DELETES, HookKind.INCREMENTS, HookKind.APPENDS,
-      HookKind.NEW_VALUES, HookKind.CONDITIONS);
+      HookKind.NEW_VALUES);
 
   public TestWriteHooksOnCluster() {
     super(KINDS);
