@@ -22,7 +22,6 @@ import dev.stratum.fork.series.Modules;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
@@ -118,10 +117,9 @@ public final class PublishedClassPath {
 
     /**
      * Returns a sentence about what stands in for what is not published, empty if nothing does.
-     * @param version  the version
-     * @param standIns this repository's own classes that stand in for missing ones
+     * @param version the version
      */
-    public String note(String version, Set<String> standIns) {
+    public String note(String version) {
       if (elsewhere.isEmpty()) {
         return "";
       }
@@ -131,11 +129,7 @@ public final class PublishedClassPath {
       String jars = names.entrySet().stream()
         .map(entry -> String.join(", ", entry.getValue()) + " of " + entry.getKey())
         .collect(Collectors.joining("; "));
-      String classes = standIns.stream()
-        .map(path -> path.substring(path.lastIndexOf('/') + 1).replaceFirst("\\.java$", ""))
-        .collect(Collectors.joining(", "));
-      return "Compiled and run with what is published of " + version + ", and with " + jars + "."
-        + (classes.isEmpty() ? "" : " Stand-ins for classes of " + version + ": " + classes + ".");
+      return "Compiled and run with what is published of " + version + ", and with " + jars + ".";
     }
   }
 

@@ -24,7 +24,6 @@ import dev.stratum.fork.diff.FileChange;
 import dev.stratum.fork.diff.TreeMerge;
 import dev.stratum.fork.git.DiffWriter;
 import dev.stratum.fork.git.GitStore;
-import dev.stratum.fork.git.LineExport;
 import dev.stratum.fork.series.ForkHistory;
 import dev.stratum.fork.series.LineVariants;
 import dev.stratum.fork.series.Modules;
@@ -245,13 +244,11 @@ public final class LineCheck {
    * something that was left out.
    * @param outcomes of {@link #outcomes()}
    * @param check    what compiles
-   * @param style    the form that the patches are exported in
-   * @param standIns classes to compile with, for those of jars that are not published
    * @return what to say of a patch, by its name
    */
-  public Map<String, String> compile(List<Outcome> outcomes, StateCheck check,
-    LineExport.Style style, SortedMap<String, byte[]> standIns) throws IOException {
-    Compilation compilation = new Compilation(check, style, standIns);
+  public Map<String, String> compile(List<Outcome> outcomes, StateCheck check)
+    throws IOException {
+    Compilation compilation = new Compilation(check);
     compilation.compile(outcomes.stream()
       .filter(outcome -> variants.source(outcome.patch()) != LineVariants.Source.UPSTREAM)
       .toList());
@@ -263,22 +260,16 @@ public final class LineCheck {
     private final Series series =
       new Series(history.steps().stream().map(ForkHistory.Step::patch).toList());
     private final StateCheck check;
-    private final LineExport.Style style;
-    private final SortedMap<String, byte[]> standIns;
     private final Map<String, String> said = new HashMap<>();
     private Set<PatchFile> left = new LinkedHashSet<>();
     private SortedMap<String, byte[]> tree = new TreeMap<>(line);
 
-    Compilation(StateCheck check, LineExport.Style style, SortedMap<String, byte[]> standIns) {
+    Compilation(StateCheck check) {
       this.check = check;
-      this.style = style;
-      this.standIns = standIns;
     }
 
     private List<String> errors(SortedMap<String, byte[]> state) throws IOException {
-      SortedMap<String, byte[]> all = new TreeMap<>(state);
-      all.putAll(standIns);
-      return check.check(all, List.of()).errors();
+      return check.check(state, List.of()).errors();
     }
 
     void compile(List<Outcome> part) throws IOException {
@@ -306,7 +297,7 @@ public final class LineCheck {
         left = leftNow;
         return;
       }
-      List<String> errors = errors(style.apply(line, next));
+      List<String> errors = errors(next);
       if (errors.isEmpty()) {
         taken.forEach(patch -> said.put(patch.name(), "compiles"));
         tree = next;

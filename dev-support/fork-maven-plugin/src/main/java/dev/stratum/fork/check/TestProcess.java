@@ -33,32 +33,23 @@ import java.util.stream.Stream;
 
 /** Runs JUnit test classes, each in a JVM and a folder of its own. */
 public final class TestProcess implements StateCheck.Tests {
-  /** The artifact that runs the tests of any JUnit, JUnit 5's and those before it. */
-  public static final String PLATFORM = "org.junit.platform:junit-platform-console-standalone";
-  private static final Pattern JUNIT_4 = Pattern.compile("\\d+\\) (\\w+)(?:\\[.*\\])?\\(.*");
-  private static final Pattern JUNIT_5 =
-    Pattern.compile(" +JUnit (?:Jupiter|Vintage):[^:]*:(\\w+).*");
-  private static final String REASON = "    => ";
+  private static final Pattern FAILED = Pattern.compile("\\d+\\) (\\w+)(?:\\[.*\\])?\\(.*");
   private static final long LIMIT_MINUTES = 15;
   private static final int TAIL = 3;
 
   private final List<Path> classPath;
   private final List<String> options;
   private final Path folder;
-  private final boolean platform;
 
   /**
    * @param classPath what stands behind the state's own classes
    * @param options   for the JVM
    * @param folder    where each class's folder is made, with its output
-   * @param platform  whether {@link #PLATFORM} is on the class path and runs the tests; JUnit 4
-   *                  runs them otherwise
    */
-  public TestProcess(List<Path> classPath, List<String> options, Path folder, boolean platform) {
+  public TestProcess(List<Path> classPath, List<String> options, Path folder) {
     this.classPath = classPath;
     this.options = options;
     this.folder = folder;
-    this.platform = platform;
   }
 
   @Override
@@ -76,13 +67,7 @@ public final class TestProcess implements StateCheck.Tests {
       .map(path -> path.toString().replace("\\", "\\\\"))
       .collect(Collectors.joining(System.getProperty("path.separator"))) + "\"\n");
     command.add("@" + arguments);
-    if (platform) {
-      command.addAll(List.of("org.junit.platform.console.ConsoleLauncher", "execute",
-        "--select-class", test, "--details", "none", "--disable-banner",
-        "--disable-ansi-colors", "--fail-if-no-tests"));
-    } else {
-      command.addAll(List.of("org.junit.runner.JUnitCore", test));
-    }
+    command.addAll(List.of("org.junit.runner.JUnitCore", test));
     Process process = new ProcessBuilder(command).directory(work.toFile())
       .redirectErrorStream(true).redirectOutput(output.toFile()).start();
     try {
@@ -103,14 +88,9 @@ public final class TestProcess implements StateCheck.Tests {
     List<String> lines =
       List.of(new String(Files.readAllBytes(output), StandardCharsets.ISO_8859_1).split("\n"));
     for (int i = 0; i < lines.size(); i++) {
-      if (JUNIT_4.matcher(lines.get(i)).matches()) {
+      if (FAILED.matcher(lines.get(i)).matches()) {
         return String.join(" ", lines.subList(i, Math.min(lines.size(), i + 2))) + " (" + output
           + ")";
-      }
-      if (JUNIT_5.matcher(lines.get(i)).matches()) {
-        String why = lines.subList(i, lines.size()).stream()
-          .filter(line -> line.startsWith(REASON)).findFirst().orElse("").trim();
-        return lines.get(i).trim() + " " + why + " (" + output + ")";
       }
     }
     return String.join(" ", lines.subList(Math.max(0, lines.size() - TAIL), lines.size())) + " ("
@@ -119,12 +99,7 @@ public final class TestProcess implements StateCheck.Tests {
 
   /** Returns the method that {@link #run} says failed, {@code null} if it names none. */
   static String method(String failure) {
-    for (Pattern pattern : List.of(JUNIT_4, JUNIT_5)) {
-      Matcher matcher = pattern.matcher(pattern == JUNIT_5 ? " " + failure : failure);
-      if (matcher.matches()) {
-        return matcher.group(1);
-      }
-    }
-    return null;
+    Matcher matcher = FAILED.matcher(failure);
+    return matcher.matches() ? matcher.group(1) : null;
   }
 }

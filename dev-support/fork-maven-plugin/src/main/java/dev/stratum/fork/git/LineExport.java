@@ -29,26 +29,20 @@ import dev.stratum.fork.series.ForkHistory;
 import dev.stratum.fork.series.LineVariants;
 import dev.stratum.fork.series.Modules;
 import dev.stratum.fork.series.PatchFile;
-import dev.stratum.fork.series.ReviewPlan;
 import dev.stratum.fork.series.Series;
 import dev.stratum.fork.series.UpstreamEdits;
-import dev.stratum.fork.style.ProjectWords;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.eclipse.jgit.lib.ObjectId;
 
@@ -60,39 +54,17 @@ import org.eclipse.jgit.lib.ObjectId;
  */
 public final class LineExport {
 
-  /** Gives changed files the form that upstream requires. */
-  public interface Style {
-    /**
-     * Returns {@code after} with each file that differs from {@code before} in upstream's style.
-     */
-    SortedMap<String, byte[]> apply(SortedMap<String, byte[]> before,
-      SortedMap<String, byte[]> after) throws IOException;
-  }
-
-  /** Documents a patch in the files of a version. */
-  public interface Docs {
-    /**
-     * Returns the files to add or change for a patch. A path without a folder is a file to put
-     * beside the export.
-     * @param tree the files without the patch
-     */
-    SortedMap<String, byte[]> of(PatchFile patch, SortedMap<String, byte[]> tree)
-      throws IOException;
-  }
-
   /**
    * One commit.
    * @param patch    the patch that it has
-   * @param part     the pull request of a plan that it is, {@code null} for a whole patch
    * @param before   the tree that it is made on
    * @param after    the tree that it gives
    * @param message  its message
    * @param fileName the name of its patch as {@code git format-patch} has it
    * @param content  its patch
    */
-  public record Commit(PatchFile patch, ReviewPlan.PullRequest part,
-    SortedMap<String, byte[]> before, SortedMap<String, byte[]> after, String message,
-    String fileName, byte[] content) {
+  public record Commit(PatchFile patch, SortedMap<String, byte[]> before,
+    SortedMap<String, byte[]> after, String message, String fileName, byte[] content) {
 
     /** Returns the paths of the files that differ. */
     public List<String> paths() {
@@ -102,21 +74,19 @@ public final class LineExport {
   }
 
   /**
-   * What is exported for a patch, or for a feature.
-   * @param patch   the patch, the last one of a feature
-   * @param name    the patch's name, or the feature's
+   * What is exported for a patch.
+   * @param patch   the patch
    * @param commits the commits, the patch's own last
    * @param notes   sentences about what was left out or taken from elsewhere
-   * @param beside  files that are no part of the commits, by name
    * @param edited  whether the commits have {@link UpstreamEdits}, which do not compile with the
    *                published jars
    */
-  public record Exported(PatchFile patch, String name, List<Commit> commits, List<String> notes,
-    SortedMap<String, byte[]> beside, boolean edited) {
+  public record Exported(PatchFile patch, List<Commit> commits, List<String> notes,
+    boolean edited) {
 
     /** Returns the name of the branch with the commits. */
     public String branch() {
-      return name.replaceFirst("^STRATUM-", "");
+      return patch.stem().replaceFirst("^STRATUM-", "");
     }
 
     /** Returns the last commit. */
@@ -125,47 +95,18 @@ public final class LineExport {
     }
   }
 
-  /** @param part the pull request of a plan that it is, {@code null} for a whole patch */
-  private record Step(PatchFile patch, ReviewPlan.PullRequest part,
-    SortedMap<String, byte[]> before, SortedMap<String, byte[]> after) {
-
-    String subject() {
-      if (part == null) {
-        return LineExport.subject(patch);
-      }
-      Matcher own = OWN_ISSUE.matcher(part.title());
-      String issue = own.find() ? NO_ISSUE : LineExport.issue(patch);
-      String title = own.replaceFirst("");
-      Matcher named = NAMED_ISSUE.matcher(title);
-      if (named.find()) {
-        issue = named.group(1);
-        title = named.replaceFirst("");
-      }
-      return issue + " " + title.substring(0, 1).toUpperCase(Locale.ROOT)
-        + title.substring(1).replace("`", "");
-    }
-
-    String body() {
-      return part == null
-        ? MailPatch.description(patch)
-        : "Part " + part.number() + " of: " + patch.header().subject() + "\n";
-    }
+  private record Step(PatchFile patch, SortedMap<String, byte[]> before,
+    SortedMap<String, byte[]> after) {
   }
 
   private static final String NO_ISSUE = "HBASE-NNNNN";
   private static final int SLUG = 52;
-  /** What a plan says of a pull request that needs an issue beside the feature's. */
-  private static final Pattern OWN_ISSUE =
-    Pattern.compile("^an issue of its own: |, an issue of its own$");
-  private static final Pattern NAMED_ISSUE = Pattern.compile("^(HBASE-[0-9]+): ");
 
   private final GitStore store;
   private final Series series;
   private final ForkHistory history;
   private final LineSources line;
   private final LineVariants variants;
-  private final Style style;
-  private final Docs docs;
   private final UpstreamEdits edits;
   private final Committer author;
   private final Instant time;
@@ -177,22 +118,17 @@ public final class LineExport {
    * @param history  the same patches applied to the base
    * @param line     the version's files
    * @param variants the variants for the version
-   * @param style    upstream's style for the version
-   * @param docs     documents the patches
    * @param edits    what upstream's repository needs beside the patches
    * @param author   whom the commits are from
    * @param time     when they were made
    */
   public LineExport(GitStore store, Series series, ForkHistory history, LineSources line,
-    LineVariants variants, Style style, Docs docs, UpstreamEdits edits, Committer author,
-    Instant time) {
+    LineVariants variants, UpstreamEdits edits, Committer author, Instant time) {
     this.store = store;
     this.series = series;
     this.history = history;
     this.line = line;
     this.variants = variants;
-    this.style = style;
-    this.docs = docs;
     this.edits = edits;
     this.author = author;
     this.time = time;
@@ -208,8 +144,7 @@ public final class LineExport {
   /**
    * Makes the commits for a patch.
    * @throws ForkException if the patch is not for upstream, if it or something that it needs
-   *                       conflicts with the version, if the version has it, or if the commits have
-   *                       words that only this repository uses
+   *                       conflicts with the version, or if the version has it
    */
   public Exported export(PatchFile patch) throws IOException {
     refuseUnwanted(patch);
@@ -221,72 +156,7 @@ public final class LineExport {
       throw new ForkException("%s changes nothing on %s: what it edits is there already, or is "
         + "generated by upstream's build.", patch.shown(), line.version());
     }
-    return new Exported(patch, patch.stem(), commits(steps, made.notes()), made.notes(),
-      made.beside(), made.edited());
-  }
-
-  /**
-   * Makes the commits for a feature: one for each patch that it needs, and one for each pull
-   * request of its plan. A patch of the plan that one outside of it needs is a commit of its own.
-   * @throws ForkException as {@link #export(PatchFile)}, or if the plan contradicts the patches
-   */
-  public Exported export(ReviewPlan plan) throws IOException {
-    ReviewCut cut = new ReviewCut(plan);
-    List<PatchFile> own = new ArrayList<>(series.patches().stream().filter(cut::has)
-      .filter(patch -> variants.source(patch) != LineVariants.Source.UPSTREAM).toList());
-    own.forEach(this::refuseUnwanted);
-    Set<PatchFile> needed = new HashSet<>();
-    own.forEach(patch -> needed.addAll(series.closure(patch)));
-    List<String> whole = new ArrayList<>();
-    for (PatchFile one : series.patches()) {
-      if (needed.contains(one) && !own.contains(one)) {
-        for (PatchFile behind : series.closure(one)) {
-          if (own.remove(behind)) {
-            whole.add(behind.stem() + " is a commit as a whole: " + one.stem()
-              + ", which is not in the plan, needs it.");
-          }
-        }
-      }
-    }
-    Set<PatchFile> chain = series.patches().stream()
-      .filter(patch -> needed.contains(patch) && !own.contains(patch))
-      .collect(Collectors.toCollection(LinkedHashSet::new));
-    chain.addAll(own);
-    PatchFile last = series.patches().stream().filter(chain::contains)
-      .reduce((one, other) -> other).orElseThrow(() -> nothing(plan));
-    Made made = make(chain, last);
-    made.notes().addAll(whole);
-    List<Step> steps = new ArrayList<>();
-    List<ReviewCut.Applied> applied = new ArrayList<>();
-    for (Step step : made.steps()) {
-      if (own.contains(step.patch())) {
-        applied.add(new ReviewCut.Applied(step.patch(), step.before(), step.after()));
-      } else {
-        steps.add(step);
-      }
-    }
-    if (applied.isEmpty()) {
-      throw nothing(plan);
-    }
-    PatchFile first = own.stream().filter(patch -> patch.header().jira() != null).findFirst()
-      .orElse(own.get(0));
-    List<ReviewCut.Part> parts = cut.cut(applied);
-    if (!same(parts.get(parts.size() - 1).after(), applied.get(applied.size() - 1).after())) {
-      throw new ForkException("The pull requests of %s do not give what its patches give; this is "
-        + "a defect of fork:export.", plan.feature());
-    }
-    for (ReviewCut.Part part : parts) {
-      if (!same(part.before(), part.after())) {
-        steps.add(new Step(first, part.pullRequest(), part.before(), part.after()));
-      }
-    }
-    return new Exported(last, plan.feature(), commits(steps, made.notes()),
-      made.notes(), made.beside(), made.edited());
-  }
-
-  private ForkException nothing(ReviewPlan plan) {
-    return new ForkException("%s%s.md has nothing that %s lacks.", ReviewPlan.FOLDER,
-      plan.feature(), line.version());
+    return new Exported(patch, commits(steps, made.notes()), made.notes(), made.edited());
   }
 
   private void refuseUnwanted(PatchFile patch) {
@@ -301,43 +171,33 @@ public final class LineExport {
   }
 
   /** What patches change, one after the other. */
-  private record Made(List<Step> steps, List<String> notes, SortedMap<String, byte[]> beside,
-    boolean edited) {
+  private record Made(List<Step> steps, List<String> notes, boolean edited) {
   }
 
   private Made make(Set<PatchFile> chain, PatchFile target) throws IOException {
     List<String> notes = new ArrayList<>();
     List<Step> steps = new ArrayList<>();
-    SortedMap<String, byte[]> beside = new TreeMap<>();
-    SortedMap<String, byte[]> raw = plain;
     SortedMap<String, byte[]> before = plain;
     boolean edited = false;
     for (PatchFile one : chain) {
-      SortedMap<String, byte[]> next = new TreeMap<>(raw);
-      merge(one, target, next);
-      for (Map.Entry<String, byte[]> page : docs.of(one, raw).entrySet()) {
-        (page.getKey().contains("/") ? next : beside).put(page.getKey(), page.getValue());
-      }
-      String unfit = edits.apply(one, next);
+      SortedMap<String, byte[]> after = new TreeMap<>(before);
+      merge(one, target, after);
+      String unfit = edits.apply(one, after);
       if (unfit != null) {
         notes.add("By hand: the edits of " + UpstreamEdits.FOLDER + one.name() + ", which do not "
           + "fit " + unfit + " of " + line.version() + ".");
       }
       edited |= unfit == null && edits.has(one);
-      // The whole difference to the plain files, so that an edit next to that of an earlier patch
-      // is not merged into lines that were restyled.
-      SortedMap<String, byte[]> after = style.apply(plain, next);
       if (same(before, after)) {
         notes.add(one.header().subject() + ": " + line.version() + " has it.");
       } else {
-        steps.add(new Step(one, null, before, after));
+        steps.add(new Step(one, before, after));
       }
-      raw = next;
       before = after;
     }
     notes.addAll(unpublished(chain));
     chain.forEach(one -> notes.addAll(generated(one)));
-    return new Made(steps, notes, beside, edited);
+    return new Made(steps, notes, edited);
   }
 
   private void merge(PatchFile patch, PatchFile target, SortedMap<String, byte[]> tree) {
@@ -365,8 +225,8 @@ public final class LineExport {
     SortedMap<String, byte[]> applied = new TreeMap<>(plain);
     for (Step step : steps) {
       int number = commits.size() + 1;
-      String subject = step.subject();
-      String body = step.body();
+      String subject = subject(step.patch());
+      String body = MailPatch.description(step.patch());
       String message = body.isEmpty() ? subject + "\n" : subject + "\n\n" + body.stripTrailing()
         + "\n";
       ObjectId oldTree = store.writeTree(step.before());
@@ -376,8 +236,7 @@ public final class LineExport {
         steps.size() == 1 ? "" : " " + number + "/" + steps.size(),
         number == steps.size() ? String.join("\n", notes) : ""), oldTree, newTree, parent);
       check(step, content, applied);
-      checkWords(step, message);
-      commits.add(new Commit(step.patch(), step.part(), step.before(), step.after(), message,
+      commits.add(new Commit(step.patch(), step.before(), step.after(), message,
         String.format("%04d-%s.patch", number, slug(subject)), content));
     }
     return commits;
@@ -389,16 +248,6 @@ public final class LineExport {
       throw new ForkException("The export of %s for %s does not apply to that version's files%s; "
         + "this is a defect of fork:export.", step.patch().shown(), line.version(),
         path == null ? "" : ", in " + path);
-    }
-  }
-
-  private void checkWords(Step step, String message) {
-    List<ProjectWords.Found> words = ProjectWords.in(step.before(), step.after());
-    words.addAll(ProjectWords.inText("message", message));
-    if (!words.isEmpty()) {
-      throw new ForkException("The export of %s for %s has words that only this repository uses: "
-        + "%s. Replace them in its files or its header.", step.patch().shown(), line.version(),
-        words.stream().map(Object::toString).collect(Collectors.joining(", ")));
     }
   }
 

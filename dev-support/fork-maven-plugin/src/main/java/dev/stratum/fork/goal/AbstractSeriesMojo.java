@@ -17,19 +17,13 @@
  */
 package dev.stratum.fork.goal;
 
-import dev.stratum.fork.OutputTree;
 import dev.stratum.fork.base.BaseModule;
 import dev.stratum.fork.base.BaseResolver;
 import dev.stratum.fork.base.LineSources;
 import dev.stratum.fork.base.PinnedChecksums;
-import dev.stratum.fork.git.LineExport;
-import dev.stratum.fork.guide.UpstreamDocs;
 import dev.stratum.fork.series.Modules;
-import dev.stratum.fork.series.Series;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
@@ -57,29 +51,6 @@ abstract class AbstractSeriesMojo extends AbstractForkMojo {
   final LineSources line(String version) throws IOException {
     String published = LineSources.release(baseVersion()).equals(version) ? baseVersion() : version;
     return LineSources.resolve(resolver(), published, getLog()::warn);
-  }
-
-  /** Returns what documents the patches of features for a version. */
-  final LineExport.Docs docs(Series series, String version) {
-    return new UpstreamDocs(root(), series, version)::of;
-  }
-
-  /**
-   * Returns this repository's own classes for those of a version that its published jars need and
-   * that are in a jar that is not published. The name of a folder of {@code dev-support/stand-ins}
-   * has the versions that need its classes, with {@code _} between them.
-   */
-  final SortedMap<String, byte[]> standIns(String version) throws IOException {
-    SortedMap<String, byte[]> files = new TreeMap<>();
-    Path all = root().resolve("dev-support/stand-ins");
-    for (Path file : OutputTree.files(all)) {
-      Path folder = all.relativize(file).getName(0);
-      if (List.of(folder.toString().split("_")).contains(version)) {
-        files.put(OutputTree.slashed(all.resolve(folder).relativize(file)),
-          Files.readAllBytes(file));
-      }
-    }
-    return files;
   }
 
   /** Returns the message of the commit that holds the base. */

@@ -58,10 +58,8 @@ abstract class AbstractTestMojo extends AbstractSeriesMojo {
    * Returns what runs tests, {@code null} if none are to be run.
    * @param classPath the published jars
    * @param folder    where the tests' output is kept
-   * @param platform  whether the class path has {@link TestProcess#PLATFORM}
    */
-  final TestProcess tests(List<Path> classPath, Path folder, boolean platform)
-    throws IOException {
+  final TestProcess tests(List<Path> classPath, Path folder) throws IOException {
     if (!runTests) {
       return null;
     }
@@ -79,6 +77,6 @@ abstract class AbstractTestMojo extends AbstractSeriesMojo {
     if (opens != null) {
       options.addAll(Arrays.stream(opens.split("\\s+")).filter(word -> !word.isEmpty()).toList());
     }
-    return new TestProcess(behind, options, folder.resolve("tests"), platform);
+    return new TestProcess(behind, options, folder.resolve("tests"));
   }
 }

@@ -22,28 +22,20 @@ import dev.stratum.fork.base.LineSources;
 import dev.stratum.fork.base.PublishedClassPath;
 import dev.stratum.fork.check.LineCheck;
 import dev.stratum.fork.check.StateCheck;
-import dev.stratum.fork.check.TestProcess;
-import dev.stratum.fork.git.CachedStyle;
 import dev.stratum.fork.git.Committer;
 import dev.stratum.fork.git.GitStore;
 import dev.stratum.fork.git.LineExport;
-import dev.stratum.fork.pages.LineTables;
 import dev.stratum.fork.series.ForkHistory;
 import dev.stratum.fork.series.LineVariants;
 import dev.stratum.fork.series.PatchFile;
 import dev.stratum.fork.series.Series;
 import dev.stratum.fork.series.UpstreamEdits;
-import dev.stratum.fork.style.UpstreamStyle;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.LocalDate;
-import java.time.ZoneOffset;
-import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.SortedMap;
@@ -52,32 +44,18 @@ import org.apache.maven.plugins.annotations.Mojo;
 import org.apache.maven.plugins.annotations.Parameter;
 
 /**
- * Tells how each patch fares on other lines of HBase and writes the table into
- * {@code patches/README.md}, and what is in conflict, and where, into {@code patches/LINES.md};
- * what they have of other lines remains.
- * What applies is exported as fork:export does for the line, and compiled in that form, with jars
- * of other versions for those that are not published. A patch for one line only
- * is kept as {@code patches/lines/VERSION/NAME.patch}.
+ * Tells how each patch fares on other lines of HBase. Writes a table to
+ * {@code target/check-lines/table.md}, and what is in conflict, and where, to
+ * {@code target/check-lines/conflicts.md}. What applies is exported as fork:export does for the
+ * line, and compiled, with jars of other versions for those that are not published. A patch for one
+ * line only is kept as {@code patches/lines/VERSION/NAME.patch}.
  */
 @Mojo(name = "check-lines", aggregator = true, threadSafe = true)
 public final class CheckLinesMojo extends AbstractSeriesMojo {
-  private static final DateTimeFormatter DATE =
-    DateTimeFormatter.ofPattern("d MMMM yyyy", Locale.ENGLISH);
-  private static final String BEGIN = "<!-- fork:check-lines writes what follows -->\n";
-  private static final String END = "<!-- as far as this -->\n";
-
   /** The versions to try. */
   @Parameter(property = "fork.lines",
       defaultValue = "2.5.13-hadoop3,2.6.1-hadoop3,2.6.4,2.6.6,3.0.0-beta-1,3.0.0")
   private List<String> lines;
-
-  /** The artifact that has JUnit 5. */
-  @Parameter(property = "fork.junit.platform", defaultValue = TestProcess.PLATFORM + ":1.10.2")
-  private String platform;
-
-  /** Whether to write the tables into patches/, or to target/check-lines alone. */
-  @Parameter(property = "fork.write", defaultValue = "true")
-  private boolean write;
 
   /** What was found out about one line. */
   record Found(String line, Set<String> modules, Map<String, LineCheck.Outcome> outcomes,
@@ -93,17 +71,10 @@ public final class CheckLinesMojo extends AbstractSeriesMojo {
     for (String line : lines) {
       found.add(check(line, series, history, folder));
     }
-    String table = table(series, found, DATE.format(LocalDate.now(ZoneOffset.UTC)));
-    String details = details(series, found);
     Files.createDirectories(folder);
-    Files.writeString(folder.resolve("table.md"), table);
-    Files.writeString(folder.resolve("LINES.md"), details);
-    if (write) {
-      Path readme = root().resolve(PatchFile.FOLDER + "README.md");
-      Files.writeString(readme, replace(Files.readString(readme), table));
-      Path places = root().resolve(PatchFile.FOLDER + "LINES.md");
-      Files.writeString(places, LineTables.mergeSections(Files.readString(places), details));
-    }
+    Files.writeString(folder.resolve("table.md"), table(series, found));
+    Files.writeString(folder.resolve("conflicts.md"), details(series, found));
+    getLog().info("The table is in " + root().relativize(folder));
   }
 
   private Found check(String line, Series series, ForkHistory history, Path folder)
@@ -114,25 +85,19 @@ public final class CheckLinesMojo extends AbstractSeriesMojo {
     LineVariants variants =
       LineVariants.read(root(), series, sources.version(), sources.tree());
     try (GitStore store = GitStore.inMemory(time())) {
-      LineExport.Style style = new CachedStyle(new UpstreamStyle(sources.hasJunit5())::apply);
       LineCheck check = new LineCheck(store, history, tree, modules, variants);
       List<LineCheck.Outcome> outcomes = check.outcomes();
-      LineExport export = new LineExport(store, series, history, sources, variants, style,
-        docs(series, sources.version()), UpstreamEdits.NONE,
-        new Committer(GitStore.AUTHOR, GitStore.MAIL), time());
+      LineExport export = new LineExport(store, series, history, sources, variants,
+        UpstreamEdits.NONE, new Committer(GitStore.AUTHOR, GitStore.MAIL), time());
       Map<String, String> compiled = new HashMap<>();
       int exported = exports(export, outcomes, compiled);
       List<String> others = new ArrayList<>(sources.substitutes());
       others.add(baseVersion());
       PublishedClassPath.Filled filled = published().filled(server(), sources.version(), others);
-      List<Path> classPath = new ArrayList<>(filled.jars());
-      if (sources.hasJunit5()) {
-        classPath.add(published().jar(platform));
-      }
-      try (StateCheck states = new StateCheck(tree, folder.resolve(line), classPath,
+      try (StateCheck states = new StateCheck(tree, folder.resolve(line), filled.jars(),
         sources.release(), null)) {
         check.compile(outcomes.stream().filter(one -> !compiled.containsKey(one.patch().name()))
-          .toList(), states, style, standIns(sources.version())).forEach(compiled::putIfAbsent);
+          .toList(), states).forEach(compiled::putIfAbsent);
       }
       Map<String, LineCheck.Outcome> byName = new HashMap<>();
       outcomes.forEach(outcome -> byName.put(outcome.patch().name(), outcome));
@@ -141,7 +106,7 @@ public final class CheckLinesMojo extends AbstractSeriesMojo {
       getLog().info(line + ": " + counts + ", " + exported + " exported, "
         + compiled.values().stream().filter("compiles"::equals).count() + " compile");
       return new Found(line, modules, byName, compiled,
-        filled.note(line, standIns(sources.version()).keySet()));
+        filled.note(line));
     }
   }
 
@@ -167,12 +132,10 @@ public final class CheckLinesMojo extends AbstractSeriesMojo {
     return exported;
   }
 
-  static String table(Series series, List<Found> found, String date) {
+  static String table(Series series, List<Found> found) {
     StringBuilder text = new StringBuilder("| patch |");
     found.forEach(one -> text.append(' ').append(one.line).append(" |"));
-    text.append("\n|---|").append("---|".repeat(found.size())).append("\n| *tried on* |");
-    found.forEach(one -> text.append(' ').append(date).append(" |"));
-    text.append('\n');
+    text.append("\n|---|").append("---|".repeat(found.size())).append('\n');
     for (PatchFile patch : series.patches()) {
       text.append("| ").append(patch.stem()).append(" |");
       for (Found one : found) {
@@ -201,9 +164,8 @@ public final class CheckLinesMojo extends AbstractSeriesMojo {
   }
 
   static String details(Series series, List<Found> found) {
-    StringBuilder text = new StringBuilder("# What does not apply to other lines\n\nWritten by "
-      + "`mvn fork:check-lines`. The numbers are lines of the other line's file, each the place "
-      + "of one\nconflict; the table is in [README.md](README.md#on-other-lines).\n");
+    StringBuilder text = new StringBuilder("# What does not apply to other lines\n\nThe numbers "
+      + "are lines of the other line's file, each the place of one conflict.\n");
     for (Found one : found) {
       text.append("\n## ").append(one.line).append("\n\nPublished: ")
         .append(String.join(", ", one.modules)).append(".\n\n");
@@ -229,18 +191,5 @@ public final class CheckLinesMojo extends AbstractSeriesMojo {
       }
     }
     return text.toString();
-  }
-
-  /** Returns the guide with the columns of a table, beside those that the table does not have. */
-  public static String replace(String guide, String table) {
-    int begin = guide.indexOf(BEGIN);
-    int end = guide.indexOf(END);
-    if (begin < 0 || end < begin) {
-      throw new ForkException("patches/README.md lacks the lines %s and %s; add them where the "
-        + "table is to stand.", BEGIN.trim(), END.trim());
-    }
-    String merged = LineTables.mergeTables(guide.substring(begin, end), table);
-    return guide.substring(0, begin + BEGIN.length()) + "\n" + merged + "\n"
-      + guide.substring(end);
   }
 }

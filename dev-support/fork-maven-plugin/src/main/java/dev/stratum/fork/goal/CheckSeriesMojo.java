@@ -70,7 +70,7 @@ public final class CheckSeriesMojo extends AbstractTestMojo {
     }
     try (GitStore store = GitStore.inMemory(time());
       StateCheck check = new StateCheck(base, folder, classPath, StateCompiler.RELEASE,
-        tests(classPath, folder, false))) {
+        tests(classPath, folder))) {
       MailPatch mail = new MailPatch(store, GitStore.AUTHOR + " <" + GitStore.MAIL + ">", time(),
         forkVersion());
       Export export = new Export(store, series, history, mail, baseVersion());

@@ -22,24 +22,20 @@ import dev.stratum.fork.OutputTree;
 import dev.stratum.fork.base.LineSources;
 import dev.stratum.fork.base.ProtocolFiles;
 import dev.stratum.fork.base.PublishedClassPath;
-import dev.stratum.fork.check.CommitCheck;
 import dev.stratum.fork.check.RedGreen;
 import dev.stratum.fork.check.StateCheck;
-import dev.stratum.fork.check.TestProcess;
-import dev.stratum.fork.git.CachedStyle;
 import dev.stratum.fork.git.Committer;
 import dev.stratum.fork.git.Export;
 import dev.stratum.fork.git.GitStore;
 import dev.stratum.fork.git.LineExport;
 import dev.stratum.fork.git.LineRepository;
 import dev.stratum.fork.git.MailPatch;
+import dev.stratum.fork.pages.SubmissionPages;
 import dev.stratum.fork.series.ForkHistory;
 import dev.stratum.fork.series.LineVariants;
 import dev.stratum.fork.series.PatchFile;
-import dev.stratum.fork.series.ReviewPlan;
 import dev.stratum.fork.series.Series;
 import dev.stratum.fork.series.UpstreamEdits;
-import dev.stratum.fork.style.UpstreamStyle;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -54,17 +50,14 @@ import org.apache.maven.plugins.annotations.Mojo;
 import org.apache.maven.plugins.annotations.Parameter;
 
 /**
- * Writes patches for upstream. With {@code fork.line}, commits as upstream wants them on that
- * version of HBase: to {@code target/export/LINE/NAME}, and as branches of
- * {@code target/upstream/LINE}; with {@code fork.cut} too, a commit for each pull request of a
- * feature's plan, each compiled and, with {@code fork.tests}, tested. Without a line, patches to
- * {@code target/export}, each on the base plus its {@code Needs:} and with the source files that it
- * adds, exactly as they are kept here.
+ * Writes patches for upstream. With {@code fork.line}, commits on that version of HBase: to
+ * {@code target/export/LINE/NAME}, and as branches of {@code target/upstream/LINE}; with
+ * {@code fork.tests}, tested. Without a line, patches to {@code target/export}, each on the base
+ * plus its {@code Needs:} and with the source files that it adds, exactly as they are kept here,
+ * and to {@code target/export/issues} the texts of their JIRA issues and pull requests.
  */
 @Mojo(name = "export", aggregator = true, threadSafe = true)
 public final class ExportMojo extends AbstractTestMojo {
-  private static final int SHOWN_PROBLEMS = 5;
-
   /** The one patch to export, by JIRA key or file name; all that have a JIRA key if not given. */
   @Parameter(property = "fork.jira")
   private String jira;
@@ -73,13 +66,9 @@ public final class ExportMojo extends AbstractTestMojo {
   @Parameter(property = "fork.all", defaultValue = "false")
   private boolean all;
 
-  /** The version of HBase to export for, in upstream's form. */
+  /** The version of HBase to export for. */
   @Parameter(property = "fork.line")
   private String line;
-
-  /** The feature to export as the pull requests that its design note plans; needs a line. */
-  @Parameter(property = "fork.cut")
-  private String cut;
 
   /**
    * Versions of HBase whose jars replace those that are not published for the line, the
@@ -87,11 +76,6 @@ public final class ExportMojo extends AbstractTestMojo {
    */
   @Parameter(property = "fork.substitutes")
   private List<String> substitutes;
-
-  /** The artifact that runs tests of lines whose tests are written for JUnit 5. */
-  @Parameter(property = "fork.junit.platform",
-      defaultValue = TestProcess.PLATFORM + ":1.10.2")
-  private String platform;
 
   /** Who the patches are from, as {@code Name <mail>}; with a line, whom git's settings name. */
   @Parameter(property = "fork.author")
@@ -109,10 +93,6 @@ public final class ExportMojo extends AbstractTestMojo {
 
   @Override
   void run() throws IOException {
-    if (cut != null && (line == null || jira != null)) {
-      throw new ForkException("fork.cut=%s needs a version of HBase as fork.line, and no "
-        + "fork.jira.", cut);
-    }
     if (line != null) {
       exportLine();
       return;
@@ -146,6 +126,9 @@ public final class ExportMojo extends AbstractTestMojo {
           getLog().info("skipped  " + one.patch().shown() + " (no JIRA; -Dfork.all exports it)");
         }
       }
+      Path issues = folder.resolve("issues");
+      new OutputTree(issues).write(new SubmissionPages(series, root(), baseVersion()).pages());
+      getLog().info("exported " + root().relativize(issues));
       getLog().info("Each applies to the base after its needs; all " + exported.size()
         + " together give the tree that the build compiles");
     }
@@ -159,8 +142,7 @@ public final class ExportMojo extends AbstractTestMojo {
 
   private void exportLine() throws IOException {
     Committer committer = author != null ? Committer.parse(author) : Committer.ofGit(root());
-    Series all = Series.read(root());
-    Series series = cut == null ? all : all.forPlan(root(), cut);
+    Series series = Series.read(root());
     List<PatchFile> chosen = jira != null ? series.named(jira) : series.patches();
     ForkHistory history = ForkHistory.of(baseTree(), series, root());
     LineSources sources = line(line);
@@ -168,33 +150,23 @@ public final class ExportMojo extends AbstractTestMojo {
     Path target = root().resolve("target");
     Instant now = Instant.now().truncatedTo(ChronoUnit.SECONDS);
     ExportReport report = new ExportReport(version);
-    UpstreamStyle style = new UpstreamStyle(sources.hasJunit5());
     try (GitStore store = GitStore.inMemory(time())) {
-      LineVariants variants = LineVariants.read(root(), all, version, sources.tree());
-      LineExport.Style cached = new CachedStyle(style::apply);
+      LineVariants variants = LineVariants.read(root(), series, version, sources.tree());
       ProtocolFiles protocol = ProtocolFiles.resolve(resolver(), versions(sources));
-      UpstreamEdits edits = UpstreamEdits.read(root(), all, protocol.tree());
-      LineExport export = new LineExport(store, series, history, sources, variants, cached,
-        docs(all, version), edits, committer, now);
+      UpstreamEdits edits = UpstreamEdits.read(root(), series, protocol.tree());
+      LineExport export =
+        new LineExport(store, series, history, sources, variants, edits, committer, now);
       Exports exports = new Exports(export, new LineExport(store, series, history, sources,
-        variants, cached, docs(all, version), edits.undone(), committer, now),
-        protocol.version());
+        variants, edits.undone(), committer, now), protocol.version());
       try (
         LineRepository repository = new LineRepository(target.resolve("upstream").resolve(version),
           version, export.plain(), committer, time(), now);
-        StateCheck check =
-          cut != null || runsTests() ? check(sources, export.plain(), report) : null) {
-        if (cut != null) {
-          exportPlan(exports, repository, check, report);
-        } else {
-          for (PatchFile patch : chosen) {
-            exportPatch(patch, exports, repository, check, report);
-          }
+        StateCheck check = runsTests() ? check(sources, export.plain(), report) : null) {
+        for (PatchFile patch : chosen) {
+          exportPatch(patch, exports, repository, check, report);
         }
       }
     }
-    style.notes().stream().map(note -> "By hand: " + note.path() + " line " + note.line() + " "
-      + note.text() + ".").distinct().forEach(report::note);
     Path file = target.resolve("export").resolve(version).resolve("report.md");
     Files.createDirectories(file.getParent());
     Files.writeString(file, report.text());
@@ -226,36 +198,14 @@ public final class ExportMojo extends AbstractTestMojo {
     noteEdits(exported, exports, report);
     report.exported(exported, check == null
       ? null
-      : redGreen(report.version(), exported.edited() ? exports.published().export(patch) : exported,
-        check));
-  }
-
-  private void exportPlan(Exports exports, LineRepository repository, StateCheck check,
-    ExportReport report) throws IOException {
-    ReviewPlan plan = ReviewPlan.read(root(), cut);
-    LineExport.Exported exported = exports.upstream().export(plan);
-    write(report.version(), exported, repository);
-    noteEdits(exported, exports, report);
-    LineExport.Exported published =
-      exported.edited() ? exports.published().export(plan) : exported;
-    CommitCheck commits = new CommitCheck(check, standIns(report.version()));
-    List<CommitCheck.Verdict> verdicts = new ArrayList<>();
-    for (LineExport.Commit commit : published.commits()) {
-      // What the feature needs is exported, and its tests are run, by its own name.
-      CommitCheck.Verdict verdict =
-        commits.of(commit.before(), commit.after(), runsTests() && commit.part() != null);
-      getLog().info(commit.fileName() + ": " + verdict.shown());
-      verdict.problems().stream().limit(SHOWN_PROBLEMS).forEach(getLog()::warn);
-      verdicts.add(verdict);
-    }
-    report.cut(exported, verdicts);
+      : redGreen(exported.edited() ? exports.published().export(patch) : exported, check));
   }
 
   private void noteEdits(LineExport.Exported exported, Exports exports, ExportReport report) {
     if (exported.edited()) {
-      String note = exported.name() + " has the edits of " + UpstreamEdits.FOLDER + ". They need "
-        + "classes that upstream's build generates: what is compiled and tested here is the same "
-        + "without them.";
+      String note = exported.patch().stem() + " has the edits of " + UpstreamEdits.FOLDER
+        + ". They need classes that upstream's build generates: what is compiled and tested here "
+        + "is the same without them.";
       getLog().info(note);
       report.note(note);
       if (!exports.protocol().equals(report.version())) {
@@ -270,26 +220,21 @@ public final class ExportMojo extends AbstractTestMojo {
     List<String> versions = versions(sources);
     PublishedClassPath.Filled filled = published().filled(server(), sources.version(),
       versions.subList(1, versions.size()));
-    report.classPath(filled.note(sources.version(), standIns(sources.version()).keySet()));
+    report.classPath(filled.note(sources.version()));
     List<Path> classPath = new ArrayList<>(filled.jars());
-    if (sources.hasJunit5()) {
-      classPath.add(published().jar(platform));
-    }
     Path folder = root().resolve("target").resolve("export-tests").resolve(sources.version());
     return new StateCheck(plain, folder, classPath, sources.release(),
-      tests(classPath, folder, sources.hasJunit5()));
+      tests(classPath, folder));
   }
 
-  private RedGreen.Verdict redGreen(String version, LineExport.Exported exported,
-    StateCheck check) throws IOException {
+  private RedGreen.Verdict redGreen(LineExport.Exported exported, StateCheck check)
+    throws IOException {
     List<String> named = exported.patch().header().tests();
     List<String> tests = ownTests(exported.patch()).stream()
       .filter(test -> named.isEmpty() || named.contains(test.substring(test.lastIndexOf('.') + 1)))
       .toList();
-    SortedMap<String, byte[]> standIns = standIns(version);
     RedGreen.Verdict verdict = new RedGreen(check).of(
-      StateCheck.with(exported.own().before(), standIns),
-      StateCheck.with(exported.own().after(), standIns), tests, !named.isEmpty());
+      exported.own().before(), exported.own().after(), tests, !named.isEmpty());
     getLog().info("Without the patch: " + verdict.before());
     getLog().info("With the patch: " + verdict.after());
     return verdict;
@@ -300,10 +245,9 @@ public final class ExportMojo extends AbstractTestMojo {
     String branch = repository.write(exported);
     repository.checkOut(branch);
     Path folder = root().resolve("target").resolve("export").resolve(version)
-      .resolve(exported.name());
+      .resolve(exported.patch().stem());
     Map<String, byte[]> files = new TreeMap<>();
     exported.commits().forEach(commit -> files.put(commit.fileName(), commit.content()));
-    files.putAll(exported.beside());
     new OutputTree(folder).write(files);
     files.keySet()
       .forEach(name -> getLog().info("exported " + root().relativize(folder.resolve(name))));

@@ -18,7 +18,6 @@
 package dev.stratum.fork.goal;
 
 import dev.stratum.fork.ForkException;
-import dev.stratum.fork.check.CommitCheck;
 import dev.stratum.fork.check.RedGreen;
 import dev.stratum.fork.git.LineExport;
 import dev.stratum.fork.series.PatchFile;
@@ -68,25 +67,6 @@ final class ExportReport {
     exported.notes().forEach(note -> notes.add("- " + stem + ": " + note));
   }
 
-  /**
-   * Notes a feature that was exported as pull requests.
-   * @param verdicts whether each commit compiles on those before it, and passes its tests
-   */
-  void cut(LineExport.Exported exported, List<CommitCheck.Verdict> verdicts) {
-    rows.add("| " + exported.name() + " | " + exported.commits().size() + " | "
-      + exported.branch() + " |");
-    for (int i = 0; i < verdicts.size(); i++) {
-      LineExport.Commit commit = exported.commits().get(i);
-      CommitCheck.Verdict verdict = verdicts.get(i);
-      notes.add("- " + commit.fileName() + ": " + commit.paths().size() + " files, "
-        + verdict.shown());
-      if (!verdict.problems().isEmpty()) {
-        findings.add(commit.fileName() + ": " + verdict.shown() + ", " + verdict.problems().get(0));
-      }
-    }
-    exported.notes().forEach(note -> notes.add("- " + note));
-  }
-
   private static String cell(String text) {
     return text.replaceAll("\\s+", " ").replace("|", "\\|");
   }
@@ -123,8 +103,8 @@ final class ExportReport {
 
   /**
    * Ends the goal with what has to be seen.
-   * @throws ForkException if nothing was exported, tests are not red without and green with the
-   *                       patch, or a pull request does not compile or pass its tests
+   * @throws ForkException if nothing was exported, or tests are not red without and green with the
+   *                       patch
    */
   void check() {
     if (rows.isEmpty() && !refused.isEmpty()) {

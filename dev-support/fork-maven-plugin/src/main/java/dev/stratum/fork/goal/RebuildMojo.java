@@ -20,7 +20,6 @@ package dev.stratum.fork.goal;
 import dev.stratum.fork.ForkException;
 import dev.stratum.fork.git.ForkTree;
 import dev.stratum.fork.git.Rebuild;
-import dev.stratum.fork.pages.SubmissionPages;
 import dev.stratum.fork.series.FeatureTable;
 import dev.stratum.fork.series.PatchFile;
 import dev.stratum.fork.series.Series;
@@ -49,8 +48,6 @@ public final class RebuildMojo extends AbstractSeriesMojo {
         Files.write(file, table);
         getLog().info("wrote the table of " + FeatureTable.FILE);
       }
-      new SubmissionPages(Series.read(root()), root(), baseVersion()).write()
-        .forEach(page -> getLog().info("wrote " + page));
       actions.forEach(action -> getLog().info(action));
       getLog().info(Series.read(root()).patches().size() + " patches; "
         + (actions.isEmpty() ? "nothing" : actions.size() + " files") + " changed");

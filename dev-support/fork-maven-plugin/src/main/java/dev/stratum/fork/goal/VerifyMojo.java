@@ -30,7 +30,6 @@ import dev.stratum.fork.series.ForkHistory;
 import dev.stratum.fork.series.LineVariants;
 import dev.stratum.fork.series.Modules;
 import dev.stratum.fork.series.PatchFile;
-import dev.stratum.fork.series.ReviewPlan;
 import dev.stratum.fork.series.Series;
 import dev.stratum.fork.series.UpstreamEdits;
 import java.io.IOException;
@@ -68,10 +67,6 @@ public final class VerifyMojo extends AbstractSeriesMojo {
     }
     new SubmissionPages(series, root(), baseVersion()).check();
     SortedMap<String, byte[]> base = baseTree();
-    for (String feature : Series.ownPlans(root())) {
-      ReviewPlan.read(root(), feature);
-      ForkHistory.of(base, series.forPlan(root(), feature), root());
-    }
     ForkHistory history = ForkHistory.of(base, series, root());
     UpstreamEdits.read(root(), series,
       ProtocolFiles.resolve(resolver(), List.of(baseVersion())).tree()).check(history);

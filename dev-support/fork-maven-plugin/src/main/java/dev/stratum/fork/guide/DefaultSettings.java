@@ -20,13 +20,13 @@ package dev.stratum.fork.guide;
 import dev.stratum.fork.guide.SettingsPage.Entry;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Collectors;
 
 /**
  * Entries of hbase-default.xml. Only a key whose default is a literal has one: an entry with an
  * empty value would replace a default that is the value of another key.
  */
 public final class DefaultSettings {
-  private static final String END = "</configuration>";
   private static final int WIDTH = 80;
 
   private DefaultSettings() {
@@ -72,13 +72,8 @@ public final class DefaultSettings {
       parts.add("When to change: " + entry.when());
     }
     parts.add(entry.live() ? "Can be changed at run time" : "A change needs a restart");
-    List<String> sentences = new ArrayList<>();
-    for (String part : parts) {
-      UpstreamWords.sentences(part).stream()
-        .map(sentence -> sentence.matches(".*[.!?]") ? sentence : sentence + ".")
-        .forEach(sentences::add);
-    }
-    return String.join(" ", sentences);
+    return parts.stream().map(part -> part.matches("(?s).*[.!?]") ? part : part + ".")
+      .collect(Collectors.joining(" "));
   }
 
   private static List<String> wrap(String text) {
@@ -98,17 +93,5 @@ public final class DefaultSettings {
 
   private static String escape(String text) {
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;");
-  }
-
-  /** Returns the file with properties before its end, and nothing else changed. */
-  static String insert(String file, List<String> properties) {
-    int end = file.lastIndexOf(END);
-    return file.substring(0, end) + String.join("", properties) + file.substring(end);
-  }
-
-  /** Returns properties as a file, for a line whose hbase-default.xml is not published. */
-  static String snippet(List<String> properties) {
-    return "<!-- To add to hbase-common/src/main/resources/hbase-default.xml -->\n<configuration>\n"
-      + String.join("", properties) + END + "\n";
   }
 }

@@ -22,7 +22,6 @@ import java.util.List;
 import org.commonmark.ext.gfm.tables.TablesExtension;
 import org.commonmark.node.Code;
 import org.commonmark.node.HardLineBreak;
-import org.commonmark.node.Link;
 import org.commonmark.node.Node;
 import org.commonmark.node.SoftLineBreak;
 import org.commonmark.node.Text;
@@ -61,13 +60,5 @@ final class Plain {
     StringBuilder all = new StringBuilder();
     children(node).forEach(child -> all.append(of(child)));
     return all.toString();
-  }
-
-  /** Returns the text within a node, with {@link UpstreamWords#NOWHERE} in place of links. */
-  static String withoutLinks(Node node) {
-    StringBuilder all = new StringBuilder();
-    children(node)
-      .forEach(child -> all.append(child instanceof Link ? UpstreamWords.NOWHERE : of(child)));
-    return all.toString().strip();
   }
 }

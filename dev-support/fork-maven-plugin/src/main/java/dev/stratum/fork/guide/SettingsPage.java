@@ -19,15 +19,11 @@ package dev.stratum.fork.guide;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.commonmark.ext.gfm.tables.TableBlock;
 import org.commonmark.ext.gfm.tables.TableBody;
 import org.commonmark.node.Code;
-import org.commonmark.node.Heading;
-import org.commonmark.node.Link;
 import org.commonmark.node.Node;
-import org.commonmark.node.Paragraph;
 
 /** The keys of docs/configuration.md: a section and a table for each feature or part of one. */
 final class SettingsPage {
@@ -46,7 +42,6 @@ final class SettingsPage {
     String when) {
   }
 
-  private static final Pattern GUIDE = Pattern.compile("([a-z-]+)\\.md(?:#.*)?");
   private static final Pattern KEY = Pattern.compile("(?:hbase|dfs)(?:\\.[\\w-]+)+");
 
   private final List<Node> blocks;
@@ -55,58 +50,10 @@ final class SettingsPage {
     blocks = Plain.blocks(markdown);
   }
 
-  /** Returns the blocks of the sections that name a guide first, without their headings. */
-  List<Node> sections(String slug) {
-    List<Node> found = new ArrayList<>();
-    List<Node> section = new ArrayList<>();
-    for (Node block : blocks) {
-      if (block instanceof Heading) {
-        take(section, slug, found);
-        section.clear();
-      } else {
-        section.add(block);
-      }
-    }
-    take(section, slug, found);
-    return found;
-  }
-
-  private static void take(List<Node> section, String slug, List<Node> found) {
-    boolean hasTable = section.stream().anyMatch(TableBlock.class::isInstance);
-    if (hasTable && slug.equals(guide(section))) {
-      found.addAll(section);
-    }
-  }
-
-  private static String guide(List<Node> section) {
-    for (Node block : section) {
-      if (block instanceof Paragraph) {
-        for (Node node : Plain.children(block)) {
-          if (node instanceof Link link) {
-            Matcher page = GUIDE.matcher(link.getDestination());
-            if (page.matches()) {
-              return page.group(1);
-            }
-          }
-        }
-      }
-    }
-    return null;
-  }
-
-  /** Returns the rows of a guide's tables in order. */
-  List<Entry> entries(String slug) {
-    return entries(sections(slug));
-  }
-
   /** Returns the rows of all tables in order. */
   List<Entry> entries() {
-    return entries(blocks);
-  }
-
-  private static List<Entry> entries(List<Node> section) {
     List<Entry> entries = new ArrayList<>();
-    for (Node block : section) {
+    for (Node block : blocks) {
       if (block instanceof TableBlock) {
         for (Node part : Plain.children(block)) {
           if (part instanceof TableBody) {
@@ -122,7 +69,7 @@ final class SettingsPage {
     List<String> keys = keys(cells.get(0));
     Node first = cells.get(1).getFirstChild();
     String value = null;
-    String all = Plain.withoutLinks(cells.get(1));
+    String all = Plain.of(cells.get(1)).strip();
     String notes = all;
     if (first instanceof Code code && !KEY.matcher(code.getLiteral()).matches()) {
       value = code.getLiteral();
@@ -130,9 +77,9 @@ final class SettingsPage {
     }
     // The table of HDFS's keys has neither a range nor whether they can be changed at run time.
     boolean whole = cells.size() == 5;
-    return new Entry(keys, value, notes, whole ? Plain.withoutLinks(cells.get(2)) : "",
+    return new Entry(keys, value, notes, whole ? Plain.of(cells.get(2)).strip() : "",
       whole && !Plain.of(cells.get(3)).strip().equals("no"),
-      Plain.withoutLinks(cells.get(cells.size() - 1)));
+      Plain.of(cells.get(cells.size() - 1)).strip());
   }
 
   /** Reads a cell such as {@code `hbase.a.l1.size`, `l2.…`}: the second key is hbase.a.l2.size. */

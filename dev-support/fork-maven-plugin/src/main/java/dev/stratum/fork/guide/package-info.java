@@ -15,5 +15,5 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-/** Documentation for upstream, made from this repository's guides. */
+/** The defaults of keys, read from docs/configuration.md. */
 package dev.stratum.fork.guide;

@@ -17,7 +17,6 @@
  */
 package dev.stratum.fork.pages;
 
-import dev.stratum.fork.ForkException;
 import dev.stratum.fork.series.LineVerdict;
 import dev.stratum.fork.series.PatchFile;
 import java.util.List;
@@ -26,11 +25,8 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
-/** The tables of docs/upstream/README.md, between two marker lines in a page written by hand. */
+/** The tables of all patches that are to go upstream, in the order of submission. */
 final class SubmissionIndex {
-  static final String BEGIN = "<!-- index, written by fork:pages -->\n";
-  static final String END = "<!-- end of index -->\n";
-
   private final List<PatchFile> order;
 
   /** @param order the patches in the order of submission */
@@ -38,19 +34,9 @@ final class SubmissionIndex {
     this.order = order;
   }
 
-  /**
-   * Returns the page with the tables as the patches have it.
-   * @param name the page's path, for messages
-   */
-  String page(String name, String text) {
-    int begin = text.indexOf(BEGIN);
-    int end = text.indexOf(END);
-    if (begin < 0 || end < begin) {
-      throw new ForkException("%s lacks the lines '%s' and '%s'; add them where the index is to "
-        + "stand.", name, BEGIN.trim(), END.trim());
-    }
-    return text.substring(0, begin + BEGIN.length()) + "\n" + tables() + "\n"
-      + text.substring(end);
+  /** Returns the page. */
+  String page() {
+    return "# Patches in the order of submission\n\n" + tables();
   }
 
   private String tables() {

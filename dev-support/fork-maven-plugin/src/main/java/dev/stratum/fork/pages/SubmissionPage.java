@@ -31,8 +31,6 @@ import java.util.stream.Collectors;
 
 /** The page of one patch: its JIRA issue and its pull request as texts to paste. */
 final class SubmissionPage {
-  /** Part of the second line of each page, and of no page written by hand. */
-  static final String MARKER = "Written by `mvn fork:pages`";
   private static final String ISSUES = "https://issues.apache.org/jira/browse/";
   private static final String NO_ISSUE = "HBASE-NNNNN";
   private static final int WIDTH = 100;
@@ -49,7 +47,7 @@ final class SubmissionPage {
    * @param patch  the patch
    * @param needs  the patches that it needs, to be submitted before it
    * @param base   the version that the patch is made against
-   * @param design the path of the feature's design note from the page, {@code null} for none
+   * @param design the path of the feature's design note, {@code null} for none
    * @param edits  the diff of the edits that only upstream has, {@code null} for none
    */
   SubmissionPage(PatchFile patch, List<PatchFile> needs, String base, String design,
@@ -66,11 +64,10 @@ final class SubmissionPage {
   /** Returns the page as Markdown. */
   String text() {
     StringBuilder page = new StringBuilder();
-    page.append("# ").append(patch.stem()).append("\n\n").append(MARKER)
-      .append(" from the header of\n[").append(patch.name()).append("](../../")
-      .append(patch.shown()).append(").\nEdit that header, then run the goal.\n");
+    page.append("# ").append(patch.stem()).append("\n\nMade from the header of ")
+      .append(patch.shown()).append(".\n");
     if (design != null) {
-      page.append("The feature's [design note](").append(design).append(").\n");
+      page.append("The feature's design note is ").append(design).append(".\n");
     }
     section(page, "Branch", fenced("mvn fork:export -Dfork.line=" + versions.newest()
       + " -Dfork.jira=" + patch.stem() + "\n" + (header.tests().isEmpty()

@@ -18,7 +18,6 @@
 package dev.stratum.fork.pages;
 
 import dev.stratum.fork.ForkException;
-import dev.stratum.fork.OutputTree;
 import dev.stratum.fork.series.PatchFile;
 import dev.stratum.fork.series.Series;
 import dev.stratum.fork.series.UpstreamEdits;
@@ -26,25 +25,17 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * The pages of docs/upstream: one for each patch that is to go upstream, and the index in
- * README.md. A repository without that README.md has none. Other files of the folder are kept
- * unless they are pages of patches that do not exist any more.
+ * The texts of JIRA issues and pull requests: a page for each patch that is to go upstream, made
+ * from its header, and an index in the order of submission.
  */
 public final class SubmissionPages {
-  /** The folder of the pages, with a slash at the end. */
-  public static final String FOLDER = "docs/upstream/";
-  /** The page that has the index. */
-  private static final String INDEX = FOLDER + "README.md";
-  /** The folder of the design notes of features, from a page. */
-  private static final String DESIGN = "design/";
+  /** The folder of the design notes of features. */
+  private static final String DESIGN = "docs/upstream/design/";
 
   private final Series series;
   private final Path root;
@@ -61,22 +52,18 @@ public final class SubmissionPages {
     base = baseVersion.replaceFirst("-hadoop\\d+$", "");
   }
 
-  /** Returns the pages by repository path. */
-  SortedMap<String, byte[]> pages() throws IOException {
+  /** Returns the pages by name: one for each patch that is to go upstream, and the index. */
+  public SortedMap<String, byte[]> pages() throws IOException {
     SortedMap<String, byte[]> pages = new TreeMap<>();
-    if (!Files.exists(root.resolve(INDEX))) {
-      return pages;
-    }
     List<PatchFile> order = SubmissionOrder.of(series, root);
     UpstreamEdits edits = UpstreamEdits.read(root, series, new TreeMap<>());
     for (PatchFile patch : order) {
-      String design = DESIGN + patch.header().feature() + ".md";
-      pages.put(FOLDER + patch.stem() + ".md", bytes(new SubmissionPage(patch, needs(patch), base,
-        Files.exists(root.resolve(FOLDER + design)) ? design : null, edits.mainDiff(patch))
+      Path design = root.resolve(DESIGN).resolve(patch.header().feature() + ".md");
+      pages.put(patch.stem() + ".md", bytes(new SubmissionPage(patch, needs(patch), base,
+        Files.exists(design) ? DESIGN + design.getFileName() : null, edits.mainDiff(patch))
           .text()));
     }
-    pages.put(INDEX, bytes(new SubmissionIndex(order).page(INDEX,
-      Files.readString(root.resolve(INDEX)))));
+    pages.put("index.md", bytes(new SubmissionIndex(order).page()));
     return pages;
   }
 
@@ -89,42 +76,15 @@ public final class SubmissionPages {
   }
 
   /**
-   * Writes the pages, and deletes those of patches that are gone.
-   * @return the paths that were written or deleted
-   */
-  public List<String> write() throws IOException {
-    SortedMap<String, byte[]> pages = pages();
-    List<String> changed = changed(pages);
-    for (String path : changed) {
-      if (pages.containsKey(path)) {
-        Files.write(root.resolve(path), pages.get(path));
-      } else {
-        Files.delete(root.resolve(path));
-      }
-    }
-    return changed;
-  }
-
-  /**
-   * Checks that every page is as {@link #write()} leaves it, and that every fix says what a JIRA
-   * issue must.
-   * @throws ForkException if one is not
+   * Checks that every fix says what a JIRA issue must.
+   * @throws ForkException if one does not
    */
   public void check() throws IOException {
-    SortedMap<String, byte[]> pages = pages();
-    if (pages.isEmpty()) {
-      return;
-    }
     for (PatchFile patch : SubmissionOrder.of(series, root)) {
       if (SubmissionOrder.isFix(patch)) {
         require(patch, "Component", patch.header().component().isEmpty());
         require(patch, "Lines", patch.header().lines().isEmpty());
       }
-    }
-    List<String> changed = changed(pages);
-    if (!changed.isEmpty()) {
-      throw new ForkException("%s %s not as the patches' headers have it; run mvn fork:pages.",
-        String.join(", ", changed), changed.size() == 1 ? "is" : "are");
     }
   }
 
@@ -133,25 +93,5 @@ public final class SubmissionPages {
       throw new ForkException("%s is a fix with an empty '%s:', which its JIRA issue needs; "
         + "patches/README.md has the values.", patch.shown(), key);
     }
-  }
-
-  private List<String> changed(Map<String, byte[]> pages) throws IOException {
-    List<String> changed = new ArrayList<>();
-    for (Map.Entry<String, byte[]> page : pages.entrySet()) {
-      Path file = root.resolve(page.getKey());
-      if (!Files.exists(file) || !Arrays.equals(Files.readAllBytes(file), page.getValue())) {
-        changed.add(page.getKey());
-      }
-    }
-    for (Path file : OutputTree.files(root.resolve(FOLDER))) {
-      String path = OutputTree.slashed(root.relativize(file));
-      if (
-        !pages.isEmpty() && !pages.containsKey(path) && path.endsWith(".md")
-          && Files.readString(file).contains("\n\n" + SubmissionPage.MARKER + " from")
-      ) {
-        changed.add(path);
-      }
-    }
-    return changed;
   }
 }

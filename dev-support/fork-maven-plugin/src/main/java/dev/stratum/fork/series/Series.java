@@ -38,8 +38,6 @@ public record Series(List<PatchFile> patches) {
 
   /** The file that names the patches in order, one in a line; {@code #} begins a comment. */
   public static final String FILE = "series";
-  /** The folder with patches of plans, with a slash at the end: see {@link #forPlan}. */
-  public static final String CUTS = PatchFile.FOLDER + "cuts/";
   /** Sources below this folder can belong to several patches. */
   private static final String TESTS = "/src/test/";
 
@@ -68,29 +66,6 @@ public record Series(List<PatchFile> patches) {
     Series series = new Series(List.copyOf(patches));
     series.check(root);
     return series;
-  }
-
-  /**
-   * Returns the patches that the export of a plan is made from: all of these, or the patch that the
-   * plan has of its own as {@code patches/cuts/FEATURE.patch}. Such a patch is no part of the
-   * build. It is made against the base, needs no other, and has its new files in its diff.
-   * @param root the repository's root
-   */
-  public Series forPlan(Path root, String feature) throws IOException {
-    Path own = root.resolve(CUTS).resolve(feature + PatchFile.SUFFIX);
-    if (!Files.exists(own)) {
-      return this;
-    }
-    Series series = new Series(List.of(PatchFile.read(own)));
-    series.check(root);
-    return series;
-  }
-
-  /** Returns the features whose plans have a patch of their own: see {@link #forPlan}. */
-  public static Set<String> ownPlans(Path root) throws IOException {
-    return patchFiles(root.resolve(CUTS)).stream()
-      .map(name -> name.substring(0, name.length() - PatchFile.SUFFIX.length()))
-      .collect(Collectors.toCollection(TreeSet::new));
   }
 
   private static List<String> names(Path file) throws IOException {

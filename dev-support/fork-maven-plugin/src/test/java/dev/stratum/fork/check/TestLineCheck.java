@@ -18,14 +18,11 @@
 package dev.stratum.fork.check;
 
 import static org.junit.Assert.assertEquals;
-import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
-import dev.stratum.fork.ForkException;
 import dev.stratum.fork.Repo;
 import dev.stratum.fork.diff.PatchApplier;
 import dev.stratum.fork.git.GitStore;
-import dev.stratum.fork.goal.CheckLinesMojo;
 import dev.stratum.fork.series.LineVariants;
 import dev.stratum.fork.series.Modules;
 import java.nio.charset.StandardCharsets;
@@ -332,8 +329,7 @@ public class TestLineCheck {
       StateCheck states = new StateCheck(line, repo.newFolder(), List.of(),
         StateCompiler.RELEASE, null)) {
       LineCheck check = check(store);
-      return check.compile(check.outcomes(), states, (before, after) -> after,
-        new TreeMap<>());
+      return check.compile(check.outcomes(), states);
     }
   }
 
@@ -349,14 +345,5 @@ public class TestLineCheck {
     assertEquals(Map.of("HBASE-2-two.patch", "waits for HBASE-1-seven", "HBASE-3-three.patch",
       "compiles", "HBASE-4-four.patch", "does not compile: " + Repo.JAVA + "Four.java:1: cannot "
         + "find symbol symbol: class Nowhere location: class Four"), compiled());
-  }
-
-  @Test
-  public void testTableIsReplacedAndNothingElse() {
-    String guide = "before\n<!-- fork:check-lines writes what follows -->\n\n"
-      + "| patch | 3.0.0 |\n|---|---|\n| one | old |\n\n<!-- as far as this -->\nafter\n";
-    assertEquals(guide.replace("old", "new"),
-      CheckLinesMojo.replace(guide, "| patch | 3.0.0 |\n|---|---|\n| one | new |\n"));
-    assertThrows(ForkException.class, () -> CheckLinesMojo.replace("before\nafter\n", "new\n"));
   }
 }

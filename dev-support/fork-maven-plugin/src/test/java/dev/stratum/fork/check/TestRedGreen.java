@@ -75,7 +75,7 @@ public class TestRedGreen {
     }
     Path work = folder.newFolder().toPath();
     try (StateCheck check = new StateCheck(new TreeMap<>(), work, jars, StateCompiler.RELEASE,
-      new TestProcess(jars, List.of("-Xmx64m"), work, false))) {
+      new TestProcess(jars, List.of("-Xmx64m"), work))) {
       return new RedGreen(check).of(before, after, List.of(tests), each);
     }
   }
@@ -185,14 +185,8 @@ public class TestRedGreen {
   }
 
   @Test
-  public void testFailureOfEitherJunitIsRead() throws Exception {
+  public void testFailedMethodIsRead() throws Exception {
     Path output = folder.newFile().toPath();
-    Files.writeString(output, "log\n\nFailures (1):\n  JUnit Jupiter:TestFix:testOne()\n    "
-      + "MethodSource [className = 'TestFix']\n    => java.lang.AssertionError: no\n       a.B\n");
-    String failure = TestProcess.failure(output);
-    assertEquals("JUnit Jupiter:TestFix:testOne() => java.lang.AssertionError: no (" + output + ")",
-      failure);
-    assertEquals("testOne", TestProcess.method(failure));
     Files.writeString(output, "log\n1) testTwo[3](org.x.TestFix)\njava.lang.AssertionError: no\n");
     assertEquals("testTwo", TestProcess.method(TestProcess.failure(output)));
     Files.writeString(output, "Error: the JVM was killed\n");

@@ -149,7 +149,7 @@ public class TestStateCheck {
 
   private StateCheck.Tests processes() throws Exception {
     Path work = folder.newFolder("tests").toPath();
-    return new TestProcess(jars(), List.of("-Xmx64m"), work, false);
+    return new TestProcess(jars(), List.of("-Xmx64m"), work);
   }
 
   @Test

@@ -61,8 +61,6 @@ public class TestLineExport {
   private final SortedMap<String, byte[]> line = new TreeMap<>();
   private final TreeSet<String> modules = new TreeSet<>(Modules.ALL);
   private final Map<String, byte[]> variants = new HashMap<>();
-  private LineExport.Style style = (before, after) -> after;
-  private LineExport.Docs docs = (patch, tree) -> new TreeMap<>();
   private UpstreamEdits edits = UpstreamEdits.NONE;
   private String version = "2.6.6";
 
@@ -88,8 +86,8 @@ public class TestLineExport {
     PatchFile patch = series.named(name).get(0);
     try (GitStore store = GitStore.inMemory(Repo.TIME)) {
       return new LineExport(store, series, repo.history(),
-        new LineSources(version, modules, line), new LineVariants(version, line, variants), style,
-        docs, edits, AUTHOR, Repo.TIME).export(patch);
+        new LineSources(version, modules, line), new LineVariants(version, line, variants),
+        edits, AUTHOR, Repo.TIME).export(patch);
     }
   }
 
@@ -154,23 +152,6 @@ public class TestLineExport {
     repo.commit("Own", "", "JIRA: none");
     ForkException e = assertThrows(ForkException.class, () -> export("STRATUM-own"));
     assertTrue(e.getMessage(), e.getMessage().contains("is not for upstream"));
-  }
-
-  @Test
-  public void testWordsOfThisRepositoryAreRefused() throws Exception {
-    repo.edit(Repo.B, "b 7\n", "stratum.key\n");
-    repo.commit("Key", "");
-    ForkException e = assertThrows(ForkException.class, () -> export("STRATUM-key"));
-    assertTrue(e.getMessage(), e.getMessage().contains(Repo.B + ":7: stratum"));
-  }
-
-  @Test
-  public void testWordsOfThisRepositoryInAMessageAreRefused() throws Exception {
-    repo.edit(Repo.B, "b 7\n", "seven\n");
-    repo.commit("Key of the fork build", "");
-    ForkException e =
-      assertThrows(ForkException.class, () -> export("STRATUM-key-of-the-fork-build"));
-    assertTrue(e.getMessage(), e.getMessage().contains("message:1: the fork"));
   }
 
   @Test
@@ -247,36 +228,6 @@ public class TestLineExport {
       + "files are made on another version and not checked."), exported.notes());
     line.put(C, client);
     assertTrue(am(exported).get(C).contains("c 2\nthree\nc 4\n"));
-  }
-
-  /** An edit beside that of a patch before it is merged with it first and restyled afterwards. */
-  @Test
-  public void testStyleIsThatOfTheWholeChange() throws Exception {
-    repo.edit(Repo.A, "seven\n", "seven\neight\n");
-    repo.commit("HBASE-2 Eight", "", "JIRA: HBASE-2", "Needs: HBASE-1");
-    style = (before, after) -> {
-      SortedMap<String, byte[]> styled = new TreeMap<>(after);
-      styled.put(Repo.A, Repo.bytes(Repo.text(styled).get(Repo.A).replace("seven", "  Seven")));
-      return styled;
-    };
-    LineExport.Exported exported = export("HBASE-2");
-    assertTrue(Repo.text(exported.commits().get(0).after()).get(Repo.A).contains("  Seven\na 8"));
-    assertTrue(am(exported).get(Repo.A).contains("a 6\n  Seven\neight\na 8\n"));
-  }
-
-  @Test
-  public void testDocumentationIsPartOfTheCommitOrBesideIt() throws Exception {
-    String chapter = "src/main/asciidoc/seven.adoc";
-    repo.edit(Repo.B, "b 7\n", "seven\n");
-    repo.commit("HBASE-2 Both", "", "JIRA: HBASE-2", "Needs: HBASE-1");
-    docs = (patch, tree) -> {
-      byte[] before = tree.getOrDefault(chapter, new byte[0]);
-      return new TreeMap<>(Map.of(chapter, Repo.bytes(new String(before) + patch.stem() + "\n"),
-        "entries.xml", Repo.bytes("<x/>")));
-    };
-    LineExport.Exported exported = export("HBASE-2");
-    assertEquals(Map.of("entries.xml", "<x/>"), Repo.text(exported.beside()));
-    assertEquals("HBASE-1-seven\nHBASE-2-both\n", am(exported).get(chapter));
   }
 
   @Test

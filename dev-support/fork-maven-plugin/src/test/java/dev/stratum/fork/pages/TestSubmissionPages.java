@@ -24,25 +24,20 @@ import static org.junit.Assert.assertTrue;
 import dev.stratum.fork.Repo;
 import dev.stratum.fork.series.UpstreamEdits;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import org.junit.Before;
 import org.junit.Rule;
 import org.junit.Test;
 
-/** The pages of docs/upstream follow the headers of the patches. */
+/** The texts of issues and pull requests follow the headers of the patches. */
 public class TestSubmissionPages {
-  private static final String README = "docs/upstream/README.md";
-  private static final String FIX = "docs/upstream/STRATUM-replaced.md";
 
   @Rule
   public final Repo repo = new Repo();
 
   @Before
   public void setUp() throws IOException {
-    repo.write(README, "head\n" + SubmissionIndex.BEGIN + SubmissionIndex.END + "tail\n");
     repo.write(Repo.TESTS + "TestOne.java", "");
     repo.write(Repo.TESTS + "TestTwo.java", "");
   }
@@ -61,8 +56,7 @@ public class TestSubmissionPages {
   }
 
   private String page(String name) throws IOException {
-    pages().write();
-    return repo.read("docs/upstream/" + name + ".md");
+    return Repo.text(pages().pages()).get(name + ".md");
   }
 
   /** Asserts that the text has the parts in this order. */
@@ -125,7 +119,7 @@ public class TestSubmissionPages {
       "HBASE-7 HBASE-7");
     assertFalse(page, page.contains("Affects") || page.contains("design note"));
     repo.write("docs/upstream/design/row-cache.md", "Rows.\n");
-    assertHas(page("HBASE-7-rows"), "[design note](design/row-cache.md)");
+    assertHas(page("HBASE-7-rows"), "design note is docs/upstream/design/row-cache.md.");
   }
 
   @Test
@@ -155,16 +149,16 @@ public class TestSubmissionPages {
     fix("STRATUM-fork", "JIRA", "none");
     fix("STRATUM-c", "Test", "TestOne", "Adds", Repo.TESTS + "TestOne.java", "Needs", "STRATUM-a");
     repo.write("patches/upstream-order", "# First.\nSTRATUM-c # why\n");
-    String index = page("README");
-    assertHas(index, "head\n", "### Fixes\n",
+    String index = page("index");
+    assertHas(index, "### Fixes\n",
       "| patch | component | 2.6.6 | 3.0.0 |",
       "| [STRATUM-c](STRATUM-c.md) | BlockCache | there, read | fixed, read |\n"
         + "| [STRATUM-a](STRATUM-a.md) |",
       "### Fixes that newer lines do not need\n",
       "| [STRATUM-b](STRATUM-b.md) | BlockCache | fixed",
-      "### Features\n", "| [STRATUM-feature](STRATUM-feature.md) | rows | BlockCache |", "tail\n");
+      "### Features\n", "| [STRATUM-feature](STRATUM-feature.md) | rows | BlockCache |");
     assertFalse(index, index.contains("STRATUM-fork"));
-    assertFalse(repo.exists("docs/upstream/STRATUM-fork.md"));
+    assertFalse(pages().pages().containsKey("STRATUM-fork.md"));
   }
 
   @Test
@@ -172,51 +166,19 @@ public class TestSubmissionPages {
     fix("STRATUM-a");
     fix("STRATUM-fork", "JIRA", "none");
     repo.write("patches/upstream-order", "STRATUM-gone\n");
-    Repo.assertRefused(() -> pages().write(), "patches/upstream-order names STRATUM-gone");
+    Repo.assertRefused(() -> pages().pages(), "patches/upstream-order names STRATUM-gone");
     repo.write("patches/upstream-order", "STRATUM-a\nSTRATUM-a\n");
-    Repo.assertRefused(() -> pages().write(), "names STRATUM-a twice");
+    Repo.assertRefused(() -> pages().pages(), "names STRATUM-a twice");
     repo.write("patches/upstream-order", "STRATUM-fork\n");
-    Repo.assertRefused(() -> pages().write(), "names STRATUM-fork", "stays in the fork");
-  }
-
-  @Test
-  public void testStalePagesAreRefusedAndRewritten() throws IOException {
-    fix("STRATUM-replaced");
-    Repo.assertRefused(() -> pages().check(), README + ", " + FIX + " are not", "mvn fork:pages");
-    assertEquals(List.of(README, FIX), pages().write());
-    assertEquals(List.of(), pages().write());
-    pages().check();
-    repo.write(FIX, repo.read(FIX) + "more\n");
-    Repo.assertRefused(() -> pages().check(), FIX + " is not");
-    pages().write();
-    String gone = "docs/upstream/STRATUM-gone.md";
-    repo.write(gone, repo.read(FIX));
-    repo.write("docs/upstream/by-hand.md", "Text.\n");
-    Repo.assertRefused(() -> pages().check(), gone + " is not");
-    assertEquals(List.of(gone), pages().write());
-    assertFalse(repo.exists(gone));
-    assertTrue(repo.exists("docs/upstream/by-hand.md"));
-    pages().check();
+    Repo.assertRefused(() -> pages().pages(), "names STRATUM-fork", "stays in the fork");
   }
 
   @Test
   public void testFixWithoutWhatAnIssueNeedsIsRefused() throws IOException {
     fix("STRATUM-replaced", "Lines", "none");
-    pages().write();
     Repo.assertRefused(() -> pages().check(), "patches/STRATUM-replaced.patch", "'Lines:'");
     repo.write("patches/series", "");
     fix("STRATUM-replaced", "Component", "");
-    pages().write();
     Repo.assertRefused(() -> pages().check(), "'Component:'");
-  }
-
-  @Test
-  public void testReadmeWithoutMarkersIsRefusedAndNoReadmeIsNoPages() throws IOException {
-    fix("STRATUM-replaced");
-    repo.write(README, "text\n");
-    Repo.assertRefused(() -> pages().write(), README + " lacks the lines");
-    Files.delete(repo.root.resolve(README));
-    assertEquals(List.of(), pages().write());
-    pages().check();
   }
 }

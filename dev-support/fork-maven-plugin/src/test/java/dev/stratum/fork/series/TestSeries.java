@@ -19,7 +19,6 @@ package dev.stratum.fork.series;
 
 import static org.junit.Assert.assertArrayEquals;
 import static org.junit.Assert.assertEquals;
-import static org.junit.Assert.assertSame;
 
 import dev.stratum.fork.Repo;
 import dev.stratum.fork.series.LineVerdict.Evidence;
@@ -29,7 +28,6 @@ import java.nio.file.Files;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import org.junit.Rule;
 import org.junit.Test;
 
@@ -83,27 +81,6 @@ public class TestSeries {
     assertEquals("Say it.", parsed.releaseNote());
     assertEquals("", parsed.reviews());
     assertEquals(header, parsed.text());
-  }
-
-  /** No build has it. */
-  @Test
-  public void testPlanWithAPatchOfItsOwn() throws Exception {
-    String file = "patches/cuts/cache.patch";
-    repo.patch("HBASE-1.patch", Map.of(), "");
-    Series series = repo.series();
-    assertSame(series, series.forPlan(repo.root, "cache"));
-    assertEquals(Set.of(), Series.ownPlans(repo.root));
-    repo.write(file, Repo.header("Cache", "", "") + "\ndiff --git a/" + OWN + " b/" + OWN
-      + "\nnew file mode 100644\nindex 0000000..1111111\n--- /dev/null\n+++ b/" + OWN
-      + "\n@@ -0,0 +1 @@\n+class Own { }\n");
-    assertEquals(Set.of("cache"), Series.ownPlans(repo.root));
-    assertEquals(1, repo.series().patches().size());
-    Series plan = series.forPlan(repo.root, "cache");
-    assertEquals(List.of("cache"), plan.patches().stream().map(PatchFile::stem).toList());
-    assertEquals("class Own { }\n",
-      Repo.text(ForkHistory.of(repo.base, plan, repo.root).tip()).get(OWN));
-    repo.write(file, Repo.header("Cache", "HBASE-1", ""));
-    Repo.assertRefused(() -> series.forPlan(repo.root, "cache"), "needs HBASE-1");
   }
 
   @Test
