@@ -72,16 +72,15 @@ public record LineSources(String version, Set<String> modules, SortedMap<String,
 
   /** Returns the Java that the line is compiled for. */
   public int release() {
-    return hasJunit5() ? JAVA_OF_LINE_3 : JAVA_BEFORE;
+    return isLine3() ? JAVA_OF_LINE_3 : JAVA_BEFORE;
   }
 
   /** Returns the versions whose jars can replace what is not published of this one. */
   public List<String> substitutes() {
-    return hasJunit5() ? List.of(BEFORE_LINE_3) : List.of();
+    return isLine3() ? List.of(BEFORE_LINE_3) : List.of();
   }
 
-  /** Returns whether upstream's tests of this line are written for JUnit 5. */
-  public boolean hasJunit5() {
+  private boolean isLine3() {
     return Integer.parseInt(version.replaceFirst("\\D.*", "")) >= 3;
   }
 

@@ -150,14 +150,6 @@ public final class StateCheck implements Closeable {
     return verdict(known, names);
   }
 
-  /** Returns files with others beside them, or in the place of those of the same path. */
-  public static SortedMap<String, byte[]> with(SortedMap<String, byte[]> tree,
-    SortedMap<String, byte[]> others) {
-    SortedMap<String, byte[]> all = new TreeMap<>(tree);
-    all.putAll(others);
-    return all;
-  }
-
   private void look(SortedMap<String, byte[]> tree, SortedMap<String, byte[]> changed,
     List<String> names, Properties known, Path file) throws IOException {
     Path out = folder.resolve("classes");

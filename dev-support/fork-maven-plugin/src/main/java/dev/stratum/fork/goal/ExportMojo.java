@@ -233,8 +233,8 @@ public final class ExportMojo extends AbstractTestMojo {
     List<String> tests = ownTests(exported.patch()).stream()
       .filter(test -> named.isEmpty() || named.contains(test.substring(test.lastIndexOf('.') + 1)))
       .toList();
-    RedGreen.Verdict verdict = new RedGreen(check).of(
-      exported.own().before(), exported.own().after(), tests, !named.isEmpty());
+    RedGreen.Verdict verdict = new RedGreen(check).of(exported.own().before(),
+      exported.own().after(), tests, !named.isEmpty());
     getLog().info("Without the patch: " + verdict.before());
     getLog().info("With the patch: " + verdict.after());
     return verdict;
