@@ -26,6 +26,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hbase.client.IsolationLevel;
 import org.apache.hadoop.hbase.client.RegionReplicaUtil;
@@ -65,10 +66,16 @@ final class RegionHotBlocks {
   /** The name of the file. */
   static final String FILE = ".hot-blocks";
 
-  /** A close waits no longer for hot blocks to be noted, in ms; a later file may be too late. */
-  private static final int MAX_WAIT_MILLIS = 100;
+  /**
+   * A close waits no longer for hot blocks to be noted, in ms; a later file may be too late. Only
+   * tests set it.
+   */
+  static volatile int maxWaitMillis = 100;
   private static final int THREADS = 8;
   private static final int IDLE_SECONDS = 10;
+
+  /** The hints that are noted or written. */
+  private static final AtomicInteger LEAVING = new AtomicInteger();
 
   private static final ThreadPoolExecutor EXECUTOR = new ThreadPoolExecutor(THREADS, THREADS,
     IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(),
@@ -94,7 +101,7 @@ final class RegionHotBlocks {
       EXECUTOR.execute(() -> leave(region, noted));
       try {
         // Before the stores are closed, which may evict their blocks.
-        noted.get(MAX_WAIT_MILLIS, TimeUnit.MILLISECONDS);
+        noted.get(maxWaitMillis, TimeUnit.MILLISECONDS);
       } catch (TimeoutException e) {
         if (noted.cancel(false)) {
           HandoverMetrics.get().count(Count.LateHintCount);
@@ -179,18 +186,26 @@ final class RegionHotBlocks {
   /** Leaves a hint, unless the close has stopped waiting before it is known. */
   private static void leave(HRegion region, CompletableFuture<Void> noted) {
     long start = System.nanoTime();
+    LEAVING.incrementAndGet();
     try {
       HotBlockHint hint = hintOf(region);
       if (noted.complete(null) && hint != null && !hint.isEmpty()) {
         file(region).write(hint);
         long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
         HandoverMetrics.get()
-          .count(millis <= MAX_WAIT_MILLIS ? Count.HintCount : Count.LateHintCount);
+          .count(millis <= maxWaitMillis ? Count.HintCount : Count.LateHintCount);
       }
     } catch (IOException | RuntimeException e) {
       noted.complete(null);
       LOG.info("No hint of hot blocks is left for {}: {}", region, e.toString());
+    } finally {
+      LEAVING.decrementAndGet();
     }
+  }
+
+  /** Returns if a hint of any region of this JVM is not written yet. */
+  static boolean isLeaving() {
+    return LEAVING.get() > 0;
   }
 
   /** Returns null if the cache does not count accesses, or there are too many files. */

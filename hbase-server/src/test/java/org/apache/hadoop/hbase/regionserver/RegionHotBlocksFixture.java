@@ -24,6 +24,7 @@ import static org.junit.Assert.assertTrue;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
@@ -45,8 +46,14 @@ import org.apache.hadoop.hbase.client.ResultScanner;
 import org.apache.hadoop.hbase.client.Scan;
 import org.apache.hadoop.hbase.client.Table;
 import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
+import org.apache.hadoop.hbase.coprocessor.CoprocessorHost;
+import org.apache.hadoop.hbase.coprocessor.ObserverContext;
+import org.apache.hadoop.hbase.coprocessor.RegionCoprocessor;
+import org.apache.hadoop.hbase.coprocessor.RegionCoprocessorEnvironment;
+import org.apache.hadoop.hbase.coprocessor.RegionObserver;
 import org.apache.hadoop.hbase.io.ReferredFile;
 import org.apache.hadoop.hbase.io.hfile.CachedBlock;
+import org.apache.hadoop.hbase.io.hfile.CachedBlockFixture;
 import org.apache.hadoop.hbase.io.hfile.PrefetchExecutor;
 import org.apache.hadoop.hbase.io.hfile.handover.HandoverCaches;
 import org.apache.hadoop.hbase.io.hfile.handover.HandoverSettings;
@@ -93,6 +100,24 @@ public abstract class RegionHotBlocksFixture {
     }
   }
 
+  /** Has a close wait for its hint's file, so that the next server finds it on any machine. */
+  public static final class HintsInTime implements RegionCoprocessor, RegionObserver {
+    static volatile boolean enabled;
+
+    @Override
+    public Optional<RegionObserver> getRegionObserver() {
+      return Optional.of(this);
+    }
+
+    @Override
+    public void postClose(ObserverContext<RegionCoprocessorEnvironment> context,
+      boolean abortRequested) {
+      if (enabled) {
+        CachedBlockFixture.await(() -> !RegionHotBlocks.isLeaving());
+      }
+    }
+  }
+
   @Rule
   public final TestName name = new TestName();
 
@@ -106,6 +131,7 @@ public abstract class RegionHotBlocksFixture {
     conf.setInt(HConstants.BUCKET_CACHE_SIZE_KEY, 64);
     conf.setInt(PrefetchExecutor.PREFETCH_DELAY, 0);
     conf.setClass("fs.hdfs.impl", SlowHints.class, FileSystem.class);
+    conf.set(CoprocessorHost.REGION_COPROCESSOR_CONF_KEY, HintsInTime.class.getName());
     conf.setInt(HConstants.REGION_SERVER_HANDLER_COUNT,
       HConstants.DEFAULT_REGION_SERVER_HANDLER_COUNT);
     PrefetchExecutor.loadConfiguration(conf);
@@ -120,6 +146,8 @@ public abstract class RegionHotBlocksFixture {
 
   @Before
   public void setUp() throws Exception {
+    RegionHotBlocks.maxWaitMillis = 60_000;
+    HintsInTime.enabled = true;
     table = TableName.valueOf(name.getMethodName());
     // Before a test looks.
     UTIL.getAdmin().compactionSwitch(false, new ArrayList<>());

@@ -81,22 +81,6 @@ public class TestRegionHotBlocksOnCluster extends RegionHotBlocksFixture {
     return onlyRegion();
   }
 
-  /** Moves the region, again if its hint was late: a close waits for it for 100 ms only. */
-  private HRegion moveInTime() throws Exception {
-    while (true) {
-      long inTime = HandoverCaches.count("HintCount");
-      long late = HandoverCaches.count("LateHintCount");
-      HRegion moved = move();
-      CachedBlockFixture.await(() -> HandoverCaches.count("HintCount") > inTime
-        || HandoverCaches.count("LateHintCount") > late);
-      if (HandoverCaches.count("LateHintCount") == late) {
-        return moved;
-      }
-      readHotRows();
-      readHotRows();
-    }
-  }
-
   private static Path hintOf(HRegion region) {
     return new Path(region.getRegionFileSystem().getRegionDir(), RegionHotBlocks.FILE);
   }
@@ -117,7 +101,7 @@ public class TestRegionHotBlocksOnCluster extends RegionHotBlocksFixture {
     int hot = dataOf(onlyRegion()).size();
     assertTrue("" + hot, hot > 100);
     long followed = HandoverCaches.count("FollowedBlockCount");
-    HRegion moved = moveInTime();
+    HRegion moved = move();
     CachedBlockFixture
       .await(() -> HandoverCaches.count("FollowedBlockCount") - followed >= hot);
     CachedBlockFixture.await(() -> dataOf(moved).size() >= hot);
@@ -138,6 +122,7 @@ public class TestRegionHotBlocksOnCluster extends RegionHotBlocksFixture {
 
   @Test
   public void testACloseDoesNotWaitForHdfs() throws Exception {
+    HintsInTime.enabled = false;
     createAndRead(true);
     long late = HandoverCaches.count("LateHintCount");
     CountDownLatch create = SlowHints.block();
@@ -147,9 +132,11 @@ public class TestRegionHotBlocksOnCluster extends RegionHotBlocksFixture {
       assertFalse(hasHint(moved));
       assertAllRows(table);
     } finally {
+      RegionHotBlocks.maxWaitMillis = 0;
       create.countDown();
     }
     UTIL.waitFor(120_000, () -> HandoverCaches.count("LateHintCount") == late + 1);
+    RegionHotBlocks.maxWaitMillis = 60_000;
     assertTrue("a late one is for a later server", hasHint(onlyRegion()));
     HRegion back = move();
     UTIL.waitFor(120_000, () -> !hasHint(back));

@@ -72,28 +72,18 @@ public class TestRegionHotBlocksUnderLoad extends RegionHotBlocksFixture {
     return null;
   }
 
-  private void moveAll() throws Exception {
+  /** Moves all regions, and waits until their hot blocks have followed them. */
+  private void moveAll(int hot) throws Exception {
+    long followed = HandoverCaches.count("FollowedHintCount");
     for (HRegion region : UTIL.getMiniHBaseCluster().getRegions(table)) {
       HRegionServer to = otherServer(region);
       UTIL.getAdmin().move(region.getRegionInfo().getEncodedNameAsBytes(), to.getServerName());
       UTIL.waitFor(60_000,
         () -> to.getRegion(region.getRegionInfo().getEncodedName()) != null);
     }
-  }
-
-  /** Moves all regions, again if a hint was late: a close waits for it for 100 ms only. */
-  private void moveAllInTime(int hot) throws Exception {
-    boolean moved = false;
-    while (!moved) {
-      long followed = HandoverCaches.count("FollowedHintCount");
-      long late = HandoverCaches.count("LateHintCount");
-      moveAll();
-      CachedBlockFixture
-        .await(() -> HandoverCaches.count("FollowedHintCount") - followed >= REGIONS
-          || HandoverCaches.count("LateHintCount") > late);
-      CachedBlockFixture.await(() -> hotBlocks() >= hot);
-      moved = HandoverCaches.count("LateHintCount") == late;
-    }
+    CachedBlockFixture
+      .await(() -> HandoverCaches.count("FollowedHintCount") - followed >= REGIONS);
+    CachedBlockFixture.await(() -> hotBlocks() >= hot);
   }
 
   private int hotBlocks() {
@@ -133,8 +123,8 @@ public class TestRegionHotBlocksUnderLoad extends RegionHotBlocksFixture {
   public void testWhatIsHotMovesIntoFullCaches() throws Exception {
     int hot = prepare();
     List<Future<?>> running = startClients();
-    moveAllInTime(hot);
-    moveAllInTime(hot);
+    moveAll(hot);
+    moveAll(hot);
     end(running);
     assertTrue(hotBlocks() + " of " + hot, hotBlocks() >= hot);
     assertEquals("none is read twice", 0, misses());
