@@ -25,7 +25,6 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 import org.apache.hadoop.conf.Configuration;
 
 /** The files of a preset. */
@@ -49,21 +48,5 @@ final class Presets {
   static List<String> memory(Path preset) throws IOException {
     Matcher matcher = MEMORY.matcher(Files.readString(preset.resolve("hbase-env.sh")));
     return matcher.results().map(result -> result.group()).toList();
-  }
-
-  /** Returns the arguments of the tool for each preset, by the preset's name. */
-  static Map<String, List<String>> all() {
-    Map<String, List<String>> all = new TreeMap<>();
-    for (String load : List.of("serving", "ingest", "mixed")) {
-      for (int memory : new int[] { 32, 64, 128, 256 }) {
-        for (int devices : new int[] { 1, 4 }) {
-          String paths = String.join(",", Stream.iterate(1, i -> i + 1).limit(devices)
-            .map(i -> "/ssd" + i + "/hbase.segments").toList());
-          all.put(load + "-" + memory + "g-" + devices + "-ssd", List.of("--load", load,
-            "--memory", memory + "g", "--device", "900g", "--paths", paths));
-        }
-      }
-    }
-    return all;
   }
 }

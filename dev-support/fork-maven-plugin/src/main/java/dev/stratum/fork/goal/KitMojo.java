@@ -74,9 +74,9 @@ public final class KitMojo extends AbstractSeriesMojo {
   @Parameter(defaultValue = "${project.basedir}/src/main/kit", required = true)
   private File programs;
 
-  /** A bill of materials, if there is one, in JSON, and in XML for the report of dependencies. */
-  @Parameter(defaultValue = "${project.build.directory}/sbom")
-  private File materials;
+  /** Generated files, and a bill of materials in XML for the report of dependencies, if any. */
+  @Parameter(defaultValue = "${project.build.directory}/generated-kit")
+  private File generated;
 
   @Override
   void run() throws IOException {
@@ -101,8 +101,8 @@ public final class KitMojo extends AbstractSeriesMojo {
     add(kit, root().resolve("docs"), "docs/");
     add(kit, root().resolve("patches"), "patches/");
     add(kit, programs.toPath(), "");
-    if (materials.isDirectory()) {
-      add(kit, materials.toPath(), "");
+    if (generated.isDirectory()) {
+      add(kit, generated.toPath(), "");
     }
     byte[] bill = kit.remove(BILL);
     if (bill != null) {

@@ -1,2 +1,0 @@
-export HBASE_REGIONSERVER_OPTS="$HBASE_REGIONSERVER_OPTS \
-  -Xms13107m -Xmx13107m -XX:MaxDirectMemorySize=15310m -XX:+UseG1GC -XX:+AlwaysPreTouch"

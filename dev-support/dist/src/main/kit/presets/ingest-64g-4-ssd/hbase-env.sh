@@ -1,2 +1,0 @@
-export HBASE_REGIONSERVER_OPTS="$HBASE_REGIONSERVER_OPTS \
-  -Xms26214m -Xmx26214m -XX:MaxDirectMemorySize=30875m -XX:+UseG1GC -XX:+AlwaysPreTouch"

@@ -1,2 +1,0 @@
-export HBASE_REGIONSERVER_OPTS="$HBASE_REGIONSERVER_OPTS \
-  -Xms10922m -Xmx10922m -XX:MaxDirectMemorySize=17632m -XX:+UseG1GC -XX:+AlwaysPreTouch"

@@ -1,2 +1,0 @@
-export HBASE_REGIONSERVER_OPTS="$HBASE_REGIONSERVER_OPTS \
-  -Xms21845m -Xmx21845m -XX:MaxDirectMemorySize=35517m -XX:+UseG1GC -XX:+AlwaysPreTouch"

@@ -1,2 +1,0 @@
-export HBASE_REGIONSERVER_OPTS="$HBASE_REGIONSERVER_OPTS \
-  -Xms31744m -Xmx31744m -XX:MaxDirectMemorySize=83981m -XX:+UseG1GC -XX:+AlwaysPreTouch"

@@ -1,2 +1,0 @@
-export HBASE_REGIONSERVER_OPTS="$HBASE_REGIONSERVER_OPTS \
-  -Xms8192m -Xmx8192m -XX:MaxDirectMemorySize=20532m -XX:+UseG1GC -XX:+AlwaysPreTouch"

@@ -1,2 +1,0 @@
-export HBASE_REGIONSERVER_OPTS="$HBASE_REGIONSERVER_OPTS \
-  -Xms16384m -Xmx16384m -XX:MaxDirectMemorySize=41319m -XX:+UseG1GC -XX:+AlwaysPreTouch"
