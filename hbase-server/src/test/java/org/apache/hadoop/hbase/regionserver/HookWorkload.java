@@ -272,13 +272,14 @@ final class HookWorkload {
     });
     see("append", () -> table.append(new Append(row(1)).addColumn(FAMILY, B, E)));
     see("check and put", () -> table.checkAndMutate(CheckAndMutate.newBuilder(row(1))
-      .ifEquals(FAMILY, A, Bytes.toBytes("v3")).build(new Put(row(1)).addColumn(FAMILY, E, E)))
+      .ifEquals(FAMILY, A, Bytes.toBytes("v3"))
+      .build(new Put(row(1)).addColumn(FAMILY, E, 100, E)))
       .isSuccess());
     see("check and delete", () -> table.checkAndMutate(CheckAndMutate.newBuilder(row(1))
       .ifNotExists(FAMILY, SECRET).build(new Delete(row(1)).addColumns(FAMILY, E))).isSuccess());
     see("check by filter", () -> table.checkAndMutate(CheckAndMutate.newBuilder(row(1))
       .ifMatches(new SingleColumnValueFilter(FAMILY, B, CompareOperator.NOT_EQUAL, E))
-      .build(new Put(row(1)).addColumn(FAMILY, E, E))).isSuccess());
+      .build(new Put(row(1)).addColumn(FAMILY, E, 200, E))).isSuccess());
     see("check and delete by filter", () -> table.checkAndMutate(CheckAndMutate.newBuilder(row(2))
       .ifMatches(new SingleColumnValueFilter(FAMILY, B, CompareOperator.EQUAL, E))
       .build(new Delete(row(2)).addColumns(FAMILY, E))).isSuccess());
