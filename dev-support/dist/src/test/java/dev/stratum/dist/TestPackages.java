@@ -51,14 +51,11 @@ public class TestPackages {
     Map.entry("io.hfile.composite", Set.of("conf", "io", "io.hfile", "metrics")),
     Map.entry("io.hfile.bucket",
       Set.of("conf", "io", "io.hfile", "io.hfile.composite", "metrics")),
-    Map.entry("io.hfile.prefetch", Set.of("conf", "io", "io.hfile", "io.hfile.bucket", "metrics")),
-    Map.entry("io.hfile.handover", Set.of("conf", "io", "io.hfile", "io.hfile.bucket")),
-    Map.entry("io.hfile.segment", Set.of("conf", "io", "io.hfile", "io.hfile.batch",
-      "io.hfile.bucket", "io.hfile.composite", "metrics")),
-    Map.entry("regionserver.counter", Set.of("conf", "ipc", "regionserver.write")),
-    Map.entry("regionserver.get", Set.of("conf", "io.hfile")),
-    Map.entry("regionserver.multiget", Set.of("conf", "ipc", "io.hfile.batch", "metrics")),
-    Map.entry("regionserver.rowcache", Set.of("conf", "io.hfile.composite", "metrics")),
+    Map.entry("io.hfile.load", Set.of("conf", "io", "io.hfile", "io.hfile.bucket", "metrics")),
+    Map.entry("io.hfile.segment", Set.of("conf", "io", "io.hfile", "io.hfile.bucket",
+      "io.hfile.composite", "io.hfile.load", "metrics")),
+    Map.entry("regionserver.multiget", Set.of("conf", "ipc", "io.hfile.load", "metrics")),
+    Map.entry("regionserver.read", Set.of("conf", "io.hfile", "io.hfile.composite", "metrics")),
     Map.entry("regionserver.wal", Set.of("conf", "metrics")),
     Map.entry("regionserver.write", Set.of("conf", "coprocessor", "ipc")));
 
@@ -113,7 +110,7 @@ public class TestPackages {
       boolean listed = to.equals(from) || TOP.contains(from) || !added.contains(used)
         || USES.getOrDefault(from, Set.of()).contains(to)
         || user.equals(FACTORY) && to.equals("io.hfile.bucket")
-        || from.equals("regionserver.counter") && used.equals(LOCKS);
+        || from.equals("regionserver.write") && used.equals(LOCKS);
       if (!listed || server && isBelowTheServer(from) && !ofTheBase) {
         violations.add(user + " uses " + used);
       }
@@ -160,13 +157,13 @@ public class TestPackages {
 
   @Test
   public void testASeededUseIsFound() {
-    Set<String> added = Set.of("regionserver.counter.A", "io.hfile.segment.B", "ipc.C");
-    String counter = "import " + BASE + "regionserver.counter.A;\n";
-    assertEquals(List.of("ipc.C uses regionserver.counter.A"),
+    Set<String> added = Set.of("regionserver.write.A", "io.hfile.segment.B", "ipc.C");
+    String counter = "import " + BASE + "regionserver.write.A;\n";
+    assertEquals(List.of("ipc.C uses regionserver.write.A"),
       violations("ipc.C", counter, added));
     assertEquals(List.of("io.hfile.segment.B uses regionserver.HStore"),
       violations("io.hfile.segment.B", "x = " + BASE + "regionserver.HStore.y();", added));
-    assertEquals(List.of("regionserver.wal.D uses regionserver.counter.A"),
+    assertEquals(List.of("regionserver.wal.D uses regionserver.write.A"),
       violations("regionserver.wal.D", counter, added));
     assertEquals(List.of("io.hfile.composite.E uses io.hfile.segment.B"),
       violations("io.hfile.composite.E", "import " + BASE + "io.hfile.segment.B;", added));
@@ -174,7 +171,7 @@ public class TestPackages {
     assertEquals(List.of(), violations("ipc.C", "a(\"" + counter.trim() + "\");", added));
     assertEquals(List.of(), violations("regionserver.http.F", counter, added));
     assertEquals(List.of(),
-      violations("regionserver.counter.G", "import " + BASE + "ipc.C;", added));
+      violations("regionserver.write.G", "import " + BASE + "ipc.C;", added));
     assertEquals(Map.of("ipc.Server", "a\n"), hooks("--- a/hbase-server/" + MAIN
       + "ipc/Server.java\n+++ b/hbase-server/" + MAIN + "ipc/Server.java\n@@ -1,0 +2 @@\n+a\n"));
   }

@@ -26,7 +26,7 @@ import org.apache.hadoop.hbase.ipc.RequestInterceptor;
 import org.apache.hadoop.hbase.ipc.RequestInterceptors;
 import org.apache.hadoop.hbase.ipc.RpcCall;
 import org.apache.hadoop.hbase.ipc.RpcServerInterface;
-import org.apache.hadoop.hbase.regionserver.get.PointGetSettings;
+import org.apache.hadoop.hbase.regionserver.read.PointGetSettings;
 import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

@@ -27,8 +27,8 @@ import org.apache.hadoop.hbase.client.Get;
 import org.apache.hadoop.hbase.client.Scan;
 import org.apache.hadoop.hbase.io.HalfStoreFileReader;
 import org.apache.hadoop.hbase.io.hfile.HFileScanner;
-import org.apache.hadoop.hbase.regionserver.get.RowQuery;
-import org.apache.hadoop.hbase.regionserver.get.RowSource;
+import org.apache.hadoop.hbase.regionserver.read.RowQuery;
+import org.apache.hadoop.hbase.regionserver.read.RowSource;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**

@@ -42,9 +42,9 @@ import org.apache.hadoop.hbase.ipc.CallerDisconnectedException;
 import org.apache.hadoop.hbase.ipc.RpcCall;
 import org.apache.hadoop.hbase.ipc.RpcServer;
 import org.apache.hadoop.hbase.regionserver.Region.Operation;
-import org.apache.hadoop.hbase.regionserver.get.RowQuery;
-import org.apache.hadoop.hbase.regionserver.get.RowReader;
-import org.apache.hadoop.hbase.regionserver.get.RowSource;
+import org.apache.hadoop.hbase.regionserver.read.RowQuery;
+import org.apache.hadoop.hbase.regionserver.read.RowReader;
+import org.apache.hadoop.hbase.regionserver.read.RowSource;
 import org.apache.hadoop.hbase.util.EnvironmentEdgeManager;
 import org.apache.yetus.audience.InterfaceAudience;
 

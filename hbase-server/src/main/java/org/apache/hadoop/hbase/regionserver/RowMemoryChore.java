@@ -20,7 +20,7 @@ package org.apache.hadoop.hbase.regionserver;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.hbase.ChoreService;
 import org.apache.hadoop.hbase.ScheduledChore;
-import org.apache.hadoop.hbase.regionserver.rowcache.RowCache;
+import org.apache.hadoop.hbase.regionserver.read.RowCache;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /** Moves memory between the row cache and L1, once per second. */

@@ -19,7 +19,7 @@ package org.apache.hadoop.hbase.regionserver;
 
 import java.util.Iterator;
 import org.apache.hadoop.hbase.Cell;
-import org.apache.hadoop.hbase.regionserver.get.RowSource;
+import org.apache.hadoop.hbase.regionserver.read.RowSource;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**

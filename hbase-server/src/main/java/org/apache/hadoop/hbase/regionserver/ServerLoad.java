@@ -22,13 +22,13 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.io.SizeClassByteBuffAllocator;
 import org.apache.hadoop.hbase.io.hfile.CacheConfig;
 import org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCacheSettings;
-import org.apache.hadoop.hbase.io.hfile.handover.HandoverSettings;
-import org.apache.hadoop.hbase.io.hfile.prefetch.PrefetchSettings;
+import org.apache.hadoop.hbase.io.hfile.load.HandoverSettings;
+import org.apache.hadoop.hbase.io.hfile.load.PrefetchSettings;
 import org.apache.hadoop.hbase.io.hfile.segment.SegmentCacheSettings;
 import org.apache.hadoop.hbase.io.util.MemorySizeUtil;
 import org.apache.hadoop.hbase.ipc.FlushConsolidationSettings;
-import org.apache.hadoop.hbase.regionserver.get.PointGetSettings;
 import org.apache.hadoop.hbase.regionserver.multiget.MultigetSettings;
+import org.apache.hadoop.hbase.regionserver.read.PointGetSettings;
 import org.apache.hadoop.hbase.regionserver.wal.AsyncWalSettings;
 import org.apache.yetus.audience.InterfaceAudience;
 

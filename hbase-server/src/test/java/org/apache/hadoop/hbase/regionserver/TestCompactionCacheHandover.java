@@ -18,9 +18,9 @@
 package org.apache.hadoop.hbase.regionserver;
 
 import static org.apache.hadoop.hbase.io.hfile.CachedBlockFixture.await;
-import static org.apache.hadoop.hbase.io.hfile.handover.HandoverCaches.BUCKET_ONLY;
-import static org.apache.hadoop.hbase.io.hfile.handover.HandoverCaches.COMPOSITE;
-import static org.apache.hadoop.hbase.io.hfile.handover.HandoverCaches.COMPOSITE_SEGMENTS;
+import static org.apache.hadoop.hbase.io.hfile.load.HandoverCaches.BUCKET_ONLY;
+import static org.apache.hadoop.hbase.io.hfile.load.HandoverCaches.COMPOSITE;
+import static org.apache.hadoop.hbase.io.hfile.load.HandoverCaches.COMPOSITE_SEGMENTS;
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertThrows;
@@ -68,8 +68,8 @@ import org.apache.hadoop.hbase.io.hfile.HFile;
 import org.apache.hadoop.hbase.io.hfile.HFileBlockIndex;
 import org.apache.hadoop.hbase.io.hfile.HotBlockCache;
 import org.apache.hadoop.hbase.io.hfile.PrefetchExecutor;
-import org.apache.hadoop.hbase.io.hfile.handover.HandoverCaches;
-import org.apache.hadoop.hbase.io.hfile.handover.HandoverSettings;
+import org.apache.hadoop.hbase.io.hfile.load.HandoverCaches;
+import org.apache.hadoop.hbase.io.hfile.load.HandoverSettings;
 import org.apache.hadoop.hbase.regionserver.compactions.CompactionContext;
 import org.apache.hadoop.hbase.regionserver.compactions.CompactionLifeCycleTracker;
 import org.apache.hadoop.hbase.regionserver.compactions.CompactionRequest;

@@ -31,7 +31,7 @@ import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.client.Get;
 import org.apache.hadoop.hbase.client.Table;
 import org.apache.hadoop.hbase.io.hfile.CachedBlockFixture;
-import org.apache.hadoop.hbase.io.hfile.handover.HandoverCaches;
+import org.apache.hadoop.hbase.io.hfile.load.HandoverCaches;
 import org.apache.hadoop.hbase.testclassification.LargeTests;
 import org.apache.hadoop.hbase.testclassification.RegionServerTests;
 import org.junit.After;

@@ -22,10 +22,10 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import org.apache.hadoop.hbase.io.hfile.prefetch.PrefetchProgress;
-import org.apache.hadoop.hbase.io.hfile.prefetch.PrefetchProgress.Counts;
-import org.apache.hadoop.hbase.io.hfile.prefetch.PrefetchProgress.Snapshot;
-import org.apache.hadoop.hbase.io.hfile.prefetch.PrefetchScheduler;
+import org.apache.hadoop.hbase.io.hfile.load.PrefetchProgress;
+import org.apache.hadoop.hbase.io.hfile.load.PrefetchProgress.Counts;
+import org.apache.hadoop.hbase.io.hfile.load.PrefetchProgress.Snapshot;
+import org.apache.hadoop.hbase.io.hfile.load.PrefetchScheduler;
 import org.apache.yetus.audience.InterfaceAudience;
 
 import org.apache.hbase.thirdparty.com.google.common.html.HtmlEscapers;

@@ -25,7 +25,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
 import org.apache.hadoop.conf.Configuration;
-import org.apache.hadoop.hbase.io.hfile.batch.BatchReadCoalescer;
+import org.apache.hadoop.hbase.io.hfile.load.BatchReadCoalescer;
 import org.apache.hadoop.hbase.ipc.RequestInterceptor;
 import org.apache.hadoop.hbase.ipc.RequestInterceptors;
 import org.apache.hadoop.hbase.ipc.RpcCall;

@@ -29,7 +29,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.apache.hadoop.hbase.client.Get;
 import org.apache.hadoop.hbase.client.Result;
 import org.apache.hadoop.hbase.exceptions.TimeoutIOException;
-import org.apache.hadoop.hbase.io.hfile.batch.BatchReadCoalescer;
+import org.apache.hadoop.hbase.io.hfile.load.BatchReadCoalescer;
 import org.apache.hadoop.hbase.ipc.CallerDisconnectedException;
 import org.apache.hadoop.hbase.ipc.RpcCall;
 import org.apache.hadoop.hbase.ipc.RpcCallContext;

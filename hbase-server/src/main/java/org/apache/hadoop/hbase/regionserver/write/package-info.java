@@ -17,9 +17,11 @@
  */
 /**
  * Groups of concurrent writes that share WAL appends and a sync, and wait without a handler.
- * {@link Commits} is the entry class. Feature: write-groups; guide: {@code docs/write-groups.md}.
+ * {@link Commits} is the entry class. {@link IncrementGroup} merges increments of a row before the
+ * append.
  * <p>
- * Classes are thread-safe unless their Javadoc says otherwise.
+ * Classes are thread-safe unless their Javadoc says otherwise. Features: write-groups and
+ * counter-coalescing; guides: {@code docs/write-groups.md}, {@code docs/counter-coalescing.md}.
  */
 @InterfaceAudience.Private
 package org.apache.hadoop.hbase.regionserver.write;

@@ -54,7 +54,7 @@ import org.apache.hadoop.hbase.io.hfile.bucket.BucketCacheTier;
 import org.apache.hadoop.hbase.io.hfile.bucket.WalklessTier;
 import org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCache;
 import org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCacheMetrics;
-import org.apache.hadoop.hbase.io.hfile.prefetch.PrefetchScheduler;
+import org.apache.hadoop.hbase.io.hfile.load.PrefetchScheduler;
 import org.apache.hadoop.hbase.metrics.MetricRegistries;
 import org.apache.hadoop.hbase.regionserver.HRegionServer;
 import org.apache.hadoop.hbase.testclassification.RegionServerTests;

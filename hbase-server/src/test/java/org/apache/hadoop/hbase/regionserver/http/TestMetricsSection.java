@@ -21,8 +21,8 @@ import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertTrue;
 
 import org.apache.hadoop.hbase.HBaseClassTestRule;
-import org.apache.hadoop.hbase.io.hfile.handover.HandoverMetrics;
-import org.apache.hadoop.hbase.regionserver.rowcache.RowCache;
+import org.apache.hadoop.hbase.io.hfile.load.HandoverMetrics;
+import org.apache.hadoop.hbase.regionserver.read.RowCache;
 import org.apache.hadoop.hbase.testclassification.MediumTests;
 import org.apache.hadoop.hbase.testclassification.RegionServerTests;
 import org.junit.ClassRule;

@@ -40,7 +40,7 @@ import org.apache.hadoop.hbase.io.hfile.Cacheable;
 import org.apache.hadoop.hbase.io.hfile.CachedBlockFixture;
 import org.apache.hadoop.hbase.io.hfile.HFileBlock;
 import org.apache.hadoop.hbase.io.hfile.RefCntLeakRule;
-import org.apache.hadoop.hbase.io.hfile.batch.BatchReadCoalescer;
+import org.apache.hadoop.hbase.io.hfile.load.BatchReadCoalescer;
 import org.apache.hadoop.hbase.io.hfile.segment.SegmentCache;
 import org.apache.hadoop.hbase.io.hfile.segment.SegmentCacheSettings;
 import org.apache.hadoop.hbase.testclassification.RegionServerTests;

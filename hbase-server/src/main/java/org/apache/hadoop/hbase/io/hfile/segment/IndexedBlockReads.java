@@ -22,7 +22,7 @@ import java.util.function.BiConsumer;
 import org.apache.hadoop.hbase.io.ByteBuffAllocator;
 import org.apache.hadoop.hbase.io.hfile.Cacheable;
 import org.apache.hadoop.hbase.io.hfile.HFileBlock;
-import org.apache.hadoop.hbase.io.hfile.batch.BatchReadCoalescer;
+import org.apache.hadoop.hbase.io.hfile.load.BatchReadCoalescer;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**

@@ -1,0 +1,222 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.io.hfile.load;
+
+import java.io.IOException;
+import java.util.function.BiConsumer;
+import java.util.function.LongConsumer;
+import java.util.function.LongPredicate;
+import org.apache.hadoop.hbase.Cell;
+import org.apache.hadoop.hbase.PrivateCellUtil;
+import org.apache.hadoop.hbase.io.ReferredFile;
+import org.apache.hadoop.hbase.io.hfile.BlockCache;
+import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
+import org.apache.hadoop.hbase.io.hfile.BlockIndexEntries;
+import org.apache.hadoop.hbase.io.hfile.BlockType;
+import org.apache.hadoop.hbase.io.hfile.HFile;
+import org.apache.hadoop.hbase.io.hfile.HFileBlock;
+import org.apache.hadoop.hbase.io.hfile.HotBlockCache;
+import org.apache.hadoop.hbase.io.hfile.HotBlockMap;
+import org.apache.yetus.audience.InterfaceAudience;
+
+/**
+ * A file that a compaction reads, and what the cache has of it. Of a file that a reference refers
+ * to, it is the part that has the region's rows. Reads no block from the file or from a device. Not
+ * thread-safe.
+ */
+@InterfaceAudience.Private
+final class InputFile implements BlockIndexCursor.IndexBlocks, BlockIndexCursor.Visitor {
+  private final HFile.Reader reader;
+  private final String name;
+  /** Null unless the file is a reference. */
+  private final String referredTo;
+  private final RegionKeyRange range;
+  private final HotBlockCache cache;
+  private final RangeHeat heat;
+  private final Cell firstKey;
+  private final Cell lastKey;
+  /** Of a reference, where the region ends if the file does not; otherwise null. */
+  private final Cell end;
+  /** Null if the encoding of the block index is unknown. */
+  private final BlockIndexCursor cursor;
+
+  /**
+   * @param range of the region that reads the file
+   * @param heat  receives what {@link #addTo} finds
+   */
+  InputFile(HFile.Reader reader, RegionKeyRange range, HotBlockCache cache, RangeHeat heat) {
+    this.reader = reader;
+    this.name = reader.getName();
+    this.referredTo = ReferredFile.of(name);
+    this.range = range;
+    this.cache = cache;
+    this.heat = heat;
+    this.lastKey = reader.getLastKey().orElse(null);
+    Cell first = reader.getFirstKey().orElse(null);
+    boolean isPart = referredTo != null && lastKey != null;
+    this.firstKey = isPart ? range.first(first, reader.getComparator()) : first;
+    this.end = isPart ? range.endBefore(lastKey, reader.getComparator()) : null;
+    BlockIndexEntries root = BlockIndexEntries.root(reader);
+    this.cursor = root == null
+      ? null
+      : new BlockIndexCursor(root, reader.getTrailer().getNumDataIndexLevels(),
+        reader.getComparator(), this);
+  }
+
+  /** Returns this file, with another place for what is found, and as if nothing was asked yet. */
+  InputFile startOver(RangeHeat found) {
+    return new InputFile(reader, range, cache, found);
+  }
+
+  /** Returns the bytes of the file, of a reference about those of its part. */
+  long length() {
+    return referredTo == null
+      ? reader.length()
+      : (long) (reader.length() * share(offset -> true));
+  }
+
+  /** Visits the keys of each data block that is known, to the first key of the next one. */
+  void forEachRange(BiConsumer<Cell, Cell> ranges) {
+    forEachBlock(offset -> {
+      Cell next = cursor.nextKey();
+      ranges.accept(cursor.key(), next == null ? lastKey : next);
+    });
+  }
+
+  /** Returns the data blocks that are cached and were accessed, as far as they are known. */
+  HotBlockMap hotBlocks(int shift) {
+    HotBlockMap hot = new HotBlockMap(shift);
+    forEachBlock(offset -> {
+      if (cache.accesses(new BlockCacheKey(name, offset)) > 0) {
+        hot.add(offset);
+      }
+    });
+    return hot;
+  }
+
+  /** Visits the offset of each data block that is known and may have cells of the region. */
+  private void forEachBlock(LongConsumer offsets) {
+    if (firstKey == null || lastKey == null || isAfter(firstKey, end == null ? lastKey : end)) {
+      return;
+    }
+    visit(firstKey, end == null ? lastKey : end, end == null, offsets);
+  }
+
+  /** Without blocks whose index block is not in memory: no reader has accessed them for long. */
+  private void visit(Cell first, Cell last, boolean withLast, LongConsumer offsets) {
+    if (cursor != null) {
+      cursor.visit(first, last, withLast, new BlockIndexCursor.Visitor() {
+        @Override
+        public void block(long offset) {
+          offsets.accept(offset);
+        }
+
+        @Override
+        public void unknown() {
+          // Of no use here.
+        }
+      });
+    }
+  }
+
+  /** Returns the bytes that the file's blocks take in the cache, and those that it refers to. */
+  long cachedBytes() {
+    long referred = referredTo == null ? 0 : cache.cachedBytes(referredTo);
+    return cache.cachedBytes(name)
+      + (referred == 0 ? 0 : (long) (referred * share(this::isReferredToCached)));
+  }
+
+  private boolean isReferredToCached(long offset) {
+    return cache.accesses(new BlockCacheKey(referredTo, offset)) != HotBlockCache.NOT_CACHED;
+  }
+
+  /** Returns how many of some blocks of the referred file may have cells of the region; 0 to 1. */
+  private double share(LongPredicate blocks) {
+    long[] counts = new long[2];
+    reader.getFirstKey().ifPresent(first -> visit(first, lastKey, true, offset -> {
+      counts[0] += blocks.test(offset) ? 1 : 0;
+    }));
+    forEachBlock(offset -> counts[1] += blocks.test(offset) ? 1 : 0);
+    return counts[0] == 0 ? 0 : (double) counts[1] / counts[0];
+  }
+
+  /**
+   * Evicts the file's blocks. Of a file that it refers to, it evicts those that have cells of the
+   * region alone: another region may read the others.
+   */
+  void evictFrom(BlockCache blocks) {
+    blocks.evictBlocksByHfileName(name);
+    if (referredTo != null) {
+      forEachBlock(offset -> {
+        if (range.hasAll(cursor.key(), cursor.nextKey(), lastKey, reader.getComparator())) {
+          blocks.evictBlock(new BlockCacheKey(referredTo, offset));
+        }
+      });
+    }
+  }
+
+  /** Adds the blocks that may have cells of a range to the heat of the range. */
+  void addTo(Cell first, Cell last) {
+    addTo(first, last, true);
+  }
+
+  /** Adds the blocks that may have cells of a range, whose last key may itself not be in it. */
+  void addTo(Cell first, Cell last, boolean withLast) {
+    if (lastKey == null || isAfter(first, lastKey)) {
+      return;
+    }
+    if (cursor == null) {
+      heat.addUnknown();
+    } else {
+      cursor.visit(first, last, withLast, this);
+    }
+  }
+
+  private boolean isAfter(Cell a, Cell b) {
+    return PrivateCellUtil.compareKeyIgnoresMvcc(reader.getComparator(), a, b) > 0;
+  }
+
+  @Override
+  public void block(long offset) {
+    BlockCacheKey key = new BlockCacheKey(name, offset);
+    int accesses = cache.accesses(key);
+    heat.add(accesses, accesses > 0 && cache.isInL1(key));
+  }
+
+  @Override
+  public void unknown() {
+    heat.addUnknown();
+  }
+
+  @Override
+  public BlockIndexEntries find(long offset, boolean leaf) {
+    HFileBlock block = cache.peek(new BlockCacheKey(name, offset, true,
+      leaf ? BlockType.LEAF_INDEX : BlockType.INTERMEDIATE_INDEX));
+    if (block == null) {
+      return null;
+    }
+    try {
+      return BlockIndexEntries.below(block);
+    } catch (IOException | RuntimeException e) {
+      // Not an index block: without it, its range counts as not known.
+      return null;
+    } finally {
+      block.release();
+    }
+  }
+}

@@ -1,0 +1,139 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.io.hfile.load;
+
+import org.apache.yetus.audience.InterfaceAudience;
+
+/**
+ * Which hot blocks of a compaction's output may be cached before the commit although the cache has
+ * no spare space: the hottest of them, up to a number of bytes. What is as hot as the last ones
+ * that fit is spread evenly over the output, which is written in the order of keys. Not
+ * thread-safe.
+ */
+@InterfaceAudience.Private
+final class PeakLimit {
+  private final long inputBytes;
+  private final long outputLength;
+  private long maxBytes;
+  /** How many blocks the output is expected to have, by their accesses. */
+  private final long[] expected = new long[RangeHeat.MAX_ACCESSES + 1];
+  private long expectedBlocks;
+  /** Bytes of the output so far, hot or not, in the file and in the cache. */
+  private long written;
+  private long writtenSize;
+  /** Bytes of the blocks that were cached, in all and by their accesses. */
+  private long used;
+  private final long[] usedByAccesses = new long[RangeHeat.MAX_ACCESSES + 1];
+  /** After the commit: the least accesses of a block that is cached, and the bytes for these. */
+  private int coldest;
+  private double coldestBytes;
+
+  /**
+   * @param inputBytes   what the blocks of the inputs take in the cache
+   * @param peakRatio    the limit of inputs and outputs together, as a multiple of that
+   * @param outputLength about the bytes that the outputs will have, in their files
+   */
+  PeakLimit(long inputBytes, double peakRatio, long outputLength) {
+    this.inputBytes = inputBytes;
+    this.maxBytes = (long) (inputBytes * (peakRatio - 1));
+    this.outputLength = Math.max(1, outputLength);
+  }
+
+  /** The output is expected to have one more block that was accessed so often; 0 if never. */
+  void expect(int accesses) {
+    expected[accesses]++;
+    expectedBlocks++;
+  }
+
+  /**
+   * Notes that a data block was written, hot or not.
+   * @param onDiskSize its bytes in the file
+   * @param size       its bytes in the cache, about
+   */
+  void onWritten(int onDiskSize, int size) {
+    written += onDiskSize;
+    writtenSize += size;
+  }
+
+  /** Returns whether a hot block may be cached now; if nothing is expected, as long as any fits. */
+  boolean admits(int accesses, int bytes) {
+    if (!hasRoomFor(bytes)) {
+      return false;
+    }
+    double hotter = 0;
+    for (int i = RangeHeat.MAX_ACCESSES; i > accesses; i--) {
+      hotter += expectedBytes(i);
+    }
+    if (hotter + expectedBytes(accesses) <= maxBytes) {
+      return true;
+    }
+    double progress = Math.min(1, (double) written / outputLength);
+    return usedByAccesses[accesses] + bytes <= (maxBytes - hotter) * progress;
+  }
+
+  private double expectedBytes(int accesses) {
+    return expected[accesses] == 0
+      ? 0
+      : (double) expected[accesses] / expectedBlocks * outputLength * writtenSize / written;
+  }
+
+  /** Notes that a block was cached, by this limit or because there was spare space for it. */
+  void onCached(int accesses, int bytes) {
+    used += bytes;
+    usedByAccesses[accesses] += bytes;
+  }
+
+  /**
+   * The space of the inputs is left to the outputs.
+   * @param deferred bytes in the file of the blocks that are to be cached now, by their accesses
+   */
+  void onInputsEvicted(long[] deferred) {
+    maxBytes += inputBytes;
+    coldestBytes = maxBytes - used;
+    coldest = deferred.length - 1;
+    while (coldest > 0 && coldestBytes >= sizeOf(deferred[coldest])) {
+      coldestBytes -= sizeOf(deferred[coldest--]);
+    }
+  }
+
+  private double sizeOf(long onDiskBytes) {
+    return written == 0 ? onDiskBytes : (double) onDiskBytes * writtenSize / written;
+  }
+
+  /** After the commit: whether the hotter blocks take all of the space, whatever the size. */
+  boolean isTooCold(int accesses) {
+    return accesses < coldest || accesses == coldest && coldestBytes <= 0;
+  }
+
+  /** Returns whether a block may be cached after the commit: the coldest ones are left out. */
+  boolean admitsDeferred(int accesses, int bytes) {
+    if (isTooCold(accesses) || !hasRoomFor(bytes)) {
+      return false;
+    }
+    if (accesses == coldest) {
+      coldestBytes -= bytes;
+      return coldestBytes >= 0;
+    }
+    return true;
+  }
+
+  /** Returns whether so many bytes fit into the rest, however hot they are. */
+  boolean hasRoomFor(int bytes) {
+    return used + bytes <= maxBytes;
+  }
+}

@@ -1,0 +1,200 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.regionserver.write;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertThrows;
+import static org.junit.Assert.assertTrue;
+
+import java.security.PrivilegedExceptionAction;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicLong;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.HBaseClassTestRule;
+import org.apache.hadoop.hbase.HBaseTestingUtility;
+import org.apache.hadoop.hbase.TableName;
+import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
+import org.apache.hadoop.hbase.client.Connection;
+import org.apache.hadoop.hbase.client.ConnectionFactory;
+import org.apache.hadoop.hbase.client.Get;
+import org.apache.hadoop.hbase.client.Increment;
+import org.apache.hadoop.hbase.client.Table;
+import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
+import org.apache.hadoop.hbase.security.AccessDeniedException;
+import org.apache.hadoop.hbase.security.User;
+import org.apache.hadoop.hbase.security.access.AccessControlConstants;
+import org.apache.hadoop.hbase.security.access.Permission;
+import org.apache.hadoop.hbase.security.access.PermissionStorage;
+import org.apache.hadoop.hbase.security.access.SecureTestUtil;
+import org.apache.hadoop.hbase.testclassification.LargeTests;
+import org.apache.hadoop.hbase.testclassification.SecurityTests;
+import org.apache.hadoop.hbase.util.Bytes;
+import org.junit.After;
+import org.junit.AfterClass;
+import org.junit.BeforeClass;
+import org.junit.ClassRule;
+import org.junit.Test;
+import org.junit.experimental.categories.Category;
+
+/**
+ * Increments of a row by users with different permissions, all at once, on a cluster with
+ * AccessController. Alice and Carol may write the table, Bob may only read it, and Dave only what a
+ * cell's own permission lets him.
+ */
+@Category({ SecurityTests.class, LargeTests.class })
+public class TestCoalescedIncrementsAccess {
+  @ClassRule
+  public static final HBaseClassTestRule CLASS_RULE =
+    HBaseClassTestRule.forClass(TestCoalescedIncrementsAccess.class);
+
+  private static final HBaseTestingUtility UTIL = new HBaseTestingUtility();
+  private static final byte[] F = CounterHistory.FAMILY;
+  private static final byte[] Q = Bytes.toBytes("q");
+  private static final byte[] ROW = Bytes.toBytes("row");
+  private static final int CLIENTS = 4;
+  private static final int EACH = 100;
+  private static User alice;
+  private static User bob;
+  private static User carol;
+  private static User dave;
+
+  private final ExecutorService threads = Executors.newCachedThreadPool();
+  private final List<Future<?>> running = new ArrayList<>();
+  private final TableName table = TableName.valueOf("t");
+
+  /** What a client does again and again. */
+  private interface Work {
+    void run(Table table, int i) throws Exception;
+  }
+
+  @BeforeClass
+  public static void setUpBeforeClass() throws Exception {
+    Configuration conf = UTIL.getConfiguration();
+    alice = User.createUserForTesting(conf, "alice", new String[0]);
+    bob = User.createUserForTesting(conf, "bob", new String[0]);
+    carol = User.createUserForTesting(conf, "carol", new String[0]);
+    dave = User.createUserForTesting(conf, "dave", new String[0]);
+    SecureTestUtil.enableSecurity(conf);
+    conf.set("hbase.superuser", User.getCurrent().getShortName());
+    conf.setBoolean(CoalescerSettings.ENABLED_KEY, true);
+    UTIL.startMiniCluster(1);
+    UTIL.waitTableEnabled(PermissionStorage.ACL_TABLE_NAME);
+  }
+
+  @AfterClass
+  public static void tearDownAfterClass() throws Exception {
+    UTIL.shutdownMiniCluster();
+  }
+
+  /** @param early whether who may not write the table is refused before the cells are looked at */
+  private void create(boolean early) throws Exception {
+    UTIL.getAdmin().createTable(TableDescriptorBuilder.newBuilder(table)
+      .setValue(AccessControlConstants.CF_ATTRIBUTE_EARLY_OUT, Boolean.toString(early))
+      .setColumnFamily(ColumnFamilyDescriptorBuilder.of(F)).build());
+    UTIL.waitTableEnabled(table);
+    for (User writer : new User[] { alice, carol }) {
+      SecureTestUtil.grantOnTable(UTIL, writer.getShortName(), table, null, null,
+        Permission.Action.READ, Permission.Action.WRITE);
+    }
+    SecureTestUtil.grantOnTable(UTIL, bob.getShortName(), table, null, null,
+      Permission.Action.READ);
+  }
+
+  @After
+  public void tearDown() throws Exception {
+    threads.shutdownNow();
+    UTIL.deleteTable(table);
+  }
+
+  private void start(User user, Work work) {
+    for (int client = 0; client < CLIENTS; client++) {
+      running.add(threads.submit(() -> user.runAs((PrivilegedExceptionAction<Void>) () -> {
+        try (Connection connection = ConnectionFactory.createConnection(UTIL.getConfiguration());
+          Table t = connection.getTable(table)) {
+          for (int i = 0; i < EACH; i++) {
+            work.run(t, i);
+          }
+        }
+        return null;
+      })));
+    }
+  }
+
+  private void finish() throws Exception {
+    for (Future<?> client : running) {
+      client.get();
+    }
+  }
+
+  @Test
+  public void testEachIsAppliedOrRefusedByItsOwnPermissions() throws Exception {
+    create(true);
+    long grouped = GroupMetrics.ofIncrements().grouped();
+    CounterHistory history = new CounterHistory(ROW);
+    for (User user : new User[] { alice, carol }) {
+      start(user, (t, i) -> {
+        long begun = System.nanoTime();
+        history.add(i, begun, t.increment(history.increment(i)));
+      });
+    }
+    for (User user : new User[] { bob, dave }) {
+      start(user,
+        (t, i) -> assertThrows(AccessDeniedException.class,
+          () -> t.increment(history.increment(1))));
+    }
+    finish();
+    assertTrue("none was merged", GroupMetrics.ofIncrements().grouped() > grouped);
+    assertEquals(2 * CLIENTS * EACH, history.size());
+    try (Table t = UTIL.getConnection().getTable(table)) {
+      history.assertSum(t.get(new Get(ROW)));
+    }
+    history.assertLinear();
+  }
+
+  /** Where cells may have permissions of their own, no increment is merged. */
+  @Test
+  public void testPermissionsOfCellsDecideForEach() throws Exception {
+    create(false);
+    Increment first = new Increment(ROW).addColumn(F, Q, 1);
+    first.setACL(dave.getShortName(),
+      new Permission(Permission.Action.READ, Permission.Action.WRITE));
+    try (Table t = UTIL.getConnection().getTable(table)) {
+      t.increment(first);
+    }
+    AtomicLong sum = new AtomicLong(1);
+    for (User user : new User[] { alice, dave }) {
+      start(user, (t, i) -> {
+        t.increment(new Increment(ROW).addColumn(F, Q, i));
+        sum.addAndGet(i);
+      });
+    }
+    // As if it had been asked about already.
+    Increment asked = (Increment) new Increment(ROW).addColumn(F, Q, 1)
+      .setAttribute("check_covering_perm", new byte[] { 1 });
+    start(bob,
+      (t, i) -> assertThrows(AccessDeniedException.class, () -> t.increment(asked)));
+    finish();
+    try (Table t = UTIL.getConnection().getTable(table)) {
+      assertEquals(sum.get(), Bytes.toLong(t.get(new Get(ROW)).getValue(F, Q)));
+    }
+  }
+}
