@@ -236,7 +236,7 @@ public class TestWorkloadSuite {
       keys.putAll(settings.fork(directory.resolve("l2.cache")));
       keys.putAll(options.forkKeys(servers));
       SiteFile.write(directory.resolve("hbase-site.xml"), keys);
-      ProcessBuilder check = new JvmCommand("org.apache.hadoop.hbase.regionserver.SettingsCheck")
+      ProcessBuilder check = new JvmCommand("org.apache.hadoop.hbase.regionserver.operations.SettingsCheck")
         .classPath(directory + File.pathSeparator + System.getProperty("java.class.path"))
         .options(settings.options("regionserver")).builder();
       Path out = directory.resolve("check.txt");

@@ -22,7 +22,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
-import org.apache.hadoop.hbase.regionserver.SizingTool;
+import org.apache.hadoop.hbase.regionserver.operations.SizingTool;
 
 /** Writes the presets of the archive, as {@code dropin size} writes settings. */
 final class Presets {

@@ -35,7 +35,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Stream;
 import javax.management.ObjectName;
-import org.apache.hadoop.hbase.regionserver.ServerInfo;
+import org.apache.hadoop.hbase.regionserver.operations.ServerInfo;
 import org.apache.hadoop.hbase.testclassification.LargeTests;
 import org.apache.hadoop.hbase.util.JSONBean;
 import org.apache.hadoop.hbase.util.VersionInfo;

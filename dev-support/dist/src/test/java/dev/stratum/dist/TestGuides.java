@@ -44,7 +44,7 @@ import java.util.stream.Stream;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.metrics.MetricRegistries;
 import org.apache.hadoop.hbase.metrics.MetricRegistryInfo;
-import org.apache.hadoop.hbase.regionserver.ServerInfoMXBean;
+import org.apache.hadoop.hbase.regionserver.operations.ServerInfoMXBean;
 import org.apache.hadoop.hbase.regionserver.write.GroupMetrics;
 import org.apache.hadoop.hdfs.HdfsConfiguration;
 import org.junit.BeforeClass;

@@ -59,8 +59,9 @@ public class TestPackages {
     Map.entry("regionserver.wal", Set.of("conf", "metrics")),
     Map.entry("regionserver.write", Set.of("conf", "coprocessor", "ipc")));
 
-  /** These two use any other one: the server itself, and the pages that show all features. */
-  private static final Set<String> TOP = Set.of("regionserver", "regionserver.http");
+  /** These use any other one: the server itself, and what shows or checks all features. */
+  private static final Set<String> TOP =
+    Set.of("regionserver", "regionserver.http", "regionserver.operations");
 
   /** Builds the tiers, which implement the package's interfaces. */
   private static final String FACTORY = "io.hfile.composite.CompositeBucketCacheFactory";

@@ -26,7 +26,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.apache.hadoop.hbase.regionserver.SettingsCheck;
+import org.apache.hadoop.hbase.regionserver.operations.SettingsCheck;
 
 /** The settings check in a JVM with the memory of a server. */
 final class CheckedSettings {

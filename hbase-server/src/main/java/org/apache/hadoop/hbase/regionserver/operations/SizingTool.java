@@ -15,7 +15,7 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package org.apache.hadoop.hbase.regionserver;
+package org.apache.hadoop.hbase.regionserver.operations;
 
 import java.io.File;
 import java.io.IOException;
@@ -43,7 +43,7 @@ import org.apache.hbase.thirdparty.org.apache.commons.cli.ParseException;
  * Prints how the memory of a server is best divided, the expected hit ratios, and the settings:
  *
  * <pre>
- * bin/hbase org.apache.hadoop.hbase.regionserver.SizingTool --memory 64g --device 1t
+ * bin/hbase org.apache.hadoop.hbase.regionserver.operations.SizingTool --memory 64g --device 1t
  * </pre>
  *
  * The exit code is 0, or 2 if an argument is invalid.

@@ -15,7 +15,7 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package org.apache.hadoop.hbase.regionserver;
+package org.apache.hadoop.hbase.regionserver.operations;
 
 import java.io.File;
 import java.net.URI;
@@ -62,7 +62,7 @@ import org.slf4j.LoggerFactory;
  * ignored. It calls the classes that read them, so the messages are those of the server:
  *
  * <pre>
- * bin/hbase org.apache.hadoop.hbase.regionserver.SettingsCheck
+ * bin/hbase org.apache.hadoop.hbase.regionserver.operations.SettingsCheck
  * </pre>
  *
  * A line that begins with <code>refused</code> is an invalid setting, one that begins with
@@ -176,7 +176,7 @@ public final class SettingsCheck {
   }
 
   /** Logs misspelt keys, and the warnings that no class logs when it reads its settings. */
-  static void logWarnings(Configuration conf) {
+  public static void logWarnings(Configuration conf) {
     startWarnings(conf).forEach(LOG::warn);
   }
 

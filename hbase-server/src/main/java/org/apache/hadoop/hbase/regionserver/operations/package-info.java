@@ -1,0 +1,26 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+/**
+ * What a server says of itself to operators: the check of its settings, its version, the summary of
+ * its features, and how to divide its memory. {@link SettingsCheck}, {@link ServerInfo} and
+ * {@link SizingTool} are entry classes. Feature: operations; guide: {@code docs/operations.md}.
+ */
+@InterfaceAudience.Private
+package org.apache.hadoop.hbase.regionserver.operations;
+
+import org.apache.yetus.audience.InterfaceAudience;
