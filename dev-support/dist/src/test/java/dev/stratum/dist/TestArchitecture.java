@@ -18,7 +18,6 @@
 package dev.stratum.dist;
 
 import static org.junit.Assert.assertEquals;
-import static org.junit.Assert.assertTrue;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -31,47 +30,13 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.Test;
 
-/** The hooks, classes and packages that docs/architecture.md names are there. */
+/** The tests and packages that docs/architecture.md names are there. */
 public class TestArchitecture {
   private static final Path ROOT = Path.of(System.getProperty("stratum.root")).normalize();
-  private static final Pattern HOOK = Pattern.compile("`(\\w+)`\\s+(\\d+)(?: and (\\d+))?");
-  private static final Pattern HUNK = Pattern.compile("@@ -(\\d+)");
   private static final Pattern TEST = Pattern.compile("`(Test\\w+)`");
 
   private static String page() throws IOException {
     return Files.readString(ROOT.resolve("docs/architecture.md"));
-  }
-
-  /** Returns the class and line of each hunk of the patches. */
-  private static Set<String> hunks() throws IOException {
-    Set<String> hunks = new TreeSet<>();
-    for (Path patch : Sources.patches(ROOT)) {
-      String name = null;
-      for (String line : Files.readAllLines(patch)) {
-        Matcher hunk = HUNK.matcher(line);
-        if (line.startsWith("+++ b/")) {
-          name = line.substring(line.lastIndexOf('/') + 1).replace(".java", "");
-        } else if (hunk.lookingAt()) {
-          hunks.add(name + " " + hunk.group(1));
-        }
-      }
-    }
-    return hunks;
-  }
-
-  @Test
-  public void testHooksAreThoseOfThePatches() throws Exception {
-    Set<String> hooks = new TreeSet<>();
-    Matcher hook = HOOK.matcher(page());
-    while (hook.find()) {
-      hooks.add(hook.group(1) + " " + hook.group(2));
-      if (hook.group(3) != null) {
-        hooks.add(hook.group(1) + " " + hook.group(3));
-      }
-    }
-    assertTrue(hooks.toString(), hooks.size() > 15);
-    hooks.removeAll(hunks());
-    assertEquals(Set.of(), hooks);
   }
 
   @Test
