@@ -25,5 +25,5 @@ for major in "${@:-11 21 25}"; do
   done
 done
 cd "$root"
-exec mvn -B -ntp -pl dev-support/processes surefire:test -Dtest=TestJavaMatrix \
+exec mvn -B -ntp -pl system-tests surefire:test -Dtest=TestJavaMatrix \
   -Djava.homes="$homes"

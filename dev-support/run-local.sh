@@ -32,28 +32,32 @@ HBASE_OPTS in the environment is added to the JVM's options (-Xmx1g and what the
 END
 }
 
-# The program checks its arguments itself; they are looked at here, too, so that a wrong one is
-# reported before a build of minutes, and because the JVM's direct memory depends on --l1-mb.
-l1_mb=256
-expect=
-for argument in "$@"; do
-  if [ -n "$expect" ]; then
-    is_number "$argument" || fail "$expect takes a number of up to nine digits, not '$argument'
-$usage" 2
-    [ "$expect" != --l1-mb ] || l1_mb=$argument
-    expect=
-    continue
-  fi
-  case $argument in
+wrong() { fail "$1
+$usage" 2; }
+
+once=false rows=200000 l1_mb=256 l2_mb=1024
+settings=()
+while [ $# -gt 0 ]; do
+  case $1 in
     -h | --help) help; exit 0 ;;
-    --rows | --l1-mb | --l2-mb) expect=$argument ;;
-    --once | -D?*=*) ;;
-    *) fail "unknown argument '$argument'
-$usage" 2 ;;
+    --once) once=true ;;
+    --rows | --l1-mb | --l2-mb)
+      is_number "${2:-}" || wrong "$1 takes a number of up to nine digits, not '${2:-}'"
+      number=$((10#$2)) least=1
+      # A bucket allocator needs four of its largest buckets for each bucket size.
+      [ "$1" = --rows ] || least=32
+      [ $number -ge $least ] || wrong "$1 is $number; it takes at least $least"
+      case $1 in
+        --rows) rows=$number ;;
+        --l1-mb) l1_mb=$number ;;
+        --l2-mb) l2_mb=$number ;;
+      esac
+      shift ;;
+    -D?*=*) settings+=("${1#-D}") ;;
+    *) wrong "unknown argument '$1'" ;;
   esac
+  shift
 done
-[ -z "$expect" ] || fail "$expect takes a number
-$usage" 2
 
 cd "$root"
 java=${JAVA_HOME:+$JAVA_HOME/bin/}java
@@ -101,9 +105,11 @@ build() {
 
 if stale; then build; fi
 
-terminal=false
-[ ! -t 1 ] || terminal=true
+mkdir -p "$(dirname "$log")" ||
+  fail "$root/$(dirname "$log") cannot be made; make it writable."
 # Beside L1 the RPC servers' buffer pools and Netty live in direct memory.
-exec "$java" "@$local/java.args" -Xmx1g "-XX:MaxDirectMemorySize=$((10#$l1_mb + 512))m" \
-  "-Dstratum.local.terminal=$terminal" "-Dstratum.local.root=$root" \
-  ${HBASE_OPTS:-} dev.stratum.local.RunLocal "$@"
+exec "$java" "@$local/java.args" -Xmx1g "-XX:MaxDirectMemorySize=$((l1_mb + 512))m" \
+  "-Dstratum.local.root=$root" "-Dstratum.local.folder=$root/target/local" \
+  -Dstratum.local.once=$once -Dstratum.local.rows=$rows \
+  -Dstratum.local.l1.mb=$l1_mb -Dstratum.local.l2.mb=$l2_mb \
+  ${HBASE_OPTS:-} dev.stratum.local.RunLocal ${settings[@]+"${settings[@]}"}

@@ -42,7 +42,7 @@ final class Sources {
   /** Returns the folders of {@code root} that have a folder src: the modules. */
   static List<Path> modules(Path root) throws IOException {
     List<Path> modules = new ArrayList<>();
-    for (Path folder : List.of(root, root.resolve("dev-support"))) {
+    for (Path folder : List.of(root, root.resolve("system-tests"), root.resolve("dev-support"))) {
       modules.addAll(list(folder).stream().filter(one -> Files.isDirectory(one.resolve("src")))
         .toList());
     }

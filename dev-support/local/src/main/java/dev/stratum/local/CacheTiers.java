@@ -22,106 +22,83 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.function.LongSupplier;
 import org.apache.hadoop.hbase.io.hfile.BlockCache;
-import org.apache.hadoop.hbase.io.hfile.CacheStats;
-import org.apache.hadoop.hbase.io.hfile.composite.CacheTier;
 import org.apache.hadoop.hbase.io.hfile.bucket.BucketCache;
+import org.apache.hadoop.hbase.io.hfile.composite.CacheTier;
 
 /**
  * What the tiers of a block cache hold, and how often they were hit and took data from one another
  * since a given moment.
  */
 final class CacheTiers {
-  private static final long MB = 1 << 20;
+  private static final String HITS = "hits";
+  private static final String MISSES = "misses";
 
-  private final List<Tier> tiers = new ArrayList<>();
+  private final List<BlockCache> tiers;
+  private final List<Map<String, Long>> before;
 
   /** Starts to count: hits and misses before this moment are left out. */
   CacheTiers(BlockCache cache) {
     BlockCache[] parts = cache.getBlockCaches();
-    if (parts == null) {
-      parts = new BlockCache[] { cache };
-    }
-    for (int i = 0; i < parts.length; i++) {
-      tiers.add(new Tier("L" + (i + 1), parts[i]));
-    }
+    tiers = parts == null ? List.of(cache) : List.of(parts);
+    before = tiers.stream().map(CacheTiers::counts).toList();
   }
 
-  TextTable report() {
-    TextTable table = new TextTable("tier", "engine", "size MB", "used MB", "blocks",
-      "of them data", "hits", "misses", "hit ratio", "promoted", "rejected", "demoted");
-    for (Tier tier : tiers) {
-      tier.addTo(table);
+  private static Map<String, Long> counts(BlockCache tier) {
+    Map<String, Long> counts = new HashMap<>();
+    if (tier instanceof CacheTier) {
+      ((CacheTier) tier)
+        .forEachMetric((kind, metric, value) -> counts.put(metric, value.getAsLong()));
     }
-    return table;
+    counts.put(HITS, tier.getStats().getHitCount());
+    counts.put(MISSES, tier.getStats().getMissCount());
+    return counts;
   }
 
-  /** Hits over requests, or a dash if there were none. */
+  /** Returns a row of headings and one for each tier; a dash is for what a tier does not count. */
+  List<List<String>> rows() {
+    List<List<String>> rows = new ArrayList<>();
+    rows.add(List.of("tier", "engine", "size MB", "used MB", "blocks", "of them data", "hits",
+      "misses", "hit ratio", "promoted", "rejected", "demoted"));
+    for (int i = 0; i < tiers.size(); i++) {
+      BlockCache tier = tiers.get(i);
+      Map<String, Long> counts = counts(tier);
+      before.get(i).forEach((name, count) -> counts.merge(name, -count, Long::sum));
+      List<String> row = new ArrayList<>(List.of("L" + (i + 1), engine(tier),
+        megabytes(tier.getMaxSize()), megabytes(tier.getCurrentSize()),
+        RunLocal.count(tier.getBlockCount()), RunLocal.count(tier.getDataBlockCount()),
+        RunLocal.count(counts.get(HITS)), RunLocal.count(counts.get(MISSES)),
+        ratio(counts.get(HITS), counts.get(MISSES))));
+      for (String moves : List.of("PromotedBlockCount", "RejectedPromotionCount",
+        "DemotedBlockCount")) {
+        row.add(counts.containsKey(moves) ? RunLocal.count(counts.get(moves)) : "-");
+      }
+      rows.add(row);
+    }
+    return rows;
+  }
+
+  /** Returns hits over requests, or a dash if there were none. */
   static String ratio(long hits, long misses) {
-    long requests = hits + misses;
-    if (requests == 0) {
-      return "-";
-    }
     // Rounded down: 100 % is only said where nothing was missed.
-    return String.format(Locale.ROOT, "%.2f %%", Math.floor(10000.0 * hits / requests) / 100);
+    return hits + misses == 0 ? "-" : String.format(Locale.ROOT, "%.2f %%",
+      Math.floor(10000.0 * hits / (hits + misses)) / 100);
   }
 
-  /** The class out of an engine's description, {@code ioengine=CLASS, ...paths and sizes}. */
+  private static String engine(BlockCache tier) {
+    if (tier instanceof BucketCache) {
+      return engineName(((BucketCache) tier).getIoEngine());
+    }
+    return tier instanceof CacheTier ? engineName(((CacheTier) tier).getIoEngine())
+      : "heap (" + tier.getClass().getSimpleName() + ")";
+  }
+
+  /** Returns the class out of an engine's description, {@code ioengine=CLASS, ...}. */
   static String engineName(String description) {
     return description.replaceFirst("^ioengine=", "").replaceFirst("[,;: ].*$", "");
   }
 
-  private static final class Tier {
-    private final String name;
-    private final BlockCache cache;
-    private final Map<String, LongSupplier> gauges = new HashMap<>();
-    private final Map<String, Long> gaugesBefore = new HashMap<>();
-    private final long hitsBefore;
-    private final long missesBefore;
-
-    Tier(String name, BlockCache cache) {
-      this.name = name;
-      this.cache = cache;
-      CacheStats stats = cache.getStats();
-      this.hitsBefore = stats.getHitCount();
-      this.missesBefore = stats.getMissCount();
-      if (cache instanceof CacheTier) {
-        ((CacheTier) cache).forEachMetric((kind, metric, value) -> gauges.put(metric, value));
-      }
-      gauges.forEach((gauge, value) -> gaugesBefore.put(gauge, value.getAsLong()));
-    }
-
-    void addTo(TextTable table) {
-      long hits = cache.getStats().getHitCount() - hitsBefore;
-      long misses = cache.getStats().getMissCount() - missesBefore;
-      table.row(name, engine(), megabytes(cache.getMaxSize()), megabytes(cache.getCurrentSize()),
-        LoadProgress.count(cache.getBlockCount()), LoadProgress.count(cache.getDataBlockCount()),
-        LoadProgress.count(hits), LoadProgress.count(misses), ratio(hits, misses),
-        increase("PromotedBlockCount"), increase("RejectedPromotionCount"),
-        increase("DemotedBlockCount"));
-    }
-
-    /** How much a gauge has grown, or a dash if the tier has no such gauge. */
-    private String increase(String gauge) {
-      LongSupplier value = gauges.get(gauge);
-      return value == null
-        ? "-"
-        : LoadProgress.count(value.getAsLong() - gaugesBefore.get(gauge));
-    }
-
-    private String engine() {
-      if (cache instanceof BucketCache) {
-        return engineName(((BucketCache) cache).getIoEngine());
-      }
-      if (cache instanceof CacheTier) {
-        return engineName(((CacheTier) cache).getIoEngine());
-      }
-      return "heap (" + cache.getClass().getSimpleName() + ")";
-    }
-
-    private static String megabytes(long bytes) {
-      return String.format(Locale.ROOT, "%,.1f", (double) bytes / MB);
-    }
+  private static String megabytes(long bytes) {
+    return String.format(Locale.ROOT, "%,.1f", bytes / (double) (1 << 20));
   }
 }

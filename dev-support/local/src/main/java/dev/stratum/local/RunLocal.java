@@ -19,309 +19,279 @@ package dev.stratum.local;
 
 import com.sun.management.HotSpotDiagnosticMXBean;
 import java.io.IOException;
-import java.io.PrintStream;
-import java.io.PrintWriter;
 import java.lang.management.ManagementFactory;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.LinkedHashMap;
+import java.nio.file.StandardOpenOption;
 import java.util.List;
-import java.util.Map;
-import java.util.concurrent.Callable;
+import java.util.Locale;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.logging.LogManager;
+import org.apache.commons.lang3.exception.ExceptionUtils;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.HBaseConfiguration;
 import org.apache.hadoop.hbase.HConstants;
-import org.apache.hadoop.hbase.ServerMetrics;
-import org.apache.hadoop.hbase.client.Admin;
 import org.apache.hadoop.hbase.client.Connection;
 import org.apache.hadoop.hbase.client.ConnectionFactory;
+import org.apache.hadoop.hbase.regionserver.HRegionServer;
+import org.apache.hadoop.hbase.util.Bytes;
+import org.apache.hadoop.hbase.util.VersionInfo;
+import org.apache.hadoop.util.ShutdownHookManager;
+import org.apache.logging.log4j.core.LogEvent;
+import org.apache.logging.log4j.core.LoggerContext;
+import org.apache.logging.log4j.core.appender.AbstractAppender;
+import org.apache.logging.log4j.core.config.Property;
+import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import picocli.CommandLine;
-import picocli.CommandLine.Command;
-import picocli.CommandLine.Option;
 
 /**
  * The program behind {@code dev-support/run-local.sh}: a cluster of one in this JVM, YCSB's
- * usertable, reads, one table of figures, and then a server to try things on.
+ * usertable, reads, one table of figures, and then a server to try things on. The script checks the
+ * arguments and passes them as system properties; the program's own are keys of HBase.
  */
-@Command(name = "dev-support/run-local.sh", separator = " ")
-final class RunLocal implements Callable<Integer> {
+final class RunLocal {
   static final int FAILED = 1;
-  static final int WRONG_ARGUMENTS = 2;
-  /** As the script, which answers --help and what it can see is wrong before it builds. */
-  private static final String USAGE = "usage: dev-support/run-local.sh"
-    + " [--once] [--rows N] [--l1-mb N] [--l2-mb N] [-Dkey=value ...]";
-  /** A bucket allocator needs four of its largest buckets for each bucket size. */
-  private static final int SMALLEST_TIER_MB = 32;
+  private static final Logger LOG = LoggerFactory.getLogger(RunLocal.class);
+  private static final long START_NANOS = System.nanoTime();
   private static final int MULTIGET_ROWS = 50;
   private static final int GET_THREADS = 8;
   private static final int MULTIGET_THREADS = 2;
   private static final int STOP_SECONDS = 60;
   private static final long WATCH_MILLIS = 500;
-  /** Row keys, cell headers and the files of a compaction beside those that they replace. */
-  private static final int DISK_BYTES_PER_ROW = 6 * Ycsb.FIELDS * Ycsb.FIELD_BYTES;
+  private static final String ADDRESSES = """
+        web UI        http://localhost:%d/master-status
+                      http://localhost:%d/rs-status
+                      http://localhost:%<d/tiers
+        client        %s=%s
+                      %s=%s
 
-  @Option(names = "--once")
-  private boolean once;
+      """;
+  /** Before Hadoop closes the file systems. */
+  private static final int STOP_PRIORITY = 100;
 
-  @Option(names = "--rows", defaultValue = "200000")
-  private int rows;
+  private final Path folder = Path.of(System.getProperty("stratum.local.folder"));
+  private final boolean once = Boolean.getBoolean("stratum.local.once");
+  private final int l2Mb = Integer.getInteger("stratum.local.l2.mb");
+  private final int rows = Integer.getInteger("stratum.local.rows");
+  /** How long each kind of read runs; shorter in tests. */
+  private final int seconds = Integer.getInteger("stratum.local.seconds", 5);
+  private final Configuration conf;
+  private final LocalCluster cluster;
+  /** Set by the first failure, Ctrl-C, or the end: what fails later fails because of it. */
+  private final AtomicBoolean ending = new AtomicBoolean();
+  private volatile boolean up;
+  /** Referred to, since a channel without a reference is closed. */
+  private FileChannel lock;
 
-  @Option(names = "--l1-mb", defaultValue = "256")
-  private int l1Mb;
+  /** Ends the run with one sentence for the user; the cause is in the log. */
+  static final class Failure extends Exception {
+    private static final long serialVersionUID = 1L;
 
-  @Option(names = "--l2-mb", defaultValue = "1024")
-  private int l2Mb;
-
-  @Option(names = "-D")
-  private Map<String, String> overrides = new LinkedHashMap<>();
-
-  /** How long each kind of read runs; for tests, as the next one. */
-  @Option(names = "--seconds", defaultValue = "5")
-  private double seconds;
-
-  @Option(names = "--folder", defaultValue = "target/local")
-  private Path folder;
-
-  @CommandLine.Spec
-  private CommandLine.Model.CommandSpec spec;
-
-  private final Stages stages;
-  private final boolean terminal;
-  private final AtomicReference<LocalCluster> running = new AtomicReference<>();
-  private volatile boolean serving;
-  private volatile boolean stopping;
-
-  RunLocal(PrintStream out, boolean terminal) {
-    this.stages = new Stages(out);
-    this.terminal = terminal;
-  }
-
-  public static void main(String[] args) {
-    boolean terminal = Boolean.getBoolean("stratum.local.terminal");
-    // HBase leaves threads behind that would keep the JVM alive.
-    System.exit(commandLine(new RunLocal(System.out, terminal)).execute(args));
-  }
-
-  static CommandLine commandLine(RunLocal program) {
-    CommandLine commandLine = new CommandLine(program);
-    commandLine.setParameterExceptionHandler((exception, args) -> {
-      PrintWriter err = exception.getCommandLine().getErr();
-      err.println("run-local: " + exception.getMessage());
-      err.println(USAGE);
-      return WRONG_ARGUMENTS;
-    });
-    return commandLine;
-  }
-
-  @Override
-  public Integer call() {
-    checkArguments();
-    folder = folder.toAbsolutePath().normalize();
-    Path logs = folder.resolve("logs");
-    try {
-      Files.createDirectories(logs);
-    } catch (IOException e) {
-      System.err.println("run-local: " + logs + " cannot be made (" + e + "); make it writable.");
-      return FAILED;
+    /** @param sentence what is wrong and what to do about it, ending in a full stop */
+    Failure(String sentence) {
+      super(sentence);
     }
-    // Before the first logger is made.
-    System.setProperty("stratum.local.logs", logs.toString());
+
+    Failure(String sentence, Throwable cause) {
+      super(sentence, cause);
+    }
+  }
+
+  private RunLocal(String[] settings) {
+    conf = LocalSettings.create(folder, Integer.getInteger("stratum.local.l1.mb"), l2Mb, settings);
+    cluster = new LocalCluster(conf);
+  }
+
+  public static void main(String[] settings) {
     LogManager.getLogManager().reset();
-    OutOfMemoryReport memory = new OutOfMemoryReport(System.err, logs.resolve("run.log"),
-      maxHeapMb(), directMemoryMb());
-    memory.install();
-    try (RunLock lock = RunLock.acquire(folder)) {
-      run();
+    // HBase leaves threads behind that would keep the JVM alive.
+    System.exit(new RunLocal(settings).run());
+  }
+
+  private int run() {
+    // A RegionServer that runs out of memory logs the error and halts the JVM.
+    AbstractAppender outOfMemory =
+      new AbstractAppender("out-of-memory", null, null, true, Property.EMPTY_ARRAY) {
+        @Override
+        public void append(LogEvent event) {
+          reportOutOfMemory(event.getThrown());
+        }
+      };
+    outOfMemory.start();
+    LoggerContext.getContext(false).getRootLogger().addAppender(outOfMemory);
+    try {
+      lock();
+      LocalSettings.check(conf, folder, l2Mb, rows);
+      done("HBase %s: hbase-common, hbase-client and hbase-server are the jars built here",
+        runningVersion(Path.of(System.getProperty("stratum.local.root"))));
+      ShutdownHookManager.get().addShutdownHook(this::stop, STOP_PRIORITY, STOP_SECONDS,
+        TimeUnit.SECONDS);
+      Thread watch = new Thread(this::watch, "watch");
+      watch.setDaemon(true);
+      watch.start();
+      work();
+      while (!once) {
+        Thread.sleep(WATCH_MILLIS);
+      }
+      ending.set(true);
       return 0;
-    } catch (OutOfMemoryError e) {
-      memory.report(e);
-      return failed("The servers ended.", e, logs);
-    } catch (RunLocalException e) {
-      return failed(e.getMessage(), e, logs);
-    } catch (Exception e) {
-      return failed("Something that was not foreseen: " + e + ".", e, logs);
+    } catch (Failure e) {
+      failed(e.getMessage(), e);
+    } catch (Exception | OutOfMemoryError e) {
+      reportOutOfMemory(e);
+      failed("Something that was not foreseen: " + e + ".", e);
     }
-  }
-
-  private void checkArguments() {
-    atLeast("--rows", rows, 1);
-    atLeast("--l1-mb", l1Mb, SMALLEST_TIER_MB);
-    atLeast("--l2-mb", l2Mb, SMALLEST_TIER_MB);
-  }
-
-  private void atLeast(String option, int value, int least) {
-    if (value < least) {
-      throw new CommandLine.ParameterException(spec.commandLine(),
-        "Invalid value for option '" + option + "': " + value + " is less than " + least);
-    }
-  }
-
-  private int failed(String sentence, Throwable e, Path logs) {
-    if (stopping) {
-      // What fails after Ctrl-C fails because of it.
-      return FAILED;
-    }
-    // No field: the log's folder is only known once the arguments are read.
-    LoggerFactory.getLogger(RunLocal.class).error("{}", sentence, e);
-    stages.stream().flush();
-    System.err.println("run-local: " + sentence);
-    System.err.println("run-local: the log is " + logs.resolve("run.log"));
-    stop();
     return FAILED;
   }
 
-  private void run() throws Exception {
-    Configuration conf = LocalSettings.create(folder, l1Mb, l2Mb, overrides);
-    long diskMb = l2Mb + (long) rows * DISK_BYTES_PER_ROW / (1 << 20);
-    Preconditions.enoughMemory(directMemoryMb());
-    Preconditions.enoughDisk(folder, diskMb);
-    Preconditions.portsFree(LocalSettings.fixedPorts(conf));
-    Path root = Path.of(System.getProperty("stratum.local.root", "/"));
-    stages.done("HBase %s: hbase-common, hbase-client and hbase-server are the jars built here",
-      RunningJars.check(root));
+  /** Keeps two runs from using one folder; the system releases the lock of a killed one. */
+  private void lock() throws IOException, Failure {
+    Path file = folder.resolve("lock");
+    lock = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+    if (lock.tryLock() == null) {
+      throw new Failure("Another run (process " + Files.readString(file) + ") is using " + folder
+        + "; stop it first.");
+    }
+    lock.truncate(0).write(ByteBuffer.wrap(Bytes.toBytes("" + ProcessHandle.current().pid())));
+  }
 
-    LocalCluster cluster = new LocalCluster(conf);
-    running.set(cluster);
-    Runtime.getRuntime().addShutdownHook(new Thread(this::stopOnSignal, "stop-local-cluster"));
-    cluster.startZooKeeper();
-    stages.done("ZooKeeper is up");
-    cluster.startServers();
-    serving = true;
-    stages.done("master and RegionServer are up, files in %s", folder);
-    try (Connection connection = ConnectionFactory.createConnection(conf)) {
-      fill(new UserTable(connection), cluster);
-      read(connection, cluster);
-      if (!once) {
-        printAddresses(connection);
+  /** Returns the version of the three modules, which run from folders within {@code root}. */
+  static String runningVersion(Path root) throws Exception {
+    for (Class<?> type : List.of(HBaseConfiguration.class, ConnectionFactory.class,
+      HRegionServer.class)) {
+      Path source = Path.of(type.getProtectionDomain().getCodeSource().getLocation().toURI());
+      if (!source.startsWith(root)) {
+        throw new Failure("The running " + type.getSimpleName() + " is in " + source + ", not in "
+          + root + "; rebuild with mvn clean install.");
       }
     }
-    if (once) {
-      stop();
-    } else {
-      serve(cluster);
-    }
+    return VersionInfo.getVersion();
   }
 
-  private void fill(UserTable table, LocalCluster cluster) throws Exception {
-    int present = table.open();
-    if (present >= rows) {
-      stages.done("%s holds %s rows from an earlier run%s", UserTable.NAME,
-        LoadProgress.count(present),
-        present > rows ? ", of which the first " + LoadProgress.count(rows) + " are read" : "");
-    } else {
-      if (present > 0) {
-        stages.done("%s holds %s rows from an earlier run; loading the rest", UserTable.NAME,
-          LoadProgress.count(present));
-      }
-      try (LoadProgress progress = new LoadProgress(stages, rows - present, terminal)) {
-        table.load(present, rows, progress);
-      }
-      stages.done("loaded %s rows of %d x %d B into %s", LoadProgress.count(rows - present),
-        Ycsb.FIELDS, Ycsb.FIELD_BYTES, UserTable.NAME);
-    }
-    table.flush();
-    table.compact(cluster.regionServer());
-    stages.done("flushed and compacted: %s MB of files",
-      LoadProgress.count(table.fileBytes(cluster.regionServer()) >> 20));
-  }
-
-  private void read(Connection connection, LocalCluster cluster) throws Exception {
-    CacheTiers tiers = new CacheTiers(cluster.blockCache());
-    List<ReadPhase> phases = List.of(new ReadPhase("get", GET_THREADS, 1),
-      new ReadPhase("multiget of " + MULTIGET_ROWS, MULTIGET_THREADS, MULTIGET_ROWS));
-    for (ReadPhase phase : phases) {
-      phase.run(connection, rows, seconds / 2);
-    }
-    stages.done("warm-up completed");
-    List<ReadPhase.Outcome> outcomes = new ArrayList<>();
-    for (ReadPhase phase : phases) {
-      outcomes.add(phase.run(connection, rows, seconds));
-    }
-    stages.done("read with zipfian keys, the client in the same JVM as the server");
-    stages.text("");
-    stages.text(ReadPhase.Outcome.report(outcomes).toString());
-    stages.text("  block cache, counted from the first read, warm-up included");
-    stages.text(tiers.report().toString());
-  }
-
-  private void printAddresses(Connection connection) throws IOException {
-    Configuration conf = connection.getConfiguration();
-    String url = "http://" + LocalSettings.HOST + ":";
-    try (Admin admin = connection.getAdmin()) {
-      stages.text("  web UI        " + url + admin.getMasterInfoPort() + "/master-status");
-      for (ServerMetrics server : admin.getClusterMetrics().getLiveServerMetrics().values()) {
-        String regionServer = "                " + url + server.getInfoServerPort();
-        stages.text(regionServer + "/rs-status");
-        stages.text(regionServer + "/tiers");
-      }
-    }
-    stages.text("  client        " + HConstants.ZOOKEEPER_QUORUM + "="
-      + conf.get(HConstants.ZOOKEEPER_QUORUM));
-    stages.text("                " + HConstants.ZOOKEEPER_CLIENT_PORT + "="
-      + conf.get(HConstants.ZOOKEEPER_CLIENT_PORT));
-    stages.text("");
-  }
-
-  private void serve(LocalCluster cluster) throws InterruptedException, RunLocalException {
-    stages.done("serving; Ctrl-C stops");
-    while (true) {
-      Thread.sleep(WATCH_MILLIS);
-      String ended = cluster.endedServer();
-      if (ended != null && !stopping) {
-        throw new RunLocalException("The " + ended + " has ended by itself.");
-      }
-    }
-  }
-
-  private void stopOnSignal() {
-    if (running.get() == null) {
-      return;
-    }
-    stopping = true;
-    stages.text("");
-    stages.done("stopping");
-    stop();
-  }
-
-  /** Stops what runs, once; a server that hangs does not keep the JVM from ending. */
-  private void stop() {
-    LocalCluster cluster = running.getAndSet(null);
-    if (cluster == null) {
-      return;
-    }
-    Thread stopper = new Thread(cluster::stop, "stop-servers");
-    stopper.setDaemon(true);
-    stopper.start();
+  /** Clients and a starting cluster wait for minutes for a server that has ended; this does not. */
+  private void watch() {
     try {
-      stopper.join(TimeUnit.SECONDS.toMillis(STOP_SECONDS));
+      String ended;
+      do {
+        Thread.sleep(WATCH_MILLIS);
+        ended = cluster.endedServer();
+      } while (ended == null);
+      failed("The " + ended + " has ended by itself.", null);
+      System.exit(FAILED);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
-    if (stopper.isAlive()) {
-      stages.done("not stopped within %d s; the next run recovers from the WAL", STOP_SECONDS);
-    } else {
-      stages.done(serving ? "stopped, regions flushed and WAL closed" : "stopped");
+  }
+
+  private void work() throws Exception {
+    cluster.start();
+    up = true;
+    done("master and RegionServer are up, files in %s", folder);
+    try (Connection connection = ConnectionFactory.createConnection(conf)) {
+      UserTable table = new UserTable(connection, cluster.regionServer());
+      table.fill(rows);
+      read(table);
     }
-    org.apache.logging.log4j.LogManager.shutdown();
+    if (!once) {
+      System.out.printf(ADDRESSES, cluster.masterInfoPort(),
+        cluster.regionServer().getInfoServer().getPort(), HConstants.ZOOKEEPER_QUORUM,
+        conf.get(HConstants.ZOOKEEPER_QUORUM), HConstants.ZOOKEEPER_CLIENT_PORT,
+        conf.get(HConstants.ZOOKEEPER_CLIENT_PORT));
+      done("serving; Ctrl-C stops");
+    }
   }
 
-  /** As -Xmx says; the space that can be used is less with some collectors. */
-  private static long maxHeapMb() {
-    return Long.parseLong(ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class)
-      .getVMOption("MaxHeapSize").getValue()) >> 20;
+  private void read(UserTable table) throws Exception {
+    CacheTiers tiers = new CacheTiers(cluster.blockCache());
+    String multiget = "multiget of " + MULTIGET_ROWS;
+    table.read("get", GET_THREADS, 1, rows, seconds / 2.0);
+    table.read(multiget, MULTIGET_THREADS, MULTIGET_ROWS, rows, seconds / 2.0);
+    done("warm-up completed");
+    List<List<String>> reads = List.of(
+      List.of("reads", "threads", "ops", "ops/s", "p50 ms", "p99 ms", "p999 ms"),
+      table.read("get", GET_THREADS, 1, rows, seconds),
+      table.read(multiget, MULTIGET_THREADS, MULTIGET_ROWS, rows, seconds));
+    done("read with zipfian keys, the client in the same JVM as the server");
+    System.out.println("\n" + table(reads));
+    System.out.println("  block cache, counted from the first read, warm-up included");
+    System.out.println(table(tiers.rows()));
   }
 
-  private static long directMemoryMb() {
-    for (String argument : ManagementFactory.getRuntimeMXBean().getInputArguments()) {
-      if (argument.startsWith("-XX:MaxDirectMemorySize=") && argument.endsWith("m")) {
-        return Long.parseLong(argument.replaceAll("\\D", ""));
+  /** Runs when the JVM ends, for whatever reason. */
+  private void stop() {
+    if (!ending.getAndSet(true)) {
+      System.out.println();
+      done("stopping");
+    }
+    cluster.stop();
+    done(up ? "stopped, regions flushed and WAL closed" : "stopped");
+  }
+
+  /** @param cause to be logged; null if it has been */
+  private void failed(String sentence, Throwable cause) {
+    if (!ending.getAndSet(true)) {
+      if (cause != null) {
+        LOG.error("{}", sentence, cause);
       }
+      System.out.flush();
+      System.err.println("run-local: " + sentence);
+      System.err.println("run-local: the log is " + folder.resolve("logs/run.log"));
     }
-    // The JVM's own limit where none is given.
-    return maxHeapMb();
+  }
+
+  private void reportOutOfMemory(Throwable thrown) {
+    OutOfMemoryError error = ExceptionUtils.throwableOfType(thrown, OutOfMemoryError.class);
+    if (error != null) {
+      failed(outOfMemory(String.valueOf(error.getMessage()), megabytes("MaxHeapSize"),
+        megabytes("MaxDirectMemorySize")), null);
+    }
+  }
+
+  /** Returns the cause, the keys that determine the memory, and the remedy. */
+  static String outOfMemory(String message, long heapMb, long directMb) {
+    String cause = "A server has run out of memory: " + message + ". ";
+    if (message.contains("thread")) {
+      return cause + "The limit is that of this user or container; raise ulimit -u.";
+    }
+    return cause + (message.contains("direct")
+      ? "-XX:MaxDirectMemorySize is " + directMb + " MB; L1 (hbase.bucketcache.l1.size, --l1-mb)"
+        + " and the buffers of RPC and HDFS are in it. Raise it with"
+        + " HBASE_OPTS=-XX:MaxDirectMemorySize=" + 2 * directMb + "m, or lower --l1-mb."
+      : "-Xmx is " + heapMb + " MB; the memstore (hbase.regionserver.global.memstore.size) and the"
+        + " map of L2 (hbase.bucketcache.l2.size, --l2-mb) are in it. Raise it with HBASE_OPTS=-Xmx"
+        + 2 * heapMb + "m, or lower one of the keys.");
+  }
+
+  /** Returns an option of this JVM, which is a size, in MB. */
+  static long megabytes(String option) {
+    return Long.parseLong(ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class)
+      .getVMOption(option).getValue()) >> 20;
+  }
+
+  /** Prints a line that says what has just been done, with the seconds since the start. */
+  static void done(String format, Object... args) {
+    System.out.printf(Locale.ROOT, "%6.1f s  %s%n", (System.nanoTime() - START_NANOS) / 1e9,
+      String.format(Locale.ROOT, format, args));
+  }
+
+  static String count(long number) {
+    return String.format(Locale.ROOT, "%,d", number);
+  }
+
+  /** Returns columns as wide as their widest cells, right-aligned but for the first. */
+  static String table(List<List<String>> rows) {
+    StringBuilder text = new StringBuilder();
+    for (List<String> row : rows) {
+      for (int i = 0; i < row.size(); i++) {
+        int column = i;
+        int width = rows.stream().mapToInt(other -> other.get(column).length()).max().getAsInt();
+        text.append(String.format("  %" + (i == 0 ? "-" : "") + width + "s", row.get(i)));
+      }
+      text.append(System.lineSeparator());
+    }
+    return text.toString();
   }
 }

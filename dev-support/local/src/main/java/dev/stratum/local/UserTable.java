@@ -17,56 +17,96 @@
  */
 package dev.stratum.local;
 
+import dev.stratum.local.RunLocal.Failure;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
-import java.util.Map;
+import java.util.Locale;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+import org.HdrHistogram.ConcurrentHistogram;
+import org.HdrHistogram.Histogram;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.client.Admin;
 import org.apache.hadoop.hbase.client.BufferedMutator;
 import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
-import org.apache.hadoop.hbase.client.CompactionState;
 import org.apache.hadoop.hbase.client.Connection;
+import org.apache.hadoop.hbase.client.Get;
 import org.apache.hadoop.hbase.client.Put;
-import org.apache.hadoop.hbase.client.TableDescriptor;
+import org.apache.hadoop.hbase.client.Result;
+import org.apache.hadoop.hbase.client.Table;
 import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
 import org.apache.hadoop.hbase.regionserver.ConstantSizeRegionSplitPolicy;
 import org.apache.hadoop.hbase.regionserver.HRegion;
 import org.apache.hadoop.hbase.regionserver.HRegionServer;
 import org.apache.hadoop.hbase.regionserver.HStore;
 import org.apache.hadoop.hbase.util.Bytes;
-import site.ycsb.ByteIterator;
-import site.ycsb.Status;
-import site.ycsb.workloads.CoreWorkload;
+import site.ycsb.RandomByteIterator;
+import site.ycsb.Utils;
+import site.ycsb.generator.ScrambledZipfianGenerator;
 
 /**
- * YCSB's {@code usertable}: one family, row bloom filter, 32 KB blocks. How many rows it holds is
- * kept in its descriptor, so that it cannot differ from the data for longer than a load.
+ * YCSB's {@code usertable}: hashed keys, 10 fields of 100 random bytes, zipfian reads; one family
+ * with a row bloom filter and 32 KB blocks. How many rows it holds is kept in its descriptor, so
+ * that it cannot differ from the data for longer than a load.
  */
 final class UserTable {
-  static final TableName NAME = TableName.valueOf("usertable");
-  static final byte[] FAMILY = Bytes.toBytes("family");
+  private static final int FIELDS = 10;
+  private static final int FIELD_BYTES = 100;
+  static final int ROW_BYTES = FIELDS * FIELD_BYTES;
+  private static final TableName NAME = TableName.valueOf("usertable");
+  private static final byte[] FAMILY = Bytes.toBytes("family");
   private static final String ROWS_KEY = "STRATUM_ROWS";
   private static final int BLOCK_BYTES = 32 * 1024;
   private static final int LOADERS = 2;
-  private static final long COMPACTION_SECONDS = 600;
   private static final long POLL_MILLIS = 100;
+  private static final long MAX_NANOS = TimeUnit.MINUTES.toNanos(5);
+  private static final int DIGITS = 3;
 
   private final Connection connection;
+  private final HRegionServer server;
 
-  UserTable(Connection connection) {
+  UserTable(Connection connection, HRegionServer server) {
     this.connection = connection;
+    this.server = server;
   }
 
-  /** Creates the table unless it exists; the rows that are known to be in it. */
-  int open() throws IOException {
+  /** Adds the rows that the table lacks, and merges each store into one file. */
+  void fill(int rows) throws Exception {
+    int present = open();
+    if (present > 0) {
+      RunLocal.done("%s holds %,d rows from an earlier run%s", NAME, present,
+        present > rows ? String.format(Locale.ROOT, ", of which the first %,d are read", rows)
+          : present < rows ? "; loading the rest" : "");
+    }
+    if (present < rows) {
+      load(present, rows);
+      RunLocal.done("loaded %,d rows of %d x %d B into %s", rows - present, FIELDS, FIELD_BYTES,
+        NAME);
+    }
+    long bytes = 0;
+    for (HRegion region : server.getRegions(NAME).stream().map(HRegion.class::cast).toList()) {
+      // Repeated, since the load's own flush or compaction may be running and excludes these.
+      while (region.getMemStoreDataSize() > 0
+        || region.getStores().stream().anyMatch(store -> store.getStorefilesCount() > 1)) {
+        region.flush(true);
+        region.compact(true);
+        Thread.sleep(POLL_MILLIS);
+      }
+      bytes += region.getStores().stream().mapToLong(HStore::getStorefilesSize).sum();
+    }
+    RunLocal.done("flushed and compacted: %,d MB of files", bytes >> 20);
+  }
+
+  /** Creates the table unless it exists; returns the rows that are known to be in it. */
+  private int open() throws IOException {
     try (Admin admin = connection.getAdmin()) {
       if (!admin.tableExists(NAME)) {
         admin.createTable(TableDescriptorBuilder.newBuilder(NAME)
@@ -74,7 +114,6 @@ final class UserTable {
             ColumnFamilyDescriptorBuilder.newBuilder(FAMILY).setBlocksize(BLOCK_BYTES).build())
           // No split under the load: the same rows always make the same one region.
           .setRegionSplitPolicyClassName(ConstantSizeRegionSplitPolicy.class.getName()).build());
-        return 0;
       }
       String rows = admin.getDescriptor(NAME).getValue(ROWS_KEY);
       return rows == null ? 0 : Integer.parseInt(rows);
@@ -82,102 +121,87 @@ final class UserTable {
   }
 
   /** Writes the rows {@code from} to {@code to} - 1 and notes that they are there. */
-  void load(int from, int to, LoadProgress progress) throws Exception {
-    CoreWorkload workload = Ycsb.inserts(from, to);
-    AtomicInteger left = new AtomicInteger(to - from);
-    ExecutorService loaders = Executors.newFixedThreadPool(LOADERS);
-    try {
-      List<Future<Void>> results = new ArrayList<>();
-      for (int i = 0; i < LOADERS; i++) {
-        results.add(loaders.submit(() -> {
-          try (BufferedMutator mutator = connection.getBufferedMutator(NAME)) {
-            Inserts inserts = new Inserts(mutator);
-            while (left.getAndDecrement() > 0) {
-              workload.doInsert(inserts, null);
-              progress.step();
+  private void load(int from, int to) throws Exception {
+    int total = to - from;
+    AtomicInteger started = new AtomicInteger();
+    inParallel("Writing to", LOADERS, () -> {
+      try (BufferedMutator mutator = connection.getBufferedMutator(NAME)) {
+        for (long row = started.getAndIncrement(); row < total; row = started.getAndIncrement()) {
+          Put put = new Put(key(from + row));
+          for (int i = 0; i < FIELDS; i++) {
+            put.addColumn(FAMILY, Bytes.toBytes("field" + i),
+              new RandomByteIterator(FIELD_BYTES).toArray());
+          }
+          mutator.mutate(put);
+          if (row > 0 && row * 10 / total > (row - 1) * 10 / total) {
+            RunLocal.done("load: %,d of %,d rows", row, total);
+          }
+        }
+      }
+      return null;
+    });
+    try (Admin admin = connection.getAdmin()) {
+      admin.modifyTable(TableDescriptorBuilder.newBuilder(admin.getDescriptor(NAME))
+        .setValue(ROWS_KEY, Integer.toString(to)).build(), false);
+    }
+  }
+
+  /**
+   * Reads in a closed loop: each thread sends its next request when the last one is answered. Only
+   * the requests are timed, not the choice of keys.
+   * @param batch rows per request
+   * @param rows  how many rows there are to read
+   * @return the name, threads, requests, requests per second, and percentiles in ms
+   */
+  List<String> read(String name, int threads, int batch, int rows, double seconds)
+    throws Exception {
+    ScrambledZipfianGenerator keys = new ScrambledZipfianGenerator(rows);
+    Histogram nanos = new ConcurrentHistogram(MAX_NANOS, DIGITS);
+    long start = System.nanoTime();
+    long end = start + (long) (seconds * 1e9);
+    inParallel("Reading", threads, () -> {
+      try (Table table = connection.getTable(NAME)) {
+        do {
+          List<Get> gets = Stream.generate(() -> new Get(key(keys.nextValue()))).limit(batch)
+            .toList();
+          long sent = System.nanoTime();
+          Result[] results =
+            batch == 1 ? new Result[] { table.get(gets.get(0)) } : table.get(gets);
+          nanos.recordValue(Math.min(System.nanoTime() - sent, MAX_NANOS));
+          for (int i = 0; i < batch; i++) {
+            if (results[i].size() != FIELDS) {
+              throw new IOException("row " + Bytes.toString(gets.get(i).getRow()) + " has "
+                + results[i].size() + " of " + FIELDS + " fields");
             }
           }
-          return null;
-        }));
+        } while (System.nanoTime() < end);
       }
-      for (Future<Void> result : results) {
+      return null;
+    });
+    double perSecond = nanos.getTotalCount() * 1e9 / (System.nanoTime() - start);
+    List<String> row = new ArrayList<>(List.of(name, Integer.toString(threads),
+      RunLocal.count(nanos.getTotalCount()), RunLocal.count(Math.round(perSecond))));
+    for (double percentile : new double[] { 50, 99, 99.9 }) {
+      row.add(
+        String.format(Locale.ROOT, "%.2f", nanos.getValueAtPercentile(percentile) / 1e6));
+    }
+    return row;
+  }
+
+  private static byte[] key(long row) {
+    return Bytes.toBytes("user" + Utils.hash(row));
+  }
+
+  private static void inParallel(String what, int threads, Callable<Void> task) throws Exception {
+    ExecutorService pool = Executors.newFixedThreadPool(threads);
+    try {
+      for (Future<Void> result : pool.invokeAll(Collections.nCopies(threads, task))) {
         result.get();
       }
     } catch (ExecutionException e) {
-      throw new RunLocalException("Writing to " + NAME + " failed: "
-        + e.getCause().getMessage() + ".", e);
+      throw new Failure(what + " " + NAME + " failed: " + e.getCause().getMessage() + ".", e);
     } finally {
-      loaders.shutdownNow();
-    }
-    try (Admin admin = connection.getAdmin()) {
-      TableDescriptor loaded = TableDescriptorBuilder.newBuilder(admin.getDescriptor(NAME))
-        .setValue(ROWS_KEY, Integer.toString(to)).build();
-      admin.modifyTable(loaded, false);
-    }
-  }
-
-  void flush() throws IOException {
-    try (Admin admin = connection.getAdmin()) {
-      admin.flush(NAME);
-    }
-  }
-
-  /** Merges each store into one file and waits until that is done. */
-  void compact(HRegionServer server) throws IOException, InterruptedException, RunLocalException {
-    try (Admin admin = connection.getAdmin()) {
-      long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(COMPACTION_SECONDS);
-      while (true) {
-        if (admin.getCompactionState(NAME) == CompactionState.NONE) {
-          if (storeFiles(server) <= stores(server)) {
-            return;
-          }
-          // Asked again as long as needed: a request finds nothing to do while a compaction that
-          // the flushes have started holds the files.
-          admin.majorCompact(NAME);
-        }
-        if (System.nanoTime() > deadline) {
-          throw new RunLocalException(
-            "The compaction of " + NAME + " did not end within " + COMPACTION_SECONDS + " s.");
-        }
-        Thread.sleep(POLL_MILLIS);
-      }
-    }
-  }
-
-  /** Bytes of the table's files. */
-  long fileBytes(HRegionServer server) {
-    return server.getRegions(NAME).stream().flatMap(region -> ((HRegion) region).getStores()
-      .stream()).mapToLong(HStore::getStorefilesSize).sum();
-  }
-
-  private static int storeFiles(HRegionServer server) {
-    return server.getRegions(NAME).stream().flatMap(region -> ((HRegion) region).getStores()
-      .stream()).mapToInt(HStore::getStorefilesCount).sum();
-  }
-
-  private static int stores(HRegionServer server) {
-    return server.getRegions(NAME).stream().mapToInt(region -> region.getStores().size()).sum();
-  }
-
-  private static final class Inserts extends Ycsb.Binding {
-    private final BufferedMutator mutator;
-
-    Inserts(BufferedMutator mutator) {
-      this.mutator = mutator;
-    }
-
-    @Override
-    public Status insert(String table, String key, Map<String, ByteIterator> values) {
-      Put put = new Put(Bytes.toBytes(key));
-      values.forEach(
-        (field, value) -> put.addColumn(FAMILY, Bytes.toBytes(field), value.toArray()));
-      try {
-        mutator.mutate(put);
-      } catch (IOException e) {
-        // A status of its own would be retried and reported by YCSB on the console.
-        throw new UncheckedIOException(e);
-      }
-      return Status.OK;
+      pool.shutdownNow();
     }
   }
 }

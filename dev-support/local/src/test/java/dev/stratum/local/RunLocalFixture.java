@@ -84,31 +84,31 @@ public abstract class RunLocalFixture {
     return page.body();
   }
 
-  void start(String... args) throws Exception {
-    start(List.of("-Xmx768m", "-XX:MaxDirectMemorySize=400m"), args);
+  void start(boolean once, int rows, String... settings) throws Exception {
+    start(List.of("-Xmx768m", "-XX:MaxDirectMemorySize=400m"), once, rows, settings);
   }
 
-  void start(List<String> memory, String... args) throws Exception {
+  void start(List<String> memory, boolean once, int rows, String... settings) throws Exception {
     output = temporary.newFile().toPath();
+    Files.createDirectories(folder.resolve("logs"));
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(List.of(System.getProperty("stratum.jvm.opens").trim().split("\\s+")));
-    // The RegionServer's pages are on the class path where run-local.sh has them.
-    String webapps =
-      Path.of(System.getProperty("stratum.root"), "hbase-server", "target", "fork", "webapps")
-        .toString();
-    // Most of a short run is start-up, which the second compiler only slows down.
-    command.add("-XX:TieredStopAtLevel=1");
-    // A third of it, and javac's classes need no proof.
-    command.add("-XX:+UnlockDiagnosticVMOptions");
-    command.add("-XX:-BytecodeVerificationRemote");
+    // Most of a short run is start-up, which the second compiler only slows down; a third of it is
+    // the verification of javac's classes.
+    command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UnlockDiagnosticVMOptions",
+      "-XX:-BytecodeVerificationRemote"));
     command.addAll(memory);
+    // The RegionServer's pages are on the class path where run-local.sh has them.
+    Path webapps = Path.of(System.getProperty("stratum.root"), "hbase-server/target/fork/webapps");
     command.addAll(List.of("-cp",
       System.getProperty("java.class.path") + File.pathSeparator + webapps,
-      RunLocal.class.getName(), "--folder", folder.toString(), "--seconds", "1", "--l1-mb", "32",
-      "--l2-mb", "64", "-Dhbase.localcluster.assign.random.ports=true",
-      "-Dhbase.zookeeper.property.clientPort=" + zooKeeperPort));
-    command.addAll(List.of(args));
+      "-Dstratum.local.root=/", "-Dstratum.local.folder=" + folder, "-Dstratum.local.once=" + once,
+      "-Dstratum.local.rows=" + rows, "-Dstratum.local.seconds=1", "-Dstratum.local.l1.mb=32",
+      "-Dstratum.local.l2.mb=64", RunLocal.class.getName(),
+      "hbase.localcluster.assign.random.ports=true",
+      "hbase.zookeeper.property.clientPort=" + zooKeeperPort));
+    command.addAll(List.of(settings));
     process = new ProcessBuilder(command).redirectErrorStream(true)
       .redirectOutput(output.toFile()).start();
   }

@@ -18,26 +18,34 @@
 package dev.stratum.local;
 
 import static org.junit.Assert.assertEquals;
-import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertNull;
+import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
+import dev.stratum.local.RunLocal.Failure;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.nio.file.Path;
-import java.util.Map;
+import java.util.List;
 import java.util.Set;
 import org.apache.hadoop.conf.Configuration;
 import org.junit.Test;
+import org.junit.function.ThrowingRunnable;
 
 public class TestLocalSettings {
   private static final Path FOLDER = Path.of("/somewhere else/local");
 
-  private static Configuration create(Map<String, String> overrides) {
-    return LocalSettings.create(FOLDER, 64, 128, overrides);
+  private static Configuration create(String... settings) {
+    return LocalSettings.create(FOLDER, 64, 128, settings);
+  }
+
+  private static void assertRefused(String sentence, ThrowingRunnable check) {
+    assertEquals(sentence, assertThrows(Failure.class, check).getMessage());
   }
 
   @Test
   public void testTwoTiersOfBucketCacheAreTheDefault() {
-    Configuration conf = create(Map.of());
+    Configuration conf = create();
     assertTrue(conf.getBoolean("hbase.bucketcache.composite.enabled", false));
     assertEquals(0f, conf.getFloat("hfile.block.cache.size", 1f), 0f);
     assertEquals("offheap", conf.get("hbase.bucketcache.l1.ioengine"));
@@ -47,8 +55,8 @@ public class TestLocalSettings {
   }
 
   @Test
-  public void testWithoutTheCompositeTheSizesGoToHeapAndBucketCache() {
-    Configuration conf = create(Map.of("hbase.bucketcache.composite.enabled", "false"));
+  public void testWithoutTheCompositeTheSizesAreThoseOfHeapAndBucketCache() {
+    Configuration conf = create("hbase.bucketcache.composite.enabled=false");
     double heapMb = Runtime.getRuntime().maxMemory() / 1048576.0;
     assertEquals(64, conf.getFloat("hfile.block.cache.size", 0f) * heapMb, 0.1);
     assertEquals("file:/somewhere else/local/l2.cache", conf.get("hbase.bucketcache.ioengine"));
@@ -57,17 +65,15 @@ public class TestLocalSettings {
   }
 
   @Test
-  public void testGivenKeysWin() {
-    Configuration conf = create(
-      Map.of("hbase.bucketcache.l1.size", "77", "hbase.zookeeper.property.clientPort", "12345"));
+  public void testGivenKeysWinWithAllOfTheirValues() {
+    Configuration conf = create("hbase.bucketcache.l1.size=77", "a.b=c=d\ne");
     assertEquals(77, conf.getInt("hbase.bucketcache.l1.size", 0));
-    assertEquals(12345, (int) LocalSettings.fixedPorts(conf)
-      .get("hbase.zookeeper.property.clientPort"));
+    assertEquals("c=d\ne", conf.get("a.b"));
   }
 
   @Test
   public void testEveryFolderIsInTheOneFolder() {
-    Configuration conf = create(Map.of());
+    Configuration conf = create();
     for (String key : Set.of("hbase.rootdir", "hbase.tmp.dir", "hadoop.tmp.dir",
       "hbase.zookeeper.property.dataDir")) {
       assertTrue(key + "=" + conf.get(key),
@@ -76,18 +82,36 @@ public class TestLocalSettings {
   }
 
   @Test
-  public void testStandardPortsAreCheckedUnlessTheyAreChosenFreely() {
-    assertEquals(Map.of("hbase.zookeeper.property.clientPort", 2181, "hbase.master.port", 16000,
-      "hbase.master.info.port", 16010, "hbase.regionserver.port", 16020,
-      "hbase.regionserver.info.port", 16030), LocalSettings.fixedPorts(create(Map.of())));
-    assertEquals(Map.of("hbase.zookeeper.property.clientPort", 2181, "hbase.master.port", 7),
-      LocalSettings.fixedPorts(create(
-        Map.of("hbase.localcluster.assign.random.ports", "true", "hbase.master.port", "7"))));
+  public void testPortInUseIsNamedWithItsKeyAndTheRemedyUnlessItIsReplaced() throws Exception {
+    try (ServerSocket loopback = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+      ServerSocket everywhere = new ServerSocket(0)) {
+      for (int port : List.of(loopback.getLocalPort(), everywhere.getLocalPort())) {
+        Configuration conf = create("hbase.localcluster.assign.random.ports=true",
+          "hbase.zookeeper.property.clientPort=" + port);
+        assertRefused("Port " + port + " (hbase.zookeeper.property.clientPort) is in use; stop"
+          + " what listens there or choose another one with"
+          + " -Dhbase.zookeeper.property.clientPort=PORT.", () -> LocalSettings.checkPorts(conf));
+        conf.set("hbase.zookeeper.property.clientPort", "-1");
+        LocalSettings.checkPorts(conf);
+        conf.setInt("hbase.master.port", port);
+        assertThrows(Failure.class, () -> LocalSettings.checkPorts(conf));
+      }
+    }
   }
 
   @Test
-  public void testPortThatIsSwitchedOffIsNotChecked() {
-    assertFalse(LocalSettings.fixedPorts(create(Map.of("hbase.master.info.port", "-1")))
-      .containsKey("hbase.master.info.port"));
+  public void testTooLittleMemoryIsReportedWithItsParts() throws Exception {
+    LocalSettings.checkMemory(1024, 768, 2092);
+    assertRefused("Too little memory: 2092 MB are needed (heap 1024, direct 768, the JVM itself"
+      + " 300) and 2091 MB are available; choose a smaller --l1-mb or stop other programs.",
+      () -> LocalSettings.checkMemory(1024, 768, 2091));
+  }
+
+  @Test
+  public void testTooLittleDiskIsReportedWithTheFolder() throws Exception {
+    LocalSettings.checkDisk(FOLDER, 10, 10);
+    assertRefused("Too little disk space: 11 MB are needed in /somewhere else/local and 10 MB are"
+      + " free; choose a smaller --rows or --l2-mb.",
+      () -> LocalSettings.checkDisk(FOLDER, 11, 10));
   }
 }

@@ -21,6 +21,7 @@ import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertTrue;
 
 import java.net.ServerSocket;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -34,7 +35,7 @@ import org.junit.experimental.categories.Category;
 public class TestRunLocal extends RunLocalFixture {
   @Test
   public void testServesFromBothTiersStopsRecoversAndReusesItsData() throws Exception {
-    start("--rows", "5000");
+    start(false, 5000);
     awaitOutput("serving; Ctrl-C stops");
     assertTrue(output(), output().contains("loaded 5,000 rows of 10 x 100 B into usertable"));
     assertHitsInBothTiers();
@@ -46,17 +47,18 @@ public class TestRunLocal extends RunLocalFixture {
     assertSaysWhatRuns(get(address.group().replace("rs-status",
       "jmx?qry=Hadoop:service=HBase,name=Info")));
     assertTrue(output(), output().contains(address.group().replace("rs-status", "tiers")));
+    assertSecondRunIsRefused();
     process.destroy();
     assertEquals(TERMINATED, awaitEnd());
     assertTrue(output(), output().contains("stopped, regions flushed and WAL closed"));
 
     // Killed before the flush, so that the last thousand rows are in the WAL only.
-    start("--rows", "6000");
+    start(false, 6000);
     awaitOutput("loaded 1,000 rows");
     assertTrue(output(), output().contains("usertable holds 5,000 rows from an earlier run"));
     process.destroyForcibly().waitFor();
 
-    start("--once", "--rows", "6000");
+    start(true, 6000);
     assertEquals(output(), 0, awaitEnd());
     assertTrue(output(), output().contains("usertable holds 6,000 rows from an earlier run"));
     assertHitsInBothTiers();
@@ -64,7 +66,7 @@ public class TestRunLocal extends RunLocalFixture {
 
   @Test
   public void testSettingThatTheServerRefusesEndsTheRunWithItsSentence() throws Exception {
-    start("--once", "-Dhbase.bucketcache.l2.ioengine=floppy:/a");
+    start(true, 1, "hbase.bucketcache.l2.ioengine=floppy:/a");
     assertEquals(RunLocal.FAILED, awaitEnd());
     assertTrue(output(), output().contains(
       "run-local: The servers refuse to start: hbase.bucketcache.l2.ioengine is floppy:/a; must"));
@@ -74,7 +76,7 @@ public class TestRunLocal extends RunLocalFixture {
   @Test
   public void testServerThatRunsOutOfMemorySaysCauseKeyAndLog() throws Exception {
     // 800 MB for each writer thread's queue.
-    start("--once", "-Dhbase.bucketcache.l2.writer.queuelength=200000000");
+    start(true, 1, "hbase.bucketcache.l2.writer.queuelength=200000000");
     assertEquals(RunLocal.FAILED, awaitEnd());
     assertTrue(output(), output().contains(
       "run-local: A server has run out of memory: Java heap space. -Xmx is 768 MB;"));
@@ -86,11 +88,22 @@ public class TestRunLocal extends RunLocalFixture {
   @Test
   public void testPortInUseEndsTheRunWithASentence() throws Exception {
     try (ServerSocket taken = new ServerSocket(zooKeeperPort)) {
-      start("--once");
+      start(true, 1);
       assertEquals(RunLocal.FAILED, awaitEnd());
     }
     assertTrue(output(), output().contains("run-local: Port " + zooKeeperPort
       + " (hbase.zookeeper.property.clientPort) is in use;"));
+  }
+
+  private void assertSecondRunIsRefused() throws Exception {
+    Process first = process;
+    Path firstOutput = output;
+    start(true, 1);
+    assertEquals(RunLocal.FAILED, awaitEnd());
+    assertTrue(output(), output().contains("run-local: Another run (process " + first.pid()
+      + ") is using " + folder + "; stop it first."));
+    process = first;
+    output = firstOutput;
   }
 
   /** As dropin reads it: an attribute in a line; each module from its own jar or folder. */

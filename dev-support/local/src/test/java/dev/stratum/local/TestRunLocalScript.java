@@ -88,8 +88,11 @@ public class TestRunLocalScript {
     assertTrue(calls.toString(), calls.contains("java in " + root.toRealPath()));
     assertTrue(calls.toString(), calls.contains("@" + ARGS));
     assertTrue(calls.toString(), calls.contains("-XX:MaxDirectMemorySize=612m"));
-    assertEquals(List.of("dev.stratum.local.RunLocal", "--once", "--l1-mb", "100", "-Da=b c"),
-      calls.subList(calls.size() - 5, calls.size()));
+    assertTrue(calls.toString(), calls.containsAll(List.of("-Dstratum.local.once=true",
+      "-Dstratum.local.rows=200000", "-Dstratum.local.l1.mb=100", "-Dstratum.local.l2.mb=1024",
+      "-Dstratum.local.folder=" + root.toRealPath().resolve("target/local"))));
+    assertEquals(List.of("dev.stratum.local.RunLocal", "a=b c"),
+      calls.subList(calls.size() - 2, calls.size()));
   }
 
   @Test
@@ -133,12 +136,24 @@ public class TestRunLocalScript {
 
   @Test
   public void testWrongArgumentsGiveAUsageLineBeforeAnythingIsBuilt() throws Exception {
-    for (String[] wrong : new String[][] { { "--rows" }, { "--rows", "x" }, { "--l1-mb", "-5" },
-      { "--l2-mb", "10000000000" }, { "--twice" }, { "-Dkey" }, { "usertable" } }) {
-      assertEquals(String.join(" ", wrong), 2, run(wrong));
-      assertTrue(output, output.contains("usage: dev-support/run-local.sh [--once]"));
-    }
+    refused("--rows takes a number of up to nine digits, not ''", "--rows");
+    refused("--rows takes a number of up to nine digits, not 'x'", "--rows", "x");
+    refused("--l1-mb takes a number of up to nine digits, not '-5'", "--l1-mb", "-5");
+    refused("--l2-mb takes a number of up to nine digits, not '1000000000'", "--l2-mb",
+      "1000000000");
+    refused("--rows is 0; it takes at least 1", "--rows", "00");
+    refused("--l1-mb is 8; it takes at least 32", "--l1-mb", "08");
+    refused("--l2-mb is 31; it takes at least 32", "--once", "--l2-mb", "31");
+    refused("unknown argument '--twice'", "--twice");
+    refused("unknown argument '-Dkey'", "-Dkey");
+    refused("unknown argument 'usertable'", "usertable");
     assertFalse(Files.exists(calls()));
+  }
+
+  private void refused(String reason, String... wrong) throws Exception {
+    assertEquals(String.join(" ", wrong), 2, run(wrong));
+    assertEquals("run-local: " + reason + "\n" + "usage: dev-support/run-local.sh [--once]"
+      + " [--rows N] [--l1-mb N] [--l2-mb N] [-Dkey=value ...]\n", output);
   }
 
   @Test

@@ -26,8 +26,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.regionserver.operations.SizingTool;
 import org.apache.hadoop.hbase.testclassification.LargeTests;
 import org.apache.hadoop.hbase.util.VersionInfo;
@@ -37,20 +39,22 @@ import org.junit.experimental.categories.Category;
 /** The program with settings of the fork, in JVMs of its own. */
 @Category(LargeTests.class)
 public class TestRunLocalSettings extends RunLocalFixture {
+  private static final Pattern MEMORY = Pattern.compile("-Xmx\\d+m|-XX:MaxDirectMemorySize=\\d+m");
+
   /** With L2 on segments, which has all metrics that a tier of buckets has and more. */
   @Test
   public void testPrometheusHasTheNamesThatDashboardAndRulesUse() throws Exception {
-    start("--rows", "3000", "-Dhbase.bucketcache.l2.ioengine=segments:" + folder.resolve("l2"),
-      "-Dhbase.segmentcache.segment.mb=1", "-Dhbase.rs.prefetchblocksonopen=true",
-      "-Dhbase.wal.async.sync.interval.ms=100", "-Dhbase.regionserver.parallel.get.enabled=true",
-      "-Dhbase.regionserver.increment.coalesce.enabled=true",
-      "-Dhbase.regionserver.write.groups.enabled=true",
-      "-Dhbase.regionserver.point.get.enabled=true", "-Dhbase.regionserver.row.cache.size.mb=1",
-      "-Dhbase.regionserver.row.cache.all.tables=true",
+    start(false, 3000, "hbase.bucketcache.l2.ioengine=segments:" + folder.resolve("l2"),
+      "hbase.segmentcache.segment.mb=1", "hbase.rs.prefetchblocksonopen=true",
+      "hbase.wal.async.sync.interval.ms=100", "hbase.regionserver.parallel.get.enabled=true",
+      "hbase.regionserver.increment.coalesce.enabled=true",
+      "hbase.regionserver.write.groups.enabled=true",
+      "hbase.regionserver.point.get.enabled=true", "hbase.regionserver.row.cache.size.mb=1",
+      "hbase.regionserver.row.cache.all.tables=true",
       // Else there is nothing to compact.
-      "-Dhbase.rs.compaction.cache.handover.enabled=true",
-      "-Dhbase.hregion.memstore.flush.size=1048576",
-      "-Dhbase.server.netty.flush.consolidation.enabled=true");
+      "hbase.rs.compaction.cache.handover.enabled=true",
+      "hbase.hregion.memstore.flush.size=1048576",
+      "hbase.server.netty.flush.consolidation.enabled=true");
     awaitOutput("serving; Ctrl-C stops");
     Matcher address = Pattern.compile("http://localhost:\\d+/rs-status").matcher(output());
     assertTrue(output(), address.find());
@@ -86,10 +90,14 @@ public class TestRunLocalSettings extends RunLocalFixture {
       Files.createDirectories(folder);
       assertEquals(0, SizingTool.run("--memory", "2g", "--device", "1g", "--load", load, "--paths",
         folder.resolve("l2a") + "," + folder.resolve("l2b"), "--write", preset.toString()));
-      List<String> args = new ArrayList<>(List.of("--once", "--rows", "5000"));
-      Presets.settings(preset).forEach((key, value) -> args.add("-D" + key + "=" + value));
-      args.add("-Dhbase.bucketcache.composite.promotoin=none");
-      start(Presets.memory(preset), args.toArray(new String[0]));
+      Configuration site = new Configuration(false);
+      site.addResource(
+        new org.apache.hadoop.fs.Path(preset.resolve("hbase-site.xml").toUri()));
+      List<String> settings =
+        new ArrayList<>(List.of("hbase.bucketcache.composite.promotoin=none"));
+      site.forEach(entry -> settings.add(entry.getKey() + "=" + entry.getValue()));
+      start(MEMORY.matcher(Files.readString(preset.resolve("hbase-env.sh"))).results()
+        .map(MatchResult::group).toList(), true, 5000, settings.toArray(new String[0]));
       assertEquals(output(), 0, awaitEnd());
       assertTrue(output(), output().contains("SegmentCache") || output().contains("segments"));
       assertTrue(output(), Pattern.compile("(?m)^  L2 ").matcher(output()).find());

@@ -15,10 +15,9 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package dev.stratum.local;
+package dev.stratum.dist;
 
 import static org.junit.Assert.assertEquals;
-import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertTrue;
 
 import java.io.IOException;
@@ -30,6 +29,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -42,8 +42,8 @@ import org.junit.rules.TemporaryFolder;
 /** The settings check reads the presets of the archive with their memory. */
 @Category(LargeTests.class)
 public class TestPresets {
-  private static final Path FOLDER =
-    Path.of(System.getProperty("stratum.root"), "dev-support/dist/target/kit/presets");
+  private static final Path FOLDER = Path.of(System.getProperty("stratum.kit"), "presets");
+  private static final Pattern MEMORY = Pattern.compile("-Xmx\\d+m|-XX:MaxDirectMemorySize=\\d+m");
 
   @Rule
   public final TemporaryFolder temporary = new TemporaryFolder();
@@ -54,10 +54,16 @@ public class TestPresets {
     }
   }
 
+  /** Returns the limits of heap and direct memory of hbase-env.sh. */
+  private static List<String> memory(Path preset) throws IOException {
+    return MEMORY.matcher(Files.readString(preset.resolve("hbase-env.sh"))).results()
+      .map(MatchResult::group).toList();
+  }
+
   private List<String> check(String preset) throws Exception {
     Path folder = FOLDER.resolve(preset);
     return CheckedSettings.findings(temporary.newFolder().toPath(),
-      Files.readString(folder.resolve("hbase-site.xml")), Presets.memory(folder)).stream()
+      Files.readString(folder.resolve("hbase-site.xml")), memory(folder)).stream()
       .map(line -> preset + ": " + line).toList();
   }
 
@@ -122,13 +128,14 @@ public class TestPresets {
   public void testMemoryOfAPresetIsThatOfItsName() throws Exception {
     for (String preset : names()) {
       long gigabytes = Long.parseLong(preset.replaceAll(".*-(\\d+)g-.*", "$1"));
-      List<String> memory = Presets.memory(FOLDER.resolve(preset));
+      List<String> memory = memory(FOLDER.resolve(preset));
       assertEquals(preset, 2, memory.size());
       long megabytes =
         memory.stream().mapToLong(option -> Long.parseLong(option.replaceAll("\\D", ""))).sum();
       assertTrue(preset, megabytes < gigabytes << 10);
       assertTrue(preset, megabytes > (gigabytes << 10) * 3 / 4);
-      assertFalse(preset, Presets.settings(FOLDER.resolve(preset)).isEmpty());
+      String site = Files.readString(FOLDER.resolve(preset).resolve("hbase-site.xml"));
+      assertTrue(preset, site.contains("<property>"));
     }
   }
 }

@@ -33,7 +33,7 @@ import org.junit.Test;
 
 /** Each pair of settings of two features is in a configuration, and each feature has a key. */
 public class TestCoveringArray {
-  private static final Path GUIDE = Path.of("..", "..", "docs", "configuration.md");
+  private static final Path GUIDE = Path.of("..", "docs", "configuration.md");
   /** Key and default in a row of a table. */
   private static final Pattern ROW = Pattern.compile("\\| `([^`]+)`[^|]*\\| ([^|]+) \\|.*");
 

@@ -15,14 +15,14 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package dev.stratum.local;
+package dev.stratum.dist;
 
 import static org.junit.Assert.assertTrue;
 
-import dev.stratum.childprocess.JvmCommand;
 import java.io.File;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -49,13 +49,15 @@ final class CheckedSettings {
     }
     Files.writeString(conf.resolve("hbase-site.xml"),
       mount.reset().replaceAll(Matcher.quoteReplacement(folder.toString()) + "/$1"));
-    Process process = new JvmCommand(SettingsCheck.class)
-      .classPath(conf + File.pathSeparator + System.getProperty("java.class.path"))
-      .options(System.getProperty("stratum.jvm.opens").trim().split("\\s+"))
-      .options("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:+UnlockDiagnosticVMOptions",
-        "-XX:-BytecodeVerificationRemote",
-        "-Dstratum.local.logs=" + System.getProperty("stratum.local.logs"))
-      .options(memory).builder().redirectErrorStream(true).start();
+    List<String> command = new ArrayList<>(
+      List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp",
+        conf + File.pathSeparator + System.getProperty("java.class.path"),
+        "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:+UnlockDiagnosticVMOptions",
+        "-XX:-BytecodeVerificationRemote"));
+    command.addAll(List.of(System.getProperty("stratum.jvm.opens").trim().split("\\s+")));
+    command.addAll(memory);
+    command.add(SettingsCheck.class.getName());
+    Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
     String output = new String(process.getInputStream().readAllBytes());
     assertTrue(output, process.waitFor() <= 1 && output.contains("memory heap "));
     return output.lines()
