@@ -116,7 +116,8 @@ final class HtmlReport {
   }
 
   private static List<String> labels(List<Comparison.Row> rows) {
-    return rows.stream().map(row -> (row.name() + " " + row.trial().paramText()).trim()).toList();
+    return rows.stream().map(row -> row.name().replace("Benchmark.", ".") + " "
+      + row.trial().paramText()).map(String::trim).toList();
   }
 
   private static void add(Chart chart, StringBuilder html) {

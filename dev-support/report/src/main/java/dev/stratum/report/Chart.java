@@ -46,7 +46,7 @@ public final class Chart {
   private static final int ROW = 26;
   private static final int CHARACTER = 7;
   /** Characters of a line of a row's label; a longer label has two lines. */
-  private static final int MAX_LABEL = 56;
+  private static final int MAX_LABEL = 60;
 
   private final String title;
   private final Axis x;
