@@ -73,8 +73,8 @@ final class HtmlReport {
       Sample.Ratio ratio = rows.get(i).ratio();
       String style = style(ratio);
       for (double round : ratio.rounds()) {
-        chart.line("rule", List.of(new double[] { round, i - 0.4 }, new double[] { round, i - 0.25 }),
-          false);
+        chart.line("rule",
+          List.of(new double[] { round, i - 0.4 }, new double[] { round, i - 0.25 }), false);
       }
       String interval = "";
       if (!Double.isNaN(ratio.low())) {
