@@ -17,9 +17,9 @@
  */
 package dev.stratum.processes;
 
+import dev.stratum.report.Axis;
+import dev.stratum.report.Chart;
 import dev.stratum.report.HtmlPage;
-import dev.stratum.report.LineChart;
-import dev.stratum.report.LineChart.Axis;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -44,13 +44,13 @@ final class SeriesPlot {
     double max = Collections.max(values);
     String title =
       String.format(Locale.ROOT, "%s, up to %.1f %s", soaked.title, max, soaked.unit);
-    LineChart chart = new LineChart(title,
+    Chart chart = new Chart(title,
       Axis.linear("seconds", seconds.get(seconds.size() - 1)), Axis.linear(soaked.unit, max));
     List<double[]> points = new ArrayList<>();
     for (int i = 0; i < values.size(); i++) {
       points.add(new double[] { seconds.get(i), values.get(i) });
     }
-    chart.add("fork", points, false);
+    chart.line("fork", points, false);
     return chart.svg();
   }
 }

@@ -33,8 +33,8 @@ public class TestSeriesPlot {
     samples.put(Soaked.WAITING_CALLS, List.of(0.0, 0.0));
     String html = SeriesPlot.html(List.of(0.5, 1.0), samples);
     assertEquals(2, html.split("<svg ", -1).length - 1);
-    assertTrue(html, html.contains("<figcaption>heap after collection, up to 250.0 MB<"));
+    assertTrue(html, html.contains(">heap after collection, up to 250.0 MB<"));
     // A series of zeros is a line at the bottom.
-    assertTrue(html, html.contains("points=\"213.0,192.0 374.0,192.0\""));
+    assertTrue(html, html.contains("points=\"213,210 374,210\""));
   }
 }

@@ -21,9 +21,7 @@ import dev.stratum.bench.PinnedJvm;
 import dev.stratum.bench.blockcache.StoreFileBlocks;
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
-import java.util.Random;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
@@ -35,7 +33,6 @@ import org.apache.hadoop.hbase.KeyValueUtil;
 import org.apache.hadoop.hbase.fs.HFileSystem;
 import org.apache.hadoop.hbase.io.hfile.CacheConfig;
 import org.apache.hadoop.hbase.io.hfile.HFile;
-import org.apache.hadoop.hbase.io.hfile.HFileBlock;
 import org.apache.hadoop.hbase.io.hfile.HFileContextBuilder;
 import org.apache.hadoop.hbase.io.hfile.HFileScanner;
 import org.apache.hadoop.hbase.regionserver.BloomType;
@@ -116,10 +113,7 @@ public class HdfsBlocksBenchmark extends PinnedJvm {
     @Param({ "plain", "classes" })
     public String pool;
 
-    private final List<StoreFileBlocks.Location> inOrder = new ArrayList<>();
-    private final List<StoreFileBlocks.Location> shuffled = new ArrayList<>();
-    private HFile.Reader reader;
-    private int next;
+    private StoreFileReadsBenchmark.Reads reads;
 
     @Setup(Level.Trial)
     public void fill() throws IOException {
@@ -129,38 +123,14 @@ public class HdfsBlocksBenchmark extends PinnedJvm {
         conf.setClass("fs.hdfs.impl", HeapReadHdfs.class, FileSystem.class);
       }
       open();
-      for (StoreFileBlocks.Location location : blocks.readAll(block -> {
-      })) {
-        // Not the last one, which is smaller.
-        if (location.type.isData() && location.sizeWithHeader >= size) {
-          inOrder.add(location);
-        }
-      }
-      shuffled.addAll(inOrder);
-      Collections.shuffle(shuffled, new Random(1));
       Path file = new Path("/", blocks.path().getName());
       fs.copyFromLocalFile(blocks.path(), file);
-      reader = HFile.createReader(fs, file, new CacheConfig(conf, null, null, blocks.allocator()),
-        true, conf);
-      if (!reader.getFileContext().isUseHBaseChecksum()) {
-        throw new IllegalStateException("No checksums to verify");
-      }
-    }
-
-    int read(boolean pread) throws IOException {
-      List<StoreFileBlocks.Location> order = pread ? shuffled : inOrder;
-      StoreFileBlocks.Location location = order.get(next);
-      next = next + 1 == order.size() ? 0 : next + 1;
-      HFileBlock block = reader.readBlock(location.offset, location.sizeWithHeader, false, pread,
-        !pread, false, location.type, null);
-      int sizeWithHeader = block.getOnDiskSizeWithHeader();
-      block.release();
-      return sizeWithHeader;
+      reads = new StoreFileReadsBenchmark.Reads(blocks, size, fs, file, conf);
     }
 
     @Override
     public void close() throws IOException {
-      reader.close();
+      reads.close();
       super.close();
     }
   }
@@ -253,13 +223,13 @@ public class HdfsBlocksBenchmark extends PinnedJvm {
   /** @return the block's size with header, in bytes */
   @Benchmark
   public int pread(Reading file) throws IOException {
-    return file.read(true);
+    return file.reads.read(true);
   }
 
   /** @return the block's size with header, in bytes */
   @Benchmark
   public int stream(Reading file) throws IOException {
-    return file.read(false);
+    return file.reads.read(false);
   }
 
   /** @return a number that depends on what was done */

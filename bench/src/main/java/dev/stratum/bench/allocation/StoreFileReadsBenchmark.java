@@ -19,6 +19,7 @@ package dev.stratum.bench.allocation;
 
 import dev.stratum.bench.PinnedJvm;
 import dev.stratum.bench.blockcache.StoreFileBlocks;
+import java.io.Closeable;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -27,6 +28,7 @@ import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hbase.HBaseConfiguration;
 import org.apache.hadoop.hbase.fs.HFileSystem;
 import org.apache.hadoop.hbase.io.hfile.CacheConfig;
@@ -81,40 +83,71 @@ public class StoreFileReadsBenchmark extends PinnedJvm {
 
   private StoreFileBlocks blocks;
   private FileSystem fs;
-  private HFile.Reader reader;
-  private final List<StoreFileBlocks.Location> inOrder = new ArrayList<>();
-  private final List<StoreFileBlocks.Location> shuffled = new ArrayList<>();
-  private int next;
+  private Reads reads;
+
+  /** Reads of the full data blocks of a file, in order or in random order. */
+  static final class Reads implements Closeable {
+    private final List<StoreFileBlocks.Location> inOrder = new ArrayList<>();
+    private final List<StoreFileBlocks.Location> shuffled;
+    private final HFile.Reader reader;
+    private int next;
+
+    /**
+     * @param size of blocks
+     * @param file with these blocks, on this file system
+     */
+    Reads(StoreFileBlocks blocks, int size, FileSystem fs, Path file, Configuration conf)
+      throws IOException {
+      for (StoreFileBlocks.Location location : blocks.readAll(block -> {
+      })) {
+        // Not the last one, which is smaller.
+        if (location.type.isData() && location.sizeWithHeader >= size) {
+          inOrder.add(location);
+        }
+      }
+      shuffled = new ArrayList<>(inOrder);
+      Collections.shuffle(shuffled, new Random(1));
+      reader = HFile.createReader(fs, file, new CacheConfig(conf, null, null, blocks.allocator()),
+        true, conf);
+      if (!reader.getFileContext().isUseHBaseChecksum()) {
+        throw new IllegalStateException("No checksums to verify");
+      }
+    }
+
+    /** @return the block's size with header, in bytes */
+    int read(boolean pread) throws IOException {
+      List<StoreFileBlocks.Location> order = pread ? shuffled : inOrder;
+      StoreFileBlocks.Location location = order.get(next);
+      next = next + 1 == order.size() ? 0 : next + 1;
+      HFileBlock block = reader.readBlock(location.offset, location.sizeWithHeader, false, pread,
+        !pread, false, location.type, null);
+      int sizeWithHeader = block.getOnDiskSizeWithHeader();
+      block.release();
+      return sizeWithHeader;
+    }
+
+    @Override
+    public void close() throws IOException {
+      reader.close();
+    }
+  }
 
   @Setup(Level.Trial)
   public void open() throws IOException {
     Configuration conf = HBaseConfiguration.create();
     conf.setBoolean("hbase.server.allocator.size.classes.enabled", pool.equals("classes"));
     blocks = new StoreFileBlocks(conf, size, (long) megabytes << 20);
-    for (StoreFileBlocks.Location location : blocks.readAll(block -> {
-    })) {
-      // Not the last one, which is smaller.
-      if (location.type.isData() && location.sizeWithHeader >= size) {
-        inOrder.add(location);
-      }
-    }
-    shuffled.addAll(inOrder);
-    Collections.shuffle(shuffled, new Random(1));
     conf.set("fs.defaultFS", "file:///");
     conf.setClass("fs.file.impl", ByteBufferFileSystem.class, FileSystem.class);
     conf.setBoolean("fs.file.impl.disable.cache", true);
     conf.setBoolean(ByteBufferFileSystem.BYTE_BUFFERS_KEY, byteBuffers);
     fs = new HFileSystem(conf, true);
-    reader = HFile.createReader(fs, blocks.path(),
-      new CacheConfig(conf, null, null, blocks.allocator()), true, conf);
-    if (!reader.getFileContext().isUseHBaseChecksum()) {
-      throw new IllegalStateException("No checksums to verify");
-    }
+    reads = new Reads(blocks, size, fs, blocks.path(), conf);
   }
 
   @TearDown(Level.Trial)
   public void close() throws IOException {
-    reader.close();
+    reads.close();
     fs.close();
     blocks.close();
   }
@@ -122,22 +155,12 @@ public class StoreFileReadsBenchmark extends PinnedJvm {
   /** @return the block's size with header, in bytes */
   @Benchmark
   public int pread() throws IOException {
-    return read(shuffled, true);
+    return reads.read(true);
   }
 
   /** @return the block's size with header, in bytes */
   @Benchmark
   public int stream() throws IOException {
-    return read(inOrder, false);
-  }
-
-  private int read(List<StoreFileBlocks.Location> order, boolean pread) throws IOException {
-    StoreFileBlocks.Location location = order.get(next);
-    next = next + 1 == order.size() ? 0 : next + 1;
-    HFileBlock block = reader.readBlock(location.offset, location.sizeWithHeader, false, pread,
-      !pread, false, location.type, null);
-    int sizeWithHeader = block.getOnDiskSizeWithHeader();
-    block.release();
-    return sizeWithHeader;
+    return reads.read(false);
   }
 }

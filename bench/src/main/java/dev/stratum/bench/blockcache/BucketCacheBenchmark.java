@@ -19,10 +19,7 @@ package dev.stratum.bench.blockcache;
 
 import dev.stratum.bench.PinnedJvm;
 import java.io.IOException;
-import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
-import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HBaseConfiguration;
@@ -83,20 +80,13 @@ public class BucketCacheBenchmark extends PinnedJvm {
     // Twice the room, since an allocator hands out whole buckets; a queue that takes everything.
     cache = new BucketCache(place.setting(), (2L * megabytes + 64) << 20, size, null, 3, 1 << 16,
       null, BucketCache.DEFAULT_ERROR_TOLERATION_DURATION, conf);
-    List<StoreFileBlocks.Location> data = new ArrayList<>();
     List<StoreFileBlocks.Location> all = blocks.readAll(block -> {
       if (block.getBlockType().isData()) {
         cache.cacheBlock(blocks.key(block), block);
       }
     });
-    for (StoreFileBlocks.Location location : all) {
-      if (location.type.isData()) {
-        data.add(location);
-      }
-    }
-    blocks.awaitCached(cache, data);
-    Collections.shuffle(data, new Random(1));
-    order = data.toArray(new StoreFileBlocks.Location[0]);
+    order = StoreFileBlocks.shuffledData(all);
+    blocks.awaitCached(cache, List.of(order));
   }
 
   @TearDown(Level.Trial)

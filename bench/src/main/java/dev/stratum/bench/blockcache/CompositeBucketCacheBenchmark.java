@@ -26,7 +26,6 @@ import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HBaseConfiguration;
-import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheFactory;
 import org.apache.hadoop.hbase.io.hfile.BlockType;
 import org.apache.hadoop.hbase.io.hfile.CombinedBlockCache;
@@ -104,39 +103,17 @@ public class CompositeBucketCacheBenchmark extends PinnedJvm {
   @Setup(Level.Trial)
   public void fill() throws IOException, InterruptedException {
     place = new Engine(engine);
-    int l2Megabytes = 2 * megabytes + 64;
     Configuration conf = HBaseConfiguration.create();
     conf.setInt(HFileBlockIndex.MAX_CHUNK_SIZE_KEY, META_CHUNK_BYTES);
     conf.setInt(BloomFilterFactory.IO_STOREFILE_BLOOM_BLOCK_SIZE, META_CHUNK_BYTES);
-    // One queue that takes all the blocks of the file, read faster than they are written.
-    conf.setInt(BlockCacheFactory.BUCKET_CACHE_WRITER_QUEUE_KEY, 1 << 16);
-    if (hasCompositeBucketCache()) {
-      conf.setBoolean("hbase.bucketcache.composite.enabled", true);
-      // All data would end up in L1, which has the room for it.
-      conf.set("hbase.bucketcache.composite.promotion", "none");
-      conf.setInt("hbase.bucketcache.l1.size", FIRST_TIER_MEGABYTES);
-      conf.set("hbase.bucketcache.l2.ioengine", place.setting());
-      conf.setInt("hbase.bucketcache.l2.size", l2Megabytes);
-    } else {
-      conf.set(HConstants.BUCKET_CACHE_IOENGINE_KEY, place.setting());
-      conf.setInt(HConstants.BUCKET_CACHE_SIZE_KEY, l2Megabytes);
-    }
+    // With promotion, all data would end up in L1, which has the room for it.
+    place.configure(conf, "none", FIRST_TIER_MEGABYTES, 2 * megabytes + 64);
     cache = (CombinedBlockCache) BlockCacheFactory.createBlockCache(conf);
     blocks = new StoreFileBlocks(conf, size, (long) megabytes << 20);
     List<StoreFileBlocks.Location> all = blocks.readAllThrough(cache);
     blocks.awaitCached(cache, all);
     order = lookups(all);
     Collections.shuffle(order, new Random(1));
-  }
-
-  /** Tells the sides apart: both run this class. */
-  static boolean hasCompositeBucketCache() {
-    try {
-      Class.forName("org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCache");
-      return true;
-    } catch (ClassNotFoundException e) {
-      return false;
-    }
   }
 
   /** A block of the bloom filter or the index follows the data blocks that it covers. */

@@ -25,7 +25,6 @@ import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HBaseConfiguration;
 import org.apache.hadoop.hbase.HConstants;
-import org.apache.hadoop.hbase.io.hfile.BlockCacheFactory;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Level;
@@ -75,8 +74,6 @@ public class CompositeBucketCacheGetBenchmark extends PinnedJvm {
   private static final int DATA_TO_L1 = 8;
   /** The part of the data that is requested if it is to fit: half of L1. */
   private static final int DATA_TO_FITTING = 2 * DATA_TO_L1;
-  /** A power of two, and long enough that a thread does not see a pattern. */
-  private static final int TRACE_LENGTH = 1 << 20;
   private static final int WARM_UP_GETS_BY_MEGABYTE = 1000;
 
   /**
@@ -114,6 +111,9 @@ public class CompositeBucketCacheGetBenchmark extends PinnedJvm {
   /** A thread's place in the trace. */
   @State(Scope.Thread)
   public static class Cursor {
+    /** A power of two, and long enough that a thread does not see a pattern. */
+    static final int TRACE_LENGTH = 1 << 20;
+
     private int next = ThreadLocalRandom.current().nextInt(TRACE_LENGTH);
 
     int next() {
@@ -126,27 +126,16 @@ public class CompositeBucketCacheGetBenchmark extends PinnedJvm {
   public void fill() throws Exception {
     place = new Engine("file");
     int l1Megabytes = megabytes / DATA_TO_L1;
-    int l2Megabytes = 2 * megabytes + 64;
+    int rowCacheMegabytes = l1Megabytes * rowCachePercent / 100;
     Configuration conf = HBaseConfiguration.create();
-    conf.setInt(BlockCacheFactory.BUCKET_CACHE_WRITER_QUEUE_KEY, 1 << 16);
-    if (CompositeBucketCacheBenchmark.hasCompositeBucketCache()) {
-      conf.setBoolean("hbase.bucketcache.composite.enabled", true);
-      conf.set("hbase.bucketcache.composite.promotion", promotion);
-      conf.setBoolean("hbase.regionserver.point.get.enabled", pointGets);
-      int rowCacheMegabytes = l1Megabytes * rowCachePercent / 100;
-      conf.setInt("hbase.regionserver.row.cache.size.mb", rowCacheMegabytes);
-      conf.setInt("hbase.bucketcache.l1.size", l1Megabytes - rowCacheMegabytes);
-      // The built-in sizes need a tier of 29 MB at least.
-      conf.set("hbase.bucketcache.l1.bucket.sizes", "5120,34816,132096");
-      conf.set("hbase.bucketcache.l2.ioengine", place.setting());
-      conf.setInt("hbase.bucketcache.l2.size", l2Megabytes);
-      conf.setFloat(HConstants.HFILE_BLOCK_CACHE_SIZE_KEY, 0);
-    } else {
-      conf.set(HConstants.BUCKET_CACHE_IOENGINE_KEY, place.setting());
-      conf.setInt(HConstants.BUCKET_CACHE_SIZE_KEY, l2Megabytes);
-      conf.setFloat(HConstants.HFILE_BLOCK_CACHE_SIZE_KEY,
-        (float) l1Megabytes * (1 << 20) / Runtime.getRuntime().maxMemory());
-    }
+    place.configure(conf, promotion, l1Megabytes - rowCacheMegabytes, 2 * megabytes + 64);
+    // The built-in sizes need a tier of 29 MB at least.
+    conf.set("hbase.bucketcache.l1.bucket.sizes", "5120,34816,132096");
+    conf.setBoolean("hbase.regionserver.point.get.enabled", pointGets);
+    conf.setInt("hbase.regionserver.row.cache.size.mb", rowCacheMegabytes);
+    conf.setFloat(HConstants.HFILE_BLOCK_CACHE_SIZE_KEY, Engine.hasCompositeBucketCache()
+      ? 0
+      : (float) l1Megabytes * (1 << 20) / Runtime.getRuntime().maxMemory());
     server = new RowServer(conf, (long) megabytes << 20);
     trace = trace(server.rows());
     Cursor cursor = new Cursor();
@@ -165,7 +154,7 @@ public class CompositeBucketCacheGetBenchmark extends PinnedJvm {
       shuffled[other] = i;
     }
     ZipfianGenerator zipfian = new ZipfianGenerator(rows);
-    int[] asked = new int[TRACE_LENGTH];
+    int[] asked = new int[Cursor.TRACE_LENGTH];
     for (int i = 0; i < asked.length; i++) {
       asked[i] = keys.equals("zipfian")
         ? shuffled[zipfian.nextValue().intValue()]

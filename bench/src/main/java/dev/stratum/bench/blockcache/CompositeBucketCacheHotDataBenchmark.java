@@ -18,17 +18,14 @@
 package dev.stratum.bench.blockcache;
 
 import dev.stratum.bench.PinnedJvm;
+import dev.stratum.bench.blockcache.CompositeBucketCacheGetBenchmark.Cursor;
 import dev.stratum.bench.harness.Headline;
 import java.io.IOException;
-import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
-import java.util.Random;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HBaseConfiguration;
-import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheFactory;
 import org.apache.hadoop.hbase.io.hfile.CombinedBlockCache;
 import org.apache.hadoop.hbase.io.hfile.HFileBlock;
@@ -79,8 +76,6 @@ import site.ycsb.generator.ZipfianGenerator;
 public class CompositeBucketCacheHotDataBenchmark extends PinnedJvm {
   private static final int BLOCK_BYTES = 32 * 1024;
   private static final int DATA_TO_L1 = 8;
-  /** A power of two, and long enough that a thread does not see a pattern. */
-  private static final int TRACE_LENGTH = 1 << 20;
   private static final int WARM_UP_LOOK_UPS_BY_MEGABYTE = 800;
 
   /** How blocks are requested: <code>zipfian</code> or <code>uniform</code>. */
@@ -108,42 +103,18 @@ public class CompositeBucketCacheHotDataBenchmark extends PinnedJvm {
   CombinedBlockCache cache;
   private StoreFileBlocks.Location[] trace;
 
-  /** A thread's place in the trace. */
-  @State(Scope.Thread)
-  public static class Cursor {
-    private int next = ThreadLocalRandom.current().nextInt(TRACE_LENGTH);
-
-    int next() {
-      next = next + 1 & TRACE_LENGTH - 1;
-      return next;
-    }
-  }
-
   @Setup(Level.Trial)
   public void fill() throws IOException, InterruptedException {
     place = new Engine("file");
-    int l2Megabytes = 2 * megabytes + 64;
     Configuration conf = HBaseConfiguration.create();
-    conf.setInt(BlockCacheFactory.BUCKET_CACHE_WRITER_QUEUE_KEY, 1 << 16);
-    if (CompositeBucketCacheBenchmark.hasCompositeBucketCache()) {
-      conf.setBoolean("hbase.bucketcache.composite.enabled", true);
-      conf.set("hbase.bucketcache.composite.promotion", promotion);
-      conf.setInt("hbase.bucketcache.l1.size", l1Megabytes());
-      // The built-in sizes need a tier of 29 MB at least.
-      conf.set("hbase.bucketcache.l1.bucket.sizes", "5120,34816,132096");
-      conf.set("hbase.bucketcache.l2.ioengine", place.setting());
-      conf.setInt("hbase.bucketcache.l2.size", l2Megabytes);
-    } else {
-      conf.set(HConstants.BUCKET_CACHE_IOENGINE_KEY, place.setting());
-      conf.setInt(HConstants.BUCKET_CACHE_SIZE_KEY, l2Megabytes);
-    }
+    place.configure(conf, promotion, l1Megabytes(), 2 * megabytes + 64);
+    // The built-in sizes need a tier of 29 MB at least.
+    conf.set("hbase.bucketcache.l1.bucket.sizes", "5120,34816,132096");
     cache = (CombinedBlockCache) BlockCacheFactory.createBlockCache(conf);
     blocks = new StoreFileBlocks(conf, BLOCK_BYTES, (long) megabytes << 20);
     List<StoreFileBlocks.Location> all = blocks.readAllThrough(cache);
     blocks.awaitCached(cache, all);
-    List<StoreFileBlocks.Location> data = new ArrayList<>();
-    all.stream().filter(location -> location.type.isData()).forEach(data::add);
-    trace = trace(data);
+    trace = trace(StoreFileBlocks.shuffledData(all));
     Cursor cursor = new Cursor();
     for (int i = 0; i < megabytes * WARM_UP_LOOK_UPS_BY_MEGABYTE; i++) {
       get(cursor);
@@ -159,14 +130,13 @@ public class CompositeBucketCacheHotDataBenchmark extends PinnedJvm {
     return 2 + megabytes / DATA_TO_L1 * 6 / 5;
   }
 
-  private StoreFileBlocks.Location[] trace(List<StoreFileBlocks.Location> data) {
-    Collections.shuffle(data, new Random(1));
-    ZipfianGenerator zipfian = new ZipfianGenerator(data.size());
-    StoreFileBlocks.Location[] asked = new StoreFileBlocks.Location[TRACE_LENGTH];
+  private StoreFileBlocks.Location[] trace(StoreFileBlocks.Location[] data) {
+    ZipfianGenerator zipfian = new ZipfianGenerator(data.length);
+    StoreFileBlocks.Location[] asked = new StoreFileBlocks.Location[Cursor.TRACE_LENGTH];
     for (int i = 0; i < asked.length; i++) {
-      asked[i] = data.get(keys.equals("zipfian")
+      asked[i] = data[keys.equals("zipfian")
         ? zipfian.nextValue().intValue()
-        : ThreadLocalRandom.current().nextInt(data.size()));
+        : ThreadLocalRandom.current().nextInt(data.length)];
     }
     return asked;
   }

@@ -19,14 +19,10 @@ package dev.stratum.bench.blockcache;
 
 import dev.stratum.bench.PinnedJvm;
 import java.io.IOException;
-import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
-import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HBaseConfiguration;
-import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.io.hfile.BlockCache;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheFactory;
 import org.apache.hadoop.hbase.io.hfile.CombinedBlockCache;
@@ -86,34 +82,15 @@ public class DeviceChecksumBenchmark extends PinnedJvm {
   @Setup(Level.Trial)
   public void fill() throws IOException, InterruptedException {
     place = new Engine(engine);
-    int l2Megabytes = 2 * megabytes + 64;
     Configuration conf = HBaseConfiguration.create();
-    // One queue that takes all the blocks of the file, read faster than they are written.
-    conf.setInt(BlockCacheFactory.BUCKET_CACHE_WRITER_QUEUE_KEY, 1 << 16);
-    if (CompositeBucketCacheBenchmark.hasCompositeBucketCache()) {
-      conf.setBoolean("hbase.bucketcache.composite.enabled", true);
-      conf.set("hbase.bucketcache.composite.promotion", "none");
-      conf.setInt("hbase.bucketcache.l1.size", 64);
-      conf.set("hbase.bucketcache.l2.ioengine", place.setting());
-      conf.setInt("hbase.bucketcache.l2.size", l2Megabytes);
-      conf.setBoolean("hbase.bucketcache.l2.checksum.enabled", checksum);
-    } else {
-      conf.set(HConstants.BUCKET_CACHE_IOENGINE_KEY, place.setting());
-      conf.setInt(HConstants.BUCKET_CACHE_SIZE_KEY, l2Megabytes);
-    }
+    conf.setBoolean("hbase.bucketcache.l2.checksum.enabled", checksum);
+    place.configure(conf, "none", 64, 2 * megabytes + 64);
     cache = (CombinedBlockCache) BlockCacheFactory.createBlockCache(conf);
     second = cache.getSecondLevelCache();
     blocks = new StoreFileBlocks(conf, size, (long) megabytes << 20);
-    List<StoreFileBlocks.Location> data = new ArrayList<>();
     List<StoreFileBlocks.Location> all = blocks.readAllThrough(cache);
     blocks.awaitCached(cache, all);
-    for (StoreFileBlocks.Location location : all) {
-      if (location.type.isData()) {
-        data.add(location);
-      }
-    }
-    Collections.shuffle(data, new Random(1));
-    order = data.toArray(new StoreFileBlocks.Location[0]);
+    order = StoreFileBlocks.shuffledData(all);
   }
 
   @TearDown(Level.Trial)

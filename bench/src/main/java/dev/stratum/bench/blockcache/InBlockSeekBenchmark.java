@@ -103,7 +103,7 @@ public class InBlockSeekBenchmark extends PinnedJvm {
 
   private BlockCache createCache() throws IOException {
     int cacheMegabytes = 2 * megabytes + 64;
-    if (!CompositeBucketCacheBenchmark.hasCompositeBucketCache()) {
+    if (!Engine.hasCompositeBucketCache()) {
       return new BucketCache("offheap", (long) cacheMegabytes << 20, size, null, 3, 1 << 16, null);
     }
     place = new Engine("file");

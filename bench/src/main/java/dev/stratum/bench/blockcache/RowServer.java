@@ -237,7 +237,7 @@ public final class RowServer implements Closeable {
   }
 
   private int serve(int rows, Request request) throws IOException {
-    GetRpcCall call = new GetRpcCall(user, address);
+    GetRpcCall call = GetRpcCall.FACTORY.create(user, address);
     HBaseRpcController controller = new HBaseRpcControllerImpl();
     RpcServer.setCurrentCall(call);
     try {
@@ -304,7 +304,7 @@ public final class RowServer implements Closeable {
   public final class Multi {
     private final int rows;
     private final MultiRequest request;
-    private final GetRpcCall call = new GetRpcCall(user, address);
+    private final GetRpcCall call = GetRpcCall.FACTORY.create(user, address);
     private final HBaseRpcController controller = new HBaseRpcControllerImpl();
 
     private Multi(int rows, MultiRequest request) {

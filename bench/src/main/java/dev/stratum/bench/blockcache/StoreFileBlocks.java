@@ -21,6 +21,7 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 import java.util.UUID;
@@ -157,6 +158,14 @@ public final class StoreFileBlocks implements Closeable {
   List<Location> readAllThrough(BlockCache cache) throws IOException {
     return readAll(cache, block -> {
     });
+  }
+
+  /** Returns the data blocks among these in random order. */
+  static Location[] shuffledData(List<Location> all) {
+    List<Location> data = new ArrayList<>(all);
+    data.removeIf(location -> !location.type.isData());
+    Collections.shuffle(data, new Random(1));
+    return data.toArray(new Location[0]);
   }
 
   private List<Location> readAll(BlockCache cache, Consumer<HFileBlock> consumer)

@@ -17,10 +17,10 @@
  */
 package dev.stratum.bench.counter;
 
+import dev.stratum.report.Axis;
+import dev.stratum.report.Chart;
 import dev.stratum.report.HtmlPage;
 import dev.stratum.report.HtmlTable;
-import dev.stratum.report.LineChart;
-import dev.stratum.report.LineChart.Axis;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -164,7 +164,7 @@ final class CounterReport {
       List<Integer> clients = new ArrayList<>(clients(points, method));
       List<CounterPoint> some = points.stream().filter(p -> p.method == method).toList();
       ToDoubleFunction<CounterPoint> p99 = p -> p.all.p99 / 1000;
-      LineChart chart = new LineChart(method.text(),
+      Chart chart = new Chart(method.text(),
         Axis.names("clients", clients.stream().map(String::valueOf).toList()),
         Axis.linear("", some.stream().mapToDouble(withP99 ? p99 : figure).max().orElse(0)));
       for (String side : new String[] { "stock", "fork" }) {
@@ -178,10 +178,10 @@ final class CounterReport {
     html.append("</div>\n");
   }
 
-  private static void addLine(LineChart chart, String style, List<CounterPoint> points,
+  private static void addLine(Chart chart, String style, List<CounterPoint> points,
     List<Integer> clients, ToDoubleFunction<CounterPoint> figure) {
     String side = style.split(" ")[0];
-    chart.add(style, points.stream().filter(p -> p.side.equals(side))
+    chart.line(style, points.stream().filter(p -> p.side.equals(side))
       .map(p -> new double[] { clients.indexOf(p.clients), figure.applyAsDouble(p) }).toList(),
       true);
   }
@@ -203,15 +203,15 @@ final class CounterReport {
     CounterPoint first = sides.get(0);
     ToDoubleFunction<CounterPoint.Interval> p99 = i -> i.p99 / 1000;
     ToDoubleFunction<CounterPoint.Interval> top = latency ? p99 : i -> i.updatesPerSecond;
-    LineChart chart = new LineChart(first.method.text() + ", " + first.clients,
+    Chart chart = new Chart(first.method.text() + ", " + first.clients,
       Axis.linear("seconds", first.intervals.size() * first.seconds), Axis.linear("",
         sides.stream().flatMap(p -> p.intervals.stream()).mapToDouble(top).max().orElse(0)));
     for (CounterPoint side : sides) {
       if (latency) {
-        chart.add(side.side, overTime(side, i -> i.p50 / 1000), false);
-        chart.add(side.side + " p99", overTime(side, p99), false);
+        chart.line(side.side, overTime(side, i -> i.p50 / 1000), false);
+        chart.line(side.side + " p99", overTime(side, p99), false);
       } else {
-        chart.add(side.side, overTime(side, i -> i.updatesPerSecond), false);
+        chart.line(side.side, overTime(side, i -> i.updatesPerSecond), false);
       }
     }
     return chart.svg();

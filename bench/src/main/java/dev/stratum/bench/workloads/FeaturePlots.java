@@ -17,8 +17,8 @@
  */
 package dev.stratum.bench.workloads;
 
-import dev.stratum.report.DotPlot;
-import dev.stratum.report.LineChart;
+import dev.stratum.report.Axis;
+import dev.stratum.report.Chart;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -48,8 +48,6 @@ final class FeaturePlots {
     "flush-consolidation", "pooled-reads", "point-get", "row-cache", "cache-handover");
   /** Of the files with a row for each of many sizes, the one that is drawn. */
   private static final String SIZE = "65536";
-  private static final List<Double> TICKS =
-    List.of(0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0);
 
   private final Path folder;
 
@@ -145,29 +143,29 @@ final class FeaturePlots {
       .orElseThrow(() -> new IOException("no results of " + feature));
     double high =
       rows.stream().flatMap(row -> row.rounds().stream()).max(Double::compare).orElseThrow();
-    List<Double> ticks = TICKS.stream()
-      .filter(tick -> tick >= Math.min(0.5, low / 2.5) && tick <= Math.max(2, high * 2.5)).toList();
-    DotPlot plot = new DotPlot(feature + ": how many times better the fork is",
-      new LineChart.Axis("ratio (logarithmic)", Math::log, ticks,
-        tick -> tick % 1 == 0 ? String.format(Locale.ROOT, "%.0f", tick) : String.valueOf(tick),
-        ticks.get(0), ticks.get(ticks.size() - 1)));
-    plot.legend("fork", false, "time, or bytes allocated, with the range of the rounds");
-    plot.legend("stock", true, "CPU time");
-    plot.rule(1);
-    for (Row row : rows) {
-      Set<String> shown = different(rows, row.benchmark());
-      String params = row.params().entrySet().stream().filter(e -> shown.contains(e.getKey()))
-        .map(Map.Entry::getValue).collect(Collectors.joining(" "));
-      plot.row((row.method() + " " + params).trim());
-      plot.range("fork", row.rounds().stream().min(Double::compare).orElseThrow(),
-        row.rounds().stream().max(Double::compare).orElseThrow());
-      plot.dot("fork", row.ratio(), false,
+    Chart chart = Chart.rows(feature + ": how many times better the fork is",
+      Axis.ratios(low, high), rows.stream().map(row -> label(rows, row)).toList());
+    chart.legend("fork", "time, or bytes allocated, with the range of the rounds");
+    chart.legend("stock hollow", "CPU time");
+    chart.rule(1);
+    for (int i = 0; i < rows.size(); i++) {
+      Row row = rows.get(i);
+      chart.range("fork", row.rounds().stream().min(Double::compare).orElseThrow(),
+        row.rounds().stream().max(Double::compare).orElseThrow(), i);
+      chart.dot("fork", row.ratio(), i,
         String.format(Locale.ROOT, "%.2f, rounds: %d", row.ratio(), row.rounds().size()));
       if (row.cpu() != null) {
-        plot.dot("stock", Math.max(ticks.get(0), row.cpu()), true,
+        chart.dot("stock hollow", row.cpu(), i,
           String.format(Locale.ROOT, "CPU time %.2f", row.cpu()));
       }
     }
-    return plot.svg();
+    return chart.file();
+  }
+
+  private static String label(List<Row> rows, Row row) {
+    Set<String> shown = different(rows, row.benchmark());
+    String params = row.params().entrySet().stream().filter(e -> shown.contains(e.getKey()))
+      .map(Map.Entry::getValue).collect(Collectors.joining(" "));
+    return (row.method() + " " + params).trim();
   }
 }

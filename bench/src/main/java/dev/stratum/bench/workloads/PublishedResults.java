@@ -18,8 +18,8 @@
 package dev.stratum.bench.workloads;
 
 import dev.stratum.bench.workloads.CaseComparison.Pair;
-import dev.stratum.report.DotPlot;
-import dev.stratum.report.LineChart;
+import dev.stratum.report.Axis;
+import dev.stratum.report.Chart;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -122,55 +122,50 @@ final class PublishedResults {
       FILE, results().get("command").getAsString())).toString();
   }
 
-  private static LineChart.Axis axis(String label, List<Double> ticks) {
-    return new LineChart.Axis(label, Math::log, ticks,
-      tick -> tick % 1 == 0 ? String.format(Locale.ROOT, "%,.0f", tick) : String.valueOf(tick),
-      ticks.get(0), ticks.get(ticks.size() - 1));
-  }
-
   /** Returns a picture of each case's throughput ratio with the range of its rounds. */
   String ratios() throws IOException {
-    DotPlot plot = new DotPlot("Throughput and CPU time per row, fork / stock",
-      axis("ratio (logarithmic)", List.of(0.3, 0.5, 0.75, 1.0, 1.5, 2.0, 2.5)));
-    plot.legend("fork", false, "throughput, with the range of the rounds");
-    plot.legend("stock", true, "RegionServer CPU time per row");
-    plot.rule(1);
-    for (Row row : ROWS) {
-      CaseComparison one = comparison(row);
+    Chart chart = chart("Throughput and CPU time per row, fork / stock", Axis.logarithmic(
+      "ratio (logarithmic)", List.of(0.3, 0.5, 0.75, 1.0, 1.5, 2.0, 2.5)));
+    chart.legend("fork", "throughput, with the range of the rounds");
+    chart.legend("stock hollow", "RegionServer CPU time per row");
+    chart.rule(1);
+    for (int i = 0; i < ROWS.size(); i++) {
+      CaseComparison one = comparison(ROWS.get(i));
       CaseComparison.Spread ratio = one.throughput().ratio();
       double cpu = one.cpuPerRow().ratio().median();
-      plot.row(row.label());
-      plot.range("fork", ratio.low(), ratio.high());
-      plot.dot("fork", ratio.median(), false, String.format(Locale.ROOT,
+      chart.range("fork", ratio.low(), ratio.high(), i);
+      chart.dot("fork", ratio.median(), i, String.format(Locale.ROOT,
         "throughput %.2f, %.2f to %.2f", ratio.median(), ratio.low(), ratio.high()));
-      plot.dot("stock", cpu, true, String.format(Locale.ROOT, "CPU time per row %.2f", cpu));
+      chart.dot("stock hollow", cpu, i, String.format(Locale.ROOT, "CPU time per row %.2f", cpu));
     }
-    return plot.svg();
+    return chart.file();
+  }
+
+  private static Chart chart(String title, Axis x) {
+    return Chart.rows(title, x, ROWS.stream().map(Row::label).toList());
   }
 
   /** Returns a picture of each case's median and p99 latency on both sides. */
   String latencies() throws IOException {
-    DotPlot plot = new DotPlot("Latency in a closed loop: median and p99, us",
-      axis("us (logarithmic)", List.of(50.0, 100.0, 300.0, 1000.0, 3000.0, 10_000.0, 30_000.0,
-        100_000.0)));
+    Chart chart = chart("Latency in a closed loop: median and p99, us",
+      Axis.logarithmic("us (logarithmic)", List.of(50.0, 100.0, 300.0, 1000.0, 3000.0, 10_000.0,
+        30_000.0, 100_000.0)));
     for (String side : List.of("stock", "fork")) {
-      plot.legend(side, false, side + ", median");
-      plot.legend(side, true, side + ", p99");
+      chart.legend(side, side + ", median");
+      chart.legend(side + " hollow", side + ", p99");
     }
-    for (Row row : ROWS) {
-      CaseComparison one = comparison(row);
-      plot.row(row.label());
+    for (int i = 0; i < ROWS.size(); i++) {
+      CaseComparison one = comparison(ROWS.get(i));
       for (String percentile : List.of("p50", "p99")) {
         Pair latency = latency(one, percentile);
-        List<CaseComparison.Spread> sides = List.of(latency.stock(), latency.fork());
-        for (int i = 0; i < sides.size(); i++) {
-          String side = List.of("stock", "fork").get(i);
-          double micros = sides.get(i).median();
-          plot.dot(side, micros, percentile.equals("p99"),
-            String.format(Locale.ROOT, "%s, %s: %,.0f us", side, percentile, micros));
-        }
+        String hollow = percentile.equals("p99") ? " hollow" : "";
+        String tooltip = "%s, " + percentile + ": %,.0f us";
+        double stock = latency.stock().median();
+        double fork = latency.fork().median();
+        chart.dot("stock" + hollow, stock, i, String.format(Locale.ROOT, tooltip, "stock", stock));
+        chart.dot("fork" + hollow, fork, i, String.format(Locale.ROOT, tooltip, "fork", fork));
       }
     }
-    return plot.svg();
+    return chart.file();
   }
 }

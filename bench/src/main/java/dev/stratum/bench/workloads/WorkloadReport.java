@@ -19,9 +19,10 @@ package dev.stratum.bench.workloads;
 
 import static dev.stratum.report.HtmlPage.escape;
 
+import dev.stratum.report.Axis;
+import dev.stratum.report.Chart;
 import dev.stratum.report.HtmlPage;
 import dev.stratum.report.HtmlTable;
-import dev.stratum.report.LineChart;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -228,10 +229,10 @@ final class WorkloadReport {
         }
       }
     }
-    LineChart chart = new LineChart(title, LineChart.Axis.linear("seconds, round after round",
+    Chart chart = new Chart(title, Axis.linear("seconds, round after round",
       seconds), isLogarithmic && max > 0
-        ? LineChart.Axis.logarithmic("us", min, max)
-        : LineChart.Axis.linear("", max));
+        ? Axis.logarithmic("us", min, max)
+        : Axis.linear("", max));
     for (String side : SIDES) {
       for (JsonObject run : one.runs(side, false)) {
         double begin = run.get("round").getAsInt() * run.get("seconds").getAsDouble();
@@ -243,7 +244,7 @@ final class WorkloadReport {
             points.add(new double[] { begin + point.get("second").getAsDouble(), value });
           }
         }
-        chart.add(side, points, true);
+        chart.line(side, points, true);
       }
     }
     html.append(chart.svg());
@@ -260,9 +261,9 @@ final class WorkloadReport {
         max = Math.max(max, run.getAsJsonObject("event").get("worstSecond").getAsDouble());
       }
     }
-    LineChart chart = new LineChart("Blocks read from HDFS per 100 reads, at the fixed rate",
-      LineChart.Axis.linear("seconds, the event after 0.3 of them", seconds),
-      LineChart.Axis.linear("", max));
+    Chart chart = new Chart("Blocks read from HDFS per 100 reads, at the fixed rate",
+      Axis.linear("seconds, the event after 0.3 of them", seconds),
+      Axis.linear("", max));
     for (int side = 0; side < SIDES.size(); side++) {
       for (JsonObject run : sides.get(side)) {
         List<double[]> points = new ArrayList<>();
@@ -270,7 +271,7 @@ final class WorkloadReport {
         for (int i = 0; i < samples.size(); i++) {
           points.add(new double[] { i + 1, MaintenanceEvent.missesPer100(samples, i, i + 1) });
         }
-        chart.add(SIDES.get(side), points, true);
+        chart.line(SIDES.get(side), points, true);
       }
     }
     html.append(chart.svg());
@@ -309,10 +310,10 @@ final class WorkloadReport {
     if (max == 0) {
       return;
     }
-    LineChart chart = new LineChart(title, LineChart.Axis.nines("percentile", maxPercentile),
-      LineChart.Axis.logarithmic("us", min, max));
+    Chart chart = new Chart(title, Axis.nines("percentile", maxPercentile),
+      Axis.logarithmic("us", min, max));
     for (int i = 0; i < SIDES.size(); i++) {
-      chart.add(SIDES.get(i), curves.get(i), false);
+      chart.line(SIDES.get(i), curves.get(i), false);
     }
     html.append(chart.svg());
   }

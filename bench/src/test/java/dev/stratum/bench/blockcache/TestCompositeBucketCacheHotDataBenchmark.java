@@ -64,8 +64,8 @@ public class TestCompositeBucketCacheHotDataBenchmark {
   private double shareOfFirst() {
     long first = benchmark.cache.getFirstLevelCache().getStats().getHitCount();
     long second = benchmark.cache.getSecondLevelCache().getStats().getHitCount();
-    CompositeBucketCacheHotDataBenchmark.Cursor cursor =
-      new CompositeBucketCacheHotDataBenchmark.Cursor();
+    CompositeBucketCacheGetBenchmark.Cursor cursor =
+      new CompositeBucketCacheGetBenchmark.Cursor();
     for (int i = 0; i < 1000; i++) {
       benchmark.get(cursor);
     }

@@ -37,8 +37,8 @@ public class TestDelayedReads {
 
   private final CompositeBucketCacheHotDataBenchmark benchmark =
     new CompositeBucketCacheHotDataBenchmark();
-  private final CompositeBucketCacheHotDataBenchmark.Cursor cursor =
-    new CompositeBucketCacheHotDataBenchmark.Cursor();
+  private final CompositeBucketCacheGetBenchmark.Cursor cursor =
+    new CompositeBucketCacheGetBenchmark.Cursor();
 
   @Before
   public void fill() throws Exception {

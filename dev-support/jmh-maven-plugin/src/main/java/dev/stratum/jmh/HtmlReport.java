@@ -19,58 +19,20 @@ package dev.stratum.jmh;
 
 import static dev.stratum.report.HtmlPage.escape;
 
+import dev.stratum.report.Axis;
+import dev.stratum.report.Chart;
 import dev.stratum.report.HtmlPage;
 import dev.stratum.report.HtmlTable;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.stream.DoubleStream;
 
 /**
  * The comparison as one page that needs nothing but a browser: the ratios with their intervals on a
  * logarithmic axis, the bytes allocated per operation, and the table. No scripts, nothing loaded.
  */
 final class HtmlReport {
-  /** Of the plots, beyond the style of all reports. */
-  private static final String STYLE = """
-      small { display: block; font-size: .8rem; font-weight: normal; color: var(--soft); }
-      .row { display: grid; grid-template-columns: 21rem 1fr 7rem; gap: 0 1.25rem;
-        align-items: center; padding: .4rem 0; border-top: 1px solid var(--line); }
-      .label { overflow-wrap: anywhere; line-height: 1.3; }
-      .track { position: relative; height: 2rem; margin: 0 .5rem; }
-      .track i { position: absolute; top: 0; height: 100%; }
-      .grid, .one { width: 1px; background: var(--line); }
-      .one { background: var(--soft); }
-      .track .round { width: 2px; margin-left: -1px; top: .2rem; height: .35rem;
-        background: var(--soft); opacity: .7; }
-      .track .bar { top: calc(50% - .18rem); height: .36rem; border-radius: .18rem; opacity: .55;
-        background: var(--tone); }
-      .track .dot { top: calc(50% - .4rem); width: .8rem; height: .8rem; margin-left: -.4rem;
-        border-radius: 50%; background: var(--tone); }
-      .same { --tone: var(--soft); } .better { --tone: var(--better); }
-      .worse { --tone: var(--worse); }
-      .value { text-align: right; font-weight: 600; font-variant-numeric: tabular-nums;
-        color: var(--tone); line-height: 1.3; }
-      .same .value { color: var(--ink); }
-      .axis { color: var(--soft); font-size: .8rem; }
-      .axis .track { height: 1.2rem; }
-      .axis span { position: absolute; transform: translateX(-50%); }
-      .pair { grid-column: 2 / 4; }
-      .pair > div { display: grid; grid-template-columns: 3rem 1fr 4.5rem; gap: .5rem;
-        align-items: center; font-size: .85rem; line-height: 1.35; }
-      .side { color: var(--soft); }
-      .space i { display: block; height: .6rem; border-radius: .15rem; }
-      .space .fork { background: var(--fork); } .space .stock { background: var(--stock); }
-      .pair b { text-align: right; font-variant-numeric: tabular-nums; font-weight: 600; }
-      @media (max-width: 46rem) {
-        .row { grid-template-columns: 1fr auto; }
-        .row .label { grid-column: 1; }
-        .row .value { grid-column: 2; grid-row: 1; }
-        .row .track { grid-column: 1 / 3; }
-        .row .pair { grid-column: 1 / 3; }
-        .axis > div:empty { display: none; }
-      }
-      """;
-
   private static final int TEXT_COLUMNS = 3;
 
   private final Comparison comparison;
@@ -85,7 +47,7 @@ final class HtmlReport {
    */
   String html(String sides, String command, String date) {
     StringBuilder html = new StringBuilder();
-    html.append(HtmlPage.begin("Benchmarks: " + sides, STYLE)).append("""
+    html.append(HtmlPage.begin("Benchmarks: " + sides)).append("""
         <h1>%s</h1>
         <p class="meta">%s, %s<br><code>%s</code></p>
         """.formatted(escape(sides), escape(date), escape(Machine.describe()), escape(command)));
@@ -100,40 +62,31 @@ final class HtmlReport {
   private void ratios(StringBuilder html) {
     List<Comparison.Row> rows =
       comparison.rows().stream().filter(row -> row.ratio() != null).toList();
-    Axis axis = Axis.around(rows);
-    html.append("<h2>How many times better the fork is</h2>\n<p>").append(comparison.verdict())
-      .append(". A dot is the mean over all rounds, the bar its 99 % interval, the small ticks are"
-        + " the single rounds. Right of 1 the fork is better.</p>\n<div class=\"plot\">\n");
-    for (Comparison.Row row : rows) {
-      Sample.Ratio ratio = row.ratio();
-      html.append("<div class=\"row ").append(cssClass(ratio)).append("\">");
-      label(html, row);
-      html.append("<div class=\"track\">");
-      for (double tick : axis.ticks()) {
-        html.append(tick == 1 ? "<i class=\"one\"" : "<i class=\"grid\"").append(left(axis, tick))
-          .append("></i>");
-      }
+    double[] values = rows.stream().map(Comparison.Row::ratio).flatMapToDouble(
+      ratio -> DoubleStream.concat(DoubleStream.of(ratio.value()), DoubleStream.of(ratio.rounds())))
+      .toArray();
+    Chart chart = Chart.rows("How many times better the fork is",
+      Axis.ratios(DoubleStream.of(values).min().orElse(1), DoubleStream.of(values).max().orElse(1)),
+      labels(rows));
+    chart.rule(1);
+    for (int i = 0; i < rows.size(); i++) {
+      Sample.Ratio ratio = rows.get(i).ratio();
+      String style = style(ratio);
       for (double round : ratio.rounds()) {
-        html.append("<i class=\"round\"").append(left(axis, round)).append("></i>");
+        chart.line("rule",
+          List.of(new double[] { round, i - 0.4 }, new double[] { round, i - 0.25 }), false);
       }
+      String interval = "";
       if (!Double.isNaN(ratio.low())) {
-        html.append("<i class=\"bar\" style=\"left:").append(percent(axis.place(ratio.low())))
-          .append(";right:").append(percent(1 - axis.place(ratio.high()))).append("\"></i>");
+        chart.range(style, ratio.low(), ratio.high(), i);
+        interval = ", " + Figures.ratio(ratio.low()) + " to " + Figures.ratio(ratio.high());
       }
-      html.append("<i class=\"dot\"").append(left(axis, ratio.value()))
-        .append("></i></div><div class=\"value\">").append(Figures.ratio(ratio.value()))
-        .append(Double.isNaN(ratio.low())
-          ? ""
-          : "<small>" + Figures.ratio(ratio.low()) + " to " + Figures.ratio(ratio.high())
-            + "</small>")
-        .append("</div></div>\n");
+      chart.dot(style, ratio.value(), i, Figures.ratio(ratio.value()) + interval);
     }
-    html.append("<div class=\"row axis\"><div></div><div class=\"track\">");
-    for (double tick : axis.ticks()) {
-      html.append("<span").append(left(axis, tick)).append('>').append(axis.text(tick))
-        .append("</span>");
-    }
-    html.append("</div><div></div></div>\n</div>\n");
+    html.append("<h2>Ratios</h2>\n<p>").append(comparison.verdict())
+      .append(". A dot is the mean over all rounds, the bar its 99 % interval, the small ticks are"
+        + " the single rounds. Right of 1 the fork is better.</p>\n");
+    add(chart, html);
   }
 
   private void allocations(StringBuilder html) {
@@ -142,27 +95,33 @@ final class HtmlReport {
     if (rows.isEmpty()) {
       return;
     }
-    double most = rows.stream().mapToDouble(row -> Math.max(row.forkAllocation().mean(),
+    double max = rows.stream().mapToDouble(row -> Math.max(row.forkAllocation().mean(),
       row.stockAllocation() == null ? 0 : row.stockAllocation().mean())).max().orElse(1);
-    html.append("<h2>Bytes of heap allocated per operation</h2>\n<div class=\"plot\">\n");
-    for (Comparison.Row row : rows) {
-      html.append("<div class=\"row\">");
-      label(html, row);
-      html.append("<div class=\"pair\">");
-      if (row.stockAllocation() != null) {
-        bar(html, "stock", row.stockAllocation().mean(), most);
-      }
-      bar(html, "fork", row.forkAllocation().mean(), most);
-      html.append("</div></div>\n");
+    Chart chart = Chart.rows("Bytes of heap allocated per operation",
+      Axis.linear("bytes", max), labels(rows));
+    chart.legend("stock hollow", "stock");
+    chart.legend("fork", "fork");
+    for (int i = 0; i < rows.size(); i++) {
+      allocation(chart, "stock hollow", rows.get(i).stockAllocation(), i);
+      allocation(chart, "fork", rows.get(i).forkAllocation(), i);
     }
-    html.append("</div>\n");
+    html.append("<h2>Allocations</h2>\n");
+    add(chart, html);
   }
 
-  private static void bar(StringBuilder html, String side, double value, double most) {
-    html.append("<div><span class=\"side\">").append(side).append("</span><span class=\"space\">")
-      .append("<i class=\"").append(side).append("\" style=\"width:")
-      .append(percent(Math.max(0.002, value / Math.max(1, most)))).append("\"></i></span><b>")
-      .append(String.format(Locale.ROOT, "%,.0f", value)).append("</b></div>");
+  private static void allocation(Chart chart, String style, Sample bytes, int row) {
+    if (bytes != null) {
+      chart.dot(style, bytes.mean(), row, String.format(Locale.ROOT, "%,.0f", bytes.mean()));
+    }
+  }
+
+  private static List<String> labels(List<Comparison.Row> rows) {
+    return rows.stream().map(row -> row.name().replace("Benchmark.", ".") + " "
+      + row.trial().paramText()).map(String::trim).toList();
+  }
+
+  private static void add(Chart chart, StringBuilder html) {
+    html.append("<div class=\"scroll\">\n").append(chart.svg()).append("</div>\n");
   }
 
   private void table(StringBuilder html) {
@@ -186,67 +145,11 @@ final class HtmlReport {
     return column < TEXT_COLUMNS ? "text" : "";
   }
 
-  private static void label(StringBuilder html, Comparison.Row row) {
-    // A long name breaks where its parts meet.
-    String name = escape(row.name()).replaceAll("([.:])", "<wbr>$1");
-    html.append("<div class=\"label\">").append(name).append("<small>")
-      .append(escape(row.trial().paramText())).append("</small></div>");
-  }
-
-  private static String cssClass(Sample.Ratio ratio) {
+  private static String style(Sample.Ratio ratio) {
     return switch (ratio.verdict()) {
-      case BETTER -> "better";
-      case WORSE -> "worse";
-      case NOT_SHOWN -> "same";
+      case BETTER -> "ahead";
+      case WORSE -> "behind";
+      case NOT_SHOWN -> "meta";
     };
-  }
-
-  private static String left(Axis axis, double value) {
-    return " style=\"left:" + percent(axis.place(value)) + "\"";
-  }
-
-  private static String percent(double fraction) {
-    return String.format(Locale.ROOT, "%.2f%%", 100 * Math.max(0, Math.min(1, fraction)));
-  }
-
-  /**
-   * A logarithmic axis with 1 in its middle, as wide as the ratios need.
-   * @param factor the ratio at its right end, the square of a round number
-   */
-  record Axis(double factor) {
-    private static final double[] FACTORS = { 1.21, 1.44, 2.25, 4, 9, 100, 10_000 };
-
-    static Axis around(List<Comparison.Row> rows) {
-      double widest = 1;
-      for (Comparison.Row row : rows) {
-        Sample.Ratio ratio = row.ratio();
-        widest = Math.max(widest, Math.max(ratio.value(), 1 / ratio.value()));
-        for (double round : ratio.rounds()) {
-          widest = Math.max(widest, Math.max(round, 1 / round));
-        }
-      }
-      for (double factor : FACTORS) {
-        if (widest <= factor) {
-          return new Axis(factor);
-        }
-      }
-      return new Axis(FACTORS[FACTORS.length - 1]);
-    }
-
-    /** From 0 at the left end to 1 at the right; what lies beyond an end is put there. */
-    double place(double ratio) {
-      double place = 0.5 + 0.5 * Math.log(ratio) / Math.log(factor);
-      return Math.max(0, Math.min(1, place));
-    }
-
-    double[] ticks() {
-      double half = Math.sqrt(factor);
-      return new double[] { 1 / factor, 1 / half, 1, half, factor };
-    }
-
-    String text(double tick) {
-      String text = String.format(Locale.ROOT, "%.2f", tick);
-      return text.endsWith(".00") ? text.substring(0, text.length() - 3) : text;
-    }
   }
 }

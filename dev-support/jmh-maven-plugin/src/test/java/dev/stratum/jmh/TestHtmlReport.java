@@ -48,16 +48,17 @@ public class TestHtmlReport {
   @Test
   public void testEveryRatioHasADotAndATickPerRound() throws IOException {
     String html = html(Samples.comparison());
-    assertEquals(5, count(html, "class=\"dot\""));
-    assertEquals(5, count(html, "class=\"bar\""));
-    assertEquals(5 * 2, count(html, "class=\"round\""));
+    assertEquals(5, count(html, "<circle class=\"(ahead|behind|meta)\""));
+    assertEquals(5, count(html, "class=\"range "));
+    // One of the rules is the axis' 1.
+    assertEquals(5 * 2 + 1, count(html, "<polyline class=\"rule\""));
   }
 
   @Test
   public void testEveryElementThatIsOpenedIsClosed() throws IOException {
     for (Comparison comparison : new Comparison[] { Samples.comparison(), Samples.forkAlone() }) {
       String html = html(comparison);
-      for (String tag : new String[] { "div", "i", "span", "small", "table", "tr", "td", "p" }) {
+      for (String tag : new String[] { "div", "svg", "text", "circle", "table", "tr", "td", "p" }) {
         assertEquals(tag, count(html, "<" + tag + "[ >]"), count(html, "</" + tag + ">"));
       }
     }
@@ -68,17 +69,6 @@ public class TestHtmlReport {
     String html = html(Samples.forkAlone());
     assertFalse(html.contains("How many times better"));
     assertTrue(html.contains("Bytes of heap allocated per operation"));
-  }
-
-  @Test
-  public void testTheAxisHasOneInItsMiddleAndEqualFactorsAtEqualDistances() {
-    HtmlReport.Axis axis = new HtmlReport.Axis(4);
-    assertEquals(0, axis.place(0.25), 1e-9);
-    assertEquals(0.25, axis.place(0.5), 1e-9);
-    assertEquals(0.5, axis.place(1), 1e-9);
-    assertEquals(0.75, axis.place(2), 1e-9);
-    assertEquals("beyond the end", 1, axis.place(1000), 0);
-    assertEquals("beyond the end", 0, axis.place(0), 0);
   }
 
   private static int count(String text, String regex) {

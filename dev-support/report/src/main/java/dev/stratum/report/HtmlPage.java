@@ -19,11 +19,11 @@ package dev.stratum.report;
 
 /** The begin and the end of a report's page, with the style sheet that all reports share. */
 public final class HtmlPage {
-  private static final String STYLE = """
+  private static final String STYLE = Chart.STYLE + """
       :root { color-scheme: light dark; --ink: #1c2329; --soft: #5c6670; --line: #d8dde2;
-        --page: #ffffff; --fork: #0b6e99; --stock: #b5651d; --better: #17803d; --worse: #b42318; }
+        --page: #ffffff; --fork: #0b6e99; --better: #17803d; --worse: #b42318; }
       @media (prefers-color-scheme: dark) { :root { --ink: #e6e9ec; --soft: #9aa5b1;
-        --line: #39424b; --page: #14191e; --fork: #4fb3dd; --stock: #e09a55; --better: #4cc277;
+        --line: #39424b; --page: #14191e; --fork: #4fb3dd; --better: #4cc277;
         --worse: #f27a6f; } }
       * { box-sizing: border-box; }
       body { margin: 0; background: var(--page); color: var(--ink);
@@ -52,20 +52,11 @@ public final class HtmlPage {
       .met { color: var(--better); }
       .charts { display: grid; gap: 1rem 1.5rem; margin: .5rem 0 1rem;
         grid-template-columns: repeat(auto-fit, minmax(min(100%, 17.5rem), 1fr)); }
-      figure { margin: 0; }
-      figcaption { font-size: .85rem; font-weight: 600; }
       svg { width: 100%; height: auto; display: block; }
-      svg text { font: 12px system-ui, sans-serif; fill: var(--soft); text-anchor: middle; }
-      svg text.end { text-anchor: end; }
-      .grid { stroke: var(--line); }
-      polyline { fill: none; stroke-width: 1.8; stroke-linejoin: round; }
-      .p99 { stroke-dasharray: 5 3; }
-      polyline.fork { stroke: var(--fork); } polyline.stock { stroke: var(--stock); }
-      circle.fork { fill: var(--fork); } circle.stock { fill: var(--stock); }
+      .scroll svg { min-width: 42rem; max-width: 64rem; }
       .key span::before { content: ""; display: inline-block; width: 1.1rem; height: .2rem;
         margin-right: .35rem; vertical-align: middle; background: currentColor; }
       .key span { margin-right: 1rem; font-weight: 600; }
-      .key .fork, td.fork { color: var(--fork); } .key .stock, td.stock { color: var(--stock); }
       details { margin: .5rem 0; } summary { cursor: pointer; }
       @media (max-width: 46rem) {
         .summary .wide { display: none; }
@@ -88,15 +79,6 @@ public final class HtmlPage {
    * @param title is escaped here
    */
   public static String begin(String title) {
-    return begin(title, "");
-  }
-
-  /**
-   * The beginning of a page with style rules of its own.
-   * @param title is escaped here
-   * @param style rules after those of all reports
-   */
-  public static String begin(String title, String style) {
     return """
         <!DOCTYPE html>
         <html lang="en">
@@ -105,11 +87,11 @@ public final class HtmlPage {
         <meta name="viewport" content="width=device-width, initial-scale=1">
         <title>%s</title>
         <style>
-        %s%s</style>
+        %s</style>
         </head>
         <body>
         <main>
-        """.formatted(escape(title), STYLE, style);
+        """.formatted(escape(title), STYLE);
   }
 
   /** The legend of charts with lines of stock and fork. */

@@ -16,7 +16,7 @@
  * limitations under the License.
  */
 /**
- * The HTML page of all reports with its style sheet, tables and line charts. A report is one file
+ * The HTML page of all reports with its style sheet, tables and charts. A report is one file
  * without scripts that loads nothing.
  */
 package dev.stratum.report;

@@ -143,6 +143,11 @@ public class TestCompactionCacheHandover extends CacheHandoverFixture {
     return Bytes.toBytes(String.format("%08d", i));
   }
 
+  private void createRegionWithTwoFiles() throws IOException {
+    createRegion(family());
+    writeTwoFiles();
+  }
+
   /** Every second row is in the one file, the others are in the other one. */
   private void writeTwoFiles() throws IOException {
     writeTwoFiles(HConstants.LATEST_TIMESTAMP, HConstants.LATEST_TIMESTAMP);
@@ -248,8 +253,7 @@ public class TestCompactionCacheHandover extends CacheHandoverFixture {
 
   @Test
   public void testHotRowsStayCached() throws Exception {
-    createRegion(family());
-    writeTwoFiles();
+    createRegionWithTwoFiles();
     readHotRows();
     long hot = HandoverCaches.count("L2BlockCount");
     long bytes = HandoverCaches.count("L2Bytes");
@@ -271,8 +275,7 @@ public class TestCompactionCacheHandover extends CacheHandoverFixture {
   @Test
   public void testOffByDefault() throws Exception {
     conf.unset(HandoverSettings.ENABLED_KEY);
-    createRegion(family());
-    writeTwoFiles();
+    createRegionWithTwoFiles();
     readHotRows();
     compact();
     assertEquals(Collections.emptySet(), cachedRows(onlyFile()));
@@ -282,8 +285,7 @@ public class TestCompactionCacheHandover extends CacheHandoverFixture {
   /** All is cached, as it was written, but nothing was read; nor does the compaction read it. */
   @Test
   public void testBlocksThatWereNeverAccessedAreCold() throws Exception {
-    createRegion(family());
-    writeTwoFiles();
+    createRegionWithTwoFiles();
     for (HFile.Reader file : files()) {
       assertTrue(cachedRows(file).size() > ROWS - BORDER);
     }
@@ -298,8 +300,7 @@ public class TestCompactionCacheHandover extends CacheHandoverFixture {
   @Test
   public void testReadMissesAreAccesses() throws Exception {
     conf.setBoolean(CacheConfig.CACHE_BLOCKS_ON_WRITE_KEY, false);
-    createRegion(family());
-    writeTwoFiles();
+    createRegionWithTwoFiles();
     // The first compaction of the server has read misses counted.
     compact();
     assertEquals(Collections.emptySet(), cachedRows(onlyFile()));
@@ -314,8 +315,7 @@ public class TestCompactionCacheHandover extends CacheHandoverFixture {
 
   @Test
   public void testAccessesOfTheHottestBlock() throws Exception {
-    createRegion(family());
-    writeTwoFiles();
+    createRegionWithTwoFiles();
     read(HOT_FROM, HOT_FROM + 1);
     int max = 0;
     int sum = 0;
@@ -333,8 +333,7 @@ public class TestCompactionCacheHandover extends CacheHandoverFixture {
   @Test
   public void testCopiesInL1AreCopiedAgain() throws Exception {
     assumeTrue(kind == COMPOSITE || kind == COMPOSITE_SEGMENTS);
-    createRegion(family());
-    writeTwoFiles();
+    createRegionWithTwoFiles();
     readHotRows();
     boolean inL1 = false;
     for (HFile.Reader file : files()) {
@@ -350,8 +349,7 @@ public class TestCompactionCacheHandover extends CacheHandoverFixture {
 
   @Test
   public void testAbortedCompactionLeavesNoBlocks() throws Exception {
-    createRegion(family());
-    writeTwoFiles();
+    createRegionWithTwoFiles();
     readHotRows();
     Set<String> before = HandoverCaches.files(cache);
     AtomicInteger outputs = new AtomicInteger();
@@ -410,8 +408,7 @@ public class TestCompactionCacheHandover extends CacheHandoverFixture {
   /** As after a kill: the file of a compaction is there, and blocks of it are cached. */
   @Test
   public void testOpenRegionHasNoBlocksOfUncommittedFiles() throws Exception {
-    createRegion(family());
-    writeTwoFiles();
+    createRegionWithTwoFiles();
     Set<String> before = HandoverCaches.files(cache);
     HRegion killed = region;
     String name = "0123456789abcdef0123456789abcdef";
@@ -468,8 +465,7 @@ public class TestCompactionCacheHandover extends CacheHandoverFixture {
   /** All is hot, and the second copy needs space: cold blocks are evicted for it. */
   @Test
   public void testHotBlocksOfOtherRegionsStayCached() throws Exception {
-    createRegion(family());
-    writeTwoFiles();
+    createRegionWithTwoFiles();
     read(0, ROWS);
     List<BlockCacheKey> hot = new ArrayList<>();
     for (int i = 0; i < OTHERS; i++) {
@@ -521,8 +517,7 @@ public class TestCompactionCacheHandover extends CacheHandoverFixture {
     conf.setDouble(HandoverSettings.PEAK_RATIO_KEY, 1);
     cache = kind.open(conf, folder.newFolder());
     accesses = HandoverCaches.accessesOf(cache);
-    createRegion(family());
-    writeTwoFiles();
+    createRegionWithTwoFiles();
     for (int i = 0; i < ROWS; i++) {
       read(i, i + 1);
     }
@@ -539,8 +534,7 @@ public class TestCompactionCacheHandover extends CacheHandoverFixture {
   @Test
   public void testAllBeforeTheCommitInSpareSpace() throws Exception {
     conf.setDouble(HandoverSettings.PEAK_RATIO_KEY, 1);
-    createRegion(family());
-    writeTwoFiles();
+    createRegionWithTwoFiles();
     read(0, ROWS);
     long deferred = HandoverCaches.count("DeferredBlockCount");
     compact();
@@ -621,8 +615,7 @@ public class TestCompactionCacheHandover extends CacheHandoverFixture {
   @Test
   public void testCompactionsThatCacheAll() throws Exception {
     conf.setBoolean(CacheConfig.CACHE_COMPACTED_BLOCKS_ON_WRITE_KEY, true);
-    createRegion(family());
-    writeTwoFiles();
+    createRegionWithTwoFiles();
     compact();
     assertTrue(cachedRows(onlyFile()).size() > ROWS - BORDER);
   }
@@ -631,8 +624,7 @@ public class TestCompactionCacheHandover extends CacheHandoverFixture {
   @Test
   public void testIndexOfManyLevels() throws Exception {
     conf.setInt(HFileBlockIndex.MAX_CHUNK_SIZE_KEY, 512);
-    createRegion(family());
-    writeTwoFiles();
+    createRegionWithTwoFiles();
     readHotRows();
     files().forEach(file -> assertTrue(file.getTrailer().getNumDataIndexLevels() > 1));
     long hot = HandoverCaches.count("L2BlockCount");
@@ -649,8 +641,7 @@ public class TestCompactionCacheHandover extends CacheHandoverFixture {
     conf.setInt(StripeStoreConfig.INITIAL_STRIPE_COUNT_KEY, 4);
     conf.setBoolean(StripeStoreConfig.FLUSH_TO_L0_KEY, true);
     conf.setInt(StripeStoreConfig.MIN_FILES_L0_KEY, 2);
-    createRegion(family());
-    writeTwoFiles();
+    createRegionWithTwoFiles();
     readHotRows();
     Set<String> inputs = files().stream().map(HFile.Reader::getName).collect(Collectors.toSet());
     compact();
@@ -710,8 +701,7 @@ public class TestCompactionCacheHandover extends CacheHandoverFixture {
   /** Their blocks are cached under the names of the files that they refer to. */
   @Test
   public void testReferencesOfASplit() throws Exception {
-    createRegion(family());
-    writeTwoFiles();
+    createRegionWithTwoFiles();
     readHotRows();
     HRegion parent = region;
     int splitRow = HOT_FROM + 30;
@@ -727,8 +717,7 @@ public class TestCompactionCacheHandover extends CacheHandoverFixture {
 
   /** The daughter's rows are those from the one to before the other. */
   private void assertSpaceOfADaughter(int from, int to) throws Exception {
-    createRegion(family());
-    writeTwoFiles();
+    createRegionWithTwoFiles();
     read(0, ROWS);
     HandoverCaches.fill(cache);
     HRegion parent = region;

@@ -20,10 +20,14 @@ package org.apache.hadoop.hbase.io.hfile;
 import static org.junit.Assert.assertTrue;
 
 import java.nio.ByteBuffer;
+import java.util.HashSet;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.HBaseConfiguration;
 import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.io.ByteBuffAllocator;
 import org.apache.hadoop.hbase.io.hfile.bucket.BucketCache;
@@ -70,6 +74,40 @@ public final class CachedBlockFixture {
     } finally {
       block.release();
     }
+  }
+
+  /**
+   * Returns the settings of a cache of two tiers.
+   * @param l1Mb     the size of L1, which is off the heap
+   * @param l2Mb     the size of L2
+   * @param l2Engine as the key has it
+   */
+  public static Configuration tiers(int l1Mb, int l2Mb, String l2Engine) {
+    Configuration conf = HBaseConfiguration.create();
+    conf.setBoolean("hbase.bucketcache.composite.enabled", true);
+    conf.setInt("hbase.bucketcache.l1.size", l1Mb);
+    conf.setInt("hbase.bucketcache.l2.size", l2Mb);
+    conf.set("hbase.bucketcache.l2.ioengine", l2Engine);
+    return conf;
+  }
+
+  /** Returns buffers of 2 KB, for blocks of 512 bytes or more. */
+  public static ByteBuffAllocator pool(Configuration conf, int buffers) {
+    conf.setInt(ByteBuffAllocator.MAX_BUFFER_COUNT_KEY, buffers);
+    conf.setInt(ByteBuffAllocator.BUFFER_SIZE_KEY, 2048);
+    conf.setInt(ByteBuffAllocator.MIN_ALLOCATE_SIZE_KEY, 512);
+    return ByteBuffAllocator.create(conf, true);
+  }
+
+  /**
+   * Evicts all blocks and shuts down. A cache that shuts down forgets its blocks without release,
+   * which is no leak of memory but would be taken for one.
+   */
+  public static void close(BlockCache cache) {
+    Set<String> files = new HashSet<>();
+    cache.forEach(block -> files.add(block.getFilename()));
+    files.forEach(cache::evictBlocksByHfileName);
+    cache.shutdown();
   }
 
   /** The block's bytes without header, so that blocks from different tiers can be compared. */

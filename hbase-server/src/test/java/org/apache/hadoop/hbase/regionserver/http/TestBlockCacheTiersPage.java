@@ -50,6 +50,7 @@ import org.apache.hadoop.hbase.http.InfoServer;
 import org.apache.hadoop.hbase.io.hfile.BlockCache;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheFactory;
 import org.apache.hadoop.hbase.io.hfile.BlockType;
+import org.apache.hadoop.hbase.io.hfile.CachedBlockFixture;
 import org.apache.hadoop.hbase.io.hfile.bucket.BucketCacheTier;
 import org.apache.hadoop.hbase.io.hfile.bucket.WalklessTier;
 import org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCache;
@@ -93,14 +94,10 @@ public class TestBlockCacheTiersPage {
 
   @Before
   public void setUp() throws Exception {
-    Configuration conf = HBaseConfiguration.create();
-    conf.setBoolean("hbase.bucketcache.composite.enabled", true);
+    Configuration conf = CachedBlockFixture.tiers(32, 64,
+      "file:" + new File(folder.newFolder("a<b>&'c"), "l2").getPath());
     // So that a block stays where it was found.
     conf.set("hbase.bucketcache.composite.promotion", "none");
-    conf.set("hbase.bucketcache.l1.size", "32");
-    conf.set("hbase.bucketcache.l2.size", "64");
-    conf.set("hbase.bucketcache.l2.ioengine",
-      "file:" + new File(folder.newFolder("a<b>&'c"), "l2").getPath());
     cache = (CompositeBucketCache) BlockCacheFactory.createBlockCache(conf);
     first = (BucketCacheTier) cache.getFirstLevelCache();
     second = (BucketCacheTier) cache.getSecondLevelCache();

@@ -25,7 +25,6 @@ import java.util.Collections;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
-import org.apache.hadoop.hbase.HBaseConfiguration;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheFactory;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
 import org.apache.hadoop.hbase.io.hfile.BlockType;
@@ -60,12 +59,8 @@ public class TestSegmentTiersPage {
   }
 
   private String page(String engine) {
-    Configuration conf = HBaseConfiguration.create();
-    conf.setBoolean("hbase.bucketcache.composite.enabled", true);
-    conf.set("hbase.bucketcache.l1.size", "32");
-    conf.set("hbase.bucketcache.l2.size", "64");
+    Configuration conf = CachedBlockFixture.tiers(32, 64, engine);
     conf.set("hbase.segmentcache.segment.mb", "1");
-    conf.set("hbase.bucketcache.l2.ioengine", engine);
     CompositeBucketCache cache = (CompositeBucketCache) BlockCacheFactory.createBlockCache(conf);
     try {
       HFileBlock block = CachedBlockFixture.block(BlockType.DATA, 0, 1000);

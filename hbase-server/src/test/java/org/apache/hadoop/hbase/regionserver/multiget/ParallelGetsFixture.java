@@ -69,7 +69,7 @@ public abstract class ParallelGetsFixture {
     Mockito.when(region.getRegionInfo())
       .thenReturn(RegionInfoBuilder.newBuilder(TableName.valueOf("t")).build());
     pool = pool(4);
-    call = new ServedMulti(ALICE);
+    call = ServedMulti.of(ALICE);
     RpcServer.setCurrentCall(call);
   }
 

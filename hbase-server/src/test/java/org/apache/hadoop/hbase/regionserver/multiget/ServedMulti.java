@@ -19,18 +19,12 @@ package org.apache.hadoop.hbase.regionserver.multiget;
 
 import java.io.IOException;
 import java.net.InetAddress;
-import java.security.cert.X509Certificate;
-import java.util.Collections;
-import java.util.Map;
 import java.util.Optional;
-import org.apache.hadoop.hbase.CellScanner;
 import org.apache.hadoop.hbase.ipc.RpcCall;
 import org.apache.hadoop.hbase.ipc.RpcCallback;
 import org.apache.hadoop.hbase.security.User;
-
-import org.apache.hbase.thirdparty.com.google.protobuf.BlockingService;
-import org.apache.hbase.thirdparty.com.google.protobuf.Descriptors.MethodDescriptor;
-import org.apache.hbase.thirdparty.com.google.protobuf.Message;
+import org.mockito.Answers;
+import org.mockito.Mockito;
 
 import org.apache.hadoop.hbase.shaded.protobuf.ProtobufUtil;
 import org.apache.hadoop.hbase.shaded.protobuf.generated.HBaseProtos.VersionInfo;
@@ -38,10 +32,10 @@ import org.apache.hadoop.hbase.shaded.protobuf.generated.RPCProtos.RequestHeader
 
 /**
  * The call of a multi whose client takes cell blocks, without a connection behind it. Its counters
- * are as those of a real call: whoever counts on it from another thread than the handler's, as no
- * one should, fails.
+ * are as those of a real call: counting from another thread than the handler's fails. Mockito adds
+ * the methods that are not here, which return null, zero or nothing.
  */
-final class ServedMulti implements RpcCall {
+abstract class ServedMulti implements RpcCall {
   private static final VersionInfo CLIENT = ProtobufUtil.getVersionInfo();
   private static final RequestHeader HEADER = RequestHeader.getDefaultInstance();
 
@@ -57,6 +51,11 @@ final class ServedMulti implements RpcCall {
 
   ServedMulti(User user) {
     this.user = user;
+  }
+
+  static ServedMulti of(User user) {
+    return Mockito.mock(ServedMulti.class, Mockito.withSettings().useConstructor(user).stubOnly()
+      .defaultAnswer(Answers.CALLS_REAL_METHODS));
   }
 
   void setDeadline(long deadline) {
@@ -146,11 +145,6 @@ final class ServedMulti implements RpcCall {
   }
 
   @Override
-  public Optional<X509Certificate[]> getClientCertificateChain() {
-    return Optional.empty();
-  }
-
-  @Override
   public InetAddress getRemoteAddress() {
     return InetAddress.getLoopbackAddress();
   }
@@ -166,98 +160,12 @@ final class ServedMulti implements RpcCall {
   }
 
   @Override
-  public BlockingService getService() {
-    return null;
-  }
-
-  @Override
-  public MethodDescriptor getMethod() {
-    return null;
-  }
-
-  @Override
-  public Message getParam() {
-    return null;
-  }
-
-  @Override
-  public CellScanner getCellScanner() {
-    return null;
-  }
-
-  @Override
-  public long getReceiveTime() {
-    return 0;
-  }
-
-  @Override
-  public long getStartTime() {
-    return 0;
-  }
-
-  @Override
-  public void setStartTime(long startTime) {
-  }
-
-  @Override
-  public int getTimeout() {
-    return 0;
-  }
-
-  @Override
-  public int getPriority() {
-    return 0;
-  }
-
-  @Override
   public long getDeadline() {
     return deadline;
   }
 
   @Override
-  public long getSize() {
-    return 0;
-  }
-
-  @Override
   public RequestHeader getHeader() {
     return HEADER;
-  }
-
-  @Override
-  public Map<String, byte[]> getConnectionAttributes() {
-    return Collections.emptyMap();
-  }
-
-  @Override
-  public Map<String, byte[]> getRequestAttributes() {
-    return Collections.emptyMap();
-  }
-
-  @Override
-  public byte[] getRequestAttribute(String key) {
-    return null;
-  }
-
-  @Override
-  public int getRemotePort() {
-    return 0;
-  }
-
-  @Override
-  public void setResponse(Message param, CellScanner cells, Throwable error, String message) {
-  }
-
-  @Override
-  public void sendResponseIfReady() {
-  }
-
-  @Override
-  public void cleanup() {
-  }
-
-  @Override
-  public String toShortString() {
-    return "multi";
   }
 }

@@ -476,7 +476,7 @@ public class TestBatchReadCoalescer {
 
   private static void multiget(MultigetPool pool, HRegion region, List<Action> actions)
     throws IOException {
-    ServedMulti call = new ServedMulti(User.getCurrent());
+    ServedMulti call = ServedMulti.of(User.getCurrent());
     RpcServer.setCurrentCall(call);
     try (ParallelGets gets =
       pool.start(actions, call, region, null, Long.MAX_VALUE, (get, as) -> read(region, get))) {

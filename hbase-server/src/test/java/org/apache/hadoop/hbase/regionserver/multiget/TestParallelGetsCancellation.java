@@ -82,7 +82,7 @@ public class TestParallelGetsCancellation extends ParallelGetsFixture {
       AtomicInteger started = new AtomicInteger();
       Thread handler = Thread.currentThread();
       List<Action> actions = gets(60);
-      RpcServer.setCurrentCall(call = new ServedMulti(ALICE));
+      RpcServer.setCurrentCall(call = ServedMulti.of(ALICE));
       call.incrementResponseCellSize(5);
       try (ParallelGets gets = pool.start(actions, call, region, null, 25, (get, as) -> {
         started.incrementAndGet();

@@ -139,7 +139,7 @@ public class TestParallelGetsFailures extends ParallelGetsFixture {
   /** Serves gets in a thread of its own, as a handler that waits for ever ends no test. */
   private <T> T asHandler(Callable<T> work) throws Exception {
     FutureTask<T> handler = new FutureTask<>(() -> {
-      call = new ServedMulti(ALICE);
+      call = ServedMulti.of(ALICE);
       RpcServer.setCurrentCall(call);
       return work.call();
     });

@@ -193,7 +193,7 @@ public class TestParallelGetsOrder extends ParallelGetsFixture {
     }
     assertSame(call, RpcServer.getCurrentCall().get());
     // And a thread forgets it.
-    RpcServer.setCurrentCall(call = new ServedMulti(null));
+    RpcServer.setCurrentCall(call = ServedMulti.of(null));
     serve(gets(60), (get, as) -> {
       assertNull(Context.current().get(TRACE));
       return result(get);

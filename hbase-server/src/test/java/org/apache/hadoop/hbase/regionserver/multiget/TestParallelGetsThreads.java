@@ -70,7 +70,7 @@ public class TestParallelGetsThreads extends ParallelGetsFixture {
       Thread[] other = new Thread[1];
       ends.add(others.submit(() -> {
         other[0] = Thread.currentThread();
-        RpcServer.setCurrentCall(new ServedMulti(ALICE));
+        RpcServer.setCurrentCall(ServedMulti.of(ALICE));
         ServedMulti own = (ServedMulti) RpcServer.getCurrentCall().get();
         List<Action> actions = gets(20);
         try (ParallelGets gets = pool.start(actions, own, region, null, UNLIMITED, (get, as) -> {
@@ -117,7 +117,7 @@ public class TestParallelGetsThreads extends ParallelGetsFixture {
       for (int i = 0; i < 2; i++) {
         int called = 2 * (i + 1);
         ends.add(others.submit(() -> {
-          ServedMulti own = new ServedMulti(ALICE);
+          ServedMulti own = ServedMulti.of(ALICE);
           RpcServer.setCurrentCall(own);
           List<Action> actions = gets(20);
           try (ParallelGets gets = pool.start(actions, own, region, null, UNLIMITED, (get, as) -> {
@@ -171,7 +171,7 @@ public class TestParallelGetsThreads extends ParallelGetsFixture {
     try {
       Future<?> large = others.submit(() -> {
         Thread own = Thread.currentThread();
-        ServedMulti other = new ServedMulti(ALICE);
+        ServedMulti other = ServedMulti.of(ALICE);
         RpcServer.setCurrentCall(other);
         List<Action> actions = gets(5000);
         try (ParallelGets gets = pool.start(actions, other, region, null, UNLIMITED, (get, as) -> {
@@ -396,7 +396,7 @@ public class TestParallelGetsThreads extends ParallelGetsFixture {
   }
 
   private void multi(Random random, int count) throws IOException {
-    ServedMulti own = new ServedMulti(ALICE);
+    ServedMulti own = ServedMulti.of(ALICE);
     RpcServer.setCurrentCall(own);
     AtomicInteger underWay = new AtomicInteger();
     AtomicBoolean ended = new AtomicBoolean();

@@ -241,7 +241,7 @@ public class TestParallelMultigetEqualsSerial {
           .addAllAction(actions.get(i)));
       }
       HBaseRpcController controller = new HBaseRpcControllerImpl();
-      ServedMulti call = new ServedMulti(user);
+      ServedMulti call = ServedMulti.of(user);
       RpcServer.setCurrentCall(call);
       try {
         MultiResponse response = server.getRSRpcServices().multi(controller, request.build());

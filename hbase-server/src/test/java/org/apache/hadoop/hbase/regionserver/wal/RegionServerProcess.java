@@ -71,9 +71,9 @@ final class RegionServerProcess {
     }
   }
 
-  /** Tells of the rows that a replication source has read from a WAL of such a process. */
-  public static final class Teller extends BaseReplicationEndpoint {
-    private static volatile boolean tells;
+  /** Is given the rows that a replication source has read from a WAL. */
+  public abstract static class RowEndpoint extends BaseReplicationEndpoint {
+    abstract void ship(String row);
 
     @Override
     public UUID getPeerUUID() {
@@ -87,11 +87,9 @@ final class RegionServerProcess {
 
     @Override
     public boolean replicate(ReplicateContext context) {
-      if (tells) {
-        for (WAL.Entry entry : context.getEntries()) {
-          for (Cell cell : entry.getEdit().getCells()) {
-            ServerProcess.say("@shipped", Bytes.toString(CellUtil.cloneRow(cell)));
-          }
+      for (WAL.Entry entry : context.getEntries()) {
+        for (Cell cell : entry.getEdit().getCells()) {
+          ship(Bytes.toString(CellUtil.cloneRow(cell)));
         }
       }
       return true;
@@ -115,6 +113,18 @@ final class RegionServerProcess {
     @Override
     protected void doStop() {
       notifyStopped();
+    }
+  }
+
+  /** Tells of the rows that a replication source has read from a WAL of such a process. */
+  public static final class Teller extends RowEndpoint {
+    private static volatile boolean tells;
+
+    @Override
+    void ship(String row) {
+      if (tells) {
+        ServerProcess.say("@shipped", row);
+      }
     }
   }
 

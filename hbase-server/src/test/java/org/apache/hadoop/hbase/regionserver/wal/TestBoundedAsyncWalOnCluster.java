@@ -24,11 +24,8 @@ import static org.junit.Assert.assertTrue;
 import java.net.URL;
 import java.nio.charset.StandardCharsets;
 import java.util.Set;
-import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.commons.io.IOUtils;
-import org.apache.hadoop.hbase.Cell;
-import org.apache.hadoop.hbase.CellUtil;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.HBaseTestingUtility;
 import org.apache.hadoop.hbase.HConstants;
@@ -41,7 +38,6 @@ import org.apache.hadoop.hbase.client.RegionInfo;
 import org.apache.hadoop.hbase.client.Table;
 import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
 import org.apache.hadoop.hbase.regionserver.HRegionServer;
-import org.apache.hadoop.hbase.replication.BaseReplicationEndpoint;
 import org.apache.hadoop.hbase.replication.ReplicationPeerConfig;
 import org.apache.hadoop.hbase.testclassification.MediumTests;
 import org.apache.hadoop.hbase.testclassification.RegionServerTests;
@@ -71,45 +67,10 @@ public class TestBoundedAsyncWalOnCluster {
   private HBaseTestingUtility util;
 
   /** Notes the rows that a replication source has read from a WAL. */
-  public static final class Recorder extends BaseReplicationEndpoint {
+  public static final class Recorder extends RegionServerProcess.RowEndpoint {
     @Override
-    public UUID getPeerUUID() {
-      return new UUID(16, 689);
-    }
-
-    @Override
-    public boolean canReplicateToSameCluster() {
-      return true;
-    }
-
-    @Override
-    public boolean replicate(ReplicateContext context) {
-      for (WAL.Entry entry : context.getEntries()) {
-        for (Cell cell : entry.getEdit().getCells()) {
-          SHIPPED.add(Bytes.toString(CellUtil.cloneRow(cell)));
-        }
-      }
-      return true;
-    }
-
-    @Override
-    public void start() {
-      startAsync();
-    }
-
-    @Override
-    public void stop() {
-      stopAsync();
-    }
-
-    @Override
-    protected void doStart() {
-      notifyStarted();
-    }
-
-    @Override
-    protected void doStop() {
-      notifyStopped();
+    void ship(String row) {
+      SHIPPED.add(row);
     }
   }
 

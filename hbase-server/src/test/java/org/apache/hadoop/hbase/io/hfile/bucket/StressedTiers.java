@@ -27,9 +27,13 @@ import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicReference;
 import org.apache.hadoop.conf.Configuration;
-import org.apache.hadoop.hbase.HBaseConfiguration;
 import org.apache.hadoop.hbase.io.ByteBuffAllocator;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheFactory;
+import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
+import org.apache.hadoop.hbase.io.hfile.BlockType;
+import org.apache.hadoop.hbase.io.hfile.Cacheable;
+import org.apache.hadoop.hbase.io.hfile.CachedBlockFixture;
+import org.apache.hadoop.hbase.io.hfile.HFileBlock;
 import org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCache;
 
 /**
@@ -46,7 +50,7 @@ final class StressedTiers {
   }
 
   /** To be changed before {@link #open}. */
-  final Configuration conf = HBaseConfiguration.create();
+  final Configuration conf;
   final ByteBuffAllocator pool;
   private final File folder;
   private final AtomicReference<Throwable> failure = new AtomicReference<>();
@@ -64,15 +68,9 @@ final class StressedTiers {
    */
   StressedTiers(File folder, int firstMegabytes, int secondMegabytes, String bucketSizes) {
     this.folder = folder;
-    conf.setBoolean("hbase.bucketcache.composite.enabled", true);
-    conf.setInt("hbase.bucketcache.l1.size", firstMegabytes);
-    conf.setInt("hbase.bucketcache.l2.size", secondMegabytes);
+    conf = CachedBlockFixture.tiers(firstMegabytes, secondMegabytes, "file:" + path("l2"));
     conf.set("hbase.bucketcache.bucket.sizes", bucketSizes);
-    conf.set("hbase.bucketcache.l2.ioengine", "file:" + path("l2"));
-    conf.setInt(ByteBuffAllocator.MAX_BUFFER_COUNT_KEY, 2000);
-    conf.setInt(ByteBuffAllocator.BUFFER_SIZE_KEY, 2048);
-    conf.setInt(ByteBuffAllocator.MIN_ALLOCATE_SIZE_KEY, 512);
-    pool = ByteBuffAllocator.create(conf, true);
+    pool = CachedBlockFixture.pool(conf, 2000);
   }
 
   private String path(String name) {
@@ -101,6 +99,23 @@ final class StressedTiers {
 
   CompositeBucketCache cache() {
     return cache;
+  }
+
+  /** Reads a block and checks it, or caches it if it is not there and that is wanted. */
+  void read(BlockCacheKey key, BlockType type, int size, boolean cacheOnMiss) {
+    Cacheable found = cache.getBlock(key, true, false, true);
+    if (found != null) {
+      try {
+        assertEquals(type, found.getBlockType());
+        assertEquals(key.getOffset(), ((HFileBlock) found).getOffset());
+        assertEquals(size, ((HFileBlock) found).getUncompressedSizeWithoutHeader());
+      } finally {
+        found.release();
+      }
+    } else if (cacheOnMiss) {
+      CachedBlockFixture.cache(cache, key,
+        CachedBlockFixture.block(type, key.getOffset(), size, pool));
+    }
   }
 
   L1BucketCache first() {

@@ -20,7 +20,6 @@ package org.apache.hadoop.hbase.io.hfile.bucket;
 import static org.apache.hadoop.hbase.io.hfile.CachedBlockFixture.block;
 import static org.apache.hadoop.hbase.io.hfile.CachedBlockFixture.cache;
 import static org.apache.hadoop.hbase.io.hfile.CachedBlockFixture.key;
-import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertNull;
 import static org.junit.Assert.assertTrue;
 
@@ -32,7 +31,6 @@ import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
 import org.apache.hadoop.hbase.io.hfile.BlockType;
-import org.apache.hadoop.hbase.io.hfile.Cacheable;
 import org.apache.hadoop.hbase.io.hfile.HFileBlock;
 import org.apache.hadoop.hbase.io.hfile.RefCntLeakRule;
 import org.apache.hadoop.hbase.testclassification.IOTests;
@@ -105,18 +103,7 @@ public class TestCompositeBucketCacheStress {
   private void read(String file, long offset, boolean cacheOnMiss) {
     BlockType type = typeOf(offset);
     BlockCacheKey key = key(file, offset, offset % 3 == 0 ? null : type);
-    Cacheable found = tiers.cache().getBlock(key, true, false, true);
-    if (found != null) {
-      try {
-        assertEquals(type, found.getBlockType());
-        assertEquals(offset, ((HFileBlock) found).getOffset());
-        assertEquals(sizeOf(offset), ((HFileBlock) found).getUncompressedSizeWithoutHeader());
-      } finally {
-        found.release();
-      }
-    } else if (cacheOnMiss) {
-      cache(tiers.cache(), key, block(type, offset, sizeOf(offset), tiers.pool));
-    }
+    tiers.read(key, type, sizeOf(offset), cacheOnMiss);
   }
 
   /** Caches a file, lets others read it and closes it; no thread caches a block of it again. */

@@ -41,7 +41,6 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
-import org.apache.hadoop.hbase.HBaseConfiguration;
 import org.apache.hadoop.hbase.io.ByteBuffAllocator;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
 import org.apache.hadoop.hbase.io.hfile.BlockType;
@@ -111,22 +110,15 @@ public class TestCorruptDevice {
 
   @Before
   public void setUp() {
-    conf = HBaseConfiguration.create();
-    conf.setBoolean("hbase.bucketcache.composite.enabled", true);
-    conf.set("hbase.bucketcache.l1.size", "2");
-    conf.set("hbase.bucketcache.l2.size", "4");
-    conf.set("hbase.bucketcache.bucket.sizes", "5120,9216");
-    conf.set("hbase.bucketcache.l2.ioengine",
+    conf = CachedBlockFixture.tiers(2, 4,
       engine + ":" + path("a") + (engine.equals("files") ? "," + path("b") : ""));
+    conf.set("hbase.bucketcache.bucket.sizes", "5120,9216");
     if (persistent) {
       conf.set("hbase.bucketcache.l2.persistent.path", path("map"));
       // Only a shutdown persists.
       conf.setLong(CacheConfig.BUCKETCACHE_PERSIST_INTERVAL_KEY, Long.MAX_VALUE);
     }
-    conf.setInt(ByteBuffAllocator.MAX_BUFFER_COUNT_KEY, 1000);
-    conf.setInt(ByteBuffAllocator.BUFFER_SIZE_KEY, 2048);
-    conf.setInt(ByteBuffAllocator.MIN_ALLOCATE_SIZE_KEY, 512);
-    pool = ByteBuffAllocator.create(conf, true);
+    pool = CachedBlockFixture.pool(conf, 1000);
   }
 
   private String path(String name) {

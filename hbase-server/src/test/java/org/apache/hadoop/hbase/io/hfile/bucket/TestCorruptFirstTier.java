@@ -32,7 +32,6 @@ import java.util.Arrays;
 import java.util.Collection;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
-import org.apache.hadoop.hbase.HBaseConfiguration;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
 import org.apache.hadoop.hbase.io.hfile.BlockType;
 import org.apache.hadoop.hbase.io.hfile.Cacheable;
@@ -86,12 +85,8 @@ public class TestCorruptFirstTier {
   @Before
   public void setUp() throws IOException {
     file = new File(folder.getRoot(), "l1");
-    Configuration conf = HBaseConfiguration.create();
-    conf.setBoolean("hbase.bucketcache.composite.enabled", true);
-    conf.set("hbase.bucketcache.l1.size", "2");
+    Configuration conf = CachedBlockFixture.tiers(2, 2, "file:" + new File(folder.getRoot(), "l2"));
     conf.set("hbase.bucketcache.l1.ioengine", engine + ":" + file);
-    conf.set("hbase.bucketcache.l2.size", "2");
-    conf.set("hbase.bucketcache.l2.ioengine", "file:" + new File(folder.getRoot(), "l2"));
     conf.set("hbase.bucketcache.bucket.sizes", "5120");
     tier = new L1BucketCache("L1", CompositeBucketCacheSettings.of(conf).first(),
       new FileEvictionGuard());

@@ -32,11 +32,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
-import org.apache.hadoop.hbase.HBaseConfiguration;
 import org.apache.hadoop.hbase.io.ByteBuffAllocator;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheFactory;
 import org.apache.hadoop.hbase.io.hfile.BlockType;
 import org.apache.hadoop.hbase.io.hfile.Cacheable;
+import org.apache.hadoop.hbase.io.hfile.CachedBlockFixture;
 import org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCache;
 import org.apache.hadoop.hbase.testclassification.IOTests;
 import org.apache.hadoop.hbase.testclassification.MediumTests;
@@ -81,14 +81,10 @@ public class TestDataPromotionAtShutdown {
 
   @Test
   public void testShutdownAmidPromotionsKeepsNoBufferAndFailsNoReader() throws Exception {
-    Configuration conf = HBaseConfiguration.create();
-    conf.setBoolean("hbase.bucketcache.composite.enabled", true);
-    conf.set("hbase.bucketcache.l1.size", "1");
-    conf.set("hbase.bucketcache.l2.size", "8");
+    Configuration conf = CachedBlockFixture.tiers(1, 8,
+      "file:" + new File(folder.getRoot(), "l2").getPath());
     conf.set("hbase.bucketcache.bucket.sizes", "5120");
     conf.set("hbase.blockcache.minblocksize", "4096");
-    conf.set("hbase.bucketcache.l2.ioengine",
-      "file:" + new File(folder.getRoot(), "l2").getPath());
     conf.setInt(ByteBuffAllocator.MAX_BUFFER_COUNT_KEY, 2000);
     conf.setInt(ByteBuffAllocator.BUFFER_SIZE_KEY, 2048);
     conf.setInt(ByteBuffAllocator.MIN_ALLOCATE_SIZE_KEY, 512);

@@ -32,7 +32,6 @@ import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
 import org.apache.hadoop.hbase.io.hfile.BlockType;
-import org.apache.hadoop.hbase.io.hfile.Cacheable;
 import org.apache.hadoop.hbase.io.hfile.HFileBlock;
 import org.apache.hadoop.hbase.io.hfile.RefCntLeakRule;
 import org.apache.hadoop.hbase.io.hfile.composite.PromotionPolicy;
@@ -123,18 +122,7 @@ public class TestDataPromotionStress {
   private void read(String file, long offset, boolean cacheOnMiss) {
     BlockType type = typeOf(offset);
     BlockCacheKey key = key(file, offset, offset % 5 == 0 ? null : type);
-    Cacheable found = tiers.cache().getBlock(key, true, false, true);
-    if (found != null) {
-      try {
-        assertEquals(type, found.getBlockType());
-        assertEquals(offset, ((HFileBlock) found).getOffset());
-        assertEquals(sizeOf(offset), ((HFileBlock) found).getUncompressedSizeWithoutHeader());
-      } finally {
-        found.release();
-      }
-    } else if (cacheOnMiss) {
-      cache(tiers.cache(), key, block(type, offset, sizeOf(offset), tiers.pool));
-    }
+    tiers.read(key, type, sizeOf(offset), cacheOnMiss);
   }
 
   /** A file that is read while it is closed, and of which no block is cached afterwards. */

@@ -37,7 +37,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
-import org.apache.hadoop.hbase.HBaseConfiguration;
 import org.apache.hadoop.hbase.io.ByteBuffAllocator;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
 import org.apache.hadoop.hbase.io.hfile.BlockType;
@@ -88,18 +87,11 @@ public class TestDeviceOutage {
 
   @Before
   public void setUp() {
-    conf = HBaseConfiguration.create();
-    conf.setBoolean("hbase.bucketcache.composite.enabled", true);
-    conf.set("hbase.bucketcache.l1.size", "2");
-    conf.set("hbase.bucketcache.l2.size", "2");
+    conf = CachedBlockFixture.tiers(2, 2, "file:" + path("cache"));
     conf.set("hbase.bucketcache.bucket.sizes", "9216");
-    conf.set("hbase.bucketcache.l2.ioengine", "file:" + path("cache"));
     conf.set("hbase.bucketcache.l2.writer.threads", "1");
     conf.setInt(TOLERATED, 60_000);
-    conf.setInt(ByteBuffAllocator.MAX_BUFFER_COUNT_KEY, 1000);
-    conf.setInt(ByteBuffAllocator.BUFFER_SIZE_KEY, 2048);
-    conf.setInt(ByteBuffAllocator.MIN_ALLOCATE_SIZE_KEY, 512);
-    pool = ByteBuffAllocator.create(conf, true);
+    pool = CachedBlockFixture.pool(conf, 1000);
   }
 
   private String path(String name) {
@@ -146,6 +138,19 @@ public class TestDeviceOutage {
     }
   }
 
+  private void openFilled() throws IOException {
+    open();
+    cacheAll();
+  }
+
+  private void openAndDisable(String retryIntervalMs) throws IOException {
+    conf.setInt(TOLERATED, 100);
+    conf.set(RETRY, retryIntervalMs);
+    openFilled();
+    disable();
+    CachedBlockFixture.await(() -> tier.backingMap.isEmpty());
+  }
+
   private boolean read(int i) {
     Cacheable block = tier.getBlock(key(i), true, false, true);
     if (block == null) {
@@ -188,8 +193,7 @@ public class TestDeviceOutage {
 
   @Test
   public void testFailingReadsAreBypassedUntilTheDeviceWorks() throws Exception {
-    open();
-    cacheAll();
+    openFilled();
     device.fails(true);
     assertEquals(0, readAll());
     assertEquals(State.BYPASSED, tier.getDeviceState());
@@ -223,8 +227,7 @@ public class TestDeviceOutage {
    */
   @Test
   public void testDeviceThatIsSlowToFailHoldsUpNobodyTwice() throws Exception {
-    open();
-    cacheAll();
+    openFilled();
     device.mayFail = new Semaphore(0);
     device.fails(true);
     ExecutorService handlers = Executors.newFixedThreadPool(BLOCKS);
@@ -259,8 +262,7 @@ public class TestDeviceOutage {
 
   @Test
   public void testFailedReadHereAndThereCostsItsBlockOnly() throws Exception {
-    open();
-    cacheAll();
+    openFilled();
     for (int i = 0; i < BLOCKS; i++) {
       device.readsFail = i % DeviceHealth.FAILURES_IN_A_ROW == 0;
       assertEquals(!device.readsFail, read(i));
@@ -322,8 +324,7 @@ public class TestDeviceOutage {
   @Test
   public void testWithoutChecksumsEachBatchIsSynced() throws Exception {
     conf.setBoolean("hbase.bucketcache.l2.checksum.enabled", false);
-    open();
-    cacheAll();
+    openFilled();
     assertEquals(BLOCKS, device.syncs.get());
   }
 
@@ -331,8 +332,7 @@ public class TestDeviceOutage {
   public void testWhatAMapNamesIsSyncedBefore() throws Exception {
     conf.set("hbase.bucketcache.l2.persistent.path", path("map"));
     conf.setLong(CacheConfig.BUCKETCACHE_PERSIST_INTERVAL_KEY, TimeUnit.HOURS.toMillis(1));
-    open();
-    cacheAll();
+    openFilled();
     int syncs = device.syncs.get();
     device.syncsFail = true;
     assertThrows(IOException.class, tier::persistToFile);
@@ -352,8 +352,7 @@ public class TestDeviceOutage {
   public void testDisabledTierIsTakenBackEmpty() throws Exception {
     conf.setInt(TOLERATED, 200);
     conf.set(RETRY, "50");
-    open();
-    cacheAll();
+    openFilled();
     tier.fileCacheCompleted(new Path("/table/region/family/" + FILE), 1);
     disable();
     CachedBlockFixture.await(() -> tier.backingMap.isEmpty());
@@ -400,12 +399,7 @@ public class TestDeviceOutage {
 
   @Test
   public void testTierStaysDisabledWithoutRetry() throws Exception {
-    conf.setInt(TOLERATED, 100);
-    conf.set(RETRY, "0");
-    open();
-    cacheAll();
-    disable();
-    CachedBlockFixture.await(() -> tier.backingMap.isEmpty());
+    openAndDisable("0");
     device.fails(false);
     int opened = device.opened.get();
     Thread.sleep(500);
@@ -419,8 +413,7 @@ public class TestDeviceOutage {
   public void testTrialsThatSucceedDoNotKeepABadDeviceInUse() throws Exception {
     conf.setInt(TOLERATED, 1000);
     conf.set(RETRY, "0");
-    open();
-    cacheAll();
+    openFilled();
     int next = 0;
     while (tier.getDeviceState() != State.DISABLED && next < BLOCKS) {
       device.readsFail = true;
@@ -471,8 +464,7 @@ public class TestDeviceOutage {
     conf.set("hbase.bucketcache.l2.acceptfactor", "1");
     conf.setInt(TOLERATED, 100);
     conf.set(RETRY, "50");
-    open();
-    cacheAll();
+    openFilled();
     Cacheable held = tier.getBlock(key(7), true, false, true);
     assertRight(7, held);
     disable();
@@ -495,8 +487,7 @@ public class TestDeviceOutage {
   public void testPlaceThatAReaderHoldsIsNotHandedOutDuringABypass() throws Exception {
     conf.set("hbase.bucketcache.l2.ioengine", "pmem:" + path("cache"));
     conf.set("hbase.bucketcache.l2.acceptfactor", "1");
-    open();
-    cacheAll();
+    openFilled();
     Cacheable held = tier.getBlock(key(7), true, false, true);
     device.fails(true);
     for (int i = 0; i < DeviceHealth.FAILURES_IN_A_ROW; i++) {
@@ -517,12 +508,7 @@ public class TestDeviceOutage {
 
   @Test
   public void testShutdownWhileDisabled() throws Exception {
-    conf.setInt(TOLERATED, 100);
-    conf.set(RETRY, "60000");
-    open();
-    cacheAll();
-    disable();
-    CachedBlockFixture.await(() -> tier.backingMap.isEmpty());
+    openAndDisable("60000");
     tier.shutdown();
     assertNoThreadIsLeft();
     assertNull(tier.getBlock(key(1), true, false, true));
@@ -530,8 +516,7 @@ public class TestDeviceOutage {
 
   @Test
   public void testShutdownWhileATrialHangs() throws Exception {
-    open();
-    cacheAll();
+    openFilled();
     device.readsFail = true;
     for (int i = 0; i < DeviceHealth.FAILURES_IN_A_ROW; i++) {
       read(i);
@@ -553,12 +538,7 @@ public class TestDeviceOutage {
   public void testRestartAfterAnOutage() throws Exception {
     conf.set("hbase.bucketcache.l2.persistent.path", path("map"));
     conf.setLong(CacheConfig.BUCKETCACHE_PERSIST_INTERVAL_KEY, Long.MAX_VALUE);
-    conf.setInt(TOLERATED, 100);
-    conf.set(RETRY, "60000");
-    open();
-    cacheAll();
-    disable();
-    CachedBlockFixture.await(() -> tier.backingMap.isEmpty());
+    openAndDisable("60000");
     tier.shutdown();
     device.fails(false);
     open();

@@ -32,7 +32,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
-import org.apache.hadoop.hbase.HBaseConfiguration;
 import org.apache.hadoop.hbase.io.ByteBuffAllocator;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
 import org.apache.hadoop.hbase.io.hfile.BlockType;
@@ -103,20 +102,13 @@ public class TestDeviceOutageStress {
 
   @Before
   public void setUp() {
-    conf = HBaseConfiguration.create();
-    conf.setBoolean("hbase.bucketcache.composite.enabled", true);
-    conf.set("hbase.bucketcache.l1.size", "2");
-    conf.set("hbase.bucketcache.l2.size", "1");
+    conf = CachedBlockFixture.tiers(2, 1,
+      engine + ":" + new File(folder.getRoot(), "cache").getPath());
     conf.set("hbase.bucketcache.bucket.sizes", "5120");
     conf.set("hbase.bucketcache.l2.checksum.enabled", "false");
     conf.set("hbase.bucketcache.l2.retry.interval.ms", "20");
     conf.setInt("hbase.bucketcache.ioengine.errors.tolerated.duration", 100);
-    conf.set("hbase.bucketcache.l2.ioengine",
-      engine + ":" + new File(folder.getRoot(), "cache").getPath());
-    conf.setInt(ByteBuffAllocator.MAX_BUFFER_COUNT_KEY, 4000);
-    conf.setInt(ByteBuffAllocator.BUFFER_SIZE_KEY, 2048);
-    conf.setInt(ByteBuffAllocator.MIN_ALLOCATE_SIZE_KEY, 512);
-    pool = ByteBuffAllocator.create(conf, true);
+    pool = CachedBlockFixture.pool(conf, 4000);
     contents = new byte[FILES * BLOCKS][];
     for (int i = 0; i < contents.length; i++) {
       HFileBlock block = CachedBlockFixture.block(typeOf(i), i, SIZE);

@@ -49,6 +49,7 @@ import org.apache.hadoop.hbase.io.ByteBuffAllocator;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
 import org.apache.hadoop.hbase.io.hfile.BlockType;
 import org.apache.hadoop.hbase.io.hfile.Cacheable;
+import org.apache.hadoop.hbase.io.hfile.CachedBlockFixture;
 import org.apache.hadoop.hbase.io.hfile.HFileBlock;
 import org.apache.hadoop.hbase.io.hfile.LruBlockCache;
 import org.apache.hadoop.hbase.io.hfile.RefCntLeakRule;
@@ -137,16 +138,9 @@ public class TestL1BucketCache {
 
   @Before
   public void setUp() {
-    conf = HBaseConfiguration.create();
-    conf.setBoolean("hbase.bucketcache.composite.enabled", true);
-    conf.set("hbase.bucketcache.l1.size", "1");
-    conf.set("hbase.bucketcache.l2.size", "16");
+    conf = CachedBlockFixture.tiers(1, 16, "file:" + path("l2"));
     conf.set("hbase.bucketcache.bucket.sizes", "5120,9216");
-    conf.set("hbase.bucketcache.l2.ioengine", "file:" + path("l2"));
-    conf.setInt(ByteBuffAllocator.MAX_BUFFER_COUNT_KEY, POOLED);
-    conf.setInt(ByteBuffAllocator.BUFFER_SIZE_KEY, 2048);
-    conf.setInt(ByteBuffAllocator.MIN_ALLOCATE_SIZE_KEY, 512);
-    pool = ByteBuffAllocator.create(conf, true);
+    pool = CachedBlockFixture.pool(conf, POOLED);
   }
 
   private String path(String name) {

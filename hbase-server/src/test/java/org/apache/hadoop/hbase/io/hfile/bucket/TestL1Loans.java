@@ -35,11 +35,11 @@ import java.util.HashSet;
 import java.util.Set;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
-import org.apache.hadoop.hbase.HBaseConfiguration;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheFactory;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
 import org.apache.hadoop.hbase.io.hfile.BlockType;
 import org.apache.hadoop.hbase.io.hfile.Cacheable;
+import org.apache.hadoop.hbase.io.hfile.CachedBlockFixture;
 import org.apache.hadoop.hbase.io.hfile.RefCntLeakRule;
 import org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCache;
 import org.apache.hadoop.hbase.io.hfile.composite.LendingTier;
@@ -74,13 +74,9 @@ public class TestL1Loans {
 
   @Before
   public void setUp() {
-    Configuration conf = HBaseConfiguration.create();
-    conf.setBoolean("hbase.bucketcache.composite.enabled", true);
-    conf.set("hbase.bucketcache.l1.size", "4");
-    conf.set("hbase.bucketcache.l2.size", "32");
+    Configuration conf = CachedBlockFixture.tiers(4, 32, "offheap");
     conf.set("hbase.bucketcache.bucket.sizes", "5120,9216");
     conf.set("hbase.blockcache.minblocksize", "4096");
-    conf.set("hbase.bucketcache.l2.ioengine", "offheap");
     cache = (CompositeBucketCache) BlockCacheFactory.createBlockCache(conf);
     first = (L1BucketCache) cache.getFirstLevelCache();
     tier = cache.lendingTier();
@@ -201,12 +197,8 @@ public class TestL1Loans {
     first.setPromotedShare(0);
     assertEquals("a share of 0 takes it back", 0, tier.getLent());
     assertEquals(0, borrow(1));
-    Configuration conf = HBaseConfiguration.create();
-    conf.setBoolean("hbase.bucketcache.composite.enabled", true);
-    conf.set("hbase.bucketcache.l1.size", "4");
-    conf.set("hbase.bucketcache.l2.size", "32");
+    Configuration conf = CachedBlockFixture.tiers(4, 32, "offheap");
     conf.set("hbase.bucketcache.bucket.sizes", "5120,9216");
-    conf.set("hbase.bucketcache.l2.ioengine", "offheap");
     conf.set("hbase.bucketcache.composite.promotion", "none");
     CompositeBucketCache none = (CompositeBucketCache) BlockCacheFactory.createBlockCache(conf);
     assertNull(none.lendingTier());

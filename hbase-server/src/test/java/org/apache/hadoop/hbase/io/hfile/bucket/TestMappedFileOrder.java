@@ -20,6 +20,7 @@ package org.apache.hadoop.hbase.io.hfile.bucket;
 import static org.junit.Assert.assertArrayEquals;
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertNotNull;
+import static org.junit.Assert.assertNull;
 import static org.junit.Assert.assertTrue;
 
 import java.io.File;
@@ -47,7 +48,10 @@ import org.junit.Rule;
 import org.junit.Test;
 import org.junit.experimental.categories.Category;
 
-/** Tests that what a mapped file holds is found again where it was written. */
+/**
+ * Tests that what a mapped file holds is found again where it was written, and that a map is not
+ * taken for the mapped file of another run.
+ */
 @Category({ IOTests.class, SmallTests.class })
 public class TestMappedFileOrder {
 
@@ -137,19 +141,8 @@ public class TestMappedFileOrder {
   }
 
   private void assertRecovered(String engine, int buffersOfABlock) throws IOException {
-    BucketCache before = open(engine);
-    for (int i = 0; i < BLOCKS; i++) {
-      BlockCacheKey key = key(i);
-      CachedBlockFixture.cache(before, key, block(i));
-      CachedBlockFixture.await(
-        () -> before.backingMap.containsKey(key) && !before.ramCache.containsKey(key));
-    }
-    before.shutdown();
-    // Those of the process that is gone.
-    before.backingMap.values().forEach(BucketEntry::markAsEvicted);
-    BucketCache cache = open(engine);
-    new CacheConfig(conf, null, cache, pool);
-    CachedBlockFixture.await(() -> cache.getBackingMapValidated().get());
+    fill(engine);
+    BucketCache cache = recover(engine);
     assertEquals(BLOCKS, cache.backingMap.size());
     for (int i = 0; i < BLOCKS; i++) {
       Cacheable block = cache.getBlock(key(i), true, false, true);
@@ -160,6 +153,63 @@ public class TestMappedFileOrder {
     }
     cache.evictBlocksByHfileName("file");
     cache.shutdown();
+  }
+
+  @Test
+  public void testMapIsNotTakenForThatOfAnotherRunOfMmap() throws IOException {
+    assertStartsEmptyAndCaches("mmap:");
+  }
+
+  @Test
+  public void testMapIsNotTakenForThatOfAnotherRunOfPmem() throws IOException {
+    assertStartsEmptyAndCaches("pmem:");
+  }
+
+  private void assertStartsEmptyAndCaches(String engine) throws IOException {
+    fill(engine);
+    try (RandomAccessFile changed = new RandomAccessFile(file, "rw")) {
+      changed.write(new byte[BLOCKS * (BLOCK_SIZE + 1024)]);
+    }
+    assertTrue(file.setLastModified(file.lastModified() - 60_000));
+
+    BucketCache cache = recover(engine);
+    for (int i = 0; i < BLOCKS; i++) {
+      assertNull("block " + i, cache.getBlock(key(i), true, false, true));
+    }
+    assertEquals(0, cache.backingMap.size());
+    assertEquals(0, cache.blocksByHFile.size());
+    assertEquals(0, cache.getAllocator().getUsedSize());
+    assertEquals(0, cache.getCurrentDataSize());
+
+    cache(cache, 0);
+    cache.getBlock(key(0), true, false, true).release();
+    cache.evictBlocksByHfileName("file");
+    cache.shutdown();
+  }
+
+  /** Caches all blocks, and shuts down. */
+  private void fill(String engine) throws IOException {
+    BucketCache before = open(engine);
+    for (int i = 0; i < BLOCKS; i++) {
+      cache(before, i);
+    }
+    before.shutdown();
+    // Those of the process that is gone.
+    before.backingMap.values().forEach(BucketEntry::markAsEvicted);
+  }
+
+  private static void cache(BucketCache cache, int i) {
+    BlockCacheKey key = key(i);
+    CachedBlockFixture.cache(cache, key, block(i));
+    CachedBlockFixture.await(
+      () -> cache.backingMap.containsKey(key) && !cache.ramCache.containsKey(key));
+  }
+
+  private BucketCache recover(String engine) throws IOException {
+    BucketCache cache = open(engine);
+    new CacheConfig(conf, null, cache, pool);
+    CachedBlockFixture.await(() -> cache.getBackingMapValidated().get());
+    return cache;
   }
 
   private static BlockCacheKey key(int i) {

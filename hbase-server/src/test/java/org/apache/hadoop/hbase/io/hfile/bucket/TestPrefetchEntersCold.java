@@ -28,13 +28,10 @@ import java.io.File;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
-import java.util.Set;
-import java.util.TreeSet;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
-import org.apache.hadoop.hbase.HBaseConfiguration;
 import org.apache.hadoop.hbase.KeyValue;
 import org.apache.hadoop.hbase.io.ByteBuffAllocator;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheFactory;
@@ -43,6 +40,7 @@ import org.apache.hadoop.hbase.io.hfile.BlockPriority;
 import org.apache.hadoop.hbase.io.hfile.BlockType;
 import org.apache.hadoop.hbase.io.hfile.CacheConfig;
 import org.apache.hadoop.hbase.io.hfile.Cacheable;
+import org.apache.hadoop.hbase.io.hfile.CachedBlockFixture;
 import org.apache.hadoop.hbase.io.hfile.HFileContextBuilder;
 import org.apache.hadoop.hbase.io.hfile.PrefetchExecutor;
 import org.apache.hadoop.hbase.io.hfile.RefCntLeakRule;
@@ -93,14 +91,10 @@ public class TestPrefetchEntersCold {
 
   @Before
   public void setUp() throws Exception {
-    conf = HBaseConfiguration.create();
-    conf.setBoolean("hbase.bucketcache.composite.enabled", true);
-    conf.set("hbase.bucketcache.l1.size", "8");
-    conf.setInt("hbase.bucketcache.l2.size", SECOND_MEGABYTES);
+    conf = CachedBlockFixture.tiers(8, SECOND_MEGABYTES,
+      "file:" + new File(folder.getRoot(), "l2").getPath());
     conf.set("hbase.bucketcache.bucket.sizes", "5120," + PLACE + ",17408");
     conf.set("hbase.blockcache.minblocksize", "8192");
-    conf.set("hbase.bucketcache.l2.ioengine",
-      "file:" + new File(folder.getRoot(), "l2").getPath());
     conf.setInt("hfile.index.block.max.size", 4096);
     conf.setInt("io.storefile.bloom.block.size", 4096);
     // So that a warm-up waits where the queue is full. A longer queue would not do: what a writer
@@ -115,10 +109,7 @@ public class TestPrefetchEntersCold {
 
   @After
   public void tearDown() {
-    Set<String> files = new TreeSet<>();
-    tiers.forEach(block -> files.add(block.getFilename()));
-    files.forEach(tiers::evictBlocksByHfileName);
-    tiers.shutdown();
+    CachedBlockFixture.close(tiers);
   }
 
   private void settle() {

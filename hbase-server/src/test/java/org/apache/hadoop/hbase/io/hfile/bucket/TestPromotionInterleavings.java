@@ -35,11 +35,11 @@ import java.util.NavigableSet;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
-import org.apache.hadoop.hbase.HBaseConfiguration;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheFactory;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
 import org.apache.hadoop.hbase.io.hfile.BlockType;
 import org.apache.hadoop.hbase.io.hfile.Cacheable;
+import org.apache.hadoop.hbase.io.hfile.CachedBlockFixture;
 import org.apache.hadoop.hbase.io.hfile.RefCntLeakRule;
 import org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCache;
 import org.apache.hadoop.hbase.io.hfile.composite.PromotionPolicy;
@@ -94,11 +94,7 @@ public class TestPromotionInterleavings {
 
   @Before
   public void setUp() {
-    Configuration conf = HBaseConfiguration.create();
-    conf.setBoolean("hbase.bucketcache.composite.enabled", true);
-    conf.set("hbase.bucketcache.l1.size", "1");
-    conf.set("hbase.bucketcache.l2.ioengine", "offheap");
-    conf.set("hbase.bucketcache.l2.size", "1");
+    Configuration conf = CachedBlockFixture.tiers(1, 1, "offheap");
     conf.set("hbase.bucketcache.bucket.sizes", "5120");
     conf.set("hbase.blockcache.minblocksize", "4096");
     cache = (CompositeBucketCache) BlockCacheFactory.createBlockCache(conf);

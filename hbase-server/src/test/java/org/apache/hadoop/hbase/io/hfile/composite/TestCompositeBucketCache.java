@@ -42,13 +42,13 @@ import java.util.Set;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
-import org.apache.hadoop.hbase.HBaseConfiguration;
 import org.apache.hadoop.hbase.io.hfile.BlockCache;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheFactory;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
 import org.apache.hadoop.hbase.io.hfile.BlockType;
 import org.apache.hadoop.hbase.io.hfile.Cacheable;
 import org.apache.hadoop.hbase.io.hfile.CachedBlock;
+import org.apache.hadoop.hbase.io.hfile.CachedBlockFixture;
 import org.apache.hadoop.hbase.io.hfile.CombinedBlockCache;
 import org.apache.hadoop.hbase.io.hfile.HFileBlock;
 import org.apache.hadoop.hbase.io.hfile.HFileContextBuilder;
@@ -95,15 +95,10 @@ public class TestCompositeBucketCache {
 
   @Before
   public void setUp() {
-    conf = HBaseConfiguration.create();
-    conf.setBoolean("hbase.bucketcache.composite.enabled", true);
+    conf = CachedBlockFixture.tiers(4, 16, "file:" + new File(folder.getRoot(), "l2").getPath());
     conf.set("hfile.block.cache.size", "0");
     conf.set("hbase.bucketcache.composite.promotion", "none");
-    conf.set("hbase.bucketcache.l1.size", "4");
-    conf.set("hbase.bucketcache.l2.size", "16");
     conf.set("hbase.bucketcache.bucket.sizes", "5120,9216");
-    conf.set("hbase.bucketcache.l2.ioengine",
-      "file:" + new File(folder.getRoot(), "l2").getPath());
   }
 
   @After
@@ -111,12 +106,7 @@ public class TestCompositeBucketCache {
     if (cache == null) {
       return;
     }
-    // A cache that shuts down forgets its blocks without release, which is no leak of memory but
-    // would be taken for one.
-    Set<String> files = new HashSet<>();
-    cache.forEach(block -> files.add(block.getFilename()));
-    files.forEach(cache::evictBlocksByHfileName);
-    cache.shutdown();
+    CachedBlockFixture.close(cache);
   }
 
   private void open() {

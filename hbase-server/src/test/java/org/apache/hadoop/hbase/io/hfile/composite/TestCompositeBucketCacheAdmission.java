@@ -27,14 +27,12 @@ import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
 import java.io.File;
-import java.util.HashSet;
-import java.util.Set;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
-import org.apache.hadoop.hbase.HBaseConfiguration;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheFactory;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
 import org.apache.hadoop.hbase.io.hfile.BlockType;
+import org.apache.hadoop.hbase.io.hfile.CachedBlockFixture;
 import org.apache.hadoop.hbase.io.hfile.HFileBlock;
 import org.apache.hadoop.hbase.io.hfile.RefCntLeakRule;
 import org.apache.hadoop.hbase.io.hfile.bucket.BucketCacheTier;
@@ -72,14 +70,9 @@ public class TestCompositeBucketCacheAdmission {
 
   @Before
   public void setUp() {
-    conf = HBaseConfiguration.create();
-    conf.setBoolean("hbase.bucketcache.composite.enabled", true);
+    conf = CachedBlockFixture.tiers(4, 16, "file:" + new File(folder.getRoot(), "l2").getPath());
     conf.set("hfile.block.cache.size", "0");
-    conf.set("hbase.bucketcache.l1.size", "4");
-    conf.set("hbase.bucketcache.l2.size", "16");
     conf.set("hbase.bucketcache.bucket.sizes", "5120,9216");
-    conf.set("hbase.bucketcache.l2.ioengine",
-      "file:" + new File(folder.getRoot(), "l2").getPath());
     conf.set(ADMISSION, "second-miss");
   }
 
@@ -88,11 +81,7 @@ public class TestCompositeBucketCacheAdmission {
     if (cache == null) {
       return;
     }
-    // A cache that shuts down forgets its blocks without release.
-    Set<String> files = new HashSet<>();
-    cache.forEach(block -> files.add(block.getFilename()));
-    files.forEach(cache::evictBlocksByHfileName);
-    cache.shutdown();
+    CachedBlockFixture.close(cache);
   }
 
   private void open() {

@@ -37,6 +37,7 @@ import org.apache.hadoop.hbase.io.hfile.BlockCacheFactory;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
 import org.apache.hadoop.hbase.io.hfile.BlockType;
 import org.apache.hadoop.hbase.io.hfile.CacheConfig;
+import org.apache.hadoop.hbase.io.hfile.CachedBlockFixture;
 import org.apache.hadoop.hbase.testclassification.IOTests;
 import org.apache.hadoop.hbase.testclassification.SmallTests;
 import org.apache.hadoop.hbase.tmpl.regionserver.BlockCacheTmpl;
@@ -67,13 +68,8 @@ public class TestCompositeBucketCachePage {
 
   @Before
   public void setUp() {
-    conf = HBaseConfiguration.create();
-    conf.setBoolean("hbase.bucketcache.composite.enabled", true);
+    conf = CachedBlockFixture.tiers(32, 64, "file:" + new File(folder.getRoot(), "l2").getPath());
     conf.set("hbase.bucketcache.composite.promotion", "none");
-    conf.set("hbase.bucketcache.l1.size", "32");
-    conf.set("hbase.bucketcache.l2.size", "64");
-    conf.set("hbase.bucketcache.l2.ioengine",
-      "file:" + new File(folder.getRoot(), "l2").getPath());
     cache = BlockCacheFactory.createBlockCache(conf);
     for (int i = 0; i < 5; i++) {
       BlockType type = i < 2 ? BlockType.LEAF_INDEX : BlockType.DATA;

@@ -31,12 +31,12 @@ import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hbase.CellComparator;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
-import org.apache.hadoop.hbase.HBaseConfiguration;
 import org.apache.hadoop.hbase.KeyValue;
 import org.apache.hadoop.hbase.io.ByteBuffAllocator;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheFactory;
 import org.apache.hadoop.hbase.io.hfile.BlockType;
 import org.apache.hadoop.hbase.io.hfile.CacheConfig;
+import org.apache.hadoop.hbase.io.hfile.CachedBlockFixture;
 import org.apache.hadoop.hbase.io.hfile.HFile;
 import org.apache.hadoop.hbase.io.hfile.HFileBlockIndex;
 import org.apache.hadoop.hbase.io.hfile.HFileContext;
@@ -85,13 +85,8 @@ public class TestCompositeBucketCacheWithHFile {
 
   @Before
   public void setUp() throws Exception {
-    conf = HBaseConfiguration.create();
-    conf.setBoolean("hbase.bucketcache.composite.enabled", true);
+    conf = CachedBlockFixture.tiers(32, 64, "file:" + new File(folder.getRoot(), "l2").getPath());
     conf.set("hfile.block.cache.size", "0");
-    conf.set("hbase.bucketcache.l1.size", "32");
-    conf.set("hbase.bucketcache.l2.size", "64");
-    conf.set("hbase.bucketcache.l2.ioengine",
-      "file:" + new File(folder.getRoot(), "l2").getPath());
     // Leaf and intermediate index blocks, and bloom chunks, all of them larger than the smallest
     // piece that is taken from the pool.
     conf.setInt(HFileBlockIndex.MAX_CHUNK_SIZE_KEY, 256);
@@ -111,10 +106,7 @@ public class TestCompositeBucketCacheWithHFile {
 
   @After
   public void tearDown() {
-    Set<String> files = new TreeSet<>();
-    cache.forEach(block -> files.add(block.getFilename()));
-    files.forEach(cache::evictBlocksByHfileName);
-    cache.shutdown();
+    CachedBlockFixture.close(cache);
   }
 
   private CacheConfig cacheConfig() {

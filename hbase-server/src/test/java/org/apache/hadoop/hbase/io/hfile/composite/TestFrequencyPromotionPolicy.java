@@ -91,6 +91,13 @@ public class TestFrequencyPromotionPolicy {
       }
     }
 
+    /** Reads each of these blocks, the last one not included. */
+    void readAll(int from, int to, int times) {
+      for (int block = from; block < to; block++) {
+        read(block, times);
+      }
+    }
+
     boolean has(int block) {
       return blocks.containsKey(key(block));
     }
@@ -116,9 +123,7 @@ public class TestFrequencyPromotionPolicy {
   @Test
   public void testTakesAnyBlockWhileThereIsRoom() {
     MapTier tier = tierOf(10);
-    for (int block = 0; block < 10; block++) {
-      tier.read(block, 1);
-    }
+    tier.readAll(0, 10, 1);
     assertEquals(10, tier.policy.getPromotedCount());
     assertEquals(10 * SIZE, tier.policy.getUsedBytes());
     tier.assertInStep();
@@ -146,9 +151,7 @@ public class TestFrequencyPromotionPolicy {
   public void testBurstCountsOnce() {
     MapTier tier = tierOf(1000);
     for (int round = 0; round < 2; round++) {
-      for (int block = 0; block < 1000; block++) {
-        tier.read(block, 1);
-      }
+      tier.readAll(0, 1000, 1);
     }
     for (int block = 5000; block < 5100; block++) {
       for (int i = 0; i < 7; i++) {
@@ -162,9 +165,7 @@ public class TestFrequencyPromotionPolicy {
   public void testBlockThatIsAllAnybodyAsksForGetsIn() {
     MapTier tier = tierOf(1000);
     for (int round = 0; round < 3; round++) {
-      for (int block = 0; block < 1000; block++) {
-        tier.read(block, 1);
-      }
+      tier.readAll(0, 1000, 1);
     }
     for (int i = 0; i < 100; i++) {
       tier.read(key(5000), SIZE);
@@ -175,9 +176,7 @@ public class TestFrequencyPromotionPolicy {
   @Test
   public void testLargeBlockHasToBeWorthTheSmallOnesItDisplaces() {
     MapTier tier = tierOf(8);
-    for (int block = 0; block < 8; block++) {
-      tier.read(block, 2);
-    }
+    tier.readAll(0, 8, 2);
     for (int i = 0; i < 9; i++) {
       tier.read(key(99), 4 * SIZE);
       tier.policy.onHit(ANOTHER, SIZE);
@@ -199,9 +198,7 @@ public class TestFrequencyPromotionPolicy {
   @Test
   public void testInAShortageABlockDisplacesOneOfItsOwnSizeOnly() {
     MapTier tier = tierOf(100);
-    for (int block = 0; block < 8; block++) {
-      tier.read(block, 1);
-    }
+    tier.readAll(0, 8, 1);
     for (int block = 8; block < 12; block++) {
       readLarge(tier, block, 3);
     }
@@ -276,9 +273,7 @@ public class TestFrequencyPromotionPolicy {
   @Test
   public void testBlockBeingReadStaysAndTheCandidateIsRejected() {
     MapTier tier = tierOf(4);
-    for (int block = 0; block < 4; block++) {
-      tier.read(block, 1);
-    }
+    tier.readAll(0, 4, 1);
     tier.pinned = true;
     tier.read(99, 20);
     assertFalse(tier.has(99));
@@ -338,9 +333,7 @@ public class TestFrequencyPromotionPolicy {
     MapTier tier = tierOf(100);
     tier.policy.setMemory(100, 0);
     for (int round = 0; round < 20; round++) {
-      for (int block = 0; block < 100; block++) {
-        tier.read(block, 1);
-      }
+      tier.readAll(0, 100, 1);
     }
     // Few new blocks: they reach the maximum long before anything ages, and tie for ever.
     for (int round = 0; round < 600; round++) {
@@ -358,13 +351,9 @@ public class TestFrequencyPromotionPolicy {
   public void testScanDisplacesNoBlockThatIsReadOften() {
     MapTier tier = tierOf(400);
     for (int round = 0; round < 6; round++) {
-      for (int block = 0; block < 320; block++) {
-        tier.read(block, 1);
-      }
+      tier.readAll(0, 320, 1);
     }
-    for (int block = 1000; block < 5000; block++) {
-      tier.read(block, 1);
-    }
+    tier.readAll(1000, 5000, 1);
     for (int block = 0; block < 320; block++) {
       assertTrue("block " + block, tier.has(block));
     }
@@ -374,9 +363,7 @@ public class TestFrequencyPromotionPolicy {
   @Test
   public void testMetaTakesTheRoomOfData() {
     MapTier tier = tierOf(60);
-    for (int block = 0; block < 60; block++) {
-      tier.read(block, 1);
-    }
+    tier.readAll(0, 60, 1);
     tier.policy.onMetaPressure(20 * SIZE);
     assertEquals(40 * SIZE, tier.policy.getCapacity());
     assertEquals(40 * SIZE, tier.policy.getUsedBytes());
@@ -410,9 +397,7 @@ public class TestFrequencyPromotionPolicy {
   @Test
   public void testDataStaysBelowItsOwnLimit() {
     MapTier tier = new MapTier(100 * SIZE, 30 * SIZE);
-    for (int block = 0; block < 100; block++) {
-      tier.read(block, 3);
-    }
+    tier.readAll(0, 100, 3);
     assertEquals(30 * SIZE, tier.policy.getUsedBytes());
     tier.policy.onMetaPressure(70 * SIZE);
     assertEquals(30 * SIZE, tier.policy.getCapacity());
@@ -424,9 +409,7 @@ public class TestFrequencyPromotionPolicy {
   @Test
   public void testRoomIsMadeUpToWhatIsThere() {
     MapTier tier = tierOf(10);
-    for (int block = 0; block < 10; block++) {
-      tier.read(block, 1);
-    }
+    tier.readAll(0, 10, 1);
     assertEquals(3 * SIZE, tier.policy.makeRoom(2 * SIZE + 1));
     assertEquals(7 * SIZE, tier.policy.makeRoom(100 * SIZE));
     assertEquals(0, tier.policy.makeRoom(1));

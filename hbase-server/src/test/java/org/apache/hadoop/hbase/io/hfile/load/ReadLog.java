@@ -52,38 +52,53 @@ public final class ReadLog {
     }
   }
 
+  /** What is done before a file is read. */
+  public interface BeforeRead {
+    void read(Path path) throws IOException;
+  }
+
+  private static final BeforeRead NOTHING = path -> {
+  };
+
   private final ConcurrentLinkedQueue<Entry> entries = new ConcurrentLinkedQueue<>();
 
   /** HDFS as named by fs.hdfs.impl. */
   public static final class Hdfs extends DistributedFileSystem {
     @Override
     public FSDataInputStream open(Path path, int bufferSize) throws IOException {
-      return HDFS.log(path, super.open(path, bufferSize));
+      return HDFS.log(path, super.open(path, bufferSize), NOTHING);
     }
   }
 
   /** Returns a view of the file system that logs here. */
   public FileSystem over(FileSystem fs) {
+    return over(fs, NOTHING);
+  }
+
+  /** Returns a view of the file system that logs here. */
+  public FileSystem over(FileSystem fs, BeforeRead beforeRead) {
     return new FilterFileSystem(fs) {
       @Override
       public FSDataInputStream open(Path path, int bufferSize) throws IOException {
-        return log(path, super.open(path, bufferSize));
+        return log(path, super.open(path, bufferSize), beforeRead);
       }
     };
   }
 
-  private FSDataInputStream log(Path path, FSDataInputStream in) {
+  private FSDataInputStream log(Path path, FSDataInputStream in, BeforeRead beforeRead) {
     entries.add(new Entry(path, 0, -1));
-    return new FSDataInputStream(new LoggedStream(path, in));
+    return new FSDataInputStream(new LoggedStream(path, in, beforeRead));
   }
 
   private final class LoggedStream extends FSInputStream {
     private final Path path;
     private final FSDataInputStream in;
+    private final BeforeRead beforeRead;
 
-    LoggedStream(Path path, FSDataInputStream in) {
+    LoggedStream(Path path, FSDataInputStream in, BeforeRead beforeRead) {
       this.path = path;
       this.in = in;
+      this.beforeRead = beforeRead;
     }
 
     private int log(long offset, int read) {
@@ -95,6 +110,7 @@ public final class ReadLog {
 
     @Override
     public int read() throws IOException {
+      beforeRead.read(path);
       long offset = in.getPos();
       int b = in.read();
       log(offset, b < 0 ? 0 : 1);
@@ -103,12 +119,14 @@ public final class ReadLog {
 
     @Override
     public int read(byte[] buffer, int start, int length) throws IOException {
+      beforeRead.read(path);
       long offset = in.getPos();
       return log(offset, in.read(buffer, start, length));
     }
 
     @Override
     public int read(long position, byte[] buffer, int start, int length) throws IOException {
+      beforeRead.read(path);
       return log(position, in.read(position, buffer, start, length));
     }
 

@@ -40,10 +40,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Collectors;
 import org.apache.hadoop.conf.Configuration;
-import org.apache.hadoop.fs.FSDataInputStream;
-import org.apache.hadoop.fs.FSInputStream;
 import org.apache.hadoop.fs.FileSystem;
-import org.apache.hadoop.fs.FilterFileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.Waiter;
@@ -99,12 +96,7 @@ public class TestPrefetchScheduler {
 
   @Before
   public void setUp() throws Exception {
-    fs = log.over(new FilterFileSystem(files.fileSystem()) {
-      @Override
-      public FSDataInputStream open(Path path, int bufferSize) throws IOException {
-        return new FSDataInputStream(new StallingStream(path, super.open(path, bufferSize)));
-      }
-    });
+    fs = log.over(files.fileSystem(), this::stall);
     cache = new SlowBucketCache(QUEUE, 0);
     pool = new ScheduledThreadPoolExecutor(1);
   }
@@ -123,69 +115,21 @@ public class TestPrefetchScheduler {
     cache.shutdown();
   }
 
-  /** Its reads wait, once they are told to. */
-  private final class StallingStream extends FSInputStream {
-    private final Path path;
-    private final FSDataInputStream in;
-
-    StallingStream(Path path, FSDataInputStream in) {
-      this.path = path;
-      this.in = in;
+  /** Has reads wait once they are told to. */
+  private void stall(Path path) throws IOException {
+    if (broken) {
+      throw new IOException("Broken");
     }
-
-    private void stall() throws IOException {
-      if (broken) {
-        throw new IOException("Broken");
-      }
-      CountDownLatch now = stalled;
-      if (now == null || stalledFile != null && !path.equals(stalledFile)) {
-        return;
-      }
-      now.countDown();
-      try {
-        assertTrue(stall.await(2, TimeUnit.MINUTES));
-      } catch (InterruptedException e) {
-        interrupted = true;
-        throw new InterruptedIOException();
-      }
+    CountDownLatch now = stalled;
+    if (now == null || stalledFile != null && !path.equals(stalledFile)) {
+      return;
     }
-
-    @Override
-    public int read() throws IOException {
-      stall();
-      return in.read();
-    }
-
-    @Override
-    public int read(byte[] buffer, int start, int length) throws IOException {
-      stall();
-      return in.read(buffer, start, length);
-    }
-
-    @Override
-    public int read(long position, byte[] buffer, int start, int length) throws IOException {
-      stall();
-      return in.read(position, buffer, start, length);
-    }
-
-    @Override
-    public void seek(long position) throws IOException {
-      in.seek(position);
-    }
-
-    @Override
-    public long getPos() throws IOException {
-      return in.getPos();
-    }
-
-    @Override
-    public boolean seekToNewSource(long position) throws IOException {
-      return in.seekToNewSource(position);
-    }
-
-    @Override
-    public void close() throws IOException {
-      in.close();
+    now.countDown();
+    try {
+      assertTrue(stall.await(2, TimeUnit.MINUTES));
+    } catch (InterruptedException e) {
+      interrupted = true;
+      throw new InterruptedIOException();
     }
   }
 

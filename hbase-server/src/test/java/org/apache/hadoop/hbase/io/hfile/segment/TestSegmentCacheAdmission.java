@@ -27,10 +27,10 @@ import java.io.File;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
-import org.apache.hadoop.hbase.HBaseConfiguration;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheFactory;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
 import org.apache.hadoop.hbase.io.hfile.BlockType;
+import org.apache.hadoop.hbase.io.hfile.CachedBlockFixture;
 import org.apache.hadoop.hbase.io.hfile.HFileBlock;
 import org.apache.hadoop.hbase.io.hfile.RefCntLeakRule;
 import org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCache;
@@ -69,18 +69,14 @@ public class TestSegmentCacheAdmission {
 
   @Before
   public void setUp() {
-    Configuration conf = HBaseConfiguration.create();
-    conf.setBoolean("hbase.bucketcache.composite.enabled", true);
+    Configuration conf = CachedBlockFixture.tiers(4, 33,
+      SegmentCacheSettings.ENGINE + new File(folder.getRoot(), "l2").getPath());
     conf.set("hfile.block.cache.size", "0");
     conf.set("hbase.bucketcache.composite.promotion", "none");
     conf.set("hbase.bucketcache.composite.l2.admission", "second-miss");
-    conf.set("hbase.bucketcache.l1.size", "4");
     conf.set("hbase.bucketcache.l1.bucket.sizes", "33792");
-    conf.set("hbase.bucketcache.l2.size", "33");
     conf.set("hbase.bucketcache.queue.addition.waittime", "60000");
     conf.setInt(SegmentCacheSettings.SEGMENT_MB_KEY, 1);
-    conf.set("hbase.bucketcache.l2.ioengine",
-      SegmentCacheSettings.ENGINE + new File(folder.getRoot(), "l2").getPath());
     cache = (CompositeBucketCache) BlockCacheFactory.createBlockCache(conf);
     second = (SegmentCache) cache.getSecondLevelCache();
   }

@@ -37,6 +37,7 @@ import org.junit.Rule;
 import org.junit.Test;
 import org.junit.experimental.categories.Category;
 import org.junit.rules.TemporaryFolder;
+import org.mockito.Mockito;
 
 /**
  * How large the writes are that a device gets under churn: 1 MB or more in the mean, with
@@ -61,45 +62,17 @@ public class TestSegmentWriteSizes {
   private final AtomicLong writes = new AtomicLong();
   private final AtomicLong bytes = new AtomicLong();
 
-  /** What reaches a device, counted there. */
-  private final class Device implements SegmentDevice {
-    private final SegmentDevice device;
-
-    Device(String path, long size) throws IOException {
-      device = new FileSegmentDevice(path, size);
-    }
-
-    @Override
-    public long size() {
-      return device.size();
-    }
-
-    @Override
-    public void read(ByteBuffer to, long position) throws IOException {
-      device.read(to, position);
-    }
-
-    @Override
-    public void write(ByteBuffer from, long position) throws IOException {
-      writes.incrementAndGet();
-      bytes.addAndGet(from.remaining());
-      device.write(from, position);
-    }
-
-    @Override
-    public void sync() throws IOException {
-      device.sync();
-    }
-
-    @Override
-    public long usableSpace() throws IOException {
-      return device.usableSpace();
-    }
-
-    @Override
-    public void close() throws IOException {
-      device.close();
-    }
+  /** Returns a device that counts what reaches it. */
+  private SegmentDevice device(String path, long size) throws IOException {
+    SegmentDevice device = new FileSegmentDevice(path, size);
+    return Mockito.mock(SegmentDevice.class, Mockito.withSettings().stubOnly()
+      .defaultAnswer(call -> {
+        if (call.getMethod().getName().equals("write")) {
+          writes.incrementAndGet();
+          bytes.addAndGet(call.<ByteBuffer> getArgument(0).remaining());
+        }
+        return call.getMethod().invoke(device, call.getArguments());
+      }));
   }
 
   private void assertMeanWriteIsLarge(int blockSize, long writeLimit) throws Exception {
@@ -108,7 +81,7 @@ public class TestSegmentWriteSizes {
       new SegmentStoreSettings(
         Collections.singletonList(new File(folder.getRoot(), "device").getPath()),
         Superblock.HEADER_SIZE + (long) SEGMENTS * SEGMENT, SEGMENT, 4, 0.25, writeLimit, 3),
-      directory, Device::new);
+      directory, this::device);
     directory.attach(store);
     store.start("Test");
     CachedFile file = new CachedFiles().acquire("f");
