@@ -41,6 +41,7 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
+import org.apache.hadoop.hbase.regionserver.operations.SettingsCheck;
 import org.apache.hadoop.hbase.testclassification.LargeTests;
 import org.junit.Rule;
 import org.junit.Test;
@@ -236,7 +237,7 @@ public class TestWorkloadSuite {
       keys.putAll(settings.fork(directory.resolve("l2.cache")));
       keys.putAll(options.forkKeys(servers));
       SiteFile.write(directory.resolve("hbase-site.xml"), keys);
-      ProcessBuilder check = new JvmCommand("org.apache.hadoop.hbase.regionserver.operations.SettingsCheck")
+      ProcessBuilder check = new JvmCommand(SettingsCheck.class.getName())
         .classPath(directory + File.pathSeparator + System.getProperty("java.class.path"))
         .options(settings.options("regionserver")).builder();
       Path out = directory.resolve("check.txt");

@@ -116,8 +116,9 @@ public class TestDropinCheck extends DropinFixture {
     dropin.with("HBASE_HOME", home.toString());
     assertEquals(0, dropin.run("size", "--memory", "64g", "--device", "1t"));
     String arguments = Files.readString(tools.resolve("arguments"));
-    assertTrue(arguments, arguments.endsWith("org.apache.hadoop.hbase.regionserver.operations.SizingTool "
-      + String.join(" ", options) + "\n"));
+    assertTrue(arguments,
+      arguments.endsWith("org.apache.hadoop.hbase.regionserver.operations.SizingTool "
+        + String.join(" ", options) + "\n"));
     assertTrue(arguments, arguments.contains(kit + "/jars/*:" + lib + "/*"));
     dropin.with("HBASE_HOME", "/none");
     assertEquals(0, dropin.run("size", home.toString(), "--memory", "64g"));
