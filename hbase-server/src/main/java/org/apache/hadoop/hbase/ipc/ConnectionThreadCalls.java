@@ -73,7 +73,7 @@ public final class ConnectionThreadCalls {
     try {
       runner.run();
     } catch (RuntimeException | Error e) {
-      // As a handler: the call is lost, and the thread serves others.
+      // As with a handler, the call is lost, and the thread serves others.
       LOG.warn("A call on the thread of its connection failed", e);
     }
   }

@@ -60,7 +60,7 @@ class MutationGroup extends CommitGroup {
     }
 
     private void write(List<WriteCall> some) {
-      // Of another region's close, which must not end this part.
+      // A pending interrupt is that of another region's close, which must not end this part.
       boolean interrupted = Thread.interrupted();
       GroupAppend own = new GroupAppend(some, MutationGroup.this::partAppended);
       GroupAppend before = setAppend(own);

@@ -78,9 +78,9 @@ public final class MutationGroups implements RequestInterceptor {
   /** The maximum number of mutations of a batch, and the maximum size of a request in bytes. */
   private static final int MAX_BATCH = 100;
   private static final long MAX_REQUEST = 256 << 10;
-  /** One thread that forms groups keeps the threads of so many CPUs busy. */
+  /** The number of CPUs whose threads one thread that forms groups keeps busy. */
   private static final int CPUS_PER_SHARE = 4;
-  /** So many groups of a share are synced while the next one is appended. */
+  /** The number of groups of a share that are synced while the next one is appended. */
   private static final int MAX_SYNCING = 1;
   /** HBase's length of a call queue for each handler, and what may wait on small servers. */
   private static final int WAITING_PER_HANDLER = 10;
@@ -121,7 +121,7 @@ public final class MutationGroups implements RequestInterceptor {
   }
 
   private final HRegionServer server;
-  /** Of how many parts of a WAL's regions groups are formed at the same time. */
+  /** The number of parts of a WAL's regions for which groups are formed concurrently. */
   private final int shares;
   private final Commits<Key> commits;
   /** Null until it is enabled for the first time. */
@@ -215,7 +215,7 @@ public final class MutationGroups implements RequestInterceptor {
     }
     Delete delete = (Delete) mutation;
     if (delete.getFamilyCellMap().isEmpty()) {
-      // Of a whole row: the region names the families before the hook.
+      // The delete is of a whole row. Like the region, name all families before the hook is called.
       for (byte[] family : region.getTableDescriptor().getColumnFamilyNames()) {
         delete.addFamily(family, delete.getTimestamp());
       }

@@ -155,7 +155,7 @@ final class PointGet implements Closeable, IntConsumer {
     }
   }
 
-  /** With a former read point of the region, for tests. */
+  /** Reads a row at an earlier read point of the region, for tests. */
   static PointGet read(HRegion region, Get query, long requestedReadPoint, List<Cell> results)
     throws IOException {
     RpcCall call = RpcServer.getCurrentCall().orElse(null);

@@ -185,7 +185,7 @@ final class PointGets {
     try {
       held = PointGet.tryRead(region, query, call, cells);
     } catch (IOException | RuntimeException e) {
-      // Of a read that would wait, or that fails: a handler fails as well, and answers so.
+      // The read would wait, or it failed. A handler repeats it, and answers with the failure.
       LOG.trace("A handler is to read the row", e);
     } finally {
       reads.end();
@@ -278,13 +278,13 @@ final class PointGets {
       nonce != HConstants.NO_NONCE || get.getMaxResultsPerColumnFamily() >= 0
         || get.getRowOffsetPerColumnFamily() > 0 || isRaw(get) || !get.hasFamilies()
     ) {
-      // Without families it is not from a client: a scanner is the one to add them.
+      // A get without families is not from a client, and only a scanner adds them.
       return ScanReason.OPTION;
     }
     if (region.getClass() != HRegion.class) {
       return ScanReason.FAMILY;
     }
-    // As the row is read, by the map's one set of entries, without a set of keys beside it.
+    // The loop uses the map's one entry set, as the read does, so that no key set is allocated.
     for (Map.Entry<byte[], NavigableSet<byte[]>> family : get.getFamilyMap().entrySet()) {
       HStore store = region.getStore(family.getKey());
       if (store == null || !PointGet.supports(store)) {

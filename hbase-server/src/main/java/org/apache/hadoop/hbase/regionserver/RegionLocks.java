@@ -65,7 +65,7 @@ public class RegionLocks implements AutoCloseable {
     return entered && !region.isClosing() && !region.isClosed();
   }
 
-  /** With a timeout, since without one it would overtake threads that wait. */
+  /** Tries to lock with a timeout, since tryLock() without one would overtake waiting threads. */
   private static boolean tryLock(Lock lock, long millis) {
     try {
       return lock.tryLock(millis, TimeUnit.MILLISECONDS);

@@ -151,7 +151,7 @@ final class RegionRows {
   void observedBy(RegionCoprocessorHost current) {
     Object loaded = HookOverrides.loaded(current);
     if (current != host || loaded != coprocessors) {
-      // In this order: a thread that sees the coprocessors finds no former row.
+      // The order matters: a thread that sees the new coprocessors finds no earlier row.
       filesChanged();
       coprocessors = loaded;
       host = current;
@@ -239,7 +239,7 @@ final class RegionRows {
 
   /** Notes that this thread has compacted files, under the write lock of their store. */
   void filesCompacted() {
-    // Without a marker, a write of an earlier time that it hid is visible.
+    // Once a marker is dropped, a write with an earlier timestamp that it hid is visible again.
     if (DroppedMarkers.getAndClear()) {
       filesChanged();
     }
@@ -270,7 +270,10 @@ final class RegionRows {
     cache.metrics().countFilesChanged();
   }
 
-  /** To be called when the region is closed: after that, no lookup can have its lock. */
+  /**
+   * Removes the region from the cache. Called once the region is closed and no lookup holds its
+   * lock.
+   */
   void close() {
     if (rows != null) {
       cache.close(rows);

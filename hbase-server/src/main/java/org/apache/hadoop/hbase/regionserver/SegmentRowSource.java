@@ -51,7 +51,7 @@ final class SegmentRowSource extends RowSource {
     return Long.MAX_VALUE;
   }
 
-  /** As {@link SegmentScanner}, whose cells differ from those of any other by their sequence id. */
+  /** Returns the order of {@link SegmentScanner}: sequence ids tell cells of segments apart. */
   @Override
   public int order() {
     return 0;

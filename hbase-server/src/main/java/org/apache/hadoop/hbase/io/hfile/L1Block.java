@@ -37,7 +37,7 @@ final class L1Block {
    */
   static <T> Optional<T> look(FirstLevelBlockCache cache, BlockCacheKey key,
     Function<HFileBlock, T> question) {
-    // As a repeated lookup, which prevents a cache from querying its victim cache.
+    // The lookup is marked as repeated, so that the cache does not query its victim cache.
     Cacheable block = cache.getBlock(key, false, true, false);
     if (block == null) {
       return Optional.empty();

@@ -27,7 +27,7 @@ import org.apache.yetus.audience.InterfaceAudience;
  */
 @InterfaceAudience.Private
 final class RowSamples {
-  /** Of a block whose cells cannot be read. */
+  /** The samples of a block whose cells cannot be read. */
   static final RowSamples NONE = new RowSamples(new int[0]);
 
   private static final int STEP = 4096;

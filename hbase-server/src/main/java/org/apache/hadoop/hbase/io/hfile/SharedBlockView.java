@@ -53,7 +53,7 @@ public final class SharedBlockView {
   private final HFileContext context;
   private final ByteBuffAllocator allocator;
   private final ByteBuff view;
-  /** Of all its blocks; null before the first seek in one. */
+  /** The samples of all blocks made from this view; null before the first seek in one. */
   volatile RowSamples rowSamples;
 
   /** @param block as its deserializer created it, over its location in memory */

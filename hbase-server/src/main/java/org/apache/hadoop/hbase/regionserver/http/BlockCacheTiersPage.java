@@ -248,7 +248,7 @@ final class BlockCacheTiersPage {
     double lookups = any + sample.get(TierHistory.Count.MISSES);
     long from = sample.getTime() - sample.getMillis();
     String when = clock(from) + NONE + clock(sample.getTime());
-    // Without lookups 0 / 0 = NaN, which leaves a gap.
+    // Without lookups the ratio is 0 / 0 = NaN, which leaves a gap in the line.
     ratio.point(from, sample.getTime(), when, lookups < FEW_LOOKUPS, 100 * l1 / lookups,
       100 * any / lookups);
     double seconds = Math.max(1, sample.getMillis()) / 1000.0;

@@ -233,7 +233,7 @@ final class GetCall implements RpcCall {
     return call.getClientVersionInfo();
   }
 
-  /** As without other threads, a callback set by a get replaces the one set by the multi. */
+  /** Sets the callback of the multi: one set by a get replaces it, as without parallel gets. */
   @Override
   public void setCallBack(RpcCallback callback) {
     call.setCallBack(callback);

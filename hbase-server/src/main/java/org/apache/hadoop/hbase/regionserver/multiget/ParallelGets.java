@@ -465,8 +465,8 @@ public final class ParallelGets implements AutoCloseable {
   @Override
   public void close() {
     int begun = Math.min(next.getAndSet(Integer.MAX_VALUE), gets.length);
-    // From the first: some of those behind the cursor were started and not taken, for a caller that
-    // disconnected meanwhile.
+    // The loop starts at the first get: if the caller has disconnected, any of the started gets may
+    // not have been taken.
     for (int i = 0; i < begun; i++) {
       await(i);
     }

@@ -48,7 +48,10 @@ enum ServerLoad {
   private static final int READS_PER_DEVICE = 16;
   private static final int MAX_THREADS = 64;
 
-  /** Of a connection that its thread may answer, where there are many connections. */
+  /**
+   * The number of gets in a row that a connection's thread may answer if there are many
+   * connections.
+   */
   private static final int GETS_IN_A_ROW = 16;
 
   private static final int PREFETCH_MB_PER_SEC = 200;

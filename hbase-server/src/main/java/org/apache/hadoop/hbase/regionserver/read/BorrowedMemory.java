@@ -88,7 +88,8 @@ final class BorrowedMemory implements LendingTier.Borrower {
       }
     }
     if (!tier.isLending() || !isUsable) {
-      // If closed meanwhile, the tier may have reclaimed its memory before this loan was there.
+      // If the tier was closed meanwhile, it may have reclaimed its memory before this loan was
+      // listed.
       giveBack(Integer.MAX_VALUE);
     }
   }

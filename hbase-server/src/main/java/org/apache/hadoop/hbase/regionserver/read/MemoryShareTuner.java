@@ -38,7 +38,7 @@ final class MemoryShareTuner {
   static final double ADVANTAGE = 1.25;
   /** Part of the former hits that counts after a tick. */
   private static final double DECAY = 0.7;
-  /** So few hits may be chance. */
+  /** The number of hits below which the difference between two caches may be chance. */
   private static final double MIN_HITS = 16;
 
   private final LendingTier tier;

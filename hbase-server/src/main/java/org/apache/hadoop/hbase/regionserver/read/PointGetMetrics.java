@@ -36,7 +36,7 @@ public final class PointGetMetrics {
   private final Counter pointGets;
   private final Counter prepared;
   private final Counter notPrepared;
-  /** In the order of {@link ScanReason}. */
+  /** The scans by reason, in the order of {@link ScanReason}. */
   private final Counter[] scans;
 
   private PointGetMetrics(MetricRegistry registry) {

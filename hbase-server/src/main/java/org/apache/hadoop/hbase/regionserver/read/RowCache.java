@@ -72,7 +72,7 @@ public final class RowCache {
   private final RowCacheMetrics metrics;
   private final int maxRow;
   private final long bytes;
-  /** Of what is not cached; null if memory is not borrowed. */
+  /** The rows that more memory would hold; null if memory is not borrowed. */
   private volatile GhostEntries rowGhosts;
   private LendingTier lender;
   private BorrowedMemory borrowed;

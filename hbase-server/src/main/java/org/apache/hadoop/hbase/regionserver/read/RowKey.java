@@ -89,12 +89,12 @@ final class RowKey {
     return length;
   }
 
-  /** Of the row alone. */
+  /** Returns the hash of the row alone. */
   int rowHash() {
     return rowHash;
   }
 
-  /** Of all, in the region. */
+  /** Returns the hash of the whole key and the region. */
   int hash() {
     return hash;
   }

@@ -37,10 +37,10 @@ final class RowPages {
   private static final int OFFSETS = (1 << OFFSET_BITS) - 1;
   /** Largest size of a page, in bytes. */
   static final int MAX_PAGE = UNIT << OFFSET_BITS;
-  /** So that addresses are above {@link #NONE}. */
+  /** The largest number of a page. With it, all addresses are above {@link #NONE}. */
   private static final int MAX_NUMBER = (1 << Integer.SIZE - 1 - OFFSET_BITS) - 1;
 
-  /** By number, from 1. */
+  /** The pages by number, from 1. */
   private ByteBuffer[] memory = new ByteBuffer[4];
 
   static int address(int page, int offset) {

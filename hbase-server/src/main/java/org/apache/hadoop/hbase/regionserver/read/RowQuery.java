@@ -21,7 +21,7 @@ import java.util.SortedSet;
 import org.apache.hadoop.hbase.io.TimeRange;
 import org.apache.yetus.audience.InterfaceAudience;
 
-/** Which cells of a row and family are selected. Immutable. Times are in milliseconds. */
+/** The cells of a row and family that are selected. Immutable. Times are in milliseconds. */
 @InterfaceAudience.Private
 public final class RowQuery {
 

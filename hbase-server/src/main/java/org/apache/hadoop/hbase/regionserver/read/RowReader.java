@@ -63,13 +63,13 @@ public final class RowReader {
   private int nextPending;
   private final Cell rowStart;
 
-  // Of the current column.
+  // The state of the current column.
   private int versions;
   private long lastTimestamp;
-  /** Whether a version of it was skipped that a compaction may count as one. */
+  /** Whether a version of the column was skipped that a compaction may count as one. */
   private boolean hidden;
 
-  // Of the row.
+  // The state of the row.
   private long size;
   private boolean found;
   private boolean onlyFromMemory = true;
@@ -139,7 +139,8 @@ public final class RowReader {
     // The markers of the family are among the cells of the column without a name.
     boolean unnamed = column.length == 0;
     Cell key = unnamed ? rowStart : PrivateCellUtil.createFirstOnRow(row, family, column);
-    // As the base's tracker of listed columns, which never selects a cell of this timestamp.
+    // HBase's tracker of listed columns starts with this timestamp, so it never selects a cell that
+    // has it. This reader does the same.
     startColumn(HConstants.LATEST_TIMESTAMP);
     for (int i = 0; i < openedCount; i++) {
       sources[i].seek(key);

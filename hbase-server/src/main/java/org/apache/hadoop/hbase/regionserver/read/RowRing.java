@@ -30,7 +30,7 @@ import org.apache.yetus.audience.InterfaceAudience;
 @InterfaceAudience.Private
 final class RowRing {
 
-  /** In place of the link of an entry that is no longer in the index. */
+  /** Replaces the link of an entry that is no longer in the index. */
   static final int DEAD = -1;
   /** Offsets in an entry: the link first, then the length. */
   static final int NEXT = 0;

@@ -85,7 +85,10 @@ public abstract class RowSource {
   /** Returns whether the cells are in a memstore. */
   public abstract boolean isInMemory();
 
-  /** Of equal cells, that of the source with the largest order is the newest. */
+  /**
+   * Returns the order of the source: of equal cells, the one from the source with the largest order
+   * is the newest.
+   */
   public abstract int order();
 
   /** Prepares the first seek. Returns false if the source has none of the requested cells. */

@@ -71,7 +71,7 @@ final class RowStripe {
   private int[] index = new int[LEAST_INDEX];
   private int rows;
   private byte[] moved = {};
-  /** Of rows that more memory would hold; null if memory is not borrowed. */
+  /** The rows that more memory would hold; null if memory is not borrowed. */
   private volatile GhostEntries ghosts;
 
   /**
@@ -123,7 +123,7 @@ final class RowStripe {
       ByteBuffer memory = pages.memory(entry);
       int from = RowPages.offset(entry);
       int prefix = HEADER + key.length();
-      // With the padding, which the cells do not need to know.
+      // The copy includes the padding, which readers of the cells ignore.
       byte[] cells = new byte[memory.getInt(from + RowRing.LENGTH) - prefix];
       ByteBufferUtils.copyFromBufferToArray(cells, memory, from + prefix, 0, cells.length);
       return cells;

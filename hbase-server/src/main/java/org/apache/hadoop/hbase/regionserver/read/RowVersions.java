@@ -91,7 +91,7 @@ public class RowVersions {
   private volatile Table larger;
   /** Held by the thread that registers a row, or has the slots grow. */
   private final AtomicBoolean changing = new AtomicBoolean();
-  /** Which slot of a full bucket is the next to be looked at. */
+  /** The slot of a full bucket that is examined next. */
   private int hand;
 
   /** @param base no write has a number below that */
@@ -110,7 +110,8 @@ public class RowVersions {
       step();
       seen = table;
       raise(seen, rowHash, number);
-      // In this order: a copy that is not seen here is of what was raised above, or is the table.
+      // The table is raised before the copy is read. If the copy is not seen here, it was made from
+      // what was raised above, or it is the table already.
       step();
       Table copy = larger;
       if (copy != null) {

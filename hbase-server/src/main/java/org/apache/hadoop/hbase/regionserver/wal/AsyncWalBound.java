@@ -124,7 +124,7 @@ public class AsyncWalBound {
     this.dueNanos = settings.intervalNanos() / 8 * 7;
     this.syncBytes = settings.bytes();
     this.maxUnsynced = settings.maxUnsynced();
-    // With half of the room left a sync may end before any writer has to wait.
+    // A sync that starts with half of the limit left may end before any writer has to wait.
     this.pressureBytes = maxUnsynced == Long.MAX_VALUE ? Long.MAX_VALUE : maxUnsynced / 2 + 1;
     this.timeoutNanos = timeoutNanos;
     this.syncedTxid = syncedTxid;

@@ -76,7 +76,7 @@ final class DroppedAppends {
   /** Returns whether the append with this txid was dropped. */
   boolean contains(long txid) {
     long[] all = ranges;
-    // From the last range on, since lookups are for recent writes.
+    // The search starts at the last range, because most lookups are for recent writes.
     for (int i = all.length - 2; i >= 0 && txid <= all[i + 1]; i -= 2) {
       if (txid >= all[i]) {
         return true;

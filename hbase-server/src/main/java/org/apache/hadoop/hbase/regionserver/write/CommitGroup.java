@@ -78,7 +78,8 @@ public abstract class CommitGroup {
 
   /** Commits what was taken. Throws nothing: what waits would wait forever. */
   final void commit(List<WriteCall> taken) {
-    // Of a region's close, which interrupts threads that have entered it: this one has not.
+    // A pending interrupt is that of a region's close, which interrupts the threads that have
+    // entered the region. This thread has not entered it, so the interrupt is cleared.
     Thread.interrupted();
     ArrayDeque<WriteCall> left = new ArrayDeque<>(taken);
     try (ResponseBatch responses = ResponseBatch.begin()) {

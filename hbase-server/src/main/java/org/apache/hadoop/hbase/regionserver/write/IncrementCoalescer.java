@@ -129,7 +129,7 @@ public final class IncrementCoalescer implements RequestInterceptor {
       return region.increment(increment, nonceGroup, nonce);
     }
     if (region.getCoprocessorHost() != null) {
-      // For the permissions of the caller whose call the thread runs.
+      // The hook checks the permissions of the caller whose call this thread runs.
       region.getCoprocessorHost().preIncrement(increment, new WALEdit());
     }
     return group.arrive(increment);

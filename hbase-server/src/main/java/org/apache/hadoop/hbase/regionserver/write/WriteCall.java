@@ -134,7 +134,7 @@ public final class WriteCall {
       LOG.warn("Cannot dispatch a write to {}", region, e);
     } finally {
       if (!taken) {
-        // As where the queue was full when the call arrived.
+        // The call is dropped, as if the queue had been full when the call arrived.
         runner.drop();
       }
     }

@@ -89,7 +89,7 @@ public final class BucketCacheAccesses implements HotBlockCache {
     return entry != null && cache.ioEngine.usesSharedMemory() ? read(key, entry) : null;
   }
 
-  /** As {@link BucketCache#getBlock}, without counting anything. */
+  /** Reads a block like {@link BucketCache#getBlock}, without counting anything. */
   private HFileBlock read(BlockCacheKey key, BucketEntry entry) {
     Lock lock = cache.offsetLock.getLock(entry.offset()).readLock();
     lock.lock();

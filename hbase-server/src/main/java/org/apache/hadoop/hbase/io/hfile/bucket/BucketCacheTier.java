@@ -295,7 +295,7 @@ public class BucketCacheTier extends BucketCache implements CacheTier, CacheDevi
 
   @Override
   public boolean containsBlock(BlockCacheKey key) {
-    // In this order: a block is in the map before it leaves the queue.
+    // The order matters: a block is in the map before it leaves the queue.
     return ramCache.containsKey(key) || backingMap.containsKey(key);
   }
 
@@ -354,7 +354,7 @@ public class BucketCacheTier extends BucketCache implements CacheTier, CacheDevi
 
   /** Returns the bucket size of a block, in bytes; 0 if it exceeds the largest. */
   final int bucketSizeFor(Cacheable block) {
-    // With persistence a block is kept together with the time it was cached.
+    // A persistent cache stores the time of caching after each block.
     return bucketSizeFor(block.getSerializedLength() + (isCachePersistent() ? Long.BYTES : 0));
   }
 
@@ -432,10 +432,10 @@ public class BucketCacheTier extends BucketCache implements CacheTier, CacheDevi
 
   @Override
   protected void putIntoBackingMap(BlockCacheKey key, BucketEntry bucketEntry) {
-    // Before it can be evicted.
+    // This has to be done before the entry can be evicted.
     onInsert(key, bucketEntry);
     bucketEntry.access(insertions.incrementAndGet());
-    // Until it is read here, it may displace no more than others like it: see freeSpace.
+    // Until a block is read from this tier, it may displace only other cold blocks: see freeSpace.
     bucketEntry.enterCold();
     EntryAccesses.onInsert(key, bucketEntry);
     metrics.countInsertion(bucketEntry);

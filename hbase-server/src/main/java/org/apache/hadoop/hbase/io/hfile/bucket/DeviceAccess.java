@@ -221,7 +221,7 @@ final class DeviceAccess {
 
   /** A writer has written a batch. Syncs the device if that is due and it is not bypassed. */
   void batchWritten() throws IOException {
-    // Without checksums, an entry can be read only after the sync, as in the base.
+    // Without checksums, an entry can be read only after the sync, as in HBase.
     if (!checksums || pace.isDue()) {
       sync();
     }

@@ -39,11 +39,11 @@ import org.apache.yetus.audience.InterfaceAudience;
 final class DeviceHealth {
 
   enum State {
-    /** In use. */
+    /** The device is in use. */
     WORKING,
-    /** Not accessed for the moment; what is on it may be used again. */
+    /** The device is not accessed for the moment; its blocks may be used again. */
     BYPASSED,
-    /** Not accessed until it has proved to work; its blocks are dropped. */
+    /** The device is not accessed until a probe succeeds; its blocks are dropped. */
     DISABLED
   }
 
@@ -115,12 +115,12 @@ final class DeviceHealth {
     return failed(reads, termAtStart);
   }
 
-  /** To be told of a write that failed, as {@link #readFailed}. */
+  /** Notes a write that failed, as {@link #readFailed} does for a read. */
   boolean writeFailed(int termAtStart) {
     return failed(writes, termAtStart);
   }
 
-  /** To be told of a sync that failed, as {@link #readFailed}. */
+  /** Notes a sync that failed, as {@link #readFailed} does for a read. */
   boolean syncFailed(int termAtStart) {
     return failed(syncs, termAtStart);
   }

@@ -86,7 +86,7 @@ public final class EntryAccesses {
     BlockCacheKey accessed =
       new AccessedBlockKey(key, Math.max(1, Math.min(accesses, MAX)), true);
     cache.cacheBlock(accessed, block, inMemory, false);
-    // In this order: a block is in the map before it leaves the queue.
+    // The order matters: a block is in the map before it leaves the queue.
     return cache.ramCache.containsKey(key) || cache.backingMap.containsKey(key);
   }
 

@@ -58,7 +58,7 @@ final class EvictionFactors {
       fraction(conf, BucketCache.MULTI_FACTOR_CONFIG_NAME, BucketCache.DEFAULT_MULTI_FACTOR);
     float memory =
       fraction(conf, BucketCache.MEMORY_FACTOR_CONFIG_NAME, BucketCache.DEFAULT_MEMORY_FACTOR);
-    // In the cache's own order of summation.
+    // The order of the sum is that of BucketCache, since rounding depends on it.
     if (single + multi + memory != 1) {
       throw SettingsReader.rejected(BucketCache.SINGLE_FACTOR_CONFIG_NAME, single,
         "1 together with " + BucketCache.MULTI_FACTOR_CONFIG_NAME + " and "

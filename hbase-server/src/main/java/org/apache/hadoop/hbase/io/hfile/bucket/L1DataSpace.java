@@ -79,7 +79,7 @@ final class L1DataSpace {
   private final long total;
   private final int buckets;
   private final int maxReassigned;
-  /** From one bucket's counter to the next. */
+  /** The distance between the counters of two adjacent buckets. */
   private final int stride;
   private final FrequencyPromotionPolicy policy;
   private volatile double share;

@@ -60,7 +60,7 @@ final class L1Entry extends BucketEntry {
     if (
       engine.usesSharedMemory() && block instanceof HFileBlock && checksum == EntryChecksum.NONE
     ) {
-      // With a sum it is to be checked each time.
+      // A block with a checksum is not kept, since its checksum is verified at each read.
       inPlace = new SharedBlockView((HFileBlock) block);
     }
     return block;

@@ -41,7 +41,7 @@ import org.apache.yetus.audience.InterfaceAudience;
 @InterfaceAudience.Private
 final class L1Loans implements LendingTier {
 
-  /** As many blocks of the largest size fill a bucket. */
+  /** The number of blocks of the largest size that fill a bucket. */
   private static final int PAGES = BucketAllocator.FEWEST_ITEMS_IN_BUCKET;
   /** Other buckets may have some places of the largest size, which are allocated first. */
   private static final int MAX_ALLOCATIONS = 8 * PAGES;
@@ -164,7 +164,7 @@ final class L1Loans implements LendingTier {
         ofBucket.add(offset);
       }
     } catch (CacheFullException | BucketAllocatorException e) {
-      // As far as it got.
+      // No place is left. What was allocated is freed below unless it is a whole bucket.
     }
     if (ofBucket.size() < PAGES) {
       others.addAll(ofBucket);

@@ -80,7 +80,7 @@ final class LockFreeLookup {
     return referredTo == null ? block : findExact(referredTo, trace, accesses);
   }
 
-  /** As {@link #find}, but the block counts neither as used nor as accessed. */
+  /** Finds a block like {@link #find}, but counts neither a use nor an access. */
   Cacheable peek(BlockCacheKey key) {
     Cacheable block = findExact(key, Trace.NONE, false);
     BlockCacheKey referredTo = block == null ? referredTo(key) : null;

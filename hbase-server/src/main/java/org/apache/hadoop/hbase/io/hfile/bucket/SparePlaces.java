@@ -26,10 +26,15 @@ import org.apache.yetus.audience.InterfaceAudience;
  */
 @InterfaceAudience.Private
 final class SparePlaces {
-  /** With fewer free places there are none to spare, as others are about to take them. */
+  /**
+   * The number of free places below which none is to spare, since concurrent writers may take them.
+   */
   static final int MIN_FREE = 64;
   static final int RECHECK = 64;
-  /** Of minfactor: an eviction frees somewhat more than that, by extrafreefactor. */
+  /**
+   * The fraction of minfactor below which space is spare: an eviction frees space to a little below
+   * minfactor, by extrafreefactor.
+   */
   private static final double SPARE_BELOW = 0.85;
 
   private final BucketCache cache;
@@ -72,7 +77,10 @@ final class SparePlaces {
     return free >= MIN_FREE;
   }
 
-  /** In buckets of this size, and in free ones of other sizes, each of which keeps one. */
+  /**
+   * Returns the free places in buckets of this size, and in free buckets of the other sizes, except
+   * one bucket that each size keeps.
+   */
   private static long freePlaces(BucketAllocator allocator,
     BucketAllocator.IndexStatistics[] sizes, int index) {
     long placesInBucket = allocator.getTotalSize() / allocator.getBuckets().length

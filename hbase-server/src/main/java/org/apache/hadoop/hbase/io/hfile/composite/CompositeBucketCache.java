@@ -167,7 +167,7 @@ public class CompositeBucketCache extends CombinedBlockCache
         block = lookUpInSecond(policy, key, caching, updateCacheMetrics);
       }
     } else {
-      // Without promotion, data is in L1 only if it is none, whatever the key says.
+      // Without promotion, a block in L1 is a meta block, even if the key says that it is data.
       block = lookUpInSecond(null, key, caching, updateCacheMetrics);
       if (block == null) {
         block = lookUpInFirst(null, key, caching, updateCacheMetrics);
@@ -183,7 +183,7 @@ public class CompositeBucketCache extends CombinedBlockCache
   private Cacheable lookUpInFirst(PromotionPolicy policy, BlockCacheKey key, boolean caching,
     boolean counts) {
     long start = counts ? firstReads.start() : ReadLatencyHistogram.NOT_TIMED;
-    // As a repeat, which counts a hit but no miss: the other tier may have it.
+    // A repeated lookup counts a hit but no miss, since L2 may have the block.
     Cacheable block = first.getBlock(key, caching, true, counts);
     if (block != null) {
       firstReads.end(start);
@@ -260,7 +260,10 @@ public class CompositeBucketCache extends CombinedBlockCache
     return first.containsBlock(key);
   }
 
-  /** With promotion, the frequency that the policy estimates, and at least 1 if it was accessed. */
+  /**
+   * Returns the number of accesses; with promotion, the frequency estimated by the policy, at least
+   * 1 if the block was accessed.
+   */
   @Override
   public int accesses(BlockCacheKey key) {
     int accesses = second.accesses(key);

@@ -127,7 +127,7 @@ public final class CompositeBucketCacheSettings {
 
   private static final String EXTERNAL_KEY = "hbase.blockcache.use.external";
 
-  /** Of the row cache, which is beside the tiers. */
+  /** The key for the size of the row cache, whose memory is separate from the tiers. */
   private static final String ROW_CACHE_SIZE_KEY = "hbase.regionserver.row.cache.size.mb";
   private static final long MB = 1024 * 1024;
 
@@ -391,7 +391,7 @@ public final class CompositeBucketCacheSettings {
     long rowCacheMb = Math.max(0, conf.getLong(ROW_CACHE_SIZE_KEY, 0));
     demand.add(ROW_CACHE_SIZE_KEY, rowCacheMb, rowCacheMb * MB);
     if (conf.getBoolean(ByteBuffAllocator.ALLOCATOR_POOL_ENABLED_KEY, true)) {
-      // As the server's own; without a buffer yet.
+      // This pool has the same size as that of the server, and has not allocated a buffer yet.
       ByteBuffAllocator pool = ByteBuffAllocator.create(conf, true);
       int count = pool.getTotalBufferCount();
       demand.add(ByteBuffAllocator.MAX_BUFFER_COUNT_KEY + "=" + count + " of "

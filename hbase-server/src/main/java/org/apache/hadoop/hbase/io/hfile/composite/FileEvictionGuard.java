@@ -48,12 +48,12 @@ public final class FileEvictionGuard {
   private final AtomicLongArray started = new AtomicLongArray(STRIPES);
   private final AtomicLongArray ended = new AtomicLongArray(STRIPES);
 
-  /** To be called before L1 is told to evict blocks of this file. */
+  /** Announces an eviction of this file. Called before L1 is told to evict its blocks. */
   public void evictionStarts(String hfileName) {
     started.incrementAndGet(stripe(hfileName));
   }
 
-  /** To be called after the last tier was told, however that went. */
+  /** Ends an eviction. Called after the last tier was told, even if that failed. */
   public void evictionEnds(String hfileName) {
     ended.incrementAndGet(stripe(hfileName));
   }
@@ -64,8 +64,8 @@ public final class FileEvictionGuard {
    */
   public long moveStarts(String hfileName) {
     int stripe = stripe(hfileName);
-    // In this order: an eviction that starts between the two reads makes them differ, or is seen
-    // at the end of the move.
+    // The order matters: an eviction that starts between the two reads makes them differ, or is
+    // seen at the end of the move.
     long stamp = started.get(stripe);
     return ended.get(stripe) == stamp ? stamp : BUSY;
   }

@@ -72,7 +72,9 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
   static final double[] MEMORIES = { 1.25, 2.5, 5, 20 };
   /** What a candidate has to be counted above its victims to be worth a copy, for each memory. */
   static final int[] MARGINS = { 0, 0, 1, 2 };
-  /** Which of them is in use until the miniatures know better. */
+  /**
+   * The index of the memory that is in use until the miniature simulations have found a better one.
+   */
   static final int DEFAULT_MEMORY = 2;
 
   /** Above this frequency a tie may be promoted. */

@@ -182,7 +182,7 @@ public final class FrequencySketch {
   private static long aged(long value, int now) {
     int behind = (now - (int) (value >>> AGE_SHIFT)) & MAX_FREQUENCY;
     if (behind == 0 || behind == MAX_FREQUENCY) {
-      // In the second case another thread has seen the next age already.
+      // The counters are up to date, or another thread has seen the next age already.
       return value;
     }
     long left = behind >= 4 ? 0 : ((value & COUNTERS) >>> behind) & (ONES * (0xF >> behind));

@@ -132,7 +132,7 @@ public final class ReadLatencyHistogram {
     return System.nanoTime() | 1;
   }
 
-  /** To be called when a block was found; if none was, the time is not of interest. */
+  /** Records the time of a read that found a block. Reads that found none are not recorded. */
   public void end(long start) {
     if (start != NOT_TIMED) {
       record(System.nanoTime() - start);

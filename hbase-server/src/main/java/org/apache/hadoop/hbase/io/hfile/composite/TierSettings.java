@@ -41,7 +41,7 @@ public final class TierSettings {
 
   private static final long DEFAULT_RETRY_INTERVAL_MS = 60_000;
 
-  /** As BucketAllocator has them, which keeps them to itself. */
+  /** These are the defaults of BucketAllocator, where they are private. */
   private static final int DEFAULT_BUCKET_SIZE_COUNT = 14;
   private static final int DEFAULT_MAX_BUCKET_SIZE = 513 * 1024;
   private static final int MIN_ITEMS_IN_BUCKET = 4;

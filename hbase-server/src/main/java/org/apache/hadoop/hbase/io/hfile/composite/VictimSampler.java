@@ -48,9 +48,11 @@ final class VictimSampler {
   private static final int MIN_SLOTS = 16;
   /** Marks the size of a block that is being evicted, which is not to be a victim again. */
   private static final int LEAVING = 1 << 31;
-  /** As the size of victims: whatever size they are. */
+  /** The size argument that selects victims of any size. */
   static final int ANY_SIZE = 0;
-  /** So many slots are looked at for blocks of one size at most, as there may be very few. */
+  /**
+   * The maximum number of slots examined for blocks of one size, of which there may be very few.
+   */
   private static final int MAX_SAMPLED = 256;
 
   /** A block as a possible victim. */

@@ -307,7 +307,7 @@ public final class FilePrefetch implements Runnable {
   private void prefetchData() throws IOException, InterruptedException {
     full = false;
     blockReader.startDataScan();
-    // Of the tier for data blocks: L1 may evict all the time.
+    // The statistics are those of the tier for data blocks, since L1 may evict all the time.
     CacheStats stats = BucketCache.getBucketCacheFromCacheConfig(cacheConf)
       .map(BucketCache::getStats).orElseGet(cache::getStats);
     long evicted = stats.getEvictedCount();

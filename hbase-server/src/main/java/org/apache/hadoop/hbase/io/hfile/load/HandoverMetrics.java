@@ -49,7 +49,7 @@ public final class HandoverMetrics {
     /** Blocks that were cached in L2. */
     L2BlockCount,
     L2Bytes,
-    /** Of these, those that were cached after the commit. */
+    /** The blocks in L2 that were cached after the commit. */
     DeferredBlockCount,
     DeferredBytes,
     /** Not cached: no block of the inputs that covers the keys is cached and was accessed. */

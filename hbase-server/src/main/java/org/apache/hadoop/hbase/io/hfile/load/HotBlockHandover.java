@@ -87,7 +87,7 @@ public final class HotBlockHandover {
   private boolean expectationKnown;
   private boolean committed;
   private boolean failed;
-  /** Of a compaction that is committed. */
+  /** The files that a committed compaction wrote. */
   private Collection<HFile.Reader> newFiles = Collections.emptyList();
   private Predicate<HFile.Reader> replaced;
   private BooleanSupplier stopped;
@@ -359,7 +359,7 @@ public final class HotBlockHandover {
       if (stopped.getAsBoolean() || replaced.test(file)) {
         return;
       }
-      // With the path, the cache counts it for the region.
+      // The key has the path, so that the cache counts the block for its region.
       BlockCacheKey key =
         new BlockCacheKey(file.getPath(), blocks.offset(i), true, BlockType.DATA);
       if (cache.accesses(key) != HotBlockCache.NOT_CACHED) {

@@ -48,7 +48,7 @@ public final class HotBlockHint {
   /** Blocks are seldom smaller. */
   static final int MIN_SHIFT = 12;
   private static final int FIXED_BYTES = Integer.BYTES + Long.BYTES + Integer.BYTES + Long.BYTES;
-  /** Of each file, beside the characters of its name and the bits. */
+  /** The bytes of a file in the hint, without the characters of its name and the bits. */
   private static final int FILE_BYTES = Short.BYTES + Byte.BYTES + Integer.BYTES + Long.BYTES;
 
   private final long sequenceId;

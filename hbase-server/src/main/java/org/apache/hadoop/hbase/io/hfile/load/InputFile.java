@@ -50,7 +50,7 @@ final class InputFile implements BlockIndexCursor.IndexBlocks, BlockIndexCursor.
   private final RangeHeat heat;
   private final Cell firstKey;
   private final Cell lastKey;
-  /** Of a reference, where the region ends if the file does not; otherwise null. */
+  /** For a reference, the end of the region unless the file ends before; otherwise null. */
   private final Cell end;
   /** Null if the encoding of the block index is unknown. */
   private final BlockIndexCursor cursor;
@@ -117,7 +117,9 @@ final class InputFile implements BlockIndexCursor.IndexBlocks, BlockIndexCursor.
     visit(firstKey, end == null ? lastKey : end, end == null, offsets);
   }
 
-  /** Without blocks whose index block is not in memory: no reader has accessed them for long. */
+  /**
+   * Visits the blocks whose index block is in memory: no reader has accessed the others for long.
+   */
   private void visit(Cell first, Cell last, boolean withLast, LongConsumer offsets) {
     if (cursor != null) {
       cursor.visit(first, last, withLast, new BlockIndexCursor.Visitor() {
@@ -128,7 +130,7 @@ final class InputFile implements BlockIndexCursor.IndexBlocks, BlockIndexCursor.
 
         @Override
         public void unknown() {
-          // Of no use here.
+          // Blocks of an index block that is not in memory are skipped.
         }
       });
     }

@@ -29,7 +29,7 @@ import org.apache.yetus.audience.InterfaceAudience;
 public final class OutputFile {
   private final HotBlockHandover handover;
   private final DeferredBlocks deferred = new DeferredBlocks();
-  /** Of the data block that ends now. */
+  /** The accesses of the data block that ends now. */
   private int accesses;
   private boolean inL1;
 

@@ -183,7 +183,7 @@ final class FileSweeper {
           blockCount);
       }
     } catch (RuntimeException e) {
-      // For instance because a region is being closed; the next scan follows soon.
+      // The scan fails, for instance, while a region is being closed; the next scan follows soon.
       LOG.warn("{} tier: scan for files that no region reads failed", name, e);
     }
     regionsAtLastLook = regions;

@@ -72,7 +72,7 @@ final class SegmentCacheGauges {
       () -> metrics.readErrors.sum() + metrics.writeErrors.sum());
     visitor.visit(COUNTER, "UnreadableEntryCount", metrics.unreadableEntries::sum);
     visitor.visit(COUNTER, "BypassedReadCount", metrics.bypassedReads::sum);
-    // For compatibility with single-device engines: 0 in use, 1 bypassed.
+    // This gauge is compatible with single-device engines: 0 in use, 1 bypassed.
     visitor.visit(GAUGE, "DeviceState", () -> store.bypassedDevices() == 0 ? 0 : 1);
     visitor.visit(GAUGE, "BypassedDeviceCount", store::bypassedDevices);
     visitor.visit(GAUGE, "ReadOnlyDeviceCount", store::readOnlyDevices);

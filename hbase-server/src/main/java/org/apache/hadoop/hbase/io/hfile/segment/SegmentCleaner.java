@@ -117,7 +117,7 @@ final class SegmentCleaner implements Runnable {
       }
       dropped.awaitLog(device);
       if (device.isWritable() && device.hasTombstones()) {
-        // For the next process: the files that were dropped last.
+        // The log tells the next process which files were dropped last.
         logTombstones();
       }
     } catch (InterruptedException e) {

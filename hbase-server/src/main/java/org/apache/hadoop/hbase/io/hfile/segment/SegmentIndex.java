@@ -402,7 +402,7 @@ public final class SegmentIndex {
     return refused.sum();
   }
 
-  /** For tests that exhaust the memory. */
+  /** Returns the pool, for tests that exhaust the memory. */
   PagePool pool() {
     return pool;
   }

@@ -82,13 +82,13 @@ import org.apache.yetus.audience.InterfaceAudience;
 final class SegmentTable {
   /** The content is not known yet; no block of it is in the directory. */
   static final byte UNKNOWN = 0;
-  /** Can be written. */
+  /** The segment can be written. */
   static final byte CLEAN = 1;
-  /** In memory, open or waiting to be written. */
+  /** The segment is in memory, open or waiting to be written. */
   static final byte OPEN = 2;
-  /** On the device, with its blocks in the directory. */
+  /** The segment is on the device, with its blocks in the directory. */
   static final byte SEALED = 3;
-  /** On the device, with its blocks not yet in the directory. */
+  /** The segment is on the device, with its blocks not yet in the directory. */
   static final byte FOUND = 4;
   /** Its blocks are being inserted into the directory, or removed from it. */
   static final byte BUSY = 5;

@@ -161,7 +161,7 @@ final class SegmentWriter implements Runnable {
     ByteBuffer bytes = buffer.memory();
     int position = from;
     while (position < to) {
-      // If more segments wait, insertions may wait for each write.
+      // Pieces are small while more segments wait, since insertions may wait for each write.
       int piece = rate.isLimited() || device.waiting > 1 ? MAX_PACED_WRITE : MAX_WRITE;
       int left = to - position;
       int length = left <= piece + MAX_PACED_WRITE + more ? left : piece;
