@@ -60,7 +60,7 @@ public final class SharedCluster {
     setTiers(conf, "segments:" + folder + "/segments");
     setFeatures(conf);
     setClient(conf);
-    // So that large responses fill a connection.
+    // With these watermarks, large responses fill a connection.
     conf.setInt(NettyRpcServer.CHANNEL_WRITABLE_LOW_WATERMARK_KEY, 64 * 1024);
     conf.setInt(NettyRpcServer.CHANNEL_WRITABLE_HIGH_WATERMARK_KEY, 128 * 1024);
     conf.setInt("replication.source.sleepforretries", 10);
@@ -98,7 +98,7 @@ public final class SharedCluster {
     conf.setBoolean("hbase.client.netty.flush.consolidation.enabled", true);
   }
 
-  /** For more clients than handlers, which go on while regions move. */
+  /** Configures clients, more than there are handlers, that continue while regions move. */
   private static void setClient(Configuration conf) {
     // Multigets that wait for a region and lookups of its place share these threads.
     conf.setInt("hbase.hconnection.threads.max", 200);
@@ -107,12 +107,12 @@ public final class SharedCluster {
     conf.setInt(HConstants.HBASE_CLIENT_PAUSE, 20);
   }
 
-  /** With segments as L2, and AsyncFSWAL. */
+  /** Returns the server with segments as L2, and AsyncFSWAL. */
   public static HRegionServer first() throws Exception {
     return util().getMiniHBaseCluster().getRegionServer(0);
   }
 
-  /** With buckets as L2, and FSHLog. */
+  /** Returns the server with buckets as L2, and FSHLog. */
   public static HRegionServer second() throws Exception {
     return util().getMiniHBaseCluster().getRegionServer(1);
   }

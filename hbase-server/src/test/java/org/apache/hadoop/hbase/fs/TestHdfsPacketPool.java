@@ -113,7 +113,7 @@ public class TestHdfsPacketPool {
     assertTrue(conf.getBoolean(HdfsPacketPool.ENABLED_KEY, false));
   }
 
-  /** As in a process of several servers, each with a copy of what another has configured. */
+  /** In a process of several servers, each has a copy of what another has configured. */
   @Test
   public void testWhatIsSetHereIsNotTheOperators() {
     HdfsPacketPool.configure(conf);
@@ -124,7 +124,7 @@ public class TestHdfsPacketPool {
     assertTrue(HdfsPacketPool.isSetByOperator(copy, HdfsPacketPool.LIMIT_KEY));
   }
 
-  /** As in standalone mode and in a mini cluster, which copy value by value. */
+  /** Standalone mode and a mini cluster copy the configuration value by value. */
   @Test
   public void testDefaultOfHdfsIsNotTheOperatorsInAMergedConfiguration() {
     Configuration merged = HBaseConfiguration.create(HBaseConfiguration.create(conf));

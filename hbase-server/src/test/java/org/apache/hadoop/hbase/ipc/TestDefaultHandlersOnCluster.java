@@ -76,7 +76,7 @@ public class TestDefaultHandlersOnCluster {
   private static final byte[] Q = Bytes.toBytes("q");
   private static final byte[] COUNT = Bytes.toBytes("n");
   private static final int COUNTERS = 10;
-  /** Of each client, in each load. */
+  /** The number of operations of each client in each load. */
   private static final int OPERATIONS = Integer.getInteger("default.handlers.operations", 50);
 
   /** The features of a server. */

@@ -66,7 +66,7 @@ public class TestFlushConsolidation {
     FlushConsolidation.of(conf).addTo(channel.pipeline());
   }
 
-  /** As a handler does for a call of this connection. */
+  /** Writes a response like a handler that has run a call of this connection. */
   private void respond(int number) {
     channel.eventLoop().execute(() -> channel.writeAndFlush(bytes(number)));
   }

@@ -44,7 +44,7 @@ import org.junit.experimental.categories.Category;
 
 import org.apache.hbase.thirdparty.com.google.protobuf.Message;
 
-/** Which interceptor gets a request, and what reaches the scheduler. */
+/** Proves which interceptor gets a request, and what reaches the scheduler. */
 @Category({ RPCTests.class, SmallTests.class })
 public class TestRequestInterceptors {
   @ClassRule

@@ -119,7 +119,7 @@ final class CompactingServerProcess {
     return said;
   }
 
-  /** As kill -9. Returns when the process is gone. */
+  /** Kills the process like kill -9. Returns when it has exited. */
   void kill() throws InterruptedException {
     process.kill();
   }

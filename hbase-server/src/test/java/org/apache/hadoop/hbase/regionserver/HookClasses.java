@@ -37,15 +37,15 @@ final class HookClasses {
 
   /** Where the hook is overridden. */
   enum Form {
-    /** In the class of the coprocessor, which is the observer too. */
+    /** The coprocessor's class, which is the observer too. */
     CLASS,
-    /** In a default method of an interface that the coprocessor's class implements. */
+    /** A default method of an interface that the coprocessor's class implements. */
     INTERFACE,
-    /** In another object that the coprocessor returns as its observer. */
+    /** Another object, which the coprocessor returns as its observer. */
     OTHER_OBJECT
   }
 
-  /** Is its own observer. */
+  /** A coprocessor that is its own observer. */
   public abstract static class Observing implements RegionCoprocessor, RegionObserver {
     @Override
     public Optional<RegionObserver> getRegionObserver() {

@@ -111,7 +111,7 @@ public final class HookEffects {
       case "preIncrementAfterRowLock":
         return null;
       default:
-        // For all others that return anything.
+        // All other hooks that return a value have it as their last argument.
         return args[args.length - 1];
     }
   }

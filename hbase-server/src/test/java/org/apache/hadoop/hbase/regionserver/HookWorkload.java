@@ -266,7 +266,7 @@ final class HookWorkload {
       }
       List<String> texts = new ArrayList<>();
       outcomes(calls).forEach(outcome -> texts.add(text(outcome)));
-      // In the order in which they were applied.
+      // The results are sorted into the order in which the increments were applied.
       Collections.sort(texts);
       return texts;
     });

@@ -65,10 +65,10 @@ import org.junit.Test;
 public abstract class HooksOnCluster {
   private static final HBaseTestingUtility UTIL = new HBaseTestingUtility();
   private static final byte[] SPLIT = Bytes.toBytes("m");
-  /** Of which clients see an effect when files are written or opened. */
+  /** The kinds whose effects clients see when files are written or opened. */
   private static final Set<HookKind> OF_FILES = Collections.unmodifiableSet(
     EnumSet.of(HookKind.SELECTION, HookKind.READERS, HookKind.REWRITES, HookKind.MAINTENANCE));
-  /** Of which the clients of {@link HookWorkload} see no effect. */
+  /** The kinds whose effects the clients of {@link HookWorkload} do not see. */
   private static final Set<HookKind> UNSEEN_KINDS =
     Collections.unmodifiableSet(EnumSet.of(HookKind.OPEN_CLOSE, HookKind.REPLAY,
       HookKind.MAINTENANCE, HookKind.BULK_LOADS));
@@ -126,7 +126,7 @@ public abstract class HooksOnCluster {
     UTIL.getAdmin().balancerSwitch(false, true);
     Configuration client = new Configuration(conf);
     client.setInt(HConstants.HBASE_CLIENT_PAUSE, 20);
-    // Of exceptions of hooks that a region hides within others, after which clients try again.
+    // A region wraps some exceptions of hooks in others, after which the client retries.
     client.setInt(HConstants.HBASE_CLIENT_RETRIES_NUMBER, 3);
     connection = ConnectionFactory.createConnection(client);
     async = ConnectionFactory.createAsyncConnection(client).get();
@@ -263,7 +263,7 @@ public abstract class HooksOnCluster {
       create(table);
       compare(hook, "created with it: " + created, table.getTableName());
       UTIL.getAdmin().modifyTable(table(number, null));
-      // So that what is remembered of the coprocessors is that there are none.
+      // The reads make the region remember that it has no coprocessors.
       workload(with, table.getTableName()).reads();
       load(table.getTableName(), classes.get(loaded));
       compare(hook, "loaded: " + loaded, table.getTableName());

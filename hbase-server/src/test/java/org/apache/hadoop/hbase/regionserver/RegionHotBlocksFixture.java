@@ -73,7 +73,7 @@ public abstract class RegionHotBlocksFixture {
   protected static final byte[] QUALIFIER = Bytes.toBytes("q");
   protected static final int ROWS = 10_000;
   protected static final int VALUE_BYTES = 200;
-  /** Of so many rows the first ones are hot, about one block's in eight. */
+  /** The first {@link #HOT} of this many rows are hot, about one block's rows in eight. */
   protected static final int STRIDE = 160;
   protected static final int HOT = 10;
 

@@ -123,7 +123,7 @@ public final class ServerProcess {
     orders.flush();
   }
 
-  /** As kill -9. Returns when the process is gone and all that it has said was read. */
+  /** Kills the process like kill -9. Returns when it has exited and all its output was read. */
   public void kill() throws InterruptedException {
     process.destroyForcibly().waitFor();
     reader.join();
@@ -159,7 +159,7 @@ public final class ServerProcess {
     return server;
   }
 
-  /** In the process: says words, without spaces, to the one that started it. */
+  /** Prints words without spaces to the parent process. Called in the child process. */
   public static void say(Object... words) {
     StringBuilder line = new StringBuilder();
     for (Object word : words) {

@@ -153,7 +153,7 @@ public class TestCompactionCacheHandover extends CacheHandoverFixture {
     writeTwoFiles(HConstants.LATEST_TIMESTAMP, HConstants.LATEST_TIMESTAMP);
   }
 
-  /** Of each file, every second row has the one timestamp, the others have the other one. */
+  /** Writes two files, whose rows have the two timestamps alternately. */
   private void writeTwoFiles(long timestamp, long other) throws IOException {
     for (int file = 0; file < 2; file++) {
       for (int i = file; i < ROWS; i += 2) {
@@ -405,7 +405,7 @@ public class TestCompactionCacheHandover extends CacheHandoverFixture {
     HandoverCaches.awaitFiles(cache, before);
   }
 
-  /** As after a kill: the file of a compaction is there, and blocks of it are cached. */
+  /** A kill leaves the file of an uncommitted compaction, while blocks of it are cached. */
   @Test
   public void testOpenRegionHasNoBlocksOfUncommittedFiles() throws Exception {
     createRegionWithTwoFiles();

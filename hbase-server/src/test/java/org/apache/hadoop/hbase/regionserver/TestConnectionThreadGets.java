@@ -92,7 +92,7 @@ public class TestConnectionThreadGets {
   private static final byte[] COLUMN = Bytes.toBytes("c");
   private static final int ROWS = 50;
   private static final int MAX_IN_ROW = 3;
-  /** As long as a rename of a slow file system may take. */
+  /** The time that a rename in a slow file system may take. */
   private static final int RENAME_MS = 10_000;
 
   private static final HBaseTestingUtility UTIL = new HBaseTestingUtility();

@@ -142,7 +142,7 @@ public class TestMutationGroupInterleavings {
       Mockito.when(region.getRegionInfo()).thenReturn(info);
     }
 
-    /** As {@link HRegion#batchMutate}. */
+    /** Simulates {@link HRegion#batchMutate}. */
     OperationStatus[] batchMutate(int mutations) throws IOException {
       threads.point();
       if (closed) {

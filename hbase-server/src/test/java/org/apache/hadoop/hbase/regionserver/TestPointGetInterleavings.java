@@ -80,7 +80,7 @@ public class TestPointGetInterleavings {
   private static final byte[] ROW = Bytes.toBytes("row");
   private static final int PREEMPTIONS = 2;
 
-  /** Of the test that runs; classes that HBase creates see no other field. */
+  /** The schedule of the running test, static since HBase creates the classes that use it. */
   private static Interleavings threads;
   private static volatile Thread reader;
 
@@ -106,7 +106,7 @@ public class TestPointGetInterleavings {
     public void lock() {
       if (owner != Thread.currentThread()) {
         try {
-          // Without a point if it is free.
+          // A free lock is taken without a point.
           if (permits.drainPermits() == 0) {
             permits.acquire();
           }
@@ -185,7 +185,7 @@ public class TestPointGetInterleavings {
     }
   }
 
-  /** With points between the steps of a get. */
+  /** A region with points between the steps of a get. */
   public static final class PointRegion extends HRegion {
     public PointRegion(Path tableDir, WAL wal, FileSystem fs, Configuration conf, RegionInfo region,
       TableDescriptor table, RegionServerServices services) {
@@ -206,7 +206,7 @@ public class TestPointGetInterleavings {
     }
   }
 
-  /** With a point after its segments were listed. */
+  /** A memstore with a point after its segments were listed. */
   public static final class PointMemStore extends DefaultMemStore {
     public PointMemStore(Configuration conf, CellComparator comparator,
       RegionServicesForStores services) {
@@ -221,7 +221,7 @@ public class TestPointGetInterleavings {
     }
   }
 
-  /** With a point before files are listed. */
+  /** A store engine with a point before files are listed. */
   public static final class PointStoreEngine extends DefaultStoreEngine {
     @Override
     protected void createComponents(Configuration conf, HStore store, CellComparator comparator)

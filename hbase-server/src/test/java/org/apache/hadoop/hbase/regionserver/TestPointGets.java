@@ -70,7 +70,7 @@ import org.junit.ClassRule;
 import org.junit.Test;
 import org.junit.experimental.categories.Category;
 
-/** Which gets are served without scanners, and that the others are counted by reason. */
+/** Proves which gets are served without scanners, and that the others are counted by reason. */
 @Category({ RegionServerTests.class, SmallTests.class })
 public class TestPointGets {
   @ClassRule
@@ -237,7 +237,7 @@ public class TestPointGets {
     assertEquals("skips the only cell", before + 1, count("OptionScanCount"));
   }
 
-  /** Of all families, as {@link HRegion#get(Get)} has it after it has prepared the get. */
+  /** {@link HRegion#get(Get)} adds all families when it prepares a get without families. */
   @Test
   public void testGetWithoutFamiliesOfAnInternalCaller() throws IOException {
     assertFalse(region.get(new Get(ROW), false).isEmpty());

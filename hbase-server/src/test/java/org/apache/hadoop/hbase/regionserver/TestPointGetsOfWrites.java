@@ -189,7 +189,7 @@ public class TestPointGetsOfWrites {
     return new Put(row).addColumn(one(FAMILIES), one(COLUMNS), one(VALUES));
   }
 
-  /** Of one or two newest versions. */
+  /** Returns a delete of the newest version, or of the two newest. */
   private Delete delete(byte[] row) {
     Delete delete = new Delete(row);
     byte[] family = one(FAMILIES);

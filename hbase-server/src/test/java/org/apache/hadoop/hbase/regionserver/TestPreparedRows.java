@@ -229,7 +229,7 @@ public class TestPreparedRows {
   @Test
   public void testBlockThatIsNotCached() throws IOException {
     List<String> cells = read(get(8));
-    // Of the family that is read whole, from all of its files.
+    // All files of the family are read, since the get has no columns of it.
     for (HStoreFile file : region.getStore(OTHER).getStorefiles()) {
       cache.evictBlocksByHfileName(file.getPath().getName());
       List<Long> before = counts();

@@ -152,7 +152,7 @@ public class TestRegionHotBlocksOnCluster extends RegionHotBlocksFixture {
     assertTrue(misses() > 100);
   }
 
-  /** As a server without the feature leaves it there. */
+  /** A server without the feature leaves the file of a hint where it is. */
   @Test
   public void testAHintDisturbsNothing() throws Exception {
     createAndRead(false);
@@ -234,7 +234,7 @@ public class TestRegionHotBlocksOnCluster extends RegionHotBlocksFixture {
   @Test
   public void testASplitAndAMergeAreNotSeen() throws Exception {
     createAndRead(true);
-    // In the middle of a hot range.
+    // The split point is in the middle of a hot range.
     splitAt(ROWS / 2 / STRIDE * STRIDE + HOT / 2);
     assertEquals("daughters read the blocks of their parent", 0, misses());
     assertNothingTwice();
@@ -250,7 +250,7 @@ public class TestRegionHotBlocksOnCluster extends RegionHotBlocksFixture {
     assertAllRows(table);
   }
 
-  /** As stock does by default. */
+  /** A split evicts the blocks of the parent, which is the default of stock HBase. */
   @Test
   public void testWithoutTheKeyASplitEvicts() throws Exception {
     createAndRead(false);
@@ -317,7 +317,7 @@ public class TestRegionHotBlocksOnCluster extends RegionHotBlocksFixture {
     CachedBlockFixture.await(() -> cachedOf(region, loaded)
         >= HandoverCaches.count("LoadedBlockCount") - blocksBefore);
     int[] blocks = { -1 };
-    // Until no block was prefetched for a while.
+    // The loop ends when no block was prefetched for a while.
     CachedBlockFixture.await(() -> {
       int before = blocks[0];
       blocks[0] = cachedOf(region, loaded);

@@ -149,7 +149,7 @@ public class TestRegionHotBlocksUnderLoad extends RegionHotBlocksFixture {
     // The rows of two blocks of the inputs are in one of the output.
     blocks = HandoverCaches.count("L2BlockCount") - blocks;
     assertTrue(blocks + " of " + hot, blocks >= hot / 3);
-    // Of the blocks at the borders of hot ranges, some are beyond the limit, hot ones among them.
+    // Some blocks at the borders of hot ranges exceed the limit, hot ones among them.
     limited = HandoverCaches.count("LimitBlockCount") - limited;
     long misses = misses();
     assertTrue(misses + " are read twice, " + limited + " are beyond the limit of 1.2",

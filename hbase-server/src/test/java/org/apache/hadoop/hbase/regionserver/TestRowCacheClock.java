@@ -143,7 +143,7 @@ public class TestRowCacheClock {
     assertClockIsFollowed(FAMILY, 1);
   }
 
-  /** As clients of other languages send it. */
+  /** Clients in other languages set the TTL of a delete by its attribute. */
   @Test
   public void testTtlOfAMarker() throws IOException {
     region.put(new Put(Q).addColumn(FAMILY, Q, Q));

@@ -197,7 +197,7 @@ public class TestRowCacheEqualsScanner {
     assertEquals(hits, count("HitCount"));
   }
 
-  /** For quotas that go by the bytes of blocks, which a cached row would else be free of. */
+  /** Quotas count the bytes of blocks, so a cached row has to count as well. */
   @Test
   public void testHitCountsItsBytes() throws IOException {
     RpcCall call = mock(RpcCall.class);

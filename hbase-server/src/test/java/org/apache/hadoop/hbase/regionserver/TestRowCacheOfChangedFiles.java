@@ -277,7 +277,7 @@ public class TestRowCacheOfChangedFiles {
     assertEquals(0, readHotRow());
   }
 
-  /** As a master makes the regions of a table that it creates. */
+  /** The master creates the regions of a new table without opening them. */
   @Test
   public void testRegionThatIsNotOpenedHasNoCache() throws IOException {
     RegionRows.forgetCache();

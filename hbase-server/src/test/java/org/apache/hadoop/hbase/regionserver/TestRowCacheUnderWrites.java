@@ -92,7 +92,7 @@ public class TestRowCacheUnderWrites {
   private final HBaseTestingUtility util = new HBaseTestingUtility();
   private HRegion region;
   private final byte[][] rows = new byte[ROWS][];
-  /** Of each row: the last number put by each writer, incremented and loaded. */
+  /** The last number of each row: put by each writer, incremented, and loaded. */
   private final AtomicLongArray put = new AtomicLongArray(ROWS * WRITERS);
   private final AtomicLongArray counted = new AtomicLongArray(ROWS);
   private final AtomicLongArray loaded = new AtomicLongArray(ROWS);
@@ -136,7 +136,7 @@ public class TestRowCacheUnderWrites {
   private Put number(int row, int writer, long number) {
     Put puts = new Put(rows[row]);
     for (byte[] family : FAMILIES) {
-      // In ascending order, whatever the clock says.
+      // The timestamps ascend, whatever the clock says.
       puts.addColumn(family, column(writer), number, Bytes.toBytes(number));
     }
     return puts;

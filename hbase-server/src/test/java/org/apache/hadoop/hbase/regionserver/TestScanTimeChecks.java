@@ -63,7 +63,7 @@ public class TestScanTimeChecks {
   private static final byte[] VALUE = Bytes.toBytes("v");
   private static final int ROWS = 100;
 
-  /** Whose time advances by a millisecond with each look at it. */
+  /** A clock that advances by a millisecond whenever it is read. */
   private static final class CountingClock implements EnvironmentEdge {
     private final long start = System.currentTimeMillis();
     private long looks;
@@ -184,7 +184,7 @@ public class TestScanTimeChecks {
       .setFilter(new ValueFilter(CompareOperator.LESS, new BinaryComparator(VALUE))));
   }
 
-  /** Whose rows are empty only after the filter has seen all of their cells. */
+  /** The rows of this scan are empty only after the filter has seen all of their cells. */
   @Test
   public void testStopsAmongRowsThatAFilterEmpties() throws IOException {
     SingleColumnValueExcludeFilter filter =

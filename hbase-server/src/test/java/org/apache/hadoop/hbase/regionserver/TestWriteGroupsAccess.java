@@ -210,7 +210,7 @@ public class TestWriteGroupsAccess {
     start(running, carol, (t, row) -> {
       assertThrows(AccessDeniedException.class,
         () -> t.delete(new Delete(row).addColumns(F, Q)));
-      // As if it had been asked about already.
+      // The client sets the attribute that marks permissions as checked.
       assertThrows(AccessDeniedException.class, () -> t.delete((Delete) new Delete(row)
         .addColumns(F, Q).setAttribute("check_covering_perm", new byte[] { 1 })));
     });

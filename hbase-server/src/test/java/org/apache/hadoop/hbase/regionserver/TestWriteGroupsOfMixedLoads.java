@@ -82,7 +82,7 @@ public class TestWriteGroupsOfMixedLoads extends WriteCallsFixture {
     List<Future<Result>> sent = sendFirst();
     int before = edits.get();
     Future<Result> reading = sendBatch(region, put("a", "v"), new Delete(ROW).addColumn(F, Q));
-    // In a handler, while all groups that may be are being synced.
+    // A handler applies the batch while the maximum number of groups is being synced.
     awaitEdits(before + 1);
     assertEquals(1, handled.get());
     Future<Result> single = send(new Delete(ROW).addColumn(F, Q));

@@ -111,7 +111,7 @@ public class TestWriteGroupsOnCluster {
   private final RegisterHistory[] registers = new RegisterHistory[REGISTERS];
   private final AtomicInteger failures = new AtomicInteger();
   private final String wal;
-  /** Whose writes are not repeated, since one that is may take effect twice. */
+  /** A connection without retries, since a repeated write may take effect twice. */
   private Connection once;
 
   public TestWriteGroupsOnCluster(String wal) {

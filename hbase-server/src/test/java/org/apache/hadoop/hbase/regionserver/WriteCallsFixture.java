@@ -115,7 +115,7 @@ public abstract class WriteCallsFixture {
   /** The keys of the edits. */
   protected final List<WALKeyImpl> keys = new CopyOnWriteArrayList<>();
   protected final WatchedWal watched = new WatchedWal(this::appending);
-  /** To which the WAL appends nothing. */
+  /** The region to which the WAL appends nothing. */
   protected final AtomicReference<HRegion> broken = new AtomicReference<>();
   /** Calls that handlers have got, and what those of all calls together are accounted for. */
   protected final AtomicInteger handled = new AtomicInteger();
@@ -381,7 +381,7 @@ public abstract class WriteCallsFixture {
     for (RequestInterceptor interceptor : interceptors) {
       RequestInterceptor.Outcome outcome = interceptor.dispatch(rpc, call);
       if (outcome == RequestInterceptor.Outcome.REFUSED) {
-        // As the base does.
+        // HBase does the same if the call queue is full.
         rpc.addCallSize(-call.getSize());
         answer.completeExceptionally(new CallQueueTooBigException());
       }

@@ -299,7 +299,7 @@ final class WriteHistory implements NonceGenerator {
       long timestamp = random.nextBoolean() ? HConstants.LATEST_TIMESTAMP : now();
       switch (random.nextInt(newest ? 8 : 6)) {
         case 0:
-          // Of the row: it has no column that could be its mark.
+          // The delete is of the whole row, so it has no column that could be its mark.
           long own = now();
           return delete.setTimestamp(rowDeletes.updateAndGet(last -> Math.max(last + 1, own)));
         case 1:

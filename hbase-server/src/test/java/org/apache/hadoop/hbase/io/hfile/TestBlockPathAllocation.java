@@ -92,7 +92,7 @@ public class TestBlockPathAllocation {
 
   @Before
   public void open() {
-    // Of a block that is watched, each use is recorded on the heap.
+    // The leak detector would record each use of a tracked block on the heap.
     ResourceLeakDetector.setLevel(ResourceLeakDetector.Level.DISABLED);
     conf.setBoolean(SizeClassByteBuffAllocator.ENABLED_KEY, true);
     pool = ByteBuffAllocator.create(conf, true);

@@ -58,7 +58,7 @@ public class TestBlockWriteAllocation {
 
   private static final int BLOCK_SIZE = 64 << 10;
   private static final int VALUE_LENGTH = 1000;
-  /** So that a block is full with the last of them, and fits into a buffer of the pool. */
+  /** The number of cells that fill a block, which fits into a buffer of the pool. */
   private static final int CELLS_OF_BLOCK = 64;
   private static final int FEW_BLOCKS = 20;
   private static final int MANY_BLOCKS = 220;

@@ -129,7 +129,7 @@ public class TestByteRateLimiter {
     assertEquals(start, clock.nanos());
   }
 
-  /** In the time of one block, one thread continues: the one that has waited longest. */
+  /** In the time of one block, only the thread that has waited longest continues. */
   @Test
   public void testThreadsTogetherKeepTheLimitAndTakeTurns() throws Exception {
     standing.setLimit(BLOCK);
@@ -157,7 +157,7 @@ public class TestByteRateLimiter {
     for (int i = 0; i < 4 * rounds; i++) {
       assertEquals(i, order.size());
       pass(TimeUnit.SECONDS.toNanos(1));
-      // For its next block, behind all others.
+      // The thread queues for its next block, behind all others.
       assertTrue(queued.tryAcquire(2, TimeUnit.MINUTES));
       assertEquals(i % 4, (int) order.get(i));
     }

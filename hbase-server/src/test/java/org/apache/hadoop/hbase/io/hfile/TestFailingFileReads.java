@@ -129,7 +129,7 @@ public class TestFailingFileReads {
       block.type(), null);
   }
 
-  /** Without what may follow the block, which is the size of the next one if it could be read. */
+  /** Returns the bytes of a block without the size of the next one, which may follow it. */
   private static byte[] bytes(HFileBlock block) {
     ByteBuff buffer = block.getBufferReadOnly();
     byte[] bytes = new byte[buffer.limit()];
@@ -219,7 +219,8 @@ public class TestFailingFileReads {
       throw new IllegalStateException("A bug in the file system's client");
     });
     for (StoreFileFixture.Block block : blocks) {
-      // As it is, or wrapped by the one who called it through reflection
+      // The exception is thrown as it is, or wrapped by the method that called it through
+      // reflection.
       assertThrows(Exception.class, () -> read(block).release());
     }
     assertWhole();

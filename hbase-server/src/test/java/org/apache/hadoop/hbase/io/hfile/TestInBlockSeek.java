@@ -88,7 +88,7 @@ public class TestInBlockSeek {
   public boolean hasTags;
   @Parameterized.Parameter(1)
   public boolean hasSequenceIds;
-  /** Of the pool's buffers, in bytes; 0 for blocks on the heap. */
+  /** The size of the pool's buffers, in bytes; 0 for blocks on the heap. */
   @Parameterized.Parameter(2)
   public int bufferSize;
   @Parameterized.Parameter(3)
@@ -111,7 +111,7 @@ public class TestInBlockSeek {
     return all;
   }
 
-  /** Without checksums, which would find out first what is wrong with a block. */
+  /** Returns a file system without checksums, which would detect a corrupt block first. */
   private FileSystem fileSystem() throws IOException {
     return FileSystem.getLocal(files.conf()).getRaw();
   }
@@ -142,7 +142,7 @@ public class TestInBlockSeek {
     }
     KeyValue cell = new KeyValue(row(), FAMILY, qualifier, random.nextInt(5), type, value, tags);
     if (hasSequenceIds) {
-      // Of all lengths, one byte to nine.
+      // The sequence ids have all lengths, one byte to nine.
       cell.setSequenceId(random.nextLong() >>> 1 + random.nextInt(63));
     }
     return cell;
@@ -190,7 +190,7 @@ public class TestInBlockSeek {
   private Cell key(List<Cell> cells) throws IOException {
     KeyValue like = KeyValueUtil
       .copyToNewKeyValue(random.nextBoolean() ? cells.get(random.nextInt(cells.size())) : cell());
-    // With one a key lies before its like in the index.
+    // With a sequence id, the key would be before its equal in the index.
     like.setSequenceId(0);
     switch (random.nextInt(4)) {
       case 0:
@@ -318,7 +318,7 @@ public class TestInBlockSeek {
     }
   }
 
-  /** From each cell of blocks with no sample, with one, and with many. */
+  /** Seeks from each cell of blocks with no sample, with one, and with many. */
   @Test
   public void testSamplesChangeNoResult() throws IOException {
     for (int blockSize : new int[] { 500, BLOCK_SIZE, 4 * BLOCK_SIZE - 1000 }) {
@@ -333,7 +333,7 @@ public class TestInBlockSeek {
           inBlock++;
         }
         for (int i = 0; i < SEEKS; i++) {
-          // Of the block, and beyond its end.
+          // The keys are those of the block, and some beyond its end.
           Cell key = key(list.subList(0, Math.min(list.size(), inBlock + inBlock / 4)));
           int cell = i % 4 == 0 ? random.nextInt(inBlock) : 0;
           bytes.position(offset(list, cell));
@@ -354,7 +354,7 @@ public class TestInBlockSeek {
     }
   }
 
-  /** Of a cell of the first block. */
+  /** Returns the offset of a cell of the first block. */
   private int offset(List<Cell> cells, int index) {
     int offset = 0;
     for (Cell cell : cells.subList(0, index)) {

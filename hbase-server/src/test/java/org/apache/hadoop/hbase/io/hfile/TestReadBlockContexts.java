@@ -63,7 +63,7 @@ public class TestReadBlockContexts {
     try (HFile.Reader reader = HFile.createReader(fs, path, CacheConfig.DISABLED, true, conf)) {
       long offset = 0;
       for (int i = 0; i < BLOCKS; i++) {
-        // As it lies in the file, and as a get has it.
+        // The first block is as it is in the file, the second one as a get has it.
         HFileBlock read = reader.getUncachedBlockReader().readBlockData(offset, -1, true, false,
           true);
         HFileBlock block = reader.readBlock(offset, -1, false, true, false, false, null, null);
@@ -144,7 +144,7 @@ public class TestReadBlockContexts {
     }
   }
 
-  /** As a reader does while it opens its file */
+  /** A reader changes the context while it opens its file. */
   @Test
   public void testContextThatIsSetAfterwards() {
     HFileContext context = new HFileContextBuilder().build();

@@ -98,7 +98,7 @@ public class TestForkVersionInCluster {
     assertEquals(Collections.emptyList(), excluded("fork", FORK, "other", FORK));
   }
 
-  /** With a least version that is not reached, system tables stay where they are. */
+  /** System tables stay where they are while no server has the minimum version for a move. */
   @Test
   public void testSystemTablesStayBelowTheLeastVersionToMove() {
     conf.set("hbase.min.version.move.system.tables", NEXT_FORK);

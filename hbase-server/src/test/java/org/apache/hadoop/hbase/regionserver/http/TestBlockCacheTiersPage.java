@@ -96,7 +96,7 @@ public class TestBlockCacheTiersPage {
   public void setUp() throws Exception {
     Configuration conf = CachedBlockFixture.tiers(32, 64,
       "file:" + new File(folder.newFolder("a<b>&'c"), "l2").getPath());
-    // So that a block stays where it was found.
+    // Without promotion a block stays in the tier where it was found.
     conf.set("hbase.bucketcache.composite.promotion", "none");
     cache = (CompositeBucketCache) BlockCacheFactory.createBlockCache(conf);
     first = (BucketCacheTier) cache.getFirstLevelCache();

@@ -29,7 +29,7 @@ import org.junit.ClassRule;
 import org.junit.Test;
 import org.junit.experimental.categories.Category;
 
-/** In a JVM of its own, as metrics are of a JVM. */
+/** Runs in its own JVM, since metrics are per JVM. */
 @Category({ RegionServerTests.class, MediumTests.class })
 public class TestMetricsSection {
   @ClassRule

@@ -57,7 +57,7 @@ public abstract class ParallelGetsFixture {
   static final User ALICE =
     User.createUserForTesting(new Configuration(false), "alice", new String[0]);
 
-  /** Of the size of a response. */
+  /** The size limit of a response that is not limited. */
   static final long UNLIMITED = Long.MAX_VALUE;
 
   final HRegion region = Mockito.mock(HRegion.class);

@@ -309,7 +309,7 @@ public class TestBatchReadCoalescer {
     private final List<Block> read = new ArrayList<>();
     private int failing = -1;
 
-    /** As a place is equal to itself only. */
+    /** Returns one object for each number, since a place is equal to itself only. */
     private Integer place(int number) {
       return places.computeIfAbsent(number, Integer::valueOf);
     }

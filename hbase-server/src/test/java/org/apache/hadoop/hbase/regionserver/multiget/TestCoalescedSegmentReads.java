@@ -94,7 +94,7 @@ public class TestCoalescedSegmentReads {
     cache.shutdown();
   }
 
-  /** Of the segment that is still in memory, as all is here. */
+  /** Returns the number of reads of the segment in memory, where all blocks of this test are. */
   private long readsOfSegments() {
     long[] count = new long[1];
     cache.forEachMetric((kind, name, value) -> count[0] =

@@ -188,7 +188,7 @@ public class TestCpuHeadroom {
     }
     assertEquals(0, room.threads());
     assertEquals(PROCESSORS, room.threadsThatWait());
-    // Which show how much room is left for such threads.
+    // These threads show how much headroom is left for more of them.
     for (int i = 0; i < 20; i++) {
       clocks.pass(6.2, 0.8, 8);
       room.threadsThatWait();

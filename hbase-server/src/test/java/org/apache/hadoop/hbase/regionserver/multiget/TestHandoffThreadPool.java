@@ -139,7 +139,7 @@ public class TestHandoffThreadPool {
   public void testAThreadThatWasInterruptedSleepsAllTheSame() {
     Thread sleeper = sleeper();
     CountDownLatch done = new CountDownLatch(1);
-    // As by the close of a region, at the end of its last get.
+    // The close of a region may interrupt the thread at the end of its last get.
     assertTrue(threads.call(() -> {
       Thread.currentThread().interrupt();
       done.countDown();
@@ -272,7 +272,7 @@ public class TestHandoffThreadPool {
     assertTrue(threads.cpuNanos() >= 0);
   }
 
-  /** With threads that end all the time, and sizes that change. */
+  /** Threads end all the time, and the maximum number of threads changes. */
   @Test
   public void testAllWorkIsDoneOnce() throws Exception {
     threads = threads(3, 1, TimeUnit.MICROSECONDS.toNanos(20));

@@ -75,7 +75,7 @@ public class TestParallelGetsCancellation extends ParallelGetsFixture {
     assertEquals(0, underWay.get());
   }
 
-  /** Of cells, or of blocks that were scanned for them. */
+  /** The limit is that of cells or of scanned blocks. */
   @Test
   public void testNoGetIsStartedBeyondTheLimitOfTheResponse() throws Exception {
     for (boolean blocks : new boolean[] { false, true }) {

@@ -85,7 +85,7 @@ public class TestParallelGetsOrder extends ParallelGetsFixture {
     assertEquals(1, pool.getParallelBatchCount());
   }
 
-  /** From the smallest batch on, around a window and half of one, and others. */
+  /** The sizes are the smallest, those around a window and half a window, and a few others. */
   @Test
   public void testBatchesOfEachSizeAreAnswered() throws Exception {
     assertNull("nothing to help with", start(gets(1), (get, as) -> result(get)));

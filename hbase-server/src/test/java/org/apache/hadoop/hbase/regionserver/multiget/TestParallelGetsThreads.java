@@ -366,7 +366,7 @@ public class TestParallelGetsThreads extends ParallelGetsFixture {
 
   @Test
   public void testManyHandlersAtOnce() throws Exception {
-    // As many as threads, twice that, and HBase's default with one beyond it.
+    // The numbers are that of the threads, twice that, and HBase's default plus one.
     for (int handlers : new int[] { 4, 8, 31 }) {
       testManyHandlersAtOnce(handlers);
     }

@@ -185,7 +185,7 @@ public class TestParallelMultigetInCluster {
       } catch (InterruptedException e) {
         INTERRUPTED.add(Thread.currentThread());
         if (isHelper(Thread.currentThread())) {
-          // As a read of a file leaves it.
+          // Like a read of a file, the filter leaves the thread interrupted.
           Thread.currentThread().interrupt();
         }
         throw (IOException) new InterruptedIOException().initCause(e);
@@ -538,7 +538,7 @@ public class TestParallelMultigetInCluster {
       try (Table each = connection.getTable(table)) {
         each.get(getsOfOneRegion());
       } catch (IOException | RuntimeException e) {
-        // As its connection is closed.
+        // The request fails when its connection is closed.
       }
     });
     client.start();

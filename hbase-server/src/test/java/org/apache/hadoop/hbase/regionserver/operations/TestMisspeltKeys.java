@@ -144,7 +144,7 @@ public class TestMisspeltKeys {
     }
     assertTrue("keys: " + keys.size(), keys.size() > 40);
     assertNoErrors(keys);
-    // So that the constants that the names are taken from are complete.
+    // The constants from which the names are taken have to be complete.
     MisspeltKeys misspelt = new MisspeltKeys(SettingsCheck.keyClasses());
     List<String> unknown = keys.stream()
       .filter(key -> key.contains(".composite.") || key.contains("segmentcache")

@@ -112,7 +112,7 @@ public class TestServerSizing {
   }
 
   private static Configuration withDefaults(Configuration settings) {
-    // Without the settings of tests.
+    // The settings of tests are left out.
     Configuration conf = new Configuration(false);
     conf.addResource("hbase-default.xml");
     for (Map.Entry<String, String> entry : settings) {

@@ -70,7 +70,7 @@ public class TestZipfianHitRatio {
       int blocks = shares.length - 1;
       for (double fraction : new double[] { 0.001, 0.01, 0.1, 1 / 6.0, 0.5, 0.9 }) {
         int cached = (int) (blocks * fraction);
-        // With many rows in a block the most popular row does not decide alone.
+        // With many rows in a block, the hit ratio does not depend on the most popular row alone.
         assertEquals(rowsInBlock + " rows in a block, " + fraction + " cached", shares[cached],
           ZipfianHitRatio.of(ROWS, blocks, cached), 0.04);
       }

@@ -93,7 +93,7 @@ public class TestBorrowedMemory {
     return there;
   }
 
-  /** With one page, an odd number of pages, and more than there are stripes. */
+  /** The numbers are one page, an odd number of pages, and more pages than there are stripes. */
   @Test
   public void testMoreMemoryHoldsMoreRows() {
     for (int loans : new int[] { 1, 3, 7 }) {
@@ -110,7 +110,7 @@ public class TestBorrowedMemory {
           memory.giveBack(2 * loans);
           assertEquals(0, tier.getLent());
         }
-        // So many that they fill the memory.
+        // The rows fill the memory.
         for (int i = 0; i < 5; i++) {
           for (int row = 0; row < 5000; row++) {
             if (!has(cache, region, row, 1000)) {

@@ -52,7 +52,7 @@ public class TestBorrowedMemoryInterleavings {
   private static final int PAGE = 1 << 10;
   private static final int MAX_ENTRY = 400;
   private static final int CELLS = 150;
-  /** So many fit into the memory of the stripe, or into borrowed memory, but for a few. */
+  /** The number of rows. All but a few fit into the stripe's memory, or into borrowed memory. */
   private static final int ROWS = 30;
   private static final int IN_OWN = 0;
   private static final int IN_BORROWED = 20;

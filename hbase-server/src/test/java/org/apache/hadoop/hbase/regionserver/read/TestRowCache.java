@@ -95,7 +95,7 @@ public class TestRowCache {
     return cache.get(region, get, NOW, true, cells) ? cells : null;
   }
 
-  /** With sizes up to a stripe's limit, in a cache that is full all the time. */
+  /** Compares a cache that is always full with a model. The sizes range up to a stripe's limit. */
   @Test
   public void testAgainstModel() {
     for (int kb : new int[] { 1, 7, 64, 1000, 3333 }) {

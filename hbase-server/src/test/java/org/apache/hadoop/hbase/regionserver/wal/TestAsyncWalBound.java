@@ -226,7 +226,7 @@ public class TestAsyncWalBound {
     assertEquals("[3]", syncs().toString());
   }
 
-  /** Of the sync that one acknowledged write needs. */
+  /** Waits for three failures of the sync that one acknowledged write needs. */
   private void awaitThreeFailures() throws Exception {
     conf.set(AsyncWalSettings.INTERVAL_KEY, "1");
     permits.release(1_000);

@@ -53,7 +53,10 @@ public class TestAsyncWalBoundInterleavings {
   public static final HBaseClassTestRule CLASS_RULE =
     HBaseClassTestRule.forClass(TestAsyncWalBoundInterleavings.class);
 
-  /** With which each fault is found; more by <code>-Dasyncwal.preemptions</code>. */
+  /**
+   * The number of preemptions, enough to find each fault; more by
+   * <code>-Dasyncwal.preemptions</code>.
+   */
   private static final int PREEMPTIONS = Integer.getInteger("asyncwal.preemptions", 1);
   private static final long INTERVAL = TimeUnit.MILLISECONDS.toNanos(1);
   private static final int SIZE = 10;

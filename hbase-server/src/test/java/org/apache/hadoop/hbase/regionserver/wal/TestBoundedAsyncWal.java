@@ -278,7 +278,7 @@ public class TestBoundedAsyncWal {
     shutdown.get(2, TimeUnit.MINUTES);
   }
 
-  /** As when its server stops or it is moved. */
+  /** A region is closed when its server stops or it is moved. */
   @Test
   public void testClosedRegionLeavesNothingUnsynced() throws Exception {
     conf.set(AsyncWalSettings.INTERVAL_KEY, "3600000");
@@ -311,7 +311,10 @@ public class TestBoundedAsyncWal {
     assertEquals(allRows(), regions.rowsInAllFiles());
   }
 
-  /** With more writers than HBase has handlers by default, and room for half of them. */
+  /**
+   * There are more writers than HBase has handlers by default, and the limit allows half of their
+   * writes to be unsynced.
+   */
   @Test
   public void testRollsLoseNothingOfManyWritersToSeveralRegions() throws Exception {
     conf.set(AsyncWalSettings.INTERVAL_KEY, "1");

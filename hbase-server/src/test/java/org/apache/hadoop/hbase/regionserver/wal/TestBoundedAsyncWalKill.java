@@ -426,7 +426,7 @@ public class TestBoundedAsyncWalKill {
         try {
           admin.move(region.getEncodedNameAsBytes(), name);
         } catch (IOException e) {
-          // In transition still.
+          // The region is still in transition.
         }
         return false;
       });

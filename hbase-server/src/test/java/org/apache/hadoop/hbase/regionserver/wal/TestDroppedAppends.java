@@ -134,7 +134,7 @@ public class TestDroppedAppends {
     assertEquals(Arrays.asList(0, 2), regions.rowsInAllFiles());
   }
 
-  /** As HDFS fails once, the WAL rolls, and HDFS fails once more. */
+  /** HDFS fails once, the WAL rolls, and HDFS fails once more. */
   @Test
   public void testWritesBetweenTwoDropsAreAcknowledged() throws Exception {
     conf.set(AsyncWalSettings.INTERVAL_KEY, "3600000");
@@ -149,7 +149,7 @@ public class TestDroppedAppends {
       wal.rollWriter(true);
     }
     assertTrue(GuardedAsyncWalBound.mayAppendAgain(wal.asyncBound));
-    // As a writer would whose thread was delayed until now.
+    // The thread of this write was delayed until now.
     wal.asyncBound.acknowledge(between, 1);
     put(region, Durability.SYNC_WAL);
     assertEquals(Arrays.asList(0, 2, 4), regions.rowsInAllFiles());

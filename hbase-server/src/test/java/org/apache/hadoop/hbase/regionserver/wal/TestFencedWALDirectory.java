@@ -114,13 +114,13 @@ public class TestFencedWALDirectory {
     util.cleanupTestDir();
   }
 
-  /** As a RegionServer does when it starts. */
+  /** Creates the WAL directory like a RegionServer that starts. */
   private void start() throws IOException {
     factory = new WALFactory(util.getConfiguration(), SERVER, server);
     assertTrue(fs.mkdirs(directory));
   }
 
-  /** As the master does before it splits the WALs. */
+  /** Renames the directory, which the master does before it splits the WALs. */
   private void fence() throws IOException {
     assertTrue(fs.rename(directory, directory.suffix(AbstractFSWALProvider.SPLITTING_EXT)));
   }

@@ -134,7 +134,8 @@ public class TestGuardedAsyncWalBound {
     bound.acknowledge(4, 1);
     drop(5, 7);
     assertTrue(roll());
-    // Of the next writer. One has been acknowledged, of the other its writer has yet to learn.
+    // Writes 11 and 12 are in the next file. Write 11 is acknowledged before the drop, write 12
+    // after it.
     bound.acknowledge(11, 1);
     drop(20);
     assertTrue("No caller knows of it", GuardedAsyncWalBound.mayAppendAgain(bound));

@@ -187,7 +187,7 @@ public class TestCoalescedIncrementsAccess {
         sum.addAndGet(i);
       });
     }
-    // As if it had been asked about already.
+    // The client sets the attribute that marks permissions as checked.
     Increment asked = (Increment) new Increment(ROW).addColumn(F, Q, 1)
       .setAttribute("check_covering_perm", new byte[] { 1 });
     start(bob,

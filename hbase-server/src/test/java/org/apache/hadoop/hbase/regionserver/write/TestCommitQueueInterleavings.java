@@ -44,7 +44,10 @@ public class TestCommitQueueInterleavings {
   public static final HBaseClassTestRule CLASS_RULE =
     HBaseClassTestRule.forClass(TestCommitQueueInterleavings.class);
 
-  /** With which each fault is found; more by <code>-Dcommitqueue.preemptions</code>. */
+  /**
+   * The number of preemptions, enough to find each fault; more by
+   * <code>-Dcommitqueue.preemptions</code>.
+   */
   private static final int PREEMPTIONS = Integer.getInteger("commitqueue.preemptions", 1);
   private static final int CALLERS = 2;
   private static final int COMMITTERS = 2;
@@ -220,7 +223,8 @@ public class TestCommitQueueInterleavings {
       // The start that fails is a caller's, or that of the group after the first.
       failingStarts = each == Fault.CALLER_LEAVES_ONE_WRITE ? 0b1
         : each == Fault.TURN_IS_NOT_GIVEN_BACK ? 0b10 : 0;
-      // So few writes wait for the end of a group only if none is formed beside it.
+      // With so few writes, one waits for the end of a group only if no other group is formed
+      // meanwhile.
       maxSyncing = each == Fault.END_IGNORES_THE_TURN ? 0 : 1;
       if (each != Fault.NONE) {
         assertFound(each, each == Fault.END_IS_NOT_SAID || each == Fault.APPEND_IS_SAID_TWICE

@@ -49,7 +49,7 @@ final class StressedTiers {
     void run(ThreadLocalRandom random) throws Exception;
   }
 
-  /** To be changed before {@link #open}. */
+  /** The configuration, to be changed before {@link #open}. */
   final Configuration conf;
   final ByteBuffAllocator pool;
   private final File folder;

@@ -81,7 +81,8 @@ public class TestBatchLargerThanCache {
     int threads = BucketCache.DEFAULT_WRITER_THREADS;
     int items = BucketCache.DEFAULT_WRITER_QUEUE_ITEMS;
     return Arrays.asList(
-      // As many as the queues of a server by default hold, of HBase's default block size.
+      // By default the queues of a server hold this many blocks; the size is HBase's default block
+      // size.
       new Object[] { threads, new int[] { 65_536 }, threads * items },
       new Object[] { 1, new int[] { 65_536, 1, 4_097 }, 511 },
       // The largest is larger than any bucket.

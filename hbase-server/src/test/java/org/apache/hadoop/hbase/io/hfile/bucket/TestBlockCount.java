@@ -161,7 +161,7 @@ public class TestBlockCount {
     }
     awaitWriters();
     for (int i = 0; i < 3; i++) {
-      // With the size of the next block it is worth more than what is cached.
+      // A block that includes the size of the next one replaces a cached block that does not.
       cache(i, block(2048));
     }
     awaitWriters();

@@ -89,7 +89,7 @@ public class TestBlockReadAllocation {
 
   @Before
   public void fill() throws IOException {
-    // As in a server; the paranoid level allocates more than what it watches.
+    // Leak detection is off, since the paranoid level of tests allocates more than what it tracks.
     ResourceLeakDetector.setLevel(ResourceLeakDetector.Level.DISABLED);
     conf.setBoolean(SizeClassByteBuffAllocator.ENABLED_KEY, true);
     pool = ByteBuffAllocator.create(conf, true);

@@ -98,8 +98,8 @@ public class TestBucketCacheRestoreFailure {
     cacheBlocks(cache, 4, 2 * BLOCK_SIZE);
     cache.shutdown();
 
-    // With the larger size four times as large, the larger blocks are not where they may be, which
-    // is found out when some blocks have been taken over.
+    // If the larger size is four times as large, the larger blocks are at invalid offsets, which
+    // the restart detects when some blocks have been taken over.
     assertStartsEmptyAndWorks(create(new int[] { 3072, 24576 }));
   }
 

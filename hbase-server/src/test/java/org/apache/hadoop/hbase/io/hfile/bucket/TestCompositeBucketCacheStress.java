@@ -64,7 +64,7 @@ public class TestCompositeBucketCacheStress {
   private static final int FILES = 8;
   private static final int BLOCKS = 300;
   private static final int BUCKET = 5120;
-  /** Of a block that fills a bucket. */
+  /** The size of a block that fills a bucket. */
   private static final int EXACT = BUCKET - HConstants.HFILEBLOCK_HEADER_SIZE_NO_CHECKSUM
     - HFileBlock.BLOCK_METADATA_SPACE;
   /** One of them is larger than any bucket. */
@@ -141,7 +141,7 @@ public class TestCompositeBucketCacheStress {
       } else if (random.nextInt(20) == 0) {
         tiers.cache().evictBlocksRangeByHfileName(file, 50, 100);
       } else if (random.nextInt(10) == 0) {
-        // With many readers, L1 seldom has room for long enough for a block to return.
+        // With many readers, L1 seldom has space for long enough for a block to return.
         tiers.first().evictBlocksByHfileName(file);
       } else {
         tiers.cache().evictBlock(key(file, random.nextInt(BLOCKS), null));

@@ -92,7 +92,7 @@ public class TestCorruptDevice {
   private static final int SIZE = 6000;
   private static final int BLOCKS = 200;
   private static final int READERS = 4;
-  /** As ByteBufferArray has it. */
+  /** The number of parts into which ByteBufferArray divides the file. */
   private static final int PARTS = 16;
 
   @Rule

@@ -302,7 +302,7 @@ public class TestDataPromotion {
     fillWithData(500);
     long taken = 0;
     int blocks = 0;
-    // As much as fits beside the buckets that the allocator keeps for the other size.
+    // The loop inserts what fits beside the buckets that the allocator keeps for the other size.
     while (taken < 0.9 * first.acceptableSize()) {
       BlockCacheKey key = key(REGION, blocks, META);
       put(key, metaSize);
@@ -379,7 +379,8 @@ public class TestDataPromotion {
     List<BlockCacheKey> dead = meta.subList(0, meta.size() / 2);
     List<BlockCacheKey> live = meta.subList(meta.size() / 2, meta.size());
     List<BlockCacheKey> wanted = put(0, 100, SIZE);
-    // Without a thread, so that live blocks are read in each period however slow the machine is.
+    // The idle periods end here, not in a thread, so that live blocks are read in each period,
+    // however slow the machine is.
     await(() -> {
       readAll(live);
       readAll(wanted);
@@ -587,7 +588,7 @@ public class TestDataPromotion {
     long start = System.nanoTime();
     for (BlockCacheKey key : scanned) {
       read(key);
-      // For longer than it takes to decide.
+      // The scan lasts longer than the decision takes.
       while (System.nanoTime() - start < (key.getOffset() - 1000) * 2_500_000) {
         Thread.yield();
       }

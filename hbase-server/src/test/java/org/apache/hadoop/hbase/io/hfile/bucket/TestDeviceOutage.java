@@ -440,7 +440,7 @@ public class TestDeviceOutage {
       read(i);
     }
     assertEquals(State.BYPASSED, tier.getDeviceState());
-    // As many as were evicted for their failed reads.
+    // The test allocates the places of all blocks that were evicted for their failed reads.
     long[] taken = new long[DeviceHealth.FAILURES_IN_A_ROW];
     for (int i = 0; i < taken.length; i++) {
       taken[i] = tier.getAllocator().allocateBlock(SIZE);

@@ -159,7 +159,7 @@ public class TestDeviceOutageStress {
     try {
       assertArrayEquals("block " + i, contents[i], CachedBlockFixture.content(block));
       if (random.nextInt(50) == 0) {
-        // As a slow client does.
+        // A slow client holds a block for some time.
         Thread.sleep(random.nextInt(40));
         assertArrayEquals("block " + i + " later", contents[i],
           CachedBlockFixture.content(block));

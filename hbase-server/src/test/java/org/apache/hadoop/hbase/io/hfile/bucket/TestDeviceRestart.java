@@ -114,7 +114,7 @@ public class TestDeviceRestart {
     }
   }
 
-  /** As a server ends; the entries in the map then have no owner that releases them. */
+  /** Stops the cache like a server that stops. No owner then releases the entries in the map. */
   private void shutdown() {
     cache.shutdown();
     cache.backingMap.values().forEach(BucketEntry::markAsEvicted);

@@ -214,7 +214,7 @@ public class TestEntryAccesses {
     assertEquals(100 - cached, second.getStats().getFailedInserts());
   }
 
-  /** With promotion, a block is as hot as the policy says, and a new one becomes as hot. */
+  /** With promotion, the policy tells how hot a block is, and a new block becomes as hot. */
   @Test
   public void testFrequencyIsHandedOver() {
     close();

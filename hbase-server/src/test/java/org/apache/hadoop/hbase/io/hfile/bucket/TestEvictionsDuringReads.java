@@ -189,7 +189,7 @@ public class TestEvictionsDuringReads {
       all.add(pool.allocate(pool.getBufferSize()));
     }
     all.forEach(ByteBuff::release);
-    // Of each of the four sizes, one divided buffer may be kept.
+    // The allocator may keep one divided buffer of each of the four sizes.
     long lacking = (pool.getHeapAllocationBytes() - heapBefore) / pool.getBufferSize();
     return lacking <= (sizeClasses ? 4 : 0);
   }

@@ -83,7 +83,9 @@ public class TestL1Entry {
     return entry;
   }
 
-  /** As a tier reads: a reference first, which the block takes over where it lies in place. */
+  /**
+   * Reads like a tier: it retains the entry first, and a block in place takes over the reference.
+   */
   private static HFileBlock read(L1Entry entry, IOEngine engine) throws IOException {
     if (!LockFreeLookup.retainIfAlive(entry)) {
       return null;

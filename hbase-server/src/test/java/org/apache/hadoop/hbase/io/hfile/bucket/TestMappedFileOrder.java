@@ -60,7 +60,7 @@ public class TestMappedFileOrder {
     HBaseClassTestRule.forClass(TestMappedFileOrder.class);
 
   private static final int PIECE = 4 << 20;
-  /** Of a sparse file, which takes a page of each piece. */
+  /** The number of pieces of a sparse file, which takes a page of each. */
   private static final int PIECES = 256;
 
   private static final int BLOCKS = 300;

@@ -67,7 +67,7 @@ public class TestMixedBlockSizes {
   @Before
   public void setUp() {
     tiers = new StressedTiers(folder.getRoot(), 16, 32, "5120,9216,17408,33792");
-    // So that no bucket stays free.
+    // With this factor no bucket stays free.
     tiers.conf.setFloat("hbase.bucketcache.acceptfactor", 1);
     tiers.open();
   }

@@ -74,7 +74,7 @@ public class TestPrefetchEntersCold {
   private static final int HOT_SIZE = 8000;
   /** 2.5 MB: well below the half of L2 that blocks read twice are granted, and L1's room. */
   private static final int HOT_BLOCKS = 300;
-  /** Of 2 KB each, four to a data block: twice what L2 holds. */
+  /** The number of rows, of 2 KB each, four to a data block: twice what L2 holds. */
   private static final int ROWS_OF_WARM_FILE = 16_000;
 
   @Rule
@@ -97,8 +97,9 @@ public class TestPrefetchEntersCold {
     conf.set("hbase.blockcache.minblocksize", "8192");
     conf.setInt("hfile.index.block.max.size", 4096);
     conf.setInt("io.storefile.bloom.block.size", 4096);
-    // So that a warm-up waits where the queue is full. A longer queue would not do: what a writer
-    // takes from it at once is neither hot nor cold to an eviction, and part of a tier this small.
+    // A prefetch waits where the queue is full. A longer queue would not do: the blocks that a
+    // writer takes from it at once are neither hot nor cold to an eviction, and a large part of so
+    // small a tier.
     conf.set("hbase.bucketcache.queue.addition.waittime", "10000");
     conf.setInt("hbase.hfile.prefetch.delay", 0);
     fs = FileSystem.getLocal(conf);

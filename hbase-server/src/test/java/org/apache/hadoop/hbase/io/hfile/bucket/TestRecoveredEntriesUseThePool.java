@@ -111,7 +111,7 @@ public class TestRecoveredEntriesUseThePool {
   @Test
   public void testReadLeavesNoBlockBehind() {
     new CacheConfig(conf, null, cache, pool);
-    // As in a server; the paranoid level allocates more than what it watches.
+    // Leak detection is off, since the paranoid level of tests allocates more than what it tracks.
     ResourceLeakDetector.setLevel(ResourceLeakDetector.Level.DISABLED);
     read(READS);
     ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();

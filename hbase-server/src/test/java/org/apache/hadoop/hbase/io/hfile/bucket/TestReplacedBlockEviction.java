@@ -72,7 +72,7 @@ public class TestReplacedBlockEviction {
     BlockCacheKey key = new BlockCacheKey(FILE, 0, true, BlockType.DATA);
     cacheAndWait(key, block(-1));
     BucketEntry first = cache.backingMap.get(key);
-    // With the size of the next block it is worth more than what is cached
+    // A block that includes the size of the next one replaces a cached block that does not.
     cache.cacheBlock(key, block(SIZE));
     Waiter.waitFor(conf, 120_000, 5,
       () -> cache.ramCache.isEmpty() && cache.backingMap.get(key) != first);

@@ -165,7 +165,7 @@ public final class ClusterWithTiers {
       puts.add(both ? put.addColumn(DEFAULT_FAMILY, QUALIFIER, value(i)) : put);
     }
     to.put(puts);
-    // Of any server, also one in a process of its own.
+    // This flushes on any server, also on one in its own process.
     util.getAdmin().flush(to.getName());
   }
 

@@ -117,7 +117,7 @@ public class TestBucketMapHeap {
     CompositeBucketCache cache =
       (CompositeBucketCache) BlockCacheFactory.createBlockCache(conf);
     try {
-      // So that what is allocated once is not counted.
+      // The first blocks cause one-time allocations, which are not counted.
       insert(cache, 0, 1000);
       long before = mapBytes();
       insert(cache, 1000, blocks);
@@ -137,7 +137,7 @@ public class TestBucketMapHeap {
       cache.cacheBlock(key(FILE, i, BlockType.DATA), block, false, true);
       block.release();
       if (i % 1000 == 999) {
-        // So that no queue is full.
+        // Wait for the writers, so that no queue is full.
         await(() -> tier.heapSize() <= 0);
       }
     }

@@ -46,7 +46,7 @@ import org.junit.Test;
 import org.junit.experimental.categories.Category;
 import org.junit.rules.TemporaryFolder;
 
-/** Which blocks that reads have missed reach L2, with a bucket cache on a file as L2. */
+/** Proves which blocks that reads have missed reach L2, with a bucket cache on a file as L2. */
 @Category({ IOTests.class, MediumTests.class })
 public class TestCompositeBucketCacheAdmission {
   @ClassRule

@@ -267,7 +267,7 @@ public class TestCompositeBucketCacheOnCluster {
     String message = assertThrows(IllegalArgumentException.class, () -> new HRegionServer(conf))
       .getMessage();
     assertTrue(message, message.startsWith("hbase.bucketcache.l2.size is 0; "));
-    // As a cluster in one process starts it.
+    // A cluster in one process starts the server this way.
     conf.set("hbase.bucketcache.l2.size", "64");
     conf.set("hbase.bucketcache.l1.ioengine", "disk");
     Throwable failure = assertThrows(Exception.class,

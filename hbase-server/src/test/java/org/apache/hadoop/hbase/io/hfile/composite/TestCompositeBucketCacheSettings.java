@@ -397,7 +397,7 @@ public class TestCompositeBucketCacheSettings {
     assertTrue(message, message.contains("hbase.bucketcache.single.factor"));
   }
 
-  /** As {@link #refusal(String)}, for a key whose value is its default. */
+  /** Returns the refusal, as {@link #refusal(String)}, of a key whose value is its default. */
   private String refusal(String key, String defaultValue) {
     conf.set(key, defaultValue);
     return refusal(key);

@@ -95,7 +95,7 @@ public class TestCompositeBucketCacheWithHFile {
     conf.setInt(ByteBuffAllocator.MAX_BUFFER_COUNT_KEY, 2000);
     conf.setInt(ByteBuffAllocator.BUFFER_SIZE_KEY, 1024);
     conf.setInt(ByteBuffAllocator.MIN_ALLOCATE_SIZE_KEY, 64);
-    // So that neither reads nor prefetch outrun the writers, however slow these are.
+    // With such a queue neither reads nor a prefetch outrun the writers, however slow these are.
     conf.set("hbase.bucketcache.writer.queuelength", "8192");
     fs = FileSystem.getLocal(conf);
     pool = ByteBuffAllocator.create(conf, true);

@@ -78,7 +78,10 @@ public class TestRecentMisses {
     assertTrue(remembered + " of " + FEW, remembered > 0.99 * FEW);
   }
 
-  /** As the Javadoc of the class says: after half of its size, its size, and twice that. */
+  /**
+   * Asserts what the Javadoc of the class says: misses are forgotten after half of its size, its
+   * size, and twice that.
+   */
   private static void assertForgetsByAge(LongPredicate[] misses) {
     int[] others = { BLOCKS / 2, BLOCKS, 2 * BLOCKS };
     double[] expected = { 0.86, 0.43, 0.04 };

@@ -53,7 +53,10 @@ public enum HandoverCaches {
   /** A bucket cache, and segments in files. */
   COMPOSITE_SEGMENTS;
 
-  /** As in a server; unless it is set, no block is ever refused because a queue is full. */
+  /**
+   * The key for the length of writer queues. Unless a test sets it, no block is refused because a
+   * queue is full.
+   */
   public static final String QUEUE_LENGTH_KEY = "hbase.bucketcache.writer.queuelength";
 
   private static final int QUEUE_LENGTH = 8192;
@@ -134,7 +137,7 @@ public enum HandoverCaches {
 
   /** Caches blocks of a file that is not there until others would have to be evicted. */
   public static void fill(BlockCache cache) {
-    // Of each size as many as a bucket has, as each size keeps one.
+    // Each size fills whole buckets, since the allocator keeps one bucket of each size.
     int[] sizes = { 9, 17, 33, 41, 49, 57, 65, 97, 129, 193, 257, 385, 513 };
     long offset = 0;
     HotBlockCache accesses = accessesOf(cache);

@@ -139,7 +139,7 @@ public class TestBlockIndexCursor {
     }
   }
 
-  /** As an index has it: without a sequence id. */
+  /** Returns a key as it is in a block index, without a sequence id. */
   private static Cell entry(int key) {
     byte[] bytes = cell(key).getKey();
     return new KeyValue.KeyOnlyKeyValue(bytes, 0, bytes.length);

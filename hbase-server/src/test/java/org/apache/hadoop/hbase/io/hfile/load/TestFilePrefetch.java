@@ -277,7 +277,7 @@ public class TestFilePrefetch {
     assertEquals(kind == CountingCaches.LRU_ONLY, CountingCaches.hasWhole(cache, path.getName()));
   }
 
-  /** As a hint requests them while the prefetch of the opened file waits to begin. */
+  /** A hint requests these blocks while the prefetch of the opened file waits to begin. */
   @Test
   public void testHotBlocksOfAFileThatIsTooLarge() throws Exception {
     Path path = write(CacheConfig.DISABLED);
@@ -393,7 +393,7 @@ public class TestFilePrefetch {
     try (HFile.Reader reader = HFile.createReader(fs, path, cacheConf(), true, files.conf())) {
       FilePrefetch warmUp = FilePrefetch.of(reader, cacheConf(), files.conf());
       AtomicBoolean closed = new AtomicBoolean();
-      // As whoever closes the file does, while the block is on its way.
+      // The file is closed, and its blocks are evicted, while the block is being read.
       warmUp.setPace((file, bytes) -> {
         if (file.prefetchedBlocks() == number && closed.compareAndSet(false, true)) {
           CountingCaches.awaitWriters(cache);

@@ -550,7 +550,7 @@ public class TestPrefetchOfRegion {
     for (long offset : blocks(file, false)) {
       HFileBlock block = file.getReader().getHFileReader().readBlock(offset, -1, false, true, true,
         false, null, null);
-      // With what a read takes of the next block.
+      // A read includes the header of the next block.
       meta += block.getOnDiskSizeWithHeader() + 33;
       block.release();
     }

@@ -71,7 +71,10 @@ public class TestPrefetchScheduler {
     HBaseClassTestRule.forClass(TestPrefetchScheduler.class);
 
   private static final int QUEUE = 8192;
-  /** In MB per second: after the first block, the next one waits for longer than any test lasts. */
+  /**
+   * The limit in MB per second. After the first block, the next one waits longer than any test
+   * lasts.
+   */
   private static final String ONE_BLOCK_AT_MOST = "0.000001";
 
   @Rule
@@ -294,7 +297,7 @@ public class TestPrefetchScheduler {
     pool.setCorePoolSize(4);
     for (String order : new String[] { "request", "newest" }) {
       configure(PrefetchSettings.ORDER_KEY, order);
-      // As two daughters of a split have it, and links to one file in several clones.
+      // Two daughters of a split share a file, and so do links to it in several clones.
       Path path = write(1);
       List<FilePrefetch> opened = new ArrayList<>();
       for (int i = 0; i < 4; i++) {
@@ -472,7 +475,7 @@ public class TestPrefetchScheduler {
     assertTrue(warmUp.cancel(true));
     stall.countDown();
     assertTrue(warmUp.awaitEnd(120_000));
-    // As its time is over.
+    // The scheduler interrupts a read whose time is over, but this read has ended.
     warmUp.interrupt();
     assertFalse(interrupted);
     assertFalse(pool.submit(() -> Thread.interrupted()).get(2, TimeUnit.MINUTES));
@@ -494,7 +497,7 @@ public class TestPrefetchScheduler {
         while (!Thread.currentThread().isInterrupted()) {
           Thread.yield();
         }
-        // From now on a read heeds it.
+        // The next read sees the interrupt.
         stall.countDown();
         stalled = new CountDownLatch(1);
       }

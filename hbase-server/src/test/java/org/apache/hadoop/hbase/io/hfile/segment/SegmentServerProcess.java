@@ -106,7 +106,7 @@ final class SegmentServerProcess {
     return sample;
   }
 
-  /** As kill -9. Returns when the process is gone and all that it has said was read. */
+  /** Kills the process like kill -9. Returns when it has exited and all its output was read. */
   void kill() throws InterruptedException {
     process.kill();
   }

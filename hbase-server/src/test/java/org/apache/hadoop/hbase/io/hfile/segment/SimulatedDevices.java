@@ -48,7 +48,7 @@ final class SimulatedDevices implements SegmentDevice.Opener {
     private boolean failsToOpen;
     private boolean failsReads;
     private boolean failsWrites;
-    /** From where on reads wait. */
+    /** The position from which on reads wait. */
     private long blockedReads = Long.MAX_VALUE;
     private boolean blocksWrites;
     private int allowedWrites;

@@ -131,11 +131,11 @@ public class TestDroppedFiles {
 
   private void drop(String file) {
     cache.evictBlocksByHfileName(file);
-    // Which is after the devices know.
+    // The count is 0 only after the devices have logged the drop.
     CachedBlockFixture.await(() -> cache.files().getDroppedBlockCount() == 0);
   }
 
-  /** As kill -9 leaves the devices. */
+  /** Opens the cache again on what the devices have after kill -9. */
   private void killAndRecover(String... paths) throws IOException {
     SimulatedDevices left = devices.afterKill();
     cache.shutdown();
@@ -248,7 +248,7 @@ public class TestDroppedFiles {
     pushOut();
     devices.medium("b").failReads(true);
     devices.medium("b").failWrites(true);
-    // So many that some are in three segments of it.
+    // These lookups fail in at least three segments of the device, so that it is bypassed.
     found(FILE, 200);
     found(OTHER, 200);
     CachedBlockFixture.await(() -> gauge("BypassedDeviceCount") == 1);

@@ -54,7 +54,7 @@ public class TestDroppedFilesInterleavings {
   private static final String DROPPED = "dropped";
   private static final String KEPT = "kept";
   private static final int BLOCKS = 2;
-  /** In a segment that was never written. */
+  /** A location in a segment that was never written. */
   private static final long ELSEWHERE =
     Location.of(StoredBlocksFixture.SEGMENTS - 1, 0, Location.UNIT, 0, 0);
 

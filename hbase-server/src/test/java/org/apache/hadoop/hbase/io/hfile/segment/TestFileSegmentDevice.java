@@ -218,7 +218,7 @@ public class TestFileSegmentDevice {
     try (SegmentDevice again =
       FileSegmentDevice.OPENER.reopen(file().getPath(), 2 * SIZE, first)) {
       assertEquals(SIZE, file().length());
-      // As when it is known that it was cut.
+      // The caller knows that the file was truncated.
       again.restoreSize();
       assertEquals(2 * SIZE, file().length());
       assertFalse(again.isMade());
@@ -232,7 +232,7 @@ public class TestFileSegmentDevice {
     first.close();
   }
 
-  /** As root on a machine that has one. */
+  /** The other file system is /dev/shm; the test is skipped where it is not writable. */
   @Test
   public void testFileOfAnotherFileSystemIsNotTakenBack() throws IOException {
     File shared = new File("/dev/shm");

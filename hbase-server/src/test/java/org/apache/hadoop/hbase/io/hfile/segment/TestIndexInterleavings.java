@@ -160,7 +160,7 @@ public class TestIndexInterleavings {
         for (int i = page; i < page + WORDS_PER_PAGE && changed; i++) {
           long address = base + (long) i * Long.BYTES;
           long now = HBasePlatformDependent.getLong(address);
-          // Who takes a page clears it first.
+          // A thread that takes a page clears it first.
           cleared.with(address, 0);
           written.with(address, now);
           words[i] = now;

@@ -250,7 +250,7 @@ public class TestIndexedBlocks {
     assertEquals(3 * Location.UNIT, files.getByteCount());
   }
 
-  /** Without what entries have more than their blocks. */
+  /** Returns the bytes of the blocks, without the overhead of their entries. */
   private static long bytes(int units, int blockCount) {
     return (long) units * Location.UNIT - blockCount * CachedFile.ENTRY_OVERHEAD;
   }

@@ -206,14 +206,14 @@ public class TestJoinedSegmentReads {
     assertEquals(1, blocks.store.metrics().badEntries.sum());
     assertTrue("gone", !Location.isPresent(location(number + 1)));
     assertNotNull(read(number + 2));
-    // Of the first one alike: those behind it are there still.
+    // The read returns the first block only, though the blocks after the gap are still there.
     assertEquals(offsets.subList(number, number + 1), read(number));
   }
 
   @Test
   public void testOverwrittenNeighbourIsAMissForItselfOnly() {
     int number = oneWithNeighbours();
-    // As if its part of the segment had been written anew, with something of the same size.
+    // Simulate a rewrite of the neighbour's part of the segment, with an entry of the same size.
     byte[] bytes = blocks.medium().bytes();
     int place = placeOnDevice(number + 1);
     System.arraycopy(bytes, placeOnDevice(number), bytes, place,

@@ -69,7 +69,7 @@ public class TestKilledSegmentCacheOnCluster {
     LoggerFactory.getLogger(TestKilledSegmentCacheOnCluster.class);
   private static final int KILLS = Integer.getInteger("segment.kills", 1);
   private static final int ROWS = 2000;
-  /** Which have several segments. */
+  /** The number of rows whose files fill several segments. */
   private static final int MANY_ROWS = 10_000;
   private static final long LONG_ENOUGH_MS = 300_000;
 
@@ -148,7 +148,7 @@ public class TestKilledSegmentCacheOnCluster {
       SegmentServerProcess of = first;
       util.waitFor(LONG_ENOUGH_MS, 20,
         () -> of.sample() != null && of.sample().completeFiles.containsAll(files));
-      // Which fills the segment that was open then, and more.
+      // This table fills the segment that was open then, and more.
       cluster.move(filler, name);
       util.waitFor(LONG_ENOUGH_MS, 20, () -> of.sample().completeFiles.containsAll(others));
       util.waitFor(LONG_ENOUGH_MS, 20, () -> of.sample().waiting == 0);

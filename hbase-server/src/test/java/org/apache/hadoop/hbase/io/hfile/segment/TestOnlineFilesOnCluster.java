@@ -49,7 +49,9 @@ import org.junit.ClassRule;
 import org.junit.Test;
 import org.junit.experimental.categories.Category;
 
-/** Which cached files the regions of a RegionServer read, through references and links, too. */
+/**
+ * Proves which cached files the regions of a RegionServer read, also through references and links.
+ */
 @Category({ IOTests.class, LargeTests.class })
 public class TestOnlineFilesOnCluster {
   @ClassRule
@@ -121,7 +123,10 @@ public class TestOnlineFilesOnCluster {
     }
   }
 
-  /** As a server leaves it that is killed after a compaction, and as a flush leaves it for long. */
+  /**
+   * A server that is killed after a compaction leaves such a file. A flush has one until it
+   * commits.
+   */
   @Test
   public void testFileOfNoStoreIsDroppedByTheServer() throws Exception {
     HRegionServer server = cluster.server();

@@ -49,7 +49,7 @@ import org.junit.ClassRule;
 import org.junit.Test;
 import org.junit.experimental.categories.Category;
 
-/** Which files no region reads, and when they are dropped. */
+/** Proves which files no region reads, and when they are dropped. */
 @Category({ IOTests.class, SmallTests.class })
 public class TestOrphanFiles {
   @ClassRule

@@ -503,7 +503,7 @@ public class TestSegmentCache {
     int blocks = 300;
     fill(blocks);
     await(() -> gauge("WaitingSegmentCount") == 0);
-    // As a process that was killed leaves it.
+    // The copy is what a killed process would leave.
     Files.copy(new File(directory, "segments").toPath(), new File(directory, "killed").toPath(),
       StandardCopyOption.REPLACE_EXISTING);
     SegmentCache after = open("killed");
@@ -518,7 +518,9 @@ public class TestSegmentCache {
     }
   }
 
-  /** Without a look-up: a balancer asks, and a region that is opened is not to prefetch it all. */
+  /**
+   * No lookup is needed: a balancer asks, and a region that is opened is not to prefetch it all.
+   */
   @Test
   public void testRegionAndCompletenessOfAFileAreKnownAfterAKill() throws IOException {
     for (int i = 0; i < 80; i++) {
@@ -617,7 +619,7 @@ public class TestSegmentCache {
   public void testAFullCacheTakesNewBlocksForOldOnes() {
     int blocks = 3_000;
     fill(blocks);
-    // Until it rests.
+    // Wait until the writers and the cleaner are idle.
     await(() -> gauge("WaitingSegmentCount") == 0 && gauge("CleanSegmentCount") >= 2);
     int found = found(cache, blocks);
     // 32 segments of 1 MB hold some 34 blocks each; two are kept clean, two may be filled.

@@ -64,7 +64,7 @@ public class TestSegmentCacheOnCluster {
     cluster.start();
   }
 
-  /** In segments so small that there are some. */
+  /** Configures segments so small that there are several. */
   static void useSegments(Configuration conf, File file) {
     conf.set("hbase.bucketcache.composite.promotion", "none");
     conf.set("hbase.bucketcache.l2.size", "65");
@@ -133,7 +133,7 @@ public class TestSegmentCacheOnCluster {
     }
   }
 
-  /** In all segments, from the first entry of each on. */
+  /** Flips bits in all segments, from the first entry of each on. */
   private void flipBits() throws Exception {
     try (RandomAccessFile file = new RandomAccessFile(segments, "rw")) {
       for (long at = Superblock.HEADER_SIZE + 1000; at < file.length(); at += 50_000) {

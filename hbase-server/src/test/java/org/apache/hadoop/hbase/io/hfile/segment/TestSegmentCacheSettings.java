@@ -257,7 +257,7 @@ public class TestSegmentCacheSettings {
         SegmentCache second = (SegmentCache) composite.getSecondLevelCache();
         assertEquals("segments:" + path("one"), second.getIoEngine());
         ByteBuffAllocator pool = pool();
-        // As the first store does that is opened.
+        // The first store that is opened does the same.
         RecoveredEntryAllocator.use(both, pool);
         assertEquals(round > 0, second.containsBlock(key("data", 0, BlockType.DATA)));
         cache(both, key("data", 0, BlockType.DATA), block(BlockType.DATA, 0, 1000));

@@ -69,7 +69,7 @@ public class TestSegmentCacheStress {
   @Rule
   public final RefCntLeakRule leaks = new RefCntLeakRule();
 
-  /** Of all threads together. */
+  /** The number of operations of all threads together. */
   private static final int OPERATIONS = Integer.getInteger("segment.cache.operations", 48_000);
   private static final long MINUTES = Long.getLong("segment.soak.minutes", 0);
   private static final int FILES = 12;

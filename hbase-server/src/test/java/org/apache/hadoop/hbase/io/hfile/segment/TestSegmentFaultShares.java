@@ -178,7 +178,7 @@ public class TestSegmentFaultShares {
     begin.run();
     TimeUnit.MILLISECONDS.sleep(MILLIS);
     end.run();
-    // So that what a read has to find out is found out.
+    // These reads discover each block that the fault has lost.
     for (int i = 0; i < 3; i++) {
       blocks.readAll();
     }
@@ -263,7 +263,7 @@ public class TestSegmentFaultShares {
 
   @Test
   public void testReadsThatHangForLong() throws InterruptedException {
-    // So that the fault lasts for more than ten stalls, from which on the device is bypassed.
+    // The fault lasts for more than ten stalls, after which the device is bypassed.
     setStall(MILLIS / 40);
     fault("reads hang", blocksOfDevice(), () -> failing.blockReads(true), () -> {
       failing.blockReads(false);

@@ -251,7 +251,7 @@ public class TestSegmentFileSystemFaults {
     assertEquals(1, gauge("BypassedDeviceCount"));
     assertFalse("made on another file system", new File(onMount()).exists());
     assertTrue(run("umount", mount.getPath()));
-    // In place, as the loop device has the file open.
+    // The image is overwritten in place, since the loop device has the file open.
     assertTrue(run("cp", saved.getPath(), image.getPath()));
     assertTrue(run("mount", loop, mount.getPath()));
     CachedBlockFixture.await(() -> gauge("BypassedDeviceCount") == 0);

@@ -145,7 +145,7 @@ public class TestSegmentFooter {
     assertNull(read.region(0));
   }
 
-  /** Which had nothing where the regions, the sizes and the complete files are now. */
+  /** The first version has zeros where the regions, the sizes and the complete files are now. */
   @Test
   public void testFooterOfTheFirstVersionIsRead() {
     String name = "a file";
@@ -239,7 +239,7 @@ public class TestSegmentFooter {
     return ByteBuff.wrap(ByteBuffer.wrap(bytes));
   }
 
-  /** In three buffers, the last of which holds part of the tag. */
+  /** Returns the segment in three buffers, the last of which holds part of the tag. */
   private static ByteBuff several(byte[] bytes) {
     ByteBuffer[] parts = { ByteBuffer.wrap(bytes, 0, 100).slice(),
       ByteBuffer.wrap(bytes, 100, bytes.length - 130).slice(),

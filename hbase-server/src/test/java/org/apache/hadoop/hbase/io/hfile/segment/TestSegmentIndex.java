@@ -297,7 +297,9 @@ public class TestSegmentIndex {
       index.put(1, taken, Location.of(taken, 0, Location.UNIT, 0, 0)));
   }
 
-  /** As a tier has them: files of a few GB, blocks of a little more than 32 KB side by side. */
+  /**
+   * The keys are those of a tier: files of a few GB, adjacent blocks of a little more than 32 KB.
+   */
   @Test
   public void testTakesLessThanTwentyBytesABlockAndTwoOfHeap() {
     SegmentIndex index = new SegmentIndex(BLOCKS);

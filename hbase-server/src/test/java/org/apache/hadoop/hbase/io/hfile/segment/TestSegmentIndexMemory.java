@@ -103,7 +103,7 @@ public class TestSegmentIndexMemory {
     }
   }
 
-  /** With the JVM's count of direct memory, and other direct memory in use. */
+  /** The pool's limit is that of the JVM's direct memory, of which others use a part. */
   @Test
   public void testIndexLeavesTheReserveToOthers() {
     ByteBuffer others = ByteBuffer.allocateDirect(4 * MB);

@@ -157,7 +157,7 @@ public class TestSegmentPartialFailure {
     CachedBlockFixture.await(() -> blocks.directory.all().values().stream()
       .noneMatch(location -> Location.segment(location) >= StoredBlocksFixture.SEGMENTS));
     assertAllReadable();
-    // So that each of them finds a place on the other device.
+    // The new blocks are stored on the device that works.
     fill(2 * StoredBlocksFixture.SEGMENTS);
     assertAllReadable();
     assertEquals(1, blocks.store.bypassedDevices());
@@ -301,7 +301,7 @@ public class TestSegmentPartialFailure {
     blocks.store.devices().get(1).stallsAfter(TimeUnit.MILLISECONDS.toNanos(20));
     devices.medium("hanging").blockReads(true);
     try {
-      // So that segments of both devices are reclaimed.
+      // Insert until segments of both devices are reclaimed.
       long target =
         blocks.store.metrics().segmentsWritten.sum() + 2 * StoredBlocksFixture.SEGMENTS;
       while (blocks.store.metrics().segmentsWritten.sum() < target) {

@@ -448,7 +448,7 @@ public class TestSegmentRecovery {
         int start = segment + bytes.getInt(trailer + 48);
         int end = trailer;
         for (int i = 1 + random.nextInt(3); i >= 0; i--) {
-          // From the place of the footer on, each number is about what is in it.
+          // Each number of the trailer from the position of the footer on describes the footer.
           int at = random.nextInt(4) == 0
             ? trailer + 36 + random.nextInt(28)
             : start + random.nextInt(end - start);

@@ -122,7 +122,7 @@ public class TestSegmentStore {
     });
   }
 
-  /** As a prefetch does of a file that is stored already. */
+  /** A prefetch reads the sizes of the blocks of a file that is stored already. */
   @Test
   public void testSizesOfNeighboursAreReadTogether() throws IOException {
     open();
@@ -139,8 +139,8 @@ public class TestSegmentStore {
       asked++;
     }
     assertTrue(asked > 40);
-    // For each segment the end of the first entry, then the trailer and the footer. The last
-    // segment is in memory.
+    // Each segment costs three reads: the end of the first entry, the trailer, and the footer. The
+    // last segment is in memory.
     assertEquals(3 * (onDevice.size() - 1), blocks.medium().reads() - before);
     file.release();
   }

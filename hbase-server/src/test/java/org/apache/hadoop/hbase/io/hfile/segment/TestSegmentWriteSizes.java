@@ -112,7 +112,10 @@ public class TestSegmentWriteSizes {
     assertMeanWriteIsLarge(32 << 10, NO_HURDLE);
   }
 
-  /** So much stays free at the end of a segment that it is not written, and its footer is alone. */
+  /**
+   * The end of a segment that stays free is so large that it is not written. The footer is a write
+   * of its own.
+   */
   @Test
   public void testBlocksThatLeaveSegmentsWithoutAnEndUnderALimit() throws Exception {
     assertMeanWriteIsLarge(7 * MB / 2, NO_HURDLE);

@@ -92,7 +92,7 @@ public class TestTombstoneLog {
     TombstoneLog log = open(new TreeMap<>());
     assertEquals(0, log.append(device, tombstones(0, TombstoneLog.SLOTS - 1), ANY));
     assertFound(0, TombstoneLog.SLOTS - 1);
-    // Of the four that go the first two are of segments that are gone.
+    // Four tombstones are overwritten. The segments of the first two have been reclaimed.
     assertEquals(2,
       log.append(device, tombstones(TombstoneLog.SLOTS - 1, TombstoneLog.SLOTS + 4), 11));
     assertFound(4, TombstoneLog.SLOTS + 4);
