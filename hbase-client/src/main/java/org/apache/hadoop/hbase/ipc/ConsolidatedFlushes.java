@@ -30,11 +30,11 @@ import org.apache.hbase.thirdparty.io.netty.handler.flush.FlushConsolidationHand
  * or has read what there is to read, and after {@link #MAX_MESSAGES} in any case. So messages wait
  * for that thread's work only, never for time to pass or for each other.
  * <p>
- * Of one connection. For its network thread.
+ * There is one instance for each connection, which only the connection's network thread uses.
  */
 @InterfaceAudience.Private
 class ConsolidatedFlushes extends FlushConsolidationHandler {
-  /** So many messages leave even if the network thread has more to do. */
+  /** The number of messages that are sent together even if the network thread has more to do. */
   static final int MAX_MESSAGES = 256;
 
   private boolean reading;

@@ -62,7 +62,7 @@ public class TestRequestConsolidation {
     channel.finishAndReleaseAll();
   }
 
-  /** As a connection does when it is established. */
+  /** Configures the channel as a connection does when it is established. */
   private void establish(String value) {
     Configuration conf = new Configuration(false);
     if (value != null) {
@@ -77,7 +77,7 @@ public class TestRequestConsolidation {
     socket.setLength(0);
   }
 
-  /** As threads do that share the connection. */
+  /** Writes requests like threads that share the connection. */
   private void request(int requests) {
     for (int i = 0; i < requests; i++) {
       channel.eventLoop()

@@ -72,7 +72,10 @@ public final class SettingsReader {
     }
   }
 
-  /** As {@link #intIn(String, int, int, int, String)}, with a remedy that names the default. */
+  /**
+   * Reads an integer like {@link #intIn(String, int, int, int, String)}; the remedy names the
+   * default.
+   */
   public int intIn(String key, int defaultValue, int min, int max) {
     return intIn(key, defaultValue, min, max, orDefault(NUMBER_REMEDY, defaultValue));
   }
@@ -92,7 +95,10 @@ public final class SettingsReader {
     return (int) parse(key, value, min, max, max == Integer.MAX_VALUE, remedy);
   }
 
-  /** As {@link #longIn(String, long, long, long, String)}, with a remedy that names the default. */
+  /**
+   * Reads a long like {@link #longIn(String, long, long, long, String)}; the remedy names the
+   * default.
+   */
   public long longIn(String key, long defaultValue, long min, long max) {
     return longIn(key, defaultValue, min, max, orDefault(NUMBER_REMEDY, defaultValue));
   }
@@ -134,7 +140,10 @@ public final class SettingsReader {
       "an integer " + (unlimited ? "of at least " + min : "from " + min + " to " + max), remedy);
   }
 
-  /** As {@link #fractionIn(String, double, double, double, String)}; the remedy is the default. */
+  /**
+   * Reads a fraction like {@link #fractionIn(String, double, double, double, String)}; the remedy
+   * names the default.
+   */
   public double fractionIn(String key, double defaultValue, double min, double max) {
     return fractionIn(key, defaultValue, min, max,
       orDefault(NUMBER_REMEDY, decimal(defaultValue)));

@@ -154,7 +154,7 @@ public class TestSizeClassByteBuffAllocator {
     }
     assertEquals(16, allocator.getUsedBufferCount());
     assertOnHeap(BUFFER / 12);
-    // So that buffers become whole in any order.
+    // The pieces are released in random order, since buffers have to become whole in any order.
     Collections.shuffle(pieces, new Random(1));
     pieces.forEach(ByteBuff::release);
     assertEquals("One stays divided", 15, allocator.getFreeBufferCount());
@@ -229,7 +229,8 @@ public class TestSizeClassByteBuffAllocator {
 
   @Test
   public void testTakingAPieceLeavesLittleBehind() {
-    // As in a server; the paranoid level allocates more than what it watches.
+    // The level is that of a server; the paranoid level of tests allocates more than what it
+    // tracks.
     ResourceLeakDetector.setLevel(ResourceLeakDetector.Level.SIMPLE);
     int times = 100_000;
     takeAndRelease(times);

@@ -77,7 +77,7 @@ public class TestPreadPolicy {
     assertReads(0, 1, pieces(128 << 10, 128 << 10), (128 << 10) - HEADER);
   }
 
-  /** As where a reader took more buffers than the block needs. */
+  /** A reader may take more buffers than the block needs. */
   @Test
   public void testBlockInTheFirstOfSeveralBuffersIsReadWithoutACopy() throws IOException {
     ByteBuff buffers = pieces(2 * PIECE, PIECE);

@@ -91,7 +91,7 @@ public class TestThreadLocalScratch {
     }, BLOCK);
   }
 
-  /** As a decompressor is read. */
+  /** A decompressor is read in the same way. */
   @Test
   public void testReadOfAnyStreamAllocatesNoBuffer() throws IOException {
     assertNoBlockIsAllocated(position -> {
