@@ -142,7 +142,7 @@ public class CacheWritesBenchmark extends PinnedJvm {
       scanner = source.getScanner(conf, false, false, true);
       scanner.seekTo();
       Cell first = scanner.getCell();
-      // With one byte for the cell's sequence id.
+      // Each cell has one more byte for its sequence id.
       cellsInBlock = 1 + size / (first.getSerializedSize() + 1);
     }
 
@@ -190,7 +190,7 @@ public class CacheWritesBenchmark extends PinnedJvm {
       openFiles();
       do {
         byte[] cell = KeyValueUtil.copyToNewByteArray(scanner.getCell());
-        // As in a chunk of a memstore.
+        // A cell in a chunk of a memstore has the same class.
         cells.add(new ByteBufferKeyValue(ByteBuffer.wrap(cell), 0, cell.length));
       } while (scanner.next());
       scanner.close();

@@ -160,7 +160,7 @@ public class HdfsBlocksBenchmark extends PinnedJvm {
           cells.add(KeyValueUtil.copyToNewKeyValue(scanner.getCell()));
         } while (scanner.next());
       }
-      // With one byte for the cell's sequence id.
+      // Each cell has one more byte for its sequence id.
       cellsInBlock = 1 + size / (cells.get(0).getSerializedSize() + 1);
     }
 

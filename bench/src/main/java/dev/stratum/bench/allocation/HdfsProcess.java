@@ -47,7 +47,7 @@ final class HdfsProcess implements Closeable {
     List.of("-XX:TieredStopAtLevel=1", "-XX:+UnlockDiagnosticVMOptions",
       "-XX:-BytecodeVerificationRemote", "-XX:+UseSerialGC");
 
-  /** In the process of HDFS, with which it ends. */
+  /** HDFS, which is set only in the child process and ends with it. */
   private static LoopbackHdfs hdfs;
 
   private final Path folder;
@@ -77,7 +77,7 @@ final class HdfsProcess implements Closeable {
   private static List<String> options() {
     List<String> options = new ArrayList<>();
     for (String argument : ManagementFactory.getRuntimeMXBean().getInputArguments()) {
-      // In a test, its JVM is to start as fast as that of the test.
+      // With these options the process of a test starts as fast as the test's own JVM.
       if (
         argument.startsWith("--add-") || argument.startsWith("-Dlog4j")
           || SHORT_LIVED.contains(argument)

@@ -72,7 +72,7 @@ final class StandaloneTable implements Closeable {
   private static final long START_MILLIS = 60_000;
   private static final long SETTLE_MILLIS = 60_000;
   private static final long QUIET_MILLIS = 1000;
-  /** Of so many blocks, one may be lost in a restart. */
+  /** A restart may lose one block in this many. */
   private static final int TOLERATED_LOSS = 10;
 
   static {

@@ -79,7 +79,7 @@ public final class Engine implements Closeable {
     }
   }
 
-  /** To be called after the cache was shut down. */
+  /** Deletes the file of the cache. Called after the cache was shut down. */
   @Override
   public void close() throws IOException {
     if (file != null) {

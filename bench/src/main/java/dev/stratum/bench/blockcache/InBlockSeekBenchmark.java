@@ -149,7 +149,8 @@ public class InBlockSeekBenchmark extends PinnedJvm {
     next = (next + 1) % rows.length;
     HFileScanner scanner = reader.getScanner(conf, true, true, false);
     try {
-      // To the cell before the row, as a file's scanner does when it does not find the key itself.
+      // If the key itself is not found, the scanner is at the cell before it, like a file's
+      // scanner.
       if (scanner.seekTo(row) == 1) {
         scanner.next();
       }

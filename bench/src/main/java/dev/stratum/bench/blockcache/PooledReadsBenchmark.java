@@ -156,7 +156,7 @@ public class PooledReadsBenchmark extends PinnedJvm {
       Thread.sleep(500);
       cache.shutdown();
       open(map.toString());
-      // As a store does when it is opened.
+      // A store does the same when it is opened.
       new CacheConfig(conf, null, cache, blocks.allocator());
     }
 

@@ -295,12 +295,12 @@ public final class RowServer implements Closeable {
     return MultiRequest.newBuilder().addRegionAction(actions).build();
   }
 
-  /** As {@link #multiget}, to do its three parts one by one. */
+  /** Returns a multi like that of {@link #multiget}, to run its three parts one by one. */
   public Multi multi(int[] rows) {
     return new Multi(rows.length, request(rows));
   }
 
-  /** A multi of gets. Of one thread. */
+  /** A multi of gets, for use by one thread. */
   public final class Multi {
     private final int rows;
     private final MultiRequest request;

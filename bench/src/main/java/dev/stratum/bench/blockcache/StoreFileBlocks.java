@@ -90,7 +90,7 @@ public final class StoreFileBlocks implements Closeable {
     this.conf = conf;
     this.fs = FileSystem.getLocal(conf).getRaw();
     this.dir = new Path(Files.createTempDirectory("stratum-bench").toUri());
-    // As long as a store file's name is, since a look-up hashes it and matches it.
+    // The name is as long as a store file's, since a lookup hashes and compares it.
     this.file = new Path(dir, UUID.randomUUID().toString().replace("-", ""));
     this.strangersFile = new Path(dir, UUID.randomUUID().toString().replace("-", ""));
     this.allocator = ByteBuffAllocator.create(conf, true);

@@ -77,7 +77,7 @@ public class GetAfterCompactionBenchmark extends PinnedJvm {
   static final int GETS = 10_000;
   private static final byte[] QUALIFIER = Bytes.toBytes("q");
   private static final int VALUE_BYTES = 1000;
-  /** Of two tiers; room for some hot blocks. */
+  /** The size of L1 in MB if there are two tiers. It has space for some hot blocks. */
   private static final int L1_MB = 16;
   /** Odd, so that it scatters the keys. */
   private static final int SCATTER = 0x9E3779B1;

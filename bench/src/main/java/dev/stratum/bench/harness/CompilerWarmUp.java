@@ -35,14 +35,17 @@ import java.util.concurrent.TimeUnit;
  */
 public final class CompilerWarmUp {
   private static final long WINDOW_MILLIS = 1000;
-  /** Quiet is a window in which they were at work for no longer. */
+  /** The maximum compile time of a quiet window. */
   private static final long QUIET_MILLIS = 150;
-  /** So many in a row, as a method is compiled again some time after it was found to be hot. */
+  /**
+   * The number of quiet windows in a row that end the warm-up. One is not enough, since a hot
+   * method is compiled again after some time.
+   */
   private static final int QUIET_WINDOWS = 2;
-  /** Fewer for the headline set, which has no time for more. */
+  /** The maximum number of windows; lower for the headline set, which has no time for more. */
   private static final int MAX_WINDOWS = Integer.getInteger(Headline.WARM_UP_PROPERTY, 25);
 
-  /** What is repeated, or done between two windows. */
+  /** An operation that is repeated, or run between two windows. */
   public interface Operation {
     void run() throws Exception;
   }

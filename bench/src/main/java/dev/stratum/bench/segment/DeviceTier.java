@@ -56,7 +56,7 @@ final class DeviceTier implements Closeable {
     this.capacity = capacity;
     this.largestBlock = largestBlock;
     conf.setLong(BucketCache.QUEUE_ADDITION_WAIT_TIME, TimeUnit.MINUTES.toMillis(1));
-    // As an operator would for blocks of one size; the index has a budget by it.
+    // An operator would set this key for blocks of one size; the budget of the index depends on it.
     conf.setInt("hbase.segmentcache.expected.block.kb", Math.max(1, largestBlock >> 10));
   }
 
@@ -134,7 +134,10 @@ final class DeviceTier implements Closeable {
     }
   }
 
-  /** As an operator would set it up for blocks of one size: with buckets of that size. */
+  /**
+   * A bucket cache with buckets of one size, as an operator would set it up for blocks of that
+   * size.
+   */
   private static final class Buckets {
     static BlockCache open(DeviceTier tier) throws IOException {
       int item = (tier.largestBlock / BUCKET_UNIT + 1) * BUCKET_UNIT;

@@ -92,7 +92,7 @@ public class ReadMissAdmissionBenchmark extends PinnedJvm {
   @Param({ "zipf", "zipf-scan", "once" })
   public String trace;
 
-  /** Which missed blocks the fork's L2 takes; stock's takes all. */
+  /** The missed blocks that the fork's L2 admits; stock's L2 admits all. */
   @Param({ "all", "second-miss" })
   public String admission;
 

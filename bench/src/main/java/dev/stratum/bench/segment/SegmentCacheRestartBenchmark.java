@@ -71,7 +71,7 @@ public class SegmentCacheRestartBenchmark extends PinnedJvm {
   @Setup(Level.Trial)
   public void fill() throws IOException, InterruptedException {
     data = new DataBlocks(size);
-    // With so much room that nothing has to go before all are in
+    // The tier has so much space that no block is evicted before all are inserted.
     tier = new DeviceTier((long) blocks * (data.largest() + 256) * 3 / 2, data.largest());
     cache = tier.open(data.allocator());
     while (data.inserted() < blocks) {

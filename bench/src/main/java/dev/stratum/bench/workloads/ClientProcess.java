@@ -78,21 +78,23 @@ final class ClientProcess implements Conversation.Answers {
   private static final int LOADING_BATCH = 200;
   private static final int PROGRESS_STEPS = 50;
   /**
-   * Between two questions whether the master is done, at first; in ms. It grows a hundredfold and
-   * more: of the default, what takes nine seconds is noticed after eighteen.
+   * The first pause between two polls whether the master is done, in ms. It grows a hundredfold and
+   * more: with the default, the end of a procedure of nine seconds is noticed after eighteen.
    */
   private static final int ADMIN_PAUSE_MILLIS = 10;
   private static final int ADMIN_RETRIES = 100;
-  /** For a procedure, in ms; emptying a table with a full memstore takes half a minute at worst. */
+  /**
+   * The timeout of a procedure, in ms. Truncating a table with a full memstore takes up to 30 s.
+   */
   private static final int ADMIN_TIMEOUT_MILLIS = 120_000;
 
-  /** How many records a table has, for those that grow. */
+  /** The number of records of each table that grows. */
   private final Map<String, Long> records = new HashMap<>();
   private Configuration conf;
   private Connection connection;
-  /** Of cases with several, that one and more. */
+  /** The connections of a case that has several, {@link #connection} included. */
   private final List<Connection> connections = new ArrayList<>();
-  /** For requests to the master. */
+  /** The connection for requests to the master. */
   private Connection master;
   private FlameGraph flameGraph;
   private Operations operations;
@@ -290,7 +292,7 @@ final class ClientProcess implements Conversation.Answers {
       this.binding = binding;
     }
 
-    /** Of a case with several kinds of clients, figures are by kind. */
+    /** Chooses an operation. If the case has several kinds of clients, figures are by kind. */
     @Override
     public String choose() {
       operation = kind.workload.choose();
@@ -361,7 +363,7 @@ final class ClientProcess implements Conversation.Answers {
     return result;
   }
 
-  /** So many clients, of all kinds alternately as long as there are more of a kind. */
+  /** Returns this many clients, of all kinds alternately as long as a kind has more of them. */
   private List<Client> clients(List<Kind> kinds, int threads) throws IOException {
     List<Client> clients = new ArrayList<>();
     for (int i = 0; clients.size() < threads; i++) {

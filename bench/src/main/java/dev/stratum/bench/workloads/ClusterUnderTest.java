@@ -59,11 +59,11 @@ final class ClusterUnderTest implements Closeable {
   private static final int COMPILED_WINDOWS = 2;
   private static final int COMPILER_PAUSE_MILLIS = 400;
 
-  /** Between two questions whether a run has ended. */
+  /** The pause between two polls whether a run has ended. */
   private static final int POLL_MILLIS = 50;
-  /** After the machine stood still. */
+  /** The grace period after the machine stood still. */
   private static final Duration GRACE = Duration.ofSeconds(5);
-  /** For a server that may not answer. */
+  /** The time limit for a server that may not answer. */
   private static final Duration CALLS_LIMIT = Duration.ofSeconds(10);
 
   private final String name;
@@ -409,7 +409,7 @@ final class ClusterUnderTest implements Closeable {
     } while (now - before > MAX_COMPILATION * COMPILER_PAUSE_MILLIS && end - System.nanoTime() > 0);
   }
 
-  /** Of the clients' and the RegionServer's compilers together. */
+  /** Returns the compile time of the clients and the RegionServer together. */
   private long compileMillis() throws SuiteException {
     long millis = 0;
     for (String child : List.of("client", "regionserver")) {

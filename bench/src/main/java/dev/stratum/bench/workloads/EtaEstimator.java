@@ -68,7 +68,7 @@ final class EtaEstimator {
     return works.values().stream().mapToDouble(work -> Math.max(0, work.left) * work.pace()).sum();
   }
 
-  /** As in <code>7:05</code>. */
+  /** Returns the remaining time, such as <code>7:05</code>. */
   @Override
   public String toString() {
     return text(seconds());

@@ -46,7 +46,7 @@ final class FeaturePlots {
   static final List<String> FEATURES = List.of("composite-bucket-cache", "segment-cache",
     "prefetch-dedup", "parallel-multiget", "counter-coalescing", "bounded-async-wal",
     "flush-consolidation", "pooled-reads", "point-get", "row-cache", "cache-handover");
-  /** Of the files with a row for each of many sizes, the one that is drawn. */
+  /** The size that is drawn if a file has a row for each of many sizes. */
   private static final String SIZE = "65536";
 
   private final Path folder;

@@ -55,7 +55,7 @@ final class MaintenanceEvent {
   private final Supplier<ReadMisses> cacheMisses;
   private final String kind;
   private final Change change;
-  /** Of each region that ever was, as of the last sample. */
+  /** The reads of each region that ever existed, as of the last sample. */
   private final Map<HRegion, Long> readsOfRegions = new IdentityHashMap<>();
   private final List<Thread> threads = new ArrayList<>();
   private final JsonArray seconds = new JsonArray();

@@ -51,7 +51,7 @@ final class SecondRegionServer implements Closeable {
 
   private final HRegionServer first;
   private volatile HRegionServer server;
-  /** Of servers that were stopped; guarded by this. */
+  /** The misses of servers that were stopped; guarded by this. */
   private ReadMisses earlierMisses = ReadMisses.NONE;
 
   /** Starts it, and has the master move regions only when told to. */

@@ -97,7 +97,7 @@ final class ServerSettings {
     // has not yet, a flush sleeps, by luck and for 0.4 s at least unless this says otherwise.
     keys.put("dfs.client.block.write.locateFollowingBlock.initial.delay.ms", "10");
     keys.put("dfs.client.block.write.locateFollowingBlock.retries", "10");
-    // For HDFS's legacy short circuit, which one case has.
+    // HDFS's legacy short circuit, which one case uses, needs this key.
     keys.put(HdfsReads.LOCAL_READER_KEY, System.getProperty("user.name"));
     // The factor of its call queues is HBase's.
     keys.put(HConstants.REGION_SERVER_HANDLER_COUNT, sizes.getProperty("handlers"));
@@ -163,7 +163,7 @@ final class ServerSettings {
     keys.put("hbase.bucketcache.composite.promotion", "frequency");
     keys.put("hbase.rs.prefetch.order", "newest");
     keys.put("hbase.regionserver.parallel.get.enabled", "true");
-    // For a device; blocks in memory are served by as many threads as there are processors.
+    // The number is for reads of a device; blocks in memory are read by one thread per CPU.
     keys.put("hbase.regionserver.parallel.get.threads", "16");
     keys.put("hbase.regionserver.point.get.enabled", "true");
     keys.put("hbase.regionserver.point.get.on.connection.thread.max", "16");

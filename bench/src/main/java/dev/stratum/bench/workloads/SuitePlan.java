@@ -35,15 +35,15 @@ import java.util.regex.Pattern;
 final class SuitePlan {
   /** A kind of work, with the seconds that a unit of it takes until some has been measured. */
   enum Work {
-    /** Of both clusters. */
+    /** The start of both clusters. */
     START(30),
-    /** In rows, {@link #ROWS_OF_A_TABLE} included. */
+    /** Loading, in rows, {@link #ROWS_OF_A_TABLE} included. */
     LOAD(1.0 / 8000),
-    /** In seconds of the limit of a warm-up. */
+    /** Warm-ups, in seconds of their limit. */
     WARM_UP(0.5),
-    /** In seconds of a run. */
+    /** Runs, in seconds. */
     RUN(1.2),
-    /** In tables. */
+    /** Truncation, in tables. */
     TRUNCATE(5);
 
     private final double secondsPerUnit;

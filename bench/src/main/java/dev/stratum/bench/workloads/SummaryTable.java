@@ -78,7 +78,7 @@ final class SummaryTable {
     return String.format(Locale.ROOT, "%.2f", value);
   }
 
-  /** For a terminal. */
+  /** Returns the table for a terminal. */
   String text() {
     List<List<String>> lines = new ArrayList<>();
     lines.add(HEAD);
@@ -102,7 +102,7 @@ final class SummaryTable {
     return text.toString();
   }
 
-  /** For a page of the documentation. */
+  /** Returns the table for a page of the documentation. */
   String markdown() {
     StringBuilder text = new StringBuilder();
     row(text, HEAD);

@@ -26,7 +26,10 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
 /** Makes the table of a case on one side, and brings it into the state that runs begin with. */
 final class TableLoading {
   private static final int MAX_PASSES = 8;
-  /** For a region that is split meanwhile, which has no files until its daughters are open. */
+  /**
+   * The maximum number of extra passes, while no files are found: a region that is split has none
+   * until its daughters are open.
+   */
   private static final int MAX_PASSES_OF_SPLITS = 100;
   /** A scan of a fully cached table still misses blocks of hbase:meta now and then. */
   private static final long MISSES_OF_OTHERS = 5;

@@ -36,9 +36,12 @@ import org.apache.hadoop.hbase.util.Bytes;
  * <code>family.KEY</code> for a key of HBase's. Its families are alike.
  */
 final class TableOfCase {
-  /** Before a key of HBase that a case sets for its table's families. */
+  /** The prefix of HBase keys that a case sets for its table's families. */
   private static final String FAMILY_KEY = "family.";
-  /** Of keys with <code>zeropadding=19</code>, which are evenly distributed up to 2^63. */
+  /**
+   * The format of split keys with <code>zeropadding=19</code>, which are evenly distributed up to
+   * 2^63.
+   */
   private static final String SPLIT = "user%019d";
 
   private final Properties properties;

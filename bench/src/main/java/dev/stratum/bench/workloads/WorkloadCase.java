@@ -200,7 +200,7 @@ final class WorkloadCase {
     return List.of(properties.getProperty(key, "").trim().split("\\s+"));
   }
 
-  /** For selection and headings: <code>throughput/get-zipfian</code>. */
+  /** Returns the name for selection and headings, such as <code>throughput/get-zipfian</code>. */
   String fullName() {
     return group + "/" + name;
   }

@@ -73,7 +73,7 @@ import org.openjdk.jmh.infra.BenchmarkParams;
 public class WriteGroupsBenchmark extends PinnedJvm {
   private static final byte[] QUALIFIER = Bytes.toBytes("q");
   private static final int VALUE_BYTES = 100;
-  /** As many puts as <code>sixtyFour</code> has clients. */
+  /** The number of puts in flight, which is that of the clients of <code>sixtyFour</code>. */
   private static final int IN_FLIGHT = 64;
 
   /** How a put is written. */

@@ -58,7 +58,7 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonParser;
 public class TestWorkloadSuite {
   private static final String CASE = "throughput/get-zipfian-100us";
   private static final String OTHER_HANDLERS = "increment/increment-zipfian-128handlers";
-  /** In /proc/net/tcp. */
+  /** The state of a listening socket in /proc/net/tcp. */
   private static final String LISTENING = "0A";
 
   @Rule
@@ -74,7 +74,7 @@ public class TestWorkloadSuite {
       "warmup.seconds=0.2", "seconds=0.5", "rounds=1", "regionserver.heap.mb=256",
       "regionserver.direct.mb=768", "base.heap.mb=192", "base.direct.mb=96", "client.heap.mb=128",
       "client.direct.mb=96", "l1.mb=16", "l2.mb=96", "memstore.flush.mb=16", "handlers=40",
-      // As the tests' own.
+      // These options are those of the tests' own JVM.
       "jvm.options=-XX:TieredStopAtLevel=1 -XX:+UnlockDiagnosticVMOptions "
         + "-XX:-BytecodeVerificationRemote" };
     for (String one : small) {
@@ -146,7 +146,7 @@ public class TestWorkloadSuite {
       assertTrue(run.toString(),
         run.getAsJsonObject("regionserver").get("cacheHits").getAsLong() > 0);
       assertTrue(run.toString(), run.getAsJsonObject("client").has("compileMillis"));
-      // So little data fits into the fork's L1, which is not delayed.
+      // The data is so small that it fits into the fork's L1, which is not delayed.
       assertTrue(run.toString(), run.get("side").getAsString().equals("fork")
         || run.getAsJsonObject("slowed").get("micros").getAsDouble() > 0);
     }
@@ -189,7 +189,7 @@ public class TestWorkloadSuite {
     Path directory = folder.getRoot().toPath();
     Properties arguments = arguments(directory);
     arguments.setProperty("include", "^adverse/|^encoded/((e|f)-|nr2-fast|multiget-zipfian-row)");
-    // As short as the others, whatever they wait for.
+    // These settings make the cases as short as the others, whatever they wait for.
     arguments.setProperty("quick", "true");
     arguments.setProperty("compiling.max", "100");
     arguments.setProperty("own.servers", "false");
