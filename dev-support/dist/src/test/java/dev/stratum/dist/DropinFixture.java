@@ -43,7 +43,7 @@ public abstract class DropinFixture {
   /** The last record of a zip file: of no entries, in a directory of no bytes, with no comment. */
   static final String END_OF_ZIP = "PK\005\006" + "\0".repeat(18);
 
-  /** In place of one that may wait for all that others write to the disk. */
+  /** Replaces sync, which may wait for all that other processes write to the disk. */
   static final String NO_SYNC = "exit 0";
 
   @Rule

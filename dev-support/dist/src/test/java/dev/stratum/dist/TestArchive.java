@@ -150,7 +150,7 @@ public class TestArchive {
     for (String module : Dropin.MODULES) {
       assertTrue(module, there.contains("jars/hbase-" + module + "-" + VERSION + ".jar"));
     }
-    // As many as the series has, which says its file names one in a line.
+    // The number is that of the series file, which has one patch per line.
     long patches = Files.readAllLines(kit.resolve("patches/series")).stream()
       .filter(line -> line.endsWith(".patch")).count();
     assertEquals(patches, there.stream().filter(name -> name.startsWith("patches/jira/")).count());
@@ -331,7 +331,7 @@ public class TestArchive {
     return text.substring(block, text.indexOf("\n```\n", block));
   }
 
-  /** As a newcomer, who enters the first block of the guide as it is, and then rolls back. */
+  /** Follows the guide like a newcomer: runs its first block as it is, and then rolls back. */
   @Test
   public void testInstallGuideCanBeFollowedLiterally() throws Exception {
     ServerInfo.register();
@@ -343,7 +343,7 @@ public class TestArchive {
     Path downloads = folder.newFolder("downloads").toPath();
     Path archive = Path.of(System.getProperty("stratum.archive"));
     Files.copy(archive, downloads.resolve(archive.getFileName()));
-    // Of operations, without the quotes that a home with a blank in its name needs.
+    // The commands of the guide lack the quotes that a home with a blank in its name needs.
     Path link = Files.createSymbolicLink(folder.getRoot().toPath().resolve("hbase"), home);
     String block = commands("docs/operations.md", "## Install");
     assertTrue(block, block.contains("./dropin install $HBASE_HOME"));

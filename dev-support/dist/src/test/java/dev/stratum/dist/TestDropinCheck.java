@@ -200,7 +200,7 @@ public class TestDropinCheck extends DropinFixture {
     assertEquals(before, Dropin.listing(lib));
   }
 
-  /** As where nothing of HBase can start any more. */
+  /** Without a valid JAVA_HOME, no part of HBase can start. */
   @Test
   public void testRollbackGoesOnWhereTheSettingsCannotBeRead() throws Exception {
     assertEquals(dropin.output(), 0, install());

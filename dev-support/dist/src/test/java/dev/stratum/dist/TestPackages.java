@@ -44,7 +44,9 @@ public class TestPackages {
   private static final String BASE = "org.apache.hadoop.hbase.";
   private static final String MAIN = "src/main/java/org/apache/hadoop/hbase/";
 
-  /** From lowest to highest; a package that is not listed uses no other one. */
+  /**
+   * The packages that a package may use, from lowest to highest. One that is not listed uses none.
+   */
   private static final Map<String, Set<String>> USES = Map.ofEntries(
     Map.entry("io", Set.of("conf", "metrics")),
     Map.entry("ipc", Set.of("conf", "metrics")),

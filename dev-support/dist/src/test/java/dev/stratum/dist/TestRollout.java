@@ -77,7 +77,8 @@ public class TestRollout extends DropinFixture {
           + " \"$PWD\" " + BASE + " " + VERSION + " > log 2>&1 &",
         "while [ ! -e port ]; do sleep 0.02; done");
       Dropin.tool(bin, "stop", "touch stop", "while [ -e port ]; do sleep 0.02; done");
-      // As the shell, whose state the hosts share, and as RegionMover, whose file is moved.
+      // The script acts as the shell, whose state the hosts share, and as RegionMover, which moves
+      // a file.
       Dropin.tool(bin, "hbase", "if [ \"$1\" = shell ]; then", "read -r command", "cat ../balancer",
         "echo \"${command#balance_switch }\" > ../balancer", "exit; fi",
         "echo \"$*\" >> mover; cat ../balancer >> mover; [ -e port ] || exit 1",
@@ -183,7 +184,7 @@ public class TestRollout extends DropinFixture {
   @Test
   public void testServerWithFewerRegionsThanBeforeIsNotHealthy() throws Exception {
     startHosts(2);
-    // With the kit, one region does not come back.
+    // With the kit's jars, the server lacks one region after its restart.
     Path hbase = root.resolve("rs1/bin/hbase");
     Files.writeString(hbase, "if grep -q " + VERSION + " lib/hbase-server-" + BASE
       + ".jar; then echo 6; else echo 7; fi > regions\n", StandardOpenOption.APPEND);
@@ -201,7 +202,7 @@ public class TestRollout extends DropinFixture {
     assertRollout(1, rollout("--wait", "1"));
     assertTrue(output, output.contains("rs1 has failed: it has served no request, and served 3 a"));
     assertTrue(output, output.contains("rs1: runs the originals"));
-    // Without requests before, there is none to expect.
+    // If a server had no requests before, none are expected afterwards.
     Files.writeString(root.resolve("rs1/requests"), "0\n");
     assertRollout(0, rollout());
   }
