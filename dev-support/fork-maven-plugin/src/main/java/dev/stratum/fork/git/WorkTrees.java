@@ -56,7 +56,7 @@ final class WorkTrees {
     } catch (GitAPIException e) {
       throw new IOException(e);
     }
-    // For the git that the user runs there.
+    // The settings are stored for the git that the user runs there.
     StoredConfig config = git.getRepository().getConfig();
     config.setString("core", null, "autocrlf", "false");
     config.setString("core", null, "fileMode", "false");

@@ -77,7 +77,7 @@ public final class ExportMojo extends AbstractTestMojo {
   @Parameter(property = "fork.substitutes")
   private List<String> substitutes;
 
-  /** Who the patches are from, as {@code Name <mail>}; with a line, whom git's settings name. */
+  /** The author of the patches, as {@code Name <mail>}; with a line, the default is git's user. */
   @Parameter(property = "fork.author")
   private String author;
 

@@ -58,7 +58,7 @@ public final class KitMojo extends AbstractSeriesMojo {
   /** The bill of materials that the report of dependencies is made from, and stands for. */
   private static final String BILL = "bom.xml";
 
-  /** Of the checkout's root. */
+  /** The files of the kit that are in the root of the checkout. */
   private static final List<String> TOP = List.of("LICENSE", "NOTICE", "README.md",
     "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md");
 

@@ -55,7 +55,7 @@ public final class PrepareMojo extends AbstractForkMojo {
     PinnedChecksums pinned = PinnedChecksums.read(root());
     ModuleSources sources = new ModuleSources(resolver().resolve(module, baseVersion()),
       project().getBasedir().toPath(), Path.of(forkDirectory));
-    // Of the module that has hbase-default.xml.
+    // Only hbase-common has hbase-default.xml, to which the settings are added.
     String settings = module.equals("hbase-common")
       ? DefaultSettings.of(Files.readString(root().resolve("docs/configuration.md")))
       : "";

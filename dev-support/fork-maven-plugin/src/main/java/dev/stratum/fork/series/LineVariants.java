@@ -54,7 +54,7 @@ public final class LineVariants {
   /** The folder with a folder of variants for each version, with a slash at the end. */
   public static final String FOLDER = PatchFile.FOLDER + "lines/";
 
-  /** Which edits of a patch a version gets. */
+  /** The edits of a patch that a version gets. */
   public enum Source {
     /** Those of the patch itself. */
     PATCH,

@@ -205,7 +205,7 @@ public class TestLineCheck {
     assertTrue(said, said.startsWith("cannot be compiled: " + OWN + ":8: cannot find symbol"));
   }
 
-  /** With an insertion, whose place nothing but its line number tells. */
+  /** Returns a variant with an insertion, whose place only its line number tells. */
   private byte[] variant(byte[] madeAgainst, int shift) {
     return Repo.bytes("Variant for this line.\n\ndiff --git a/" + Repo.A + " b/" + Repo.A
       + "\nindex " + PatchApplier.blobId(madeAgainst) + "..0123456789 100644\n--- a/" + Repo.A
@@ -257,7 +257,7 @@ public class TestLineCheck {
     List<LineCheck.Outcome> outcomes = outcomes();
     assertEquals(LineCheck.Kind.APPLIES, outcomes.get(0).kind());
     assertEquals(LineCheck.Kind.VARIANT, outcomes.get(1).kind());
-    // In the lines beside it stands what the variant put there, if at its place.
+    // If the variant is at its place, lines beside the third patch's edit are the variant's.
     assertEquals(LineCheck.Kind.CHANGES, outcomes.get(2).kind());
   }
 

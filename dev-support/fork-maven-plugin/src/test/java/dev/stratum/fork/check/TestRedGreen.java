@@ -116,7 +116,7 @@ public class TestRedGreen {
       && verdict.after().contains("expected:<1> but was:<3>"));
   }
 
-  /** As on a class path of several versions. */
+  /** A class path with several versions causes such a failure. */
   @Test
   public void testFailureThatThePatchDoesNotChangeIsNotRed() throws Exception {
     before.put(FIXED, count("3"));
@@ -127,7 +127,7 @@ public class TestRedGreen {
       verdict.before().startsWith("not red (cannot be run: TestFix: 1) testOne("));
   }
 
-  /** As with fixtures that the class path lacks. */
+  /** A class path that lacks fixtures of the test causes such a failure. */
   @Test
   public void testTestThatCannotBeCompiledIsNotRed() throws Exception {
     after.put(TEST, test("TestFix", "Missing.one()"));

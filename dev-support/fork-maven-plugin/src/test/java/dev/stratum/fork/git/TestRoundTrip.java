@@ -30,7 +30,7 @@ import org.junit.Before;
 import org.junit.Rule;
 import org.junit.Test;
 
-/** From patches to commits and back: fork:checkout, work with the real git, fork:rebuild. */
+/** Converts patches to commits and back: fork:checkout, work with the real git, fork:rebuild. */
 public class TestRoundTrip {
   private static final String OWN = Repo.JAVA + "Own.java";
   private static final String TEST = Repo.TESTS + "TestOwn.java";
