@@ -83,7 +83,7 @@ final class Countdown {
     return left;
   }
 
-  /** For a line of progress: <code>12/90, 7:41 left</code>. */
+  /** Returns a line of progress, such as <code>12/90, 7:41 left</code>. */
   @Override
   public String toString() {
     int done = progress.values().stream().mapToInt(one -> one.done).sum();

@@ -137,7 +137,7 @@ public class RunMojo extends AbstractMojo {
 
   private static final HostProcess.Times QUICK = new HostProcess.Times(2, 200);
   private static final int QUICK_FORKS = 2;
-  /** Of the headline set, whose report is written within ten minutes then. */
+  /** The time limit for the headline set, with which its report is written within ten minutes. */
   private static final long HEADLINE_MILLIS = TimeUnit.SECONDS.toMillis(570);
 
   @Override

@@ -60,7 +60,7 @@ record Sample(double[] perJvm) {
     return n < 2 ? Double.NaN : quantile(n - 1) * Math.sqrt(squares(values) / (n - 1) / n);
   }
 
-  /** As {@link #error(double[])} for the difference of two means of two values each. */
+  /** Returns the {@link #error(double[])} of the difference of two means of two values each. */
   private static double errorOfTwoByTwo(double[] left, double[] right) {
     return quantile(2) * Math.sqrt((squares(left) + squares(right)) / 2);
   }
@@ -120,7 +120,7 @@ record Sample(double[] perJvm) {
    * @param rounds the ratio of each round
    */
   record Ratio(double value, double low, double high, double[] rounds) {
-    /** In one word what the interval allows to say. */
+    /** Returns the verdict that the interval allows. */
     Verdict verdict() {
       if (low > 1) {
         return Verdict.BETTER;

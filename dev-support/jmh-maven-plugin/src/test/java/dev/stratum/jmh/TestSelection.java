@@ -26,7 +26,7 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonParser;
 import org.junit.Test;
 
 public class TestSelection {
-  /** As the host lists them. */
+  /** The benchmarks in the format of the host. */
   private static final String LISTING = """
       [{"benchmark":"a.Cache.hit","mode":"AverageTime","forkOnly":false,
         "headline":["engine=file,size=8,64","engine=mmap,size=8"],"feature":"cache",

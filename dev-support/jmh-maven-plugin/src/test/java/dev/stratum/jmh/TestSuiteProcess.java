@@ -37,7 +37,7 @@ public class TestSuiteProcess {
   @Rule
   public final TemporaryFolder folder = new TemporaryFolder();
 
-  /** In the suite's place: ends with the code it is told, or starts a child and waits. */
+  /** Replaces the suite: ends with the code it is told, or starts a child and waits. */
   public static final class Suite {
     private Suite() {
     }
