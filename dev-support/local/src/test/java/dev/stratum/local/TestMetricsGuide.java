@@ -68,7 +68,7 @@ public class TestMetricsGuide {
     BlockCache cache = BlockCacheFactory.createBlockCache(conf);
     try {
       Set<String> documented = documented("Composite bucket cache");
-      // As the guide says in words.
+      // The text of the guide says that the segment tier lacks these metrics.
       documented.remove("L2WaitingBlockCount");
       documented.remove("L2BypassedInsertCount");
       documented.addAll(documented("Segment cache"));

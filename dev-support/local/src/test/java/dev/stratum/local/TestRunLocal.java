@@ -106,7 +106,10 @@ public class TestRunLocal extends RunLocalFixture {
     output = firstOutput;
   }
 
-  /** As dropin reads it: an attribute in a line; each module from its own jar or folder. */
+  /**
+   * Asserts the format that dropin reads: one attribute per line, each module from its own jar or
+   * folder.
+   */
   private static void assertSaysWhatRuns(String jmx) {
     for (String attribute : List.of("\"Version\" *: *\"" + VersionInfo.getVersion() + "\"",
       "\"CommonJar\" *: *\"[^\"]*/hbase-common/[^\"]*\"",

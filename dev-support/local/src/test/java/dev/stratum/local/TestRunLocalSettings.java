@@ -41,7 +41,7 @@ import org.junit.experimental.categories.Category;
 public class TestRunLocalSettings extends RunLocalFixture {
   private static final Pattern MEMORY = Pattern.compile("-Xmx\\d+m|-XX:MaxDirectMemorySize=\\d+m");
 
-  /** With L2 on segments, which has all metrics that a tier of buckets has and more. */
+  /** L2 is a segment tier, which has all metrics of a bucket cache and more. */
   @Test
   public void testPrometheusHasTheNamesThatDashboardAndRulesUse() throws Exception {
     start(false, 3000, "hbase.bucketcache.l2.ioengine=segments:" + folder.resolve("l2"),
