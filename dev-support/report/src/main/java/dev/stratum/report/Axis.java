@@ -40,7 +40,7 @@ public record Axis(String label, DoubleUnaryOperator transform, List<Double> tic
   private static final List<Double> RATIOS_NEAR_ONE = List.of(0.8, 0.9, 1.0, 1.1, 1.25);
   private static final List<Double> NINES = List.of(0.0, 50.0, 90.0, 99.0, 99.9, 99.99, 99.999);
 
-  /** From 0 to a round number of at least <code>max</code>. */
+  /** Returns a linear axis from 0 to a round number of at least <code>max</code>. */
   public static Axis linear(String label, double max) {
     double end = max <= 0 ? 1 : max;
     double step = Math.pow(10, Math.floor(Math.log10(end)));
@@ -69,7 +69,7 @@ public record Axis(String label, DoubleUnaryOperator transform, List<Double> tic
     return logarithmic(label, ticks);
   }
 
-  /** From the first to the last of the ticks, which are above 0. */
+  /** Returns a logarithmic axis from the first to the last of the ticks, which are above 0. */
   public static Axis logarithmic(String label, List<Double> ticks) {
     return new Axis(label, Math::log10, ticks, Axis::number, ticks.get(0),
       ticks.get(ticks.size() - 1));

@@ -29,7 +29,7 @@ import java.util.Locale;
  * page, horizontal intervals, labels of a logarithmic axis and an axis of nines are lacking.
  */
 public final class Chart {
-  /** Of a page with charts; the colours of lines and dots are those of their classes. */
+  /** The style of a page with charts. The colours of lines and dots are those of their classes. */
   static final String STYLE = """
       text { font: 13px system-ui, sans-serif; fill: #5c6670; text-anchor: middle; }
       .title { font-weight: 600; } .title, .start { text-anchor: start; } .end { text-anchor: end; }
