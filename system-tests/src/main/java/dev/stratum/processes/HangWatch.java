@@ -112,7 +112,9 @@ public final class HangWatch {
     this.evidence = evidence;
   }
 
-  /** From now on, until the result is closed, and for the grace period after it. */
+  /**
+   * Excuses operations from now on until the result is closed, and for the grace period after it.
+   */
   public Excuse excuse(String reason) {
     return excuseFrom(System.nanoTime(), reason);
   }
@@ -125,7 +127,7 @@ public final class HangWatch {
     return () -> end(span, System.nanoTime());
   }
 
-  /** From now until a {@link System#nanoTime()}, and for the grace period after it. */
+  /** Excuses operations until a {@link System#nanoTime()}, and for the grace period after it. */
   public void excuse(String reason, long until) {
     excuse(reason, System.nanoTime(), until);
   }
@@ -236,7 +238,9 @@ public final class HangWatch {
     interrupt(owner, done);
   }
 
-  /** Until the thread leaves the body: what it waits in may handle an interrupt by itself. */
+  /**
+   * Interrupts the thread until it leaves the body, since what it calls may swallow an interrupt.
+   */
   private void interrupt(Thread owner, CountDownLatch done) {
     try {
       while (failure != null && done.getCount() > 0) {

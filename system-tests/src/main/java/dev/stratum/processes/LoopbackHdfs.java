@@ -117,7 +117,7 @@ public final class LoopbackHdfs implements Closeable {
     }
   }
 
-  /** As the locks of those tell that have not ended. */
+  /** Removes the folders of processes that have ended, whose locks are free. */
   static void removeAbandoned(Path parent) throws IOException {
     try (DirectoryStream<Path> folders = Files.newDirectoryStream(parent, PREFIX + "*[0-9]")) {
       for (Path folder : folders) {

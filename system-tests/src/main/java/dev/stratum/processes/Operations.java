@@ -67,8 +67,8 @@ public final class Operations implements HangWatch.Source {
     }
 
     private Operation underWay() {
-      // In this order: if another operation begins meanwhile, its time is taken for that of this
-      // one, which makes it shorter.
+      // The order matters: if another operation begins meanwhile, its start is read for this
+      // operation, which makes this one shorter.
       Object operation = what;
       long from = began;
       long now = System.nanoTime();

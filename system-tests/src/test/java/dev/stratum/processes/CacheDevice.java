@@ -80,7 +80,7 @@ final class CacheDevice {
     FileUtils.deleteQuietly(folder.toFile());
   }
 
-  /** As an operator does, after it was removed. */
+  /** Restores the removed folder, as an operator would. */
   void mend() throws IOException {
     Files.createDirectories(folder);
   }

@@ -297,8 +297,8 @@ final class CheckedLoad {
       if (done) {
         own.acknowledge(row, written);
       } else {
-        // As the client says once it has sent the request again that had been done: then the new
-        // version is there. Else the row was not what it had to be.
+        // If the client has repeated a request that had succeeded, it reports a failed check,
+        // although the new version is stored. Otherwise the row was not what it had to be.
         long found = versionOf(get(own.key(row), table));
         if (found != written) {
           tell(wrong,

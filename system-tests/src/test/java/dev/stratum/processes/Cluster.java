@@ -68,7 +68,7 @@ final class Cluster implements Closeable {
   private static final long PATIENCE_NANOS = TimeUnit.MINUTES.toNanos(5);
   /** A client that has retried for some time waits up to 4 s before it does so again. */
   private static final Duration GRACE = Duration.ofSeconds(5);
-  /** For a server that may not answer. */
+  /** The time limit for a server that may not answer. */
   private static final Duration CALLS_LIMIT = Duration.ofSeconds(10);
   /** A server without a region of the table has fewer. */
   private static final int BLOCKS_OF_SYSTEM_TABLES = 20;
@@ -141,7 +141,7 @@ final class Cluster implements Closeable {
     return servers;
   }
 
-  /** For a connection of one's own. */
+  /** Returns the configuration for another connection. */
   Configuration conf() {
     return connection.getConfiguration();
   }

@@ -112,7 +112,7 @@ enum Feature {
     return settings.size();
   }
 
-  /** Which setting each feature has. */
+  /** The setting that each feature has. */
   record Configuration(String name, int[] settings) {
     /** All keys of a server whose cache is in a folder. */
     Map<String, String> keys(Path cache) {

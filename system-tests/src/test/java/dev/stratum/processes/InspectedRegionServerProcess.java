@@ -142,7 +142,7 @@ final class InspectedRegionServerProcess extends RegionServerProcess {
   }
 
   private JsonObject sizes() {
-    // As "held": without the garbage, which is not held.
+    // Garbage is collected first, since the sizes are of what the server holds.
     System.gc();
     JsonObject sizes = new JsonObject();
     sizes.addProperty(Soaked.HEAP.name(),

@@ -28,7 +28,7 @@ import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.client.Connection;
 import org.apache.hadoop.hbase.regionserver.HRegionServer;
 
-/** Which build a process runs. */
+/** The build that a process runs. */
 enum Jars {
   /** The published jars. */
   STOCK(System.getProperty("stratum.base")),

@@ -29,7 +29,7 @@ import java.util.Set;
 /** Where processes listen, as Linux tells. */
 final class ListeningSockets {
   private static final String LISTENS = "0A";
-  /** As /proc writes 127.0.0.1, and that address within IPv6. */
+  /** The address 127.0.0.1 in the format of /proc, and the same address within IPv6. */
   private static final String LOOPBACK = "0100007F";
   private static final String LOOPBACK_6 = "0000000000000000FFFF00000100007F";
 

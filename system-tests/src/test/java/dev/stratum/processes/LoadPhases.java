@@ -28,15 +28,15 @@ import java.util.concurrent.locks.LockSupport;
  * may take: what a burst or a storm has left waiting is not helped by the next one.
  */
 final class LoadPhases {
-  /** From one operation to the next at least; leaves room on the machine for the servers. */
+  /** The minimum time between two operations, which leaves CPU time for the servers. */
   private static final long TICK_NANOS = TimeUnit.MILLISECONDS.toNanos(150);
   private static final int BURSTS = 8;
   private static final int STORM = 8;
   private static final int LIGHT = 36;
-  /** Between two operations of a thread in light traffic. */
+  /** The number of ticks between two operations of a thread in light traffic. */
   static final int LIGHT_TICKS = 12;
   private static final int CYCLE = BURSTS + STORM + LIGHT;
-  /** Until all phases have been. */
+  /** The time that all phases take together. */
   static final long CYCLE_NANOS = CYCLE * TICK_NANOS;
 
   private LoadPhases() {

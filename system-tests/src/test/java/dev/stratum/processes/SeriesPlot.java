@@ -39,7 +39,7 @@ final class SeriesPlot {
     return html.append("</div>\n").append(HtmlPage.end()).toString();
   }
 
-  /** From zero up, as what is small beside the whole does not matter. */
+  /** Returns a chart whose axis starts at zero, since small differences do not matter. */
   private static String chart(Soaked soaked, List<Double> seconds, List<Double> values) {
     double max = Collections.max(values);
     String title =

@@ -49,7 +49,7 @@ final class Settings {
     keys.put("dfs.namenode.avoid.write.stale.datanode", "true");
     keys.put("hbase.hregion.memstore.flush.size", "4194304");
     keys.put("hbase.hregion.majorcompaction", "0");
-    // Until then a file that was compacted away is open, and its blocks are cached.
+    // Until the discharger runs, a compacted file is open, and its blocks are cached.
     keys.put("hbase.hfile.compaction.discharger.interval", "1000");
     keys.put("hfile.index.block.max.size", "8192");
     keys.put("io.storefile.bloom.block.size", "8192");

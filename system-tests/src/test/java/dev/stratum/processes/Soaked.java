@@ -17,22 +17,22 @@
  */
 package dev.stratum.processes;
 
-/** What a server holds under a steady load, and must not hold more and more of. */
+/** The resources that a server holds under a steady load, none of which may grow steadily. */
 enum Soaked {
-  /** In bytes, after a collection of garbage. It has memstores of up to 4 MB for each region. */
+  /** The heap in bytes, after a garbage collection. Each region has a memstore of up to 4 MB. */
   HEAP("heap after collection", "MB", 1 << 20, 16),
   DIRECT_MEMORY("direct memory", "MB", 1 << 20, 8),
   POOL_BUFFERS("buffers of the pool in use", "buffers", 1, 32),
   THREADS("threads", "threads", 1, 5),
-  /** Those of store files come and go with flushes and compactions. */
+  /** The files include store files, whose number changes with flushes and compactions. */
   FILES("file descriptors", "files", 1, 60),
   WAITING_CALLS("calls that wait for a handler", "calls", 1, 16);
 
   final String title;
   final String unit;
-  /** So much of what is sampled is one of the unit. */
+  /** The number by which samples are divided to get the unit. */
   final double scale;
-  /** In the unit: the part that varies under load. */
+  /** The part that varies under load, in the unit. */
   final double slack;
 
   Soaked(String title, String unit, double scale, double slack) {

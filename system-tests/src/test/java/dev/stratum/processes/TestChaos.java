@@ -269,7 +269,7 @@ public class TestChaos {
       try {
         cluster.admin().splitRegionAsync(region.getRegionName()).get(5, TimeUnit.MINUTES);
       } catch (ExecutionException e) {
-        // As of a region without enough data, or one that is just being moved.
+        // A region without enough data, or one that is being moved, is not split.
         cluster.say("not split: %s", e.getCause().getMessage());
       }
     }
@@ -284,7 +284,7 @@ public class TestChaos {
         cluster.admin().mergeRegionsAsync(new byte[][] { regions.get(first).getRegionName(),
           regions.get(first + 1).getRegionName() }, false).get(5, TimeUnit.MINUTES);
       } catch (ExecutionException e) {
-        // As of a region that has references to a parent's files.
+        // A region that has references to a parent's files is not merged.
         cluster.say("not merged: %s", e.getCause().getMessage());
       }
     }

@@ -50,7 +50,7 @@ public class TestFeatureCombinations {
   /** More than a server has handlers. */
   private static final int THREADS = 64;
   private static final int ROWS = 150;
-  /** Of each thread, between two flushes. */
+  /** The number of operations of each thread between two flushes. */
   private static final int OPERATIONS = 3;
 
   @Rule
@@ -107,7 +107,7 @@ public class TestFeatureCombinations {
     LoadClients.run(client);
     do {
       LoadClients.awaitOperations(client, OPERATIONS);
-      // From memory, from files, and from files that were just written.
+      // The flush makes the clients read from memory, from files, and from files just written.
       cluster.flush();
       LoadClients.assertNothingWrong(client);
     } while (System.nanoTime() - end < 0);

@@ -107,7 +107,7 @@ public class TestHangWatch {
     AssertionError hung = assertThrows(AssertionError.class,
       () -> watch(SHORT, operations).run(() -> {
         client.begin("increment of a counter");
-        // Until the watch interrupts it.
+        // The client waits until the watch interrupts it.
         new CountDownLatch(1).await();
       }));
     assertTrue(hung.getMessage(),

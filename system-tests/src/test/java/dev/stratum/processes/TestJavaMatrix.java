@@ -67,7 +67,7 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
 public class TestJavaMatrix {
   private static final String HOMES = System.getProperty("java.homes", "");
   private static final long SECONDS = Long.getLong("java.seconds", 20);
-  /** Of Hadoop before 3.5 on Java 24 and later, on stock's jars as well. */
+  /** The error of Hadoop before 3.5 on Java 24 and later, with stock's jars as well. */
   private static final String NOT_FOR_HADOOP = "getSubject is not supported";
   private static final int THREADS = 64;
   private static final int ROWS = 150;

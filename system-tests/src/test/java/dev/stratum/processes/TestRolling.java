@@ -46,7 +46,7 @@ import org.junit.rules.Timeout;
 @Category(LargeTests.class)
 public class TestRolling {
   private static final int ROUNDS = Integer.getInteger("rolling.rounds", 0);
-  /** Of each of two clients: together more than a server has handlers. */
+  /** The number of threads of each of the two clients. Together they exceed a server's handlers. */
   private static final int THREADS = 32;
   private static final int ROWS = 250;
   private static final int OPERATIONS = 3;
@@ -135,7 +135,7 @@ public class TestRolling {
 
   private void stockOnWhatForkHasKept(Cluster.Server server,
     Map<Cluster.Server, Map<String, String>> plain) throws Exception {
-    // As docs/operations.md says, before the first is moved back.
+    // docs/operations.md requires this before the first server is moved back.
     for (Cluster.Server one : cluster.servers()) {
       if (Boolean.parseBoolean(one.keys().get(COALESCE))) {
         Map<String, String> keys = new HashMap<>(one.keys());

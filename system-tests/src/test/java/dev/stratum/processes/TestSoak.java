@@ -52,7 +52,7 @@ public class TestSoak {
   private static final int NONCE_MILLIS = 60_000;
   private static final int THREADS = 64;
   private static final int ROWS = 250;
-  /** As many as a plot shows, and each collects the server's garbage. */
+  /** The number of samples that a plot shows. Each sample collects the server's garbage. */
   private static final int SAMPLES = 240;
 
   @Rule
@@ -82,7 +82,7 @@ public class TestSoak {
     cluster.start(Jars.FORK, Map.of(server, keys), true);
     cluster.load().start(Map.of("hbase.client.netty.flush.consolidation.enabled", "true"), THREADS,
       ROWS, 1);
-    // So that there are files to read from the beginning.
+    // The flush provides files to read from the beginning.
     cluster.flush();
     cluster.watch().run(() -> soak(server));
     // Not watched: all that was written in the whole time is read at once.

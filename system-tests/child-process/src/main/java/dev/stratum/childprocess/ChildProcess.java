@@ -45,7 +45,7 @@ public final class ChildProcess implements Closeable {
   /** The default time for an answer, from the request or the last progress on. */
   public static final Duration LIMIT = Duration.ofMinutes(10);
 
-  /** For the JVM to load its main class on a busy machine. */
+  /** The time limit for the JVM to load its main class on a busy machine. */
   private static final Duration START_LIMIT = Duration.ofMinutes(5);
   private static final int SECONDS_TO_EXIT = 30;
   private static final JsonObject END = new JsonObject();
@@ -108,12 +108,12 @@ public final class ChildProcess implements Closeable {
     return request;
   }
 
-  /** As {@link #ask(JsonObject, Duration, DoubleConsumer)}, within {@link #LIMIT}. */
+  /** Asks like {@link #ask(JsonObject, Duration, DoubleConsumer)}, within {@link #LIMIT}. */
   public JsonElement ask(JsonObject request) throws ProcessException {
     return ask(request, LIMIT);
   }
 
-  /** As {@link #ask(JsonObject, Duration, DoubleConsumer)}, without progress. */
+  /** Asks like {@link #ask(JsonObject, Duration, DoubleConsumer)}, without progress. */
   public JsonElement ask(JsonObject request, Duration limit) throws ProcessException {
     return ask(request, limit, part -> {
     });
@@ -178,7 +178,7 @@ public final class ChildProcess implements Closeable {
       if (answer == null) {
         throw late(request, limit);
       } else if (answer.get("id").getAsLong() != id) {
-        // Of a request that its caller waits for no longer.
+        // The caller of this request no longer waits for the answer.
         continue;
       } else if (answer.has("progress")) {
         progress.accept(answer.get("progress").getAsDouble());

@@ -154,7 +154,10 @@ public class TestChildProcess {
     }
   }
 
-  /** As it stays in a container whose first process does not reap its children. */
+  /**
+   * Returns whether the process is a zombie, which it stays in a container whose first process does
+   * not reap its children.
+   */
   private static boolean isZombie(ProcessHandle process) throws IOException {
     Path stat = Path.of("/proc", Long.toString(process.pid()), "stat");
     return Files.exists(stat) && Files.readString(stat).contains(") Z ");
