@@ -284,7 +284,7 @@ public class TestInputFile {
     return cache.asked;
   }
 
-  /** Of a file that a daughter of a split reads, the blocks with its rows. */
+  /** A reference of a split's daughter has only the blocks with the daughter's rows. */
   @Test
   public void testReference() throws IOException {
     files.conf().setInt(HFileBlockIndex.MAX_CHUNK_SIZE_KEY, 512);

@@ -107,7 +107,7 @@ public class TestSegmentIndexMemory {
   @Test
   public void testIndexLeavesTheReserveToOthers() {
     ByteBuffer others = ByteBuffer.allocateDirect(4 * MB);
-    // As if the limit was nearer: all but 8 MB of what is left are the reserve.
+    // The reserve is all but 8 MB of the memory that is left, which simulates a limit that is near.
     long reserve = PagePool.directMemoryLeft() - 8 * MB;
     long[] allocatedLater = { 0 };
     PagePool pool = new PagePool(Long.MAX_VALUE, reserve,
