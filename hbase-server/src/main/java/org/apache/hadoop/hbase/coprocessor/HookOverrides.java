@@ -26,10 +26,10 @@ import org.apache.hadoop.hbase.CoprocessorEnvironment;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * Which observers of a region have hooks of other kinds than a feature names. What an observer has
- * is found by its class: the methods of {@link RegionObserver} that it inherits from any other
- * class or interface. The coprocessors of a region, and the observers that they return, are looked
- * at each time, since both may change while it is open. Thread-safe.
+ * Finds the observers of a region that have hooks of other kinds than a feature names. What an
+ * observer has is found by its class: the methods of {@link RegionObserver} that it inherits from
+ * any other class or interface. The coprocessors of a region, and the observers that they return,
+ * are looked at each time, since both may change while it is open. Thread-safe.
  */
 @InterfaceAudience.Private
 public final class HookOverrides {

@@ -124,8 +124,8 @@ final class PointGet implements Closeable, IntConsumer {
   }
 
   /**
-   * As {@link #read(HRegion, Get, List)}, or from the cached rows of the region, which get what was
-   * read.
+   * Reads like {@link #read(HRegion, Get, List)}, or from the cached rows of the region, which get
+   * what was read.
    */
   static Closeable read(HRegion region, Get query, RegionRows rows, List<Cell> results)
     throws IOException {
@@ -186,9 +186,9 @@ final class PointGet implements Closeable, IntConsumer {
   }
 
   /**
-   * As {@link #read}, but without waiting for a lock, or for a block within {@link MemoryReads} of
-   * the caller. Counts nothing before {@link #count()}, and is not known to the region as a holder
-   * of its lock, which a close of the region may interrupt.
+   * Reads like {@link #read}, but without waiting for a lock, or for a block within the caller's
+   * {@link MemoryReads}. Counts nothing before {@link #count()}, and is not known to the region as
+   * a holder of its lock, which a close of the region may interrupt.
    * @return null if the region does not serve reads now
    * @throws WouldWaitException if it would wait; nothing is held then
    */

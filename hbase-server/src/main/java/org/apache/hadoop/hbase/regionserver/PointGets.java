@@ -107,8 +107,8 @@ final class PointGets {
   }
 
   /**
-   * As {@link #read}, for a write that depends on the row. Cached rows are neither looked up nor
-   * filled, since the caller holds the lock of the row.
+   * Reads like {@link #read}, for a write that depends on the row. Cached rows are neither looked
+   * up nor filled, since the caller holds the lock of the row.
    */
   Closeable readForWrite(Get get, List<Cell> results) throws IOException {
     if (!needsNoScanner(get, HConstants.NO_NONCE)) {

@@ -71,8 +71,8 @@ final class RegionRows {
   }
 
   /**
-   * To be called when the region is opened, before it serves clients. A master makes regions that
-   * it does not open, for which there is to be no cache.
+   * Opens the cache. Called when the region is opened, before it serves clients. A master makes
+   * regions that it does not open, for which there is to be no cache.
    */
   void open() {
     cache = isCached(region, settings) ? cache(region, settings, conf) : null;
@@ -145,7 +145,7 @@ final class RegionRows {
   }
 
   /**
-   * To be called before a lookup. If coprocessors were loaded or removed since the last one, none
+   * Notes the coprocessors before a lookup. If some were loaded or removed since the last one, none
    * of the rows is found: those between may have had files or segments written with other cells.
    */
   void observedBy(RegionCoprocessorHost current) {

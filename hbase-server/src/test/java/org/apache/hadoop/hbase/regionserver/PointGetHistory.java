@@ -167,8 +167,9 @@ final class PointGetHistory implements Closeable {
   }
 
   /**
-   * With no two cells of a column and timestamp: they have one sequence id, and if a flush in
-   * memory is between them, they are in two segments, and a scanner returns either of them.
+   * Puts a row without two cells of one column and timestamp: such cells have one sequence id, and
+   * if a flush in memory is between them, they are in two segments, and a scanner returns either of
+   * them.
    */
   private void put() throws IOException {
     Put put = new Put(row(random.nextInt(ROWS)));

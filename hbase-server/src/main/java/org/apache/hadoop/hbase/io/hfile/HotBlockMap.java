@@ -21,8 +21,8 @@ import java.util.BitSet;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * Which data blocks of a file are hot: one bit for so many bytes of the file, set if a hot block
- * begins there. Thread-safe once no block is added any more.
+ * The hot data blocks of a file: one bit for so many bytes of the file, set if a hot block begins
+ * there. Thread-safe once no block is added any more.
  */
 @InterfaceAudience.Private
 public final class HotBlockMap {

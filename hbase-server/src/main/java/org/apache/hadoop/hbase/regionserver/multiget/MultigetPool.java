@@ -114,7 +114,7 @@ public final class MultigetPool implements ParallelGets.Threads {
   }
 
   /**
-   * For tests: whether pools created from now on use threads even if the processors have no
+   * Sets, for tests, whether pools created from now on use threads even if the processors have no
    * headroom.
    */
   static void ignoreCpuLoad(boolean ignored) {

@@ -27,8 +27,8 @@ import org.apache.hadoop.hbase.security.access.AccessController;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * Which regions have coprocessors that may observe each write of a kind, so that it cannot be in a
- * group: all but those with hooks of other kinds only. An endpoint alone observes none.
+ * Finds the regions with coprocessors that may observe each write of a kind, so that it cannot be
+ * in a group: all but those with hooks of other kinds only. An endpoint alone observes none.
  * AccessController is called by each call of a group, unless it may have to read the row to decide.
  * Thread-safe.
  */

@@ -107,7 +107,7 @@ final class DeviceHealth {
   }
 
   /**
-   * To be told of a read that failed.
+   * Notes a read that failed.
    * @param termAtStart the {@link #term} when it began
    * @return whether this is what makes the device be bypassed; the caller starts the probes
    */

@@ -56,8 +56,8 @@ public interface CacheTier extends BlockCache, HotBlockCache {
   boolean hasSpareSpace();
 
   /**
-   * As {@link #awaitInsertion}, for a block that another tier evicts, and which is inserted by
-   * {@link #cacheBlock(BlockCacheKey, Cacheable)}.
+   * Waits like {@link #awaitInsertion}, for a block that another tier evicts, and which is inserted
+   * by {@link #cacheBlock(BlockCacheKey, Cacheable)}.
    */
   boolean awaitVictimInsertion(BlockCacheKey key, long timeoutNanos) throws InterruptedException;
 

@@ -59,7 +59,7 @@ public final class FileEvictionGuard {
   }
 
   /**
-   * To be called before a block of this file is read from the tier it is copied from.
+   * Starts a move. Called before a block of this file is read from the tier it is copied from.
    * @return the stamp for {@link #undisturbed}, or {@link #BUSY}
    */
   public long moveStarts(String hfileName) {

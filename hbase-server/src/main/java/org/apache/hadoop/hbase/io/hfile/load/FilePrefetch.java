@@ -149,8 +149,8 @@ public final class FilePrefetch implements Runnable {
   }
 
   /**
-   * As {@link #of}, but of the data only hot blocks, however large the file is, and also if others
-   * are evicted for them.
+   * Returns a prefetch like {@link #of} that reads only hot data blocks, however large the file is,
+   * and also if others are evicted for them.
    * @param hot null for all data blocks
    */
   public static FilePrefetch ofHotBlocks(HFile.Reader reader, CacheConfig cacheConf,

@@ -35,9 +35,9 @@ import org.apache.yetus.audience.InterfaceAudience;
  * The hot blocks of a region's files, which the server that closes the region tells the one that
  * opens it. Not thread-safe.
  * <p>
- * As bytes, all numbers big-endian: magic and version, the sequence id, the number of files; for
- * each its name, the binary logarithm of the bytes that a bit stands for, the bits' length in bytes
- * and the bits; a CRC32 of all that.
+ * The bytes, all numbers big-endian, are: magic and version, the sequence id, the number of files;
+ * for each its name, the binary logarithm of the bytes that a bit stands for, the bits' length in
+ * bytes and the bits; a CRC32 of all that.
  */
 @InterfaceAudience.Private
 public final class HotBlockHint {

@@ -20,9 +20,9 @@ package org.apache.hadoop.hbase.io.hfile.load;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * Which hot blocks of a compaction's output may be cached before the commit although the cache has
- * no spare space: the hottest of them, up to a number of bytes. What is as hot as the last ones
- * that fit is spread evenly over the output, which is written in the order of keys. Not
+ * Selects the hot blocks of a compaction's output that may be cached before the commit although the
+ * cache has no spare space: the hottest of them, up to a number of bytes. What is as hot as the
+ * last ones that fit is spread evenly over the output, which is written in the order of keys. Not
  * thread-safe.
  */
 @InterfaceAudience.Private

@@ -58,7 +58,8 @@ public final class SegmentIndex {
    */
   private static final int MAX_BLOCK_BYTES = 24;
   /**
-   * For the tables that are copied at a time, 20 pages each, and for pages that shrinking needs.
+   * The bytes for the tables that are copied at a time, 20 pages each, and for pages that shrinking
+   * needs.
    */
   private static final long SLACK_BYTES = 2L << 20;
   private static final long MIN_BUDGET_BYTES = 4L << 20;
