@@ -77,7 +77,7 @@ public class CompositeBucketCacheGetBenchmark extends PinnedJvm {
   private static final int WARM_UP_GETS_BY_MEGABYTE = 1000;
 
   /**
-   * Which rows are requested: <code>zipfian</code>, <code>uniform</code>, or <code>fits</code>,
+   * The rows that are requested: <code>zipfian</code>, <code>uniform</code>, or <code>fits</code>,
    * uniformly those of blocks that fit into L1 together.
    */
   @Param({ "zipfian", "uniform", "fits" })

@@ -123,8 +123,9 @@ public class CompositeBucketCacheHotDataBenchmark extends PinnedJvm {
   }
 
   /**
-   * So much that data gets room for an eighth of its blocks: of the tier a twentieth is kept free,
-   * a block takes a place that is 5 % larger than it is, and index and bloom blocks take 2 MB.
+   * Returns a size of L1 with space for an eighth of the data blocks: a twentieth of the tier is
+   * kept free, a block takes a place that is 5 % larger than it is, and index and bloom blocks take
+   * 2 MB.
    */
   private int l1Megabytes() {
     return 2 + megabytes / DATA_TO_L1 * 6 / 5;

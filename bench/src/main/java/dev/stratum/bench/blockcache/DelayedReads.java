@@ -78,7 +78,7 @@ public final class DelayedReads implements Closeable {
   }
 
   /**
-   * With a calibrated sleep, so that two JVMs use one value.
+   * Creates reads with a calibrated sleep, so that two JVMs use one value.
    * @param micros as in the other constructor
    * @param park   the result of {@link #calibrate}
    */

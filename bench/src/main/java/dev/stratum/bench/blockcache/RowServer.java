@@ -270,7 +270,7 @@ public final class RowServer implements Closeable {
   }
 
   /**
-   * As {@link #get} for several rows in one multi.
+   * Gets several rows in one multi, like {@link #get}.
    * @return the number of bytes of the cell block
    */
   public int multiget(int[] rows) throws IOException {

@@ -62,7 +62,7 @@ import org.openjdk.jmh.infra.BenchmarkParams;
 public class RowCacheBenchmark extends PinnedJvm {
 
   /**
-   * Which rows are requested: <code>zipfian</code>, <code>uniform</code>, or <code>hits</code>,
+   * The rows that are requested: <code>zipfian</code>, <code>uniform</code>, or <code>hits</code>,
    * uniformly those that the row cache holds together.
    */
   @Param({ "zipfian", "uniform", "hits" })

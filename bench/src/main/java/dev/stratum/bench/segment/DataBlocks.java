@@ -32,7 +32,7 @@ import org.apache.hadoop.hbase.io.hfile.BlockType;
 import org.apache.hadoop.hbase.io.hfile.HFileBlock;
 
 /**
- * As many blocks as a cache can take: a few real data blocks, inserted again and again under the
+ * Inserts as many blocks as a cache can take: a few real data blocks, again and again under the
  * keys of store files that have a thousand blocks each.
  */
 final class DataBlocks implements Closeable {

@@ -37,10 +37,10 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * From the opening of a tier on a file that was in use until all its blocks are known again, in
- * milliseconds: a segment cache against a bucket cache, in the page cache. A segment cache serves
- * from the start; after a shutdown it has an index, after a kill it reads the ends of its segments.
- * What stock has after a kill depends on when it last persisted its map.
+ * Measures the time from the opening of a tier on a file that was in use until all its blocks are
+ * known again, in milliseconds: a segment cache compared with a bucket cache, in the page cache. A
+ * segment cache serves from the start; after a shutdown it has an index, after a kill it reads the
+ * ends of its segments. What stock has after a kill depends on when it last persisted its map.
  * <p>
  * Target: every block that was written is found, after a shutdown and after a kill, or an operation
  * fails after a minute; and the fork takes at most a tenth of stock's time after a shutdown.

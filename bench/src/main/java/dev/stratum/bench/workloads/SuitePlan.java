@@ -28,9 +28,9 @@ import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
- * Which cases run, in which order, for how long, and an estimate of the time that they take. Cases
- * of the same servers follow one another, and those with another number of handlers come last: a
- * server has its handlers, and its sizes, from its start on.
+ * The cases to run, their order, their time, and an estimate of the time that they take. Cases of
+ * the same servers follow one another, and those with another number of handlers are last: a server
+ * has its handlers, and its sizes, from its start on.
  */
 final class SuitePlan {
   /** A kind of work, with the seconds that a unit of it takes until some has been measured. */
