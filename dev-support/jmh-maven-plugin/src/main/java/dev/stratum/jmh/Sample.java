@@ -28,8 +28,8 @@ import org.apache.commons.math3.distribution.TDistribution;
  */
 record Sample(double[] perJvm) {
   /**
-   * Of every interval. A table of a dozen ratios at 95 % would have one by chance alone every other
-   * time that claims a difference.
+   * The confidence of every interval. Of a dozen ratios at 95 %, every other table would have one
+   * that claims a difference by chance alone.
    */
   private static final double CONFIDENCE = 0.99;
 

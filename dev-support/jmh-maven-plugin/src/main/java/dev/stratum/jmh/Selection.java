@@ -29,8 +29,8 @@ import java.util.regex.Pattern;
 import java.util.regex.PatternSyntaxException;
 
 /**
- * Which benchmarks to run with which parameter values. Errors are
- * {@link IllegalArgumentException}s of one sentence that names the option and the remedy.
+ * The benchmarks to run, and their parameter values. Errors are {@link IllegalArgumentException}s
+ * of one sentence that names the option and the remedy.
  */
 final class Selection {
   private final List<BenchmarkEntry> entries;
