@@ -244,7 +244,8 @@ final class Cluster implements Closeable {
   }
 
   /**
-   * As the guide says: moves regions away, stops, starts with other jars, moves them back.
+   * Replaces the jars of a server as the guide says: moves regions away, stops, starts with other
+   * jars, moves them back.
    * @param keeps whether it must restart with the blocks that its L2 had
    */
   void roll(Server server, Jars jars, Map<String, String> keys, boolean keeps) throws Exception {
