@@ -20,7 +20,7 @@ package dev.stratum.fork.base;
 import dev.stratum.fork.Digests;
 import dev.stratum.fork.ForkException;
 import dev.stratum.fork.OutputTree;
-import dev.stratum.fork.diff.FileEdit;
+import dev.stratum.fork.series.FileEdit;
 import dev.stratum.fork.series.Modules;
 import dev.stratum.fork.series.PatchFile;
 import dev.stratum.fork.series.Series;

@@ -19,7 +19,7 @@ package dev.stratum.fork.check;
 
 import dev.stratum.fork.ForkException;
 import dev.stratum.fork.base.BaseModule;
-import dev.stratum.fork.diff.FileEdit;
+import dev.stratum.fork.series.FileEdit;
 import dev.stratum.fork.series.Modules;
 import dev.stratum.fork.series.PatchFile;
 import dev.stratum.fork.series.Series;

@@ -18,17 +18,17 @@
 package dev.stratum.fork.check;
 
 import dev.stratum.fork.base.GeneratedSources;
-import dev.stratum.fork.diff.ContentMerge;
-import dev.stratum.fork.diff.ContextApplier;
-import dev.stratum.fork.diff.FileChange;
-import dev.stratum.fork.diff.TreeMerge;
 import dev.stratum.fork.git.DiffWriter;
 import dev.stratum.fork.git.GitStore;
+import dev.stratum.fork.series.ContentMerge;
+import dev.stratum.fork.series.ContextApplier;
+import dev.stratum.fork.series.FileChange;
 import dev.stratum.fork.series.ForkHistory;
 import dev.stratum.fork.series.LineVariants;
 import dev.stratum.fork.series.Modules;
 import dev.stratum.fork.series.PatchFile;
 import dev.stratum.fork.series.Series;
+import dev.stratum.fork.series.TreeMerge;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;

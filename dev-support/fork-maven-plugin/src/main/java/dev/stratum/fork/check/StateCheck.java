@@ -18,7 +18,7 @@
 package dev.stratum.fork.check;
 
 import dev.stratum.fork.Digests;
-import dev.stratum.fork.diff.FileChange;
+import dev.stratum.fork.series.FileChange;
 import dev.stratum.fork.series.Modules;
 import java.io.Closeable;
 import java.io.IOException;

@@ -18,12 +18,12 @@
 package dev.stratum.fork.git;
 
 import dev.stratum.fork.ForkException;
-import dev.stratum.fork.diff.ContextApplier;
-import dev.stratum.fork.diff.TreeMerge;
 import dev.stratum.fork.series.CommitMessage;
+import dev.stratum.fork.series.ContextApplier;
 import dev.stratum.fork.series.ForkHistory;
 import dev.stratum.fork.series.PatchFile;
 import dev.stratum.fork.series.Series;
+import dev.stratum.fork.series.TreeMerge;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;

@@ -17,7 +17,7 @@
  */
 package dev.stratum.fork.git;
 
-import dev.stratum.fork.diff.Lines;
+import dev.stratum.fork.series.Lines;
 import dev.stratum.fork.series.PatchFile;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;

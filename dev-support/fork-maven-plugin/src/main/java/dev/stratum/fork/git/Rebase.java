@@ -19,13 +19,13 @@ package dev.stratum.fork.git;
 
 import dev.stratum.fork.ForkException;
 import dev.stratum.fork.base.GeneratedSources;
-import dev.stratum.fork.diff.FileChange;
-import dev.stratum.fork.diff.TreeMerge;
 import dev.stratum.fork.series.CommitMessage;
+import dev.stratum.fork.series.FileChange;
 import dev.stratum.fork.series.ForkHistory;
 import dev.stratum.fork.series.LineVariants;
 import dev.stratum.fork.series.Modules;
 import dev.stratum.fork.series.PatchFile;
+import dev.stratum.fork.series.TreeMerge;
 import java.io.IOException;
 import java.io.Reader;
 import java.io.Writer;

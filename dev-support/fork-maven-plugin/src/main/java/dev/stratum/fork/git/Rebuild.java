@@ -18,8 +18,8 @@
 package dev.stratum.fork.git;
 
 import dev.stratum.fork.ForkException;
-import dev.stratum.fork.diff.ContentMerge;
 import dev.stratum.fork.series.CommitMessage;
+import dev.stratum.fork.series.ContentMerge;
 import dev.stratum.fork.series.Modules;
 import dev.stratum.fork.series.PatchFile;
 import dev.stratum.fork.series.PatchHeader;

@@ -23,7 +23,7 @@ import dev.stratum.fork.OutputTree;
 import dev.stratum.fork.git.Export;
 import dev.stratum.fork.git.GitStore;
 import dev.stratum.fork.git.MailPatch;
-import dev.stratum.fork.kit.DependencyReport;
+import dev.stratum.fork.pages.DependencyReport;
 import dev.stratum.fork.series.ForkHistory;
 import dev.stratum.fork.series.Modules;
 import dev.stratum.fork.series.Series;

@@ -21,7 +21,7 @@ import dev.stratum.fork.ForkException;
 import dev.stratum.fork.base.ForkIdentity;
 import dev.stratum.fork.base.ModuleSources;
 import dev.stratum.fork.base.PinnedChecksums;
-import dev.stratum.fork.guide.DefaultSettings;
+import dev.stratum.fork.pages.DefaultSettings;
 import dev.stratum.fork.series.Modules;
 import dev.stratum.fork.series.Series;
 import java.io.IOException;

@@ -18,10 +18,6 @@
 package dev.stratum.fork.series;
 
 import dev.stratum.fork.ForkException;
-import dev.stratum.fork.diff.FileChange;
-import dev.stratum.fork.diff.FileEdit;
-import dev.stratum.fork.diff.PatchApplier;
-import dev.stratum.fork.diff.TreeMerge;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -19,10 +19,6 @@ package dev.stratum.fork.series;
 
 import dev.stratum.fork.ForkException;
 import dev.stratum.fork.OutputTree;
-import dev.stratum.fork.diff.DiffParser;
-import dev.stratum.fork.diff.FileChange;
-import dev.stratum.fork.diff.FileEdit;
-import dev.stratum.fork.diff.PatchApplier;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

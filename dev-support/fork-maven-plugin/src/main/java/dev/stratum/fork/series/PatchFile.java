@@ -17,10 +17,6 @@
  */
 package dev.stratum.fork.series;
 
-import dev.stratum.fork.diff.DiffParser;
-import dev.stratum.fork.diff.FileEdit;
-import dev.stratum.fork.diff.Lines;
-import dev.stratum.fork.diff.PatchApplier;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

@@ -18,7 +18,6 @@
 package dev.stratum.fork.series;
 
 import dev.stratum.fork.ForkException;
-import dev.stratum.fork.diff.FileEdit;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

@@ -21,10 +21,10 @@ import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertTrue;
 
 import dev.stratum.fork.Repo;
-import dev.stratum.fork.diff.PatchApplier;
 import dev.stratum.fork.git.GitStore;
 import dev.stratum.fork.series.LineVariants;
 import dev.stratum.fork.series.Modules;
+import dev.stratum.fork.series.PatchApplier;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.List;

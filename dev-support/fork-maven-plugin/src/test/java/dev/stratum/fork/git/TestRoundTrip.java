@@ -22,7 +22,7 @@ import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertTrue;
 
 import dev.stratum.fork.Repo;
-import dev.stratum.fork.diff.PatchApplier;
+import dev.stratum.fork.series.PatchApplier;
 import java.nio.file.Files;
 import java.util.List;
 import java.util.SortedMap;

@@ -20,8 +20,6 @@ package dev.stratum.fork.series;
 import static org.junit.Assert.assertEquals;
 
 import dev.stratum.fork.Repo;
-import dev.stratum.fork.diff.FileChange;
-import dev.stratum.fork.diff.PatchApplier;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;

@@ -15,9 +15,9 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package dev.stratum.fork.guide;
+package dev.stratum.fork.pages;
 
-import dev.stratum.fork.guide.SettingsPage.Entry;
+import dev.stratum.fork.pages.SettingsPage.Entry;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;

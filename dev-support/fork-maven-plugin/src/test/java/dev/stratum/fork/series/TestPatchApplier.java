@@ -15,7 +15,7 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package dev.stratum.fork.diff;
+package dev.stratum.fork.series;
 
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertFalse;
@@ -24,7 +24,6 @@ import static org.junit.Assert.assertTrue;
 
 import dev.stratum.fork.ForkException;
 import dev.stratum.fork.Repo;
-import dev.stratum.fork.series.PatchFile;
 import java.nio.charset.StandardCharsets;
 import java.util.SortedMap;
 import java.util.TreeMap;

@@ -15,7 +15,7 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package dev.stratum.fork.guide;
+package dev.stratum.fork.pages;
 
 import java.util.ArrayList;
 import java.util.List;

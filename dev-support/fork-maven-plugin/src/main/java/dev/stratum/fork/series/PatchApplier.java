@@ -15,7 +15,7 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package dev.stratum.fork.diff;
+package dev.stratum.fork.series;
 
 import dev.stratum.fork.ForkException;
 import java.util.ArrayList;
