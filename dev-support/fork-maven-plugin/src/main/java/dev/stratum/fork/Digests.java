@@ -18,7 +18,6 @@
 package dev.stratum.fork;
 
 import java.io.IOException;
-import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -48,21 +47,12 @@ public final class Digests {
 
   /** Returns the SHA-256 of a file in hexadecimal. */
   public static String sha256(Path file) throws IOException {
-    Digests digests = sha256();
-    byte[] buffer = new byte[1 << 16];
-    try (InputStream in = Files.newInputStream(file)) {
-      for (int n = in.read(buffer); n >= 0; n = in.read(buffer)) {
-        digests.digest.update(buffer, 0, n);
-      }
-    }
-    return digests.hex();
+    return sha256(Files.readAllBytes(file));
   }
 
   /** Returns the SHA-256 of {@code content} in hexadecimal. */
   public static String sha256(byte[] content) {
-    Digests digests = sha256();
-    digests.digest.update(content);
-    return digests.hex();
+    return HexFormat.of().formatHex(sha256().digest.digest(content));
   }
 
   /** Adds one piece; name and length are digested too, so that pieces cannot run together. */

@@ -46,7 +46,7 @@ public final class OutputTree {
    */
   public Changes write(Map<String, byte[]> content) throws IOException {
     Map<String, Path> stale = new TreeMap<>();
-    for (Path file : files()) {
+    for (Path file : files(folder)) {
       stale.put(name(file), file);
     }
     List<String> written = new ArrayList<>();
@@ -68,7 +68,7 @@ public final class OutputTree {
   /** Returns a digest of the names, sizes and times of the files, to notice changes by hand. */
   public String listing() throws IOException {
     Digests digests = Digests.sha256();
-    for (Path file : files()) {
+    for (Path file : files(folder)) {
       digests.add(name(file),
         Files.size(file) + " " + Files.getLastModifiedTime(file).toMillis());
     }
@@ -78,11 +78,6 @@ public final class OutputTree {
   /** Returns whether the folder has a file of that relative path. */
   public boolean has(String path) {
     return Files.isRegularFile(folder.resolve(path));
-  }
-
-  /** Returns all files in the order of their paths. */
-  public List<Path> files() throws IOException {
-    return files(folder);
   }
 
   /** Returns all files below {@code folder} in the order of their paths; none if it is missing. */

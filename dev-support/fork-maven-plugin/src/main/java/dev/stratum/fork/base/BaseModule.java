@@ -24,10 +24,12 @@ import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Enumeration;
+import java.util.Map;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.UnaryOperator;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipFile;
 
@@ -47,34 +49,40 @@ public record BaseModule(String name, Path jar, Path sources) {
    */
   public SortedMap<String, byte[]> readTree() throws IOException {
     SortedMap<String, byte[]> tree = new TreeMap<>();
-    addEntries(sources, tree);
-    addEntries(jar, tree);
+    for (Path file : new Path[] { sources, jar }) {
+      read(file, tree, entry -> {
+        if (entry.endsWith(".class") || isMavens(entry)) {
+          return null;
+        }
+        boolean java = entry.endsWith(".java") || entry.endsWith("/package.html");
+        return name + "/" + (java ? Modules.JAVA : Modules.RESOURCES) + entry;
+      });
+    }
     return tree;
   }
 
-  private void addEntries(Path file, SortedMap<String, byte[]> tree) throws IOException {
-    try (ZipFile zip = new ZipFile(file.toFile())) {
+  /**
+   * Reads files of a jar.
+   * @param tree  is given their content by path; what it has stays
+   * @param place returns the path of an entry, {@code null} to leave it out
+   */
+  static void read(Path jar, Map<String, byte[]> tree, UnaryOperator<String> place)
+    throws IOException {
+    try (ZipFile zip = new ZipFile(jar.toFile())) {
       for (Enumeration<? extends ZipEntry> all = zip.entries(); all.hasMoreElements();) {
         ZipEntry entry = all.nextElement();
-        if (isContent(entry)) {
-          boolean java = entry.getName().endsWith(".java")
-            || entry.getName().endsWith("/package.html");
-          String folder = java ? Modules.JAVA : Modules.RESOURCES;
-          String path = name + "/" + folder + entry.getName();
-          if (!tree.containsKey(path)) {
-            try (InputStream in = zip.getInputStream(entry)) {
-              tree.put(path, in.readAllBytes());
-            }
+        String path = entry.isDirectory() ? null : place.apply(entry.getName());
+        if (path != null && !tree.containsKey(path)) {
+          try (InputStream in = zip.getInputStream(entry)) {
+            tree.put(path, in.readAllBytes());
           }
         }
       }
     }
   }
 
-  private static boolean isContent(ZipEntry entry) {
-    String path = entry.getName();
-    return !entry.isDirectory() && !path.endsWith(".class") && !path.startsWith("META-INF/maven/")
-      && !path.equals("META-INF/MANIFEST.MF");
+  private static boolean isMavens(String entry) {
+    return entry.startsWith("META-INF/maven/") || entry.equals("META-INF/MANIFEST.MF");
   }
 
   /** Returns the entries of the published jar, folders and Maven's own files left out. */
@@ -89,11 +97,8 @@ public record BaseModule(String name, Path jar, Path sources) {
     }
     Set<String> names = new TreeSet<>();
     try (ZipFile zip = new ZipFile(jar.toFile())) {
-      zip.stream().filter(entry -> !entry.isDirectory())
-        .map(ZipEntry::getName)
-        .filter(path -> !path.startsWith("META-INF/maven/")
-          && !path.equals("META-INF/MANIFEST.MF"))
-        .forEach(names::add);
+      zip.stream().filter(entry -> !entry.isDirectory()).map(ZipEntry::getName)
+        .filter(entry -> !isMavens(entry)).forEach(names::add);
     }
     return names;
   }

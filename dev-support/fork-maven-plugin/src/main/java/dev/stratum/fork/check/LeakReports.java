@@ -18,16 +18,14 @@
 package dev.stratum.fork.check;
 
 import dev.stratum.fork.ForkException;
-import java.io.BufferedReader;
+import dev.stratum.fork.OutputTree;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
@@ -39,27 +37,22 @@ import java.util.stream.Stream;
  * the reason, with <code>|</code> between.
  */
 public final class LeakReports {
-  private static final String REPORT = "LEAK: ";
-  private static final String CREATED = "Created at:";
+  private static final String LOG = "-output.txt";
   /** Where the detector and the counter themselves are in the trace of every creation. */
   private static final int FRAMES_LOOKED_AT = 4;
   private static final Pattern LOG_LINE = Pattern.compile("\\d{4}-\\d\\d-\\d\\d[ T].*");
 
   /** A leak that is no defect of what is tested. */
-  private static final class Expected {
-    private final String test;
-    private final String frame;
-
-    private Expected(String line, Path list) {
+  private record Expected(String test, String frame) {
+    static Expected of(String line, Path list) {
       String[] parts = line.split("\\|", -1);
       if (parts.length != 3 || Stream.of(parts).anyMatch(String::isBlank)) {
         throw new ForkException("In %s is \"%s\"; write \"test | frame | reason\".", list, line);
       }
-      this.test = parts[0].trim();
-      this.frame = parts[1].trim();
+      return new Expected(parts[0].trim(), parts[1].trim());
     }
 
-    private boolean covers(String name, List<String> frames) {
+    boolean covers(String name, List<String> frames) {
       return (test.equals("*") || name.substring(name.lastIndexOf('.') + 1).equals(test))
         && frames.stream().anyMatch(creation -> creation.contains(frame));
     }
@@ -75,23 +68,18 @@ public final class LeakReports {
    * @throws IOException if a log or the list cannot be read
    */
   public static List<String> in(Path folder, Path list) throws IOException {
-    if (!Files.isDirectory(folder)) {
-      return List.of();
-    }
     List<Expected> expected = Files.readAllLines(list).stream()
       .filter(line -> !line.isBlank() && !line.startsWith("#"))
-      .map(line -> new Expected(line, list)).collect(Collectors.toList());
-    List<Path> logs;
-    try (Stream<Path> files = Files.list(folder)) {
-      logs = files.filter(file -> file.getFileName().toString().endsWith("-output.txt")).sorted()
-        .collect(Collectors.toList());
-    }
+      .map(line -> Expected.of(line, list)).toList();
     List<String> leaks = new ArrayList<>();
-    for (Path log : logs) {
-      String test = log.getFileName().toString().replace("-output.txt", "");
-      for (List<String> created : reports(log)) {
-        if (expected.stream().noneMatch(leak -> leak.covers(test, created))) {
-          leaks.add(test + " leaked what was created at " + String.join(" < ", created));
+    for (Path log : OutputTree.files(folder)) {
+      String name = log.getFileName().toString();
+      if (name.endsWith(LOG)) {
+        String test = name.replace(LOG, "");
+        for (List<String> created : reports(log)) {
+          if (expected.stream().noneMatch(leak -> leak.covers(test, created))) {
+            leaks.add(test + " leaked what was created at " + String.join(" < ", created));
+          }
         }
       }
     }
@@ -101,25 +89,23 @@ public final class LeakReports {
   /** The first frames of where each reported buffer was created. */
   private static List<List<String>> reports(Path log) throws IOException {
     List<List<String>> reports = new ArrayList<>();
+    List<String> frames = null;
+    boolean creation = false;
     // A test may have printed what is no UTF-8.
-    try (BufferedReader lines = Files.newBufferedReader(log, StandardCharsets.ISO_8859_1)) {
-      List<String> frames = null;
-      boolean creation = false;
-      for (String line = lines.readLine(); line != null; line = lines.readLine()) {
-        if (line.contains(REPORT)) {
+    try (Stream<String> lines = Files.lines(log, StandardCharsets.ISO_8859_1)) {
+      for (String line : (Iterable<String>) lines::iterator) {
+        if (line.contains("LEAK: ")) {
           frames = new ArrayList<>();
           reports.add(frames);
           creation = false;
         } else if (LOG_LINE.matcher(line).matches()) {
           frames = null;
-        } else if (frames != null && line.startsWith(CREATED)) {
+        } else if (line.startsWith("Created at:")) {
           creation = true;
         } else if (frames != null && creation && frames.size() < FRAMES_LOOKED_AT) {
           frames.add(line.trim());
         }
       }
-    } catch (UncheckedIOException e) {
-      throw e.getCause();
     }
     return reports;
   }

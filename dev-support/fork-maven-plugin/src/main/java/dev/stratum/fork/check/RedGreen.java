@@ -156,7 +156,7 @@ public final class RedGreen {
   }
 
   /** Returns the name of a test class without its package. */
-  static String simple(String test) {
+  public static String simple(String test) {
     return test.substring(test.lastIndexOf('.') + 1);
   }
 }

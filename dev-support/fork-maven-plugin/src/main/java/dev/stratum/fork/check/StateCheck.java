@@ -27,15 +27,13 @@ import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
+import org.eclipse.jgit.util.FileUtils;
 
 /**
  * Says of states of the series whether they compile and which of the tests pass. What was said of a
@@ -50,7 +48,8 @@ public final class StateCheck implements Closeable {
   private static final String DEFAULTS = "/hbase-default.xml";
   private static final Pattern UNCHECKED =
     Pattern.compile("(<name>hbase\\.defaults\\.for\\.version\\.skip</name>\\s*<value>)false");
-  private static final String WEBAPPS = "/src/main/resources/hbase-webapps/";
+  private static final String RESOURCES = "/" + Modules.RESOURCES;
+  private static final String WEBAPPS = RESOURCES + "hbase-webapps/";
 
   /** Runs test classes. */
   interface Tests {
@@ -127,10 +126,10 @@ public final class StateCheck implements Closeable {
   public Verdict check(SortedMap<String, byte[]> tree, List<String> names) throws IOException {
     SortedMap<String, byte[]> changed = new TreeMap<>();
     Digests digests = Digests.sha256();
-    for (FileChange change : FileChange.between(base, tree, Map.of())) {
+    for (FileChange change : FileChange.between(base, tree)) {
       digests.add(change.path(), change.after() == null ? new byte[0] : change.after());
       if (change.after() != null) {
-        changed.put(change.newPath(), change.after());
+        changed.put(change.path(), change.after());
       }
     }
     digests.add("release", String.valueOf(release));
@@ -153,9 +152,9 @@ public final class StateCheck implements Closeable {
   private void look(SortedMap<String, byte[]> tree, SortedMap<String, byte[]> changed,
     List<String> names, Properties known, Path file) throws IOException {
     Path out = folder.resolve("classes");
-    delete(out);
     Path main = out.resolve("main");
     Path test = out.resolve("test");
+    delete(out);
     if (compiler == null) {
       compiler = new StateCompiler(classPath, release);
     }
@@ -180,20 +179,17 @@ public final class StateCheck implements Closeable {
   /** The web UI's pages are found as one folder, so all of them have to be there. */
   private static void writeResources(SortedMap<String, byte[]> tree,
     SortedMap<String, byte[]> changed, Path out) throws IOException {
-    SortedMap<String, byte[]> resources = new TreeMap<>();
-    Stream.of(tree, changed).flatMap(files -> files.entrySet().stream())
-      .filter(entry -> entry.getKey().contains("/" + Modules.RESOURCES))
-      .filter(entry -> entry.getKey().contains(WEBAPPS) || changed.containsKey(entry.getKey()))
-      .forEach(entry -> resources.put(entry.getKey(), entry.getValue()));
-    for (Map.Entry<String, byte[]> resource : resources.entrySet()) {
+    for (Map.Entry<String, byte[]> resource : tree.entrySet()) {
       String path = resource.getKey();
-      Path file = out.resolve(path.substring(path.indexOf(Modules.RESOURCES)
-        + Modules.RESOURCES.length()));
-      Files.createDirectories(file.getParent());
-      Files.write(file, path.endsWith(DEFAULTS)
-        ? UNCHECKED.matcher(new String(resource.getValue(), StandardCharsets.UTF_8))
-          .replaceFirst("$1true").getBytes(StandardCharsets.UTF_8)
-        : resource.getValue());
+      if (path.contains(RESOURCES) && (path.contains(WEBAPPS) || changed.containsKey(path))) {
+        Path file =
+          out.resolve(path.substring(path.indexOf(RESOURCES) + RESOURCES.length()));
+        Files.createDirectories(file.getParent());
+        Files.write(file, path.endsWith(DEFAULTS)
+          ? UNCHECKED.matcher(new String(resource.getValue(), StandardCharsets.UTF_8))
+            .replaceFirst("$1true").getBytes(StandardCharsets.UTF_8)
+          : resource.getValue());
+      }
     }
   }
 
@@ -201,14 +197,12 @@ public final class StateCheck implements Closeable {
     String errors = known.getProperty(COMPILED);
     SortedMap<String, String> failures = new TreeMap<>();
     int passed = 0;
-    if (tests != null && errors.isEmpty()) {
-      for (String name : names) {
-        String outcome = known.getProperty(TEST + name);
-        if (PASSED.equals(outcome)) {
-          passed++;
-        } else {
-          failures.put(name, outcome);
-        }
+    for (String name : tests != null && errors.isEmpty() ? names : List.<String>of()) {
+      String outcome = known.getProperty(TEST + name);
+      if (PASSED.equals(outcome)) {
+        passed++;
+      } else {
+        failures.put(name, outcome);
       }
     }
     return new Verdict(errors.isEmpty() ? List.of() : List.of(errors.split("\n")), failures,
@@ -223,15 +217,7 @@ public final class StateCheck implements Closeable {
   }
 
   private static void delete(Path folder) throws IOException {
-    if (Files.exists(folder)) {
-      List<Path> all = new ArrayList<>();
-      try (Stream<Path> found = Files.walk(folder)) {
-        found.sorted(Comparator.reverseOrder()).forEach(all::add);
-      }
-      for (Path one : all) {
-        Files.delete(one);
-      }
-    }
+    FileUtils.delete(folder.toFile(), FileUtils.RECURSIVE | FileUtils.SKIP_MISSING);
   }
 
   @Override

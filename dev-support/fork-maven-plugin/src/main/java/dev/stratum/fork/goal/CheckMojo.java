@@ -17,7 +17,6 @@
  */
 package dev.stratum.fork.goal;
 
-import dev.stratum.fork.base.BaseModule;
 import dev.stratum.fork.check.JarCheck;
 import dev.stratum.fork.series.Series;
 import java.io.IOException;
@@ -37,9 +36,9 @@ public final class CheckMojo extends AbstractForkMojo {
 
   @Override
   void run() throws IOException {
-    BaseModule base = resolver().resolve(project().getArtifactId(), baseVersion());
-    int compared = new JarCheck(base, Series.read(root())).check(Path.of(jar));
-    getLog().info("Holds all of the published jar; " + compared
-      + " classes that no patch touches have the same members");
+    int published =
+      JarCheck.check(published().module(project().getArtifactId(), baseVersion()),
+        Series.read(root()), Path.of(jar));
+    getLog().info("Holds the published jar with its " + published + " entries");
   }
 }

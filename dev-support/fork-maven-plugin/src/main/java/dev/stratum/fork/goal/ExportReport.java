@@ -18,8 +18,10 @@
 package dev.stratum.fork.goal;
 
 import dev.stratum.fork.ForkException;
+import dev.stratum.fork.base.Published;
 import dev.stratum.fork.check.RedGreen;
 import dev.stratum.fork.git.LineExport;
+import dev.stratum.fork.git.UpstreamEdits;
 import dev.stratum.fork.series.PatchFile;
 import java.util.ArrayList;
 import java.util.List;
@@ -36,11 +38,6 @@ final class ExportReport {
 
   ExportReport(String version) {
     this.version = version;
-  }
-
-  /** Returns the version of HBase that it is about. */
-  String version() {
-    return version;
   }
 
   /** Notes what the tests were run with. */
@@ -77,28 +74,21 @@ final class ExportReport {
     notes.add("- " + patch.stem() + ": " + why);
   }
 
-  /** Adds a sentence. */
-  void note(String text) {
-    notes.add("- " + text);
+  /** Notes that a patch has edits that are not tested, with the version of its protocols' files. */
+  void edited(PatchFile patch, String protocols) {
+    notes.add("- " + patch.stem() + " has the edits of " + UpstreamEdits.FOLDER + ". They need "
+      + "classes that upstream's build generates: what is compiled and tested here is the same "
+      + "without them."
+      + (protocols.equals(version) ? "" : " " + Published.PROTOCOL + " " + version + " is not "
+        + "published; its files are those of " + protocols + "."));
   }
 
   /** Returns the report. */
   String text() {
-    List<String> lines = new ArrayList<>();
-    lines.add("# Exports for " + version);
-    lines.add("");
-    if (!classPath.isEmpty()) {
-      lines.add(classPath);
-      lines.add("");
-    }
-    lines.add("| patch | commits | branch |" + (tested ? " without the patch | with it |" : ""));
-    lines.add("|---|---|---|" + (tested ? "---|---|" : ""));
-    lines.addAll(rows);
-    if (!notes.isEmpty()) {
-      lines.add("");
-      lines.addAll(notes);
-    }
-    return String.join("\n", lines) + "\n";
+    return "# Exports for " + version + "\n\n" + (classPath.isEmpty() ? "" : classPath + "\n\n")
+      + "| patch | commits | branch |" + (tested ? " without the patch | with it |" : "")
+      + "\n|---|---|---|" + (tested ? "---|---|" : "") + "\n" + String.join("\n", rows) + "\n"
+      + (notes.isEmpty() ? "" : "\n" + String.join("\n", notes) + "\n");
   }
 
   /**

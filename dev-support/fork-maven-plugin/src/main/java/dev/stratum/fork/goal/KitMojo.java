@@ -22,9 +22,7 @@ import dev.stratum.fork.ForkException;
 import dev.stratum.fork.OutputTree;
 import dev.stratum.fork.git.Export;
 import dev.stratum.fork.git.GitStore;
-import dev.stratum.fork.git.MailPatch;
 import dev.stratum.fork.pages.DependencyReport;
-import dev.stratum.fork.series.ForkHistory;
 import dev.stratum.fork.series.Modules;
 import dev.stratum.fork.series.Series;
 import java.io.File;
@@ -50,7 +48,7 @@ import org.apache.maven.plugins.annotations.Parameter;
  * they would go to JIRA, guides, licence, the program that installs, and the checksums of it all.
  */
 @Mojo(name = "kit", defaultPhase = LifecyclePhase.PREPARE_PACKAGE, threadSafe = true)
-public final class KitMojo extends AbstractSeriesMojo {
+public final class KitMojo extends AbstractForkMojo {
 
   /** What the jars were built from, one line each; dropin compares a running server with it. */
   static final String BUILD = "BUILD";
@@ -159,11 +157,8 @@ public final class KitMojo extends AbstractSeriesMojo {
 
   private void export(Map<String, byte[]> kit) throws IOException {
     Series series = Series.read(root());
-    ForkHistory history = ForkHistory.of(baseTree(), series, root());
     try (GitStore store = GitStore.inMemory(time())) {
-      MailPatch mail = new MailPatch(store, GitStore.AUTHOR + " <" + GitStore.MAIL + ">", time(),
-        forkVersion());
-      for (Export.Exported one : new Export(store, series, history, mail, baseVersion()).all()) {
+      for (Export.Exported one : export(store, series, history(series)).all()) {
         kit.put("patches/jira/" + one.fileName(), one.content());
       }
     }

@@ -53,7 +53,7 @@ public final class PrepareMojo extends AbstractForkMojo {
     }
     Series series = Series.read(root());
     PinnedChecksums pinned = PinnedChecksums.read(root());
-    ModuleSources sources = new ModuleSources(resolver().resolve(module, baseVersion()),
+    ModuleSources sources = new ModuleSources(published().module(module, baseVersion()),
       project().getBasedir().toPath(), Path.of(forkDirectory));
     // Of the module that has hbase-default.xml.
     String settings = module.equals("hbase-common")
@@ -66,9 +66,9 @@ public final class PrepareMojo extends AbstractForkMojo {
       Files.deleteIfExists(classes.resolve(resource));
     }
     project().getProperties().setProperty("fork.srcChecksum", result.sourceChecksum());
-    project().addCompileSourceRoot(sources.javaFolder().toString());
+    project().addCompileSourceRoot(Path.of(forkDirectory, ModuleSources.JAVA).toString());
     Resource resources = new Resource();
-    resources.setDirectory(sources.resourcesFolder().toString());
+    resources.setDirectory(Path.of(forkDirectory, ModuleSources.RESOURCES).toString());
     project().addResource(resources);
     if (result.changed()) {
       getLog().info(String.format("Base %s with %d patches: %d files written in %d ms",

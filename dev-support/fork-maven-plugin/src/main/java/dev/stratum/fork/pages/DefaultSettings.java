@@ -17,17 +17,27 @@
  */
 package dev.stratum.fork.pages;
 
-import dev.stratum.fork.pages.SettingsPage.Entry;
+import dev.stratum.fork.git.MailPatch;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import org.commonmark.ext.gfm.tables.TableBlock;
+import org.commonmark.ext.gfm.tables.TableBody;
+import org.commonmark.ext.gfm.tables.TablesExtension;
+import org.commonmark.node.Code;
+import org.commonmark.node.Node;
+import org.commonmark.node.Text;
+import org.commonmark.parser.Parser;
 
 /**
- * Entries of hbase-default.xml. Only a key whose default is a literal has one: an entry with an
- * empty value would replace a default that is the value of another key.
+ * Entries of hbase-default.xml, made from the tables of docs/configuration.md. Only a key whose
+ * default is a literal has one: an entry with an empty value would replace a default that is the
+ * value of another key. HDFS's own keys are HDFS's.
  */
 public final class DefaultSettings {
-  private static final int WIDTH = 80;
+  private static final int WIDTH = 76;
+  private static final Pattern KEY = Pattern.compile("(?:hbase|dfs)(?:\\.[\\w-]+)+");
 
   private DefaultSettings() {
   }
@@ -37,58 +47,87 @@ public final class DefaultSettings {
    * @param configuration the text of docs/configuration.md
    */
   public static String of(String configuration) {
+    Node page = Parser.builder().extensions(List.of(TablesExtension.create())).build()
+      .parse(configuration);
     StringBuilder properties = new StringBuilder();
-    for (Entry entry : new SettingsPage(configuration).entries()) {
-      entry.keys().stream().filter(key -> canHave(entry, key))
-        .forEach(key -> properties.append(property(entry, key)));
+    for (Node block : children(page)) {
+      if (block instanceof TableBlock) {
+        for (Node part : children(block)) {
+          if (part instanceof TableBody) {
+            children(part).forEach(row -> properties.append(properties(children(row))));
+          }
+        }
+      }
     }
     return properties.toString();
   }
 
-  /** Returns whether an entry can have a default in the file. HDFS's own keys are HDFS's. */
-  static boolean canHave(Entry entry, String key) {
-    return entry.value() != null && key.startsWith("hbase.");
-  }
-
-  /** Returns the entry of a key as lines. */
-  static String property(Entry entry, String key) {
-    StringBuilder text = new StringBuilder("  <property>\n    <name>").append(key)
-      .append("</name>\n    <value>").append(escape(entry.value())).append("</value>\n");
-    List<String> lines = wrap("    <description>" + escape(description(entry))
-      + "</description>");
-    lines.forEach(line -> text.append(line).append('\n'));
-    return text.append("  </property>\n").toString();
-  }
-
-  private static String description(Entry entry) {
+  private static String properties(List<Node> cells) {
+    if (!(cells.get(1).getFirstChild() instanceof Code code)
+      || KEY.matcher(code.getLiteral()).matches()) {
+      return "";
+    }
+    String value = code.getLiteral();
+    String notes =
+      text(cells.get(1)).strip().substring(value.length()).replaceFirst("^[:,;] *", "").strip();
+    // The table of HDFS's keys has neither a range nor whether they can be changed at run time.
+    boolean whole = cells.size() == 5;
+    String range = whole ? text(cells.get(2)).strip() : "";
+    String when = text(cells.get(cells.size() - 1)).strip();
     List<String> parts = new ArrayList<>();
-    if (!entry.range().isEmpty()) {
-      parts.add("Range: " + entry.range());
-    }
-    if (!entry.notes().isEmpty()) {
-      parts.add("The default means: " + entry.notes());
-    }
-    if (!entry.when().isEmpty()) {
-      parts.add("When to change: " + entry.when());
-    }
-    parts.add(entry.live() ? "Can be changed at run time" : "A change needs a restart");
-    return parts.stream().map(part -> part.matches("(?s).*[.!?]") ? part : part + ".")
+    parts.add(range.isEmpty() ? "" : "Range: " + range);
+    parts.add(notes.isEmpty() ? "" : "The default means: " + notes);
+    parts.add(when.isEmpty() ? "" : "When to change: " + when);
+    parts.add(whole && !text(cells.get(3)).strip().equals("no")
+      ? "Can be changed at run time"
+      : "A change needs a restart");
+    String description = parts.stream().filter(part -> !part.isEmpty())
+      .map(part -> part.matches("(?s).*[.!?]") ? part : part + ".")
       .collect(Collectors.joining(" "));
+    return keys(cells.get(0)).stream().filter(key -> key.startsWith("hbase."))
+      .map(key -> "  <property>\n    <name>" + key + "</name>\n    <value>" + escape(value)
+        + "</value>\n"
+        + MailPatch.wrap("<description>" + escape(description) + "</description>", WIDTH)
+          .indent(4)
+        + "  </property>\n")
+      .collect(Collectors.joining());
   }
 
-  private static List<String> wrap(String text) {
-    List<String> lines = new ArrayList<>();
-    StringBuilder line = new StringBuilder();
-    for (String word : text.split("(?<=\\S) ")) {
-      if (line.length() + word.length() >= WIDTH && line.length() > 0) {
-        lines.add(line.toString());
-        line = new StringBuilder("    ").append(word);
-      } else {
-        line.append(line.length() == 0 ? "" : " ").append(word);
+  /** Reads a cell such as {@code `hbase.a.l1.size`, `l2.…`}: the second key is hbase.a.l2.size. */
+  private static List<String> keys(Node cell) {
+    List<String> keys = new ArrayList<>();
+    for (Node node : children(cell)) {
+      String key = node instanceof Code code ? code.getLiteral() : "";
+      if (key.endsWith(".…") && !keys.isEmpty()) {
+        String last = keys.get(keys.size() - 1);
+        String prefix = key.substring(0, key.length() - 1);
+        int same = last.indexOf("." + prefix.charAt(0)) + 1;
+        key = last.substring(0, same) + prefix + last.substring(same + prefix.length());
+      }
+      if (KEY.matcher(key).matches() && !key.endsWith("NAME")) {
+        keys.add(key);
       }
     }
-    lines.add(line.toString());
-    return lines;
+    return keys;
+  }
+
+  private static List<Node> children(Node parent) {
+    List<Node> children = new ArrayList<>();
+    for (Node child = parent.getFirstChild(); child != null; child = child.getNext()) {
+      children.add(child);
+    }
+    return children;
+  }
+
+  private static String text(Node node) {
+    StringBuilder all = new StringBuilder();
+    if (node instanceof Text text) {
+      all.append(text.getLiteral());
+    } else if (node instanceof Code code) {
+      all.append(code.getLiteral());
+    }
+    children(node).forEach(child -> all.append(text(child)));
+    return all.toString();
   }
 
   private static String escape(String text) {

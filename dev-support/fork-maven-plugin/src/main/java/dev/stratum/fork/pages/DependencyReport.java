@@ -19,19 +19,17 @@ package dev.stratum.fork.pages;
 
 import dev.stratum.fork.ForkException;
 import java.io.ByteArrayInputStream;
-import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import javax.xml.XMLConstants;
-import javax.xml.parsers.DocumentBuilder;
-import javax.xml.parsers.DocumentBuilderFactory;
-import javax.xml.parsers.ParserConfigurationException;
-import org.w3c.dom.Element;
+import javax.xml.xpath.XPath;
+import javax.xml.xpath.XPathExpressionException;
+import javax.xml.xpath.XPathFactory;
+import javax.xml.xpath.XPathNodes;
 import org.w3c.dom.Node;
-import org.xml.sax.SAXException;
+import org.xml.sax.InputSource;
 
 /**
  * Says for people to read what a CycloneDX bill of materials says for programs: what the jars run
@@ -45,6 +43,7 @@ public final class DependencyReport {
     in lib; the archive has none of it but the three jars of this version. bom.json says the same
     for programs, with checksums.
     """;
+  private static final XPath XPATH = XPathFactory.newInstance().newXPath();
 
   private DependencyReport() {
   }
@@ -54,25 +53,28 @@ public final class DependencyReport {
    * @param bill a bill of materials in CycloneDX's XML
    * @throws ForkException if it is none, or a component has no licence
    */
-  public static String of(byte[] bill) throws IOException {
+  public static String of(byte[] bill) {
     Map<String, TreeSet<String>> byLicence = new TreeMap<>();
-    for (Element list : children(root(bill), "components")) {
-      for (Element component : children(list, "component")) {
-        String name = text(component, "group") + ":" + text(component, "name") + ":"
-          + text(component, "version");
-        List<String> licences = new ArrayList<>();
-        for (Element all : children(component, "licenses")) {
-          children(all, "license").forEach(one -> licences.add(
-            children(one, "id").isEmpty() ? text(one, "name") : text(one, "id")));
-          children(all, "expression").forEach(one -> licences.add(one.getTextContent().trim()));
+    try {
+      Object root =
+        XPATH.evaluateExpression("/", new InputSource(new ByteArrayInputStream(bill)), Node.class);
+      for (Node component : nodes("/*/*[local-name()='components']/*", root)) {
+        String name = text("group", component) + ":" + text("name", component) + ":"
+          + text("version", component);
+        TreeSet<String> licences = new TreeSet<>();
+        for (Node licence : nodes("*[local-name()='licenses']/*", component)) {
+          String id = text("id", licence);
+          String word = id.isEmpty() ? text("name", licence) : id;
+          licences.add(word.isEmpty() ? licence.getTextContent().trim() : word);
         }
         if (licences.isEmpty()) {
-          throw new ForkException("%s comes without a licence; exclude it, or name its licence in "
-            + "the POM that asks for it.", name);
+          throw new ForkException("%s has no licence; exclude it, or name its licence in the POM "
+            + "that needs it.", name);
         }
-        byLicence.computeIfAbsent(String.join(" or ", new TreeSet<>(licences)),
-          any -> new TreeSet<>()).add(name);
+        byLicence.computeIfAbsent(String.join(" or ", licences), any -> new TreeSet<>()).add(name);
       }
+    } catch (XPathExpressionException e) {
+      throw new ForkException("The bill of materials cannot be read: %s.", e.getMessage());
     }
     StringBuilder report = new StringBuilder(HEAD);
     byLicence.forEach((licence, names) -> {
@@ -82,33 +84,13 @@ public final class DependencyReport {
     return report.toString();
   }
 
-  private static Element root(byte[] bill) throws IOException {
-    try {
-      DocumentBuilderFactory factory = DocumentBuilderFactory.newInstance();
-      factory.setFeature(XMLConstants.FEATURE_SECURE_PROCESSING, true);
-      factory.setFeature("http://apache.org/xml/features/disallow-doctype-decl", true);
-      factory.setNamespaceAware(true);
-      DocumentBuilder builder = factory.newDocumentBuilder();
-      // The exception has the message; the console does not repeat it.
-      builder.setErrorHandler(null);
-      return builder.parse(new ByteArrayInputStream(bill)).getDocumentElement();
-    } catch (ParserConfigurationException | SAXException e) {
-      throw new ForkException("The bill of materials cannot be read: %s", e.getMessage());
-    }
-  }
-
-  private static List<Element> children(Element parent, String name) {
-    List<Element> found = new ArrayList<>();
-    for (Node child = parent.getFirstChild(); child != null; child = child.getNextSibling()) {
-      if (child instanceof Element element && name.equals(element.getLocalName())) {
-        found.add(element);
-      }
-    }
+  private static List<Node> nodes(String path, Object from) throws XPathExpressionException {
+    List<Node> found = new ArrayList<>();
+    XPATH.evaluateExpression(path, from, XPathNodes.class).forEach(found::add);
     return found;
   }
 
-  private static String text(Element parent, String name) {
-    return children(parent, name).stream().map(child -> child.getTextContent().trim()).findFirst()
-      .orElse("");
+  private static String text(String child, Node parent) throws XPathExpressionException {
+    return XPATH.evaluate("*[local-name()='" + child + "'][1]", parent).trim();
   }
 }

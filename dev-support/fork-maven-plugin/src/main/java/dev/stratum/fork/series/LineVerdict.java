@@ -20,7 +20,6 @@ package dev.stratum.fork.series;
 import dev.stratum.fork.ForkException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -28,40 +27,15 @@ import java.util.regex.Pattern;
  * What is known of a defect on another line of HBase, as {@code Lines:} of a patch says it:
  * {@code 3.0.0 fixed, read (HBASE-28840)}.
  * @param line     the version, or {@code master}
- * @param verdict  whether the line has the defect
- * @param evidence how that is known
+ * @param verdict  {@link #THERE}; {@code fixed}, if the line has another fix or code without the
+ *                 defect; or {@code moot}, if the defect has no effect there or the code is missing
+ * @param evidence {@link #TEST} if the patch's tests were run there, {@code read} if the sources were
+ *                 read
  * @param note     the text in brackets, empty for none
  */
-public record LineVerdict(String line, Verdict verdict, Evidence evidence, String note) {
-
-  /** Whether a line has a defect. */
-  public enum Verdict {
-    /** The line has the defect. */
-    THERE,
-    /** The line had the defect and has another fix of it, or code without it. */
-    FIXED,
-    /** The defect has no effect on the line, or the line lacks the code that has it. */
-    MOOT;
-
-    @Override
-    public String toString() {
-      return name().toLowerCase(Locale.ROOT);
-    }
-  }
-
-  /** How a verdict is known. */
-  public enum Evidence {
-    /** The patch's tests were run against the line. */
-    TEST,
-    /** The sources of the line were read. */
-    READ;
-
-    @Override
-    public String toString() {
-      return name().toLowerCase(Locale.ROOT);
-    }
-  }
-
+public record LineVerdict(String line, String verdict, String evidence, String note) {
+  public static final String THERE = "there";
+  public static final String TEST = "test";
   private static final Pattern ENTRY =
     Pattern.compile("(\\S+) (there|fixed|moot), (test|read)(?: \\(([^()]+)\\))?");
 
@@ -72,29 +46,21 @@ public record LineVerdict(String line, Verdict verdict, Evidence evidence, Strin
    */
   static List<LineVerdict> parse(String name, String value) {
     List<LineVerdict> verdicts = new ArrayList<>();
-    if (value.isEmpty()) {
-      return verdicts;
-    }
-    for (String entry : value.split(" *; *")) {
+    for (String entry : value.isEmpty() ? new String[0] : value.split(" *; *")) {
       Matcher matcher = ENTRY.matcher(entry);
       if (!matcher.matches()) {
         throw new ForkException("%s has '%s' in 'Lines:'; write for each line of HBase its "
           + "version, 'there', 'fixed' or 'moot', and 'test' or 'read', as in '2.6.6 there, test; "
           + "3.0.0 fixed, read (HBASE-1)', or 'none'.", name, entry);
       }
-      verdicts.add(new LineVerdict(matcher.group(1), Verdict.valueOf(upper(matcher.group(2))),
-        Evidence.valueOf(upper(matcher.group(3))),
+      verdicts.add(new LineVerdict(matcher.group(1), matcher.group(2), matcher.group(3),
         matcher.group(4) == null ? "" : matcher.group(4)));
     }
     return verdicts;
   }
 
-  private static String upper(String word) {
-    return word.toUpperCase(Locale.ROOT);
-  }
-
-  @Override
-  public String toString() {
-    return line + " " + verdict + ", " + evidence + (note.isEmpty() ? "" : " (" + note + ")");
+  /** Returns whether the line has the defect. */
+  public boolean isThere() {
+    return verdict.equals(THERE);
   }
 }

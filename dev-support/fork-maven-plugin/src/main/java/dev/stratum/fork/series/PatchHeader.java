@@ -18,12 +18,12 @@
 package dev.stratum.fork.series;
 
 import dev.stratum.fork.ForkException;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /**
  * The block of {@code Key: value} lines at the head of a patch. A value may go on in lines that
@@ -35,13 +35,13 @@ public final class PatchHeader {
   static final String JIRA = "JIRA";
   static final String FEATURE = "Feature";
   static final String REASON = "Reason";
-  static final String UPSTREAM = "Upstream";
-  static final String COMPONENT = "Component";
+  public static final String UPSTREAM = "Upstream";
+  public static final String COMPONENT = "Component";
   static final String TEST = "Test";
-  static final String LINES = "Lines";
-  static final String COMPATIBILITY = "Compatibility";
-  static final String RELEASE_NOTE = "Release-note";
-  static final String REVIEWS = "Reviews";
+  public static final String LINES = "Lines";
+  public static final String COMPATIBILITY = "Compatibility";
+  public static final String RELEASE_NOTE = "Release-note";
+  public static final String REVIEWS = "Reviews";
   static final String NEEDS = "Needs";
   static final String ADDS = "Adds";
   /** Every key, each of which a patch has exactly once. */
@@ -51,11 +51,13 @@ public final class PatchHeader {
   static final String NONE = "none";
   /** The {@link #feature()} of a patch that fixes a defect and belongs to no feature. */
   public static final String FIX = "fix";
+  static final Pattern ISSUE = Pattern.compile("HBASE-[0-9]+");
 
-  private static final Pattern KEY = Pattern.compile("([A-Za-z][A-Za-z-]*):(.*)", Pattern.DOTALL);
+  private static final Pattern KEY = Pattern.compile("([A-Za-z][A-Za-z-]*):.*", Pattern.DOTALL);
   private static final Pattern VERSIONS =
     Pattern.compile("in (\\d[^ ,]*(?:(?:,? and|,) \\d[^ ,]*)*)");
-  private static final Pattern ISSUE = Pattern.compile("HBASE-[0-9]+");
+  /** The longest line of {@code Adds:} that has several files. */
+  private static final int ADDS_WIDTH = 96;
 
   /** The raw lines of each key, in the order in which they were written. */
   private final Map<String, String> raw;
@@ -67,10 +69,28 @@ public final class PatchHeader {
   /**
    * Reads a header.
    * @param name what the header belongs to, for messages, such as {@code patches/x.patch}
-   * @param text the lines up to the first empty line or {@code diff --git}
+   * @param text the lines up to the first {@code diff --git}
    */
   static PatchHeader parse(String name, String text) {
-    Map<String, String> raw = parseKeys(name, text);
+    Map<String, String> raw = new LinkedHashMap<>();
+    String last = null;
+    int number = 0;
+    for (String line : text.split("\n")) {
+      number++;
+      Matcher matcher = KEY.matcher(line);
+      if (line.startsWith(" ") && last != null) {
+        raw.merge(last, "\n" + line, String::concat);
+      } else if (matcher.matches() && KEYS.contains(matcher.group(1))) {
+        last = matcher.group(1);
+        if (raw.put(last, line) != null) {
+          throw new ForkException("%s has '%s:' twice in its header; keep one.", name, last);
+        }
+      } else if (!line.isBlank()) {
+        throw new ForkException("%s line %d is no header line: '%s'; a header has one "
+          + "'Key: value' line each for %s, then an empty line.", name, number, line,
+          String.join(", ", KEYS));
+      }
+    }
     for (String key : KEYS) {
       if (!raw.containsKey(key)) {
         throw new ForkException("%s has no '%s:' line in its header; add one (keys: %s).", name,
@@ -90,40 +110,14 @@ public final class PatchHeader {
     return header;
   }
 
-  private static Map<String, String> parseKeys(String name, String text) {
-    Map<String, String> raw = new LinkedHashMap<>();
-    String last = null;
-    int number = 0;
-    for (String line : text.split("\n")) {
-      number++;
-      if (line.isBlank()) {
-        continue;
-      }
-      if (line.startsWith(" ") && last != null) {
-        raw.merge(last, "\n" + line, String::concat);
-        continue;
-      }
-      Matcher matcher = KEY.matcher(line);
-      if (!matcher.matches() || !KEYS.contains(matcher.group(1))) {
-        throw new ForkException("%s line %d is no header line: '%s'; a header has one "
-          + "'Key: value' line each for %s, then an empty line.", name, number, line,
-          String.join(", ", KEYS));
-      }
-      last = matcher.group(1);
-      if (raw.put(last, line) != null) {
-        throw new ForkException("%s has '%s:' twice in its header; keep one.", name, last);
+  /** Stops if {@code Test:} names a class that is in none of the files of {@code Adds:}. */
+  void checkTests(String name) {
+    for (String test : tests()) {
+      if (adds().stream().noneMatch(path -> path.endsWith("/" + test + ".java"))) {
+        throw new ForkException("%s has 'Test: %s', but no file %s.java in 'Adds:'; write the "
+          + "simple name of a test class that the patch adds.", name, test, test);
       }
     }
-    return raw;
-  }
-
-  /** Returns a header of these values; {@code values} has every key of {@link #KEYS}. */
-  static PatchHeader of(Map<String, String> values) {
-    Map<String, String> raw = new LinkedHashMap<>();
-    for (String key : KEYS) {
-      raw.put(key, (key + ": " + values.get(key)).stripTrailing());
-    }
-    return new PatchHeader(raw);
   }
 
   private String value(String key) {
@@ -131,20 +125,15 @@ public final class PatchHeader {
     return text.substring(text.indexOf(':') + 1).replaceAll("\\s+", " ").trim();
   }
 
-  /** Returns the value, empty for {@link #NONE}. */
-  private String text(String key) {
+  /** Returns the value of a key in one line, empty for {@link #NONE}. */
+  public String text(String key) {
     String value = value(key);
     return value.equals(NONE) ? "" : value;
   }
 
   private List<String> words(String key) {
-    List<String> words = new ArrayList<>();
-    for (String word : value(key).split("[ ,]+")) {
-      if (!word.isEmpty() && !word.equals("-") && !word.equals(NONE)) {
-        words.add(word);
-      }
-    }
-    return words;
+    return Stream.of(value(key).split("[ ,]+"))
+      .filter(word -> !word.isEmpty() && !word.equals("-") && !word.equals(NONE)).toList();
   }
 
   /** Returns the one line that says what the patch does. */
@@ -158,25 +147,24 @@ public final class PatchHeader {
     return matcher.find() ? matcher.group() : null;
   }
 
+  /** Returns whether the patch is not meant for upstream: {@code JIRA: none}. */
+  public boolean staysInFork() {
+    return value(JIRA).equals(NONE);
+  }
+
   /** Returns the slug of the feature that the patch belongs to, or {@link #FIX}. */
   public String feature() {
     return value(FEATURE);
   }
 
-  /** Returns why the patch exists and whether it is to be upstreamed. */
+  /** Returns whether the patch fixes a defect. */
+  public boolean isFix() {
+    return feature().equals(FIX);
+  }
+
+  /** Returns why the patch exists, without the words that say that it is to be upstreamed. */
   public String reason() {
-    return value(REASON);
-  }
-
-  /** Returns the reason without its first words, which say whether it is to be upstreamed. */
-  public String description() {
-    return reason().replaceFirst("(?i)^to be upstreamed[.;:,]? *", "")
-      .replaceFirst("^backport.*?\\. ", "");
-  }
-
-  /** Returns whether the patch is not meant for upstream: {@code JIRA: none}. */
-  public boolean staysInFork() {
-    return value(JIRA).equals(NONE);
+    return value(REASON).replaceFirst("(?i)^to be upstreamed[.;:,]? *", "");
   }
 
   /**
@@ -189,16 +177,6 @@ public final class PatchHeader {
       .contains(version.replaceFirst("-hadoop\\d+$", ""));
   }
 
-  /** Returns the state of the patch upstream, such as {@code not filed}. */
-  public String upstream() {
-    return value(UPSTREAM);
-  }
-
-  /** Returns the component of HBase's JIRA, several with commas; empty for none. */
-  public String component() {
-    return text(COMPONENT);
-  }
-
   /** Returns the simple names of the test classes that fail without the patch. */
   public List<String> tests() {
     return words(TEST);
@@ -207,34 +185,6 @@ public final class PatchHeader {
   /** Returns what is known of the defect on other lines of HBase. */
   public List<LineVerdict> lines() {
     return LineVerdict.parse(subject(), text(LINES));
-  }
-
-  /** Returns what the patch changes for clients, operators and persisted data; empty for none. */
-  public String compatibility() {
-    return text(COMPATIBILITY);
-  }
-
-  /** Returns the release note; empty for none. */
-  public String releaseNote() {
-    return text(RELEASE_NOTE);
-  }
-
-  /** Returns what reviewers asked of an earlier proposal, with the answers; empty for none. */
-  public String reviews() {
-    return text(REVIEWS);
-  }
-
-  /**
-   * Stops if {@code Test:} names a class that is in none of the files of {@code Adds:}.
-   * @param name what the header belongs to, for messages
-   */
-  void checkTests(String name) {
-    for (String test : tests()) {
-      if (adds().stream().noneMatch(path -> path.endsWith("/" + test + ".java"))) {
-        throw new ForkException("%s has 'Test: %s', but no file %s.java in 'Adds:'; write the "
-          + "simple name of a test class that the patch adds.", name, test, test);
-      }
-    }
   }
 
   /** Returns the names of the earlier patches that this one builds on. */
@@ -252,15 +202,10 @@ public final class PatchHeader {
     if (paths.equals(adds())) {
       return this;
     }
+    String line = (ADDS + ": " + String.join(" ", paths)).stripTrailing();
     Map<String, String> changed = new LinkedHashMap<>(raw);
-    StringBuilder line = new StringBuilder("Adds:");
-    String joined = String.join(" ", paths);
-    if (joined.length() <= 90) {
-      line.append(joined.isEmpty() ? "" : " " + joined);
-    } else {
-      paths.forEach(path -> line.append("\n ").append(path));
-    }
-    changed.put(ADDS, line.toString());
+    changed.put(ADDS,
+      line.length() <= ADDS_WIDTH ? line : ADDS + ":\n " + String.join("\n ", paths));
     return new PatchHeader(changed);
   }
 

@@ -17,21 +17,66 @@
  */
 package dev.stratum.fork.series;
 
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.SortedMap;
+import org.eclipse.jgit.diff.DiffAlgorithm;
+import org.eclipse.jgit.diff.RawText;
+import org.eclipse.jgit.diff.RawTextComparator;
+import org.eclipse.jgit.merge.ContentMergeStrategy;
+import org.eclipse.jgit.merge.MergeAlgorithm;
+import org.eclipse.jgit.merge.MergeChunk;
+import org.eclipse.jgit.merge.MergeFormatter;
+import org.eclipse.jgit.merge.MergeResult;
 
-/** Brings the changes of a patch to a tree that they were not made on. */
+/** Merges the changes of a patch three ways into a tree that they were not made on. */
 public final class TreeMerge {
+  /** How a line begins that opens a conflict. */
+  public static final String MARKER = "<<<<<<< ";
 
-  /** One file in which the change and the tree disagree; the sides are {@code null} if absent. */
-  public record Conflict(String path, String reason, byte[] base, byte[] ours, byte[] theirs) {
+  /**
+   * One file in which the change and the tree disagree.
+   * @param change the change
+   * @param ours   the tree's content, {@code null} if it lacks the file
+   * @param reason why they disagree
+   */
+  public record Conflict(FileChange change, byte[] ours, String reason) {
+
+    /** Returns the path of the file. */
+    public String path() {
+      return change.path();
+    }
+
+    /** Returns the places in conflict: lines of the tree's file, or the reason. */
+    public List<String> places() {
+      List<String> places = new ArrayList<>();
+      if (isOfLines()) {
+        for (MergeChunk chunk : merge(change, ours, ContentMergeStrategy.CONFLICT)) {
+          if (chunk.getConflictState() == MergeChunk.ConflictState.FIRST_CONFLICTING_RANGE) {
+            places.add(path() + ":" + (chunk.getBegin() + 1));
+          }
+        }
+      }
+      return places.isEmpty() ? List.of(path() + " (" + reason + ")") : places;
+    }
+
+    private boolean isOfLines() {
+      return change.before() != null && ours != null && change.after() != null;
+    }
+
+    @Override
+    public String toString() {
+      return path() + " " + reason;
+    }
   }
 
   private final SortedMap<String, byte[]> tree;
-  private final String oursName;
-  private final String theirsName;
+  private final List<String> names;
   private final List<Conflict> conflicts = new ArrayList<>();
 
   /**
@@ -41,8 +86,7 @@ public final class TreeMerge {
    */
   public TreeMerge(SortedMap<String, byte[]> tree, String oursName, String theirsName) {
     this.tree = tree;
-    this.oursName = oursName;
-    this.theirsName = theirsName;
+    names = List.of("base", oursName, theirsName);
   }
 
   /**
@@ -52,7 +96,26 @@ public final class TreeMerge {
    */
   public List<Conflict> apply(List<FileChange> changes) {
     for (FileChange change : changes) {
-      apply(change);
+      byte[] ours = tree.get(change.path());
+      if (Arrays.equals(ours, change.before())) {
+        put(change.path(), change.after());
+      } else if (Arrays.equals(ours, change.after())
+        || Arrays.equals(change.before(), change.after())) {
+        continue;
+      } else if (change.before() == null) {
+        conflicts.add(new Conflict(change, ours, "exists already"));
+        put(change.path(), change.after());
+      } else if (ours == null) {
+        conflicts.add(new Conflict(change, null, "does not exist"));
+      } else if (change.after() == null) {
+        conflicts.add(new Conflict(change, ours, "is deleted here and changed there"));
+      } else {
+        MergeResult<RawText> result = merge(change, ours, ContentMergeStrategy.CONFLICT);
+        put(change.path(), text(result));
+        if (result.containsConflicts()) {
+          conflicts.add(new Conflict(change, ours, "is changed in the same lines"));
+        }
+      }
     }
     return conflicts;
   }
@@ -63,64 +126,43 @@ public final class TreeMerge {
    */
   public void settle() {
     for (Conflict conflict : conflicts) {
-      if (conflict.ours() == null) {
-        tree.remove(conflict.path());
-      } else if (conflict.base() != null && conflict.theirs() != null) {
-        tree.put(conflict.path(),
-          ContentMerge.preferTheirs(conflict.base(), conflict.ours(), conflict.theirs()));
+      if (conflict.isOfLines()) {
+        put(conflict.path(),
+          text(merge(conflict.change(), conflict.ours(), ContentMergeStrategy.THEIRS)));
       }
     }
   }
 
-  private void apply(FileChange change) {
-    byte[] ours = change.oldPath() == null ? null : tree.get(change.oldPath());
-    boolean moves = change.newPath() != null && !change.newPath().equals(change.oldPath());
-    if (moves && tree.containsKey(change.newPath())) {
-      byte[] there = tree.get(change.newPath());
-      if (change.oldPath() != null || !Arrays.equals(there, change.after())) {
-        conflict(change, "exists already", there);
-        if (change.oldPath() == null) {
-          tree.put(change.newPath(), change.after());
-        }
-      }
-    } else if (change.oldPath() == null) {
-      tree.put(change.newPath(), change.after());
-    } else if (ours == null) {
-      if (change.newPath() != null) {
-        conflict(change, "does not exist", null);
-      }
-    } else if (change.newPath() == null) {
-      if (Arrays.equals(ours, change.before())) {
-        tree.remove(change.oldPath());
-      } else {
-        conflict(change, "is deleted here and changed there", ours);
-      }
+  private void put(String path, byte[] content) {
+    if (content == null) {
+      tree.remove(path);
     } else {
-      merge(change, ours);
+      tree.put(path, content);
     }
   }
 
-  private void merge(FileChange change, byte[] ours) {
-    byte[] merged;
-    if (Arrays.equals(ours, change.before())) {
-      merged = change.after();
-    } else if (Arrays.equals(change.after(), change.before())) {
-      merged = ours;
-    } else if (Arrays.equals(ours, change.after())) {
-      merged = ours;
-    } else {
-      ContentMerge result =
-        ContentMerge.of(change.before(), ours, change.after(), oursName, theirsName);
-      merged = result.content();
-      if (result.conflict()) {
-        conflict(change, "is changed in the same lines", ours);
-      }
-    }
-    tree.remove(change.oldPath());
-    tree.put(change.newPath(), merged);
+  private static MergeResult<RawText> merge(FileChange change, byte[] ours,
+    ContentMergeStrategy strategy) {
+    MergeAlgorithm algorithm = new MergeAlgorithm(
+      DiffAlgorithm.getAlgorithm(DiffAlgorithm.SupportedAlgorithm.HISTOGRAM));
+    algorithm.setContentMergeStrategy(strategy);
+    return algorithm.merge(RawTextComparator.DEFAULT, new RawText(change.before()),
+      new RawText(ours), new RawText(change.after()));
   }
 
-  private void conflict(FileChange change, String reason, byte[] ours) {
-    conflicts.add(new Conflict(change.path(), reason, change.before(), ours, change.after()));
+  private byte[] text(MergeResult<RawText> result) {
+    ByteArrayOutputStream out = new ByteArrayOutputStream();
+    try {
+      new MergeFormatter().formatMerge(out, result, names, StandardCharsets.UTF_8);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e); // The stream is in memory.
+    }
+    return out.toByteArray();
+  }
+
+  /** Returns whether a line of {@code content} opens a conflict. */
+  public static boolean isUnfinished(byte[] content) {
+    // One character a byte, whatever the encoding.
+    return ("\n" + new String(content, StandardCharsets.ISO_8859_1)).contains("\n" + MARKER);
   }
 }

@@ -21,11 +21,13 @@ import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertTrue;
 
 import dev.stratum.fork.Repo;
+import dev.stratum.fork.base.LineSources;
 import dev.stratum.fork.git.GitStore;
+import dev.stratum.fork.git.LineExport;
+import dev.stratum.fork.git.UpstreamEdits;
 import dev.stratum.fork.series.LineVariants;
 import dev.stratum.fork.series.Modules;
-import dev.stratum.fork.series.PatchApplier;
-import java.nio.charset.StandardCharsets;
+import dev.stratum.fork.series.Series;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -44,6 +46,9 @@ import org.junit.experimental.categories.Category;
 public class TestLineCheck {
   private static final String C = "hbase-client/src/main/java/org/x/C.java";
   private static final String OWN = Repo.JAVA + "Own.java";
+  private static final String PAGE =
+    "hbase-server/src/main/java/org/apache/hadoop/hbase/tmpl/Page.java";
+  private static final String FIRST = "HBASE-1-seven.patch";
 
   @Rule
   public final Repo repo = new Repo();
@@ -53,11 +58,17 @@ public class TestLineCheck {
 
   @Before
   public void setUp() throws Exception {
+    repo.base(PAGE, "page 1\n");
+    repo.base(Repo.JAVA + "Old.java", "class Old {\n  int a;\n\n\n\n\n}\n");
     repo.checkout();
+    line.putAll(repo.base);
+  }
+
+  /** Commits another word for line 7 of A, and an added file. */
+  private void seven() throws Exception {
     repo.edit(Repo.A, "a 7\n", "seven\n");
     repo.edit(OWN, "class Own { }\n");
     repo.commit("HBASE-1 Seven");
-    line.putAll(repo.base);
   }
 
   private void line(String path, String from, String to) {
@@ -65,16 +76,20 @@ public class TestLineCheck {
     line.put(path, Repo.bytes(text.replace(from, to)));
   }
 
+  private LineSources sources() {
+    return new LineSources("3.1.0-hadoop3", modules, line);
+  }
+
   private List<LineCheck.Outcome> outcomes() throws Exception {
     repo.rebuild();
     try (GitStore store = GitStore.inMemory(Repo.TIME)) {
-      return check(store).outcomes();
+      return new LineCheck(store, repo.history(), sources(),
+        new LineVariants("3.1.0-hadoop3", line, variants)).outcomes();
     }
   }
 
-  private LineCheck check(GitStore store) throws Exception {
-    return new LineCheck(store, repo.history(), line, modules,
-      new LineVariants("3.1.0-hadoop3", line, variants));
+  private List<String> shown() throws Exception {
+    return outcomes().stream().map(LineCheck.Outcome::shown).toList();
   }
 
   private void assertFirst(LineCheck.Kind kind, String... details) throws Exception {
@@ -84,30 +99,20 @@ public class TestLineCheck {
   }
 
   @Test
-  public void testSameFileApplies() throws Exception {
+  public void testLinesOfContextTellHowItApplies() throws Exception {
+    seven();
     assertFirst(LineCheck.Kind.APPLIES);
-  }
-
-  @Test
-  public void testOtherLineNumbersApply() throws Exception {
     line(Repo.A, "a 1\n", "new\nnewer\na 1\n");
     assertFirst(LineCheck.Kind.APPLIES);
-  }
-
-  @Test
-  public void testOtherContextAppliesWithChanges() throws Exception {
     line(Repo.A, "a 5\n", "five\n");
     assertFirst(LineCheck.Kind.CHANGES);
-  }
-
-  @Test
-  public void testEditsThatAreThereAreUpstream() throws Exception {
     line(Repo.A, "a 7\n", "seven\n");
     assertFirst(LineCheck.Kind.UPSTREAM);
   }
 
   @Test
   public void testPatchThatTheLineHasInItsOwnWayIsUpstream() throws Exception {
+    seven();
     line(Repo.A, "a 7\n", "VII\n");
     for (String upstream : List.of("in 3.1.0", "in 3.0.1, 3.1.0 and 4.0.0 (PR 1)")) {
       Repo.git(repo.tree, "commit", "-q", "--amend", "-m",
@@ -117,135 +122,59 @@ public class TestLineCheck {
     Repo.git(repo.tree, "commit", "-q", "--amend", "-m",
       "HBASE-1 Seven\n\nUpstream: not submitted, in spite of 3.1.0");
     assertFirst(LineCheck.Kind.CONFLICTS, Repo.A + ":7");
+    variants.put(FIRST, Repo.bytes("The line has it in another way.\n"));
+    assertFirst(LineCheck.Kind.UPSTREAM);
   }
 
   @Test
   public void testPlaceOfAConflictIsNamed() throws Exception {
+    seven();
     line(Repo.A, "a 1\n", "new\na 1\n");
     line(Repo.A, "a 7\n", "VII\n");
     assertFirst(LineCheck.Kind.CONFLICTS, Repo.A + ":8");
-  }
-
-  @Test
-  public void testMissingFileIsAConflict() throws Exception {
     line.remove(Repo.A);
     assertFirst(LineCheck.Kind.CONFLICTS, Repo.A + " (does not exist)");
-  }
-
-  @Test
-  public void testAddedFileThatIsThereIsAConflict() throws Exception {
+    line.put(Repo.A, repo.base.get(Repo.A));
     line.put(OWN, Repo.bytes("class Own { int other; }\n"));
     assertFirst(LineCheck.Kind.CONFLICTS, OWN + " (exists already)");
   }
 
   @Test
   public void testConflictIsNotInheritedByThePatchAfterIt() throws Exception {
+    seven();
     repo.edit(Repo.A, "seven\n", "seven, really\n");
     repo.commit("HBASE-2 Really");
     line(Repo.A, "a 7\n", "VII\n");
-    List<LineCheck.Outcome> outcomes = outcomes();
-    assertEquals(LineCheck.Kind.CONFLICTS, outcomes.get(0).kind());
-    assertEquals(LineCheck.Kind.APPLIES, outcomes.get(1).kind());
+    assertEquals(List.of("conflicts (1)", "applies"), shown());
   }
 
   @Test
-  public void testModuleThatIsNotPublishedIsNotTried() throws Exception {
+  public void testWhatIsNotPublishedIsNotTriedButTold() throws Exception {
+    seven();
     repo.edit(C, "c 3\n", "three\n");
-    repo.commit("HBASE-2 Three");
+    repo.commit("HBASE-2 Module");
+    repo.edit(PAGE, "page 1\n", "page one\n");
+    repo.commit("HBASE-3 Page");
+    repo.edit(C, "three\n", "3\n");
+    repo.edit(PAGE, "page one\n", "page 1.0\n");
+    repo.edit(Repo.B, "b 7\n", "seven\n");
+    repo.commit("HBASE-4 All");
     modules.remove("hbase-client");
-    line.remove(C);
-    List<LineCheck.Outcome> outcomes = outcomes();
-    assertEquals(LineCheck.Kind.APPLIES, outcomes.get(0).kind());
-    assertEquals(LineCheck.Kind.UNKNOWN, outcomes.get(1).kind());
-  }
-
-  @Test
-  public void testGeneratedClassThatIsNotPublishedIsNotTried() throws Exception {
-    String page = "hbase-server/src/main/java/org/apache/hadoop/hbase/tmpl/Page.java";
-    repo.reset();
-    repo.base(page, "page 1\n");
-    repo.checkout();
-    repo.edit(page, "page 1\n", "page one\n");
-    repo.commit("HBASE-1 Page");
-    repo.edit(page, "page one\n", "page 1.0\n");
-    repo.edit(Repo.A, "a 7\n", "seven\n");
-    repo.commit("HBASE-2 Page and more");
-    List<LineCheck.Outcome> outcomes = outcomes();
-    assertEquals(LineCheck.Kind.UNKNOWN, outcomes.get(0).kind());
-    assertEquals(LineCheck.Kind.APPLIES, outcomes.get(1).kind());
-    assertEquals("applies in part", outcomes.get(1).shown());
-    assertEquals(List.of(page), outcomes.get(1).untried());
-  }
-
-  @Test
-  public void testEditsOfAModuleThatIsNotPublishedAreTold() throws Exception {
-    repo.edit(C, "c 3\n", "three\n");
-    repo.edit(Repo.B, "b 3\n", "three\n");
-    repo.commit("HBASE-2 Three");
-    modules.remove("hbase-client");
-    LineCheck.Outcome outcome = outcomes().get(1);
-    assertEquals("applies in part", outcome.shown());
-    assertEquals(List.of(C), outcome.untried());
-    line(Repo.B, "b 1\n", "one\n");
-    assertEquals("applies in part with changes", outcomes().get(1).shown());
-  }
-
-  /** What stands in for a jar that is not published may lack what the line's own files need. */
-  @Test
-  public void testFileThatDoesNotCompileWithoutThePatchEitherSaysNothing() throws Exception {
-    repo.reset();
-    repo.base(OWN, "class Own {\n  int a;\n\n\n\n\n}\n");
-    repo.checkout();
-    repo.edit(OWN, "  int a;\n", "  int a;\n  int b;\n");
-    repo.commit("HBASE-1 Own");
-    line.clear();
-    line.putAll(repo.base);
-    line(OWN, "}\n", "  Nowhere c;\n}\n");
-    String said = compiled().get("HBASE-1-own.patch");
-    assertTrue(said, said.startsWith("cannot be compiled: " + OWN + ":8: cannot find symbol"));
+    line.remove(PAGE);
+    assertEquals(List.of("applies", "not published", "not published", "applies in part"), shown());
+    assertEquals(List.of(C, PAGE), outcomes().get(3).untried());
+    line(Repo.B, "b 5\n", "five\n");
+    assertEquals("applies in part with changes", shown().get(3));
   }
 
   /** With an insertion, whose place nothing but its line number tells. */
-  private byte[] variant(byte[] madeAgainst, int shift) {
-    return Repo.bytes("Variant for this line.\n\ndiff --git a/" + Repo.A + " b/" + Repo.A
-      + "\nindex " + PatchApplier.blobId(madeAgainst) + "..0123456789 100644\n--- a/" + Repo.A
-      + "\n+++ b/" + Repo.A + "\n@@ -" + (2 + shift) + ",0 +" + (3 + shift)
-      + " @@\n+inserted\n@@ -" + (7 + shift) + " +" + (8 + shift) + " @@\n-VII\n+seven\n");
-  }
-
-  @Test
-  public void testVariantTakesThePlaceOfThePatch() throws Exception {
-    line(Repo.A, "a 7\n", "VII\n");
-    variants.put("HBASE-1-seven.patch", variant(line.get(Repo.A), 0));
-    assertFirst(LineCheck.Kind.VARIANT);
-  }
-
-  @Test
-  public void testVariantOfOneFileLeavesTheOthersToThePatch() throws Exception {
-    String page = "hbase-server/src/main/java/org/apache/hadoop/hbase/tmpl/Page.java";
-    repo.reset();
-    repo.base(page, "page 1\n");
-    repo.checkout();
-    repo.edit(page, "page 1\n", "page one\n");
-    repo.edit(Repo.A, "a 7\n", "seven\n");
-    repo.edit(Repo.B, "b 7\n", "seven\n");
-    repo.edit(C, "c 3\n", "three\n");
-    repo.commit("HBASE-1 Seven");
-    line(Repo.A, "a 7\n", "VII\n");
-    modules.remove("hbase-client");
-    variants.put("HBASE-1-seven.patch", Repo.bytes("Replaces: files\n"
-      + new String(variant(line.get(Repo.A), 0), StandardCharsets.UTF_8)));
-    LineCheck.Outcome outcome = outcomes().get(0);
-    assertEquals(LineCheck.Kind.VARIANT, outcome.kind());
-    assertEquals(Set.of(page, C), Set.copyOf(outcome.untried()));
-    line(Repo.B, "b 7\n", "VII\n");
-    assertEquals(List.of(Repo.B + " of the variant that is kept"), outcomes().get(0).details());
+  private void variant(String head) {
+    variants.put(FIRST, Repo.bytes(head + "\n" + Repo.section(Repo.A, line.get(Repo.A),
+      "@@ -2,0 +3 @@\n+inserted\n@@ -7 +8 @@\n-VII\n+seven\n")));
   }
 
   @Test
   public void testVariantIsOfThePublishedFileWhateverIsPatchedBefore() throws Exception {
-    repo.reset();
-    repo.checkout();
     repo.edit(Repo.A, "a 1\n", "a 1\none\nand a half\n");
     repo.commit("HBASE-0 One");
     repo.edit(Repo.A, "a 7\n", "seven\n");
@@ -253,97 +182,76 @@ public class TestLineCheck {
     repo.edit(Repo.A, "a 4\n", "four\n");
     repo.commit("HBASE-2 Four");
     line(Repo.A, "a 7\n", "VII\n");
-    variants.put("HBASE-1-seven.patch", variant(line.get(Repo.A), 0));
-    List<LineCheck.Outcome> outcomes = outcomes();
-    assertEquals(LineCheck.Kind.APPLIES, outcomes.get(0).kind());
-    assertEquals(LineCheck.Kind.VARIANT, outcomes.get(1).kind());
-    // In the lines beside it stands what the variant put there, if at its place.
-    assertEquals(LineCheck.Kind.CHANGES, outcomes.get(2).kind());
+    variant("Variant.\n");
+    // In the lines beside the last one stands what the variant put there, if at its place.
+    assertEquals(List.of("applies", "variant kept", "applies with changes"), shown());
   }
 
   @Test
-  public void testVariantThatAnotherPatchIsInTheWayOfIsAConflict() throws Exception {
-    repo.reset();
-    repo.checkout();
-    repo.edit(Repo.A, "a 2\n", "two\n");
-    repo.commit("HBASE-0 Two");
+  public void testVariantOfOneFileLeavesTheOthersToThePatch() throws Exception {
+    repo.edit(PAGE, "page 1\n", "page one\n");
     repo.edit(Repo.A, "a 7\n", "seven\n");
+    repo.edit(Repo.B, "b 7\n", "seven\n");
+    repo.edit(C, "c 3\n", "three\n");
     repo.commit("HBASE-1 Seven");
     line(Repo.A, "a 7\n", "VII\n");
-    variants.put("HBASE-1-seven.patch", variant(line.get(Repo.A), 0));
-    LineCheck.Outcome outcome = outcomes().get(1);
-    assertEquals(LineCheck.Kind.CONFLICTS, outcome.kind());
-    assertEquals(List.of(Repo.A + " of the variant that is kept"), outcome.details());
+    line.remove(PAGE);
+    modules.remove("hbase-client");
+    variant("Replaces: files\n");
+    LineCheck.Outcome outcome = outcomes().get(0);
+    assertEquals(LineCheck.Kind.VARIANT, outcome.kind());
+    assertEquals(Set.of(PAGE, C), Set.copyOf(outcome.untried()));
+    line(Repo.B, "b 7\n", "VII\n");
+    assertEquals(List.of(Repo.B + " of the variant that is kept"), outcomes().get(0).details());
   }
 
-  @Test
-  public void testEmptyVariantIsUpstream() throws Exception {
-    line(Repo.A, "a 7\n", "VII\n");
-    variants.put("HBASE-1-seven.patch", Repo.bytes("The line has it in another way.\n"));
-    assertFirst(LineCheck.Kind.UPSTREAM);
-    assertEquals(Map.of(), compiled());
-  }
-
-  @Test
-  public void testVariantIsCompiledWithTheFilesThatThePatchAdds() throws Exception {
-    repo.reset();
-    repo.base(OWN, "class Own {\n  int a;\n}\n");
-    repo.checkout();
-    repo.edit(OWN, "  int a;\n", "  int a;\n  New b;\n");
-    repo.edit(Repo.JAVA + "New.java", "class New { }\n");
-    repo.commit("HBASE-1 New");
-    line.clear();
-    line.putAll(repo.base);
-    line(OWN, "  int a;\n", "  long a;\n");
-    variants.put("HBASE-1-new.patch", Repo.bytes("diff --git a/" + OWN + " b/" + OWN
-      + "\nindex " + PatchApplier.blobId(line.get(OWN)) + "..0123456789 100644\n--- a/" + OWN
-      + "\n+++ b/" + OWN + "\n@@ -2,0 +3 @@\n+  New b;\n"));
-    assertEquals(Map.of("HBASE-1-new.patch", "compiles"), compiled());
-  }
-
-  @Test
-  public void testVariantIsCompiledWithoutWhatIsLeftOutBeforeIt() throws Exception {
-    repo.reset();
-    repo.base(OWN, "class Own {\n  int a;\n\n\n\n  int b;\n}\n");
-    repo.checkout();
-    repo.edit(OWN, "  int a;\n", "  int a;\n  Nowhere c;\n  int d;\n");
-    repo.commit("HBASE-0 Left out");
-    repo.edit(OWN, "  int b;\n", "  int b;\n  int e;\n");
-    repo.commit("HBASE-1 Variant");
-    line.clear();
-    line.putAll(repo.base);
-    line(OWN, "  int b;\n", "  long b;\n");
-    variants.put("HBASE-1-variant.patch", Repo.bytes("diff --git a/" + OWN + " b/" + OWN
-      + "\nindex " + PatchApplier.blobId(line.get(OWN)) + "..0123456789 100644\n--- a/" + OWN
-      + "\n+++ b/" + OWN + "\n@@ -6,0 +7 @@\n+  long e;\n"));
-    Map<String, String> compiled = compiled();
-    assertEquals("compiles", compiled.get("HBASE-1-variant.patch"));
-    assertTrue(compiled.toString(),
-      compiled.get("HBASE-0-left-out.patch").startsWith("does not compile: " + OWN + ":3"));
-  }
-
-  /** Own classes that compile on a plain JDK, so that patches can be left out by what they are. */
-  private Map<String, String> compiled() throws Exception {
+  /** Own classes that compile on a plain JDK, so that patches are told by what they are. */
+  private String compiled(String name) throws Exception {
     repo.rebuild();
-    try (GitStore store = GitStore.inMemory(Repo.TIME);
-      StateCheck states = new StateCheck(line, repo.newFolder(), List.of(),
+    Series series = repo.series();
+    LineVariants published = new LineVariants("3.1.0-hadoop3", line, variants);
+    try (GitStore store = GitStore.inMemory(Repo.TIME)) {
+      LineExport export = new LineExport(store, series, repo.history(), sources(), published,
+        UpstreamEdits.NONE, GitStore.STRATUM, Repo.TIME);
+      try (StateCheck states = new StateCheck(export.plain(), repo.newFolder(), List.of(),
         StateCompiler.RELEASE, null)) {
-      LineCheck check = check(store);
-      return check.compile(check.outcomes(), states);
+        return LineCheck.compile(series.named(name).get(0), export, states);
+      }
     }
   }
 
   @Test
+  public void testExportIsCompiledWithItsNeeds() throws Exception {
+    repo.edit(Repo.JAVA + "One.java", "class One { }\n");
+    repo.commit("HBASE-1 One");
+    repo.edit(Repo.JAVA + "Two.java", "class Two { One one; }\n");
+    repo.commit("HBASE-2 Two", "", "Needs: HBASE-1");
+    repo.edit(Repo.JAVA + "Three.java", "class Three { One one; }\n");
+    repo.commit("HBASE-3 Three");
+    assertEquals("compiles", compiled("HBASE-2-two"));
+    assertEquals("does not compile: " + Repo.JAVA + "Three.java:1: cannot find symbol symbol: class "
+      + "One location: class Three", compiled("HBASE-3-three"));
+  }
+
+  @Test
   public void testWhatNeedsAPatchInConflictWaits() throws Exception {
+    seven();
     repo.edit(Repo.JAVA + "Two.java", "class Two { }\n");
     repo.commit("HBASE-2 Two", "", "Needs: HBASE-1");
-    repo.edit(Repo.JAVA + "Three.java", "class Three { }\n");
-    repo.commit("HBASE-3 Three");
-    repo.edit(Repo.JAVA + "Four.java", "class Four { Nowhere field; }\n");
-    repo.commit("HBASE-4 Four");
     line(Repo.A, "a 7\n", "VII\n");
-    assertEquals(Map.of("HBASE-2-two.patch", "waits for HBASE-1-seven", "HBASE-3-three.patch",
-      "compiles", "HBASE-4-four.patch", "does not compile: " + Repo.JAVA + "Four.java:1: cannot "
-        + "find symbol symbol: class Nowhere location: class Four"), compiled());
+    String said = compiled("HBASE-2-two");
+    assertTrue(said, said.startsWith("waits: patches/HBASE-1-seven.patch, which HBASE-2-two needs"));
+  }
+
+  /** What replaces a jar that is not published may lack what the line's own files need. */
+  @Test
+  public void testFileThatDoesNotCompileWithoutThePatchEitherSaysNothing() throws Exception {
+    String old = Repo.JAVA + "Old.java";
+    repo.edit(old, "  int a;\n", "  int a;\n  int b;\n");
+    repo.commit("HBASE-1 Old");
+    assertEquals("compiles", compiled("HBASE-1-old"));
+    line(old, "}\n", "  Nowhere c;\n}\n");
+    String said = compiled("HBASE-1-old");
+    assertTrue(said, said.startsWith("not compiled: " + old + ":8: cannot find symbol"));
   }
 }

@@ -34,7 +34,6 @@ import org.junit.Test;
 /** Exported patches, applied by the real git. */
 public class TestExport {
   private static final String OWN = Repo.JAVA + "Own.java";
-  private static final String CRLF = Repo.RESOURCES + "dos.txt";
   private static final String OPEN_END = Repo.RESOURCES + "open-end.txt";
 
   @Rule
@@ -43,7 +42,6 @@ public class TestExport {
 
   @Before
   public void setUp() throws Exception {
-    repo.base(CRLF, "one\r\ntwo\r\nthree\r\n");
     repo.base(OPEN_END, "one\ntwo");
     repo.checkout();
     plain = repo.newFolder();
@@ -69,7 +67,6 @@ public class TestExport {
     repo.edit(OWN, "class Own { }\n");
     repo.edit(Repo.TESTS + "TestOwn.java", "class TestOwn { }");
     repo.edit(Repo.A, "a 7\n", "seven\n");
-    repo.edit(CRLF, "two\r\n", "TWO\r\n");
     repo.edit(OPEN_END, "two", "TWO");
     repo.commit("HBASE-1 Edit and add");
     Files.delete(repo.tree.resolve(Repo.B));
@@ -99,11 +96,7 @@ public class TestExport {
       + "Date: Tue, 4 Nov 2025 00:00:00 +0000\nSubject: [PATCH] HBASE-1 Count better\n\n"
       + "Numbers are easier to read as words, and this sentence is longer than a\n"
       + "line of an e-mail.\n\n---\n"
-      + " hbase-server/src/main/java/org/x/A.java   | 2 +-\n"
-      + " hbase-server/src/main/java/org/x/Own.java | 1 +\n"
-      + " 2 files changed, 2 insertions(+), 1 deletion(-)\n"
-      + " create mode 100644 hbase-server/src/main/java/org/x/Own.java\n\n"
-      + "diff --git a/" + Repo.A + " b/" + Repo.A + "\nindex X 100644\n--- a/" + Repo.A + "\n+++ b/"
+      + "\ndiff --git a/" + Repo.A + " b/" + Repo.A + "\nindex X 100644\n--- a/" + Repo.A + "\n+++ b/"
       + Repo.A + "\n@@ -4,7 +4,7 @@\n a 4\n a 5\n a 6\n-a 7\n+seven\n a 8\n a 9\n a 10\n"
       + "diff --git a/" + OWN + " b/" + OWN + "\nnew file mode 100644\nindex 0..X\n--- /dev/null\n"
       + "+++ b/" + OWN + "\n@@ -0,0 +1 @@\n+class Own { }\n-- \nstratum 1\n\n", text);

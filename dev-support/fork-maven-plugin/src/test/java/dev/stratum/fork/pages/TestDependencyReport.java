@@ -64,7 +64,7 @@ public class TestDependencyReport {
   public void testComponentWithoutALicenceIsNamed() {
     ForkException e = assertThrows(ForkException.class,
       () -> report(MIT, component("org.example", "free", "2", "")));
-    assertTrue(e.getMessage(), e.getMessage().startsWith("org.example:free:2 comes without"));
+    assertTrue(e.getMessage(), e.getMessage().startsWith("org.example:free:2 has no licence"));
   }
 
   @Test

@@ -15,14 +15,15 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package dev.stratum.fork.series;
+package dev.stratum.fork.git;
 
 import static org.junit.Assert.assertEquals;
-import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertNull;
 import static org.junit.Assert.assertTrue;
 
 import dev.stratum.fork.Repo;
+import dev.stratum.fork.series.PatchFile;
+import dev.stratum.fork.series.Series;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.SortedMap;
@@ -48,8 +49,8 @@ public class TestUpstreamEdits {
     repo.edit(Repo.A, "a 7\n", "seven\n");
     repo.commit("HBASE-1 Seven", "", "JIRA: HBASE-1");
     repo.rebuild();
-    repo.write(FILE, "Why.\n\n" + Repo.diff(PROTO, "one\n", "one\ntwo\n")
-      + Repo.diff(Repo.A, "seven\n", "VII\n"));
+    repo.write(FILE, "Why.\n\n" + Repo.diff(PROTO, 1, "one\n", "one\ntwo\n")
+      + Repo.diff(Repo.A, 6, "a 6\nseven\n", "a 6\nVII\n"));
     others.put(PROTO, Repo.bytes("one\n"));
     others.put("Other.proto", Repo.bytes("other\n"));
   }
@@ -61,32 +62,27 @@ public class TestUpstreamEdits {
   @Test
   public void testAllEditsAreMadeOrNone() throws Exception {
     PatchFile patch = repo.series().patches().get(0);
-    SortedMap<String, byte[]> tree = new TreeMap<>(others);
-    tree.put(Repo.A, Repo.bytes("six\nseven\n"));
-    assertNull(edits().apply(patch, tree));
-    assertEquals(Map.of(PROTO, "one\ntwo\n", Repo.A, "six\nVII\n", "Other.proto", "other\n"),
-      Repo.text(tree));
-    assertEquals("without the file", PROTO, edits().apply(patch, new TreeMap<>(Map.of(Repo.A,
-      Repo.bytes("seven\n")))));
-    tree.put(PROTO, Repo.bytes("one\n"));
-    assertEquals(Repo.A, edits().apply(patch, tree));
-    assertEquals("one\n", Repo.text(tree).get(PROTO));
-  }
-
-  @Test
-  public void testFilesAreThoseThatAreEdited() throws Exception {
-    assertEquals(Map.of(PROTO, "one\n"), Repo.text(edits().files()));
-    UpstreamEdits undone = edits().undone();
-    assertEquals(Map.of(PROTO, "one\n"), Repo.text(undone.files()));
-    assertTrue(edits().has(repo.series().patches().get(0)));
-    assertFalse(undone.has(repo.series().patches().get(0)));
+    SortedMap<String, byte[]> tree = new TreeMap<>(edits().files());
+    assertEquals("those that are edited", Map.of(PROTO, "one\n"), Repo.text(tree));
+    String before = "zero\n" + Repo.numbered("a", 30).replace("a 7\n", "seven\n");
+    tree.put(Repo.A, Repo.bytes(before));
+    try (GitStore store = GitStore.inMemory(Repo.TIME)) {
+      assertNull(edits().apply(store, patch, tree));
+      assertEquals(Map.of(PROTO, "one\ntwo\n", Repo.A, before.replace("seven", "VII")),
+        Repo.text(tree));
+      assertEquals("without the file", PROTO, edits().apply(store, patch,
+        new TreeMap<>(Map.of(Repo.A, Repo.bytes("seven\n")))));
+      tree.put(PROTO, Repo.bytes("one\n"));
+      assertEquals(Repo.A, edits().apply(store, patch, tree));
+      assertEquals("one\n", Repo.text(tree).get(PROTO));
+    }
   }
 
   @Test
   public void testDiffForAPageLacksTests() throws Exception {
     PatchFile patch = repo.series().patches().get(0);
-    String main = Repo.diff(PROTO, "one\n", "one\ntwo\n");
-    String test = Repo.diff(TEST, "one\n", "two\n");
+    String main = Repo.diff(PROTO, 1, "one\n", "one\ntwo\n");
+    String test = Repo.diff(TEST, 1, "one\n", "two\n");
     repo.write(FILE, "Why.\n" + main + test + main.replace("Own.proto", "Z.proto"));
     assertEquals(main + main.replace("Own.proto", "Z.proto"), edits().mainDiff(patch));
     repo.write(FILE, main + test);
@@ -98,12 +94,18 @@ public class TestUpstreamEdits {
 
   @Test
   public void testEditsThatDoNotFitTheSeriesAreRefused() throws Exception {
-    edits().check(repo.history());
-    repo.write(FILE, Repo.diff(Repo.A, "VII\n", "7\n"));
-    Repo.assertRefused(() -> edits().check(repo.history()), FILE + " does not fit " + Repo.A);
+    check();
+    repo.write(FILE, Repo.diff(Repo.A, 7, "VII\n", "7\n"));
+    Repo.assertRefused(this::check, FILE + " does not fit " + Repo.A);
     others.remove(PROTO);
-    repo.write(FILE, Repo.diff(PROTO, "one\n", "two\n"));
-    Repo.assertRefused(() -> edits().check(repo.history()), FILE + " does not fit " + PROTO);
+    repo.write(FILE, Repo.diff(PROTO, 1, "one\n", "two\n"));
+    Repo.assertRefused(this::check, FILE + " does not fit " + PROTO);
+  }
+
+  private void check() throws Exception {
+    try (GitStore store = GitStore.inMemory(Repo.TIME)) {
+      edits().check(store, repo.history());
+    }
   }
 
   @Test

@@ -18,55 +18,51 @@
 package dev.stratum.fork.git;
 
 import dev.stratum.fork.ForkException;
-import java.io.File;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.time.Instant;
-import java.time.ZoneOffset;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.eclipse.jgit.errors.ConfigInvalidException;
 import org.eclipse.jgit.lib.Config;
 import org.eclipse.jgit.lib.PersonIdent;
-import org.eclipse.jgit.lib.StoredConfig;
-import org.eclipse.jgit.storage.file.FileBasedConfig;
-import org.eclipse.jgit.util.FS;
+import org.eclipse.jgit.lib.Repository;
+import org.eclipse.jgit.storage.file.FileRepositoryBuilder;
+import org.eclipse.jgit.util.RawParseUtils;
+import org.eclipse.jgit.util.SystemReader;
 
-/**
- * The person that a patch is from.
- * @param name the name
- * @param mail the e-mail address
- */
-public record Committer(String name, String mail) {
-  private static final Pattern SHOWN = Pattern.compile("\\s*([^<>]*[^<>\\s])\\s*<([^<>\\s]+)>\\s*");
+/** Whom exported patches are from. */
+public final class Author {
+
+  private Author() {
+  }
 
   /** Reads {@code Name <mail>}. */
-  public static Committer parse(String text) {
-    Matcher matcher = SHOWN.matcher(text);
-    if (!matcher.matches()) {
+  public static PersonIdent parse(String text) {
+    PersonIdent author = RawParseUtils.parsePersonIdent(text);
+    if (author == null || author.getName().isBlank() || author.getEmailAddress().isBlank()) {
       throw new ForkException("fork.author is '%s'; write it as 'Name <mail>'.", text);
     }
-    return new Committer(matcher.group(1), matcher.group(2));
+    return author;
   }
 
   /**
    * Returns the person that git's settings name, those of the repository before those of the user.
-   * @param root the repository's root
    * @throws ForkException if they name none
    */
-  public static Committer ofGit(Path root) throws IOException {
-    StoredConfig user = WorkTrees.userConfig();
-    File file = root.resolve(".git").resolve("config").toFile();
-    FileBasedConfig own = new FileBasedConfig(user, file, FS.DETECTED);
-    try {
-      own.load();
-    } catch (ConfigInvalidException e) {
-      throw new ForkException("%s cannot be read (%s); correct it.", file, e.getMessage());
+  public static PersonIdent ofGit(Path root) throws IOException {
+    FileRepositoryBuilder builder = new FileRepositoryBuilder().findGitDir(root.toFile());
+    if (builder.getGitDir() == null) {
+      try {
+        return of(SystemReader.getInstance().getUserConfig());
+      } catch (ConfigInvalidException e) {
+        throw new ForkException("git's settings cannot be read (%s); correct them.",
+          e.getMessage());
+      }
     }
-    return of(own);
+    try (Repository repository = builder.build()) {
+      return of(repository.getConfig());
+    }
   }
 
-  static Committer of(Config config) {
+  static PersonIdent of(Config config) {
     String name = config.getString("user", null, "name");
     String mail = config.getString("user", null, "email");
     if (name == null || mail == null) {
@@ -74,15 +70,6 @@ public record Committer(String name, String mail) {
         + "user.name 'Your Name' and git config --global user.email you@example.org, or give "
         + "-Dfork.author='Your Name <you@example.org>'.");
     }
-    return new Committer(name, mail);
-  }
-
-  PersonIdent at(Instant time) {
-    return new PersonIdent(name, mail, time, ZoneOffset.UTC);
-  }
-
-  @Override
-  public String toString() {
-    return name + " <" + mail + ">";
+    return new PersonIdent(name, mail);
   }
 }
