@@ -42,7 +42,6 @@ public final class OutputTree {
   /**
    * Makes the folder hold exactly {@code content}.
    * @param content bytes by path relative to the folder
-   * @return what was written and what was deleted
    */
   public Changes write(Map<String, byte[]> content) throws IOException {
     Map<String, Path> stale = new TreeMap<>();

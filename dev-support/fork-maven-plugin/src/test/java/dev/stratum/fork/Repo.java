@@ -210,15 +210,15 @@ public final class Repo extends ExternalResource {
   public Map<String, byte[]> export() throws IOException {
     try (GitStore store = GitStore.inMemory(TIME)) {
       Map<String, byte[]> files = new TreeMap<>();
-      for (Export.Exported one : exporter(store, series()).all()) {
+      for (Export.Exported one : exporter(store).all()) {
         files.put(one.fileName(), one.content());
       }
       return files;
     }
   }
 
-  public Export exporter(GitStore store, Series series) throws IOException {
-    return new Export(store, series, history(), new PersonIdent("Tester", "tester@localhost"), TIME,
+  public Export exporter(GitStore store) throws IOException {
+    return new Export(store, history(), new PersonIdent("Tester", "tester@localhost"), TIME,
       "stratum 1", "2.6.4-hadoop3");
   }
 

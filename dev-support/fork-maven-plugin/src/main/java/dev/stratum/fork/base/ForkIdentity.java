@@ -55,8 +55,6 @@ public record ForkIdentity(String version, Instant time, String settings) {
   /**
    * Returns the base's Version class with the fork's values. The revision stays: it names the
    * commit of upstream that everything is derived from.
-   * @param base        the base's source
-   * @param srcChecksum the checksum of what the class's module is built from
    */
   byte[] versionClass(byte[] base, String srcChecksum) {
     String source = new String(base, StandardCharsets.UTF_8);

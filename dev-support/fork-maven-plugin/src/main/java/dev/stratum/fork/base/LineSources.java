@@ -45,7 +45,6 @@ public record LineSources(String version, Set<String> modules, SortedMap<String,
   /**
    * Reads what is published.
    * @param warn is told of each module that is not
-   * @throws ForkException if none is
    */
   public static LineSources resolve(Published published, String version, Consumer<String> warn)
     throws IOException {

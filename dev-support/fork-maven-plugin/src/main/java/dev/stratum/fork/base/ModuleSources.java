@@ -53,11 +53,6 @@ public final class ModuleSources {
   private final Path forkFolder;
   private final Map<String, OutputTree> outputs = new TreeMap<>();
 
-  /**
-   * @param base         the published module
-   * @param moduleFolder the module's folder in this repository
-   * @param forkFolder   where to generate, such as {@code target/fork}
-   */
   public ModuleSources(BaseModule base, Path moduleFolder, Path forkFolder) {
     this.base = base;
     this.moduleFolder = moduleFolder;
@@ -80,11 +75,7 @@ public final class ModuleSources {
 
   /**
    * Brings the folders up to date.
-   * @param series   the patches
-   * @param pinned   the checksums that the base's files must have
-   * @param identity how the fork names itself
    * @param plugin   what identifies this plugin's own code
-   * @return what was done
    */
   public Result prepare(Series series, PinnedChecksums pinned, ForkIdentity identity, String plugin)
     throws IOException {

@@ -133,8 +133,6 @@ public final class Published {
   /**
    * Returns the class path of a module's tests, with published jars for those that are built here.
    * It needs nothing to be built or installed before.
-   * @param project     the module
-   * @param forkVersion the version of what is built here
    * @param versions    the version of HBase, then those whose jars replace what is not published
    *                    for it, the best first; all of the last one, the base, is published
    */

@@ -57,8 +57,6 @@ public final class RedGreen {
 
   /**
    * Runs the tests on both sides of a patch.
-   * @param before the files without the patch
-   * @param after  the files with the patch
    * @param tests  the test classes, with their packages
    * @param each   whether every one has to fail without the patch, or only some of them
    */

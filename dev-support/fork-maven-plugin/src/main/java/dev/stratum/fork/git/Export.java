@@ -59,20 +59,11 @@ public final class Export {
   private final String branch;
   private final Map<PatchFile, Made> made = new LinkedHashMap<>();
 
-  /**
-   * @param store       where to keep trees
-   * @param series      the patches
-   * @param history     the same patches applied
-   * @param author      whom the patches are from
-   * @param time        their date
-   * @param forkVersion their last line
-   * @param baseVersion the base's version, which gives the branch's name
-   */
-  public Export(GitStore store, Series series, ForkHistory history, PersonIdent author,
-    Instant time, String forkVersion, String baseVersion) {
+  public Export(GitStore store, ForkHistory history, PersonIdent author, Instant time,
+    String forkVersion, String baseVersion) {
     this.store = store;
-    this.series = series;
     this.history = history;
+    series = history.series();
     mail = new MailPatch(store, author, time, forkVersion);
     branch = "branch-" + LineSources.release(baseVersion).replaceFirst("^(\\d+\\.\\d+)\\..*", "$1");
   }

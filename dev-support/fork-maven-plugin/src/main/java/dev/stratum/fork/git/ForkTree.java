@@ -72,8 +72,6 @@ public final class ForkTree extends WorkTree {
   /**
    * Makes the tree's commits from a history and checks the last one out. What was there is kept as
    * a branch {@code before-...} if it differs.
-   * @param history  the base and the patches
-   * @param baseName the message of the base's commit
    * @param root     the repository whose files the history was made from
    */
   public void checkout(ForkHistory history, String baseName, Path root) throws IOException {
@@ -119,7 +117,7 @@ public final class ForkTree extends WorkTree {
       throw new ForkException("%s was not made by fork:checkout; delete it and run fork:checkout.",
         folder());
     }
-    SortedMap<String, byte[]> target = new Rebuild(store()).plan(base, head(), root).files();
+    SortedMap<String, byte[]> target = new Rebuild(store()).plan(base, head(), root);
     SortedMap<String, byte[]> seen = store().readTree(remembered(FILES));
     TreeSet<String> paths = new TreeSet<>(target.keySet());
     paths.addAll(seen.keySet());

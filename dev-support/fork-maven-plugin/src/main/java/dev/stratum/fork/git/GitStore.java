@@ -18,9 +18,7 @@
 package dev.stratum.fork.git;
 
 import dev.stratum.fork.series.CommitMessage;
-import dev.stratum.fork.series.FileChange;
 import dev.stratum.fork.series.ForkHistory;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.time.Instant;
@@ -75,10 +73,6 @@ public final class GitStore implements AutoCloseable {
   private final Map<byte[], ObjectId> written = new IdentityHashMap<>();
   private final Map<ObjectId, byte[]> read = new HashMap<>();
 
-  /**
-   * @param repository where to keep objects; not closed by this
-   * @param time       the time of every commit made here
-   */
   GitStore(Repository repository, Instant time) {
     this.repository = repository;
     this.time = time;
@@ -186,7 +180,6 @@ public final class GitStore implements AutoCloseable {
   /**
    * Returns what writes differences as git does. The user's own git settings have no say, so that
    * the same trees give the same bytes anywhere.
-   * @param context how many lines of context
    */
   DiffFormatter formatter(OutputStream out, int context) {
     DiffFormatter formatter = new DiffFormatter(out);
@@ -196,19 +189,6 @@ public final class GitStore implements AutoCloseable {
     formatter.setContext(context);
     formatter.setAbbreviationLength(ID_LENGTH);
     return formatter;
-  }
-
-  /** Returns the diff of one change, with the lines of context of an ordinary patch. */
-  public byte[] diff(FileChange change) throws IOException {
-    SortedMap<String, byte[]> before = new TreeMap<>();
-    SortedMap<String, byte[]> after = new TreeMap<>();
-    before.put(change.path(), change.before());
-    after.put(change.path(), change.after());
-    ByteArrayOutputStream out = new ByteArrayOutputStream();
-    try (DiffFormatter formatter = formatter(out, MailPatch.CONTEXT)) {
-      formatter.format(writeTree(before), writeTree(after));
-    }
-    return out.toByteArray();
   }
 
   /**

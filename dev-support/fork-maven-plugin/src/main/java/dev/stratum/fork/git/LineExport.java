@@ -25,7 +25,6 @@ import dev.stratum.fork.series.ForkHistory;
 import dev.stratum.fork.series.LineVariants;
 import dev.stratum.fork.series.Modules;
 import dev.stratum.fork.series.PatchFile;
-import dev.stratum.fork.series.Series;
 import dev.stratum.fork.series.TreeMerge;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -61,16 +60,32 @@ public final class LineExport {
     SortedMap<String, byte[]> files, String message, String fileName, byte[] content) {
   }
 
+  /** What became of a patch. */
+  public enum Status {
+    EXPORTED,
+    /** Its header says that it is not for upstream. */
+    FORK_ONLY,
+    /** The version has it: see {@link LineVariants.Source#UPSTREAM}. */
+    UPSTREAM,
+    /** The version has its edits, or they are only of what upstream's build generates. */
+    EMPTY,
+    CONFLICTS,
+    /** A patch that it needs conflicts. */
+    WAITS
+  }
+
   /**
    * What is exported for a patch.
    * @param patch   the patch
+   * @param status  whether it was exported; if not, there are no commits
+   * @param why     a sentence that says why it was not exported
    * @param commits the commits, the patch's own last
    * @param before  the files without the patch and without {@link UpstreamEdits}
    * @param notes   sentences about what was left out or taken from elsewhere
    * @param edited  whether the commits have {@link UpstreamEdits}
    */
-  public record Exported(PatchFile patch, List<Commit> commits, SortedMap<String, byte[]> before,
-    List<String> notes, boolean edited) {
+  public record Exported(PatchFile patch, Status status, String why, List<Commit> commits,
+    SortedMap<String, byte[]> before, List<String> notes, boolean edited) {
 
     /** Returns the name of the branch with the commits. */
     public String branch() {
@@ -108,7 +123,6 @@ public final class LineExport {
   private static final int SLUG = 52;
 
   private final GitStore store;
-  private final Series series;
   private final ForkHistory history;
   private final LineSources line;
   private final LineVariants variants;
@@ -117,20 +131,9 @@ public final class LineExport {
   private final MailPatch mail;
   private final SortedMap<String, byte[]> plain;
 
-  /**
-   * @param store    where to keep trees
-   * @param series   the patches
-   * @param history  the same patches applied to the base
-   * @param line     the version's files
-   * @param variants the variants for the version
-   * @param edits    what upstream's repository needs beside the patches
-   * @param author   whom the commits are from
-   * @param time     when they were made
-   */
-  public LineExport(GitStore store, Series series, ForkHistory history, LineSources line,
-    LineVariants variants, UpstreamEdits edits, PersonIdent author, Instant time) {
+  public LineExport(GitStore store, ForkHistory history, LineSources line, LineVariants variants,
+    UpstreamEdits edits, PersonIdent author, Instant time) {
     this.store = store;
-    this.series = series;
     this.history = history;
     this.line = line;
     this.variants = variants;
@@ -146,21 +149,17 @@ public final class LineExport {
     return plain;
   }
 
-  /**
-   * Makes the commits for a patch.
-   * @throws ForkException if the patch is not for upstream, if it or something that it needs
-   *                       conflicts with the version, or if the version has it
-   */
+  /** Makes the commits for a patch. */
   public Exported export(PatchFile patch) throws IOException {
     if (patch.header().staysInFork()) {
-      throw new ForkException("%s is not for upstream, as its header says; there is nothing to "
-        + "export.", patch.shown());
+      return refused(patch, Status.FORK_ONLY, "%s is not for upstream, as its header says; there is "
+        + "nothing to export.", patch.shown());
     }
     if (variants.source(patch) == LineVariants.Source.UPSTREAM) {
-      throw new ForkException("%s is in %s already, as its header or an empty variant says; there "
-        + "is nothing to export.", patch.shown(), line.version());
+      return refused(patch, Status.UPSTREAM, "%s is in %s already, as its header or an empty variant "
+        + "says; there is nothing to export.", patch.shown(), line.version());
     }
-    List<PatchFile> chain = new ArrayList<>(series.closure(patch));
+    List<PatchFile> chain = new ArrayList<>(history.series().closure(patch));
     chain.add(patch);
     List<String> notes = new ArrayList<>();
     List<Step> steps = new ArrayList<>();
@@ -168,7 +167,18 @@ public final class LineExport {
     SortedMap<String, byte[]> before = plain;
     for (PatchFile one : chain) {
       SortedMap<String, byte[]> tested = new TreeMap<>(before);
-      merge(one, patch, tested);
+      List<TreeMerge.Conflict> conflicts =
+        new TreeMerge(tested, line.version(), one.stem()).apply(variants
+          .changes(history.step(one)).stream()
+          .filter(change -> !LineSources.isGenerated(change.path())).toList());
+      if (!conflicts.isEmpty()) {
+        return refused(patch, one == patch ? Status.CONFLICTS : Status.WAITS, "%s%s conflicts with "
+          + "%s in %s; write its edits for that version as %s%s/%s.", one.shown(),
+          one == patch ? "" : ", which " + patch.stem() + " needs,", line.version(),
+          conflicts.stream().flatMap(conflict -> conflict.places().stream())
+            .collect(Collectors.joining(", ")),
+          LineVariants.FOLDER, line.version(), one.name());
+      }
       SortedMap<String, byte[]> files = new TreeMap<>(tested);
       for (PatchFile earlier : edited) {
         edits.apply(store, earlier, files);
@@ -188,26 +198,18 @@ public final class LineExport {
       }
     }
     if (steps.isEmpty() || steps.get(steps.size() - 1).patch() != patch) {
-      throw new ForkException("%s changes nothing on %s: what it edits is there already, or is "
-        + "generated by upstream's build.", patch.shown(), line.version());
+      return refused(patch, Status.EMPTY, "%s changes nothing on %s: what it edits is there "
+        + "already, or is generated by upstream's build.", patch.shown(), line.version());
     }
     notes.addAll(unpublished(chain));
     chain.forEach(one -> notes.addAll(generated(one)));
-    return new Exported(patch, commits(steps, notes), before, notes, !edited.isEmpty());
+    return new Exported(patch, Status.EXPORTED, "", commits(steps, notes), before, notes,
+      !edited.isEmpty());
   }
 
-  private void merge(PatchFile patch, PatchFile target, SortedMap<String, byte[]> tree) {
-    List<FileChange> changes = variants.changes(history.step(patch)).stream()
-      .filter(change -> !LineSources.isGenerated(change.path())).toList();
-    List<TreeMerge.Conflict> conflicts =
-      new TreeMerge(tree, line.version(), patch.stem()).apply(changes);
-    if (!conflicts.isEmpty()) {
-      throw new ForkException("%s%s conflicts with %s in %s; write its edits for that version as "
-        + "%s%s/%s.", patch.shown(),
-        patch.equals(target) ? "" : ", which " + target.stem() + " needs,", line.version(),
-        conflicts.stream().map(TreeMerge.Conflict::path).collect(Collectors.joining(", ")),
-        LineVariants.FOLDER, line.version(), patch.name());
-    }
+  private static Exported refused(PatchFile patch, Status status, String why, Object... args) {
+    return new Exported(patch, status, String.format(why, args), List.of(), new TreeMap<>(),
+      List.of(), false);
   }
 
   private List<Commit> commits(List<Step> steps, List<String> notes) throws IOException {

@@ -24,8 +24,12 @@ import java.time.Instant;
 import java.util.List;
 import java.util.SortedMap;
 import org.eclipse.jgit.lib.AnyObjectId;
+import org.eclipse.jgit.lib.Config;
 import org.eclipse.jgit.lib.ObjectId;
 import org.eclipse.jgit.lib.PersonIdent;
+import org.eclipse.jgit.lib.Repository;
+import org.eclipse.jgit.storage.file.FileRepositoryBuilder;
+import org.eclipse.jgit.util.RawParseUtils;
 
 /**
  * A git repository with the published files of one version of HBase as the commit of branch
@@ -38,14 +42,38 @@ public final class LineRepository extends WorkTree {
 
   private final PersonIdent author;
 
+  /** Reads a committer, {@code Name <mail>}. */
+  public static PersonIdent committer(String text) {
+    PersonIdent author = RawParseUtils.parsePersonIdent(text);
+    if (author == null || author.getName().isBlank() || author.getEmailAddress().isBlank()) {
+      throw new ForkException("fork.author is '%s'; write it as 'Name <mail>'.", text);
+    }
+    return author;
+  }
+
   /**
-   * Opens or makes the repository.
-   * @param folder  where
-   * @param version the version
-   * @param files   the version's files
-   * @param author  whom the commits are from
-   * @param time    the time of the commits
+   * Returns the committer that git's settings name, those of the repository before the user's.
+   * @throws ForkException if they name none
    */
+  public static PersonIdent committer(Path root) throws IOException {
+    try (Repository repository =
+      new FileRepositoryBuilder().findGitDir(root.toFile()).build()) {
+      return committer(repository.getConfig());
+    }
+  }
+
+  static PersonIdent committer(Config config) {
+    String name = config.getString("user", null, "name");
+    String mail = config.getString("user", null, "email");
+    if (name == null || mail == null) {
+      throw new ForkException("git does not know whom the patch is from; run git config --global "
+        + "user.name 'Your Name' and git config --global user.email you@example.org, or give "
+        + "-Dfork.author='Your Name <you@example.org>'.");
+    }
+    return new PersonIdent(name, mail);
+  }
+
+  /** Opens or makes the repository. */
   public LineRepository(Path folder, String version, SortedMap<String, byte[]> files,
     PersonIdent author, Instant time) throws IOException {
     super(folder, BASE, time);

@@ -41,12 +41,6 @@ public final class MailPatch {
   private final Instant time;
   private final String signature;
 
-  /**
-   * @param store     what has the trees
-   * @param author    who the patches are from
-   * @param time      the date of the patches
-   * @param signature the last line
-   */
   MailPatch(GitStore store, PersonIdent author, Instant time, String signature) {
     this.store = store;
     this.author = author;

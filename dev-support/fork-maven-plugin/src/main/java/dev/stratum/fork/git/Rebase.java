@@ -23,6 +23,7 @@ import dev.stratum.fork.series.CommitMessage;
 import dev.stratum.fork.series.FileChange;
 import dev.stratum.fork.series.ForkHistory;
 import dev.stratum.fork.series.LineVariants;
+import dev.stratum.fork.series.Modules;
 import dev.stratum.fork.series.PatchFile;
 import dev.stratum.fork.series.TreeMerge;
 import java.io.IOException;
@@ -47,7 +48,9 @@ import org.eclipse.jgit.revwalk.RevCommit;
 /**
  * Moves the series to another base, in a git work tree of its own. Every patch is tried, so that
  * one run tells all that has to be done; the first conflict is left in the work tree to be resolved
- * with git, and the next run continues after it.
+ * with git, and the next run continues after it. A patch in conflict counts as applied for those
+ * after it, with its own lines where the sides disagree, so that each is told its own conflicts and
+ * none that it inherits.
  */
 public final class Rebase extends WorkTree {
 
@@ -90,21 +93,14 @@ public final class Rebase extends WorkTree {
 
   private final LineSources line;
 
-  /**
-   * Opens or makes the work tree.
-   * @param folder where
-   * @param line   the new base
-   * @param time   the time of the commits
-   */
+  /** Opens or makes the work tree for moving to the base {@code line}. */
   public Rebase(Path folder, LineSources line, Instant time) throws IOException {
     super(folder, BRANCH, time);
     this.line = line;
   }
 
   /**
-   * Brings the patches over, going on where an earlier run stopped; see {@link Transfer}.
-   * @param history  the series on the present base
-   * @param variants the variants for the new base
+   * Brings the patches over, going on where an earlier run stopped.
    * @return one outcome for each patch, in order; the work tree holds the first conflict
    */
   public List<Outcome> run(ForkHistory history, LineVariants variants) throws IOException {
@@ -112,10 +108,9 @@ public final class Rebase extends WorkTree {
     ObjectId head = remembered(BASE) == null ? begin(config) : resume(config);
     Set<String> handled = new TreeSet<>(List.of(config.getStringList(SECTION, null, HANDLED)));
     Set<String> present = committed(head);
-    Transfer transfer =
-      new Transfer(line.tree(), line.modules(), variants, line.version(), store().readTree(head));
+    SortedMap<String, byte[]> tree = store().readTree(head);
     List<Outcome> outcomes = new ArrayList<>();
-    Transfer.Outcome waiting = null;
+    boolean waiting = false;
     for (ForkHistory.Step step : history.steps()) {
       PatchFile patch = step.patch();
       LineVariants.Source source = variants.source(patch);
@@ -124,35 +119,48 @@ public final class Rebase extends WorkTree {
         : handled.contains(patch.name()) ? Kind.DROPPED
         : source == LineVariants.Source.VARIANT ? Kind.VARIANT
         : Kind.CLEAN;
-      List<TreeMerge.Conflict> conflicts = List.of();
-      if (kind == Kind.VARIANT || kind == Kind.CLEAN) {
-        Transfer.Outcome outcome = transfer.next(step);
-        conflicts = outcome.conflicts();
-        kind = !conflicts.isEmpty() ? Kind.CONFLICT : outcome.isEmpty() ? Kind.EMPTY : kind;
-        if (waiting == null) {
-          handled.add(patch.name());
-          if (kind == Kind.CONFLICT) {
-            waiting = outcome;
-          } else if (kind != Kind.EMPTY) {
-            head = store().commit(store().writeTree(outcome.after()), List.of(head),
-              CommitMessage.format(patch), GitStore.STRATUM);
-          }
+      if (kind != Kind.VARIANT && kind != Kind.CLEAN) {
+        outcomes.add(new Outcome(variants.shown(patch), kind, List.of()));
+        continue;
+      }
+      SortedMap<String, byte[]> after = new TreeMap<>(tree);
+      TreeMerge merge = new TreeMerge(after, line.version(), patch.stem());
+      List<TreeMerge.Conflict> conflicts = merge.apply(variants.changes(step).stream()
+        .filter(this::isPublished).toList());
+      kind = !conflicts.isEmpty() ? Kind.CONFLICT
+        : FileChange.between(tree, after).isEmpty() ? Kind.EMPTY
+        : kind;
+      if (!waiting) {
+        handled.add(patch.name());
+        if (kind == Kind.CONFLICT) {
+          waiting = true;
+          checkOut(head);
+          leave(patch, conflicts, tree, new TreeMap<>(after), head);
+        } else if (kind != Kind.EMPTY) {
+          head = store().commit(store().writeTree(after), List.of(head),
+            CommitMessage.format(patch), GitStore.STRATUM);
         }
       }
+      merge.settle();
+      tree = after;
       outcomes.add(new Outcome(variants.shown(patch), kind, conflicts));
     }
-    branch(BRANCH, head);
-    checkOut(BRANCH, false);
-    if (waiting != null) {
-      leave(waiting, head);
+    if (!waiting) {
+      checkOut(head);
     }
     config.setStringList(SECTION, null, HANDLED, List.copyOf(handled));
     config.save();
     return outcomes;
   }
 
+  /** Returns whether the new base has the module, and the generated class, that is changed. */
+  private boolean isPublished(FileChange change) {
+    return line.modules().contains(Modules.of(change.path())) && (change.before() == null
+      || !LineSources.isPage(change.path()) || line.tree().containsKey(change.path()));
+  }
+
   /** Returns the patches and sources as they are on the new base, after a run without conflict. */
-  public Rebuild.Plan plan(Path root) throws IOException {
+  public SortedMap<String, byte[]> plan(Path root) throws IOException {
     return new Rebuild(store()).plan(remembered(BASE), head(), root);
   }
 
@@ -189,10 +197,16 @@ public final class Rebase extends WorkTree {
     return names;
   }
 
+  private void checkOut(ObjectId head) throws IOException {
+    branch(BRANCH, head);
+    checkOut(BRANCH, false);
+  }
+
   /** Leaves the tree as {@code git cherry-pick} does when it stops. */
-  private void leave(Transfer.Outcome waiting, ObjectId head) throws IOException {
-    SortedMap<String, byte[]> conflicted = waiting.after();
-    for (FileChange change : FileChange.between(waiting.before(), conflicted)) {
+  private void leave(PatchFile patch, List<TreeMerge.Conflict> conflicts,
+    SortedMap<String, byte[]> before, SortedMap<String, byte[]> conflicted, ObjectId head)
+    throws IOException {
+    for (FileChange change : FileChange.between(before, conflicted)) {
       Path file = folder().resolve(change.path());
       if (change.after() == null) {
         Files.deleteIfExists(file);
@@ -201,13 +215,13 @@ public final class Rebase extends WorkTree {
         Files.write(file, change.after());
       }
     }
-    Map<String, TreeMerge.Conflict> conflicts = new TreeMap<>();
-    waiting.conflicts().forEach(conflict -> conflicts.put(conflict.path(), conflict));
+    Map<String, TreeMerge.Conflict> byPath = new TreeMap<>();
+    conflicts.forEach(conflict -> byPath.put(conflict.path(), conflict));
     TreeSet<String> paths = new TreeSet<>(conflicted.keySet());
-    paths.addAll(conflicts.keySet());
+    paths.addAll(byPath.keySet());
     DirCacheBuilder builder = repository().lockDirCache().builder();
     for (String path : paths) {
-      TreeMerge.Conflict conflict = conflicts.get(path);
+      TreeMerge.Conflict conflict = byPath.get(path);
       if (conflict == null) {
         builder.add(store().entry(path, DirCacheEntry.STAGE_0, conflicted.get(path)));
       } else {
@@ -218,7 +232,7 @@ public final class Rebase extends WorkTree {
     }
     store().flush();
     builder.commit();
-    String message = CommitMessage.format(waiting.patch());
+    String message = CommitMessage.format(patch);
     repository().writeMergeCommitMsg(message);
     repository().writeCherryPickHead(store().commit(store().writeTree(conflicted), List.of(head),
       message, GitStore.STRATUM));

@@ -53,23 +53,6 @@ import org.eclipse.jgit.revwalk.RevWalk;
  */
 public final class Rebuild {
 
-  /**
-   * The outcome.
-   * @param patches the patches in order
-   * @param series  the content of patches/series
-   * @param sources the source files by repository path
-   */
-  public record Plan(List<PatchFile> patches, byte[] series, SortedMap<String, byte[]> sources) {
-
-    /** Returns everything as content by repository path. */
-    public SortedMap<String, byte[]> files() {
-      SortedMap<String, byte[]> files = new TreeMap<>(sources);
-      patches.forEach(patch -> files.put(patch.shown(), patch.content()));
-      files.put(Series.FILE, series);
-      return files;
-    }
-  }
-
   private final GitStore store;
 
   public Rebuild(GitStore store) {
@@ -77,12 +60,10 @@ public final class Rebuild {
   }
 
   /**
-   * Works out patches and sources; writes nothing.
-   * @param base the commit of the base
-   * @param head the last commit
-   * @param root the repository with patches/series so far
+   * Works out patches, series and sources; writes nothing.
+   * @return content by repository path
    */
-  public Plan plan(ObjectId base, ObjectId head, Path root) throws IOException {
+  public SortedMap<String, byte[]> plan(ObjectId base, ObjectId head, Path root) throws IOException {
     SortedMap<String, byte[]> baseTree = store.readTree(base);
     SortedMap<String, byte[]> tip = store.readTree(head);
     List<PatchFile> patches = new ArrayList<>();
@@ -114,7 +95,9 @@ public final class Rebuild {
         + "written, and this is a defect of the plugin.",
         different.stream().map(FileChange::path).collect(Collectors.joining(", ")));
     }
-    return new Plan(patches, series, sources);
+    patches.forEach(patch -> sources.put(patch.shown(), patch.content()));
+    sources.put(Series.FILE, series);
+    return sources;
   }
 
   /** Stops if a file that is not the base's has a line that opens a conflict. */

@@ -29,8 +29,6 @@ import java.nio.file.Path;
 import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
-import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 
 /**
  * Edits that only the exports for upstream have: of files from which upstream's build generates
@@ -47,12 +45,8 @@ public record UpstreamEdits(Map<String, String> diffs, SortedMap<String, byte[]>
   /** No edits. */
   public static final UpstreamEdits NONE = new UpstreamEdits(Map.of(), new TreeMap<>());
 
-  private static final Pattern SECTION = Pattern.compile("(?m)^(?=diff --git )");
-
   /**
    * Reads the edits.
-   * @param root   the repository's root
-   * @param series the patches
    * @param others files of upstream's repository that the published sources lack, by path
    * @throws ForkException if one is that of no patch
    */
@@ -76,15 +70,6 @@ public record UpstreamEdits(Map<String, String> diffs, SortedMap<String, byte[]>
   /** Returns whether a patch has such edits. */
   public boolean has(PatchFile patch) {
     return diffs.containsKey(patch.name());
-  }
-
-  /** Returns the diff of a patch without that of tests, {@code null} if there is nothing else. */
-  public String mainDiff(PatchFile patch) {
-    String main = SECTION.splitAsStream(diffs.getOrDefault(patch.name(), ""))
-      .filter(file -> file.startsWith("diff ") && !file.lines().findFirst().orElse("")
-        .contains("/src/test/"))
-      .collect(Collectors.joining());
-    return main.isEmpty() ? null : main;
   }
 
   /**

@@ -45,11 +45,7 @@ abstract class WorkTree implements AutoCloseable {
   private final Git git;
   private final GitStore store;
 
-  /**
-   * Opens the work tree in {@code folder}, making an empty one if there is none.
-   * @param branch the branch of a new one
-   * @param time   the time of the commits that are made here
-   */
+  /** Opens the work tree in {@code folder}, making an empty one if there is none. */
   WorkTree(Path folder, String branch, Instant time) throws IOException {
     this.folder = folder;
     try {

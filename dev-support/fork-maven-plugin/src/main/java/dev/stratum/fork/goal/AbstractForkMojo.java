@@ -155,8 +155,8 @@ public abstract class AbstractForkMojo extends AbstractMojo {
   }
 
   /** Returns what exports patches for an issue tracker. */
-  final Export export(GitStore store, Series series, ForkHistory history) {
-    return new Export(store, series, history, GitStore.STRATUM, time(), forkVersion, baseVersion);
+  final Export export(GitStore store, ForkHistory history) {
+    return new Export(store, history, GitStore.STRATUM, time(), forkVersion, baseVersion);
   }
 
   /**
@@ -192,11 +192,7 @@ public abstract class AbstractForkMojo extends AbstractMojo {
     return published().classPath(server, forkVersion, all);
   }
 
-  /**
-   * Returns what runs tests.
-   * @param classPath the published jars
-   * @param folder    where the tests' output is kept
-   */
+  /** Returns what runs tests. */
   final TestProcess tests(List<Path> classPath, Path folder) {
     List<Path> behind = new ArrayList<>();
     Modules.ALL.stream().map(module -> root().resolve(module).resolve("src/test/resources"))

@@ -19,37 +19,31 @@ package dev.stratum.fork.goal;
 
 import dev.stratum.fork.base.LineSources;
 import dev.stratum.fork.base.Published;
-import dev.stratum.fork.check.LineCheck;
 import dev.stratum.fork.check.StateCheck;
 import dev.stratum.fork.git.GitStore;
 import dev.stratum.fork.git.LineExport;
 import dev.stratum.fork.git.UpstreamEdits;
 import dev.stratum.fork.series.ForkHistory;
 import dev.stratum.fork.series.LineVariants;
+import dev.stratum.fork.series.PatchFile;
 import dev.stratum.fork.series.Series;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.TreeMap;
 import org.apache.maven.plugins.annotations.Mojo;
 import org.apache.maven.plugins.annotations.Parameter;
 
 /**
- * Tells how each patch fares on other lines of HBase. Writes a table to
- * {@code target/check-lines/table.md}, and what is in conflict, and where, to
- * {@code target/check-lines/conflicts.md}. What applies is exported as fork:export does for the
- * line, and compiled, with jars of other versions for those that are not published. A patch for one
- * line only is kept as {@code patches/lines/VERSION/NAME.patch}.
+ * Tells whether fork:export can make each patch for other lines of HBase, and whether the export
+ * compiles, with jars of other versions for those that are not published. Writes a table to
+ * {@code target/check-lines/table.md}, and what does not apply or compile, and where, to
+ * {@code target/check-lines/details.md}.
  */
 @Mojo(name = "check-lines", aggregator = true, threadSafe = true)
 public final class CheckLinesMojo extends AbstractForkMojo {
-  /** What is not exported. */
-  private static final Set<LineCheck.Kind> LEFT_OUT = Set.of(LineCheck.Kind.CONFLICTS,
-    LineCheck.Kind.UPSTREAM, LineCheck.Kind.UNKNOWN);
-
   /** The versions to try. */
   @Parameter(property = "fork.lines",
       defaultValue = "2.5.13-hadoop3,2.6.1-hadoop3,2.6.4,2.6.6,3.0.0-beta-1,3.0.0")
@@ -57,72 +51,76 @@ public final class CheckLinesMojo extends AbstractForkMojo {
 
   @Override
   void run() throws IOException {
-    Series series = Series.read(root());
-    ForkHistory history = history(series);
+    ForkHistory history = history(Series.read(root()));
     Path folder = target("check-lines");
-    // A row for each patch.
-    Map<String, StringBuilder> rows = new TreeMap<>();
-    series.patches().forEach(
-      patch -> rows.put(patch.name(), new StringBuilder("| " + patch.stem() + " |")));
+    Map<PatchFile, StringBuilder> rows = new TreeMap<>(PatchFile.BY_NAME);
     StringBuilder table = new StringBuilder("| patch |");
-    StringBuilder details = new StringBuilder("# What does not apply to other lines\n\nThe numbers "
-      + "are lines of the other line's file, each the place of one conflict.\n");
+    StringBuilder details = new StringBuilder("# What does not apply to other lines\n");
     for (String line : lines) {
       table.append(' ').append(line).append(" |");
-      details.append("\n## ").append(line).append("\n\n");
-      check(line, series, history, folder.resolve(line), rows, details);
+      check(line, history, folder.resolve(line), rows, details);
     }
     table.append("\n|---|").append("---|".repeat(lines.size())).append('\n');
-    series.patches().forEach(patch -> table.append(rows.get(patch.name())).append('\n'));
+    history.series().patches().forEach(patch -> table.append("| ").append(patch.stem())
+      .append(" |").append(rows.get(patch)).append('\n'));
     Files.createDirectories(folder);
     Files.writeString(folder.resolve("table.md"), table);
-    Files.writeString(folder.resolve("conflicts.md"), details);
+    Files.writeString(folder.resolve("details.md"), details);
     getLog().info("The table is in " + root().relativize(folder));
   }
 
-  private void check(String line, Series series, ForkHistory history, Path folder,
-    Map<String, StringBuilder> rows, StringBuilder details) throws IOException {
+  private void check(String line, ForkHistory history, Path folder,
+    Map<PatchFile, StringBuilder> rows, StringBuilder details) throws IOException {
     LineSources sources = line(line);
     LineVariants variants =
-      LineVariants.read(root(), series, sources.version(), sources.tree());
+      LineVariants.read(root(), history.series(), sources.version(), sources.tree());
+    Published.ClassPath classPath = classPath(sources.versions());
+    details.append("\n## ").append(line).append("\n\nPublished: ")
+      .append(String.join(", ", sources.modules())).append(". ").append(classPath.note())
+      .append("\n\n");
     Map<String, Integer> counts = new TreeMap<>();
     try (GitStore store = GitStore.inMemory(time())) {
-      LineExport export = new LineExport(store, series, history, sources, variants,
-        UpstreamEdits.NONE, GitStore.STRATUM, time());
-      Published.ClassPath classPath = classPath(sources.versions());
-      details.append("Published: ").append(String.join(", ", sources.modules())).append(".\n\n")
-        .append(classPath.note()).append(classPath.note().isEmpty() ? "" : "\n\n");
-      int before = details.length();
+      LineExport export = new LineExport(store, history, sources, variants, UpstreamEdits.NONE,
+        GitStore.STRATUM, time());
       try (StateCheck states = new StateCheck(export.plain(), folder, classPath.jars(),
         sources.release(), null)) {
-        for (LineCheck.Outcome outcome
-          : new LineCheck(store, history, sources, variants).outcomes()) {
-          String compiled =
-            LEFT_OUT.contains(outcome.kind())
-            ? ""
-            : LineCheck.compile(outcome.patch(), export, states);
-          counts.merge(outcome.kind().toString(), 1, Integer::sum);
-          counts.merge(LineCheck.COMPILES, compiled.equals(LineCheck.COMPILES) ? 1 : 0, Integer::sum);
-          rows.get(outcome.patch().name()).append(' ').append(outcome.shown())
-            .append(compiled.isEmpty() ? "" : ", " + compiled.split(":")[0]).append(" |");
-          tell(outcome, compiled, details);
+        for (PatchFile patch : history.series().patches()) {
+          LineExport.Exported exported = export.export(patch);
+          String said = said(exported, states);
+          String word = said.split(": ")[0];
+          boolean variant = variants.source(patch) == LineVariants.Source.VARIANT;
+          rows.computeIfAbsent(patch, any -> new StringBuilder()).append(' ').append(word)
+            .append(variant ? ", variant |" : " |");
+          counts.merge(word, 1, Integer::sum);
+          if (!said.equals(word)) {
+            details.append("- ").append(patch.stem()).append(": ").append(said).append('\n');
+          }
         }
       }
-      details.append(details.length() == before ? "Nothing.\n" : "");
     }
     getLog().info(line + ": " + counts);
   }
 
-  private static void tell(LineCheck.Outcome outcome, String compiled, StringBuilder details) {
-    boolean conflicts = outcome.kind() == LineCheck.Kind.CONFLICTS;
-    String said = conflicts ? "conflicts" : compiled.isEmpty() ? outcome.shown() : compiled;
-    if (conflicts || !outcome.untried().isEmpty()
-      || !compiled.isEmpty() && !compiled.equals(LineCheck.COMPILES)) {
-      details.append("- ").append(outcome.patch().stem()).append(": ")
-        .append(said.replace('\n', ' ')).append('\n');
-      outcome.details().forEach(place -> details.append("  - `").append(place).append("`\n"));
-      outcome.untried()
-        .forEach(path -> details.append("  - not published: `").append(path).append("`\n"));
+  /** Returns one or two words for the table, and the reason after a colon if there is one. */
+  static String said(LineExport.Exported exported, StateCheck states) throws IOException {
+    switch (exported.status()) {
+      case FORK_ONLY:
+        return "fork only";
+      case UPSTREAM:
+        return "already upstream";
+      case EMPTY:
+        return "nothing to do";
+      case CONFLICTS:
+        return "conflicts: " + exported.why();
+      case WAITS:
+        return "waits: " + exported.why();
+      default:
+        List<String> errors = states.check(exported.own().tested(), List.of()).errors();
+        if (errors.isEmpty()) {
+          return "compiles";
+        }
+        boolean without = states.check(exported.untouched(), List.of()).errors().isEmpty();
+        return (without ? "does not compile: " : "not compiled: ") + errors.get(0);
     }
   }
 }

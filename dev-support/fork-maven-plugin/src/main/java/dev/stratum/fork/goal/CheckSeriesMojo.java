@@ -19,7 +19,6 @@ package dev.stratum.fork.goal;
 
 import dev.stratum.fork.ForkException;
 import dev.stratum.fork.check.StateCheck;
-import dev.stratum.fork.check.StateCompiler;
 import dev.stratum.fork.git.Export;
 import dev.stratum.fork.git.GitStore;
 import dev.stratum.fork.series.ForkHistory;
@@ -68,13 +67,13 @@ public final class CheckSeriesMojo extends AbstractForkMojo {
       new StringBuilder("| patch | in series order | alone after its needs |\n|---|---|---|\n");
     List<String> findings = new ArrayList<>();
     try (GitStore store = GitStore.inMemory(time());
-      StateCheck check = new StateCheck(history.base(), folder, jars, StateCompiler.RELEASE,
+      StateCheck check = new StateCheck(history.base(), folder, jars, StateCheck.RELEASE,
         runTests ? tests(jars, folder) : null)) {
-      Export export = export(store, series, history);
+      Export export = export(store, history);
       for (ForkHistory.Step step : history.steps()) {
         PatchFile patch = step.patch();
         if (chosen.isEmpty() || chosen.contains(patch)) {
-          List<String> names = StateCompiler.tests(patch.header().adds());
+          List<String> names = StateCheck.tests(patch.header().adds());
           StateCheck.Verdict inOrder = check.check(step.after(), names);
           StateCheck.Verdict alone = check.check(export.alone(patch), names);
           report.append(String.format("| %s | %s | %s |\n", patch.stem(), inOrder.shown(),

@@ -23,8 +23,6 @@ import dev.stratum.fork.base.LineSources;
 import dev.stratum.fork.base.Published;
 import dev.stratum.fork.check.RedGreen;
 import dev.stratum.fork.check.StateCheck;
-import dev.stratum.fork.check.StateCompiler;
-import dev.stratum.fork.git.Author;
 import dev.stratum.fork.git.Export;
 import dev.stratum.fork.git.GitStore;
 import dev.stratum.fork.git.LineExport;
@@ -79,21 +77,21 @@ public final class ExportMojo extends AbstractForkMojo {
 
   @Override
   void run() throws IOException {
-    Series series = Series.read(root());
     getLog().info("Reading " + baseName());
-    ForkHistory history = history(series);
+    ForkHistory history = history(Series.read(root()));
     try (GitStore store = GitStore.inMemory(time())) {
       if (line != null) {
-        exportLine(series, history, store);
+        exportLine(history, store);
       } else {
-        exportBase(series, history, store);
+        exportBase(history, store);
       }
     }
   }
 
-  private void exportBase(Series series, ForkHistory history, GitStore store) throws IOException {
-    Export export = new Export(store, series, history,
-      author == null ? GitStore.STRATUM : Author.parse(author), time(), forkVersion(),
+  private void exportBase(ForkHistory history, GitStore store) throws IOException {
+    Series series = history.series();
+    Export export = new Export(store, history,
+      author == null ? GitStore.STRATUM : LineRepository.committer(author), time(), forkVersion(),
       baseVersion());
     Path folder = target("export");
     Files.createDirectories(folder);
@@ -127,8 +125,11 @@ public final class ExportMojo extends AbstractForkMojo {
     getLog().info("exported " + root().relativize(folder.resolve(one.fileName())));
   }
 
-  private void exportLine(Series series, ForkHistory history, GitStore store) throws IOException {
-    PersonIdent committer = author != null ? Author.parse(author) : Author.ofGit(root());
+  private void exportLine(ForkHistory history, GitStore store) throws IOException {
+    PersonIdent committer = author != null
+      ? LineRepository.committer(author)
+      : LineRepository.committer(root());
+    Series series = history.series();
     LineSources sources = line(line);
     String version = sources.version();
     Instant now = Instant.now().truncatedTo(ChronoUnit.SECONDS);
@@ -136,32 +137,54 @@ public final class ExportMojo extends AbstractForkMojo {
     List<String> versions = new ArrayList<>(sources.versions());
     versions.add(baseVersion());
     Published.Protocols protocols = published().protocols(versions);
-    LineExport export = new LineExport(store, series, history, sources, variants,
+    LineExport export = new LineExport(store, history, sources, variants,
       UpstreamEdits.read(root(), series, protocols.tree()), committer, now);
-    ExportReport report = new ExportReport(version);
+    Published.ClassPath classPath = runTests ? classPath(sources.versions()) : null;
+    Path tests = target("export-tests", version);
+    StringBuilder report = new StringBuilder("# Exports for " + version + "\n\n"
+      + (!runTests || classPath.note().isEmpty() ? "" : classPath.note() + "\n\n")
+      + "| patch | commits | branch |" + (runTests ? " without the patch | with it |" : "")
+      + "\n|---|---|---|" + (runTests ? "---|---|" : "") + "\n");
+    List<String> notes = new ArrayList<>();
+    List<String> findings = new ArrayList<>();
+    int exports = 0;
     try (
       LineRepository repository = new LineRepository(target("upstream", version), version,
         export.plain(), committer, now);
-      StateCheck check = runTests ? stateCheck(sources, export, report) : null) {
+      StateCheck check = !runTests ? null
+        : new StateCheck(export.plain(), tests, classPath.jars(), sources.release(),
+          tests(classPath.jars(), tests))) {
       for (PatchFile patch : jira != null ? series.named(jira) : series.patches()) {
-        try {
-          LineExport.Exported exported = export.export(patch);
-          write(version, exported, repository);
-          if (exported.edited()) {
-            report.edited(patch, protocols.version());
-          }
-          report.exported(exported, check == null ? null : redGreen(exported, check));
-        } catch (ForkException e) {
-          report.refused(patch, e.getMessage());
-          getLog().warn(e.getMessage());
+        LineExport.Exported exported = export.export(patch);
+        if (exported.status() != LineExport.Status.EXPORTED) {
+          getLog().warn(exported.why());
+          notes.add("- " + patch.stem() + ": " + exported.why() + "\n");
+          continue;
+        }
+        exports++;
+        write(version, exported, repository);
+        report.append("| ").append(patch.stem()).append(" | ").append(exported.commits().size())
+          .append(" | ").append(exported.branch()).append(" |");
+        report.append(runTests ? redGreen(exported, check, findings) : "").append('\n');
+        exported.notes().forEach(note -> notes.add("- " + patch.stem() + ": " + note + "\n"));
+        if (exported.edited()) {
+          notes.add("- " + patch.stem() + " has the edits of " + UpstreamEdits.FOLDER + ", with "
+            + Published.PROTOCOL + " " + protocols.version() + ". They need classes that upstream's "
+            + "build generates: what is compiled and tested here is the same without them.\n");
         }
       }
     }
     Path file = target("export", version, "report.md");
     Files.createDirectories(file.getParent());
-    Files.writeString(file, report.text());
+    Files.writeString(file, report.append('\n').append(String.join("", notes)));
     getLog().info("The report is " + root().relativize(file));
-    report.check();
+    if (exports == 0 && !notes.isEmpty()) {
+      throw new ForkException("Nothing was exported: %s", notes.get(0).substring(2).trim());
+    }
+    if (!findings.isEmpty()) {
+      throw new ForkException("%d findings in %d exports for %s; the first: %s", findings.size(),
+        exports, version, findings.get(0));
+    }
   }
 
   private void write(String version, LineExport.Exported exported, LineRepository repository)
@@ -177,23 +200,26 @@ public final class ExportMojo extends AbstractForkMojo {
     exported.notes().forEach(getLog()::info);
   }
 
-  private StateCheck stateCheck(LineSources sources, LineExport export, ExportReport report) {
-    Published.ClassPath classPath = classPath(sources.versions());
-    report.classPath(classPath.note());
-    Path folder = target("export-tests", sources.version());
-    return new StateCheck(export.plain(), folder, classPath.jars(), sources.release(),
-      tests(classPath.jars(), folder));
-  }
-
-  private RedGreen.Verdict redGreen(LineExport.Exported exported, StateCheck check)
+  /** Runs a patch's tests without and with it; returns the cells of the report. */
+  private String redGreen(LineExport.Exported exported, StateCheck check, List<String> findings)
     throws IOException {
-    List<String> named = exported.patch().header().tests();
-    List<String> tests = StateCompiler.tests(exported.patch().header().adds()).stream()
+    PatchFile patch = exported.patch();
+    List<String> named = patch.header().tests();
+    List<String> tests = StateCheck.tests(patch.header().adds()).stream()
       .filter(test -> named.isEmpty() || named.contains(RedGreen.simple(test))).toList();
     RedGreen.Verdict verdict = new RedGreen(check).of(exported.before(), exported.own().tested(),
       tests, !named.isEmpty());
     getLog().info("Without the patch: " + verdict.before());
     getLog().info("With the patch: " + verdict.after());
-    return verdict;
+    if (!verdict.red()) {
+      findings.add(patch.stem() + " is not shown to fix anything: " + verdict.before());
+    } else if (!verdict.green()) {
+      findings.add(patch.stem() + " does not pass its tests: " + verdict.after());
+    }
+    return " " + cell(verdict.before()) + " | " + cell(verdict.after()) + " |";
+  }
+
+  private static String cell(String text) {
+    return text.replaceAll("\\s+", " ").replace("|", "\\|");
   }
 }

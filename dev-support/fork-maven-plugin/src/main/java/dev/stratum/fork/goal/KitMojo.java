@@ -156,9 +156,8 @@ public final class KitMojo extends AbstractForkMojo {
   }
 
   private void export(Map<String, byte[]> kit) throws IOException {
-    Series series = Series.read(root());
     try (GitStore store = GitStore.inMemory(time())) {
-      for (Export.Exported one : export(store, series, history(series)).all()) {
+      for (Export.Exported one : export(store, history(Series.read(root()))).all()) {
         kit.put("patches/jira/" + one.fileName(), one.content());
       }
     }

@@ -83,7 +83,7 @@ public final class RebaseMojo extends AbstractForkMojo {
           + "; without the other modules there is nothing to build, so no patches were written");
         return;
       }
-      write(rebase.plan(root()).files());
+      write(rebase.plan(root()));
     }
   }
 

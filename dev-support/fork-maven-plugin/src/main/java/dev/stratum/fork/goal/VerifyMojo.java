@@ -67,7 +67,7 @@ public final class VerifyMojo extends AbstractForkMojo {
         .check(store, history);
       List<ObjectId> commits = store.commitHistory(history, baseName());
       Map<String, byte[]> files = new Rebuild(store)
-        .plan(commits.get(0), commits.get(commits.size() - 1), root()).files();
+        .plan(commits.get(0), commits.get(commits.size() - 1), root());
       for (Map.Entry<String, byte[]> file : files.entrySet()) {
         Path here = root().resolve(file.getKey());
         if (Files.exists(here) && !Arrays.equals(Files.readAllBytes(here), file.getValue())) {
@@ -75,7 +75,7 @@ public final class VerifyMojo extends AbstractForkMojo {
             + "fork:rebuild.", file.getKey());
         }
       }
-      getLog().info(export(store, series, history).all().size()
+      getLog().info(export(store, history).all().size()
         + " patches round-trip and can be exported");
     }
   }

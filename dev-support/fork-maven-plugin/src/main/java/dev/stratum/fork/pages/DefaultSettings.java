@@ -42,10 +42,7 @@ public final class DefaultSettings {
   private DefaultSettings() {
   }
 
-  /**
-   * Returns the entries of all keys that can have one.
-   * @param configuration the text of docs/configuration.md
-   */
+  /** Returns the entries of all keys that can have one. */
   public static String of(String configuration) {
     Node page = Parser.builder().extensions(List.of(TablesExtension.create())).build()
       .parse(configuration);

@@ -18,7 +18,6 @@
 package dev.stratum.fork.pages;
 
 import dev.stratum.fork.git.MailPatch;
-import dev.stratum.fork.series.LineVerdict;
 import dev.stratum.fork.series.Modules;
 import dev.stratum.fork.series.PatchFile;
 import dev.stratum.fork.series.PatchHeader;
@@ -45,24 +44,18 @@ final class SubmissionPage {
   private final List<PatchFile> needs;
   private final String base;
   private final String design;
-  private final String edits;
   /** The lines with the defect, the base first; none for a feature. */
   private final List<String> affected = new ArrayList<>();
 
   /**
-   * @param patch  the patch
    * @param needs  the patches that it needs, to be submitted before it
-   * @param base   the version that the patch is made against
    * @param design the path of the feature's design note, {@code null} for none
-   * @param edits  the diff of the edits that only upstream has, {@code null} for none
    */
-  SubmissionPage(PatchFile patch, List<PatchFile> needs, String base, String design,
-    String edits) {
+  SubmissionPage(PatchFile patch, List<PatchFile> needs, String base, String design) {
     this.patch = patch;
     this.needs = needs;
     this.base = base;
     this.design = design;
-    this.edits = edits;
     header = patch.header();
     if (header.isFix()) {
       affected.add(base);
@@ -82,19 +75,14 @@ final class SubmissionPage {
     String newest = affected.stream().filter(SubmissionPage::isRelease)
       .reduce(base, (older, newer) -> newer);
     String export = "mvn fork:export -Dfork.line=%s -Dfork.jira=" + patch.stem();
-    section(page, "Branch", fenced("text", String.format(export, newest) + "\n"
+    section(page, "Branch", fenced(String.format(export, newest) + "\n"
       + (header.tests().isEmpty() ? "" : String.format(export, base) + " -Dfork.tests\n")));
-    if (edits != null) {
-      section(page, "Edits for upstream alone", "The exported commit has these edits. They need "
-        + "classes that upstream's build generates: what\n`fork:export` compiles and tests is the "
-        + "same without them.\n\n" + fenced("diff", edits));
-    }
     section(page, "JIRA issue",
-      fields() + "\nDescription:\n\n" + fenced("text", description()));
-    section(page, "Pull request", "Title:\n\n" + fenced("text", issue() + " " + summary() + "\n")
-      + "\nBody:\n\n" + fenced("text", body()));
+      fields() + "\nDescription:\n\n" + fenced(description()));
+    section(page, "Pull request", "Title:\n\n" + fenced(issue() + " " + summary() + "\n")
+      + "\nBody:\n\n" + fenced(body()));
     String note = header.text(PatchHeader.RELEASE_NOTE);
-    section(page, "Release note", note.isEmpty() ? "None.\n" : fenced("text", wrap(note)));
+    section(page, "Release note", note.isEmpty() ? "None.\n" : fenced(wrap(note)));
     String reviews = header.text(PatchHeader.REVIEWS);
     section(page, "What reviewers asked",
       wrap(reviews.isEmpty() ? "There was no earlier proposal." : reviews));
@@ -131,7 +119,7 @@ final class SubmissionPage {
 
   /** Returns the next releases of the affected lines, the newest first. */
   private String fixVersions() {
-    List<LineVerdict> lines = header.lines();
+    List<PatchHeader.Verdict> lines = header.lines();
     if (!header.isFix()) {
       return MASTER_RELEASE;
     }
@@ -193,9 +181,9 @@ final class SubmissionPage {
 
   /** Returns a sentence for each group of lines of which the same is known. */
   private List<String> lines() {
-    Map<LineVerdict, List<String>> groups = new LinkedHashMap<>();
+    Map<PatchHeader.Verdict, List<String>> groups = new LinkedHashMap<>();
     header.lines().forEach(line -> groups
-      .computeIfAbsent(new LineVerdict("", line.verdict(), line.evidence(), line.note()),
+      .computeIfAbsent(new PatchHeader.Verdict("", line.verdict(), line.evidence(), line.note()),
         group -> new ArrayList<>())
       .add(line.line()));
     List<String> sentences = new ArrayList<>();
@@ -207,7 +195,7 @@ final class SubmissionPage {
         default -> one ? "is not affected" : "are not affected";
       };
       sentences.add(join(lines) + " " + what + (known.note().isEmpty() ? "" : ", " + known.note())
-        + (known.evidence().equals(LineVerdict.TEST)
+        + (known.evidence().equals("test")
           ? " (the test was run)."
           : " (the sources were read)."));
     });
@@ -239,8 +227,8 @@ final class SubmissionPage {
     page.append("\n## ").append(title).append("\n\n").append(content);
   }
 
-  private static String fenced(String language, String text) {
-    return "```" + language + "\n" + text + "```\n";
+  private static String fenced(String text) {
+    return "```text\n" + text + "```\n";
   }
 
   private static String wrap(String text) {

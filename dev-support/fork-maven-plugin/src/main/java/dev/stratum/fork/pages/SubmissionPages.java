@@ -19,8 +19,6 @@ package dev.stratum.fork.pages;
 
 import dev.stratum.fork.ForkException;
 import dev.stratum.fork.base.LineSources;
-import dev.stratum.fork.git.UpstreamEdits;
-import dev.stratum.fork.series.LineVerdict;
 import dev.stratum.fork.series.PatchFile;
 import dev.stratum.fork.series.PatchHeader;
 import dev.stratum.fork.series.Series;
@@ -53,9 +51,6 @@ public final class SubmissionPages {
   private final List<PatchFile> order;
 
   /**
-   * @param series      the patches
-   * @param root        the repository's root
-   * @param baseVersion the version that the patches apply to
    * @throws ForkException if patches/upstream-order names something that is not to be submitted
    */
   public SubmissionPages(Series series, Path root, String baseVersion) throws IOException {
@@ -87,13 +82,12 @@ public final class SubmissionPages {
   /** Returns the pages by name: one for each patch that is to go upstream, and the index. */
   public SortedMap<String, byte[]> pages() throws IOException {
     SortedMap<String, byte[]> pages = new TreeMap<>();
-    UpstreamEdits edits = UpstreamEdits.read(root, series, new TreeMap<>());
     for (PatchFile patch : order) {
       String design = DESIGN + patch.header().feature() + ".md";
       List<PatchFile> needs = series.needed(patch).stream()
         .filter(need -> !need.header().staysInFork()).toList();
       pages.put(patch.stem() + ".md", new SubmissionPage(patch, needs, base,
-        Files.exists(root.resolve(design)) ? design : null, edits.mainDiff(patch)).text()
+        Files.exists(root.resolve(design)) ? design : null).text()
           .getBytes(StandardCharsets.UTF_8));
     }
     pages.put("index.md", index().getBytes(StandardCharsets.UTF_8));
@@ -116,49 +110,22 @@ public final class SubmissionPages {
   }
 
   private String index() {
-    List<PatchFile> open = new ArrayList<>();
-    List<PatchFile> closed = new ArrayList<>();
-    List<PatchFile> features = new ArrayList<>();
-    for (PatchFile patch : order) {
-      List<LineVerdict> lines = patch.header().lines();
-      boolean known = !lines.isEmpty() && lines.stream().noneMatch(LineVerdict::isThere);
-      (!patch.header().isFix() ? features : known ? closed : open).add(patch);
-    }
-    StringBuilder text = new StringBuilder("# Patches in the order of submission\n");
-    fixes(text, "Fixes", open);
-    fixes(text, "Fixes that newer lines do not need", closed);
-    if (!features.isEmpty()) {
-      text.append("\n### Features\n\n| patch | feature | component |\n|---|---|---|\n");
-      features.forEach(patch -> text.append(link(patch)).append(" | ")
-        .append(patch.header().feature()).append(component(patch)).append('\n'));
-    }
-    return text.toString();
-  }
-
-  private static void fixes(StringBuilder text, String title, List<PatchFile> fixes) {
-    if (fixes.isEmpty()) {
-      return;
-    }
     Set<String> lines = new TreeSet<>();
-    fixes.forEach(patch -> patch.header().lines().forEach(line -> lines.add(line.line())));
-    text.append("\n### ").append(title).append("\n\n| patch | component |");
-    lines.forEach(line -> text.append(' ').append(line).append(" |"));
-    text.append("\n|---|---|").append("---|".repeat(lines.size())).append('\n');
-    for (PatchFile patch : fixes) {
+    order.forEach(patch -> patch.header().lines().forEach(line -> lines.add(line.line())));
+    StringBuilder text = new StringBuilder("# Patches in the order of submission\n\n| patch | fix or "
+      + "feature | component | " + String.join(" | ", lines) + " |\n|---|---|---|"
+      + "---|".repeat(lines.size()) + "\n");
+    for (PatchFile patch : order) {
+      PatchHeader header = patch.header();
       Map<String, String> known = new TreeMap<>();
-      patch.header().lines()
+      header.lines()
         .forEach(line -> known.put(line.line(), line.verdict() + ", " + line.evidence()));
-      text.append(link(patch)).append(component(patch));
+      text.append("| [").append(patch.stem()).append("](").append(patch.stem()).append(".md) | ")
+        .append(header.feature()).append(" | ").append(header.text(PatchHeader.COMPONENT))
+        .append(" |");
       lines.forEach(line -> text.append(' ').append(known.getOrDefault(line, "")).append(" |"));
       text.append('\n');
     }
-  }
-
-  private static String component(PatchFile patch) {
-    return " | " + patch.header().text(PatchHeader.COMPONENT) + " |";
-  }
-
-  private static String link(PatchFile patch) {
-    return "| [" + patch.stem() + "](" + patch.stem() + ".md)";
+    return text.toString();
   }
 }

@@ -56,8 +56,6 @@ public final class FileEdit {
 
   /**
    * Reads a diff, with or without text above it.
-   * @param patch   the patch's name for messages
-   * @param content the file
    * @return the edits in order; each path at most once
    */
   public static List<FileEdit> parse(String patch, byte[] content) {

@@ -31,10 +31,11 @@ import java.util.TreeMap;
 /**
  * The base and what each patch of the series made of it: edits of the base's files and the files
  * of this repository that belong to the patch. The last state is the tree that the build compiles.
- * @param base  the base's files by path
- * @param steps one for each patch, in order
+ * @param base   the base's files by path
+ * @param series the patches
+ * @param steps  one for each patch, in order
  */
-public record ForkHistory(SortedMap<String, byte[]> base, List<Step> steps) {
+public record ForkHistory(SortedMap<String, byte[]> base, Series series, List<Step> steps) {
 
   /**
    * One patch applied.
@@ -62,9 +63,6 @@ public record ForkHistory(SortedMap<String, byte[]> base, List<Step> steps) {
 
   /**
    * Applies the series.
-   * @param base   the base's files
-   * @param series the patches
-   * @param root   the repository that has the files named in {@code Adds:}
    * @param blobs  where to find the file that an edit was made against when that is not the one
    *               here, so that the edit can be merged
    */
@@ -100,7 +98,7 @@ public record ForkHistory(SortedMap<String, byte[]> base, List<Step> steps) {
       steps.add(new Step(patch, tree, changes, merged, conflicts));
       before = tree;
     }
-    return new ForkHistory(base, steps);
+    return new ForkHistory(base, series, steps);
   }
 
   /** Adds the files of a patch; returns those that an earlier patch has added too. */
@@ -128,7 +126,6 @@ public record ForkHistory(SortedMap<String, byte[]> base, List<Step> steps) {
 
   /** Returns the step of a patch. */
   public Step step(PatchFile patch) {
-    return steps.stream().filter(step -> step.patch().name().equals(patch.name())).findFirst()
-      .orElseThrow();
+    return steps.get(series.patches().indexOf(patch));
   }
 }

@@ -67,8 +67,6 @@ public final class LineVariants {
   private final Map<String, List<FileChange>> changes = new HashMap<>();
 
   /**
-   * @param version   the version
-   * @param published the published files of the version
    * @param variants  the content of each variant by the file name of the patch that it replaces
    * @throws ForkException if a variant is not made against {@code published}, or after a variant
    *                       that is not there or is made after it

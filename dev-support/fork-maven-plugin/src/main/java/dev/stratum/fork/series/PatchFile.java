@@ -18,6 +18,7 @@
 package dev.stratum.fork.series;
 
 import java.nio.charset.StandardCharsets;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 
@@ -33,6 +34,8 @@ public record PatchFile(String name, PatchHeader header, List<FileEdit> edits, b
   /** Where patches stand in the repository, with a slash at the end. */
   public static final String FOLDER = "patches/";
   static final String SUFFIX = ".patch";
+  /** The order of the names. */
+  public static final Comparator<PatchFile> BY_NAME = Comparator.comparing(PatchFile::name);
   private static final String DIFF = "(?m)^(?=diff --git )";
 
   /** Parses the bytes of the patch {@code name}, which must have zero lines of context. */

@@ -18,6 +18,7 @@
 package dev.stratum.fork.series;
 
 import dev.stratum.fork.ForkException;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -53,6 +54,26 @@ public final class PatchHeader {
   public static final String FIX = "fix";
   static final Pattern ISSUE = Pattern.compile("HBASE-[0-9]+");
 
+  /**
+   * What is known of a defect on another line of HBase, as {@code Lines:} says it:
+   * {@code 3.0.0 fixed, read (HBASE-28840)}.
+   * @param line     the version, or {@code master}
+   * @param verdict  {@code there}; {@code fixed}, if the line has another fix or code without the
+   *                 defect; or {@code moot}, if the defect has no effect there
+   * @param evidence {@code test} if the patch's tests were run there, {@code read} if the sources
+   *                 were read
+   * @param note     the text in brackets, empty for none
+   */
+  public record Verdict(String line, String verdict, String evidence, String note) {
+    private static final Pattern ENTRY =
+      Pattern.compile("(\\S+) (there|fixed|moot), (test|read)(?: \\(([^()]+)\\))?");
+
+    /** Returns whether the line has the defect. */
+    public boolean isThere() {
+      return verdict.equals("there");
+    }
+  }
+
   private static final Pattern KEY = Pattern.compile("([A-Za-z][A-Za-z-]*):.*", Pattern.DOTALL);
   private static final Pattern VERSIONS =
     Pattern.compile("in (\\d[^ ,]*(?:(?:,? and|,) \\d[^ ,]*)*)");
@@ -69,7 +90,6 @@ public final class PatchHeader {
   /**
    * Reads a header.
    * @param name what the header belongs to, for messages, such as {@code patches/x.patch}
-   * @param text the lines up to the first {@code diff --git}
    */
   static PatchHeader parse(String name, String text) {
     Map<String, String> raw = new LinkedHashMap<>();
@@ -106,7 +126,7 @@ public final class PatchHeader {
       throw new ForkException("%s has 'Feature: %s'; write the feature's slug, or '%s' for a patch "
         + "that fixes a defect.", name, header.feature(), FIX);
     }
-    LineVerdict.parse(name, header.text(LINES));
+    header.lines(name);
     return header;
   }
 
@@ -183,8 +203,24 @@ public final class PatchHeader {
   }
 
   /** Returns what is known of the defect on other lines of HBase. */
-  public List<LineVerdict> lines() {
-    return LineVerdict.parse(subject(), text(LINES));
+  public List<Verdict> lines() {
+    return lines(subject());
+  }
+
+  private List<Verdict> lines(String name) {
+    List<Verdict> verdicts = new ArrayList<>();
+    String value = text(LINES);
+    for (String entry : value.isEmpty() ? new String[0] : value.split(" *; *")) {
+      Matcher matcher = Verdict.ENTRY.matcher(entry);
+      if (!matcher.matches()) {
+        throw new ForkException("%s has '%s' in 'Lines:'; write for each line of HBase its "
+          + "version, 'there', 'fixed' or 'moot', and 'test' or 'read', as in '2.6.6 there, test; "
+          + "3.0.0 fixed, read (HBASE-1)', or 'none'.", name, entry);
+      }
+      verdicts.add(new Verdict(matcher.group(1), matcher.group(2), matcher.group(3),
+        matcher.group(4) == null ? "" : matcher.group(4)));
+    }
+    return verdicts;
   }
 
   /** Returns the names of the earlier patches that this one builds on. */

@@ -40,10 +40,7 @@ public record Series(List<PatchFile> patches) {
   /** Sources below this folder can belong to several patches. */
   private static final String TESTS = "/src/test/";
 
-  /**
-   * Reads and checks all patches. A repository without patches/series has an empty series.
-   * @param root the repository's root
-   */
+  /** Reads and checks all patches. A repository without patches/series has an empty series. */
   public static Series read(Path root) throws IOException {
     Path folder = root.resolve(PatchFile.FOLDER);
     List<String> names = names(root, FILE);
@@ -181,7 +178,6 @@ public record Series(List<PatchFile> patches) {
    * Returns the content of patches/series with these names in this order, each comment with the
    * line below it; the same bytes if it has them already.
    * @param old   the file as it is, {@code null} if there is none
-   * @param names the patch file names
    */
   public static byte[] rewrite(byte[] old, List<String> names) {
     List<String> head = new ArrayList<>();

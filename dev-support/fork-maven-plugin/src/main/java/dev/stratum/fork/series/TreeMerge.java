@@ -79,11 +79,6 @@ public final class TreeMerge {
   private final List<String> names;
   private final List<Conflict> conflicts = new ArrayList<>();
 
-  /**
-   * @param tree       content by path; changed in place
-   * @param oursName   what the tree is called in conflict markers
-   * @param theirsName what the patch is called in conflict markers
-   */
   public TreeMerge(SortedMap<String, byte[]> tree, String oursName, String theirsName) {
     this.tree = tree;
     names = List.of("base", oursName, theirsName);

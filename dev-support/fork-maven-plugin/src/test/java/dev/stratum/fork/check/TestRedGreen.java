@@ -74,7 +74,7 @@ public class TestRedGreen {
       jars.add(Paths.get(one.getProtectionDomain().getCodeSource().getLocation().toURI()));
     }
     Path work = folder.newFolder().toPath();
-    try (StateCheck check = new StateCheck(new TreeMap<>(), work, jars, StateCompiler.RELEASE,
+    try (StateCheck check = new StateCheck(new TreeMap<>(), work, jars, StateCheck.RELEASE,
       new TestProcess(jars, List.of("-Xmx64m"), work))) {
       return new RedGreen(check).of(before, after, List.of(tests), each);
     }

@@ -76,7 +76,7 @@ public class TestStateCheck {
   }
 
   private StateCheck check(StateCheck.Tests tests) throws Exception {
-    return new StateCheck(base, folder.getRoot().toPath(), jars(), StateCompiler.RELEASE, tests);
+    return new StateCheck(base, folder.getRoot().toPath(), jars(), StateCheck.RELEASE, tests);
   }
 
   private String fake(List<Path> classPath, String test) {

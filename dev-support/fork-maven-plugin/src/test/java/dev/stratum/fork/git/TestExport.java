@@ -21,7 +21,7 @@ import static org.junit.Assert.assertArrayEquals;
 import static org.junit.Assert.assertEquals;
 
 import dev.stratum.fork.Repo;
-import dev.stratum.fork.series.Series;
+import dev.stratum.fork.series.ForkHistory;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -208,10 +208,11 @@ public class TestExport {
     repo.edit(Repo.A, "three\n", "other\n");
     repo.commit("HBASE-2 Go on");
     repo.rebuild();
-    Series series = repo.series();
+    ForkHistory history = repo.history();
     try (GitStore store = GitStore.inMemory(Repo.TIME)) {
       assertEquals("HBASE-1.branch-2.6.001.patch",
-        repo.exporter(store, series).one(series.patches().get(0)).fileName());
+        new Export(store, history, GitStore.STRATUM, Repo.TIME, "1", "2.6.4")
+          .one(history.series().patches().get(0)).fileName());
     }
   }
 }

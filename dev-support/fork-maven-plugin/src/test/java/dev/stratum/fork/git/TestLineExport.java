@@ -19,17 +19,14 @@ package dev.stratum.fork.git;
 
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertFalse;
-import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
-import dev.stratum.fork.ForkException;
 import dev.stratum.fork.Repo;
 import dev.stratum.fork.base.LineSources;
 import dev.stratum.fork.series.FileChange;
+import dev.stratum.fork.series.ForkHistory;
 import dev.stratum.fork.series.LineVariants;
 import dev.stratum.fork.series.Modules;
-import dev.stratum.fork.series.PatchFile;
-import dev.stratum.fork.series.Series;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -83,13 +80,18 @@ public class TestLineExport {
 
   private LineExport.Exported export(String name) throws Exception {
     repo.rebuild();
-    Series series = repo.series();
-    PatchFile patch = series.named(name).get(0);
+    ForkHistory history = repo.history();
     try (GitStore store = GitStore.inMemory(Repo.TIME)) {
-      return new LineExport(store, series, repo.history(),
-        new LineSources(version, modules, line), new LineVariants(version, line, variants),
-        edits, AUTHOR, Repo.TIME).export(patch);
+      return new LineExport(store, history, new LineSources(version, modules, line),
+        new LineVariants(version, line, variants), edits, AUTHOR, Repo.TIME)
+          .export(history.series().named(name).get(0));
     }
+  }
+
+  private void assertRefused(LineExport.Status status, String name, String part) throws Exception {
+    LineExport.Exported exported = export(name);
+    assertEquals(status, exported.status());
+    assertTrue(exported.why(), exported.why().contains(part));
   }
 
   private static List<String> paths(LineExport.Exported exported) {
@@ -156,8 +158,7 @@ public class TestLineExport {
   public void testWhatIsNotForUpstreamIsRefused() throws Exception {
     repo.edit(Repo.B, "b 7\n", "seven\n");
     repo.commit("Own", "", "JIRA: none");
-    ForkException e = assertThrows(ForkException.class, () -> export("STRATUM-own"));
-    assertTrue(e.getMessage(), e.getMessage().contains("is not for upstream"));
+    assertRefused(LineExport.Status.FORK_ONLY, "STRATUM-own", "is not for upstream");
   }
 
   @Test
@@ -174,9 +175,7 @@ public class TestLineExport {
   public void testVariantReplacesTheEdits() throws Exception {
     line(Repo.A, "a 7\n", "VII\n");
     String diff = Repo.section(Repo.A, line.get(Repo.A), "@@ -7 +7 @@\n-VII\n+seven\n");
-    assertEquals("patches/HBASE-1-seven.patch conflicts with 2.6.6 in " + Repo.A + "; write its "
-      + "edits for that version as patches/lines/2.6.6/HBASE-1-seven.patch.",
-      Repo.assertRefused(() -> export("HBASE-1")));
+    assertRefused(LineExport.Status.CONFLICTS, "HBASE-1", "conflicts with 2.6.6 in " + Repo.A);
     variants.put("HBASE-1-seven.patch", Repo.bytes(diff));
     Map<String, String> files = am(export("HBASE-1"));
     assertTrue(files.get(Repo.A).contains("a 6\nseven\na 8\n"));
@@ -188,18 +187,18 @@ public class TestLineExport {
     repo.edit(Repo.B, "b 7\n", "seven\n");
     repo.commit("HBASE-2 Both", "", "JIRA: HBASE-2", "Needs: HBASE-1");
     line(Repo.A, "a 7\n", "VII\n");
-    Repo.assertRefused(() -> export("HBASE-2"),
+    assertRefused(LineExport.Status.WAITS, "HBASE-2",
       "patches/HBASE-1-seven.patch, which HBASE-2-both needs, conflicts with 2.6.6");
   }
 
   @Test
   public void testPatchThatTheLineHasIsRefused() throws Exception {
     variants.put("HBASE-1-seven.patch", Repo.bytes("2.6.6 has it in its own way.\n"));
-    Repo.assertRefused(() -> export("HBASE-1"), "is in 2.6.6 already");
+    assertRefused(LineExport.Status.UPSTREAM, "HBASE-1", "is in 2.6.6 already");
     variants.clear();
     line(Repo.A, "a 7\n", "seven\n");
     line.put(OWN, Repo.bytes("class Own { }\n"));
-    Repo.assertRefused(() -> export("HBASE-1"), "changes nothing on 2.6.6");
+    assertRefused(LineExport.Status.EMPTY, "HBASE-1", "changes nothing on 2.6.6");
   }
 
   @Test
@@ -266,18 +265,18 @@ public class TestLineExport {
   @Test
   public void testCommitterIsWhomGitNames() throws Exception {
     Config config = new Config();
-    Repo.assertRefused(() -> Author.of(config), "git config --global user.name",
+    Repo.assertRefused(() -> LineRepository.committer(config), "git config --global user.name",
       "-Dfork.author=");
     config.setString("user", null, "name", "Ada Tester");
     config.setString("user", null, "email", "ada@localhost");
-    assertCommitter(Author.of(config));
-    assertCommitter(Author.parse("Ada Tester <ada@localhost>"));
-    Repo.assertRefused(() -> Author.parse("ada@localhost"), "Name <mail>");
+    assertCommitter(LineRepository.committer(config));
+    assertCommitter(LineRepository.committer("Ada Tester <ada@localhost>"));
+    Repo.assertRefused(() -> LineRepository.committer("ada@localhost"), "Name <mail>");
     Path here = repo.newFolder();
     Repo.git(here, "init", "-q");
     Repo.git(here, "config", "user.name", "Ada Tester");
     Repo.git(here, "config", "user.email", "ada@localhost");
-    assertCommitter(Author.ofGit(here));
+    assertCommitter(LineRepository.committer(here));
   }
 
   private static void assertCommitter(PersonIdent author) {

@@ -19,12 +19,9 @@ package dev.stratum.fork.git;
 
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertNull;
-import static org.junit.Assert.assertTrue;
 
 import dev.stratum.fork.Repo;
 import dev.stratum.fork.series.PatchFile;
-import dev.stratum.fork.series.Series;
-import java.nio.file.Path;
 import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -34,9 +31,7 @@ import org.junit.Test;
 
 /** Edits that only the exports for upstream have. */
 public class TestUpstreamEdits {
-  private static final Path ROOT = Path.of("..", "..").toAbsolutePath().normalize();
   private static final String PROTO = "hbase-protocol-shaded/src/main/protobuf/Own.proto";
-  private static final String TEST = Repo.TESTS + "TestOwn.java";
   private static final String FILE = UpstreamEdits.FOLDER + "HBASE-1-seven.patch";
 
   @Rule
@@ -79,20 +74,6 @@ public class TestUpstreamEdits {
   }
 
   @Test
-  public void testDiffForAPageLacksTests() throws Exception {
-    PatchFile patch = repo.series().patches().get(0);
-    String main = Repo.diff(PROTO, 1, "one\n", "one\ntwo\n");
-    String test = Repo.diff(TEST, 1, "one\n", "two\n");
-    repo.write(FILE, "Why.\n" + main + test + main.replace("Own.proto", "Z.proto"));
-    assertEquals(main + main.replace("Own.proto", "Z.proto"), edits().mainDiff(patch));
-    repo.write(FILE, main + test);
-    assertEquals(main, edits().mainDiff(patch));
-    repo.write(FILE, test);
-    assertNull(edits().mainDiff(patch));
-    assertNull(UpstreamEdits.NONE.mainDiff(patch));
-  }
-
-  @Test
   public void testEditsThatDoNotFitTheSeriesAreRefused() throws Exception {
     check();
     repo.write(FILE, Repo.diff(Repo.A, 7, "VII\n", "7\n"));
@@ -112,15 +93,5 @@ public class TestUpstreamEdits {
   public void testEditsOfNoPatchAreRefused() throws Exception {
     repo.write(UpstreamEdits.FOLDER + "HBASE-2-eight.patch", "");
     Repo.assertRefused(this::edits, "HBASE-2-eight.patch belongs to no patch");
-  }
-
-  /** Those of this repository declare a field. */
-  @Test
-  public void testChecksumOfACacheEntryIsADeclaredField() throws Exception {
-    Series series = Series.read(ROOT);
-    String diff = UpstreamEdits.read(ROOT, series, others)
-      .mainDiff(series.named("STRATUM-entry-checksum").get(0));
-    assertTrue(diff, diff.contains("\n+  optional fixed32 checksum = 3;\n"));
-    assertTrue(diff, diff.contains("\n+    return persisted.hasChecksum()"));
   }
 }

@@ -21,7 +21,6 @@ import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertTrue;
 
 import dev.stratum.fork.Repo;
-import dev.stratum.fork.git.UpstreamEdits;
 import java.io.IOException;
 import java.util.HashMap;
 import java.util.Map;
@@ -122,16 +121,6 @@ public class TestSubmissionPages {
   }
 
   @Test
-  public void testEditsForUpstreamAloneAreShown() throws IOException {
-    fix("STRATUM-replaced");
-    assertFalse(page("STRATUM-replaced").contains("Edits for upstream alone"));
-    String diff = Repo.diff("A.proto", 1, "one\n", "two\n");
-    repo.write(UpstreamEdits.FOLDER + "STRATUM-replaced.patch", "Why.\n\n" + diff);
-    assertHas(page("STRATUM-replaced"), "## Edits for upstream alone\n",
-      "\n\n```diff\n" + diff + "```\n\n## JIRA issue\n");
-  }
-
-  @Test
   public void testLinesArePastedWithAtMostAHundredCharacters() throws IOException {
     fix("STRATUM-long", "Reason", "word ".repeat(200), "Reviews", "answer ".repeat(100));
     for (String line : page("STRATUM-long").split("\n")) {
@@ -148,13 +137,11 @@ public class TestSubmissionPages {
     fix("STRATUM-c", "Test", "TestOne", "Adds", Repo.TESTS + "TestOne.java", "Needs", "STRATUM-a");
     repo.write("patches/upstream-order", "# First.\nSTRATUM-c # why\n");
     String index = page("index");
-    assertHas(index, "### Fixes\n",
-      "| patch | component | 2.6.6 | 3.0.0 |",
-      "| [STRATUM-c](STRATUM-c.md) | BlockCache | there, read | fixed, read |\n"
-        + "| [STRATUM-a](STRATUM-a.md) |",
-      "### Fixes that newer lines do not need\n",
-      "| [STRATUM-b](STRATUM-b.md) | BlockCache | fixed",
-      "### Features\n", "| [STRATUM-feature](STRATUM-feature.md) | rows | BlockCache |");
+    assertHas(index, "| patch | fix or feature | component | 2.6.6 | 3.0.0 |\n",
+      "| [STRATUM-c](STRATUM-c.md) | fix | BlockCache | there, read | fixed, read |\n"
+        + "| [STRATUM-a](STRATUM-a.md) | fix |",
+      "| [STRATUM-b](STRATUM-b.md) | fix | BlockCache | fixed, read |  |\n",
+      "| [STRATUM-feature](STRATUM-feature.md) | rows | BlockCache |  |  |\n");
     assertFalse(index, index.contains("STRATUM-fork"));
     assertFalse(pages().pages().containsKey("STRATUM-fork.md"));
   }

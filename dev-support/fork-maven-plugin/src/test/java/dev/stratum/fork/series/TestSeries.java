@@ -70,8 +70,8 @@ public class TestSeries {
     assertEquals(List.of(OWN, Repo.TESTS + "TestOwn.java"), parsed.adds());
     assertEquals("BlockCache, regionserver", parsed.text(PatchHeader.COMPONENT));
     assertEquals(List.of("TestOwn"), parsed.tests());
-    assertEquals(List.of(new LineVerdict("2.6.6", "there", "test", ""),
-      new LineVerdict("3.0.0", "fixed", "read", "HBASE-2 and more")), parsed.lines());
+    assertEquals(List.of(new PatchHeader.Verdict("2.6.6", "there", "test", ""),
+      new PatchHeader.Verdict("3.0.0", "fixed", "read", "HBASE-2 and more")), parsed.lines());
     assertEquals("", parsed.text(PatchHeader.COMPATIBILITY));
     assertEquals("Say it.", parsed.text(PatchHeader.RELEASE_NOTE));
     assertEquals("", parsed.text(PatchHeader.REVIEWS));

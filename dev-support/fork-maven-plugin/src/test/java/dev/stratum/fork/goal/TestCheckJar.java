@@ -15,7 +15,7 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package dev.stratum.fork.check;
+package dev.stratum.fork.goal;
 
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertTrue;
@@ -36,7 +36,7 @@ import org.junit.Rule;
 import org.junit.Test;
 
 /** The built jar against the published one. */
-public class TestJarCheck {
+public class TestCheckJar {
   private static final String POINT = "package org.x;\npublic class Point<T> {\n"
     + "  protected int at(T where) throws java.io.IOException { return 1; }\n"
     + "  Runnable later() { return new Runnable() { public void run() { } }; }\n"
@@ -79,7 +79,7 @@ public class TestJarCheck {
   }
 
   private int check() throws Exception {
-    return JarCheck.check(base, repo.series(), jar("built.jar", sources));
+    return CheckMojo.check(base, repo.series(), jar("built.jar", sources));
   }
 
   @Test
