@@ -27,6 +27,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Stream;
+import org.apache.commons.codec.digest.DigestUtils;
 
 /**
  * A generated folder. Writing a new state touches only the files whose content differs, so that
@@ -66,12 +67,12 @@ public final class OutputTree {
 
   /** Returns a digest of the names, sizes and times of the files, to notice changes by hand. */
   public String listing() throws IOException {
-    Digests digests = Digests.sha256();
+    StringBuilder all = new StringBuilder();
     for (Path file : files(folder)) {
-      digests.add(name(file),
-        Files.size(file) + " " + Files.getLastModifiedTime(file).toMillis());
+      all.append(name(file)).append(' ').append(Files.size(file)).append(' ')
+        .append(Files.getLastModifiedTime(file).toMillis()).append('\n');
     }
-    return digests.hex();
+    return DigestUtils.sha256Hex(all.toString());
   }
 
   /** Returns whether the folder has a file of that relative path. */

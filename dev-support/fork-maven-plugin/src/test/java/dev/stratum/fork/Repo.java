@@ -43,9 +43,11 @@ import java.util.TreeMap;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
 import org.eclipse.jgit.lib.PersonIdent;
+import org.hamcrest.Matcher;
 import org.junit.function.ThrowingRunnable;
 import org.junit.rules.ExternalResource;
 import org.junit.rules.TemporaryFolder;
+import org.junit.runner.JUnitCore;
 
 /**
  * A small repository and base, new for each test, with the goals' work on them in one call each:
@@ -309,6 +311,21 @@ public final class Repo extends ExternalResource {
     SortedMap<String, String> texts = new TreeMap<>();
     files.forEach((path, content) -> texts.put(path, new String(content, ISO_8859_1)));
     return texts;
+  }
+
+  /** Returns the jars that a test class needs to be compiled and run. */
+  public static List<Path> junit() throws Exception {
+    List<Path> jars = new ArrayList<>();
+    for (Class<?> one : List.of(JUnitCore.class, Matcher.class)) {
+      jars.add(Path.of(one.getProtectionDomain().getCodeSource().getLocation().toURI()));
+    }
+    return jars;
+  }
+
+  /** Returns the source of a JUnit class org.x.NAME that asserts that a value is 1. */
+  public static byte[] test(String name, String value) {
+    return bytes("package org.x; public class " + name + " { @org.junit.Test public void "
+      + "testOne() { org.junit.Assert.assertEquals(1, " + value + "); } }");
   }
 
   /** Writes a jar with these entries. */

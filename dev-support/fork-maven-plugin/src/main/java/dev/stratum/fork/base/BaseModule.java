@@ -23,7 +23,9 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Enumeration;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.SortedMap;
@@ -32,6 +34,7 @@ import java.util.TreeSet;
 import java.util.function.UnaryOperator;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipFile;
+import org.apache.commons.codec.digest.DigestUtils;
 
 /**
  * One published module of the base.
@@ -40,6 +43,7 @@ import java.util.zip.ZipFile;
  * @param sources the published sources
  */
 public record BaseModule(String name, Path jar, Path sources) {
+  private static final String PINNED = "patches/base.sha256";
 
   /**
    * Reads the module's files in upstream's layout: Java and package.html below
@@ -83,6 +87,35 @@ public record BaseModule(String name, Path jar, Path sources) {
 
   private static boolean isMavens(String entry) {
     return entry.startsWith("META-INF/maven/") || entry.equals("META-INF/MANIFEST.MF");
+  }
+
+  /**
+   * Compares the files with the checksums in patches/base.sha256, lines
+   * {@code <sha256>  <file name>}.
+   * @param root the repository's root
+   * @return the checksums
+   */
+  public List<String> verify(Path root) throws IOException {
+    if (!Files.exists(root.resolve(PINNED))) {
+      throw new ForkException("%s is missing; restore it from version control.", PINNED);
+    }
+    List<String> pinned = Files.readAllLines(root.resolve(PINNED));
+    List<String> sums = new ArrayList<>();
+    for (Path file : List.of(jar, sources)) {
+      String expected = pinned.stream().map(line -> line.trim().split("\\s+"))
+        .filter(words -> words[words.length - 1].equals(file.getFileName().toString()))
+        .map(words -> words[0]).findFirst()
+        .orElseThrow(() -> new ForkException("%s has no line for %s; add its sha256 after checking "
+          + "where the file is from.", PINNED, file.getFileName()));
+      String actual = DigestUtils.sha256Hex(Files.readAllBytes(file));
+      if (!actual.equals(expected)) {
+        throw new ForkException("%s has sha256 %s but %s pins %s; delete the file so that it is "
+          + "fetched again, and if the sum stays, do not trust the repository that it is from.",
+          file, actual, PINNED, expected);
+      }
+      sums.add(actual);
+    }
+    return sums;
   }
 
   /** Returns the entries of the published jar, folders and Maven's own files left out. */

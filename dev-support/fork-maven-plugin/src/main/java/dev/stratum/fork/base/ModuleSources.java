@@ -17,7 +17,6 @@
  */
 package dev.stratum.fork.base;
 
-import dev.stratum.fork.Digests;
 import dev.stratum.fork.ForkException;
 import dev.stratum.fork.OutputTree;
 import dev.stratum.fork.series.FileEdit;
@@ -33,6 +32,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import org.apache.commons.codec.digest.DigestUtils;
 
 /**
  * The sources that one module is compiled from: the base's, with the series' edits, below
@@ -77,12 +77,10 @@ public final class ModuleSources {
    * Brings the folders up to date.
    * @param plugin   what identifies this plugin's own code
    */
-  public Result prepare(Series series, PinnedChecksums pinned, ForkIdentity identity, String plugin)
+  public Result prepare(Series series, Path root, ForkIdentity identity, String plugin)
     throws IOException {
-    List<String> sums = List.of(pinned.verify(base.jar()), pinned.verify(base.sources()));
-    String checksum = sourceChecksum(series, sums, identity);
-    String inputs = Digests.sha256().add("checksum", checksum).add("plugin", plugin)
-      .add("identity", identity.toString()).hex();
+    String checksum = sourceChecksum(series, base.verify(root), identity);
+    String inputs = DigestUtils.sha256Hex(checksum + '\n' + plugin + '\n' + identity);
     Path fingerprint = forkFolder.resolve("fingerprint");
     if (Files.exists(fingerprint)
       && Files.readString(fingerprint).equals(fingerprint(inputs))) {
@@ -122,20 +120,22 @@ public final class ModuleSources {
    */
   private String sourceChecksum(Series series, List<String> baseSums, ForkIdentity identity)
     throws IOException {
-    Digests digests = Digests.sha512().add("settings", identity.settings());
-    baseSums.forEach(sum -> digests.add("base", sum));
+    StringBuilder all = new StringBuilder(DigestUtils.sha256Hex(identity.settings()));
+    baseSums.forEach(sum -> all.append('\n').append(sum));
     for (PatchFile patch : series.patches()) {
       for (FileEdit edit : patch.edits()) {
         if (Modules.of(edit.path()).equals(base.name())) {
-          digests.add(patch.name(), edit.section());
+          all.append('\n').append(patch.name()).append(' ')
+            .append(DigestUtils.sha256Hex(edit.section()));
         }
       }
     }
     Path main = moduleFolder.resolve("src/main");
     for (Path file : OutputTree.files(main)) {
-      digests.add(OutputTree.slashed(main.relativize(file)), Files.readAllBytes(file));
+      all.append('\n').append(OutputTree.slashed(main.relativize(file))).append(' ')
+        .append(DigestUtils.sha256Hex(Files.readAllBytes(file)));
     }
-    return digests.hex();
+    return DigestUtils.sha512Hex(all.toString());
   }
 
   /** A class of ours must not silently replace upstream's. */

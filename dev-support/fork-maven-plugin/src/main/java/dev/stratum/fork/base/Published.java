@@ -19,6 +19,7 @@ package dev.stratum.fork.base;
 
 import dev.stratum.fork.ForkException;
 import dev.stratum.fork.series.Modules;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -101,7 +102,7 @@ public final class Published {
    * Returns the files of protocols of the first version that is published.
    * @param versions the best first
    */
-  public Protocols protocols(List<String> versions) throws java.io.IOException {
+  public Protocols protocols(List<String> versions) throws IOException {
     String version = first(versions, artifact(PROTOCOL, "", versions.get(0)));
     SortedMap<String, byte[]> tree = new TreeMap<>();
     BaseModule.read(file(artifact(PROTOCOL, "", version)), tree,

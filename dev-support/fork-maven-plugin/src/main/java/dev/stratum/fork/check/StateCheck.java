@@ -17,7 +17,6 @@
  */
 package dev.stratum.fork.check;
 
-import dev.stratum.fork.Digests;
 import dev.stratum.fork.ForkException;
 import dev.stratum.fork.series.FileChange;
 import dev.stratum.fork.series.Modules;
@@ -47,6 +46,7 @@ import javax.tools.SimpleJavaFileObject;
 import javax.tools.StandardJavaFileManager;
 import javax.tools.StandardLocation;
 import javax.tools.ToolProvider;
+import org.apache.commons.codec.digest.DigestUtils;
 import org.eclipse.jgit.util.FileUtils;
 
 /**
@@ -151,16 +151,17 @@ public final class StateCheck implements Closeable {
    */
   public Verdict check(SortedMap<String, byte[]> tree, List<String> names) throws IOException {
     SortedMap<String, byte[]> changed = new TreeMap<>();
-    Digests digests = Digests.sha256();
+    StringBuilder all = new StringBuilder("release ").append(release);
     for (FileChange change : FileChange.between(base, tree)) {
-      digests.add(change.path(), change.after() == null ? new byte[0] : change.after());
+      all.append('\n').append(change.path()).append(' ')
+        .append(change.after() == null ? "" : DigestUtils.sha256Hex(change.after()));
       if (change.after() != null) {
         changed.put(change.path(), change.after());
       }
     }
-    digests.add("release", String.valueOf(release));
-    classPath.forEach(jar -> digests.add("jar", jar.getFileName().toString()));
-    Path file = folder.resolve("states").resolve(digests.hex() + ".properties");
+    classPath.forEach(jar -> all.append('\n').append(jar.getFileName()));
+    Path file = folder.resolve("states")
+      .resolve(DigestUtils.sha256Hex(all.toString()) + ".properties");
     Properties known = new Properties();
     if (Files.exists(file)) {
       try (Reader in = Files.newBufferedReader(file, StandardCharsets.UTF_8)) {

@@ -17,12 +17,10 @@
  */
 package dev.stratum.fork.goal;
 
-import dev.stratum.fork.Digests;
 import dev.stratum.fork.ForkException;
 import dev.stratum.fork.OutputTree;
 import dev.stratum.fork.base.BaseModule;
 import dev.stratum.fork.base.LineSources;
-import dev.stratum.fork.base.PinnedChecksums;
 import dev.stratum.fork.base.Published;
 import dev.stratum.fork.check.TestProcess;
 import dev.stratum.fork.git.Export;
@@ -42,6 +40,7 @@ import java.util.List;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.stream.Stream;
+import org.apache.commons.codec.digest.DigestUtils;
 import org.apache.maven.execution.MavenSession;
 import org.apache.maven.plugin.AbstractMojo;
 import org.apache.maven.plugin.MojoExecutionException;
@@ -138,12 +137,10 @@ public abstract class AbstractForkMojo extends AbstractMojo {
 
   /** Returns the verified files of the base, all modules in one tree. */
   final SortedMap<String, byte[]> baseTree() throws IOException {
-    PinnedChecksums pinned = PinnedChecksums.read(root());
     SortedMap<String, byte[]> tree = new TreeMap<>();
     for (String name : Modules.ALL) {
       BaseModule module = published().module(name, baseVersion);
-      pinned.verify(module.jar());
-      pinned.verify(module.sources());
+      module.verify(root());
       tree.putAll(module.readTree());
     }
     return tree;
@@ -216,7 +213,7 @@ public abstract class AbstractForkMojo extends AbstractMojo {
       throw new IllegalStateException(e);
     }
     return Files.isRegularFile(code)
-      ? Digests.sha256(code)
+      ? DigestUtils.sha256Hex(Files.readAllBytes(code))
       : new OutputTree(code).listing();
   }
 }

@@ -17,7 +17,6 @@
  */
 package dev.stratum.fork.goal;
 
-import dev.stratum.fork.Digests;
 import dev.stratum.fork.ForkException;
 import dev.stratum.fork.OutputTree;
 import dev.stratum.fork.git.Export;
@@ -39,6 +38,7 @@ import java.util.jar.JarFile;
 import java.util.jar.Manifest;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.apache.commons.codec.digest.DigestUtils;
 import org.apache.maven.plugins.annotations.LifecyclePhase;
 import org.apache.maven.plugins.annotations.Mojo;
 import org.apache.maven.plugins.annotations.Parameter;
@@ -111,7 +111,7 @@ public final class KitMojo extends AbstractForkMojo {
       (name, content) -> name.endsWith(".md") ? relink(name, content, kit.keySet()) : content);
     StringBuilder sums = new StringBuilder();
     for (Map.Entry<String, byte[]> file : kit.entrySet()) {
-      sums.append(Digests.sha256(file.getValue())).append("  ").append(file.getKey()).append('\n');
+      sums.append(DigestUtils.sha256Hex(file.getValue())).append("  ").append(file.getKey()).append('\n');
     }
     kit.put(SUMS, sums.toString().getBytes(StandardCharsets.UTF_8));
     new OutputTree(folder.toPath()).write(kit);

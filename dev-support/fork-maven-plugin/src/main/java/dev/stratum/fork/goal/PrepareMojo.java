@@ -20,7 +20,6 @@ package dev.stratum.fork.goal;
 import dev.stratum.fork.ForkException;
 import dev.stratum.fork.base.ForkIdentity;
 import dev.stratum.fork.base.ModuleSources;
-import dev.stratum.fork.base.PinnedChecksums;
 import dev.stratum.fork.pages.DefaultSettings;
 import dev.stratum.fork.series.Modules;
 import dev.stratum.fork.series.Series;
@@ -52,14 +51,13 @@ public final class PrepareMojo extends AbstractForkMojo {
         + "remove the execution from its POM.", module, String.join(", ", Modules.ALL));
     }
     Series series = Series.read(root());
-    PinnedChecksums pinned = PinnedChecksums.read(root());
     ModuleSources sources = new ModuleSources(published().module(module, baseVersion()),
       project().getBasedir().toPath(), Path.of(forkDirectory));
     // Of the module that has hbase-default.xml.
     String settings = module.equals("hbase-common")
       ? DefaultSettings.of(Files.readString(root().resolve("docs/configuration.md")))
       : "";
-    ModuleSources.Result result = sources.prepare(series, pinned,
+    ModuleSources.Result result = sources.prepare(series, root(),
       new ForkIdentity(forkVersion(), time(), settings), ownCode());
     Path classes = Path.of(project().getBuild().getOutputDirectory());
     for (String resource : result.deletedResources()) {

@@ -17,7 +17,6 @@
  */
 package dev.stratum.fork.goal;
 
-import dev.stratum.fork.Digests;
 import dev.stratum.fork.ForkException;
 import dev.stratum.fork.OutputTree;
 import dev.stratum.fork.base.BaseModule;
@@ -35,6 +34,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.apache.commons.codec.digest.DigestUtils;
 import org.apache.maven.plugins.annotations.Mojo;
 import org.apache.maven.plugins.annotations.Parameter;
 
@@ -104,7 +104,7 @@ public final class RebaseMojo extends AbstractForkMojo {
     for (String name : Modules.ALL) {
       BaseModule module = published().module(name, to);
       for (Path file : List.of(module.sources(), module.jar())) {
-        sums.append(Digests.sha256(file)).append("  ").append(file.getFileName()).append('\n');
+        sums.append(DigestUtils.sha256Hex(Files.readAllBytes(file))).append("  ").append(file.getFileName()).append('\n');
       }
     }
     patches.put("base.sha256", sums.toString().getBytes(StandardCharsets.UTF_8));

@@ -21,7 +21,6 @@ import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertTrue;
 
-import dev.stratum.fork.Digests;
 import dev.stratum.fork.OutputTree;
 import dev.stratum.fork.Repo;
 import dev.stratum.fork.series.FileEdit;
@@ -34,6 +33,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import org.apache.commons.codec.digest.DigestUtils;
 import org.junit.Before;
 import org.junit.Rule;
 import org.junit.Test;
@@ -84,8 +84,12 @@ public class TestModuleSources {
   private void pin() throws Exception {
     Repo.jar(base().jar(), classes);
     Repo.jar(base().sources(), sources);
-    repo.write("patches/base.sha256", Digests.sha256(base().jar()) + "  hbase-server-1.0.jar\n"
-      + Digests.sha256(base().sources()) + "  hbase-server-1.0-sources.jar\n");
+    repo.write("patches/base.sha256", sum(base().jar()) + "  hbase-server-1.0.jar\n"
+      + sum(base().sources()) + "  hbase-server-1.0-sources.jar\n");
+  }
+
+  private static String sum(Path file) throws Exception {
+    return DigestUtils.sha256Hex(Files.readAllBytes(file));
   }
 
   private ModuleSources.Result prepare() throws Exception {
@@ -94,7 +98,7 @@ public class TestModuleSources {
 
   private ModuleSources.Result prepare(String plugin) throws Exception {
     return new ModuleSources(base(), repo.root.resolve("hbase-server"), fork).prepare(
-      repo.series(), PinnedChecksums.read(repo.root),
+      repo.series(), repo.root,
       new ForkIdentity("1.0-stratum-1", Repo.TIME, "<s/>"), plugin);
   }
 
@@ -273,12 +277,12 @@ public class TestModuleSources {
   @Test
   public void testWrongChecksumNamesFileAndSums() throws Exception {
     prepare();
-    String expected = Digests.sha256(base().sources());
+    String expected = sum(base().sources());
     sources.put("org/x/A.java", Repo.bytes("evil\n"));
     Repo.jar(base().sources(), sources);
     String message = refused();
     assertTrue(message, message.contains("hbase-server-1.0-sources.jar has sha256 "
-      + Digests.sha256(base().sources()) + " but patches/base.sha256 pins " + expected));
+      + sum(base().sources()) + " but patches/base.sha256 pins " + expected));
     repo.write("patches/base.sha256", "");
     assertTrue(refused().startsWith("patches/base.sha256 has no line for hbase-server-1.0.jar"));
   }
