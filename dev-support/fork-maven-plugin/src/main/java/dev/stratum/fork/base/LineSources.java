@@ -84,20 +84,14 @@ public record LineSources(String version, Set<String> modules, SortedMap<String,
     return Integer.parseInt(version.replaceFirst("\\D.*", "")) >= 3;
   }
 
-  /** Returns the files, with those of the base for a module that is not published. */
-  public SortedMap<String, byte[]> filled(SortedMap<String, byte[]> base) {
-    SortedMap<String, byte[]> all = new TreeMap<>(base);
-    all.keySet().removeIf(path -> modules.contains(Modules.of(path)));
-    all.putAll(tree);
-    return all;
-  }
-
   /**
    * Returns the files as upstream's repository has them, without those that its build generates.
    * @param base the base's files, which replace those of a module that is not published
    */
   public SortedMap<String, byte[]> repository(SortedMap<String, byte[]> base) {
-    SortedMap<String, byte[]> all = filled(base);
+    SortedMap<String, byte[]> all = new TreeMap<>(base);
+    all.keySet().removeIf(path -> modules.contains(Modules.of(path)));
+    all.putAll(tree);
     all.keySet().removeIf(LineSources::isGenerated);
     return all;
   }

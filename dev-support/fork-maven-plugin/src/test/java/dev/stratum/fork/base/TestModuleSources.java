@@ -211,10 +211,12 @@ public class TestModuleSources {
 
   @Test
   public void testNothingIsDoneTwice() throws Exception {
-    prepare();
-    ModuleSources.Result second = prepare();
-    assertFalse(second.changed());
-    assertEquals(List.of(), second.written());
+    String before = prepare().sourceChecksum();
+    assertFalse(prepare().changed());
+    assertEquals(List.of(), prepare().written());
+    assertTrue(prepare("plugin 2").changed());
+    repo.write("hbase-server/src/main/java/org/x/Own.java", "mine");
+    assertFalse(before.equals(prepare().sourceChecksum()));
   }
 
   @Test
@@ -242,22 +244,16 @@ public class TestModuleSources {
   }
 
   @Test
-  public void testRemovedPatchGivesBackTheBase() throws Exception {
+  public void testDeletedResourceIsToldAndRemovedPatchGivesBackTheBase() throws Exception {
     patch("p.patch", "java/org/x/A.java", 2, "a 2", "A 2");
-    repo.patch("q.patch", "", "", deletion("resources/conf.xml"));
-    assertEquals(List.of(), prepare().deletedResources());
-    repo.write("patches/series", "q.patch\n");
-    Files.delete(repo.root.resolve("patches/p.patch"));
-    prepare();
-    assertEquals(Repo.numbered("a", 5), generated("java/org/x/A.java"));
-    assertFalse(Files.exists(fork.resolve("resources/conf.xml")));
-  }
-
-  @Test
-  public void testDeletedResourceIsTold() throws Exception {
     prepare();
     repo.patch("q.patch", "", "", deletion("resources/conf.xml"));
     assertEquals(List.of("conf.xml"), prepare().deletedResources());
+    repo.write("patches/series", "q.patch\n");
+    Files.delete(repo.root.resolve("patches/p.patch"));
+    assertEquals(List.of(), prepare().deletedResources());
+    assertEquals(Repo.numbered("a", 5), generated("java/org/x/A.java"));
+    assertFalse(Files.exists(fork.resolve("resources/conf.xml")));
   }
 
   @Test
@@ -266,12 +262,6 @@ public class TestModuleSources {
     Repo.write(fork.resolve("java/org/x/A.java"), "by hand\n");
     assertEquals(List.of("org/x/A.java"), prepare().written());
     assertEquals(Repo.numbered("a", 5), generated("java/org/x/A.java"));
-  }
-
-  @Test
-  public void testOtherPluginPreparesAgain() throws Exception {
-    prepare();
-    assertTrue(prepare("plugin 2").changed());
   }
 
   @Test
@@ -293,13 +283,6 @@ public class TestModuleSources {
     assertEquals("hbase-server/src/main/java/org/x/A.java has the path of a file of the base and "
       + "would hide it; give it another name, or edit the base's file with a patch.", refused());
     assertTrue(refused().contains("would hide it"));
-  }
-
-  @Test
-  public void testOwnSourcesAreInTheChecksum() throws Exception {
-    String before = prepare().sourceChecksum();
-    repo.write("hbase-server/src/main/java/org/x/Own.java", "mine");
-    assertFalse(before.equals(prepare().sourceChecksum()));
   }
 
   @Test

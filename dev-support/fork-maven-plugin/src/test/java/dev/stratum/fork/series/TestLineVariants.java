@@ -20,6 +20,7 @@ package dev.stratum.fork.series;
 import static org.junit.Assert.assertEquals;
 
 import dev.stratum.fork.Repo;
+import java.nio.file.Files;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -123,15 +124,11 @@ public class TestLineVariants {
       assertEquals(LineVariants.Source.UPSTREAM, read().source(patch()));
       assertEquals(List.of(), changes());
     }
-  }
-
-  @Test
-  public void testHeaderThatNamesTheVersionPrecedesTheVariant() throws Exception {
     repo.write(VARIANT, diff("@@ -8 +8 @@\n-a 8\n+eight\n"));
+    assertEquals(LineVariants.Source.VARIANT, read().source(patch()));
     repo.write("patches/" + PATCH,
       repo.read("patches/" + PATCH).replace("Upstream: none", "Upstream: in 3.1.0"));
     assertEquals(LineVariants.Source.UPSTREAM, read().source(patch()));
-    assertEquals(List.of(), changes());
   }
 
   private void secondPatch() throws Exception {
@@ -169,14 +166,11 @@ public class TestLineVariants {
 
   @Test
   public void testVariantOfNoPatchIsRefused() throws Exception {
-    repo.write("patches/lines/3.1.1/HBASE-2-gone.patch", "");
-    assertRefused("patches/lines/3.1.1/HBASE-2-gone.patch is the variant of no patch");
-  }
-
-  @Test
-  public void testFileBesideTheFoldersOfVersionsIsRefused() throws Exception {
-    repo.write("patches/lines/" + PATCH, "");
-    assertRefused("patches/lines/" + PATCH + " is the variant of no patch");
+    for (String path : List.of("3.1.1/HBASE-2-gone.patch", PATCH)) {
+      repo.write("patches/lines/" + path, "");
+      assertRefused("patches/lines/" + path + " is the variant of no patch");
+      Files.delete(repo.root.resolve("patches/lines/" + path));
+    }
   }
 
   @Test

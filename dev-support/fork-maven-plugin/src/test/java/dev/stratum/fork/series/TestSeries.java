@@ -22,7 +22,6 @@ import static org.junit.Assert.assertEquals;
 
 import dev.stratum.fork.Repo;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -42,12 +41,6 @@ public class TestSeries {
 
   private static String edit(String path) {
     return Repo.section(path, Repo.bytes("a\n"), "@@ -1 +1 @@\n-a\n+b\n");
-  }
-
-  @Test
-  public void testNoSeriesFileIsAnEmptySeries() throws Exception {
-    Files.delete(repo.root.resolve("patches/series"));
-    assertEquals(List.of(), repo.series().patches());
   }
 
   @Test
@@ -136,22 +129,14 @@ public class TestSeries {
   }
 
   @Test
-  public void testAddedFileThatDoesNotExist() throws Exception {
+  public void testAddedFileExistsAndOnlyATestSourceIsOfTwoPatches() throws Exception {
     repo.patch("p.patch", "", OWN, "");
     assertRefused("patches/p.patch", OWN, "no such file");
-  }
-
-  @Test
-  public void testAddedFileOfTwoPatches() throws Exception {
     repo.write(OWN, "x");
-    repo.patch("p.patch", "", OWN, "");
     repo.patch("q.patch", "", OWN, "");
     assertRefused("patches/q.patch", OWN, "patches/p.patch", "only a test source");
-  }
-
-  @Test
-  public void testPatchesMayShareATestSource() throws Exception {
     String shared = Repo.TESTS + "Fixture.java";
+    repo.reset();
     repo.write(shared, "x");
     repo.patch("p.patch", "", shared, "");
     repo.patch("q.patch", "", shared, "");
