@@ -27,6 +27,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Stream;
+import org.apache.commons.codec.digest.DigestUtils;
 
 /**
  * A generated folder. Writing a new state touches only the files whose content differs, so that
@@ -42,11 +43,10 @@ public final class OutputTree {
   /**
    * Makes the folder hold exactly {@code content}.
    * @param content bytes by path relative to the folder
-   * @return what was written and what was deleted
    */
   public Changes write(Map<String, byte[]> content) throws IOException {
     Map<String, Path> stale = new TreeMap<>();
-    for (Path file : files()) {
+    for (Path file : files(folder)) {
       stale.put(name(file), file);
     }
     List<String> written = new ArrayList<>();
@@ -67,22 +67,17 @@ public final class OutputTree {
 
   /** Returns a digest of the names, sizes and times of the files, to notice changes by hand. */
   public String listing() throws IOException {
-    Digests digests = Digests.sha256();
-    for (Path file : files()) {
-      digests.add(name(file),
-        Files.size(file) + " " + Files.getLastModifiedTime(file).toMillis());
+    StringBuilder all = new StringBuilder();
+    for (Path file : files(folder)) {
+      all.append(name(file)).append(' ').append(Files.size(file)).append(' ')
+        .append(Files.getLastModifiedTime(file).toMillis()).append('\n');
     }
-    return digests.hex();
+    return DigestUtils.sha256Hex(all.toString());
   }
 
   /** Returns whether the folder has a file of that relative path. */
   public boolean has(String path) {
     return Files.isRegularFile(folder.resolve(path));
-  }
-
-  /** Returns all files in the order of their paths. */
-  public List<Path> files() throws IOException {
-    return files(folder);
   }
 
   /** Returns all files below {@code folder} in the order of their paths; none if it is missing. */

@@ -19,10 +19,9 @@
  * The plugin that builds this fork from published sources and patches.
  * <p>
  * {@code goal} has the goals and is where to begin. In this order, each uses only those
- * above it: {@code diff}, what a patch does to the lines of a file; {@code series}, the patches and
- * their order; {@code git}, the work tree in which patches are edited, and exported patches;
- * {@code base}, the published HBase and the sources made from it; {@code check}, checks of jars,
- * patches and logs; {@code kit}, what is made for the archive for operators. This package has what
- * all of them use.
+ * above it: {@code series}, the patches and their order; {@code base}, the published HBase and the
+ * sources made from it; {@code git}, the work tree in which patches are edited, and exported
+ * patches; {@code check}, checks of states of the series; {@code pages}, generated texts. This
+ * package has what all of them use.
  */
 package dev.stratum.fork;

@@ -24,8 +24,7 @@ import static org.junit.Assert.assertTrue;
 import dev.stratum.fork.git.Export;
 import dev.stratum.fork.git.ForkTree;
 import dev.stratum.fork.git.GitStore;
-import dev.stratum.fork.git.MailPatch;
-import dev.stratum.fork.goal.RebuildMojo;
+import dev.stratum.fork.series.FileEdit;
 import dev.stratum.fork.series.ForkHistory;
 import dev.stratum.fork.series.Series;
 import java.io.ByteArrayOutputStream;
@@ -43,9 +42,12 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
+import org.eclipse.jgit.lib.PersonIdent;
+import org.hamcrest.Matcher;
 import org.junit.function.ThrowingRunnable;
 import org.junit.rules.ExternalResource;
 import org.junit.rules.TemporaryFolder;
+import org.junit.runner.JUnitCore;
 
 /**
  * A small repository and base, new for each test, with the goals' work on them in one call each:
@@ -104,10 +106,16 @@ public final class Repo extends ExternalResource {
     base.put(path, bytes(content));
   }
 
-  /** Returns a git diff with one hunk that replaces lines of a file, wherever they stand. */
-  public static String diff(String path, String old, String replacement) {
+  /** Returns a section of a strict patch: these hunks, made against this content. */
+  public static String section(String path, byte[] before, String hunks) {
+    return "diff --git a/" + path + " b/" + path + "\nindex " + FileEdit.blobId(before).name()
+      + "..0123456789 100644\n--- a/" + path + "\n+++ b/" + path + "\n" + hunks;
+  }
+
+  /** Returns a git diff with one hunk that replaces lines of a file, from this one on. */
+  public static String diff(String path, int line, String old, String replacement) {
     return "diff --git a/" + path + " b/" + path + "\n--- a/" + path + "\n+++ b/" + path
-      + "\n@@ -1," + old.lines().count() + " +1," + replacement.lines().count() + " @@\n"
+      + "\n@@ -" + line + "," + old.lines().count() + " +" + line + "," + replacement.lines().count() + " @@\n"
       + old.replaceAll("(?m)^(?=.)", "-") + replacement.replaceAll("(?m)^(?=.)", "+");
   }
 
@@ -186,17 +194,17 @@ public final class Repo extends ExternalResource {
 
   /** Does what fork:checkout does. */
   public void checkout() throws IOException {
-    try (ForkTree forkTree = ForkTree.open(tree, TIME)) {
+    try (ForkTree forkTree = new ForkTree(tree, TIME)) {
       forkTree.refuseToLoseWork("first");
-      forkTree.checkout(
-        ForkHistory.of(base, series(), root, id -> forkTree.store().find(id)), "Base", root);
+      forkTree.checkout(ForkHistory.of(base, series(), root, forkTree.store()::find), "Base",
+        root);
     }
   }
 
   /** Does what fork:rebuild does. */
   public List<String> rebuild() throws IOException {
-    try (ForkTree forkTree = ForkTree.open(tree, TIME)) {
-      return RebuildMojo.rebuild(forkTree, root);
+    try (ForkTree forkTree = new ForkTree(tree, TIME)) {
+      return forkTree.rebuild(root);
     }
   }
 
@@ -204,17 +212,16 @@ public final class Repo extends ExternalResource {
   public Map<String, byte[]> export() throws IOException {
     try (GitStore store = GitStore.inMemory(TIME)) {
       Map<String, byte[]> files = new TreeMap<>();
-      for (Export.Exported one : exporter(store, series()).all()) {
+      for (Export.Exported one : exporter(store).all()) {
         files.put(one.fileName(), one.content());
       }
       return files;
     }
   }
 
-  public Export exporter(GitStore store, Series series) throws IOException {
-    MailPatch mail = new MailPatch(store, "Tester <tester@localhost>", TIME, "stratum 1");
-    ForkHistory history = ForkHistory.of(base, series, root);
-    return new Export(store, series, history, mail, "2.6.4-hadoop3");
+  public Export exporter(GitStore store) throws IOException {
+    return new Export(store, history(), new PersonIdent("Tester", "tester@localhost"), TIME,
+      "stratum 1", "2.6.4-hadoop3");
   }
 
   /** Adds a patch file to patches/ and the series, with every header key. */
@@ -304,6 +311,21 @@ public final class Repo extends ExternalResource {
     SortedMap<String, String> texts = new TreeMap<>();
     files.forEach((path, content) -> texts.put(path, new String(content, ISO_8859_1)));
     return texts;
+  }
+
+  /** Returns the jars that a test class needs to be compiled and run. */
+  public static List<Path> junit() throws Exception {
+    List<Path> jars = new ArrayList<>();
+    for (Class<?> one : List.of(JUnitCore.class, Matcher.class)) {
+      jars.add(Path.of(one.getProtectionDomain().getCodeSource().getLocation().toURI()));
+    }
+    return jars;
+  }
+
+  /** Returns the source of a JUnit class org.x.NAME that asserts that a value is 1. */
+  public static byte[] test(String name, String value) {
+    return bytes("package org.x; public class " + name + " { @org.junit.Test public void "
+      + "testOne() { org.junit.Assert.assertEquals(1, " + value + "); } }");
   }
 
   /** Writes a jar with these entries. */

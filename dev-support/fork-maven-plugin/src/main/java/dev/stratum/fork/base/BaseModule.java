@@ -23,13 +23,18 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Enumeration;
+import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.UnaryOperator;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipFile;
+import org.apache.commons.codec.digest.DigestUtils;
 
 /**
  * One published module of the base.
@@ -38,6 +43,7 @@ import java.util.zip.ZipFile;
  * @param sources the published sources
  */
 public record BaseModule(String name, Path jar, Path sources) {
+  private static final String PINNED = "patches/base.sha256";
 
   /**
    * Reads the module's files in upstream's layout: Java and package.html below
@@ -47,34 +53,69 @@ public record BaseModule(String name, Path jar, Path sources) {
    */
   public SortedMap<String, byte[]> readTree() throws IOException {
     SortedMap<String, byte[]> tree = new TreeMap<>();
-    addEntries(sources, tree);
-    addEntries(jar, tree);
+    for (Path file : new Path[] { sources, jar }) {
+      read(file, tree, entry -> {
+        if (entry.endsWith(".class") || isMavens(entry)) {
+          return null;
+        }
+        boolean java = entry.endsWith(".java") || entry.endsWith("/package.html");
+        return name + "/" + (java ? Modules.JAVA : Modules.RESOURCES) + entry;
+      });
+    }
     return tree;
   }
 
-  private void addEntries(Path file, SortedMap<String, byte[]> tree) throws IOException {
-    try (ZipFile zip = new ZipFile(file.toFile())) {
+  /**
+   * Reads files of a jar.
+   * @param tree  is given their content by path; what it has stays
+   * @param place returns the path of an entry, {@code null} to leave it out
+   */
+  static void read(Path jar, Map<String, byte[]> tree, UnaryOperator<String> place)
+    throws IOException {
+    try (ZipFile zip = new ZipFile(jar.toFile())) {
       for (Enumeration<? extends ZipEntry> all = zip.entries(); all.hasMoreElements();) {
         ZipEntry entry = all.nextElement();
-        if (isContent(entry)) {
-          boolean java = entry.getName().endsWith(".java")
-            || entry.getName().endsWith("/package.html");
-          String folder = java ? Modules.JAVA : Modules.RESOURCES;
-          String path = name + "/" + folder + entry.getName();
-          if (!tree.containsKey(path)) {
-            try (InputStream in = zip.getInputStream(entry)) {
-              tree.put(path, in.readAllBytes());
-            }
+        String path = entry.isDirectory() ? null : place.apply(entry.getName());
+        if (path != null && !tree.containsKey(path)) {
+          try (InputStream in = zip.getInputStream(entry)) {
+            tree.put(path, in.readAllBytes());
           }
         }
       }
     }
   }
 
-  private static boolean isContent(ZipEntry entry) {
-    String path = entry.getName();
-    return !entry.isDirectory() && !path.endsWith(".class") && !path.startsWith("META-INF/maven/")
-      && !path.equals("META-INF/MANIFEST.MF");
+  private static boolean isMavens(String entry) {
+    return entry.startsWith("META-INF/maven/") || entry.equals("META-INF/MANIFEST.MF");
+  }
+
+  /**
+   * Compares the files with the checksums in patches/base.sha256, lines
+   * {@code <sha256>  <file name>}.
+   * @param root the repository's root
+   * @return the checksums
+   */
+  public List<String> verify(Path root) throws IOException {
+    if (!Files.exists(root.resolve(PINNED))) {
+      throw new ForkException("%s is missing; restore it from version control.", PINNED);
+    }
+    List<String> pinned = Files.readAllLines(root.resolve(PINNED));
+    List<String> sums = new ArrayList<>();
+    for (Path file : List.of(jar, sources)) {
+      String expected = pinned.stream().map(line -> line.trim().split("\\s+"))
+        .filter(words -> words[words.length - 1].equals(file.getFileName().toString()))
+        .map(words -> words[0]).findFirst()
+        .orElseThrow(() -> new ForkException("%s has no line for %s; add its sha256 after checking "
+          + "where the file is from.", PINNED, file.getFileName()));
+      String actual = DigestUtils.sha256Hex(Files.readAllBytes(file));
+      if (!actual.equals(expected)) {
+        throw new ForkException("%s has sha256 %s but %s pins %s; delete the file so that it is "
+          + "fetched again, and if the sum stays, do not trust the repository that it is from.",
+          file, actual, PINNED, expected);
+      }
+      sums.add(actual);
+    }
+    return sums;
   }
 
   /** Returns the entries of the published jar, folders and Maven's own files left out. */
@@ -89,11 +130,8 @@ public record BaseModule(String name, Path jar, Path sources) {
     }
     Set<String> names = new TreeSet<>();
     try (ZipFile zip = new ZipFile(jar.toFile())) {
-      zip.stream().filter(entry -> !entry.isDirectory())
-        .map(ZipEntry::getName)
-        .filter(path -> !path.startsWith("META-INF/maven/")
-          && !path.equals("META-INF/MANIFEST.MF"))
-        .forEach(names::add);
+      zip.stream().filter(entry -> !entry.isDirectory()).map(ZipEntry::getName)
+        .filter(entry -> !isMavens(entry)).forEach(names::add);
     }
     return names;
   }

@@ -41,7 +41,7 @@ public record ForkIdentity(String version, Instant time, String settings) {
 
   static final String VERSION_CLASS = "org/apache/hadoop/hbase/Version.java";
   static final String DEFAULTS = "hbase-default.xml";
-  static final String NOTICE = "META-INF/NOTICE";
+  private static final String NOTICE = "META-INF/NOTICE";
 
   private static final String DEFAULTS_END = "</configuration>";
   private static final String DEFAULTS_VERSION = "<value>@@@VERSION@@@</value>";
@@ -55,8 +55,6 @@ public record ForkIdentity(String version, Instant time, String settings) {
   /**
    * Returns the base's Version class with the fork's values. The revision stays: it names the
    * commit of upstream that everything is derived from.
-   * @param base        the base's source
-   * @param srcChecksum the checksum of what the class's module is built from
    */
   byte[] versionClass(byte[] base, String srcChecksum) {
     String source = new String(base, StandardCharsets.UTF_8);
@@ -80,14 +78,18 @@ public record ForkIdentity(String version, Instant time, String settings) {
     return source.getBytes(StandardCharsets.UTF_8);
   }
 
-  /**
-   * Returns the base's default configuration with the fork's version as the version that it is for,
-   * and the fork's keys at its end.
-   * HBaseConfiguration refuses to start where it differs from what VersionInfo says.
-   * @param base the base's file, from its sources
-   */
-  byte[] defaults(byte[] base) {
+  /** Returns a resource of the base, with the fork's version and keys where they belong. */
+  byte[] resource(String name, byte[] base) {
+    if (!name.equals(DEFAULTS) && !name.equals(NOTICE)) {
+      return base;
+    }
     String text = new String(base, StandardCharsets.UTF_8);
+    return (name.equals(DEFAULTS) ? defaults(text) : notice(text))
+      .getBytes(StandardCharsets.UTF_8);
+  }
+
+  /** HBaseConfiguration refuses to start where the version differs from what VersionInfo says. */
+  private String defaults(String text) {
     for (String part : List.of(DEFAULTS_VERSION, DEFAULTS_END)) {
       if (!text.contains(part)) {
         throw new ForkException("The base's %s has no '%s'; adapt ForkIdentity to this base.",
@@ -95,16 +97,13 @@ public record ForkIdentity(String version, Instant time, String settings) {
       }
     }
     return text.replace(DEFAULTS_VERSION, "<value>" + version + "</value>")
-      .replace(DEFAULTS_END, settings + DEFAULTS_END)
-      .getBytes(StandardCharsets.UTF_8);
+      .replace(DEFAULTS_END, settings + DEFAULTS_END);
   }
 
-  /** Returns the base's NOTICE with the statement that this is a modified version. */
-  byte[] notice(byte[] base) {
-    String text = new String(base, StandardCharsets.UTF_8).stripTrailing();
-    return (text + "\n\n" + "This is a modified version: Stratum, a derived work of Apache HBase. "
-      + "Files of Apache\nHBase have been changed, and files have been added; this build ("
-      + version + ")\nis not a release of The Apache Software Foundation and is not endorsed by "
-      + "it.\n").getBytes(StandardCharsets.UTF_8);
+  private String notice(String text) {
+    return text.stripTrailing() + "\n\n" + "This is a modified version: Stratum, a derived work of "
+      + "Apache HBase. Files of Apache\nHBase have been changed, and files have been added; this "
+      + "build (" + version + ")\nis not a release of The Apache Software Foundation and is not "
+      + "endorsed by it.\n";
   }
 }

@@ -16,8 +16,8 @@
  * limitations under the License.
  */
 /**
- * The published HBase and what is compiled from it. {@link BaseResolver} finds the artifacts,
- * {@link PinnedChecksums} compares them with patches/base.sha256, and {@link ModuleSources} makes
- * the sources of a module from them.
+ * The published HBase and what is compiled from it. {@link Published} finds the artifacts,
+ * {@link BaseModule} compares them with patches/base.sha256, and {@link ModuleSources} makes the
+ * sources of a module from them.
  */
 package dev.stratum.fork.base;

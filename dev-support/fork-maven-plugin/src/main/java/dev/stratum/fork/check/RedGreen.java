@@ -19,11 +19,13 @@ package dev.stratum.fork.check;
 
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 /**
  * Shows that tests fail without the edits of a patch and pass with them. Without the edits, the
@@ -57,8 +59,6 @@ public final class RedGreen {
 
   /**
    * Runs the tests on both sides of a patch.
-   * @param before the files without the patch
-   * @param after  the files with the patch
    * @param tests  the test classes, with their packages
    * @param each   whether every one has to fail without the patch, or only some of them
    */
@@ -110,30 +110,18 @@ public final class RedGreen {
       return (red ? "red (does not compile: " : "not red (cannot be compiled: ")
         + verdict.errors().get(0) + ")";
     }
-    List<String> parts = new ArrayList<>();
-    if (!verdict.failures().isEmpty()) {
-      List<String> failed = new ArrayList<>();
-      List<String> broken = new ArrayList<>();
-      verdict.failures().forEach((test, failure) -> {
-        if (telling.containsKey(test)) {
-          failed.add(method(test, failure));
-        } else {
-          broken.add(simple(test) + ": " + failure);
-        }
-      });
-      if (!failed.isEmpty()) {
-        parts.add("failed: " + String.join(", ", failed));
-      }
-      if (!broken.isEmpty()) {
-        parts.add("cannot be run: " + String.join(", ", broken));
-      }
-    }
-    List<String> passed = tests.stream().filter(test -> !verdict.failures().containsKey(test))
-      .map(RedGreen::simple).toList();
-    if (!passed.isEmpty()) {
-      parts.add("passes without the patch: " + String.join(", ", passed));
-    }
-    return (red ? "red (" : "not red (") + String.join("; ", parts) + ")";
+    Map<String, List<String>> parts = new LinkedHashMap<>();
+    verdict.failures().forEach((test, failure) -> {
+      boolean tells = telling.containsKey(test);
+      parts.computeIfAbsent(tells ? "failed: " : "cannot be run: ", part -> new ArrayList<>())
+        .add(tells ? method(test, failure) : simple(test) + ": " + failure);
+    });
+    tests.stream().filter(test -> !verdict.failures().containsKey(test)).forEach(test -> parts
+      .computeIfAbsent("passes without the patch: ", part -> new ArrayList<>())
+      .add(simple(test)));
+    return parts.entrySet().stream()
+      .map(part -> part.getKey() + String.join(", ", part.getValue()))
+      .collect(Collectors.joining("; ", red ? "red (" : "not red (", ")"));
   }
 
   private static String after(StateCheck.Verdict verdict) {
@@ -156,7 +144,7 @@ public final class RedGreen {
   }
 
   /** Returns the name of a test class without its package. */
-  static String simple(String test) {
+  public static String simple(String test) {
     return test.substring(test.lastIndexOf('.') + 1);
   }
 }

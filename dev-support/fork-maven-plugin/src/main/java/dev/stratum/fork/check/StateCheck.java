@@ -17,32 +17,52 @@
  */
 package dev.stratum.fork.check;
 
-import dev.stratum.fork.Digests;
-import dev.stratum.fork.diff.FileChange;
+import dev.stratum.fork.ForkException;
+import dev.stratum.fork.series.FileChange;
 import dev.stratum.fork.series.Modules;
 import java.io.Closeable;
 import java.io.IOException;
 import java.io.Reader;
 import java.io.Writer;
+import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Comparator;
+import java.util.Collection;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Properties;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import javax.tools.Diagnostic;
+import javax.tools.DiagnosticCollector;
+import javax.tools.JavaCompiler;
+import javax.tools.JavaFileObject;
+import javax.tools.SimpleJavaFileObject;
+import javax.tools.StandardJavaFileManager;
+import javax.tools.StandardLocation;
+import javax.tools.ToolProvider;
+import org.apache.commons.codec.digest.DigestUtils;
+import org.eclipse.jgit.util.FileUtils;
 
 /**
- * Says of states of the series whether they compile and which of the tests pass. What was said of a
+ * Says of states of the series whether they compile and which of the tests pass. What a state
+ * changes is compiled against jars that have everything else, in this JVM and from memory. What was said of a
  * state once is kept in a folder under a digest of all that it was made from, so that only states
  * whose sources or jars changed are looked at again. Not thread-safe.
  */
 public final class StateCheck implements Closeable {
+  /** The Java that the base is compiled for. */
+  public static final int RELEASE = 8;
+
+  private static final String MAIN = "/" + Modules.JAVA;
+  private static final String TESTS = "/src/test/java/";
+  private static final String TEST_FILE = ".*/Test[^/]*\\.java";
+  private static final int SHOWN = 5;
   private static final String COMPILED = "compiled";
   private static final String TEST = "test ";
   private static final String PASSED = "passed";
@@ -50,7 +70,8 @@ public final class StateCheck implements Closeable {
   private static final String DEFAULTS = "/hbase-default.xml";
   private static final Pattern UNCHECKED =
     Pattern.compile("(<name>hbase\\.defaults\\.for\\.version\\.skip</name>\\s*<value>)false");
-  private static final String WEBAPPS = "/src/main/resources/hbase-webapps/";
+  private static final String RESOURCES = "/" + Modules.RESOURCES;
+  private static final String WEBAPPS = RESOURCES + "hbase-webapps/";
 
   /** Runs test classes. */
   interface Tests {
@@ -89,15 +110,14 @@ public final class StateCheck implements Closeable {
   private final List<Path> classPath;
   private final int release;
   private final Tests tests;
-  private StateCompiler compiler;
+  private final JavaCompiler compiler;
+  private final StandardJavaFileManager files;
   private int compiled;
   private int ran;
 
   /**
    * @param base      the base's files, which the jars of the class path were compiled from
-   * @param folder    where to keep what was said
    * @param classPath the jars that have all that a state does not change
-   * @param release   the Java to compile for
    * @param tests     runs test classes, {@code null} to run none
    */
   public StateCheck(SortedMap<String, byte[]> base, Path folder, List<Path> classPath, int release,
@@ -107,6 +127,12 @@ public final class StateCheck implements Closeable {
     this.classPath = classPath;
     this.release = release;
     this.tests = tests;
+    compiler = ToolProvider.getSystemJavaCompiler();
+    if (compiler == null) {
+      throw new ForkException("Java in %s has no compiler; run Maven with a JDK.",
+        System.getProperty("java.home"));
+    }
+    files = compiler.getStandardFileManager(null, Locale.ROOT, StandardCharsets.UTF_8);
   }
 
   /** Returns how many states had to be compiled. */
@@ -121,21 +147,21 @@ public final class StateCheck implements Closeable {
 
   /**
    * Looks at a state.
-   * @param tree  all of its files
    * @param names the test classes to be run in it
    */
   public Verdict check(SortedMap<String, byte[]> tree, List<String> names) throws IOException {
     SortedMap<String, byte[]> changed = new TreeMap<>();
-    Digests digests = Digests.sha256();
-    for (FileChange change : FileChange.between(base, tree, Map.of())) {
-      digests.add(change.path(), change.after() == null ? new byte[0] : change.after());
+    StringBuilder all = new StringBuilder("release ").append(release);
+    for (FileChange change : FileChange.between(base, tree)) {
+      all.append('\n').append(change.path()).append(' ')
+        .append(change.after() == null ? "" : DigestUtils.sha256Hex(change.after()));
       if (change.after() != null) {
-        changed.put(change.newPath(), change.after());
+        changed.put(change.path(), change.after());
       }
     }
-    digests.add("release", String.valueOf(release));
-    classPath.forEach(jar -> digests.add("jar", jar.getFileName().toString()));
-    Path file = folder.resolve("states").resolve(digests.hex() + ".properties");
+    classPath.forEach(jar -> all.append('\n').append(jar.getFileName()));
+    Path file = folder.resolve("states")
+      .resolve(DigestUtils.sha256Hex(all.toString()) + ".properties");
     Properties known = new Properties();
     if (Files.exists(file)) {
       try (Reader in = Files.newBufferedReader(file, StandardCharsets.UTF_8)) {
@@ -153,14 +179,14 @@ public final class StateCheck implements Closeable {
   private void look(SortedMap<String, byte[]> tree, SortedMap<String, byte[]> changed,
     List<String> names, Properties known, Path file) throws IOException {
     Path out = folder.resolve("classes");
-    delete(out);
     Path main = out.resolve("main");
     Path test = out.resolve("test");
-    if (compiler == null) {
-      compiler = new StateCompiler(classPath, release);
-    }
+    delete(out);
     compiled++;
-    List<String> errors = compiler.compile(changed, main, test);
+    List<String> errors = compile(changed, MAIN, main, List.of());
+    if (errors.isEmpty()) {
+      errors = compile(changed, TESTS, test, List.of(main));
+    }
     known.setProperty(COMPILED, String.join("\n", errors));
     save(known, file);
     if (errors.isEmpty() && tests != null) {
@@ -177,23 +203,56 @@ public final class StateCheck implements Closeable {
     delete(out);
   }
 
+  private List<String> compile(SortedMap<String, byte[]> changed, String folder, Path out,
+    List<Path> before) throws IOException {
+    List<Source> sources = new ArrayList<>();
+    for (Map.Entry<String, byte[]> file : changed.entrySet()) {
+      String path = file.getKey();
+      if (path.contains(folder) && path.endsWith(".java")) {
+        sources.add(new Source(path, new String(file.getValue(), StandardCharsets.UTF_8)));
+      }
+    }
+    Files.createDirectories(out);
+    if (sources.isEmpty()) {
+      return List.of();
+    }
+    files.setLocationFromPaths(StandardLocation.CLASS_OUTPUT, List.of(out));
+    files.setLocationFromPaths(StandardLocation.CLASS_PATH,
+      Stream.concat(before.stream(), classPath.stream()).toList());
+    files.setLocationFromPaths(StandardLocation.SOURCE_PATH, List.of());
+    DiagnosticCollector<JavaFileObject> messages = new DiagnosticCollector<>();
+    boolean compiled = compiler.getTask(null, files, messages,
+      List.of("--release", String.valueOf(release), "-proc:none", "-nowarn", "-Xlint:none", "-g",
+        "-implicit:none"), null, sources).call();
+    List<String> errors = new ArrayList<>();
+    for (Diagnostic<? extends JavaFileObject> message : messages.getDiagnostics()) {
+      if (message.getKind() == Diagnostic.Kind.ERROR && errors.size() < SHOWN) {
+        String text = message.getMessage(Locale.ROOT).replaceAll("\\s+", " ").trim();
+        errors.add(message.getSource() instanceof Source source
+          ? source.path + ":" + message.getLineNumber() + ": " + text
+          : text);
+      }
+    }
+    if (!compiled && errors.isEmpty()) {
+      errors.add("the compiler failed without a message");
+    }
+    return errors;
+  }
+
   /** The web UI's pages are found as one folder, so all of them have to be there. */
   private static void writeResources(SortedMap<String, byte[]> tree,
     SortedMap<String, byte[]> changed, Path out) throws IOException {
-    SortedMap<String, byte[]> resources = new TreeMap<>();
-    Stream.of(tree, changed).flatMap(files -> files.entrySet().stream())
-      .filter(entry -> entry.getKey().contains("/" + Modules.RESOURCES))
-      .filter(entry -> entry.getKey().contains(WEBAPPS) || changed.containsKey(entry.getKey()))
-      .forEach(entry -> resources.put(entry.getKey(), entry.getValue()));
-    for (Map.Entry<String, byte[]> resource : resources.entrySet()) {
+    for (Map.Entry<String, byte[]> resource : tree.entrySet()) {
       String path = resource.getKey();
-      Path file = out.resolve(path.substring(path.indexOf(Modules.RESOURCES)
-        + Modules.RESOURCES.length()));
-      Files.createDirectories(file.getParent());
-      Files.write(file, path.endsWith(DEFAULTS)
-        ? UNCHECKED.matcher(new String(resource.getValue(), StandardCharsets.UTF_8))
-          .replaceFirst("$1true").getBytes(StandardCharsets.UTF_8)
-        : resource.getValue());
+      if (path.contains(RESOURCES) && (path.contains(WEBAPPS) || changed.containsKey(path))) {
+        Path file =
+          out.resolve(path.substring(path.indexOf(RESOURCES) + RESOURCES.length()));
+        Files.createDirectories(file.getParent());
+        Files.write(file, path.endsWith(DEFAULTS)
+          ? UNCHECKED.matcher(new String(resource.getValue(), StandardCharsets.UTF_8))
+            .replaceFirst("$1true").getBytes(StandardCharsets.UTF_8)
+          : resource.getValue());
+      }
     }
   }
 
@@ -201,18 +260,24 @@ public final class StateCheck implements Closeable {
     String errors = known.getProperty(COMPILED);
     SortedMap<String, String> failures = new TreeMap<>();
     int passed = 0;
-    if (tests != null && errors.isEmpty()) {
-      for (String name : names) {
-        String outcome = known.getProperty(TEST + name);
-        if (PASSED.equals(outcome)) {
-          passed++;
-        } else {
-          failures.put(name, outcome);
-        }
+    for (String name : tests != null && errors.isEmpty() ? names : List.<String>of()) {
+      String outcome = known.getProperty(TEST + name);
+      if (PASSED.equals(outcome)) {
+        passed++;
+      } else {
+        failures.put(name, outcome);
       }
     }
     return new Verdict(errors.isEmpty() ? List.of() : List.of(errors.split("\n")), failures,
       passed);
+  }
+
+  /** Returns the test classes among files, with their packages. */
+  public static List<String> tests(Collection<String> paths) {
+    return paths.stream().filter(path -> path.contains(TESTS) && path.matches(TEST_FILE))
+      .map(path -> path.substring(path.indexOf(TESTS) + TESTS.length(),
+        path.length() - ".java".length()).replace('/', '.'))
+      .sorted().toList();
   }
 
   private static void save(Properties known, Path file) throws IOException {
@@ -223,21 +288,27 @@ public final class StateCheck implements Closeable {
   }
 
   private static void delete(Path folder) throws IOException {
-    if (Files.exists(folder)) {
-      List<Path> all = new ArrayList<>();
-      try (Stream<Path> found = Files.walk(folder)) {
-        found.sorted(Comparator.reverseOrder()).forEach(all::add);
-      }
-      for (Path one : all) {
-        Files.delete(one);
-      }
-    }
+    FileUtils.delete(folder.toFile(), FileUtils.RECURSIVE | FileUtils.SKIP_MISSING);
   }
 
   @Override
   public void close() throws IOException {
-    if (compiler != null) {
-      compiler.close();
+    files.close();
+  }
+
+  private static final class Source extends SimpleJavaFileObject {
+    private final String path;
+    private final String text;
+
+    Source(String path, String text) {
+      super(URI.create("memory:///" + path), Kind.SOURCE);
+      this.path = path;
+      this.text = text;
+    }
+
+    @Override
+    public CharSequence getCharContent(boolean ignoreEncodingErrors) {
+      return text;
     }
   }
 }

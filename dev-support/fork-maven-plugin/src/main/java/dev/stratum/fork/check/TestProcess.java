@@ -43,7 +43,6 @@ public final class TestProcess implements StateCheck.Tests {
 
   /**
    * @param classPath what stands behind the state's own classes
-   * @param options   for the JVM
    * @param folder    where each class's folder is made, with its output
    */
   public TestProcess(List<Path> classPath, List<String> options, Path folder) {

@@ -16,8 +16,7 @@
  * limitations under the License.
  */
 /**
- * Checks that stop a build. {@link JarCheck} compares a jar with the published one,
- * {@link StateCheck} compiles and tests states of the series, {@link LineCheck} tries the patches
- * on other lines of HBase, and {@link LeakReports} reads the logs of tests.
+ * Checks of states of the series: {@link StateCheck} compiles them and has their tests run by
+ * {@link TestProcess}, and {@link RedGreen} compares the tests without and with a patch.
  */
 package dev.stratum.fork.check;

@@ -18,33 +18,30 @@
 package dev.stratum.fork.git;
 
 import dev.stratum.fork.ForkException;
-import dev.stratum.fork.diff.ContextApplier;
-import dev.stratum.fork.diff.TreeMerge;
+import dev.stratum.fork.base.LineSources;
 import dev.stratum.fork.series.CommitMessage;
+import dev.stratum.fork.series.FileChange;
 import dev.stratum.fork.series.ForkHistory;
 import dev.stratum.fork.series.PatchFile;
 import dev.stratum.fork.series.Series;
+import dev.stratum.fork.series.TreeMerge;
 import java.io.IOException;
+import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.Comparator;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
-import java.util.TreeSet;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.eclipse.jgit.lib.ObjectId;
+import org.eclipse.jgit.lib.PersonIdent;
 
 /**
  * Makes patches for an issue tracker. Each is made on the base plus what its header says it needs,
  * and nothing else, so that one without needs applies to the plain base. What is exported has been
- * applied: each to the base after its needs, and all of them in series order, which must give the
- * tree that the build compiles.
+ * applied: one patch to the base after its needs, and all of them in series order, which must give
+ * the tree that the build compiles.
  */
 public final class Export {
 
@@ -55,8 +52,6 @@ public final class Export {
   private record Made(PatchFile patch, byte[] content, SortedMap<String, byte[]> after) {
   }
 
-  private static final Pattern LINE = Pattern.compile("(\\d+\\.\\d+)\\..*");
-
   private final GitStore store;
   private final Series series;
   private final ForkHistory history;
@@ -64,35 +59,34 @@ public final class Export {
   private final String branch;
   private final Map<PatchFile, Made> made = new LinkedHashMap<>();
 
-  /**
-   * @param store       where to keep trees
-   * @param series      the patches
-   * @param history     the same patches applied
-   * @param mail        writes the patches
-   * @param baseVersion the base's version, which gives the branch's name
-   */
-  public Export(GitStore store, Series series, ForkHistory history, MailPatch mail,
-    String baseVersion) {
+  public Export(GitStore store, ForkHistory history, PersonIdent author, Instant time,
+    String forkVersion, String baseVersion) {
     this.store = store;
-    this.series = series;
     this.history = history;
-    this.mail = mail;
-    Matcher matcher = LINE.matcher(baseVersion);
-    branch = "branch-" + (matcher.matches() ? matcher.group(1) : baseVersion);
+    series = history.series();
+    mail = new MailPatch(store, author, time, forkVersion);
+    branch = "branch-" + LineSources.release(baseVersion).replaceFirst("^(\\d+\\.\\d+)\\..*", "$1");
   }
 
   /** Returns every patch, having applied them all. */
   public List<Exported> all() throws IOException {
+    SortedMap<String, byte[]> tree = new TreeMap<>(history.base());
+    List<Exported> all = new ArrayList<>();
     for (PatchFile patch : series.patches()) {
-      make(patch);
+      check(make(patch), tree, history.step(patch).after());
+      all.add(exported(patch));
     }
-    checkTogether();
-    return made.values().stream().map(this::exported).toList();
+    return all;
   }
 
   /** Returns one patch, having applied it after its needs. */
   public Exported one(PatchFile patch) throws IOException {
-    return exported(make(patch));
+    SortedMap<String, byte[]> tree = new TreeMap<>(history.base());
+    for (PatchFile one : series.closure(patch)) {
+      check(make(one), tree, null);
+    }
+    check(make(patch), tree, alone(patch));
+    return exported(patch);
   }
 
   /** Returns the tree that a patch gives on the base with its needs, and nothing else. */
@@ -100,96 +94,71 @@ public final class Export {
     return make(patch).after;
   }
 
-  private Exported exported(Made one) {
-    String issue = one.patch.header().jira();
+  private Exported exported(PatchFile patch) throws IOException {
+    String issue = patch.header().jira();
     boolean alone = issue != null && series.patches().stream()
-      .filter(patch -> issue.equals(patch.header().jira())).count() == 1;
-    return new Exported(one.patch,
-      (alone ? issue : one.patch.stem()) + "." + branch + ".001.patch", one.content);
+      .filter(other -> issue.equals(other.header().jira())).count() == 1;
+    return new Exported(patch, (alone ? issue : patch.stem()) + "." + branch + ".001.patch",
+      make(patch).content);
   }
 
   private Made make(PatchFile patch) throws IOException {
-    Made known = made.get(patch);
-    if (known != null) {
-      return known;
+    if (made.containsKey(patch)) {
+      return made.get(patch);
     }
-    Set<PatchFile> needs = series.closure(patch);
     SortedMap<String, byte[]> before = new TreeMap<>(history.base());
-    for (PatchFile need : needs) {
-      make(need);
+    for (PatchFile need : series.closure(patch)) {
       merge(need, patch, before);
     }
     SortedMap<String, byte[]> after = new TreeMap<>(before);
     merge(patch, patch, after);
     ObjectId oldTree = store.writeTree(before);
     ObjectId newTree = store.writeTree(after);
-    ObjectId parent = store.commit(oldTree, List.of(), "Base and needs\n");
-    ObjectId commit = store.commit(newTree, List.of(parent), CommitMessage.format(patch));
-    Made result = new Made(patch, mail.write(patch, oldTree, newTree, commit), after);
-    made.put(patch, result);
-    checkAlone(result, needs);
-    return result;
+    ObjectId parent = store.commit(oldTree, List.of(), "Base and needs\n", GitStore.STRATUM);
+    ObjectId commit =
+      store.commit(newTree, List.of(parent), CommitMessage.format(patch), GitStore.STRATUM);
+    String subject = patch.header().subject();
+    String issue = patch.header().jira();
+    List<String> needs = patch.header().needs();
+    MailPatch.Text said = new MailPatch.Text(
+      issue == null || subject.contains(issue) ? subject : issue + " " + subject,
+      MailPatch.description(patch)
+        + (needs.isEmpty() ? "" : "Applies after: " + String.join(", ", needs) + "\n\n"), "", "");
+    made.put(patch, new Made(patch, mail.write(said, oldTree, newTree, commit), after));
+    return made.get(patch);
   }
 
   private void merge(PatchFile patch, PatchFile target, SortedMap<String, byte[]> tree) {
     List<TreeMerge.Conflict> conflicts =
-      new TreeMerge(tree, "base", patch.stem()).apply(step(patch).changes());
+      new TreeMerge(tree, "base", patch.stem()).apply(history.step(patch).changes());
     if (!conflicts.isEmpty()) {
       throw overlap(target, conflicts.get(0).path());
     }
   }
 
-  private ForkHistory.Step step(PatchFile patch) {
-    return history.steps().get(series.patches().indexOf(patch));
-  }
-
-  private void checkAlone(Made one, Set<PatchFile> needs) {
-    SortedMap<String, byte[]> tree = new TreeMap<>(history.base());
-    Set<PatchFile> chain = new LinkedHashSet<>(needs);
-    chain.add(one.patch);
-    for (PatchFile patch : chain) {
-      String path = ContextApplier.apply(patch.name(), made.get(patch).content, tree);
-      if (path != null) {
-        throw overlap(patch, path);
-      }
+  /**
+   * Applies an exported patch.
+   * @param tree     changed in place
+   * @param expected the tree that it must give, {@code null} if any
+   */
+  private void check(Made one, SortedMap<String, byte[]> tree, SortedMap<String, byte[]> expected)
+    throws IOException {
+    String path = store.apply(one.content, tree);
+    if (path == null && expected != null) {
+      path = FileChange.between(tree, expected).stream().map(FileChange::path).findFirst()
+        .orElse(null);
     }
-    String path = firstDifference(tree, one.after);
     if (path != null) {
       throw overlap(one.patch, path);
     }
-  }
-
-  private void checkTogether() {
-    SortedMap<String, byte[]> tree = new TreeMap<>(history.base());
-    for (Made one : made.values().stream()
-      .sorted(Comparator.comparingInt(m -> series.patches().indexOf(m.patch)))
-      .toList()) {
-      String path = ContextApplier.apply(one.patch.name(), one.content, tree);
-      if (path != null) {
-        throw overlap(one.patch, path);
-      }
-      path = firstDifference(tree, step(one.patch).after());
-      if (path != null) {
-        throw overlap(one.patch, path);
-      }
-    }
-  }
-
-  private static String firstDifference(SortedMap<String, byte[]> one,
-    SortedMap<String, byte[]> other) {
-    Set<String> paths = new TreeSet<>(one.keySet());
-    paths.addAll(other.keySet());
-    return paths.stream().filter(path -> !Arrays.equals(one.get(path), other.get(path)))
-      .findFirst().orElse(null);
   }
 
   private ForkException overlap(PatchFile patch, String path) {
     Set<PatchFile> needs = series.closure(patch);
     List<String> others = new ArrayList<>();
     for (PatchFile other : series.patches().subList(0, series.patches().indexOf(patch))) {
-      boolean touches = step(other).changes().stream()
-        .anyMatch(change -> path.equals(change.path()) || path.equals(change.oldPath()));
-      if (touches && !needs.contains(other)) {
+      if (!needs.contains(other) && history.step(other).changes().stream()
+        .anyMatch(change -> path.equals(change.path()))) {
         others.add(other.stem());
       }
     }

@@ -17,15 +17,10 @@
  */
 package dev.stratum.fork.git;
 
-import dev.stratum.fork.Digests;
 import dev.stratum.fork.ForkException;
 import dev.stratum.fork.series.ForkHistory;
-import dev.stratum.fork.series.PatchFile;
 import dev.stratum.fork.series.Series;
 import java.io.IOException;
-import java.io.Reader;
-import java.io.Writer;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
@@ -33,17 +28,10 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.Properties;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import org.eclipse.jgit.api.Git;
-import org.eclipse.jgit.api.ResetCommand.ResetType;
-import org.eclipse.jgit.api.Status;
-import org.eclipse.jgit.api.errors.GitAPIException;
-import org.eclipse.jgit.lib.Constants;
 import org.eclipse.jgit.lib.ObjectId;
-import org.eclipse.jgit.lib.RefUpdate;
 
 /**
  * The git work tree in which patches are edited: the base as one commit on the branch
@@ -51,63 +39,15 @@ import org.eclipse.jgit.lib.RefUpdate;
  * commit the patches were last made from and what the repository's files were like then, so that
  * neither side's changes are lost.
  */
-public final class ForkTree implements AutoCloseable {
-  static final String BRANCH = "stratum";
-  static final String BASE = "base";
-
-  private static final String STATE = "stratum.properties";
-  private static final String BASE_KEY = "base";
-  private static final String TIP_KEY = "tip";
-  private static final String FILE_KEY = "file ";
-
-  private final Path folder;
-  private final Git git;
-  private final GitStore store;
-
-  private ForkTree(Path folder, Git git, Instant time) {
-    this.folder = folder;
-    this.git = git;
-    store = new GitStore(git.getRepository(), time);
-  }
+public final class ForkTree extends WorkTree {
+  private static final String BRANCH = "stratum";
+  private static final String TIP = "tip";
+  /** A commit of the repository's files: patches, series and sources. */
+  private static final String FILES = "files";
 
   /** Opens the work tree, making an empty one if there is none. */
-  public static ForkTree open(Path folder, Instant time) throws IOException {
-    return new ForkTree(folder, WorkTrees.open(folder, BRANCH), time);
-  }
-
-  public Path folder() {
-    return folder;
-  }
-
-  public GitStore store() {
-    return store;
-  }
-
-  Git git() {
-    return git;
-  }
-
-  /** Returns the commit that is checked out, {@code null} if there is none yet. */
-  public ObjectId head() throws IOException {
-    return git.getRepository().resolve(Constants.HEAD);
-  }
-
-  /** Returns the commit of the base that the tree was made from, {@code null} if unknown. */
-  public ObjectId base() throws IOException {
-    String id = state().getProperty(BASE_KEY);
-    return id == null ? null : ObjectId.fromString(id);
-  }
-
-  /** Returns paths with changes that no commit has, at most a few; empty if there are none. */
-  public List<String> uncommitted() throws IOException {
-    try {
-      Status status = git.status().call();
-      TreeSet<String> paths = new TreeSet<>(status.getUncommittedChanges());
-      paths.addAll(status.getUntracked());
-      return paths.stream().limit(5).toList();
-    } catch (GitAPIException e) {
-      throw new IOException(e);
-    }
+  public ForkTree(Path folder, Instant time) throws IOException {
+    super(folder, BRANCH, time);
   }
 
   /**
@@ -118,78 +58,69 @@ public final class ForkTree implements AutoCloseable {
     if (head() == null) {
       return;
     }
-    if (!head().name().equals(state().getProperty(TIP_KEY))) {
+    if (!head().equals(remembered(TIP))) {
       throw new ForkException("%s has commits that were never rebuilt into patches; run "
-        + "fork:rebuild %s.", folder, remedy);
+        + "fork:rebuild %s.", folder(), remedy);
     }
-    List<String> changes = uncommitted();
+    List<String> changes = uncommitted(true);
     if (!changes.isEmpty()) {
       throw new ForkException("%s has changes that were never committed (%s); commit them and run "
-        + "fork:rebuild %s.", folder, String.join(", ", changes), remedy);
+        + "fork:rebuild %s.", folder(), String.join(", ", changes), remedy);
     }
   }
 
   /**
    * Makes the tree's commits from a history and checks the last one out. What was there is kept as
    * a branch {@code before-...} if it differs.
-   * @param history  the base and the patches
-   * @param baseName the message of the base's commit
    * @param root     the repository whose files the history was made from
    */
   public void checkout(ForkHistory history, String baseName, Path root) throws IOException {
     ObjectId old = head();
-    boolean dirty = old != null && !old.name().equals(state().getProperty(TIP_KEY));
-    List<ObjectId> commits = store.commitHistory(history, baseName);
-    ObjectId tip = commits.get(commits.size() - 1);
-    if (dirty) {
-      update(Constants.R_HEADS + "before-" + old.abbreviate(10).name(), old);
+    List<ObjectId> commits = store().commitHistory(history, baseName);
+    if (old != null && !old.equals(remembered(TIP))) {
+      branch("before-" + old.abbreviate(10).name(), old);
     }
-    update(Constants.R_HEADS + BASE, commits.get(0));
-    update(Constants.R_HEADS + BRANCH, tip);
-    RefUpdate head = git.getRepository().updateRef(Constants.HEAD);
-    head.link(Constants.R_HEADS + BRANCH);
-    try {
-      git.reset().setMode(ResetType.HARD).setRef(tip.name()).call();
-      git.clean().setCleanDirectories(true).setForce(true).call();
-    } catch (GitAPIException e) {
-      throw new IOException(e);
-    }
-    remember(commits.get(0), tip, repositoryFiles(history, root));
-  }
-
-  private static SortedMap<String, byte[]> repositoryFiles(ForkHistory history, Path root)
-    throws IOException {
+    branch(BASE, commits.get(0));
+    branch(BRANCH, commits.get(commits.size() - 1));
+    checkOut(BRANCH, true);
     SortedMap<String, byte[]> files = new TreeMap<>();
     for (ForkHistory.Step step : history.steps()) {
       files.put(step.patch().shown(), step.patch().content());
-      for (String path : step.patch().header().adds()) {
-        files.put(path, step.after().get(path));
-      }
+      step.patch().header().adds().forEach(path -> files.put(path, step.after().get(path)));
     }
-    Path series = root.resolve(PatchFile.FOLDER + Series.FILE);
-    if (Files.exists(series)) {
-      files.put(PatchFile.FOLDER + Series.FILE, Files.readAllBytes(series));
+    if (Files.exists(root.resolve(Series.FILE))) {
+      files.put(Series.FILE, Files.readAllBytes(root.resolve(Series.FILE)));
     }
-    return files;
+    remember(commits.get(0), files);
   }
 
-  private void update(String ref, ObjectId id) throws IOException {
-    RefUpdate update = git.getRepository().updateRef(ref);
-    update.setNewObjectId(id);
-    update.forceUpdate();
+  private void remember(ObjectId base, SortedMap<String, byte[]> files) throws IOException {
+    remember(BASE, base);
+    remember(TIP, head());
+    remember(FILES, store().commit(store().writeTree(files), List.of(),
+      "What fork:checkout and fork:rebuild last saw\n", GitStore.STRATUM));
   }
 
   /**
-   * Writes patches, series and sources to the repository. A file that changed there since the
-   * checkout, and is not what is to be written, stops everything before the first write.
+   * Writes the tree's commits back to patches, series and sources. A file that changed there since
+   * the checkout, and is not what is to be written, stops everything before the first write.
    * @return what was done, one line for each file that changed
    */
-  public List<String> writeBack(Rebuild.Plan plan, Path root) throws IOException {
-    SortedMap<String, byte[]> target = plan.files();
-    Properties state = state();
+  public List<String> rebuild(Path root) throws IOException {
+    List<String> changes = uncommitted(true);
+    if (!changes.isEmpty()) {
+      throw new ForkException("%s has changes that were never committed (%s); commit them first.",
+        folder(), String.join(", ", changes));
+    }
+    ObjectId base = remembered(BASE);
+    if (base == null || head() == null || remembered(FILES) == null) {
+      throw new ForkException("%s was not made by fork:checkout; delete it and run fork:checkout.",
+        folder());
+    }
+    SortedMap<String, byte[]> target = new Rebuild(store()).plan(base, head(), root);
+    SortedMap<String, byte[]> seen = store().readTree(remembered(FILES));
     TreeSet<String> paths = new TreeSet<>(target.keySet());
-    state.stringPropertyNames().stream().filter(key -> key.startsWith(FILE_KEY))
-      .forEach(key -> paths.add(key.substring(FILE_KEY.length())));
+    paths.addAll(seen.keySet());
     List<String> actions = new ArrayList<>();
     List<String> lost = new ArrayList<>();
     Map<String, byte[]> writes = new TreeMap<>();
@@ -197,21 +128,19 @@ public final class ForkTree implements AutoCloseable {
       Path file = root.resolve(path);
       byte[] here = Files.exists(file) ? Files.readAllBytes(file) : null;
       byte[] wanted = target.get(path);
-      if (Arrays.equals(here, wanted)) {
-        continue;
+      if (!Arrays.equals(here, wanted)) {
+        writes.put(path, wanted);
+        actions.add(String.format("%-8s %s",
+          here == null ? "new" : wanted == null ? "deleted" : "changed", path));
+        if (!Arrays.equals(here, seen.get(path))) {
+          lost.add(path);
+        }
       }
-      String remembered = state.getProperty(FILE_KEY + path);
-      String actual = here == null ? null : sum(here);
-      if (actual == null ? remembered != null : !actual.equals(remembered)) {
-        lost.add(path);
-      }
-      writes.put(path, wanted);
-      actions.add((here == null ? "new      " : wanted == null ? "deleted  " : "changed  ") + path);
     }
     if (!lost.isEmpty()) {
       throw new ForkException("%s changed in the repository since fork:checkout and would be "
         + "overwritten from %s; nothing was written: put the change into a commit there, undo it "
-        + "here, and run fork:rebuild again.", String.join(", ", lost), folder);
+        + "here, and run fork:rebuild again.", String.join(", ", lost), folder());
     }
     for (Map.Entry<String, byte[]> write : writes.entrySet()) {
       Path file = root.resolve(write.getKey());
@@ -222,42 +151,7 @@ public final class ForkTree implements AutoCloseable {
         Files.write(file, write.getValue());
       }
     }
-    remember(base(), head(), target);
+    remember(base, target);
     return actions;
-  }
-
-  private void remember(ObjectId base, ObjectId tip, SortedMap<String, byte[]> files)
-    throws IOException {
-    Properties state = new Properties();
-    state.setProperty(BASE_KEY, base.name());
-    state.setProperty(TIP_KEY, tip.name());
-    files.forEach((path, content) -> state.setProperty(FILE_KEY + path, sum(content)));
-    try (Writer out = Files.newBufferedWriter(stateFile(), StandardCharsets.UTF_8)) {
-      state.store(out, "What fork:checkout and fork:rebuild last saw");
-    }
-  }
-
-  private Properties state() throws IOException {
-    Properties state = new Properties();
-    if (Files.exists(stateFile())) {
-      try (Reader in = Files.newBufferedReader(stateFile(), StandardCharsets.UTF_8)) {
-        state.load(in);
-      }
-    }
-    return state;
-  }
-
-  private Path stateFile() {
-    return git.getRepository().getDirectory().toPath().resolve(STATE);
-  }
-
-  private static String sum(byte[] content) {
-    return Digests.sha256().add("", content).hex();
-  }
-
-  @Override
-  public void close() {
-    store.close();
-    git.close();
   }
 }

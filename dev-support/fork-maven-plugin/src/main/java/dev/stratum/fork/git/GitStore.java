@@ -20,15 +20,20 @@ package dev.stratum.fork.git;
 import dev.stratum.fork.series.CommitMessage;
 import dev.stratum.fork.series.ForkHistory;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import org.eclipse.jgit.diff.DiffAlgorithm;
+import org.eclipse.jgit.diff.DiffEntry.ChangeType;
+import org.eclipse.jgit.diff.DiffFormatter;
 import org.eclipse.jgit.dircache.DirCache;
 import org.eclipse.jgit.dircache.DirCacheBuilder;
 import org.eclipse.jgit.dircache.DirCacheEntry;
@@ -37,6 +42,7 @@ import org.eclipse.jgit.internal.storage.dfs.InMemoryRepository;
 import org.eclipse.jgit.lib.AbbreviatedObjectId;
 import org.eclipse.jgit.lib.AnyObjectId;
 import org.eclipse.jgit.lib.CommitBuilder;
+import org.eclipse.jgit.lib.Config;
 import org.eclipse.jgit.lib.Constants;
 import org.eclipse.jgit.lib.FileMode;
 import org.eclipse.jgit.lib.ObjectId;
@@ -44,16 +50,21 @@ import org.eclipse.jgit.lib.ObjectInserter;
 import org.eclipse.jgit.lib.ObjectReader;
 import org.eclipse.jgit.lib.PersonIdent;
 import org.eclipse.jgit.lib.Repository;
+import org.eclipse.jgit.patch.FileHeader;
+import org.eclipse.jgit.patch.Patch;
+import org.eclipse.jgit.patch.PatchApplier;
 import org.eclipse.jgit.revwalk.RevWalk;
 import org.eclipse.jgit.treewalk.TreeWalk;
 
 /**
- * Trees and commits in a git repository, with trees as content by path. Every commit made here has
- * the same author and time, so that the same content gives the same ids anywhere. Not thread-safe.
+ * Trees and commits in a git repository, with trees as content by path. Commits have a given time,
+ * so that the same content gives the same ids anywhere. Not thread-safe.
  */
 public final class GitStore implements AutoCloseable {
-  public static final String AUTHOR = "Stratum";
-  public static final String MAIL = "stratum@localhost";
+  /** Whom commits are from that stay here. */
+  public static final PersonIdent STRATUM = new PersonIdent("Stratum", "stratum@localhost");
+
+  private static final int ID_LENGTH = 10;
 
   private final Repository repository;
   private final Instant time;
@@ -62,10 +73,6 @@ public final class GitStore implements AutoCloseable {
   private final Map<byte[], ObjectId> written = new IdentityHashMap<>();
   private final Map<ObjectId, byte[]> read = new HashMap<>();
 
-  /**
-   * @param repository where to keep objects; not closed by this
-   * @param time       the time of every commit made here
-   */
   GitStore(Repository repository, Instant time) {
     this.repository = repository;
     this.time = time;
@@ -78,49 +85,34 @@ public final class GitStore implements AutoCloseable {
     return new GitStore(new InMemoryRepository(new DfsRepositoryDescription("fork")), time);
   }
 
-  Repository repository() {
-    return repository;
-  }
-
   ObjectReader reader() {
     return reader;
   }
 
   /** Writes a tree of ordinary files and returns its id. */
   public ObjectId writeTree(SortedMap<String, byte[]> files) throws IOException {
-    ObjectId tree = index(files).writeTree(inserter);
-    inserter.flush();
-    return tree;
-  }
-
-  /** Returns an index of these files, their content being written. */
-  DirCache index(SortedMap<String, byte[]> files) throws IOException {
     DirCache index = DirCache.newInCore();
     DirCacheBuilder builder = index.builder();
     for (Map.Entry<String, byte[]> file : files.entrySet()) {
       builder.add(entry(file.getKey(), DirCacheEntry.STAGE_0, file.getValue()));
     }
     builder.finish();
-    return index;
+    return index.writeTree(inserter);
   }
 
   /** Returns an index entry, its content being written. */
   DirCacheEntry entry(String path, int stage, byte[] content) throws IOException {
-    DirCacheEntry entry = new DirCacheEntry(path, stage);
-    entry.setFileMode(FileMode.REGULAR_FILE);
-    entry.setLength(content.length);
-    entry.setObjectId(writeBlob(content));
-    return entry;
-  }
-
-  private ObjectId writeBlob(byte[] content) throws IOException {
     ObjectId id = written.get(content);
     if (id == null) {
       id = inserter.insert(Constants.OBJ_BLOB, content);
       written.put(content, id);
       read.put(id, content);
     }
-    return id;
+    DirCacheEntry entry = new DirCacheEntry(path, stage);
+    entry.setFileMode(FileMode.REGULAR_FILE);
+    entry.setLength(content.length);
+    entry.setObjectId(id);
+    return entry;
   }
 
   /** Makes what was written visible to other readers of the repository. */
@@ -131,9 +123,9 @@ public final class GitStore implements AutoCloseable {
   /** Reads all files of a commit or tree. Files with the same content share their bytes. */
   SortedMap<String, byte[]> readTree(AnyObjectId treeish) throws IOException {
     SortedMap<String, byte[]> files = new TreeMap<>();
-    try (TreeWalk walk = new TreeWalk(reader)) {
+    try (TreeWalk walk = new TreeWalk(reader); RevWalk commits = new RevWalk(reader)) {
       walk.setRecursive(true);
-      walk.addTree(new RevWalk(reader).parseTree(treeish));
+      walk.addTree(commits.parseTree(treeish));
       while (walk.next()) {
         ObjectId id = walk.getObjectId(0);
         byte[] content = read.get(id);
@@ -150,31 +142,24 @@ public final class GitStore implements AutoCloseable {
 
   /** Returns the content of an abbreviated blob id, or {@code null} if there is none or several. */
   public byte[] find(String abbreviated) throws IOException {
-    ObjectId found = null;
+    List<byte[]> found = new ArrayList<>();
     for (ObjectId id : reader.resolve(AbbreviatedObjectId.fromString(abbreviated))) {
       if (reader.open(id).getType() == Constants.OBJ_BLOB) {
-        if (found != null) {
-          return null;
-        }
-        found = id;
+        found.add(reader.open(id).getBytes());
       }
     }
-    return found == null ? null : reader.open(found, Constants.OBJ_BLOB).getBytes();
+    return found.size() == 1 ? found.get(0) : null;
   }
 
-  /** Writes a commit and returns its id. */
-  ObjectId commit(AnyObjectId tree, List<ObjectId> parents, String message) throws IOException {
-    return commit(tree, parents, message, new PersonIdent(AUTHOR, MAIL, time, ZoneOffset.UTC));
-  }
-
-  /** Writes a commit by {@code author} and returns its id. */
+  /** Writes a commit at this store's time and returns its id. */
   ObjectId commit(AnyObjectId tree, List<ObjectId> parents, String message, PersonIdent author)
     throws IOException {
     CommitBuilder commit = new CommitBuilder();
     commit.setTreeId(tree);
     commit.setParentIds(parents);
-    commit.setAuthor(author);
-    commit.setCommitter(author);
+    commit.setAuthor(
+      new PersonIdent(author.getName(), author.getEmailAddress(), time, ZoneOffset.UTC));
+    commit.setCommitter(commit.getAuthor());
     commit.setMessage(message);
     ObjectId id = inserter.insert(commit);
     inserter.flush();
@@ -184,12 +169,69 @@ public final class GitStore implements AutoCloseable {
   /** Writes the base and one commit for each step; returns their ids, the base's first. */
   public List<ObjectId> commitHistory(ForkHistory history, String baseName) throws IOException {
     List<ObjectId> ids = new ArrayList<>();
-    ids.add(commit(writeTree(history.base()), List.of(), baseName + "\n"));
+    ids.add(commit(writeTree(history.base()), List.of(), baseName + "\n", STRATUM));
     for (ForkHistory.Step step : history.steps()) {
       ids.add(commit(writeTree(step.after()), List.of(ids.get(ids.size() - 1)),
-        CommitMessage.format(step.patch())));
+        CommitMessage.format(step.patch()), STRATUM));
     }
     return ids;
+  }
+
+  /**
+   * Returns what writes differences as git does. The user's own git settings have no say, so that
+   * the same trees give the same bytes anywhere.
+   */
+  DiffFormatter formatter(OutputStream out, int context) {
+    DiffFormatter formatter = new DiffFormatter(out);
+    formatter.setReader(reader, new Config());
+    formatter.setDiffAlgorithm(
+      DiffAlgorithm.getAlgorithm(DiffAlgorithm.SupportedAlgorithm.HISTOGRAM));
+    formatter.setContext(context);
+    formatter.setAbbreviationLength(ID_LENGTH);
+    return formatter;
+  }
+
+  /**
+   * Applies a diff as {@code git apply} does: the lines of context must match, but may stand some
+   * lines away from where the diff says. A new file that is there already with the same content
+   * stays, as with {@code git am -3}: patches may share a test source. JGit drops carriage returns
+   * before newlines; no source of HBase has any.
+   * @param diff with or without an e-mail's head
+   * @param tree content by path; changed in place
+   * @return the path of the first file that the diff does not fit, {@code null} if it applied
+   */
+  public String apply(byte[] diff, SortedMap<String, byte[]> tree) throws IOException {
+    Patch patch = new Patch();
+    patch.parse(diff, 0, diff.length);
+    for (FileHeader file : patch.getFiles()) {
+      boolean adds = file.getChangeType() == ChangeType.ADD;
+      String path = adds ? file.getNewPath() : file.getOldPath();
+      SortedMap<String, byte[]> there = new TreeMap<>();
+      if (!adds && tree.containsKey(path)) {
+        there.put(path, tree.get(path));
+      }
+      Patch one = new Patch();
+      one.addFile(file);
+      ObjectId before = writeTree(there);
+      flush();
+      try (RevWalk walk = new RevWalk(reader)) {
+        PatchApplier.Result result =
+          new PatchApplier(repository, walk.parseTree(before), inserter).applyPatch(one);
+        if (!result.getErrors().isEmpty() || !adds && there.isEmpty()) {
+          return path;
+        }
+        if (!adds) {
+          tree.remove(path);
+        }
+        for (Map.Entry<String, byte[]> left : readTree(result.getTreeId()).entrySet()) {
+          byte[] known = tree.putIfAbsent(left.getKey(), left.getValue());
+          if (known != null && !Arrays.equals(known, left.getValue())) {
+            return left.getKey();
+          }
+        }
+      }
+    }
+    return null;
   }
 
   @Override

@@ -18,33 +18,25 @@
 package dev.stratum.fork.git;
 
 import dev.stratum.fork.ForkException;
-import dev.stratum.fork.base.GeneratedSources;
 import dev.stratum.fork.base.LineSources;
-import dev.stratum.fork.diff.ContextApplier;
-import dev.stratum.fork.diff.FileChange;
-import dev.stratum.fork.diff.FileEdit;
-import dev.stratum.fork.diff.Hunk;
-import dev.stratum.fork.diff.TreeMerge;
+import dev.stratum.fork.series.FileChange;
+import dev.stratum.fork.series.FileEdit;
 import dev.stratum.fork.series.ForkHistory;
 import dev.stratum.fork.series.LineVariants;
 import dev.stratum.fork.series.Modules;
 import dev.stratum.fork.series.PatchFile;
-import dev.stratum.fork.series.Series;
-import dev.stratum.fork.series.UpstreamEdits;
+import dev.stratum.fork.series.TreeMerge;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
-import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
-import java.util.TreeSet;
 import java.util.stream.Collectors;
 import org.eclipse.jgit.lib.ObjectId;
+import org.eclipse.jgit.lib.PersonIdent;
 
 /**
  * Makes the commits that upstream's repository would be given for a patch on one version of HBase:
@@ -57,36 +49,63 @@ public final class LineExport {
   /**
    * One commit.
    * @param patch    the patch that it has
-   * @param before   the tree that it is made on
-   * @param after    the tree that it gives
+   * @param tested   the files with the patch, without {@link UpstreamEdits}: these need classes that
+   *                 the published jars lack
+   * @param files    the files that it gives
    * @param message  its message
    * @param fileName the name of its patch as {@code git format-patch} has it
    * @param content  its patch
    */
-  public record Commit(PatchFile patch, SortedMap<String, byte[]> before,
-    SortedMap<String, byte[]> after, String message, String fileName, byte[] content) {
+  public record Commit(PatchFile patch, SortedMap<String, byte[]> tested,
+    SortedMap<String, byte[]> files, String message, String fileName, byte[] content) {
+  }
 
-    /** Returns the paths of the files that differ. */
-    public List<String> paths() {
-      return FileChange.between(before, after, Map.of()).stream().map(FileChange::path)
-        .toList();
-    }
+  /** What became of a patch. */
+  public enum Status {
+    EXPORTED,
+    /** Its header says that it is not for upstream. */
+    FORK_ONLY,
+    /** The version has it: see {@link LineVariants.Source#UPSTREAM}. */
+    UPSTREAM,
+    /** The version has its edits, or they are only of what upstream's build generates. */
+    EMPTY,
+    CONFLICTS,
+    /** A patch that it needs conflicts. */
+    WAITS
   }
 
   /**
    * What is exported for a patch.
    * @param patch   the patch
+   * @param status  whether it was exported; if not, there are no commits
+   * @param why     a sentence that says why it was not exported
    * @param commits the commits, the patch's own last
+   * @param before  the files without the patch and without {@link UpstreamEdits}
    * @param notes   sentences about what was left out or taken from elsewhere
-   * @param edited  whether the commits have {@link UpstreamEdits}, which do not compile with the
-   *                published jars
+   * @param edited  whether the commits have {@link UpstreamEdits}
    */
-  public record Exported(PatchFile patch, List<Commit> commits, List<String> notes,
-    boolean edited) {
+  public record Exported(PatchFile patch, Status status, String why, List<Commit> commits,
+    SortedMap<String, byte[]> before, List<String> notes, boolean edited) {
 
     /** Returns the name of the branch with the commits. */
     public String branch() {
       return patch.stem().replaceFirst("^STRATUM-", "");
+    }
+
+    /**
+     * Returns the files without the patch, each that it edits with another line at its end: what
+     * compiles them compiles the same Java files as for the patch.
+     */
+    public SortedMap<String, byte[]> untouched() {
+      SortedMap<String, byte[]> files = new TreeMap<>(before);
+      for (FileChange change : FileChange.between(before, own().tested())) {
+        if (change.before() != null && change.path().endsWith(".java")) {
+          byte[] longer = Arrays.copyOf(change.before(), change.before().length + 1);
+          longer[change.before().length] = '\n';
+          files.put(change.path(), longer);
+        }
+      }
+      return files;
     }
 
     /** Returns the last commit. */
@@ -95,43 +114,32 @@ public final class LineExport {
     }
   }
 
-  private record Step(PatchFile patch, SortedMap<String, byte[]> before,
-    SortedMap<String, byte[]> after) {
+  /** What a patch becomes: the files with it, without and with {@link UpstreamEdits}. */
+  private record Step(PatchFile patch, SortedMap<String, byte[]> tested,
+    SortedMap<String, byte[]> files) {
   }
 
   private static final String NO_ISSUE = "HBASE-NNNNN";
   private static final int SLUG = 52;
 
   private final GitStore store;
-  private final Series series;
   private final ForkHistory history;
   private final LineSources line;
   private final LineVariants variants;
   private final UpstreamEdits edits;
-  private final Committer author;
-  private final Instant time;
+  private final PersonIdent author;
+  private final MailPatch mail;
   private final SortedMap<String, byte[]> plain;
 
-  /**
-   * @param store    where to keep trees
-   * @param series   the patches
-   * @param history  the same patches applied to the base
-   * @param line     the version's files
-   * @param variants the variants for the version
-   * @param edits    what upstream's repository needs beside the patches
-   * @param author   whom the commits are from
-   * @param time     when they were made
-   */
-  public LineExport(GitStore store, Series series, ForkHistory history, LineSources line,
-    LineVariants variants, UpstreamEdits edits, Committer author, Instant time) {
+  public LineExport(GitStore store, ForkHistory history, LineSources line, LineVariants variants,
+    UpstreamEdits edits, PersonIdent author, Instant time) {
     this.store = store;
-    this.series = series;
     this.history = history;
     this.line = line;
     this.variants = variants;
     this.edits = edits;
     this.author = author;
-    this.time = time;
+    mail = new MailPatch(store, author, time, line.version());
     plain = line.repository(history.base());
     plain.putAll(edits.files());
   }
@@ -141,132 +149,103 @@ public final class LineExport {
     return plain;
   }
 
-  /**
-   * Makes the commits for a patch.
-   * @throws ForkException if the patch is not for upstream, if it or something that it needs
-   *                       conflicts with the version, or if the version has it
-   */
+  /** Makes the commits for a patch. */
   public Exported export(PatchFile patch) throws IOException {
-    refuseUnwanted(patch);
-    Set<PatchFile> chain = new LinkedHashSet<>(series.closure(patch));
-    chain.add(patch);
-    Made made = make(chain, patch);
-    List<Step> steps = made.steps();
-    if (steps.isEmpty() || !steps.get(steps.size() - 1).patch().equals(patch)) {
-      throw new ForkException("%s changes nothing on %s: what it edits is there already, or is "
-        + "generated by upstream's build.", patch.shown(), line.version());
-    }
-    return new Exported(patch, commits(steps, made.notes()), made.notes(), made.edited());
-  }
-
-  private void refuseUnwanted(PatchFile patch) {
     if (patch.header().staysInFork()) {
-      throw new ForkException("%s is not for upstream, as its header says; there is nothing to "
-        + "export.", patch.shown());
+      return refused(patch, Status.FORK_ONLY, "%s is not for upstream, as its header says; there is "
+        + "nothing to export.", patch.shown());
     }
     if (variants.source(patch) == LineVariants.Source.UPSTREAM) {
-      throw new ForkException("%s is in %s already, as its header or an empty variant says; there "
-        + "is nothing to export.", patch.shown(), line.version());
+      return refused(patch, Status.UPSTREAM, "%s is in %s already, as its header or an empty variant "
+        + "says; there is nothing to export.", patch.shown(), line.version());
     }
-  }
-
-  /** What patches change, one after the other. */
-  private record Made(List<Step> steps, List<String> notes, boolean edited) {
-  }
-
-  private Made make(Set<PatchFile> chain, PatchFile target) throws IOException {
+    List<PatchFile> chain = new ArrayList<>(history.series().closure(patch));
+    chain.add(patch);
     List<String> notes = new ArrayList<>();
     List<Step> steps = new ArrayList<>();
+    List<PatchFile> edited = new ArrayList<>();
     SortedMap<String, byte[]> before = plain;
-    boolean edited = false;
     for (PatchFile one : chain) {
-      SortedMap<String, byte[]> after = new TreeMap<>(before);
-      merge(one, target, after);
-      String unfit = edits.apply(one, after);
+      SortedMap<String, byte[]> tested = new TreeMap<>(before);
+      List<TreeMerge.Conflict> conflicts =
+        new TreeMerge(tested, line.version(), one.stem()).apply(variants
+          .changes(history.step(one)).stream()
+          .filter(change -> !LineSources.isGenerated(change.path())).toList());
+      if (!conflicts.isEmpty()) {
+        return refused(patch, one == patch ? Status.CONFLICTS : Status.WAITS, "%s%s conflicts with "
+          + "%s in %s; write its edits for that version as %s%s/%s.", one.shown(),
+          one == patch ? "" : ", which " + patch.stem() + " needs,", line.version(),
+          conflicts.stream().flatMap(conflict -> conflict.places().stream())
+            .collect(Collectors.joining(", ")),
+          LineVariants.FOLDER, line.version(), one.name());
+      }
+      SortedMap<String, byte[]> files = new TreeMap<>(tested);
+      for (PatchFile earlier : edited) {
+        edits.apply(store, earlier, files);
+      }
+      String unfit = edits.apply(store, one, files);
       if (unfit != null) {
         notes.add("By hand: the edits of " + UpstreamEdits.FOLDER + one.name() + ", which do not "
           + "fit " + unfit + " of " + line.version() + ".");
+      } else if (edits.has(one)) {
+        edited.add(one);
       }
-      edited |= unfit == null && edits.has(one);
-      if (same(before, after)) {
+      if (FileChange.between(before, tested).isEmpty()) {
         notes.add(one.header().subject() + ": " + line.version() + " has it.");
       } else {
-        steps.add(new Step(one, before, after));
+        steps.add(new Step(one, tested, files));
+        before = one == patch ? before : tested;
       }
-      before = after;
+    }
+    if (steps.isEmpty() || steps.get(steps.size() - 1).patch() != patch) {
+      return refused(patch, Status.EMPTY, "%s changes nothing on %s: what it edits is there "
+        + "already, or is generated by upstream's build.", patch.shown(), line.version());
     }
     notes.addAll(unpublished(chain));
     chain.forEach(one -> notes.addAll(generated(one)));
-    return new Made(steps, notes, edited);
+    return new Exported(patch, Status.EXPORTED, "", commits(steps, notes), before, notes,
+      !edited.isEmpty());
   }
 
-  private void merge(PatchFile patch, PatchFile target, SortedMap<String, byte[]> tree) {
-    List<FileChange> changes = variants.changes(step(patch)).stream()
-      .filter(change -> !GeneratedSources.contain(change.path())).toList();
-    List<TreeMerge.Conflict> conflicts =
-      new TreeMerge(tree, line.version(), patch.stem()).apply(changes);
-    if (!conflicts.isEmpty()) {
-      throw new ForkException("%s%s conflicts with %s in %s; write its edits for that version as "
-        + "%s%s/%s.", patch.shown(),
-        patch.equals(target) ? "" : ", which " + target.stem() + " needs,", line.version(),
-        conflicts.stream().map(TreeMerge.Conflict::path).collect(Collectors.joining(", ")),
-        LineVariants.FOLDER, line.version(), patch.name());
-    }
-  }
-
-  private ForkHistory.Step step(PatchFile patch) {
-    return history.steps().get(series.patches().indexOf(patch));
+  private static Exported refused(PatchFile patch, Status status, String why, Object... args) {
+    return new Exported(patch, status, String.format(why, args), List.of(), new TreeMap<>(),
+      List.of(), false);
   }
 
   private List<Commit> commits(List<Step> steps, List<String> notes) throws IOException {
-    MailPatch mail = new MailPatch(store, author.toString(), time, line.version());
     List<Commit> commits = new ArrayList<>();
-    ObjectId parent = store.commit(store.writeTree(plain), List.of(), line.version() + "\n");
+    ObjectId tree = store.writeTree(plain);
+    ObjectId parent = store.commit(tree, List.of(), line.version() + "\n", author);
     SortedMap<String, byte[]> applied = new TreeMap<>(plain);
     for (Step step : steps) {
       int number = commits.size() + 1;
       String subject = subject(step.patch());
       String body = MailPatch.description(step.patch());
-      String message = body.isEmpty() ? subject + "\n" : subject + "\n\n" + body.stripTrailing()
-        + "\n";
-      ObjectId oldTree = store.writeTree(step.before());
-      ObjectId newTree = store.writeTree(step.after());
-      parent = store.commit(newTree, List.of(parent), message, author.at(time));
+      String message = (subject + "\n\n" + body).stripTrailing() + "\n";
+      ObjectId before = tree;
+      tree = store.writeTree(step.files());
+      parent = store.commit(tree, List.of(parent), message, author);
       byte[] content = mail.write(new MailPatch.Text(subject, body,
         steps.size() == 1 ? "" : " " + number + "/" + steps.size(),
-        number == steps.size() ? String.join("\n", notes) : ""), oldTree, newTree, parent);
-      check(step, content, applied);
-      commits.add(new Commit(step.patch(), step.before(), step.after(), message,
+        number == steps.size() ? String.join("\n", notes) : ""), before, tree, parent);
+      String path = store.apply(content, applied);
+      if (path != null || !FileChange.between(applied, step.files()).isEmpty()) {
+        throw new ForkException("The export of %s for %s does not apply to that version's files%s; "
+          + "this is a defect of fork:export.", step.patch().shown(), line.version(),
+          path == null ? "" : ", in " + path);
+      }
+      commits.add(new Commit(step.patch(), step.tested(), step.files(), message,
         String.format("%04d-%s.patch", number, slug(subject)), content));
     }
     return commits;
   }
 
-  private void check(Step step, byte[] content, SortedMap<String, byte[]> tree) {
-    String path = ContextApplier.apply(step.patch().name(), content, tree);
-    if (path != null || !same(tree, step.after())) {
-      throw new ForkException("The export of %s for %s does not apply to that version's files%s; "
-        + "this is a defect of fork:export.", step.patch().shown(), line.version(),
-        path == null ? "" : ", in " + path);
-    }
-  }
-
-  private static boolean same(SortedMap<String, byte[]> one, SortedMap<String, byte[]> other) {
-    return one.keySet().equals(other.keySet()) && one.entrySet().stream()
-      .allMatch(file -> Arrays.equals(file.getValue(), other.get(file.getKey())));
-  }
-
-  /** Returns the first line of the message of a patch's commit. */
-  public static String subject(PatchFile patch) {
+  private static String subject(PatchFile patch) {
     String subject = patch.header().subject();
-    if (subject.matches("HBASE-[0-9]+ .*")) {
-      return subject;
-    }
-    return issue(patch) + " " + subject;
-  }
-
-  private static String issue(PatchFile patch) {
-    return patch.header().jira() == null ? NO_ISSUE : patch.header().jira();
+    String issue = patch.header().jira();
+    return subject.matches("HBASE-[0-9]+ .*")
+      ? subject
+      : (issue == null ? NO_ISSUE : issue) + " " + subject;
   }
 
   private static String slug(String subject) {
@@ -274,15 +253,12 @@ public final class LineExport {
     return slug.substring(0, Math.min(SLUG, slug.length())).replaceAll("[.-]+$", "");
   }
 
-  private List<String> unpublished(Set<PatchFile> chain) {
-    Set<String> modules = new TreeSet<>();
-    for (PatchFile patch : chain) {
-      variants.changes(step(patch)).stream().filter(change -> change.oldPath() != null)
-        .map(change -> Modules.of(change.path()))
-        .filter(module -> !line.modules().contains(module)).forEach(modules::add);
-    }
-    return modules.stream().map(module -> "The sources of " + module + " " + line.version()
-      + " are not published; the edits of its files are made on another version and not checked.")
+  private List<String> unpublished(List<PatchFile> chain) {
+    return chain.stream().flatMap(patch -> variants.changes(history.step(patch)).stream())
+      .filter(change -> change.before() != null).map(change -> Modules.of(change.path()))
+      .filter(module -> !line.modules().contains(module)).distinct().sorted()
+      .map(module -> "The sources of " + module + " " + line.version() + " are not published; the "
+        + "edits of its files are made on another version and not checked.")
       .toList();
   }
 
@@ -293,27 +269,20 @@ public final class LineExport {
       return notes;
     }
     for (FileEdit edit : patch.edits()) {
-      if (GeneratedSources.isPage(edit.path())) {
-        String origin = GeneratedSources.origin(edit.path());
+      if (LineSources.isPage(edit.path())) {
+        String origin = LineSources.origin(edit.path());
         StringBuilder note = new StringBuilder(line.tree().containsKey(edit.path())
           ? origin + " needs the same lines:"
           : line.version() + " has neither " + origin + " nor its class; what replaces it needs "
             + "the like of these lines:");
         note.setCharAt(0, Character.toUpperCase(note.charAt(0)));
-        for (Hunk hunk : edit.hunks()) {
-          append(note, "  - ", hunk.oldLines());
-          append(note, "  + ", hunk.newLines());
+        for (byte[] one : edit.lines()) {
+          String text = new String(one, StandardCharsets.UTF_8).stripTrailing();
+          note.append("\n  ").append(text.charAt(0)).append(' ').append(text.substring(1));
         }
         notes.add(note.toString());
       }
     }
     return notes;
-  }
-
-  private static void append(StringBuilder note, String sign, List<byte[]> lines) {
-    for (byte[] one : lines) {
-      note.append('\n').append(sign)
-        .append(new String(one, StandardCharsets.UTF_8).stripTrailing());
-    }
   }
 }

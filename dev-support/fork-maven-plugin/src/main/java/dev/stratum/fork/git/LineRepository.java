@@ -23,115 +23,98 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
 import java.util.SortedMap;
-import org.eclipse.jgit.api.Git;
-import org.eclipse.jgit.api.ResetCommand.ResetType;
-import org.eclipse.jgit.api.errors.GitAPIException;
-import org.eclipse.jgit.lib.Constants;
+import org.eclipse.jgit.lib.AnyObjectId;
+import org.eclipse.jgit.lib.Config;
 import org.eclipse.jgit.lib.ObjectId;
-import org.eclipse.jgit.lib.RefUpdate;
+import org.eclipse.jgit.lib.PersonIdent;
 import org.eclipse.jgit.lib.Repository;
+import org.eclipse.jgit.storage.file.FileRepositoryBuilder;
+import org.eclipse.jgit.util.RawParseUtils;
 
 /**
  * A git repository with the published files of one version of HBase as the commit of branch
  * {@code base}, and a branch on it for each exported patch. A branch that was changed by hand is
  * not overwritten.
  */
-public final class LineRepository implements AutoCloseable {
-  private static final String BASE = "base";
-  /** What a branch was when it was written here last. */
-  private static final String WRITTEN = "refs/exported/";
+public final class LineRepository extends WorkTree {
+  /** What a branch was when it was written here last is remembered under its name after this. */
+  private static final String WRITTEN = "exported/";
 
-  private final Path folder;
-  private final Committer author;
-  private final Instant time;
-  private final Git git;
-  private final GitStore store;
-  private final ObjectId base;
+  private final PersonIdent author;
+
+  /** Reads a committer, {@code Name <mail>}. */
+  public static PersonIdent committer(String text) {
+    PersonIdent author = RawParseUtils.parsePersonIdent(text);
+    if (author == null || author.getName().isBlank() || author.getEmailAddress().isBlank()) {
+      throw new ForkException("fork.author is '%s'; write it as 'Name <mail>'.", text);
+    }
+    return author;
+  }
 
   /**
-   * Opens or makes the repository.
-   * @param folder  where
-   * @param version the version
-   * @param files   the version's files
-   * @param author  whom the commits are from
-   * @param begin   the time of the commit that has the files
-   * @param time    the time of the other commits
+   * Returns the committer that git's settings name, those of the repository before the user's.
+   * @throws ForkException if they name none
    */
+  public static PersonIdent committer(Path root) throws IOException {
+    try (Repository repository =
+      new FileRepositoryBuilder().findGitDir(root.toFile()).build()) {
+      return committer(repository.getConfig());
+    }
+  }
+
+  static PersonIdent committer(Config config) {
+    String name = config.getString("user", null, "name");
+    String mail = config.getString("user", null, "email");
+    if (name == null || mail == null) {
+      throw new ForkException("git does not know whom the patch is from; run git config --global "
+        + "user.name 'Your Name' and git config --global user.email you@example.org, or give "
+        + "-Dfork.author='Your Name <you@example.org>'.");
+    }
+    return new PersonIdent(name, mail);
+  }
+
+  /** Opens or makes the repository. */
   public LineRepository(Path folder, String version, SortedMap<String, byte[]> files,
-    Committer author, Instant begin, Instant time) throws IOException {
-    this.folder = folder;
+    PersonIdent author, Instant time) throws IOException {
+    super(folder, BASE, time);
     this.author = author;
-    this.time = time;
-    git = WorkTrees.open(folder, BASE);
-    store = new GitStore(git.getRepository(), time);
-    boolean isNew = git.getRepository().resolve(Constants.HEAD) == null;
-    refuseToLoseChanges();
-    base = store.commit(store.writeTree(files), List.of(),
-      "The published sources of Apache HBase " + version + "\n", author.at(begin));
-    update(Constants.R_HEADS + BASE, base);
+    boolean isNew = head() == null;
+    List<String> changes = isNew ? List.of() : uncommitted(false);
+    if (!changes.isEmpty()) {
+      throw new ForkException("%s has changes that were not committed (%s); commit them there, "
+        + "or delete the folder.", folder, changes.get(0));
+    }
+    ObjectId tree = store().writeTree(files);
+    if (isNew || !repository().parseCommit(tip(BASE)).getTree().equals((AnyObjectId) tree)) {
+      branch(BASE, store().commit(tree, List.of(),
+        "The published sources of Apache HBase " + version + "\n", author));
+    }
     if (isNew) {
       // An export that is refused writes no branch that could be checked out.
-      checkOut(BASE);
-    }
-  }
-
-  private void refuseToLoseChanges() throws IOException {
-    if (git.getRepository().resolve(Constants.HEAD) == null) {
-      return;
-    }
-    try {
-      List<String> changes = git.status().call().getUncommittedChanges().stream().sorted().toList();
-      if (!changes.isEmpty()) {
-        throw new ForkException("%s has changes that were not committed (%s); commit them there, "
-          + "or delete the folder.", folder, changes.get(0));
-      }
-    } catch (GitAPIException e) {
-      throw new IOException(e);
+      checkOut(BASE, false);
     }
   }
 
   /**
-   * Writes the branch of a patch.
+   * Writes the branch of a patch and checks it out.
    * @return the branch's name
    * @throws ForkException if the branch has commits that are not of an earlier export
    */
   public String write(LineExport.Exported exported) throws IOException {
     String name = exported.branch();
-    Repository repository = git.getRepository();
-    ObjectId there = repository.resolve(Constants.R_HEADS + name);
-    if (there != null && !there.equals(repository.resolve(WRITTEN + name))) {
+    ObjectId there = tip(name);
+    if (there != null && !there.equals(remembered(WRITTEN + name))) {
       throw new ForkException("The branch %s in %s was changed since it was exported; run git "
-        + "branch -m %s ANOTHER-NAME there to keep it.", name, folder, name);
+        + "branch -m %s ANOTHER-NAME there to keep it.", name, folder(), name);
     }
-    ObjectId tip = base;
+    ObjectId tip = tip(BASE);
     for (LineExport.Commit commit : exported.commits()) {
-      tip = store.commit(store.writeTree(commit.after()), List.of(tip), commit.message(),
-        author.at(time));
+      tip = store().commit(store().writeTree(commit.files()), List.of(tip), commit.message(),
+        author);
     }
-    update(Constants.R_HEADS + name, tip);
-    update(WRITTEN + name, tip);
+    branch(name, tip);
+    remember(WRITTEN + name, tip);
+    checkOut(name, false);
     return name;
-  }
-
-  /** Makes the work tree that of a branch. */
-  public void checkOut(String branch) throws IOException {
-    try {
-      git.getRepository().updateRef(Constants.HEAD).link(Constants.R_HEADS + branch);
-      git.reset().setMode(ResetType.HARD).setRef(Constants.R_HEADS + branch).call();
-    } catch (GitAPIException e) {
-      throw new IOException(e);
-    }
-  }
-
-  private void update(String name, ObjectId id) throws IOException {
-    RefUpdate update = git.getRepository().updateRef(name);
-    update.setNewObjectId(id);
-    update.forceUpdate();
-  }
-
-  @Override
-  public void close() {
-    store.close();
-    git.close();
   }
 }

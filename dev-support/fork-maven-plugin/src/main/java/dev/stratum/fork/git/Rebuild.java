@@ -18,26 +18,28 @@
 package dev.stratum.fork.git;
 
 import dev.stratum.fork.ForkException;
-import dev.stratum.fork.diff.ContentMerge;
 import dev.stratum.fork.series.CommitMessage;
-import dev.stratum.fork.series.Modules;
+import dev.stratum.fork.series.FileChange;
 import dev.stratum.fork.series.PatchFile;
 import dev.stratum.fork.series.PatchHeader;
 import dev.stratum.fork.series.Series;
-import dev.stratum.fork.series.SeriesFile;
+import dev.stratum.fork.series.TreeMerge;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
 import org.eclipse.jgit.diff.DiffEntry;
 import org.eclipse.jgit.diff.DiffEntry.ChangeType;
+import org.eclipse.jgit.diff.DiffFormatter;
 import org.eclipse.jgit.lib.AnyObjectId;
 import org.eclipse.jgit.lib.ObjectId;
 import org.eclipse.jgit.revwalk.RevCommit;
@@ -51,77 +53,59 @@ import org.eclipse.jgit.revwalk.RevWalk;
  */
 public final class Rebuild {
 
-  /**
-   * The outcome.
-   * @param patches the patches in order
-   * @param series  the content of patches/series
-   * @param sources the source files by repository path
-   */
-  public record Plan(List<PatchFile> patches, byte[] series, SortedMap<String, byte[]> sources) {
-
-    /** Returns everything as content by repository path. */
-    public SortedMap<String, byte[]> files() {
-      SortedMap<String, byte[]> files = new TreeMap<>(sources);
-      patches.forEach(patch -> files.put(patch.shown(), patch.content()));
-      files.put(PatchFile.FOLDER + Series.FILE, series);
-      return files;
-    }
-  }
-
   private final GitStore store;
-  private final DiffWriter diffs;
 
   public Rebuild(GitStore store) {
     this.store = store;
-    diffs = new DiffWriter(store, 0);
   }
 
   /**
-   * Works out patches and sources; writes nothing.
-   * @param base      the commit of the base
-   * @param head      the last commit
-   * @param oldSeries the content of patches/series so far, {@code null} if there is none
+   * Works out patches, series and sources; writes nothing.
+   * @return content by repository path
    */
-  public Plan plan(ObjectId base, ObjectId head, byte[] oldSeries) throws IOException {
+  public SortedMap<String, byte[]> plan(ObjectId base, ObjectId head, Path root) throws IOException {
     SortedMap<String, byte[]> baseTree = store.readTree(base);
     SortedMap<String, byte[]> tip = store.readTree(head);
-    List<Draft> drafts = new ArrayList<>();
-    // What descends from the base: its own paths, and those that commits rename them to.
-    Set<String> upstream = new HashSet<>(baseTree.keySet());
-    Set<String> owned = new HashSet<>();
-    for (RevCommit commit : commits(base, head)) {
-      Draft draft = new Draft(commit);
-      draft.read(baseTree.keySet(), upstream, owned, tip.keySet());
-      for (Draft other : drafts) {
-        if (other.message.name().equals(draft.message.name())) {
-          throw new ForkException("%s and %s both belong to %s; squash them (git rebase -i), or "
-            + "give one another 'Patch:' line.", other.title(), draft.title(),
-            draft.message.name());
-        }
-      }
-      drafts.add(draft);
-    }
-    checkFinished(baseTree, tip);
     List<PatchFile> patches = new ArrayList<>();
     SortedMap<String, byte[]> sources = new TreeMap<>();
-    for (Draft draft : drafts) {
-      PatchFile patch = draft.patch();
+    Set<String> owned = new HashSet<>();
+    List<RevCommit> commits = commits(base, head);
+    for (RevCommit commit : commits) {
+      PatchFile patch = patch(commit, baseTree.keySet(), owned, tip.keySet());
+      for (int i = 0; i < patches.size(); i++) {
+        if (patches.get(i).name().equals(patch.name())) {
+          throw new ForkException("%s and %s both belong to %s; squash them (git rebase -i), or "
+            + "give one another 'Patch:' line.", title(commits.get(i)), title(commit),
+            patch.name());
+        }
+      }
       patches.add(patch);
       patch.header().adds().forEach(path -> sources.put(path, tip.get(path)));
     }
-    byte[] series =
-      SeriesFile.rewrite(oldSeries, patches.stream().map(PatchFile::name).toList());
-    verify(baseTree, patches, sources, tip);
-    return new Plan(patches, series, sources);
+    checkFinished(baseTree, tip);
+    Path old = root.resolve(Series.FILE);
+    byte[] series = Series.rewrite(Files.exists(old) ? Files.readAllBytes(old) : null,
+      patches.stream().map(PatchFile::name).toList());
+    SortedMap<String, byte[]> again = new TreeMap<>(baseTree);
+    patches.forEach(patch -> patch.apply(null, again));
+    again.putAll(sources);
+    List<FileChange> different = FileChange.between(again, tip);
+    if (!different.isEmpty()) {
+      throw new ForkException("The patches made from the commits do not give back %s; nothing was "
+        + "written, and this is a defect of the plugin.",
+        different.stream().map(FileChange::path).collect(Collectors.joining(", ")));
+    }
+    patches.forEach(patch -> sources.put(patch.shown(), patch.content()));
+    sources.put(Series.FILE, series);
+    return sources;
   }
 
   /** Stops if a file that is not the base's has a line that opens a conflict. */
-  static void checkFinished(SortedMap<String, byte[]> base,
-    SortedMap<String, byte[]> tip) {
+  static void checkFinished(SortedMap<String, byte[]> base, SortedMap<String, byte[]> tip) {
     tip.forEach((path, content) -> {
-      if (content != base.get(path) && ContentMerge.isUnfinished(content)) {
+      if (content != base.get(path) && TreeMerge.isUnfinished(content)) {
         throw new ForkException("%s has a conflict that is not resolved (a line '%s'); correct it "
-          + "and amend the commit.", path, ContentMerge.MARKER.trim());
+          + "and amend the commit.", path, TreeMerge.MARKER.trim());
       }
     });
   }
@@ -151,93 +135,65 @@ public final class Rebuild {
     return "Commit " + commit.abbreviate(10).name() + " '" + commit.getShortMessage() + "'";
   }
 
-  private static void verify(SortedMap<String, byte[]> base, List<PatchFile> patches,
-    SortedMap<String, byte[]> sources, SortedMap<String, byte[]> tip) {
-    SortedMap<String, byte[]> tree = new TreeMap<>(base);
-    patches.forEach(patch -> patch.apply(null, tree));
-    tree.putAll(sources);
-    Set<String> different = new TreeSet<>(tip.keySet());
-    different.addAll(tree.keySet());
-    different.removeIf(path -> Arrays.equals(tree.get(path), tip.get(path)));
-    if (!different.isEmpty()) {
-      throw new ForkException("The patches made from the commits do not give back %s; nothing was "
-        + "written, and this is a defect of the plugin.", String.join(", ", different));
+  /**
+   * Returns the patch of a commit.
+   * @param base  the paths of the base
+   * @param owned the sources of earlier commits, to which those of this one are added
+   * @param tip   the paths of the last commit
+   */
+  private PatchFile patch(RevCommit commit, Set<String> base, Set<String> owned, Set<String> tip)
+    throws IOException {
+    CommitMessage message = CommitMessage.parse(title(commit), commit.getFullMessage());
+    List<String> named = new ArrayList<>(message.header().adds());
+    named.retainAll(owned);
+    Set<String> adds = new TreeSet<>();
+    ByteArrayOutputStream diff = new ByteArrayOutputStream();
+    try (DiffFormatter formatter = store.formatter(diff, 0)) {
+      for (DiffEntry entry : formatter.scan(commit.getParent(0), commit)) {
+        String path = entry.getChangeType() == ChangeType.DELETE
+          ? entry.getOldPath()
+          : entry.getNewPath();
+        checkPath(commit, path);
+        if (base.contains(path)) {
+          int start = diff.size();
+          formatter.format(entry);
+          formatter.flush();
+          if (entry.getChangeType() == ChangeType.DELETE) {
+            shorten(diff, start);
+          }
+        } else if (entry.getChangeType() == ChangeType.ADD && tip.contains(path)
+          && owned.add(path)) {
+          if (path.matches(".*[\\s,].*")) {
+            throw new ForkException("%s adds '%s', but 'Adds:' takes no name with a space or a "
+              + "comma; rename it.", title(commit), path);
+          }
+          adds.add(path);
+        }
+      }
+    }
+    List<String> paths = new ArrayList<>(message.header().adds());
+    paths.removeIf(path -> !adds.contains(path) && !named.contains(path));
+    adds.stream().filter(path -> !paths.contains(path)).forEach(paths::add);
+    PatchHeader header = message.header().withAdds(paths);
+    ByteArrayOutputStream content = new ByteArrayOutputStream();
+    content.writeBytes((header.text() + "\n").getBytes(StandardCharsets.UTF_8));
+    content.writeBytes(diff.toByteArray());
+    return PatchFile.parse(message.name(), content.toByteArray());
+  }
+
+  private static void checkPath(RevCommit commit, String path) {
+    if (Series.problem(path) != null) {
+      throw new ForkException("%s touches %s, which %s; take it out of the commit.", title(commit),
+        path, Series.problem(path));
     }
   }
 
-  /** One commit on its way to a patch. */
-  private final class Draft {
-    private final RevCommit commit;
-    private final CommitMessage message;
-    private final ByteArrayOutputStream diff = new ByteArrayOutputStream();
-    private final Set<String> adds = new TreeSet<>();
-    /** Sources of earlier commits that the header names as well. */
-    private final Set<String> shared = new TreeSet<>();
-
-    Draft(RevCommit commit) {
-      this.commit = commit;
-      message = CommitMessage.parse(title(), commit.getFullMessage());
-    }
-
-    String title() {
-      return Rebuild.title(commit);
-    }
-
-    void read(Set<String> base, Set<String> upstream, Set<String> owned, Set<String> tip)
-      throws IOException {
-      for (DiffEntry entry : diffs.entries(commit.getParent(0), commit, rename ->
-        upstream.contains(rename.getOldPath()) && !base.contains(rename.getNewPath()))) {
-        read(entry, base, upstream, owned, tip);
-      }
-      shared.addAll(message.header().adds());
-      shared.removeAll(adds);
-      shared.retainAll(owned);
-    }
-
-    private void read(DiffEntry entry, Set<String> base, Set<String> upstream, Set<String> owned,
-      Set<String> tip) throws IOException {
-      ChangeType type = entry.getChangeType();
-      String oldPath = type == ChangeType.ADD ? null : entry.getOldPath();
-      String newPath = type == ChangeType.DELETE ? null : entry.getNewPath();
-      checkPath(newPath != null ? newPath : oldPath);
-      boolean fromUpstream = oldPath != null && upstream.contains(oldPath);
-      if (type == ChangeType.RENAME) {
-        diff.writeBytes(diffs.section(entry));
-        upstream.remove(oldPath);
-        upstream.add(newPath);
-      } else if (type == ChangeType.DELETE && fromUpstream) {
-        diff.writeBytes(diffs.shortDeletion(entry));
-        upstream.remove(oldPath);
-      } else if (type == ChangeType.MODIFY && fromUpstream) {
-        diff.writeBytes(diffs.section(entry));
-      } else if (type == ChangeType.ADD && base.contains(newPath)) {
-        diff.writeBytes(diffs.section(entry));
-        upstream.add(newPath);
-      } else if (type == ChangeType.ADD && tip.contains(newPath) && owned.add(newPath)) {
-        if (newPath.matches(".*[\\s,].*")) {
-          throw new ForkException("%s adds '%s', but 'Adds:' takes no name with a space or a "
-            + "comma; rename it.", title(), newPath);
-        }
-        adds.add(newPath);
-      }
-    }
-
-    private void checkPath(String path) {
-      if (!Modules.contain(path) || !path.startsWith(Modules.of(path) + "/src/")) {
-        throw new ForkException("%s touches %s, which is in the src/ of none of the modules %s; "
-          + "take it out of the commit.", title(), path, String.join(", ", Modules.ALL));
-      }
-    }
-
-    PatchFile patch() {
-      List<String> paths = new ArrayList<>(message.header().adds());
-      paths.removeIf(path -> !adds.contains(path) && !shared.contains(path));
-      adds.stream().filter(path -> !paths.contains(path)).forEach(paths::add);
-      PatchHeader header = message.header().withAdds(paths);
-      ByteArrayOutputStream content = new ByteArrayOutputStream();
-      content.writeBytes((header.text() + "\n").getBytes(StandardCharsets.UTF_8));
-      content.writeBytes(diff.toByteArray());
-      return PatchFile.parse(message.name(), content.toByteArray());
-    }
+  /** Removes the content of a deleted file from the end of a diff. */
+  private static void shorten(ByteArrayOutputStream diff, int start) {
+    byte[] all = diff.toByteArray();
+    String section = new String(all, start, all.length - start, StandardCharsets.ISO_8859_1);
+    int content = section.indexOf("\n--- ");
+    diff.reset();
+    diff.write(all, 0, content < 0 ? all.length : start + content + 1);
   }
 }

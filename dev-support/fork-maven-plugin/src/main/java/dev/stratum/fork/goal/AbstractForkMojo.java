@@ -17,21 +17,30 @@
  */
 package dev.stratum.fork.goal;
 
-import dev.stratum.fork.Digests;
 import dev.stratum.fork.ForkException;
 import dev.stratum.fork.OutputTree;
-import dev.stratum.fork.base.BaseResolver;
-import dev.stratum.fork.base.PublishedClassPath;
+import dev.stratum.fork.base.BaseModule;
+import dev.stratum.fork.base.LineSources;
+import dev.stratum.fork.base.Published;
+import dev.stratum.fork.check.TestProcess;
+import dev.stratum.fork.git.Export;
+import dev.stratum.fork.git.GitStore;
+import dev.stratum.fork.series.ForkHistory;
 import dev.stratum.fork.series.Modules;
+import dev.stratum.fork.series.Series;
 import java.io.IOException;
 import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.Paths;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.time.format.DateTimeParseException;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+import org.apache.commons.codec.digest.DigestUtils;
 import org.apache.maven.execution.MavenSession;
 import org.apache.maven.plugin.AbstractMojo;
 import org.apache.maven.plugin.MojoExecutionException;
@@ -69,6 +78,14 @@ public abstract class AbstractForkMojo extends AbstractMojo {
   @Parameter(defaultValue = "${project.build.outputTimestamp}", readonly = true)
   private String timestamp;
 
+  /** What else the JVM of a test is given, as surefire gives it. */
+  @Parameter(property = "test.jvm.opens")
+  private String opens;
+
+  /** The heap of a test's JVM. */
+  @Parameter(property = "test.heap", defaultValue = "2g")
+  private String heap;
+
   @Override
   public final void execute() throws MojoExecutionException, MojoFailureException {
     try {
@@ -88,7 +105,12 @@ public abstract class AbstractForkMojo extends AbstractMojo {
   }
 
   final Path root() {
-    return Paths.get(rootDirectory);
+    return Path.of(rootDirectory);
+  }
+
+  /** Returns a folder or file below target/ of the root. */
+  final Path target(String... names) {
+    return Path.of(rootDirectory, "target").resolve(Path.of("", names));
   }
 
   final String baseVersion() {
@@ -108,50 +130,90 @@ public abstract class AbstractForkMojo extends AbstractMojo {
     }
   }
 
-  final BaseResolver resolver() {
-    return new BaseResolver(repositorySystem, session.getRepositorySession(),
+  final Published published() {
+    return new Published(repositorySystem, session.getRepositorySession(),
       project.getRemoteProjectRepositories());
   }
 
+  /** Returns the verified files of the base, all modules in one tree. */
+  final SortedMap<String, byte[]> baseTree() throws IOException {
+    SortedMap<String, byte[]> tree = new TreeMap<>();
+    for (String name : Modules.ALL) {
+      BaseModule module = published().module(name, baseVersion);
+      module.verify(root());
+      tree.putAll(module.readTree());
+    }
+    return tree;
+  }
+
+  /** Applies the series to the base. */
+  final ForkHistory history(Series series) throws IOException {
+    return ForkHistory.of(baseTree(), series, root());
+  }
+
+  /** Returns what exports patches for an issue tracker. */
+  final Export export(GitStore store, ForkHistory history) {
+    return new Export(store, history, GitStore.STRATUM, time(), forkVersion, baseVersion);
+  }
+
   /**
-   * Returns what the tests of hbase-server run with on a version of HBase, all of it as published:
-   * the jars of the modules that are built here first.
-   * @throws ForkException if the repositories lack something of it
+   * Returns the published sources of a version. The base's release is the base, whichever Hadoop it
+   * is for; the sources are the same.
    */
-  final List<Path> classPath(String version) {
-    return published().of(server(), version);
+  final LineSources line(String version) throws IOException {
+    return LineSources.resolve(published(),
+      LineSources.release(baseVersion).equals(version) ? baseVersion : version, getLog()::warn);
   }
 
-  /** Finds published jars. */
-  final PublishedClassPath published() {
-    return new PublishedClassPath(repositorySystem, session.getRepositorySession(),
-      project.getRemoteProjectRepositories(), forkVersion, baseVersion);
+  /** Returns the message of the commit that holds the base. */
+  final String baseName() {
+    return "Apache HBase " + baseVersion;
   }
 
-  /** Returns the module whose dependencies are those of all modules. */
-  final MavenProject server() {
-    return session.getProjects().stream()
+  /** Returns where the editable work tree is. */
+  final Path forkTree() {
+    return target("forktree");
+  }
+
+  /**
+   * Returns what the tests of hbase-server, whose dependencies are those of all modules, run with.
+   * @param versions as of {@link Published#classPath}, without the base
+   */
+  final Published.ClassPath classPath(List<String> versions) {
+    List<String> all = new ArrayList<>(versions);
+    all.add(baseVersion);
+    MavenProject server = session.getProjects().stream()
       .filter(one -> one.getArtifactId().equals(Modules.ALL.get(Modules.ALL.size() - 1)))
       .findFirst().orElseThrow(() -> new ForkException("The goal needs the modules' POMs; run it "
         + "in the root, without -N or -pl."));
+    return published().classPath(server, forkVersion, all);
+  }
+
+  /** Returns what runs tests. */
+  final TestProcess tests(List<Path> classPath, Path folder) {
+    List<Path> behind = new ArrayList<>();
+    Modules.ALL.stream().map(module -> root().resolve(module).resolve("src/test/resources"))
+      .filter(Files::isDirectory).forEach(behind::add);
+    behind.addAll(classPath);
+    List<String> options = new ArrayList<>(List.of("-Xmx" + heap, "-XX:MaxDirectMemorySize=1g",
+      "-ea", "-XX:+IgnoreUnrecognizedVMOptions", "-Djava.awt.headless=true",
+      "-Djava.net.preferIPv4Stack=true", "-Djava.security.egd=file:/dev/./urandom"));
+    Stream.of(opens == null ? new String[0] : opens.split("\\s+"))
+      .filter(word -> !word.isEmpty()).forEach(options::add);
+    return new TestProcess(behind, options, folder.resolve("tests"));
   }
 
   /** Returns a digest of this plugin's own code: other code may generate other sources. */
   static String ownCode() throws IOException {
     Path code;
     try {
-      code = Paths.get(AbstractForkMojo.class.getProtectionDomain().getCodeSource().getLocation()
+      code = Path.of(AbstractForkMojo.class.getProtectionDomain().getCodeSource().getLocation()
         .toURI());
     } catch (URISyntaxException e) {
       throw new IllegalStateException(e);
     }
-    Digests digests = Digests.sha256();
-    if (Files.isRegularFile(code)) {
-      return Digests.sha256(code);
-    }
-    for (Path file : OutputTree.files(code)) {
-      digests.add(OutputTree.slashed(code.relativize(file)), Files.readAllBytes(file));
-    }
-    return digests.hex();
+    return Files.isRegularFile(code)
+      ? DigestUtils.sha256Hex(Files.readAllBytes(code))
+      : new OutputTree(code).listing();
   }
 }

@@ -19,10 +19,8 @@ package dev.stratum.fork.goal;
 
 import dev.stratum.fork.ForkException;
 import dev.stratum.fork.check.StateCheck;
-import dev.stratum.fork.check.StateCompiler;
 import dev.stratum.fork.git.Export;
 import dev.stratum.fork.git.GitStore;
-import dev.stratum.fork.git.MailPatch;
 import dev.stratum.fork.series.ForkHistory;
 import dev.stratum.fork.series.PatchFile;
 import dev.stratum.fork.series.Series;
@@ -33,7 +31,6 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.SortedMap;
 import org.apache.maven.plugins.annotations.Mojo;
 import org.apache.maven.plugins.annotations.Parameter;
 
@@ -45,56 +42,53 @@ import org.apache.maven.plugins.annotations.Parameter;
  * looked at again. The table is in {@code target/check-series/report.md}.
  */
 @Mojo(name = "check-series", aggregator = true, threadSafe = true)
-public final class CheckSeriesMojo extends AbstractTestMojo {
+public final class CheckSeriesMojo extends AbstractForkMojo {
   private static final int HEAD = 20;
 
   /** The patches to check, by JIRA key or file name, with commas between them; all if not given. */
   @Parameter(property = "fork.jira")
   private List<String> jira;
 
+  /** Whether to run each patch's own tests too. */
+  @Parameter(property = "fork.tests", defaultValue = "false")
+  private boolean runTests;
+
   @Override
   void run() throws IOException {
     Series series = Series.read(root());
-    SortedMap<String, byte[]> base = baseTree();
-    ForkHistory history = ForkHistory.of(base, series, root());
-    List<Path> classPath = classPath(baseVersion());
-    Path folder = root().resolve("target").resolve("check-series");
-    List<String> rows = new ArrayList<>();
-    List<String> findings = new ArrayList<>();
-    Set<PatchFile> chosen = new HashSet<>(series.patches());
-    if (jira != null && !jira.isEmpty()) {
-      chosen.clear();
-      for (String name : jira) {
-        chosen.addAll(series.named(name));
-      }
+    ForkHistory history = history(series);
+    List<Path> jars = classPath(List.of()).jars();
+    Path folder = target("check-series");
+    Set<PatchFile> chosen = new HashSet<>();
+    for (String name : jira == null ? List.<String>of() : jira) {
+      chosen.addAll(series.named(name));
     }
+    StringBuilder report =
+      new StringBuilder("| patch | in series order | alone after its needs |\n|---|---|---|\n");
+    List<String> findings = new ArrayList<>();
     try (GitStore store = GitStore.inMemory(time());
-      StateCheck check = new StateCheck(base, folder, classPath, StateCompiler.RELEASE,
-        tests(classPath, folder))) {
-      MailPatch mail = new MailPatch(store, GitStore.AUTHOR + " <" + GitStore.MAIL + ">", time(),
-        forkVersion());
-      Export export = new Export(store, series, history, mail, baseVersion());
+      StateCheck check = new StateCheck(history.base(), folder, jars, StateCheck.RELEASE,
+        runTests ? tests(jars, folder) : null)) {
+      Export export = export(store, history);
       for (ForkHistory.Step step : history.steps()) {
         PatchFile patch = step.patch();
-        if (chosen.contains(patch)) {
-          List<String> names = ownTests(patch);
+        if (chosen.isEmpty() || chosen.contains(patch)) {
+          List<String> names = StateCheck.tests(patch.header().adds());
           StateCheck.Verdict inOrder = check.check(step.after(), names);
           StateCheck.Verdict alone = check.check(export.alone(patch), names);
-          rows.add("| " + patch.stem() + " | " + inOrder.shown() + " | " + alone.shown() + " |");
+          report.append(String.format("| %s | %s | %s |\n", patch.stem(), inOrder.shown(),
+            alone.shown()));
           getLog().info(String.format("%-40s in order %s, alone after its needs %s", patch.stem(),
             inOrder.shown(), alone.shown()));
-          tell(patch, "in order", inOrder, findings);
-          tell(patch, "alone after its needs", alone, findings);
+          tell(patch.stem() + " in order: ", inOrder, findings);
+          tell(patch.stem() + " alone after its needs: ", alone, findings);
         }
       }
       getLog().info(check.compiled() + " states compiled and " + check.ran()
         + " test classes run; the rest was known");
     }
-    List<String> report = new ArrayList<>(List.of("| patch | in series order | alone after its "
-      + "needs |", "|---|---|---|"));
-    report.addAll(rows);
     Files.createDirectories(folder);
-    Files.writeString(folder.resolve("report.md"), String.join("\n", report) + "\n");
+    Files.writeString(folder.resolve("report.md"), report);
     if (!findings.isEmpty()) {
       findings.stream().limit(HEAD).forEach(getLog()::error);
       throw new ForkException("%d states are not as they should be: name what is missing under "
@@ -103,12 +97,10 @@ public final class CheckSeriesMojo extends AbstractTestMojo {
     }
   }
 
-  private void tell(PatchFile patch, String how, StateCheck.Verdict verdict,
-    List<String> findings) {
+  private static void tell(String state, StateCheck.Verdict verdict, List<String> findings) {
     if (!verdict.errors().isEmpty()) {
-      findings.add(patch.stem() + " " + how + ": " + String.join("\n  ", verdict.errors()));
+      findings.add(state + String.join("\n  ", verdict.errors()));
     }
-    verdict.failures().forEach((test, failure) -> findings
-      .add(patch.stem() + " " + how + ": " + test + ": " + failure));
+    verdict.failures().forEach((test, failure) -> findings.add(state + test + ": " + failure));
   }
 }

@@ -29,7 +29,7 @@ import org.apache.maven.plugins.annotations.Parameter;
  * each patch, to be edited with git and written back by fork:rebuild.
  */
 @Mojo(name = "checkout", aggregator = true, threadSafe = true)
-public final class CheckoutMojo extends AbstractSeriesMojo {
+public final class CheckoutMojo extends AbstractForkMojo {
 
   /** Whether to go on although the work tree has work that was never rebuilt. */
   @Parameter(property = "fork.force", defaultValue = "false")
@@ -38,32 +38,27 @@ public final class CheckoutMojo extends AbstractSeriesMojo {
   @Override
   void run() throws IOException {
     Series series = Series.read(root());
-    try (ForkTree tree = ForkTree.open(forkTree(), time())) {
+    try (ForkTree tree = new ForkTree(forkTree(), time())) {
       if (!force) {
         tree.refuseToLoseWork("first, or give -Dfork.force to set that work aside");
       }
       getLog().info("Reading " + baseName());
-      ForkHistory history =
-        ForkHistory.of(baseTree(), series, root(), id -> tree.store().find(id));
+      ForkHistory history = ForkHistory.of(baseTree(), series, root(), tree.store()::find);
       for (ForkHistory.Step step : history.steps()) {
-        report(step);
+        for (String path : step.merged()) {
+          if (step.conflicts().contains(path)) {
+            getLog().warn(String.format("%s conflicts with an earlier patch in %s; its commit has "
+              + "conflict markers there: correct them in that commit (git rebase -i base).",
+              step.patch().shown(), path));
+          } else {
+            getLog().info(String.format("%s was made against another %s and has been merged into "
+              + "it; fork:rebuild writes it anew.", step.patch().shown(), path));
+          }
+        }
       }
       tree.checkout(history, baseName(), root());
       getLog().info(forkTree() + " has the base and " + history.steps().size()
         + " patches; commit there, then run fork:rebuild");
-    }
-  }
-
-  private void report(ForkHistory.Step step) {
-    for (String path : step.merged()) {
-      if (step.conflicts().contains(path)) {
-        getLog().warn(String.format("%s conflicts with an earlier patch in %s; its commit has "
-          + "conflict markers there: correct them in that commit (git rebase -i base).",
-          step.patch().shown(), path));
-      } else {
-        getLog().info(String.format("%s was made against another %s and has been merged into it; "
-          + "fork:rebuild writes it anew.", step.patch().shown(), path));
-      }
     }
   }
 }

@@ -20,22 +20,19 @@ package dev.stratum.fork.goal;
 import dev.stratum.fork.ForkException;
 import dev.stratum.fork.OutputTree;
 import dev.stratum.fork.base.LineSources;
-import dev.stratum.fork.base.ProtocolFiles;
-import dev.stratum.fork.base.PublishedClassPath;
+import dev.stratum.fork.base.Published;
 import dev.stratum.fork.check.RedGreen;
 import dev.stratum.fork.check.StateCheck;
-import dev.stratum.fork.git.Committer;
 import dev.stratum.fork.git.Export;
 import dev.stratum.fork.git.GitStore;
 import dev.stratum.fork.git.LineExport;
 import dev.stratum.fork.git.LineRepository;
-import dev.stratum.fork.git.MailPatch;
+import dev.stratum.fork.git.UpstreamEdits;
 import dev.stratum.fork.pages.SubmissionPages;
 import dev.stratum.fork.series.ForkHistory;
 import dev.stratum.fork.series.LineVariants;
 import dev.stratum.fork.series.PatchFile;
 import dev.stratum.fork.series.Series;
-import dev.stratum.fork.series.UpstreamEdits;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -44,10 +41,10 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.SortedMap;
 import java.util.TreeMap;
 import org.apache.maven.plugins.annotations.Mojo;
 import org.apache.maven.plugins.annotations.Parameter;
+import org.eclipse.jgit.lib.PersonIdent;
 
 /**
  * Writes patches for upstream. With {@code fork.line}, commits on that version of HBase: to
@@ -57,7 +54,7 @@ import org.apache.maven.plugins.annotations.Parameter;
  * and to {@code target/export/issues} the texts of their JIRA issues and pull requests.
  */
 @Mojo(name = "export", aggregator = true, threadSafe = true)
-public final class ExportMojo extends AbstractTestMojo {
+public final class ExportMojo extends AbstractForkMojo {
   /** The one patch to export, by JIRA key or file name; all that have a JIRA key if not given. */
   @Parameter(property = "fork.jira")
   private String jira;
@@ -70,188 +67,159 @@ public final class ExportMojo extends AbstractTestMojo {
   @Parameter(property = "fork.line")
   private String line;
 
-  /**
-   * Versions of HBase whose jars replace those that are not published for the line, the
-   * best first; the base is always the last of them.
-   */
-  @Parameter(property = "fork.substitutes")
-  private List<String> substitutes;
+  /** With a line, whether to run each patch's tests without and with it. */
+  @Parameter(property = "fork.tests", defaultValue = "false")
+  private boolean runTests;
 
   /** The author of the patches, as {@code Name <mail>}; with a line, the default is git's user. */
   @Parameter(property = "fork.author")
   private String author;
 
-  /**
-   * What makes commits.
-   * @param upstream  makes those that are exported
-   * @param published makes those that the published jars can be used for: the same without the
-   *                  edits for upstream alone
-   * @param protocol  the version that the edits' files of protocols are of
-   */
-  private record Exports(LineExport upstream, LineExport published, String protocol) {
-  }
-
   @Override
   void run() throws IOException {
-    if (line != null) {
-      exportLine();
+    getLog().info("Reading " + baseName());
+    ForkHistory history = history(Series.read(root()));
+    try (GitStore store = GitStore.inMemory(time())) {
+      if (line != null) {
+        exportLine(history, store);
+      } else {
+        exportBase(history, store);
+      }
+    }
+  }
+
+  private void exportBase(ForkHistory history, GitStore store) throws IOException {
+    Series series = history.series();
+    Export export = new Export(store, history,
+      author == null ? GitStore.STRATUM : LineRepository.committer(author), time(), forkVersion(),
+      baseVersion());
+    Path folder = target("export");
+    Files.createDirectories(folder);
+    if (jira != null) {
+      for (PatchFile patch : series.named(jira)) {
+        write(folder, export.one(patch));
+      }
       return;
     }
-    Series series = Series.read(root());
-    getLog().info("Reading " + baseName());
-    ForkHistory history = ForkHistory.of(baseTree(), series, root());
-    try (GitStore store = GitStore.inMemory(time())) {
-      MailPatch mail = new MailPatch(store,
-        author != null ? author : GitStore.AUTHOR + " <" + GitStore.MAIL + ">", time(),
-        forkVersion());
-      Export export = new Export(store, series, history, mail, baseVersion());
-      Path folder = root().resolve("target").resolve("export");
-      Files.createDirectories(folder);
-      if (jira != null) {
-        for (PatchFile patch : series.named(jira)) {
-          write(folder, export.one(patch));
-        }
-        return;
+    List<Export.Exported> exported = export.all();
+    for (Path old : OutputTree.files(folder)) {
+      if (old.getParent().equals(folder)) {
+        Files.delete(old);
       }
-      List<Export.Exported> exported = export.all();
-      for (Path old : OutputTree.files(folder)) {
-        if (old.getParent().equals(folder)) {
-          Files.delete(old);
-        }
-      }
-      for (Export.Exported one : exported) {
-        if (all || one.patch().header().jira() != null) {
-          write(folder, one);
-        } else {
-          getLog().info("skipped  " + one.patch().shown() + " (no JIRA; -Dfork.all exports it)");
-        }
-      }
-      Path issues = folder.resolve("issues");
-      new OutputTree(issues).write(new SubmissionPages(series, root(), baseVersion()).pages());
-      getLog().info("exported " + root().relativize(issues));
-      getLog().info("Each applies to the base after its needs; all " + exported.size()
-        + " together give the tree that the build compiles");
     }
+    for (Export.Exported one : exported) {
+      if (all || one.patch().header().jira() != null) {
+        write(folder, one);
+      } else {
+        getLog().info("skipped  " + one.patch().shown() + " (no JIRA; -Dfork.all exports it)");
+      }
+    }
+    new OutputTree(folder.resolve("issues"))
+      .write(new SubmissionPages(series, root(), baseVersion()).pages());
+    getLog().info("exported target/export/issues");
+    getLog().info("All " + exported.size() + " together give the tree that the build compiles");
   }
 
   private void write(Path folder, Export.Exported one) throws IOException {
-    Path file = folder.resolve(one.fileName());
-    Files.write(file, one.content());
-    getLog().info("exported " + root().relativize(file));
+    Files.write(folder.resolve(one.fileName()), one.content());
+    getLog().info("exported " + root().relativize(folder.resolve(one.fileName())));
   }
 
-  private void exportLine() throws IOException {
-    Committer committer = author != null ? Committer.parse(author) : Committer.ofGit(root());
-    Series series = Series.read(root());
-    List<PatchFile> chosen = jira != null ? series.named(jira) : series.patches();
-    ForkHistory history = ForkHistory.of(baseTree(), series, root());
+  private void exportLine(ForkHistory history, GitStore store) throws IOException {
+    PersonIdent committer = author != null
+      ? LineRepository.committer(author)
+      : LineRepository.committer(root());
+    Series series = history.series();
     LineSources sources = line(line);
     String version = sources.version();
-    Path target = root().resolve("target");
     Instant now = Instant.now().truncatedTo(ChronoUnit.SECONDS);
-    ExportReport report = new ExportReport(version);
-    try (GitStore store = GitStore.inMemory(time())) {
-      LineVariants variants = LineVariants.read(root(), series, version, sources.tree());
-      ProtocolFiles protocol = ProtocolFiles.resolve(resolver(), versions(sources));
-      UpstreamEdits edits = UpstreamEdits.read(root(), series, protocol.tree());
-      LineExport export =
-        new LineExport(store, series, history, sources, variants, edits, committer, now);
-      Exports exports = new Exports(export, new LineExport(store, series, history, sources,
-        variants, edits.undone(), committer, now), protocol.version());
-      try (
-        LineRepository repository = new LineRepository(target.resolve("upstream").resolve(version),
-          version, export.plain(), committer, time(), now);
-        StateCheck check = runsTests() ? check(sources, export.plain(), report) : null) {
-        for (PatchFile patch : chosen) {
-          exportPatch(patch, exports, repository, check, report);
+    LineVariants variants = LineVariants.read(root(), series, version, sources.tree());
+    List<String> versions = new ArrayList<>(sources.versions());
+    versions.add(baseVersion());
+    Published.Protocols protocols = published().protocols(versions);
+    LineExport export = new LineExport(store, history, sources, variants,
+      UpstreamEdits.read(root(), series, protocols.tree()), committer, now);
+    Published.ClassPath classPath = runTests ? classPath(sources.versions()) : null;
+    Path tests = target("export-tests", version);
+    StringBuilder report = new StringBuilder("# Exports for " + version + "\n\n"
+      + (!runTests || classPath.note().isEmpty() ? "" : classPath.note() + "\n\n")
+      + "| patch | commits | branch |" + (runTests ? " without the patch | with it |" : "")
+      + "\n|---|---|---|" + (runTests ? "---|---|" : "") + "\n");
+    List<String> notes = new ArrayList<>();
+    List<String> findings = new ArrayList<>();
+    int exports = 0;
+    try (
+      LineRepository repository = new LineRepository(target("upstream", version), version,
+        export.plain(), committer, now);
+      StateCheck check = !runTests ? null
+        : new StateCheck(export.plain(), tests, classPath.jars(), sources.release(),
+          tests(classPath.jars(), tests))) {
+      for (PatchFile patch : jira != null ? series.named(jira) : series.patches()) {
+        LineExport.Exported exported = export.export(patch);
+        if (exported.status() != LineExport.Status.EXPORTED) {
+          getLog().warn(exported.why());
+          notes.add("- " + patch.stem() + ": " + exported.why() + "\n");
+          continue;
+        }
+        exports++;
+        write(version, exported, repository);
+        report.append("| ").append(patch.stem()).append(" | ").append(exported.commits().size())
+          .append(" | ").append(exported.branch()).append(" |");
+        report.append(runTests ? redGreen(exported, check, findings) : "").append('\n');
+        exported.notes().forEach(note -> notes.add("- " + patch.stem() + ": " + note + "\n"));
+        if (exported.edited()) {
+          notes.add("- " + patch.stem() + " has the edits of " + UpstreamEdits.FOLDER + ", with "
+            + Published.PROTOCOL + " " + protocols.version() + ". They need classes that upstream's "
+            + "build generates: what is compiled and tested here is the same without them.\n");
         }
       }
     }
-    Path file = target.resolve("export").resolve(version).resolve("report.md");
+    Path file = target("export", version, "report.md");
     Files.createDirectories(file.getParent());
-    Files.writeString(file, report.text());
+    Files.writeString(file, report.append('\n').append(String.join("", notes)));
     getLog().info("The report is " + root().relativize(file));
-    report.check();
-  }
-
-  /** Returns the version, and those that replace it where it is not published. */
-  private List<String> versions(LineSources sources) {
-    List<String> versions = new ArrayList<>(List.of(sources.version()));
-    versions.addAll(substitutes == null || substitutes.isEmpty()
-      ? sources.substitutes()
-      : substitutes);
-    versions.add(baseVersion());
-    return versions;
-  }
-
-  private void exportPatch(PatchFile patch, Exports exports, LineRepository repository,
-    StateCheck check, ExportReport report) throws IOException {
-    LineExport.Exported exported;
-    try {
-      exported = exports.upstream().export(patch);
-    } catch (ForkException e) {
-      report.refused(patch, e.getMessage());
-      getLog().warn(e.getMessage());
-      return;
+    if (exports == 0 && !notes.isEmpty()) {
+      throw new ForkException("Nothing was exported: %s", notes.get(0).substring(2).trim());
     }
-    write(report.version(), exported, repository);
-    noteEdits(exported, exports, report);
-    report.exported(exported, check == null
-      ? null
-      : redGreen(exported.edited() ? exports.published().export(patch) : exported, check));
-  }
-
-  private void noteEdits(LineExport.Exported exported, Exports exports, ExportReport report) {
-    if (exported.edited()) {
-      String note = exported.patch().stem() + " has the edits of " + UpstreamEdits.FOLDER
-        + ". They need classes that upstream's build generates: what is compiled and tested here "
-        + "is the same without them.";
-      getLog().info(note);
-      report.note(note);
-      if (!exports.protocol().equals(report.version())) {
-        report.note(ProtocolFiles.MODULE + " " + report.version() + " is not published; its files "
-          + "are those of " + exports.protocol() + ".");
-      }
+    if (!findings.isEmpty()) {
+      throw new ForkException("%d findings in %d exports for %s; the first: %s", findings.size(),
+        exports, version, findings.get(0));
     }
-  }
-
-  private StateCheck check(LineSources sources, SortedMap<String, byte[]> plain,
-    ExportReport report) throws IOException {
-    List<String> versions = versions(sources);
-    PublishedClassPath.Filled filled = published().filled(server(), sources.version(),
-      versions.subList(1, versions.size()));
-    report.classPath(filled.note(sources.version()));
-    List<Path> classPath = new ArrayList<>(filled.jars());
-    Path folder = root().resolve("target").resolve("export-tests").resolve(sources.version());
-    return new StateCheck(plain, folder, classPath, sources.release(),
-      tests(classPath, folder));
-  }
-
-  private RedGreen.Verdict redGreen(LineExport.Exported exported, StateCheck check)
-    throws IOException {
-    List<String> named = exported.patch().header().tests();
-    List<String> tests = ownTests(exported.patch()).stream()
-      .filter(test -> named.isEmpty() || named.contains(test.substring(test.lastIndexOf('.') + 1)))
-      .toList();
-    RedGreen.Verdict verdict = new RedGreen(check).of(exported.own().before(),
-      exported.own().after(), tests, !named.isEmpty());
-    getLog().info("Without the patch: " + verdict.before());
-    getLog().info("With the patch: " + verdict.after());
-    return verdict;
   }
 
   private void write(String version, LineExport.Exported exported, LineRepository repository)
     throws IOException {
     String branch = repository.write(exported);
-    repository.checkOut(branch);
-    Path folder = root().resolve("target").resolve("export").resolve(version)
-      .resolve(exported.patch().stem());
+    Path folder = target("export", version, exported.patch().stem());
     Map<String, byte[]> files = new TreeMap<>();
     exported.commits().forEach(commit -> files.put(commit.fileName(), commit.content()));
     new OutputTree(folder).write(files);
     files.keySet()
       .forEach(name -> getLog().info("exported " + root().relativize(folder.resolve(name))));
     getLog().info("branch " + branch + " of target/upstream/" + version);
-    exported.notes().forEach(note -> getLog().info(note));
+    exported.notes().forEach(getLog()::info);
+  }
+
+  /** Runs a patch's tests without and with it; returns the cells of the report. */
+  private String redGreen(LineExport.Exported exported, StateCheck check, List<String> findings)
+    throws IOException {
+    PatchFile patch = exported.patch();
+    List<String> named = patch.header().tests();
+    List<String> tests = StateCheck.tests(patch.header().adds()).stream()
+      .filter(test -> named.isEmpty() || named.contains(RedGreen.simple(test))).toList();
+    RedGreen.Verdict verdict = new RedGreen(check).of(exported.before(), exported.own().tested(),
+      tests, !named.isEmpty());
+    getLog().info("Without the patch: " + verdict.before());
+    getLog().info("With the patch: " + verdict.after());
+    if (!verdict.red()) {
+      findings.add(patch.stem() + " is not shown to fix anything: " + verdict.before());
+    } else if (!verdict.green()) {
+      findings.add(patch.stem() + " does not pass its tests: " + verdict.after());
+    }
+    return " " + cell(verdict.before()) + " | " + cell(verdict.after()) + " |";
+  }
+
+  private static String cell(String text) {
+    return text.replaceAll("\\s+", " ").replace("|", "\\|");
   }
 }

@@ -17,14 +17,11 @@
  */
 package dev.stratum.fork.goal;
 
-import dev.stratum.fork.Digests;
 import dev.stratum.fork.ForkException;
 import dev.stratum.fork.OutputTree;
 import dev.stratum.fork.git.Export;
 import dev.stratum.fork.git.GitStore;
-import dev.stratum.fork.git.MailPatch;
-import dev.stratum.fork.kit.DependencyReport;
-import dev.stratum.fork.series.ForkHistory;
+import dev.stratum.fork.pages.DependencyReport;
 import dev.stratum.fork.series.Modules;
 import dev.stratum.fork.series.Series;
 import java.io.File;
@@ -41,6 +38,7 @@ import java.util.jar.JarFile;
 import java.util.jar.Manifest;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.apache.commons.codec.digest.DigestUtils;
 import org.apache.maven.plugins.annotations.LifecyclePhase;
 import org.apache.maven.plugins.annotations.Mojo;
 import org.apache.maven.plugins.annotations.Parameter;
@@ -50,7 +48,7 @@ import org.apache.maven.plugins.annotations.Parameter;
  * they would go to JIRA, guides, licence, the program that installs, and the checksums of it all.
  */
 @Mojo(name = "kit", defaultPhase = LifecyclePhase.PREPARE_PACKAGE, threadSafe = true)
-public final class KitMojo extends AbstractSeriesMojo {
+public final class KitMojo extends AbstractForkMojo {
 
   /** What the jars were built from, one line each; dropin compares a running server with it. */
   static final String BUILD = "BUILD";
@@ -113,7 +111,7 @@ public final class KitMojo extends AbstractSeriesMojo {
       (name, content) -> name.endsWith(".md") ? relink(name, content, kit.keySet()) : content);
     StringBuilder sums = new StringBuilder();
     for (Map.Entry<String, byte[]> file : kit.entrySet()) {
-      sums.append(Digests.sha256(file.getValue())).append("  ").append(file.getKey()).append('\n');
+      sums.append(DigestUtils.sha256Hex(file.getValue())).append("  ").append(file.getKey()).append('\n');
     }
     kit.put(SUMS, sums.toString().getBytes(StandardCharsets.UTF_8));
     new OutputTree(folder.toPath()).write(kit);
@@ -158,12 +156,8 @@ public final class KitMojo extends AbstractSeriesMojo {
   }
 
   private void export(Map<String, byte[]> kit) throws IOException {
-    Series series = Series.read(root());
-    ForkHistory history = ForkHistory.of(baseTree(), series, root());
     try (GitStore store = GitStore.inMemory(time())) {
-      MailPatch mail = new MailPatch(store, GitStore.AUTHOR + " <" + GitStore.MAIL + ">", time(),
-        forkVersion());
-      for (Export.Exported one : new Export(store, series, history, mail, baseVersion()).all()) {
+      for (Export.Exported one : export(store, history(Series.read(root()))).all()) {
         kit.put("patches/jira/" + one.fileName(), one.content());
       }
     }

@@ -20,8 +20,7 @@ package dev.stratum.fork.goal;
 import dev.stratum.fork.ForkException;
 import dev.stratum.fork.base.ForkIdentity;
 import dev.stratum.fork.base.ModuleSources;
-import dev.stratum.fork.base.PinnedChecksums;
-import dev.stratum.fork.guide.DefaultSettings;
+import dev.stratum.fork.pages.DefaultSettings;
 import dev.stratum.fork.series.Modules;
 import dev.stratum.fork.series.Series;
 import java.io.IOException;
@@ -52,23 +51,22 @@ public final class PrepareMojo extends AbstractForkMojo {
         + "remove the execution from its POM.", module, String.join(", ", Modules.ALL));
     }
     Series series = Series.read(root());
-    PinnedChecksums pinned = PinnedChecksums.read(root());
-    ModuleSources sources = new ModuleSources(resolver().resolve(module, baseVersion()),
+    ModuleSources sources = new ModuleSources(published().module(module, baseVersion()),
       project().getBasedir().toPath(), Path.of(forkDirectory));
     // Only hbase-common has hbase-default.xml, to which the settings are added.
     String settings = module.equals("hbase-common")
       ? DefaultSettings.of(Files.readString(root().resolve("docs/configuration.md")))
       : "";
-    ModuleSources.Result result = sources.prepare(series, pinned,
+    ModuleSources.Result result = sources.prepare(series, root(),
       new ForkIdentity(forkVersion(), time(), settings), ownCode());
     Path classes = Path.of(project().getBuild().getOutputDirectory());
     for (String resource : result.deletedResources()) {
       Files.deleteIfExists(classes.resolve(resource));
     }
     project().getProperties().setProperty("fork.srcChecksum", result.sourceChecksum());
-    project().addCompileSourceRoot(sources.javaFolder().toString());
+    project().addCompileSourceRoot(Path.of(forkDirectory, ModuleSources.JAVA).toString());
     Resource resources = new Resource();
-    resources.setDirectory(sources.resourcesFolder().toString());
+    resources.setDirectory(Path.of(forkDirectory, ModuleSources.RESOURCES).toString());
     project().addResource(resources);
     if (result.changed()) {
       getLog().info(String.format("Base %s with %d patches: %d files written in %d ms",

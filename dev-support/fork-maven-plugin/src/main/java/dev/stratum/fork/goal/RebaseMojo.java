@@ -17,13 +17,11 @@
  */
 package dev.stratum.fork.goal;
 
-import dev.stratum.fork.Digests;
 import dev.stratum.fork.ForkException;
 import dev.stratum.fork.OutputTree;
 import dev.stratum.fork.base.BaseModule;
+import dev.stratum.fork.base.LineSources;
 import dev.stratum.fork.git.Rebase;
-import dev.stratum.fork.git.Rebuild;
-import dev.stratum.fork.series.ForkHistory;
 import dev.stratum.fork.series.LineVariants;
 import dev.stratum.fork.series.Modules;
 import dev.stratum.fork.series.PatchFile;
@@ -32,13 +30,11 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.SortedMap;
 import java.util.TreeMap;
-import java.util.TreeSet;
+import org.apache.commons.codec.digest.DigestUtils;
 import org.apache.maven.plugins.annotations.Mojo;
 import org.apache.maven.plugins.annotations.Parameter;
 
@@ -49,88 +45,52 @@ import org.apache.maven.plugins.annotations.Parameter;
  * {@code target/rebase/patches}.
  */
 @Mojo(name = "rebase", aggregator = true, threadSafe = true)
-public final class RebaseMojo extends AbstractSeriesMojo {
+public final class RebaseMojo extends AbstractForkMojo {
 
   /** The version of the new base. */
-  @Parameter(property = "fork.to")
-  private String version;
-
-  /** The version of the new base, by its short name. */
-  @Parameter(property = "to")
-  private String shortVersion;
+  @Parameter(property = "fork.to", defaultValue = "${to}")
+  private String to;
 
   @Override
   void run() throws IOException {
-    String to = version != null ? version : shortVersion;
     if (to == null) {
       throw new ForkException("fork:rebase needs the version of the new base; give it as "
         + "-Dfork.to=VERSION.");
     }
-    Path folder = root().resolve("target").resolve("rebase");
     Series series = Series.read(root());
-    ForkHistory history = ForkHistory.of(baseTree(), series, root());
-    SortedMap<String, byte[]> newBase = new TreeMap<>();
-    TreeSet<String> modules = new TreeSet<>();
-    List<String> sums = new ArrayList<>();
-    readBase(to, newBase, modules, sums);
-    LineVariants variants = LineVariants.read(root(), series, to, newBase);
-    try (Rebase rebase = new Rebase(folder.resolve("tree"), to, time())) {
-      Rebase.Report report = rebase.run(newBase, modules, history, variants);
-      report.outcomes().forEach(outcome -> {
-        if (outcome.kind() == Rebase.Outcome.Kind.CONFLICT) {
+    LineSources line = LineSources.resolve(published(), to, getLog()::warn);
+    LineVariants variants = LineVariants.read(root(), series, to, line.tree());
+    Path tree = target("rebase", "tree");
+    try (Rebase rebase = new Rebase(tree, line, time())) {
+      List<Rebase.Outcome> outcomes = rebase.run(history(series), variants);
+      List<Rebase.Outcome> conflicts =
+        outcomes.stream().filter(outcome -> outcome.kind() == Rebase.Kind.CONFLICT).toList();
+      outcomes.forEach(outcome -> {
+        if (conflicts.contains(outcome)) {
           getLog().warn(outcome.toString());
         } else {
           getLog().info(outcome.toString());
         }
       });
-      long conflicts = report.outcomes().stream()
-        .filter(outcome -> outcome.kind() == Rebase.Outcome.Kind.CONFLICT).count();
-      getLog().info(conflicts + " of " + report.outcomes().size() + " patches in conflict");
-      if (report.waiting() != null) {
+      getLog().info(conflicts.size() + " of " + outcomes.size() + " patches in conflict");
+      if (!conflicts.isEmpty()) {
         throw new ForkException("%s conflicts with %s; its conflict is in %s: resolve it there, "
           + "run git add -A and git commit --no-edit, then run fork:rebase again to go on.",
-          report.waiting().shown(), to, folder.resolve("tree"));
+          conflicts.get(0).shown(), to, tree);
       }
-      if (modules.size() < Modules.ALL.size()) {
-        getLog().warn("All edits of " + String.join(", ", modules) + " apply to " + to
+      if (line.modules().size() < Modules.ALL.size()) {
+        getLog().warn("All edits of " + String.join(", ", line.modules()) + " apply to " + to
           + "; without the other modules there is nothing to build, so no patches were written");
         return;
       }
-      write(folder, rebase.plan(seriesFile()), sums, to);
+      write(rebase.plan(root()));
     }
   }
 
-  private byte[] seriesFile() throws IOException {
-    Path series = root().resolve(PatchFile.FOLDER + Series.FILE);
-    return Files.exists(series) ? Files.readAllBytes(series) : null;
-  }
-
-  private void readBase(String to, SortedMap<String, byte[]> tree, TreeSet<String> modules,
-    List<String> sums) throws IOException {
-    for (String name : Modules.ALL) {
-      getLog().info("Reading " + name + " " + to);
-      try {
-        BaseModule module = resolver().resolve(name, to);
-        tree.putAll(module.readTree());
-        for (Path file : List.of(module.sources(), module.jar())) {
-          sums.add(Digests.sha256(file) + "  " + file.getFileName() + "\n");
-        }
-        modules.add(name);
-      } catch (ForkException e) {
-        getLog().warn("Without " + name + ", whose edits are not tried: " + e.getMessage());
-      }
-    }
-    if (modules.isEmpty()) {
-      throw new ForkException("None of the modules %s has a version %s; correct fork.to.",
-        String.join(", ", Modules.ALL), to);
-    }
-  }
-
-  private void write(Path folder, Rebuild.Plan plan, List<String> sums, String to)
-    throws IOException {
+  private void write(Map<String, byte[]> files) throws IOException {
     Map<String, byte[]> patches = new TreeMap<>();
     Map<String, byte[]> sources = new TreeMap<>();
-    for (Map.Entry<String, byte[]> file : plan.files().entrySet()) {
+    for (Map.Entry<String, byte[]> file : files.entrySet()) {
       if (file.getKey().startsWith(PatchFile.FOLDER)) {
         patches.put(file.getKey().substring(PatchFile.FOLDER.length()), file.getValue());
       } else {
@@ -140,12 +100,19 @@ public final class RebaseMojo extends AbstractSeriesMojo {
         }
       }
     }
-    patches.put("base.sha256", String.join("", sums).getBytes(StandardCharsets.UTF_8));
-    new OutputTree(folder.resolve("patches")).write(patches);
-    new OutputTree(folder.resolve("sources")).write(sources);
+    StringBuilder sums = new StringBuilder();
+    for (String name : Modules.ALL) {
+      BaseModule module = published().module(name, to);
+      for (Path file : List.of(module.sources(), module.jar())) {
+        sums.append(DigestUtils.sha256Hex(Files.readAllBytes(file))).append("  ").append(file.getFileName()).append('\n');
+      }
+    }
+    patches.put("base.sha256", sums.toString().getBytes(StandardCharsets.UTF_8));
+    new OutputTree(target("rebase", "patches")).write(patches);
+    new OutputTree(target("rebase", "sources")).write(sources);
     getLog().info("The series applies to " + to + "; to adopt it, look over the new sums, copy "
-      + root().relativize(folder) + "/patches over patches"
-      + (sources.isEmpty() ? "" : ", " + root().relativize(folder) + "/sources over the root")
+      + "target/rebase/patches over patches"
+      + (sources.isEmpty() ? "" : ", target/rebase/sources over the root")
       + (Files.isDirectory(root().resolve(LineVariants.FOLDER).resolve(to))
         ? ", delete " + LineVariants.FOLDER + to : "")
       + ", and set base.version and fork.version in pom.xml");

@@ -19,9 +19,7 @@ package dev.stratum.fork.goal;
 
 import dev.stratum.fork.ForkException;
 import dev.stratum.fork.git.ForkTree;
-import dev.stratum.fork.git.Rebuild;
-import dev.stratum.fork.series.FeatureTable;
-import dev.stratum.fork.series.PatchFile;
+import dev.stratum.fork.pages.FeatureTable;
 import dev.stratum.fork.series.Series;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -29,46 +27,27 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import org.apache.maven.plugins.annotations.Mojo;
-import org.eclipse.jgit.lib.ObjectId;
 
 /** Writes the commits of {@code target/forktree} back to patches/ and the source folders. */
 @Mojo(name = "rebuild", aggregator = true, threadSafe = true)
-public final class RebuildMojo extends AbstractSeriesMojo {
+public final class RebuildMojo extends AbstractForkMojo {
 
   @Override
   void run() throws IOException {
     if (!Files.isDirectory(forkTree().resolve(".git"))) {
       throw new ForkException("%s does not exist; run fork:checkout first.", forkTree());
     }
-    try (ForkTree tree = ForkTree.open(forkTree(), time())) {
-      List<String> actions = rebuild(tree, root());
+    try (ForkTree tree = new ForkTree(forkTree(), time())) {
+      List<String> actions = tree.rebuild(root());
       Path file = root().resolve(FeatureTable.FILE);
-      byte[] table = new FeatureTable(Series.read(root()), root()).page();
+      byte[] table = FeatureTable.page(Series.read(root()), root());
       if (table != null && !Arrays.equals(table, Files.readAllBytes(file))) {
         Files.write(file, table);
         getLog().info("wrote the table of " + FeatureTable.FILE);
       }
-      actions.forEach(action -> getLog().info(action));
+      actions.forEach(getLog()::info);
       getLog().info(Series.read(root()).patches().size() + " patches; "
         + (actions.isEmpty() ? "nothing" : actions.size() + " files") + " changed");
     }
-  }
-
-  /** Writes the tree's commits back; returns a line for each file changed in the repository. */
-  public static List<String> rebuild(ForkTree tree, Path root) throws IOException {
-    List<String> changes = tree.uncommitted();
-    if (!changes.isEmpty()) {
-      throw new ForkException("%s has changes that were never committed (%s); commit them first.",
-        tree.folder(), String.join(", ", changes));
-    }
-    ObjectId base = tree.base();
-    if (base == null || tree.head() == null) {
-      throw new ForkException("%s was not made by fork:checkout; delete it and run fork:checkout.",
-        tree.folder());
-    }
-    Path series = root.resolve(PatchFile.FOLDER + Series.FILE);
-    Rebuild.Plan plan = new Rebuild(tree.store()).plan(base, tree.head(),
-      Files.exists(series) ? Files.readAllBytes(series) : null);
-    return tree.writeBack(plan, root);
   }
 }

@@ -17,8 +17,7 @@
  */
 /**
  * The goals, one class {@code ...Mojo} each. {@link AbstractForkMojo} has the parameters that all
- * goals share, and reports a {@link dev.stratum.fork.ForkException} as a message;
- * {@link AbstractSeriesMojo} is for goals that run once, in the root. {@link PrepareMojo} is the
- * one that every build runs.
+ * goals share, and reports a {@link dev.stratum.fork.ForkException} as a message.
+ * {@link PrepareMojo} is the goal that every build runs.
  */
 package dev.stratum.fork.goal;

@@ -17,12 +17,12 @@
  */
 package dev.stratum.fork.pages;
 
-import dev.stratum.fork.series.LineVerdict;
-import dev.stratum.fork.series.LineVerdict.Evidence;
+import dev.stratum.fork.git.MailPatch;
 import dev.stratum.fork.series.Modules;
 import dev.stratum.fork.series.PatchFile;
 import dev.stratum.fork.series.PatchHeader;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -31,34 +31,37 @@ import java.util.stream.Collectors;
 
 /** The page of one patch: its JIRA issue and its pull request as texts to paste. */
 final class SubmissionPage {
-  private static final String ISSUES = "https://issues.apache.org/jira/browse/";
+  static final String ISSUES = "https://issues.apache.org/jira/browse/";
   private static final String NO_ISSUE = "HBASE-NNNNN";
+  /** The branch that gets each change first. */
+  private static final String MASTER = "master";
+  /** The next release of {@link #MASTER}, as JIRA names it. */
+  private static final String MASTER_RELEASE = "4.0.0-alpha-1";
   private static final int WIDTH = 100;
 
   private final PatchFile patch;
   private final PatchHeader header;
-  private final Versions versions;
   private final List<PatchFile> needs;
   private final String base;
   private final String design;
-  private final String edits;
+  /** The lines with the defect, the base first; none for a feature. */
+  private final List<String> affected = new ArrayList<>();
 
   /**
-   * @param patch  the patch
    * @param needs  the patches that it needs, to be submitted before it
-   * @param base   the version that the patch is made against
    * @param design the path of the feature's design note, {@code null} for none
-   * @param edits  the diff of the edits that only upstream has, {@code null} for none
    */
-  SubmissionPage(PatchFile patch, List<PatchFile> needs, String base, String design,
-    String edits) {
+  SubmissionPage(PatchFile patch, List<PatchFile> needs, String base, String design) {
     this.patch = patch;
     this.needs = needs;
     this.base = base;
     this.design = design;
-    this.edits = edits;
     header = patch.header();
-    versions = new Versions(patch, base);
+    if (header.isFix()) {
+      affected.add(base);
+      header.lines().stream().filter(line -> line.isThere() && !line.line().equals(MASTER))
+        .forEach(line -> affected.add(line.line()));
+    }
   }
 
   /** Returns the page as Markdown. */
@@ -69,29 +72,24 @@ final class SubmissionPage {
     if (design != null) {
       page.append("The feature's design note is ").append(design).append(".\n");
     }
-    section(page, "Branch", fenced("mvn fork:export -Dfork.line=" + versions.newest()
-      + " -Dfork.jira=" + patch.stem() + "\n" + (header.tests().isEmpty()
-        ? ""
-        : "mvn fork:export -Dfork.line=" + base + " -Dfork.jira=" + patch.stem()
-          + " -Dfork.tests\n")));
-    if (edits != null) {
-      section(page, "Edits for upstream alone", "The exported commit has these edits. They need "
-        + "classes that upstream's build generates: what\n`fork:export` compiles and tests is the "
-        + "same without them.\n\n" + fenced("diff", edits));
-    }
-    section(page, "JIRA issue", fields() + "\nDescription:\n\n" + fenced(description()));
+    String newest = affected.stream().filter(SubmissionPage::isRelease)
+      .reduce(base, (older, newer) -> newer);
+    String export = "mvn fork:export -Dfork.line=%s -Dfork.jira=" + patch.stem();
+    section(page, "Branch", fenced(String.format(export, newest) + "\n"
+      + (header.tests().isEmpty() ? "" : String.format(export, base) + " -Dfork.tests\n")));
+    section(page, "JIRA issue",
+      fields() + "\nDescription:\n\n" + fenced(description()));
     section(page, "Pull request", "Title:\n\n" + fenced(issue() + " " + summary() + "\n")
       + "\nBody:\n\n" + fenced(body()));
-    section(page, "Release note", header.releaseNote().isEmpty()
-      ? "None.\n"
-      : fenced(wrap(header.releaseNote())));
+    String note = header.text(PatchHeader.RELEASE_NOTE);
+    section(page, "Release note", note.isEmpty() ? "None.\n" : fenced(wrap(note)));
+    String reviews = header.text(PatchHeader.REVIEWS);
     section(page, "What reviewers asked",
-      header.reviews().isEmpty() ? "There was no earlier proposal.\n" : wrap(header.reviews()));
+      wrap(reviews.isEmpty() ? "There was no earlier proposal." : reviews));
     return page.toString();
   }
 
-  /** Returns the subject without the issue. */
-  String summary() {
+  private String summary() {
     return header.subject().replaceFirst("^HBASE-[0-9]+ ", "");
   }
 
@@ -100,43 +98,73 @@ final class SubmissionPage {
   }
 
   private String fields() {
-    StringBuilder table = new StringBuilder("| field | value |\n|---|---|\n");
-    row(table, "Issue", header.jira() == null
+    Map<String, String> fields = new LinkedHashMap<>();
+    fields.put("Issue", header.jira() == null
       ? "to be filed"
       : "[" + header.jira() + "](" + ISSUES + header.jira() + ")");
-    row(table, "Type", SubmissionOrder.isFix(patch) ? "Bug" : "Improvement");
-    row(table, "Summary", summary());
-    row(table, "Component", header.component());
-    row(table, "Affects versions", String.join(", ", versions.affects()));
-    row(table, "Fix versions", fixVersions());
-    row(table, "Upstream", header.upstream());
-    row(table, "Submit after", needs.stream()
+    fields.put("Type", header.isFix() ? "Bug" : "Improvement");
+    fields.put("Summary", summary());
+    fields.put("Component", header.text(PatchHeader.COMPONENT));
+    fields.put("Affects versions", String.join(", ", affected));
+    fields.put("Fix versions", fixVersions());
+    fields.put("Upstream", header.text(PatchHeader.UPSTREAM));
+    fields.put("Submit after", needs.stream()
       .map(need -> "[" + need.stem() + "](" + need.stem() + ".md)")
       .collect(Collectors.joining(", ")));
+    StringBuilder table = new StringBuilder("| field | value |\n|---|---|\n");
+    fields.forEach((field, value) -> table.append(value.isEmpty() ? ""
+      : "| " + field + " | " + value.replace("|", "\\|") + " |\n"));
     return table.toString();
   }
 
+  /** Returns the next releases of the affected lines, the newest first. */
   private String fixVersions() {
-    if (SubmissionOrder.isFix(patch) && header.lines().isEmpty()) {
+    List<PatchHeader.Verdict> lines = header.lines();
+    if (!header.isFix()) {
+      return MASTER_RELEASE;
+    }
+    if (lines.isEmpty()) {
       return "not known: other lines were not examined";
     }
-    List<String> fixes = versions.fixes();
-    return fixes.isEmpty() ? "none: newer releases do not have the defect"
-      : String.join(", ", fixes);
+    List<String> releases = lines.stream()
+      .filter(line -> line.isThere() && isRelease(line.line())).map(line -> next(line.line()))
+      .collect(Collectors.toCollection(ArrayList::new));
+    // What is not said of master is what holds for the last line that is named.
+    if (lines.stream().filter(line -> line.line().equals(MASTER)).findFirst()
+      .orElse(lines.get(lines.size() - 1)).isThere()) {
+      releases.add(MASTER_RELEASE);
+    }
+    Collections.reverse(releases);
+    return releases.isEmpty()
+      ? "none: newer releases do not have the defect"
+      : String.join(", ", releases);
   }
 
-  private static void row(StringBuilder table, String field, String value) {
-    if (!value.isEmpty()) {
-      table.append("| ").append(field).append(" | ").append(value.replace("|", "\\|"))
-        .append(" |\n");
-    }
+  /** Returns whether the line is a release, and neither a branch nor what precedes a release. */
+  private static boolean isRelease(String line) {
+    return line.matches("\\d+(\\.\\d+)*");
+  }
+
+  private static String next(String release) {
+    int dot = release.lastIndexOf('.');
+    return release.substring(0, dot + 1) + (Integer.parseInt(release.substring(dot + 1)) + 1);
+  }
+
+  /** Returns the reason without its first sentence if that only says where the change is from. */
+  private String reason() {
+    return wrap(header.reason().replaceFirst("^backport.*?\\. ", ""));
   }
 
   private String description() {
-    StringBuilder text = new StringBuilder(wrap(header.description()));
+    StringBuilder text = new StringBuilder(reason());
     if (!header.tests().isEmpty()) {
       text.append('\n').append(wrap(failing(""))).append('\n');
-      commands().forEach(command -> text.append(command).append('\n'));
+      Map<String, List<String>> byModule = new TreeMap<>();
+      header.tests().forEach(test -> header.adds().stream()
+        .filter(path -> path.endsWith("/" + test + ".java")).forEach(path -> byModule
+          .computeIfAbsent(Modules.of(path), module -> new ArrayList<>()).add(test)));
+      byModule.forEach((module, tests) -> text.append("mvn test -pl ").append(module)
+        .append(" -Dtest=").append(String.join(",", tests)).append('\n'));
     }
     if (!header.lines().isEmpty()) {
       text.append('\n').append(wrap(String.join(" ", lines())));
@@ -151,38 +179,25 @@ final class SubmissionPage {
       : " fail without the change and pass with it.");
   }
 
-  private List<String> commands() {
-    Map<String, List<String>> byModule = new TreeMap<>();
-    for (String test : header.tests()) {
-      header.adds().stream().filter(path -> path.endsWith("/" + test + ".java")).forEach(
-        path -> byModule.computeIfAbsent(Modules.of(path), module -> new ArrayList<>()).add(test));
-    }
-    List<String> commands = new ArrayList<>();
-    byModule.forEach((module, tests) -> commands
-      .add("mvn test -pl " + module + " -Dtest=" + String.join(",", tests)));
-    return commands;
-  }
-
   /** Returns a sentence for each group of lines of which the same is known. */
   private List<String> lines() {
-    Map<String, List<String>> groups = new LinkedHashMap<>();
-    for (LineVerdict line : header.lines()) {
-      String known = line.evidence() == Evidence.TEST
-        ? "the test was run"
-        : "the sources were read";
-      groups.computeIfAbsent(line.verdict() + "\n" + line.note() + "\n" + known,
-        group -> new ArrayList<>()).add(line.line());
-    }
+    Map<PatchHeader.Verdict, List<String>> groups = new LinkedHashMap<>();
+    header.lines().forEach(line -> groups
+      .computeIfAbsent(new PatchHeader.Verdict("", line.verdict(), line.evidence(), line.note()),
+        group -> new ArrayList<>())
+      .add(line.line()));
     List<String> sentences = new ArrayList<>();
-    groups.forEach((group, lines) -> {
-      String[] parts = group.split("\n", -1);
-      String what = switch (parts[0]) {
-        case "there" -> lines.size() == 1 ? "has the defect" : "have the defect";
-        case "fixed" -> lines.size() == 1 ? "does not have the defect" : "do not have the defect";
-        default -> lines.size() == 1 ? "is not affected" : "are not affected";
+    groups.forEach((known, lines) -> {
+      boolean one = lines.size() == 1;
+      String what = switch (known.verdict()) {
+        case "there" -> one ? "has the defect" : "have the defect";
+        case "fixed" -> one ? "does not have the defect" : "do not have the defect";
+        default -> one ? "is not affected" : "are not affected";
       };
-      sentences.add(join(lines) + " " + what + (parts[1].isEmpty() ? "" : ", " + parts[1]) + " ("
-        + parts[2] + ").");
+      sentences.add(join(lines) + " " + what + (known.note().isEmpty() ? "" : ", " + known.note())
+        + (known.evidence().equals("test")
+          ? " (the test was run)."
+          : " (the sources were read)."));
     });
     return sentences;
   }
@@ -195,19 +210,17 @@ final class SubmissionPage {
   }
 
   private String body() {
-    StringBuilder text = new StringBuilder();
-    text.append("JIRA: ").append(ISSUES).append(issue()).append("\n\n")
-      .append(wrap(header.description()));
-    text.append("\n### Tests\n\n").append(wrap(header.tests().isEmpty()
-      ? "The tests of the change are part of it."
-      : failing("`")));
-    text.append("\n### Compatibility\n\n").append(wrap(header.compatibility().isEmpty()
-      ? "No change of an API, a default, a wire format or persisted data."
-      : header.compatibility()));
-    text.append("\n### Disclosure\n\n").append(wrap("Parts of this change were made with a "
-      + "generative tool. The submitter has reviewed and tested it, and knows of no third-party "
-      + "material in it.")).append("\nGenerated-by: NAME AND VERSION OF THE TOOL\n");
-    return text.toString();
+    String compatibility = header.text(PatchHeader.COMPATIBILITY);
+    return "JIRA: " + ISSUES + issue() + "\n\n" + reason() + "\n### Tests\n\n"
+      + wrap(header.tests().isEmpty()
+        ? "The tests of the change are part of it."
+        : failing("`"))
+      + "\n### Compatibility\n\n" + wrap(compatibility.isEmpty()
+        ? "No change of an API, a default, a wire format or persisted data."
+        : compatibility)
+      + "\n### Disclosure\n\n" + wrap("Parts of this change were made with a generative tool. The "
+        + "submitter has reviewed and tested it, and knows of no third-party material in it.")
+      + "\nGenerated-by: NAME AND VERSION OF THE TOOL\n";
   }
 
   private static void section(StringBuilder page, String title, String content) {
@@ -215,25 +228,10 @@ final class SubmissionPage {
   }
 
   private static String fenced(String text) {
-    return fenced("text", text);
+    return "```text\n" + text + "```\n";
   }
 
-  private static String fenced(String language, String text) {
-    return "```" + language + "\n" + text + "```\n";
-  }
-
-  /** Returns the text in lines of at most {@link #WIDTH} characters, each with its newline. */
-  static String wrap(String text) {
-    StringBuilder lines = new StringBuilder();
-    int width = 0;
-    for (String word : text.split(" ")) {
-      if (width > 0 && width + 1 + word.length() > WIDTH) {
-        lines.append('\n');
-        width = 0;
-      }
-      lines.append(width > 0 ? " " : "").append(word);
-      width += (width > 0 ? 1 : 0) + word.length();
-    }
-    return lines.append('\n').toString();
+  private static String wrap(String text) {
+    return MailPatch.wrap(text, WIDTH);
   }
 }

@@ -16,8 +16,8 @@
  * limitations under the License.
  */
 /**
- * The pages of docs/upstream: for each patch that is to go upstream, the texts of its JIRA issue
- * and its pull request, made from its header. {@link dev.stratum.fork.pages.SubmissionPages} makes
- * all of them.
+ * Texts that are made from others: {@link SubmissionPages} has those of JIRA issues and pull
+ * requests, {@link FeatureTable} the table of CONTRIBUTING.md, {@link DefaultSettings} the fork's
+ * part of hbase-default.xml, {@link DependencyReport} the archive's list of dependencies.
  */
 package dev.stratum.fork.pages;

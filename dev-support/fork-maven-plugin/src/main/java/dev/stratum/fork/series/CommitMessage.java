@@ -35,8 +35,7 @@ import java.util.regex.Pattern;
  */
 public record CommitMessage(PatchHeader header, String name) {
   private static final String PATCH = "Patch";
-  private static final Pattern KEY = Pattern.compile("([A-Za-z-]+):(.*)");
-  private static final Pattern ISSUE = Pattern.compile("HBASE-[0-9]+");
+  private static final Pattern KEY = Pattern.compile("([A-Za-z-]+):.*");
   private static final int SLUG_LENGTH = 50;
 
   /** Returns the message for a patch. */
@@ -72,14 +71,7 @@ public record CommitMessage(PatchHeader header, String name) {
         }
       }
     }
-    String name = raw.containsKey(PATCH) ? value(raw.remove(PATCH)) : null;
-    complete(commit, lines[0].trim(), prose, raw);
-    PatchHeader header = PatchHeader.parse(commit, String.join("\n", raw.values()));
-    return new CommitMessage(header, name != null ? checked(commit, name) : guessName(header));
-  }
-
-  private static void complete(String commit, String subject, List<String> prose,
-    Map<String, String> raw) {
+    String subject = lines[0].trim();
     if (subject.isEmpty()) {
       throw new ForkException("%s has no subject; git commit --amend gives it one.", commit);
     }
@@ -88,44 +80,42 @@ public record CommitMessage(PatchHeader header, String name) {
         + "header has no room for it, so put it into 'Reason:' (git commit --amend).", commit,
         prose.get(0));
     }
-    Matcher issue = ISSUE.matcher(subject);
-    Map<String, String> defaults = new LinkedHashMap<>();
-    defaults.put(PatchHeader.SUBJECT, subject);
-    defaults.put(PatchHeader.JIRA, issue.find() ? issue.group() : "-");
-    boolean hasIssue = ISSUE.matcher(raw.getOrDefault(PatchHeader.JIRA,
-      defaults.get(PatchHeader.JIRA))).find();
-    defaults.put(PatchHeader.FEATURE, PatchHeader.FIX);
-    defaults.put(PatchHeader.REASON, !prose.isEmpty()
-      ? String.join(" ", prose)
-      : hasIssue ? "to be upstreamed" : "fork only, until it has an issue upstream");
-    defaults.put(PatchHeader.UPSTREAM, "not submitted");
-    for (String key : List.of(PatchHeader.COMPONENT, PatchHeader.TEST, PatchHeader.LINES,
-      PatchHeader.COMPATIBILITY, PatchHeader.RELEASE_NOTE, PatchHeader.REVIEWS)) {
-      defaults.put(key, PatchHeader.NONE);
+    String patch = raw.remove(PATCH);
+    PatchHeader header = PatchHeader.parse(commit,
+      String.join("\n", complete(subject, String.join(" ", prose), raw).values()));
+    return new CommitMessage(header, patch == null ? guessName(header) : name(commit, patch));
+  }
+
+  /** Returns the lines as they were given if all are there, and in the order of the keys if not. */
+  private static Map<String, String> complete(String subject, String prose,
+    Map<String, String> given) {
+    Map<String, String> all = new LinkedHashMap<>();
+    if (!given.containsKey(PatchHeader.SUBJECT)) {
+      all.put(PatchHeader.SUBJECT, PatchHeader.SUBJECT + ": " + subject);
     }
-    defaults.put(PatchHeader.NEEDS, "");
-    defaults.put(PatchHeader.ADDS, "");
-    if (raw.containsKey(PatchHeader.SUBJECT) && raw.keySet().containsAll(PatchHeader.KEYS)) {
-      return;
+    all.putAll(given);
+    if (all.keySet().containsAll(PatchHeader.KEYS)) {
+      return all;
     }
-    Map<String, String> given = new LinkedHashMap<>(raw);
-    raw.clear();
-    if (given.keySet().containsAll(PatchHeader.KEYS.subList(1, PatchHeader.KEYS.size()))) {
-      raw.put(PatchHeader.SUBJECT, PatchHeader.SUBJECT + ": " + subject);
-      raw.putAll(given);
-      return;
-    }
+    Matcher issue = PatchHeader.ISSUE.matcher(subject);
+    String jira = issue.find() ? issue.group() : "-";
+    boolean hasIssue =
+      PatchHeader.ISSUE.matcher(given.getOrDefault(PatchHeader.JIRA, jira)).find();
+    Map<String, String> defaults = Map.of(PatchHeader.JIRA, jira, PatchHeader.FEATURE,
+      PatchHeader.FIX, PatchHeader.REASON, !prose.isEmpty() ? prose
+        : hasIssue ? "to be upstreamed"
+        : "fork only, until it has an issue upstream",
+      PatchHeader.UPSTREAM, "not submitted", PatchHeader.NEEDS, "", PatchHeader.ADDS, "");
+    Map<String, String> ordered = new LinkedHashMap<>();
     for (String key : PatchHeader.KEYS) {
-      raw.put(key,
-        given.getOrDefault(key, (key + ": " + defaults.get(key)).stripTrailing()));
+      String value = key + ": " + defaults.getOrDefault(key, PatchHeader.NONE);
+      ordered.put(key, all.getOrDefault(key, value.stripTrailing()));
     }
+    return ordered;
   }
 
-  private static String value(String line) {
-    return line.substring(line.indexOf(':') + 1).trim();
-  }
-
-  private static String checked(String commit, String name) {
+  private static String name(String commit, String line) {
+    String name = line.substring(line.indexOf(':') + 1).trim();
     if (!name.matches("[A-Za-z0-9._-]+" + Pattern.quote(PatchFile.SUFFIX))) {
       throw new ForkException("%s has 'Patch: %s'; write a file name of letters, digits, '.', '-' "
         + "and '_' that ends in %s.", commit, name, PatchFile.SUFFIX);
@@ -134,13 +124,12 @@ public record CommitMessage(PatchHeader header, String name) {
   }
 
   private static String guessName(PatchHeader header) {
-    String slug = ISSUE.matcher(header.subject()).replaceFirst("").toLowerCase(Locale.ROOT)
-      .replaceAll("[^a-z0-9]+", "-").replaceAll("^-|-$", "");
+    String slug = PatchHeader.ISSUE.matcher(header.subject()).replaceFirst("")
+      .toLowerCase(Locale.ROOT).replaceAll("[^a-z0-9]+", "-").replaceAll("^-|-$", "");
     if (slug.length() > SLUG_LENGTH) {
       slug = slug.substring(0, SLUG_LENGTH).replaceAll("-[^-]*$", "");
     }
-    String issue = header.jira();
-    String start = issue == null ? "STRATUM" : issue;
-    return start + (slug.isEmpty() ? "" : "-" + slug) + PatchFile.SUFFIX;
+    return (header.jira() == null ? "STRATUM" : header.jira())
+      + (slug.isEmpty() ? "" : "-" + slug) + PatchFile.SUFFIX;
   }
 }

@@ -19,12 +19,7 @@ package dev.stratum.fork.series;
 
 import dev.stratum.fork.ForkException;
 import dev.stratum.fork.OutputTree;
-import dev.stratum.fork.diff.DiffParser;
-import dev.stratum.fork.diff.FileChange;
-import dev.stratum.fork.diff.FileEdit;
-import dev.stratum.fork.diff.PatchApplier;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -72,8 +67,6 @@ public final class LineVariants {
   private final Map<String, List<FileChange>> changes = new HashMap<>();
 
   /**
-   * @param version   the version
-   * @param published the published files of the version
    * @param variants  the content of each variant by the file name of the patch that it replaces
    * @throws ForkException if a variant is not made against {@code published}, or after a variant
    *                       that is not there or is made after it
@@ -84,16 +77,12 @@ public final class LineVariants {
     this.variants = Map.copyOf(variants);
     for (String name : variants.keySet()) {
       SortedMap<String, byte[]> before = before(name, published, Set.of(name));
-      changes.put(name, FileChange.between(before, apply(name, before), Map.of()));
+      changes.put(name, FileChange.between(before, apply(name, before)));
     }
   }
 
   /**
    * Reads the variants for a version, none if the repository has none for it.
-   * @param root      the repository's root
-   * @param series    the patches
-   * @param version   the version
-   * @param published the published files of the version
    * @throws ForkException if a variant is not made against {@code published}, or is the variant of
    *                       no patch of the series
    */
@@ -101,9 +90,8 @@ public final class LineVariants {
     SortedMap<String, byte[]> published) throws IOException {
     checkNames(root, series);
     Map<String, byte[]> variants = new HashMap<>();
-    Path folder = root.resolve(FOLDER).resolve(version);
-    for (Path file : OutputTree.files(folder)) {
-      variants.put(OutputTree.slashed(folder.relativize(file)), Files.readAllBytes(file));
+    for (Path file : OutputTree.files(root.resolve(FOLDER).resolve(version))) {
+      variants.put(file.getFileName().toString(), Files.readAllBytes(file));
     }
     return new LineVariants(version, published, variants);
   }
@@ -113,8 +101,7 @@ public final class LineVariants {
    * @throws ForkException if one has not
    */
   public static void checkNames(Path root, Series series) throws IOException {
-    Set<String> names = new HashSet<>();
-    series.patches().forEach(patch -> names.add(patch.name()));
+    List<String> names = series.patches().stream().map(PatchFile::name).toList();
     for (Path file : OutputTree.files(root.resolve(FOLDER))) {
       Path path = root.resolve(FOLDER).relativize(file);
       if (path.getNameCount() != 2 || !names.contains(path.getFileName().toString())) {
@@ -147,26 +134,18 @@ public final class LineVariants {
 
   /** Returns the variant that precedes another one, {@code null} if that one names none. */
   private String after(String name) {
-    Matcher matcher = AFTER.matcher(head(name));
+    Matcher matcher = AFTER.matcher(PatchFile.head(variants.get(name)));
     return matcher.find() ? matcher.group(1) : null;
-  }
-
-  /** Returns what a variant has above its first edit. */
-  private String head(String name) {
-    return new String(variants.get(name), StandardCharsets.UTF_8).split("(?m)^diff ", 2)[0];
   }
 
   /** Returns the files with the edits of a variant, whose line numbers are those of before. */
   private SortedMap<String, byte[]> apply(String name, SortedMap<String, byte[]> before) {
-    String shown = path(name);
     SortedMap<String, byte[]> after = new TreeMap<>(before);
     try {
-      for (FileEdit edit : new DiffParser(shown, false).parseBelowHead(variants.get(name))) {
-        PatchApplier.apply(shown, edit, after);
-      }
+      FileEdit.parse(path(name), variants.get(name)).forEach(edit -> edit.apply(after));
     } catch (ForkException e) {
       throw new ForkException("%s is not made against what is published of %s%s (%s); make it with "
-        + "git diff -U0 against those files.", shown, version,
+        + "git diff -U0 against those files.", path(name), version,
         after(name) == null ? "" : " with " + path(after(name)), e.getMessage());
     }
     return after;
@@ -196,26 +175,20 @@ public final class LineVariants {
    * modules, or files, that the variant does not replace; or none.
    */
   public List<FileChange> changes(ForkHistory.Step step) {
-    switch (source(step.patch())) {
-      case UPSTREAM:
-        return List.of();
-      case PATCH:
-        return step.changes();
-      default:
-        List<FileChange> all = new ArrayList<>(changes.get(step.patch().name()));
-        boolean filesOnly = FILES_ONLY.matcher(head(step.patch().name())).find();
-        Set<String> own = new HashSet<>();
-        Set<String> modules = new HashSet<>();
-        all.forEach(change -> {
-          own.add(change.path());
-          modules.add(Modules.of(change.path()));
-        });
-        step.changes().stream()
-          .filter(change -> change.oldPath() == null || filesOnly
-            ? !own.contains(change.path())
-            : !modules.contains(Modules.of(change.path())))
-          .forEach(all::add);
-        return all;
+    Source source = source(step.patch());
+    if (source != Source.VARIANT) {
+      return source == Source.PATCH ? step.changes() : List.of();
     }
+    String name = step.patch().name();
+    List<FileChange> all = new ArrayList<>(changes.get(name));
+    boolean filesOnly = FILES_ONLY.matcher(PatchFile.head(variants.get(name))).find();
+    List<String> own = all.stream().map(FileChange::path).toList();
+    List<String> modules = own.stream().map(Modules::of).toList();
+    step.changes().stream()
+      .filter(change -> change.before() == null || filesOnly
+        ? !own.contains(change.path())
+        : !modules.contains(Modules.of(change.path())))
+      .forEach(all::add);
+    return all;
   }
 }

@@ -33,9 +33,4 @@ public final class Modules {
     int slash = path.indexOf('/');
     return slash < 0 ? path : path.substring(0, slash);
   }
-
-  /** Returns whether {@code path} lies in one of the modules. */
-  public static boolean contain(String path) {
-    return ALL.contains(of(path)) && path.indexOf('/') > 0;
-  }
 }

@@ -17,14 +17,8 @@
  */
 package dev.stratum.fork.series;
 
-import dev.stratum.fork.diff.DiffParser;
-import dev.stratum.fork.diff.FileEdit;
-import dev.stratum.fork.diff.Lines;
-import dev.stratum.fork.diff.PatchApplier;
-import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 
@@ -40,30 +34,21 @@ public record PatchFile(String name, PatchHeader header, List<FileEdit> edits, b
   /** Where patches stand in the repository, with a slash at the end. */
   public static final String FOLDER = "patches/";
   static final String SUFFIX = ".patch";
-
-  /** Reads {@code file}, which must have zero lines of context. */
-  static PatchFile read(Path file) throws IOException {
-    return parse(file.getFileName().toString(), Files.readAllBytes(file));
-  }
+  /** The order of the names. */
+  public static final Comparator<PatchFile> BY_NAME = Comparator.comparing(PatchFile::name);
+  private static final String DIFF = "(?m)^(?=diff --git )";
 
   /** Parses the bytes of the patch {@code name}, which must have zero lines of context. */
   public static PatchFile parse(String name, byte[] content) {
-    List<byte[]> lines = Lines.split(content);
-    StringBuilder header = new StringBuilder();
-    int at = 0;
-    while (at < lines.size()) {
-      String line = new String(lines.get(at), StandardCharsets.UTF_8);
-      if (line.isBlank() || line.startsWith("diff --git ")) {
-        break;
-      }
-      header.append(line);
-      at++;
-    }
-    String shown = FOLDER + name;
-    PatchHeader parsed = PatchHeader.parse(shown, header.toString());
-    parsed.checkTests(shown);
-    return new PatchFile(name, parsed,
-      new DiffParser(shown, false).parse(lines, at), content);
+    PatchHeader header = PatchHeader.parse(FOLDER + name, head(content));
+    header.checkTests(FOLDER + name);
+    return new PatchFile(name, header, FileEdit.parse(FOLDER + name, content), content);
+  }
+
+  /** Returns what a file has above its first edit. */
+  static String head(byte[] content) {
+    String text = new String(content, StandardCharsets.UTF_8);
+    return text.startsWith("diff --git ") ? "" : text.split(DIFF, 2)[0];
   }
 
   /**
@@ -72,11 +57,8 @@ public record PatchFile(String name, PatchHeader header, List<FileEdit> edits, b
    * @param tree   content by path; changed in place
    */
   public void apply(String module, Map<String, byte[]> tree) {
-    for (FileEdit edit : edits) {
-      if (module == null || Modules.of(edit.path()).equals(module)) {
-        PatchApplier.apply(shown(), edit, tree);
-      }
-    }
+    edits.stream().filter(edit -> module == null || Modules.of(edit.path()).equals(module))
+      .forEach(edit -> edit.apply(tree));
   }
 
   /** Returns the name without {@code .patch}. */

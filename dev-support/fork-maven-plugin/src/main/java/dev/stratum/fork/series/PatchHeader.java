@@ -24,6 +24,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /**
  * The block of {@code Key: value} lines at the head of a patch. A value may go on in lines that
@@ -35,13 +36,13 @@ public final class PatchHeader {
   static final String JIRA = "JIRA";
   static final String FEATURE = "Feature";
   static final String REASON = "Reason";
-  static final String UPSTREAM = "Upstream";
-  static final String COMPONENT = "Component";
+  public static final String UPSTREAM = "Upstream";
+  public static final String COMPONENT = "Component";
   static final String TEST = "Test";
-  static final String LINES = "Lines";
-  static final String COMPATIBILITY = "Compatibility";
-  static final String RELEASE_NOTE = "Release-note";
-  static final String REVIEWS = "Reviews";
+  public static final String LINES = "Lines";
+  public static final String COMPATIBILITY = "Compatibility";
+  public static final String RELEASE_NOTE = "Release-note";
+  public static final String REVIEWS = "Reviews";
   static final String NEEDS = "Needs";
   static final String ADDS = "Adds";
   /** Every key, each of which a patch has exactly once. */
@@ -51,11 +52,33 @@ public final class PatchHeader {
   static final String NONE = "none";
   /** The {@link #feature()} of a patch that fixes a defect and belongs to no feature. */
   public static final String FIX = "fix";
+  static final Pattern ISSUE = Pattern.compile("HBASE-[0-9]+");
 
-  private static final Pattern KEY = Pattern.compile("([A-Za-z][A-Za-z-]*):(.*)", Pattern.DOTALL);
+  /**
+   * What is known of a defect on another line of HBase, as {@code Lines:} says it:
+   * {@code 3.0.0 fixed, read (HBASE-28840)}.
+   * @param line     the version, or {@code master}
+   * @param verdict  {@code there}; {@code fixed}, if the line has another fix or code without the
+   *                 defect; or {@code moot}, if the defect has no effect there
+   * @param evidence {@code test} if the patch's tests were run there, {@code read} if the sources
+   *                 were read
+   * @param note     the text in brackets, empty for none
+   */
+  public record Verdict(String line, String verdict, String evidence, String note) {
+    private static final Pattern ENTRY =
+      Pattern.compile("(\\S+) (there|fixed|moot), (test|read)(?: \\(([^()]+)\\))?");
+
+    /** Returns whether the line has the defect. */
+    public boolean isThere() {
+      return verdict.equals("there");
+    }
+  }
+
+  private static final Pattern KEY = Pattern.compile("([A-Za-z][A-Za-z-]*):.*", Pattern.DOTALL);
   private static final Pattern VERSIONS =
     Pattern.compile("in (\\d[^ ,]*(?:(?:,? and|,) \\d[^ ,]*)*)");
-  private static final Pattern ISSUE = Pattern.compile("HBASE-[0-9]+");
+  /** The longest line of {@code Adds:} that has several files. */
+  private static final int ADDS_WIDTH = 96;
 
   /** The raw lines of each key, in the order in which they were written. */
   private final Map<String, String> raw;
@@ -67,10 +90,27 @@ public final class PatchHeader {
   /**
    * Reads a header.
    * @param name what the header belongs to, for messages, such as {@code patches/x.patch}
-   * @param text the lines up to the first empty line or {@code diff --git}
    */
   static PatchHeader parse(String name, String text) {
-    Map<String, String> raw = parseKeys(name, text);
+    Map<String, String> raw = new LinkedHashMap<>();
+    String last = null;
+    int number = 0;
+    for (String line : text.split("\n")) {
+      number++;
+      Matcher matcher = KEY.matcher(line);
+      if (line.startsWith(" ") && last != null) {
+        raw.merge(last, "\n" + line, String::concat);
+      } else if (matcher.matches() && KEYS.contains(matcher.group(1))) {
+        last = matcher.group(1);
+        if (raw.put(last, line) != null) {
+          throw new ForkException("%s has '%s:' twice in its header; keep one.", name, last);
+        }
+      } else if (!line.isBlank()) {
+        throw new ForkException("%s line %d is no header line: '%s'; a header has one "
+          + "'Key: value' line each for %s, then an empty line.", name, number, line,
+          String.join(", ", KEYS));
+      }
+    }
     for (String key : KEYS) {
       if (!raw.containsKey(key)) {
         throw new ForkException("%s has no '%s:' line in its header; add one (keys: %s).", name,
@@ -86,44 +126,18 @@ public final class PatchHeader {
       throw new ForkException("%s has 'Feature: %s'; write the feature's slug, or '%s' for a patch "
         + "that fixes a defect.", name, header.feature(), FIX);
     }
-    LineVerdict.parse(name, header.text(LINES));
+    header.lines(name);
     return header;
   }
 
-  private static Map<String, String> parseKeys(String name, String text) {
-    Map<String, String> raw = new LinkedHashMap<>();
-    String last = null;
-    int number = 0;
-    for (String line : text.split("\n")) {
-      number++;
-      if (line.isBlank()) {
-        continue;
-      }
-      if (line.startsWith(" ") && last != null) {
-        raw.merge(last, "\n" + line, String::concat);
-        continue;
-      }
-      Matcher matcher = KEY.matcher(line);
-      if (!matcher.matches() || !KEYS.contains(matcher.group(1))) {
-        throw new ForkException("%s line %d is no header line: '%s'; a header has one "
-          + "'Key: value' line each for %s, then an empty line.", name, number, line,
-          String.join(", ", KEYS));
-      }
-      last = matcher.group(1);
-      if (raw.put(last, line) != null) {
-        throw new ForkException("%s has '%s:' twice in its header; keep one.", name, last);
+  /** Stops if {@code Test:} names a class that is in none of the files of {@code Adds:}. */
+  void checkTests(String name) {
+    for (String test : tests()) {
+      if (adds().stream().noneMatch(path -> path.endsWith("/" + test + ".java"))) {
+        throw new ForkException("%s has 'Test: %s', but no file %s.java in 'Adds:'; write the "
+          + "simple name of a test class that the patch adds.", name, test, test);
       }
     }
-    return raw;
-  }
-
-  /** Returns a header of these values; {@code values} has every key of {@link #KEYS}. */
-  static PatchHeader of(Map<String, String> values) {
-    Map<String, String> raw = new LinkedHashMap<>();
-    for (String key : KEYS) {
-      raw.put(key, (key + ": " + values.get(key)).stripTrailing());
-    }
-    return new PatchHeader(raw);
   }
 
   private String value(String key) {
@@ -131,20 +145,15 @@ public final class PatchHeader {
     return text.substring(text.indexOf(':') + 1).replaceAll("\\s+", " ").trim();
   }
 
-  /** Returns the value, empty for {@link #NONE}. */
-  private String text(String key) {
+  /** Returns the value of a key in one line, empty for {@link #NONE}. */
+  public String text(String key) {
     String value = value(key);
     return value.equals(NONE) ? "" : value;
   }
 
   private List<String> words(String key) {
-    List<String> words = new ArrayList<>();
-    for (String word : value(key).split("[ ,]+")) {
-      if (!word.isEmpty() && !word.equals("-") && !word.equals(NONE)) {
-        words.add(word);
-      }
-    }
-    return words;
+    return Stream.of(value(key).split("[ ,]+"))
+      .filter(word -> !word.isEmpty() && !word.equals("-") && !word.equals(NONE)).toList();
   }
 
   /** Returns the one line that says what the patch does. */
@@ -158,25 +167,24 @@ public final class PatchHeader {
     return matcher.find() ? matcher.group() : null;
   }
 
+  /** Returns whether the patch is not meant for upstream: {@code JIRA: none}. */
+  public boolean staysInFork() {
+    return value(JIRA).equals(NONE);
+  }
+
   /** Returns the slug of the feature that the patch belongs to, or {@link #FIX}. */
   public String feature() {
     return value(FEATURE);
   }
 
-  /** Returns why the patch exists and whether it is to be upstreamed. */
+  /** Returns whether the patch fixes a defect. */
+  public boolean isFix() {
+    return feature().equals(FIX);
+  }
+
+  /** Returns why the patch exists, without the words that say that it is to be upstreamed. */
   public String reason() {
-    return value(REASON);
-  }
-
-  /** Returns the reason without its first words, which say whether it is to be upstreamed. */
-  public String description() {
-    return reason().replaceFirst("(?i)^to be upstreamed[.;:,]? *", "")
-      .replaceFirst("^backport.*?\\. ", "");
-  }
-
-  /** Returns whether the patch is not meant for upstream: {@code JIRA: none}. */
-  public boolean staysInFork() {
-    return value(JIRA).equals(NONE);
+    return value(REASON).replaceFirst("(?i)^to be upstreamed[.;:,]? *", "");
   }
 
   /**
@@ -189,52 +197,30 @@ public final class PatchHeader {
       .contains(version.replaceFirst("-hadoop\\d+$", ""));
   }
 
-  /** Returns the state of the patch upstream, such as {@code not filed}. */
-  public String upstream() {
-    return value(UPSTREAM);
-  }
-
-  /** Returns the component of HBase's JIRA, several with commas; empty for none. */
-  public String component() {
-    return text(COMPONENT);
-  }
-
   /** Returns the simple names of the test classes that fail without the patch. */
   public List<String> tests() {
     return words(TEST);
   }
 
   /** Returns what is known of the defect on other lines of HBase. */
-  public List<LineVerdict> lines() {
-    return LineVerdict.parse(subject(), text(LINES));
+  public List<Verdict> lines() {
+    return lines(subject());
   }
 
-  /** Returns what the patch changes for clients, operators and persisted data; empty for none. */
-  public String compatibility() {
-    return text(COMPATIBILITY);
-  }
-
-  /** Returns the release note; empty for none. */
-  public String releaseNote() {
-    return text(RELEASE_NOTE);
-  }
-
-  /** Returns what reviewers asked of an earlier proposal, with the answers; empty for none. */
-  public String reviews() {
-    return text(REVIEWS);
-  }
-
-  /**
-   * Stops if {@code Test:} names a class that is in none of the files of {@code Adds:}.
-   * @param name what the header belongs to, for messages
-   */
-  void checkTests(String name) {
-    for (String test : tests()) {
-      if (adds().stream().noneMatch(path -> path.endsWith("/" + test + ".java"))) {
-        throw new ForkException("%s has 'Test: %s', but no file %s.java in 'Adds:'; write the "
-          + "simple name of a test class that the patch adds.", name, test, test);
+  private List<Verdict> lines(String name) {
+    List<Verdict> verdicts = new ArrayList<>();
+    String value = text(LINES);
+    for (String entry : value.isEmpty() ? new String[0] : value.split(" *; *")) {
+      Matcher matcher = Verdict.ENTRY.matcher(entry);
+      if (!matcher.matches()) {
+        throw new ForkException("%s has '%s' in 'Lines:'; write for each line of HBase its "
+          + "version, 'there', 'fixed' or 'moot', and 'test' or 'read', as in '2.6.6 there, test; "
+          + "3.0.0 fixed, read (HBASE-1)', or 'none'.", name, entry);
       }
+      verdicts.add(new Verdict(matcher.group(1), matcher.group(2), matcher.group(3),
+        matcher.group(4) == null ? "" : matcher.group(4)));
     }
+    return verdicts;
   }
 
   /** Returns the names of the earlier patches that this one builds on. */
@@ -252,15 +238,10 @@ public final class PatchHeader {
     if (paths.equals(adds())) {
       return this;
     }
+    String line = (ADDS + ": " + String.join(" ", paths)).stripTrailing();
     Map<String, String> changed = new LinkedHashMap<>(raw);
-    StringBuilder line = new StringBuilder("Adds:");
-    String joined = String.join(" ", paths);
-    if (joined.length() <= 90) {
-      line.append(joined.isEmpty() ? "" : " " + joined);
-    } else {
-      paths.forEach(path -> line.append("\n ").append(path));
-    }
-    changed.put(ADDS, line.toString());
+    changed.put(ADDS,
+      line.length() <= ADDS_WIDTH ? line : ADDS + ":\n " + String.join("\n ", paths));
     return new PatchHeader(changed);
   }
 

@@ -18,18 +18,17 @@
 package dev.stratum.fork.series;
 
 import dev.stratum.fork.ForkException;
-import dev.stratum.fork.diff.FileEdit;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeSet;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -37,30 +36,30 @@ import java.util.stream.Stream;
 public record Series(List<PatchFile> patches) {
 
   /** The file that names the patches in order, one in a line; {@code #} begins a comment. */
-  public static final String FILE = "series";
+  public static final String FILE = PatchFile.FOLDER + "series";
   /** Sources below this folder can belong to several patches. */
   private static final String TESTS = "/src/test/";
 
-  /**
-   * Reads and checks all patches. A repository without patches/series has an empty series.
-   * @param root the repository's root
-   */
+  /** Reads and checks all patches. A repository without patches/series has an empty series. */
   public static Series read(Path root) throws IOException {
     Path folder = root.resolve(PatchFile.FOLDER);
-    List<String> names = names(folder.resolve(FILE));
+    List<String> names = names(root, FILE);
     List<PatchFile> patches = new ArrayList<>();
     for (String name : names) {
-      Path file = folder.resolve(name);
-      if (!Files.isRegularFile(file)) {
+      if (!Files.isRegularFile(folder.resolve(name))) {
         throw new ForkException("patches/series names %s, which is not in patches/; add the file "
           + "or remove the line.", name);
       }
-      patches.add(PatchFile.read(file));
+      patches.add(PatchFile.parse(name, Files.readAllBytes(folder.resolve(name))));
     }
-    for (String name : patchFiles(folder)) {
-      if (!names.contains(name)) {
-        throw new ForkException("patches/%s is not in patches/series; add a line for it where it "
-          + "belongs or delete the file.", name);
+    if (Files.isDirectory(folder)) {
+      try (Stream<Path> files = Files.list(folder)) {
+        files.map(file -> file.getFileName().toString()).sorted()
+          .filter(name -> name.endsWith(PatchFile.SUFFIX) && !names.contains(name)).findFirst()
+          .ifPresent(name -> {
+            throw new ForkException("patches/%s is not in patches/series; add a line for it where "
+              + "it belongs or delete the file.", name);
+          });
       }
     }
     Series series = new Series(List.copyOf(patches));
@@ -68,38 +67,34 @@ public record Series(List<PatchFile> patches) {
     return series;
   }
 
-  private static List<String> names(Path file) throws IOException {
+  /** Returns the names in a file that has one in a line; none if there is no such file. */
+  public static List<String> names(Path root, String path) throws IOException {
     Set<String> names = new LinkedHashSet<>();
-    if (Files.exists(file)) {
-      for (String line : Files.readAllLines(file, StandardCharsets.UTF_8)) {
-        String name = line.replaceFirst("#.*", "").trim();
-        if (!name.isEmpty() && !names.add(name)) {
-          throw new ForkException("patches/series names %s twice; keep one line.", name);
-        }
+    Path file = root.resolve(path);
+    for (String line : Files.exists(file) ? Files.readAllLines(file) : List.<String>of()) {
+      String name = line.replaceFirst("#.*", "").trim();
+      if (!name.isEmpty() && !names.add(name)) {
+        throw new ForkException("%s names %s twice; keep one line.", path, name);
       }
     }
     return List.copyOf(names);
-  }
-
-  private static Set<String> patchFiles(Path folder) throws IOException {
-    Set<String> names = new TreeSet<>();
-    if (Files.isDirectory(folder)) {
-      try (Stream<Path> files = Files.list(folder)) {
-        files.map(file -> file.getFileName().toString())
-          .filter(name -> name.endsWith(PatchFile.SUFFIX)).forEach(names::add);
-      }
-    }
-    return names;
   }
 
   private void check(Path root) {
     Map<String, String> owners = new HashMap<>();
     for (PatchFile patch : patches) {
       for (FileEdit edit : patch.edits()) {
-        checkEdit(patch, edit);
+        String why = problem(edit.path());
+        if (why != null) {
+          throw edit.problem("names %s, which %s; correct the path", edit.path(), why);
+        }
       }
       for (String path : patch.header().adds()) {
-        checkModule(patch, "'Adds:'", path);
+        String why = problem(path);
+        if (why != null) {
+          throw new ForkException("%s 'Adds:' names %s, which %s; correct the path.",
+            patch.shown(), path, why);
+        }
         if (!Files.isRegularFile(root.resolve(path))) {
           throw new ForkException("%s has %s in 'Adds:', but there is no such file; create it or "
             + "remove it from the line.", patch.shown(), path);
@@ -114,28 +109,15 @@ public record Series(List<PatchFile> patches) {
     }
   }
 
-  private static void checkEdit(PatchFile patch, FileEdit edit) {
-    String where = "line " + edit.line();
-    checkModule(patch, where, edit.path());
-    if (edit.kind() == FileEdit.Kind.RENAME) {
-      checkModule(patch, where, edit.oldPath());
-      if (!Modules.of(edit.oldPath()).equals(Modules.of(edit.newPath()))) {
-        throw new ForkException("%s %s renames %s into another module; delete it there and add it "
-          + "as a source file of %s.", patch.shown(), where, edit.oldPath(),
-          Modules.of(edit.newPath()));
-      }
+  /** Returns what is wrong with the path of a file of a patch, {@code null} if nothing is. */
+  public static String problem(String path) {
+    String module = Modules.of(path);
+    if (!Modules.ALL.contains(module)) {
+      return "is in none of the modules " + String.join(", ", Modules.ALL);
     }
-  }
-
-  private static void checkModule(PatchFile patch, String where, String path) {
-    if (!Modules.contain(path)) {
-      throw new ForkException("%s %s names %s, which is in none of the modules %s; correct the "
-        + "path.", patch.shown(), where, path, String.join(", ", Modules.ALL));
-    }
-    if (!path.startsWith(Modules.of(path) + "/src/") || path.contains("/../")) {
-      throw new ForkException("%s %s names %s, which is not below %s/src/; correct the path.",
-        patch.shown(), where, path, Modules.of(path));
-    }
+    return path.startsWith(module + "/src/") && !path.contains("/../")
+      ? null
+      : "is not below " + module + "/src/";
   }
 
   /**
@@ -144,19 +126,31 @@ public record Series(List<PatchFile> patches) {
    */
   public List<PatchFile> needed(PatchFile patch) {
     Set<PatchFile> found = new LinkedHashSet<>();
-    int own = patches.indexOf(patch);
+    List<PatchFile> earlier = patches.subList(0, patches.indexOf(patch));
     for (String need : patch.header().needs()) {
-      List<PatchFile> matches = patches.subList(0, own).stream()
-        .filter(p -> need.equals(p.name()) || need.equals(p.stem())
-          || need.equals(p.header().jira()))
-        .toList();
+      List<PatchFile> matches = named(need, earlier);
       if (matches.isEmpty()) {
         throw new ForkException("%s needs %s, but no earlier patch of patches/series has that name "
           + "or JIRA; correct 'Needs:' or the order.", patch.shown(), need);
       }
       found.addAll(matches);
     }
-    return patches.stream().filter(found::contains).toList();
+    return earlier.stream().filter(found::contains).toList();
+  }
+
+  private static List<PatchFile> named(String name, List<PatchFile> among) {
+    return among.stream().filter(patch -> name.equals(patch.name()) || name.equals(patch.stem())
+      || name.equals(patch.header().jira())).toList();
+  }
+
+  /** Returns the patches of a JIRA key or a file name, with or without {@code .patch}. */
+  public List<PatchFile> named(String name) {
+    List<PatchFile> found = named(name, patches);
+    if (found.isEmpty()) {
+      throw new ForkException("fork.jira is '%s', which is the JIRA key or file name of no patch "
+        + "of patches/series; correct it, or leave it out to take all.", name);
+    }
+    return found;
   }
 
   /** Returns all that the patch needs, directly or not, in series order. */
@@ -175,21 +169,41 @@ public record Series(List<PatchFile> patches) {
     }
   }
 
-  /** Returns the patches of a JIRA key or a file name, with or without {@code .patch}. */
-  public List<PatchFile> named(String name) {
-    List<PatchFile> found = patches.stream()
-      .filter(patch -> name.equals(patch.header().jira()) || name.equals(patch.stem())
-        || name.equals(patch.name()))
-      .toList();
-    if (found.isEmpty()) {
-      throw new ForkException("fork.jira is '%s', which is the JIRA key or file name of no patch "
-        + "of patches/series; correct it, or leave it out to take all.", name);
-    }
-    return found;
-  }
-
   /** Returns the repository paths that the patches add, in series order. */
   public List<String> adds() {
     return patches.stream().flatMap(patch -> patch.header().adds().stream()).distinct().toList();
+  }
+
+  /**
+   * Returns the content of patches/series with these names in this order, each comment with the
+   * line below it; the same bytes if it has them already.
+   * @param old   the file as it is, {@code null} if there is none
+   */
+  public static byte[] rewrite(byte[] old, List<String> names) {
+    List<String> head = new ArrayList<>();
+    List<String> pending = new ArrayList<>();
+    Map<String, List<String>> blocks = new LinkedHashMap<>();
+    boolean inHead = true;
+    for (String line : old == null ? List.<String>of()
+      : new String(old, StandardCharsets.UTF_8).lines().toList()) {
+      String name = line.replaceFirst("#.*", "").trim();
+      if (!name.isEmpty()) {
+        inHead = false;
+        pending.add(line);
+        blocks.put(name, pending);
+        pending = new ArrayList<>();
+      } else if (inHead) {
+        head.add(line);
+        inHead = !line.isBlank();
+      } else {
+        pending.add(line);
+      }
+    }
+    if (List.copyOf(blocks.keySet()).equals(names)) {
+      return old == null ? new byte[0] : old;
+    }
+    names.forEach(name -> head.addAll(blocks.getOrDefault(name, List.of(name))));
+    head.addAll(pending);
+    return (String.join("\n", head) + "\n").getBytes(StandardCharsets.UTF_8);
   }
 }

@@ -21,16 +21,19 @@ import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertTrue;
 
-import dev.stratum.fork.Digests;
 import dev.stratum.fork.OutputTree;
 import dev.stratum.fork.Repo;
+import dev.stratum.fork.series.FileEdit;
+import dev.stratum.fork.series.Series;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.util.List;
 import java.util.Map;
+import java.util.SortedMap;
 import java.util.TreeMap;
+import org.apache.commons.codec.digest.DigestUtils;
 import org.junit.Before;
 import org.junit.Rule;
 import org.junit.Test;
@@ -81,8 +84,12 @@ public class TestModuleSources {
   private void pin() throws Exception {
     Repo.jar(base().jar(), classes);
     Repo.jar(base().sources(), sources);
-    repo.write("patches/base.sha256", Digests.sha256(base().jar()) + "  hbase-server-1.0.jar\n"
-      + Digests.sha256(base().sources()) + "  hbase-server-1.0-sources.jar\n");
+    repo.write("patches/base.sha256", sum(base().jar()) + "  hbase-server-1.0.jar\n"
+      + sum(base().sources()) + "  hbase-server-1.0-sources.jar\n");
+  }
+
+  private static String sum(Path file) throws Exception {
+    return DigestUtils.sha256Hex(Files.readAllBytes(file));
   }
 
   private ModuleSources.Result prepare() throws Exception {
@@ -91,7 +98,7 @@ public class TestModuleSources {
 
   private ModuleSources.Result prepare(String plugin) throws Exception {
     return new ModuleSources(base(), repo.root.resolve("hbase-server"), fork).prepare(
-      repo.series(), PinnedChecksums.read(repo.root),
+      repo.series(), repo.root,
       new ForkIdentity("1.0-stratum-1", Repo.TIME, "<s/>"), plugin);
   }
 
@@ -110,9 +117,12 @@ public class TestModuleSources {
   }
 
   private void patch(String name, String path, int line, String old, String now) throws Exception {
+    SortedMap<String, byte[]> tree = base().readTree();
+    Series series = repo.series();
+    series.patches().forEach(patch -> patch.apply(base().name(), tree));
     String file = "hbase-server/src/main/" + path;
-    repo.patch(name, "", "", "diff --git a/" + file + " b/" + file + "\n--- a/" + file + "\n+++ b/"
-      + file + "\n@@ -" + line + " +" + line + " @@\n-" + old + "\n+" + now + "\n");
+    repo.patch(name, "", "", Repo.section(file, tree.get(file),
+      "@@ -" + line + " +" + line + " @@\n-" + old + "\n+" + now + "\n"));
   }
 
   private void age() throws Exception {
@@ -156,19 +166,21 @@ public class TestModuleSources {
     assertEquals("new\n", generated("webapps/hbase-webapps/rs.jsp"));
   }
 
+  private String deletion(String path) {
+    return "diff --git a/hbase-server/src/main/" + path + " b/hbase-server/src/main/" + path
+      + "\ndeleted file mode 100644\nindex "
+      + FileEdit.blobId(sources.get(path.replaceFirst("^\\w+/", ""))).name() + "..0000000\n";
+  }
+
   @Test
-  public void testAddedDeletedAndRenamedFiles() throws Exception {
-    String head = "hbase-server/src/main/";
+  public void testAddedAndDeletedFiles() throws Exception {
+    String added = "hbase-server/src/main/resources/new.xml";
     repo.patch("p.patch", "", "",
-      "diff --git a/" + head + "resources/new.xml b/" + head + "resources/new.xml\n"
-        + "new file mode 100644\n--- /dev/null\n+++ b/" + head + "resources/new.xml\n"
-        + "@@ -0,0 +1 @@\n+<n/>\n" + "diff --git a/" + head + "java/org/x/A.java b/" + head
-        + "java/org/x/A.java\ndeleted file mode 100644\n" + "diff --git a/" + head
-        + "java/org/x/B.java b/" + head + "java/org/z/B.java\nsimilarity index 100%\nrename from "
-        + head + "java/org/x/B.java\nrename to " + head + "java/org/z/B.java\n");
+      "diff --git a/" + added + " b/" + added + "\nnew file mode 100644\n--- /dev/null\n+++ b/"
+        + added + "\n@@ -0,0 +1 @@\n+<n/>\n" + deletion("java/org/x/A.java"));
     prepare();
-    assertEquals(List.of("org/apache/hadoop/hbase/Version.java", "org/y/package-info.java",
-      "org/z/B.java"), files("java"));
+    assertEquals(List.of("org/apache/hadoop/hbase/Version.java", "org/x/B.java",
+      "org/y/package-info.java"), files("java"));
     assertEquals("<n/>\n", generated("resources/new.xml"));
   }
 
@@ -199,10 +211,12 @@ public class TestModuleSources {
 
   @Test
   public void testNothingIsDoneTwice() throws Exception {
-    prepare();
-    ModuleSources.Result second = prepare();
-    assertFalse(second.changed());
-    assertEquals(List.of(), second.written());
+    String before = prepare().sourceChecksum();
+    assertFalse(prepare().changed());
+    assertEquals(List.of(), prepare().written());
+    assertTrue(prepare("plugin 2").changed());
+    repo.write("hbase-server/src/main/java/org/x/Own.java", "mine");
+    assertFalse(before.equals(prepare().sourceChecksum()));
   }
 
   @Test
@@ -224,30 +238,22 @@ public class TestModuleSources {
     prepare();
     repo.write("patches/p.patch", repo.read("patches/p.patch").replace("because", "just so"));
     String other = "hbase-client/src/main/java/C.java";
-    repo.patch("q.patch", "", "", "diff --git a/" + other + " b/" + other + "\n--- a/" + other
-      + "\n+++ b/" + other + "\n@@ -1 +1 @@\n-c\n+d\n");
+    repo.patch("q.patch", "", "",
+      Repo.section(other, Repo.bytes("c\n"), "@@ -1 +1 @@\n-c\n+d\n"));
     assertFalse(prepare().changed());
   }
 
   @Test
-  public void testRemovedPatchGivesBackTheBase() throws Exception {
+  public void testDeletedResourceIsToldAndRemovedPatchGivesBackTheBase() throws Exception {
     patch("p.patch", "java/org/x/A.java", 2, "a 2", "A 2");
-    repo.patch("q.patch", "", "", "diff --git a/hbase-server/src/main/resources/conf.xml "
-      + "b/hbase-server/src/main/resources/conf.xml\ndeleted file mode 100644\n");
-    assertEquals(List.of(), prepare().deletedResources());
+    prepare();
+    repo.patch("q.patch", "", "", deletion("resources/conf.xml"));
+    assertEquals(List.of("conf.xml"), prepare().deletedResources());
     repo.write("patches/series", "q.patch\n");
     Files.delete(repo.root.resolve("patches/p.patch"));
-    prepare();
+    assertEquals(List.of(), prepare().deletedResources());
     assertEquals(Repo.numbered("a", 5), generated("java/org/x/A.java"));
     assertFalse(Files.exists(fork.resolve("resources/conf.xml")));
-  }
-
-  @Test
-  public void testDeletedResourceIsTold() throws Exception {
-    prepare();
-    repo.patch("q.patch", "", "", "diff --git a/hbase-server/src/main/resources/conf.xml "
-      + "b/hbase-server/src/main/resources/conf.xml\ndeleted file mode 100644\n");
-    assertEquals(List.of("conf.xml"), prepare().deletedResources());
   }
 
   @Test
@@ -259,20 +265,14 @@ public class TestModuleSources {
   }
 
   @Test
-  public void testOtherPluginPreparesAgain() throws Exception {
-    prepare();
-    assertTrue(prepare("plugin 2").changed());
-  }
-
-  @Test
   public void testWrongChecksumNamesFileAndSums() throws Exception {
     prepare();
-    String expected = Digests.sha256(base().sources());
+    String expected = sum(base().sources());
     sources.put("org/x/A.java", Repo.bytes("evil\n"));
     Repo.jar(base().sources(), sources);
     String message = refused();
     assertTrue(message, message.contains("hbase-server-1.0-sources.jar has sha256 "
-      + Digests.sha256(base().sources()) + " but patches/base.sha256 pins " + expected));
+      + sum(base().sources()) + " but patches/base.sha256 pins " + expected));
     repo.write("patches/base.sha256", "");
     assertTrue(refused().startsWith("patches/base.sha256 has no line for hbase-server-1.0.jar"));
   }
@@ -283,13 +283,6 @@ public class TestModuleSources {
     assertEquals("hbase-server/src/main/java/org/x/A.java has the path of a file of the base and "
       + "would hide it; give it another name, or edit the base's file with a patch.", refused());
     assertTrue(refused().contains("would hide it"));
-  }
-
-  @Test
-  public void testOwnSourcesAreInTheChecksum() throws Exception {
-    String before = prepare().sourceChecksum();
-    repo.write("hbase-server/src/main/java/org/x/Own.java", "mine");
-    assertFalse(before.equals(prepare().sourceChecksum()));
   }
 
   @Test

@@ -25,19 +25,15 @@ import static org.junit.Assert.assertTrue;
 import dev.stratum.fork.Repo;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.Paths;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import org.apache.hadoop.hbase.testclassification.LargeTests;
-import org.hamcrest.Matcher;
 import org.junit.Before;
 import org.junit.Rule;
 import org.junit.Test;
 import org.junit.experimental.categories.Category;
 import org.junit.rules.TemporaryFolder;
-import org.junit.runner.JUnitCore;
 
 /** Tests of a patch on both sides of it, compiled and run by the real compiler and JUnit. */
 @Category(LargeTests.class)
@@ -56,25 +52,17 @@ public class TestRedGreen {
   public void setUp() {
     before.put(FIXED, count("2"));
     after.put(FIXED, count("1"));
-    after.put(TEST, test("TestFix", "Count.one()"));
+    after.put(TEST, Repo.test("TestFix", "Count.one()"));
   }
 
   private static byte[] count(String value) {
     return Repo.bytes("package org.x; class Count { static int one() { return " + value + "; } }");
   }
 
-  private static byte[] test(String name, String value) {
-    return Repo.bytes("package org.x; public class " + name + " { @org.junit.Test public void "
-      + "testOne() { org.junit.Assert.assertEquals(1, " + value + "); } }");
-  }
-
   private RedGreen.Verdict verdict(boolean each, String... tests) throws Exception {
-    List<Path> jars = new ArrayList<>();
-    for (Class<?> one : List.of(JUnitCore.class, Matcher.class)) {
-      jars.add(Paths.get(one.getProtectionDomain().getCodeSource().getLocation().toURI()));
-    }
+    List<Path> jars = Repo.junit();
     Path work = folder.newFolder().toPath();
-    try (StateCheck check = new StateCheck(new TreeMap<>(), work, jars, StateCompiler.RELEASE,
+    try (StateCheck check = new StateCheck(new TreeMap<>(), work, jars, StateCheck.RELEASE,
       new TestProcess(jars, List.of("-Xmx64m"), work))) {
       return new RedGreen(check).of(before, after, List.of(tests), each);
     }
@@ -95,7 +83,7 @@ public class TestRedGreen {
 
   @Test
   public void testEachNamedTestHasToBeRed() throws Exception {
-    after.put(Repo.TESTS + "TestOther.java", test("TestOther", "1"));
+    after.put(Repo.TESTS + "TestOther.java", Repo.test("TestOther", "1"));
     RedGreen.Verdict verdict = verdict(true, NAME, "org.x.TestOther");
     assertFalse(verdict.red());
     assertEquals("not red (failed: TestFix.testOne; passes without the patch: TestOther)",
@@ -130,7 +118,7 @@ public class TestRedGreen {
   /** A class path that lacks fixtures of the test causes such a failure. */
   @Test
   public void testTestThatCannotBeCompiledIsNotRed() throws Exception {
-    after.put(TEST, test("TestFix", "Missing.one()"));
+    after.put(TEST, Repo.test("TestFix", "Missing.one()"));
     RedGreen.Verdict verdict = verdict(true, NAME);
     assertFalse(verdict.red() || verdict.green());
     assertTrue(verdict.before(), verdict.before().startsWith("not red (cannot be compiled: "));
@@ -140,7 +128,7 @@ public class TestRedGreen {
   @Test
   public void testAddedClassesAreThereWithoutTheEdits() throws Exception {
     after.put(ADDED, Repo.bytes("package org.x; class Added { static final int ZERO = 0; }"));
-    after.put(TEST, test("TestFix", "Count.one() + Added.ZERO"));
+    after.put(TEST, Repo.test("TestFix", "Count.one() + Added.ZERO"));
     assertEquals("red (failed: TestFix.testOne)", verdict(true, NAME).before());
   }
 
@@ -159,7 +147,7 @@ public class TestRedGreen {
   public void testTestThatDoesNotCompileIsToldAsSuch() throws Exception {
     after.put(FIXED, Repo.bytes("package org.x; class Count { static int one() { return 1; } "
       + "static int zero() { return 0; } }"));
-    after.put(TEST, test("TestFix", "Count.one() + Count.zero()"));
+    after.put(TEST, Repo.test("TestFix", "Count.one() + Count.zero()"));
     RedGreen.Verdict verdict = verdict(true, NAME);
     assertTrue(verdict.red() && verdict.green());
     assertTrue(verdict.before(), verdict.before()

@@ -19,17 +19,14 @@ package dev.stratum.fork.git;
 
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertFalse;
-import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
-import dev.stratum.fork.ForkException;
 import dev.stratum.fork.Repo;
 import dev.stratum.fork.base.LineSources;
+import dev.stratum.fork.series.FileChange;
+import dev.stratum.fork.series.ForkHistory;
 import dev.stratum.fork.series.LineVariants;
 import dev.stratum.fork.series.Modules;
-import dev.stratum.fork.series.PatchFile;
-import dev.stratum.fork.series.Series;
-import dev.stratum.fork.series.UpstreamEdits;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -42,6 +39,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import org.apache.hadoop.hbase.testclassification.LargeTests;
 import org.eclipse.jgit.lib.Config;
+import org.eclipse.jgit.lib.PersonIdent;
 import org.junit.Before;
 import org.junit.Rule;
 import org.junit.Test;
@@ -54,7 +52,7 @@ public class TestLineExport {
   private static final String OWN = Repo.JAVA + "Own.java";
   private static final String PAGE =
     "hbase-server/src/main/java/org/apache/hadoop/hbase/tmpl/regionserver/PageTmplImpl.java";
-  private static final Committer AUTHOR = new Committer("Ada Tester", "ada@localhost");
+  private static final PersonIdent AUTHOR = new PersonIdent("Ada Tester", "ada@localhost");
 
   @Rule
   public final Repo repo = new Repo();
@@ -82,13 +80,23 @@ public class TestLineExport {
 
   private LineExport.Exported export(String name) throws Exception {
     repo.rebuild();
-    Series series = repo.series();
-    PatchFile patch = series.named(name).get(0);
+    ForkHistory history = repo.history();
     try (GitStore store = GitStore.inMemory(Repo.TIME)) {
-      return new LineExport(store, series, repo.history(),
-        new LineSources(version, modules, line), new LineVariants(version, line, variants),
-        edits, AUTHOR, Repo.TIME).export(patch);
+      return new LineExport(store, history, new LineSources(version, modules, line),
+        new LineVariants(version, line, variants), edits, AUTHOR, Repo.TIME)
+          .export(history.series().named(name).get(0));
     }
+  }
+
+  private void assertRefused(LineExport.Status status, String name, String part) throws Exception {
+    LineExport.Exported exported = export(name);
+    assertEquals(status, exported.status());
+    assertTrue(exported.why(), exported.why().contains(part));
+  }
+
+  private static List<String> paths(LineExport.Exported exported) {
+    return FileChange.between(exported.before(), exported.own().files()).stream()
+      .map(FileChange::path).toList();
   }
 
   /** Lets git apply the commits to the line's plain files and returns what they gave. */
@@ -150,8 +158,7 @@ public class TestLineExport {
   public void testWhatIsNotForUpstreamIsRefused() throws Exception {
     repo.edit(Repo.B, "b 7\n", "seven\n");
     repo.commit("Own", "", "JIRA: none");
-    ForkException e = assertThrows(ForkException.class, () -> export("STRATUM-own"));
-    assertTrue(e.getMessage(), e.getMessage().contains("is not for upstream"));
+    assertRefused(LineExport.Status.FORK_ONLY, "STRATUM-own", "is not for upstream");
   }
 
   @Test
@@ -167,11 +174,8 @@ public class TestLineExport {
   @Test
   public void testVariantReplacesTheEdits() throws Exception {
     line(Repo.A, "a 7\n", "VII\n");
-    String diff = "diff --git a/" + Repo.A + " b/" + Repo.A + "\n--- a/" + Repo.A + "\n+++ b/"
-      + Repo.A + "\n@@ -7 +7 @@\n-VII\n+seven\n";
-    assertEquals("patches/HBASE-1-seven.patch conflicts with 2.6.6 in " + Repo.A + "; write its "
-      + "edits for that version as patches/lines/2.6.6/HBASE-1-seven.patch.",
-      Repo.assertRefused(() -> export("HBASE-1")));
+    String diff = Repo.section(Repo.A, line.get(Repo.A), "@@ -7 +7 @@\n-VII\n+seven\n");
+    assertRefused(LineExport.Status.CONFLICTS, "HBASE-1", "conflicts with 2.6.6 in " + Repo.A);
     variants.put("HBASE-1-seven.patch", Repo.bytes(diff));
     Map<String, String> files = am(export("HBASE-1"));
     assertTrue(files.get(Repo.A).contains("a 6\nseven\na 8\n"));
@@ -183,18 +187,18 @@ public class TestLineExport {
     repo.edit(Repo.B, "b 7\n", "seven\n");
     repo.commit("HBASE-2 Both", "", "JIRA: HBASE-2", "Needs: HBASE-1");
     line(Repo.A, "a 7\n", "VII\n");
-    Repo.assertRefused(() -> export("HBASE-2"),
+    assertRefused(LineExport.Status.WAITS, "HBASE-2",
       "patches/HBASE-1-seven.patch, which HBASE-2-both needs, conflicts with 2.6.6");
   }
 
   @Test
   public void testPatchThatTheLineHasIsRefused() throws Exception {
     variants.put("HBASE-1-seven.patch", Repo.bytes("2.6.6 has it in its own way.\n"));
-    Repo.assertRefused(() -> export("HBASE-1"), "is in 2.6.6 already");
+    assertRefused(LineExport.Status.UPSTREAM, "HBASE-1", "is in 2.6.6 already");
     variants.clear();
     line(Repo.A, "a 7\n", "seven\n");
     line.put(OWN, Repo.bytes("class Own { }\n"));
-    Repo.assertRefused(() -> export("HBASE-1"), "changes nothing on 2.6.6");
+    assertRefused(LineExport.Status.EMPTY, "HBASE-1", "changes nothing on 2.6.6");
   }
 
   @Test
@@ -203,7 +207,7 @@ public class TestLineExport {
     repo.edit(Repo.B, "b 7\n", "seven\n");
     repo.commit("HBASE-2 Page", "", "JIRA: HBASE-2");
     LineExport.Exported exported = export("HBASE-2");
-    assertEquals(List.of(Repo.B), exported.own().paths());
+    assertEquals(List.of(Repo.B), paths(exported));
     String note = "The Jamon template PageTmpl.jamon needs the same lines:\n  - page 2\n"
       + "  + page two";
     assertEquals(List.of(note), exported.notes());
@@ -233,29 +237,24 @@ public class TestLineExport {
   @Test
   public void testEditsForUpstreamAloneAreInTheCommit() throws Exception {
     String proto = "hbase-protocol-shaded/src/main/protobuf/Own.proto";
-    edits = UpstreamEdits.of(
-      Map.of("HBASE-1-seven.patch", Repo.bytes("Why.\n\n" + Repo.diff(proto, "  int32 one = 1;\n",
+    edits = new UpstreamEdits(
+      Map.of("HBASE-1-seven.patch", "Why.\n\n" + Repo.diff(proto, 2, "  int32 one = 1;\n",
         "  int32 one = 1;\n  int32 two = 2;\n")
-        + Repo.diff(OWN, "class Own { }\n", "class Own { Two two; }\n"))),
-      new TreeMap<>(Map.of(proto, Repo.bytes("message Own {\n  int32 one = 1;\n}\n"),
-        "Other.proto", new byte[0])));
+        + Repo.diff(OWN, 1, "class Own { }\n", "class Own { Two two; }\n")),
+      new TreeMap<>(Map.of(proto, Repo.bytes("message Own {\n  int32 one = 1;\n}\n"))));
     LineExport.Exported exported = export("HBASE-1");
     assertTrue(exported.edited());
-    assertEquals(List.of(proto, Repo.A, OWN), exported.own().paths());
+    assertEquals(List.of(proto, Repo.A, OWN), paths(exported));
+    assertEquals("class Own { }\n", Repo.text(exported.own().tested()).get(OWN));
     Map<String, String> files = am(exported);
     assertEquals("message Own {\n  int32 one = 1;\n  int32 two = 2;\n}\n", files.get(proto));
     assertEquals("class Own { Two two; }\n", files.get(OWN));
-    edits = edits.undone();
-    exported = export("HBASE-1");
-    assertFalse(exported.edited());
-    assertEquals("class Own { }\n", am(exported).get(OWN));
   }
 
   @Test
   public void testEditsForUpstreamAloneThatDoNotFitAreTold() throws Exception {
-    edits = UpstreamEdits.of(Map.of("HBASE-1-seven.patch",
-      Repo.bytes(Repo.diff(OWN, "class Own { int old; }\n", "class Own { int now; }\n"))),
-      new TreeMap<>());
+    edits = new UpstreamEdits(Map.of("HBASE-1-seven.patch",
+      Repo.diff(OWN, 1, "class Own { int old; }\n", "class Own { int now; }\n")), new TreeMap<>());
     LineExport.Exported exported = export("HBASE-1");
     assertEquals(List.of("By hand: the edits of patches/upstream/HBASE-1-seven.patch, which do not "
       + "fit " + OWN + " of 2.6.6."), exported.notes());
@@ -266,18 +265,23 @@ public class TestLineExport {
   @Test
   public void testCommitterIsWhomGitNames() throws Exception {
     Config config = new Config();
-    Repo.assertRefused(() -> Committer.of(config), "git config --global user.name",
+    Repo.assertRefused(() -> LineRepository.committer(config), "git config --global user.name",
       "-Dfork.author=");
     config.setString("user", null, "name", "Ada Tester");
     config.setString("user", null, "email", "ada@localhost");
-    assertEquals(AUTHOR, Committer.of(config));
-    assertEquals(AUTHOR, Committer.parse("Ada Tester <ada@localhost>"));
-    Repo.assertRefused(() -> Committer.parse("ada@localhost"), "Name <mail>");
+    assertCommitter(LineRepository.committer(config));
+    assertCommitter(LineRepository.committer("Ada Tester <ada@localhost>"));
+    Repo.assertRefused(() -> LineRepository.committer("ada@localhost"), "Name <mail>");
     Path here = repo.newFolder();
     Repo.git(here, "init", "-q");
     Repo.git(here, "config", "user.name", "Ada Tester");
     Repo.git(here, "config", "user.email", "ada@localhost");
-    assertEquals(AUTHOR, Committer.ofGit(here));
+    assertCommitter(LineRepository.committer(here));
+  }
+
+  private static void assertCommitter(PersonIdent author) {
+    assertEquals("Ada Tester <ada@localhost>",
+      author.getName() + " <" + author.getEmailAddress() + ">");
   }
 
   @Test
@@ -286,8 +290,8 @@ public class TestLineExport {
     Path folder = repo.newFolder();
     for (int i = 0; i < 2; i++) {
       try (LineRepository branches =
-        new LineRepository(folder, version, line, AUTHOR, Repo.TIME, Repo.TIME)) {
-        branches.checkOut(branches.write(exported));
+        new LineRepository(folder, version, line, AUTHOR, Repo.TIME)) {
+        branches.write(exported);
       }
       assertEquals("HBASE-1-seven\n", Repo.git(folder, "branch", "--show-current"));
       assertEquals("", Repo.git(folder, "status", "--short"));
@@ -296,11 +300,11 @@ public class TestLineExport {
         Repo.git(folder, "log", "--format=%cn %s", "base..HEAD"));
     }
     Repo.write(folder.resolve(OWN), "class Own { int mine; }\n");
-    Repo.assertRefused(() -> new LineRepository(folder, version, line, AUTHOR, Repo.TIME,
+    Repo.assertRefused(() -> new LineRepository(folder, version, line, AUTHOR,
       Repo.TIME).close(), "has changes that were not committed");
     Repo.git(folder, "commit", "-q", "-a", "-m", "Mine");
     try (LineRepository branches =
-      new LineRepository(folder, version, line, AUTHOR, Repo.TIME, Repo.TIME)) {
+      new LineRepository(folder, version, line, AUTHOR, Repo.TIME)) {
       Repo.assertRefused(() -> branches.write(exported), "was changed since it was exported");
     }
     assertTrue(Repo.git(folder, "log", "HBASE-1-seven").contains("Mine"));
@@ -311,7 +315,7 @@ public class TestLineExport {
     Path folder = repo.newFolder().resolve("upstream");
     // The first one writes no branch.
     for (int i = 0; i < 2; i++) {
-      new LineRepository(folder, version, line, AUTHOR, Repo.TIME, Repo.TIME).close();
+      new LineRepository(folder, version, line, AUTHOR, Repo.TIME).close();
       assertEquals("base\n", Repo.git(folder, "branch", "--show-current"));
       assertEquals("", Repo.git(folder, "status", "--short"));
     }

@@ -24,7 +24,7 @@ import static org.junit.Assert.assertTrue;
 
 import dev.stratum.fork.ForkException;
 import dev.stratum.fork.Repo;
-import dev.stratum.fork.check.LineCheck;
+import dev.stratum.fork.base.LineSources;
 import dev.stratum.fork.series.LineVariants;
 import dev.stratum.fork.series.Modules;
 import java.nio.file.Path;
@@ -72,25 +72,26 @@ public class TestRebase {
     newBase.put(path, Repo.bytes(text.replace(old, now)));
   }
 
-  private Rebase.Report run() throws Exception {
-    return run(ALL);
+  private List<String> run() throws Exception {
+    return run("2.7", ALL);
   }
 
-  private Rebase.Report run(Set<String> modules) throws Exception {
-    try (Rebase rebase = new Rebase(tree, "2.7", Repo.TIME)) {
-      return rebase.run(newBase, modules, repo.history(),
-        new LineVariants("2.7", newBase, variants));
+  private List<String> run(String version, Set<String> modules) throws Exception {
+    try (
+      Rebase rebase = new Rebase(tree, new LineSources(version, modules, newBase), Repo.TIME)) {
+      return rebase.run(repo.history(), new LineVariants(version, newBase, variants)).stream()
+        .map(Object::toString).toList();
     }
   }
 
-  private Rebuild.Plan plan() throws Exception {
-    try (Rebase rebase = new Rebase(tree, "2.7", Repo.TIME)) {
-      return rebase.plan(Repo.bytes(repo.read("patches/series")));
+  private SortedMap<String, String> plan() throws Exception {
+    try (Rebase rebase = new Rebase(tree, new LineSources("2.7", ALL, newBase), Repo.TIME)) {
+      return Repo.text(rebase.plan(repo.root));
     }
   }
 
-  private static List<String> lines(Rebase.Report report) {
-    return report.outcomes().stream().map(Object::toString).toList();
+  private long patches() throws Exception {
+    return plan().keySet().stream().filter(path -> path.endsWith(".patch")).count();
   }
 
   private static final List<String> CLEAN = List.of("clean    patches/STRATUM-first.patch",
@@ -100,32 +101,23 @@ public class TestRebase {
   public void testCleanRebaseGivesPatchesForTheNewBase() throws Exception {
     newBase(Repo.A, "a 1\n", "new\nlines\na 1\n");
     newBase(Repo.B, "b 30\n", "");
-    assertEquals(CLEAN, lines(run()));
-    Rebuild.Plan plan = plan();
-    assertTrue(new String(plan.files().get("patches/STRATUM-first.patch"))
+    assertEquals(CLEAN, run());
+    assertTrue(plan().get("patches/STRATUM-first.patch")
       .contains("@@ -7 +7 @@\n-a 5\n+five\n"));
-    assertEquals("class Own { }\n", Repo.text(plan.sources()).get(OWN));
-    SortedMap<String, byte[]> patched = new TreeMap<>(newBase);
-    plan.patches().forEach(patch -> patch.apply(null, patched));
-    assertEquals(Repo.text(newBase).get(Repo.A).replace("a 5", "five").replace("a 15", "fifteen"),
-      Repo.text(patched).get(Repo.A));
+    assertEquals("class Own { }\n", plan().get(OWN));
   }
 
   @Test
   public void testSameBaseGivesTheSamePatches() throws Exception {
-    assertEquals(CLEAN, lines(run()));
-    SortedMap<String, String> files = Repo.text(plan().files());
-    SortedMap<String, String> here = repo.snapshot();
-    assertEquals(here, files);
+    assertEquals(CLEAN, run());
+    assertEquals(repo.snapshot(), plan());
   }
 
   @Test
   public void testConflictIsLeftForGitAndTheRestIsReported() throws Exception {
     newBase(Repo.A, "a 15\n", "xv\n");
-    Rebase.Report report = run();
     assertEquals(List.of(CLEAN.get(0), "conflict patches/STRATUM-second.patch: " + Repo.A
-      + " is changed in the same lines", CLEAN.get(2)), lines(report));
-    assertEquals("STRATUM-second.patch", report.waiting().name());
+      + " is changed in the same lines", CLEAN.get(2)), run());
     assertEquals("UU " + Repo.A + "\n", Repo.git(tree, "status", "--short"));
     assertTrue(Repo.harvest(tree).get(Repo.A)
       .contains("<<<<<<< 2.7\nxv\n=======\nfifteen\n>>>>>>> STRATUM-second\n"));
@@ -137,10 +129,9 @@ public class TestRebase {
     Repo.git(tree, "add", "-A");
     Repo.git(tree, "commit", "-q", "--no-edit");
     assertEquals(List.of("done     patches/STRATUM-first.patch",
-      "done     patches/STRATUM-second.patch", CLEAN.get(2)), lines(run()));
-    Rebuild.Plan plan = plan();
-    assertEquals(3, plan.patches().size());
-    assertTrue(new String(plan.patches().get(1).content())
+      "done     patches/STRATUM-second.patch", CLEAN.get(2)), run());
+    assertEquals(3, patches());
+    assertTrue(plan().get("patches/STRATUM-second.patch")
       .contains("@@ -15 +15 @@\n-xv\n+XV\n"));
   }
 
@@ -152,21 +143,15 @@ public class TestRebase {
     repo.commit("Fourth");
     repo.rebuild();
     newBase(Repo.A, "a 15\n", "xv\n");
-    List<String> lines = lines(run());
+    List<String> lines = run();
     assertEquals(List.of(CLEAN.get(0), "conflict patches/STRATUM-second.patch: " + Repo.A
       + " is changed in the same lines", CLEAN.get(2), "clean    patches/STRATUM-fourth.patch"),
       lines);
-    try (GitStore store = GitStore.inMemory(Repo.TIME)) {
-      assertEquals(lines.stream().filter(line -> line.startsWith("conflict")).count(),
-        new LineCheck(store, repo.history(), newBase, ALL,
-          new LineVariants("2.7", newBase, variants)).outcomes().stream()
-            .filter(outcome -> outcome.kind() == LineCheck.Kind.CONFLICTS).count());
-    }
     Repo.write(tree.resolve(Repo.A),
       Repo.harvest(tree).get(Repo.A).replaceAll("(?s)<<<<<<<.*>>>>>>>[^\n]*\n", "XV\n"));
     Repo.git(tree, "add", "-A");
     Repo.git(tree, "commit", "-q", "--no-edit");
-    assertTrue(lines(run()).get(3).startsWith("conflict patches/STRATUM-fourth.patch"));
+    assertTrue(run().get(3).startsWith("conflict patches/STRATUM-fourth.patch"));
   }
 
   @Test
@@ -179,7 +164,7 @@ public class TestRebase {
     repo.commit("Page");
     repo.rebuild();
     newBase.remove(page);
-    assertEquals("empty    patches/STRATUM-page.patch", lines(run()).get(3));
+    assertEquals("empty    patches/STRATUM-page.patch", run().get(3));
   }
 
   @Test
@@ -198,21 +183,21 @@ public class TestRebase {
     run();
     Repo.git(tree, "cherry-pick", "--abort");
     assertEquals(List.of("done     patches/STRATUM-first.patch",
-      "dropped  patches/STRATUM-second.patch", CLEAN.get(2)), lines(run()));
-    assertEquals(2, plan().patches().size());
+      "dropped  patches/STRATUM-second.patch", CLEAN.get(2)), run());
+    assertEquals(2, patches());
   }
 
   @Test
   public void testPatchThatTheNewBaseHasIsEmpty() throws Exception {
     newBase(Repo.B, "b 5\n", "five\n");
     assertEquals(List.of(CLEAN.get(0), CLEAN.get(1), "empty    patches/STRATUM-third.patch"),
-      lines(run()));
-    assertEquals(2, plan().patches().size());
+      run());
+    assertEquals(2, patches());
   }
 
   private void variant(String name, String hunk) {
-    variants.put(name, Repo.bytes("Variant for 2.7.\n\ndiff --git a/" + Repo.A + " b/" + Repo.A
-      + "\n--- a/" + Repo.A + "\n+++ b/" + Repo.A + "\n" + hunk));
+    variants.put(name, Repo.bytes("Variant for 2.7.\n\n"
+      + Repo.section(Repo.A, newBase.get(Repo.A), hunk)));
   }
 
   @Test
@@ -221,20 +206,19 @@ public class TestRebase {
     variant("STRATUM-first.patch", "@@ -5 +5,2 @@\n-v\n+five\n+and a half\n");
     variant("STRATUM-second.patch", "@@ -15 +15 @@\n-a 15\n+XV\n");
     assertEquals(List.of("variant  patches/lines/2.7/STRATUM-first.patch",
-      "variant  patches/lines/2.7/STRATUM-second.patch", CLEAN.get(2)), lines(run()));
-    Rebuild.Plan plan = plan();
-    assertEquals("class Own { }\n", Repo.text(plan.sources()).get(OWN));
-    String second = new String(plan.files().get("patches/STRATUM-second.patch"));
+      "variant  patches/lines/2.7/STRATUM-second.patch", CLEAN.get(2)), run());
+    assertEquals("class Own { }\n", plan().get(OWN));
+    String second = plan().get("patches/STRATUM-second.patch");
     assertTrue(second, second.startsWith("Subject: Second\n"));
     assertTrue(second, second.contains("@@ -16 +16 @@\n-a 15\n+XV\n"));
-    assertEquals("done     patches/lines/2.7/STRATUM-second.patch", lines(run()).get(1));
+    assertEquals("done     patches/lines/2.7/STRATUM-second.patch", run().get(1));
   }
 
   @Test
   public void testVariantInConflictIsNamed() throws Exception {
     variant("STRATUM-second.patch", "@@ -5 +5 @@\n-a 5\n+V\n");
     assertEquals(List.of(CLEAN.get(0), "conflict patches/lines/2.7/STRATUM-second.patch: " + Repo.A
-      + " is changed in the same lines", CLEAN.get(2)), lines(run()));
+      + " is changed in the same lines", CLEAN.get(2)), run());
     assertTrue(Repo.harvest(tree).get(Repo.A)
       .contains("<<<<<<< 2.7\nfive\n=======\nV\n>>>>>>> STRATUM-second\n"));
   }
@@ -250,9 +234,9 @@ public class TestRebase {
     for (String verb : List.of("clean    ", "done     ")) {
       assertEquals(List.of(verb + "patches/STRATUM-first.patch",
         "upstream patches/lines/2.7/STRATUM-second.patch", verb + "patches/STRATUM-third.patch",
-        "upstream patches/STRATUM-fourth.patch"), lines(run()));
+        "upstream patches/STRATUM-fourth.patch"), run());
     }
-    assertEquals(2, plan().patches().size());
+    assertEquals(2, patches());
   }
 
   @Test
@@ -261,7 +245,7 @@ public class TestRebase {
     newBase.put(OWN, Repo.bytes("class Own { int upstream; }\n"));
     assertEquals(List.of(
       "conflict patches/STRATUM-first.patch: " + OWN + " exists already", CLEAN.get(1),
-      "conflict patches/STRATUM-third.patch: " + Repo.B + " does not exist"), lines(run()));
+      "conflict patches/STRATUM-third.patch: " + Repo.B + " does not exist"), run());
     assertFalse(Repo.git(tree, "status", "--short").isEmpty());
   }
 
@@ -272,17 +256,13 @@ public class TestRebase {
     repo.commit("Client");
     repo.rebuild();
     assertEquals("empty    patches/STRATUM-client.patch",
-      lines(run(Set.of("hbase-common", "hbase-server"))).get(3));
+      run("2.7", Set.of("hbase-common", "hbase-server")).get(3));
   }
 
   @Test
   public void testOtherTargetIsRefusedWhileOneIsUnfinished() throws Exception {
     run();
-    String message = assertThrows(ForkException.class, () -> {
-      try (Rebase rebase = new Rebase(tree, "3.0", Repo.TIME)) {
-        rebase.run(newBase, ALL, repo.history(), new LineVariants("3.0", newBase, variants));
-      }
-    }).getMessage();
-    assertTrue(message, message.contains("holds a rebase to 2.7; finish it, or delete the folder"));
+    Repo.assertRefused(() -> run("3.0", ALL),
+      "holds a rebase to 2.7; finish it, or delete the folder");
   }
 }

@@ -17,12 +17,10 @@
  */
 package dev.stratum.fork.pages;
 
-import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertTrue;
 
 import dev.stratum.fork.Repo;
-import dev.stratum.fork.series.UpstreamEdits;
 import java.io.IOException;
 import java.util.HashMap;
 import java.util.Map;
@@ -123,22 +121,11 @@ public class TestSubmissionPages {
   }
 
   @Test
-  public void testEditsForUpstreamAloneAreShown() throws IOException {
-    fix("STRATUM-replaced");
-    assertFalse(page("STRATUM-replaced").contains("Edits for upstream alone"));
-    String diff = Repo.diff("A.proto", "one\n", "two\n");
-    repo.write(UpstreamEdits.FOLDER + "STRATUM-replaced.patch", "Why.\n\n" + diff);
-    assertHas(page("STRATUM-replaced"), "## Edits for upstream alone\n",
-      "\n\n```diff\n" + diff + "```\n\n## JIRA issue\n");
-  }
-
-  @Test
   public void testLinesArePastedWithAtMostAHundredCharacters() throws IOException {
     fix("STRATUM-long", "Reason", "word ".repeat(200), "Reviews", "answer ".repeat(100));
     for (String line : page("STRATUM-long").split("\n")) {
       assertTrue(line, line.length() <= 120);
     }
-    assertEquals("a b\n", SubmissionPage.wrap("a b"));
   }
 
   @Test
@@ -150,13 +137,11 @@ public class TestSubmissionPages {
     fix("STRATUM-c", "Test", "TestOne", "Adds", Repo.TESTS + "TestOne.java", "Needs", "STRATUM-a");
     repo.write("patches/upstream-order", "# First.\nSTRATUM-c # why\n");
     String index = page("index");
-    assertHas(index, "### Fixes\n",
-      "| patch | component | 2.6.6 | 3.0.0 |",
-      "| [STRATUM-c](STRATUM-c.md) | BlockCache | there, read | fixed, read |\n"
-        + "| [STRATUM-a](STRATUM-a.md) |",
-      "### Fixes that newer lines do not need\n",
-      "| [STRATUM-b](STRATUM-b.md) | BlockCache | fixed",
-      "### Features\n", "| [STRATUM-feature](STRATUM-feature.md) | rows | BlockCache |");
+    assertHas(index, "| patch | fix or feature | component | 2.6.6 | 3.0.0 |\n",
+      "| [STRATUM-c](STRATUM-c.md) | fix | BlockCache | there, read | fixed, read |\n"
+        + "| [STRATUM-a](STRATUM-a.md) | fix |",
+      "| [STRATUM-b](STRATUM-b.md) | fix | BlockCache | fixed, read |  |\n",
+      "| [STRATUM-feature](STRATUM-feature.md) | rows | BlockCache |  |  |\n");
     assertFalse(index, index.contains("STRATUM-fork"));
     assertFalse(pages().pages().containsKey("STRATUM-fork.md"));
   }

@@ -20,8 +20,7 @@ package dev.stratum.fork.series;
 import static org.junit.Assert.assertEquals;
 
 import dev.stratum.fork.Repo;
-import dev.stratum.fork.diff.FileChange;
-import dev.stratum.fork.diff.PatchApplier;
+import java.nio.file.Files;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -42,13 +41,11 @@ public class TestLineVariants {
   @Before
   public void setUp() throws Exception {
     repo.write(OWN, "class Own { }\n");
-    repo.patch(PATCH, "", OWN, diff("index " + PatchApplier.blobId(repo.base.get(Repo.A))
-      + "..0123456789 100644\n", "@@ -7 +7 @@\n-a 7\n+seven\n"));
+    repo.patch(PATCH, "", OWN, diff("@@ -7 +7 @@\n-a 7\n+seven\n"));
   }
 
-  private static String diff(String index, String hunks) {
-    return "diff --git a/" + Repo.A + " b/" + Repo.A + "\n" + index + "--- a/" + Repo.A + "\n+++ b/"
-      + Repo.A + "\n" + hunks;
+  private String diff(String hunks) {
+    return Repo.section(Repo.A, repo.base.get(Repo.A), hunks);
   }
 
   /** Returns the variants of a line whose files are those of the base. */
@@ -78,7 +75,7 @@ public class TestLineVariants {
 
   @Test
   public void testVariantReplacesTheEditsAndKeepsTheAddedFiles() throws Exception {
-    repo.write(VARIANT, "Variant.\n\n" + diff("", "@@ -8 +8 @@\n-a 8\n+eight\n"));
+    repo.write(VARIANT, "Variant.\n\n" + diff("@@ -8 +8 @@\n-a 8\n+eight\n"));
     assertEquals(LineVariants.Source.VARIANT, read().source(patch()));
     assertEquals(VARIANT, read().shown(patch()));
     assertEquals(List.of(Repo.A, OWN), changes().stream().map(FileChange::path).toList());
@@ -90,22 +87,18 @@ public class TestLineVariants {
   @Test
   public void testModulesThatTheVariantLeavesAloneKeepTheEditsOfThePatch() throws Exception {
     String client = "hbase-client/src/main/java/org/x/C.java";
-    repo.write("patches/" + PATCH, repo.read("patches/" + PATCH) + "diff --git a/" + client + " b/"
-      + client + "\nindex " + PatchApplier.blobId(repo.base.get(client))
-      + "..0123456789 100644\n--- a/" + client + "\n+++ b/" + client
-      + "\n@@ -2 +2 @@\n-c 2\n+two\n");
-    repo.write(VARIANT, diff("", "@@ -8 +8 @@\n-a 8\n+eight\n"));
+    repo.write("patches/" + PATCH, repo.read("patches/" + PATCH)
+      + Repo.section(client, repo.base.get(client), "@@ -2 +2 @@\n-c 2\n+two\n"));
+    repo.write(VARIANT, diff("@@ -8 +8 @@\n-a 8\n+eight\n"));
     assertEquals(Set.of(Repo.A, OWN, client),
       changes().stream().map(FileChange::path).collect(Collectors.toSet()));
   }
 
   @Test
   public void testVariantMayReplaceTheEditsOfItsFilesOnly() throws Exception {
-    repo.write("patches/" + PATCH, repo.read("patches/" + PATCH) + "diff --git a/" + Repo.B + " b/"
-      + Repo.B + "\nindex " + PatchApplier.blobId(repo.base.get(Repo.B))
-      + "..0123456789 100644\n--- a/" + Repo.B + "\n+++ b/" + Repo.B
-      + "\n@@ -2 +2 @@\n-b 2\n+two\n");
-    String edits = diff("", "@@ -8 +8 @@\n-a 8\n+eight\n");
+    repo.write("patches/" + PATCH, repo.read("patches/" + PATCH)
+      + Repo.section(Repo.B, repo.base.get(Repo.B), "@@ -2 +2 @@\n-b 2\n+two\n"));
+    String edits = diff("@@ -8 +8 @@\n-a 8\n+eight\n");
     repo.write(VARIANT, "Variant.\nReplaces: files\n\n" + edits);
     assertEquals(Set.of(Repo.A, Repo.B, OWN),
       changes().stream().map(FileChange::path).collect(Collectors.toSet()));
@@ -131,23 +124,19 @@ public class TestLineVariants {
       assertEquals(LineVariants.Source.UPSTREAM, read().source(patch()));
       assertEquals(List.of(), changes());
     }
-  }
-
-  @Test
-  public void testHeaderThatNamesTheVersionPrecedesTheVariant() throws Exception {
-    repo.write(VARIANT, diff("", "@@ -8 +8 @@\n-a 8\n+eight\n"));
+    repo.write(VARIANT, diff("@@ -8 +8 @@\n-a 8\n+eight\n"));
+    assertEquals(LineVariants.Source.VARIANT, read().source(patch()));
     repo.write("patches/" + PATCH,
       repo.read("patches/" + PATCH).replace("Upstream: none", "Upstream: in 3.1.0"));
     assertEquals(LineVariants.Source.UPSTREAM, read().source(patch()));
-    assertEquals(List.of(), changes());
   }
 
   private void secondPatch() throws Exception {
     String first = repo.read("patches/" + PATCH);
     repo.write("patches/" + SECOND, first.substring(0, first.indexOf("diff --git"))
       .replace(" " + OWN, " " + Repo.JAVA + "Second.java")
-      + diff("index " + PatchApplier.blobId(repo.history().steps().get(0).changes().get(0).after())
-        + "..0123456789 100644\n", "@@ -12 +12 @@\n-a 12\n+twelve\n"));
+      + Repo.section(Repo.A, repo.history().tip().get(Repo.A),
+        "@@ -12 +12 @@\n-a 12\n+twelve\n"));
     repo.write(Repo.JAVA + "Second.java", "class Second { }\n");
     repo.write("patches/series", repo.read("patches/series") + SECOND + "\n");
   }
@@ -155,11 +144,12 @@ public class TestLineVariants {
   @Test
   public void testVariantNextToAnotherIsMadeAfterIt() throws Exception {
     secondPatch();
-    repo.write(VARIANT, diff("", "@@ -8 +8,2 @@\n-a 8\n+eight\n+and a half\n"));
-    repo.write("patches/lines/3.1.0/" + SECOND,
-      "Variant.\nAfter: " + PATCH + "\n\n" + diff("", "@@ -10 +10 @@\n-a 9\n+nine\n"));
-    List<FileChange> second = read().changes(repo.history().steps().get(1));
     String before = Repo.numbered("a", 30).replace("a 8\n", "eight\nand a half\n");
+    repo.write(VARIANT, diff("@@ -8 +8,2 @@\n-a 8\n+eight\n+and a half\n"));
+    repo.write("patches/lines/3.1.0/" + SECOND,
+      "Variant.\nAfter: " + PATCH + "\n\n"
+        + Repo.section(Repo.A, Repo.bytes(before), "@@ -10 +10 @@\n-a 9\n+nine\n"));
+    List<FileChange> second = read().changes(repo.history().steps().get(1));
     assertEquals(before, new String(second.get(0).before()));
     assertEquals(before.replace("a 9\n", "nine\n"), new String(second.get(0).after()));
   }
@@ -168,34 +158,31 @@ public class TestLineVariants {
   public void testVariantAfterOneThatIsNotThereOrIsAfterItIsRefused() throws Exception {
     secondPatch();
     String second = "patches/lines/3.1.0/" + SECOND;
-    repo.write(second, "After: " + PATCH + "\n\n" + diff("", "@@ -9 +9 @@\n-a 9\n+nine\n"));
+    repo.write(second, "After: " + PATCH + "\n\n" + diff("@@ -9 +9 @@\n-a 9\n+nine\n"));
     assertRefused(second + " has After: " + PATCH + ", which is not there");
-    repo.write(VARIANT, "After: " + SECOND + "\n\n" + diff("", "@@ -8 +8 @@\n-a 8\n+eight\n"));
+    repo.write(VARIANT, "After: " + SECOND + "\n\n" + diff("@@ -8 +8 @@\n-a 8\n+eight\n"));
     assertRefused("which is made after it");
   }
 
   @Test
   public void testVariantOfNoPatchIsRefused() throws Exception {
-    repo.write("patches/lines/3.1.1/HBASE-2-gone.patch", "");
-    assertRefused("patches/lines/3.1.1/HBASE-2-gone.patch is the variant of no patch");
-  }
-
-  @Test
-  public void testFileBesideTheFoldersOfVersionsIsRefused() throws Exception {
-    repo.write("patches/lines/" + PATCH, "");
-    assertRefused("patches/lines/" + PATCH + " is the variant of no patch");
+    for (String path : List.of("3.1.1/HBASE-2-gone.patch", PATCH)) {
+      repo.write("patches/lines/" + path, "");
+      assertRefused("patches/lines/" + path + " is the variant of no patch");
+      Files.delete(repo.root.resolve("patches/lines/" + path));
+    }
   }
 
   @Test
   public void testVariantThatIsNotOfThePublishedFileIsRefused() throws Exception {
     String[] whole = { VARIANT + " is not made against what is published of 3.1.0 (",
       "; make it with git diff -U0 against those files." };
-    String other = "index " + PatchApplier.blobId(Repo.bytes("other\n")) + "..0123456789 100644\n";
-    repo.write(VARIANT, diff(other, "@@ -2,0 +3 @@\n+inserted\n"));
+    repo.write(VARIANT,
+      Repo.section(Repo.A, Repo.bytes("other\n"), "@@ -2,0 +3 @@\n+inserted\n"));
     assertRefused(whole[0], "was made against another", whole[1]);
-    repo.write(VARIANT, diff("", "@@ -8 +8 @@\n-a 7\n+seven\n"));
+    repo.write(VARIANT, diff("@@ -8 +8 @@\n-a 7\n+seven\n"));
     assertRefused(whole[0], "does not match line 8", whole[1]);
-    repo.write(VARIANT, diff("", "@@ -6,3 +6,3 @@\n a 6\n-a 7\n+seven\n a 8\n"));
+    repo.write(VARIANT, diff("@@ -6,3 +6,3 @@\n a 6\n-a 7\n+seven\n a 8\n"));
     assertRefused(whole[0], "has lines of context", whole[1]);
   }
 }

@@ -15,7 +15,7 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package dev.stratum.fork.kit;
+package dev.stratum.fork.pages;
 
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertThrows;
@@ -64,7 +64,7 @@ public class TestDependencyReport {
   public void testComponentWithoutALicenceIsNamed() {
     ForkException e = assertThrows(ForkException.class,
       () -> report(MIT, component("org.example", "free", "2", "")));
-    assertTrue(e.getMessage(), e.getMessage().startsWith("org.example:free:2 comes without"));
+    assertTrue(e.getMessage(), e.getMessage().startsWith("org.example:free:2 has no licence"));
   }
 
   @Test

@@ -15,7 +15,7 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package dev.stratum.fork.series;
+package dev.stratum.fork.pages;
 
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertNull;
@@ -39,7 +39,7 @@ public class TestFeatureTable {
   }
 
   private byte[] page() throws Exception {
-    return new FeatureTable(repo.series(), repo.root).page();
+    return FeatureTable.page(repo.series(), repo.root);
   }
 
   @Test

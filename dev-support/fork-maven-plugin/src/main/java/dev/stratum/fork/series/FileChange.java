@@ -15,51 +15,33 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package dev.stratum.fork.diff;
+package dev.stratum.fork.series;
 
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeSet;
 
 /**
  * What a patch made of one file, with the whole content on both sides.
- * @param oldPath the path before, {@code null} for a new file
- * @param newPath the path after, {@code null} for a deleted file
- * @param before  the content before, {@code null} for a new file
- * @param after   the content after, {@code null} for a deleted file
+ * @param path   the path
+ * @param before the content before, {@code null} for a new file
+ * @param after  the content after, {@code null} for a deleted file
  */
-public record FileChange(String oldPath, String newPath, byte[] before, byte[] after) {
+public record FileChange(String path, byte[] before, byte[] after) {
 
-  /** Returns the path after the change, or before it if the file was deleted. */
-  public String path() {
-    return newPath != null ? newPath : oldPath;
-  }
-
-  /**
-   * Returns what differs between two trees, in the order of the paths.
-   * @param renames old path by new path
-   */
+  /** Returns what differs between two trees, in the order of the paths. */
   public static List<FileChange> between(SortedMap<String, byte[]> before,
-    SortedMap<String, byte[]> after, Map<String, String> renames) {
-    Map<String, String> goneTo = new HashMap<>();
-    renames.forEach((newPath, oldPath) -> goneTo.put(oldPath, newPath));
+    SortedMap<String, byte[]> after) {
     TreeSet<String> paths = new TreeSet<>(before.keySet());
     paths.addAll(after.keySet());
     List<FileChange> changes = new ArrayList<>();
     for (String path : paths) {
       byte[] was = before.get(path);
       byte[] is = after.get(path);
-      if (is != null && renames.containsKey(path)) {
-        String oldPath = renames.get(path);
-        changes.add(new FileChange(oldPath, path, before.get(oldPath), is));
-      } else if (is == null && goneTo.containsKey(path)) {
-        continue; // Told by the new path.
-      } else if (was != is && !Arrays.equals(was, is)) {
-        changes.add(new FileChange(was == null ? null : path, is == null ? null : path, was, is));
+      if (!Arrays.equals(was, is)) {
+        changes.add(new FileChange(path, was, is));
       }
     }
     return changes;

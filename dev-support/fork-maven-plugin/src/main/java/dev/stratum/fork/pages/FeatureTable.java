@@ -15,10 +15,13 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package dev.stratum.fork.series;
+package dev.stratum.fork.pages;
 
 import dev.stratum.fork.ForkException;
 import dev.stratum.fork.OutputTree;
+import dev.stratum.fork.series.PatchFile;
+import dev.stratum.fork.series.PatchHeader;
+import dev.stratum.fork.series.Series;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -27,11 +30,10 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
-import java.util.TreeSet;
-import java.util.regex.Matcher;
+import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * The table of the features in CONTRIBUTING.md, made from the patches' headers: for each slug its
@@ -46,31 +48,19 @@ public final class FeatureTable {
   static final String END = "<!-- end of features -->\n";
 
   private static final String MAIN = "/src/main/java/org/apache/hadoop/hbase/";
-  private static final String ISSUES = "https://issues.apache.org/jira/browse/";
+  private static final String IN_SERIES = " in [patches/series](patches/series)";
   private static final Pattern BENCHMARK = Pattern.compile("\\b[A-Z]\\w*Benchmark\\b");
 
-  private final Series series;
-  private final Path root;
-
-  /**
-   * @param series the patches
-   * @param root   the repository's root
-   */
-  public FeatureTable(Series series, Path root) {
-    this.series = series;
-    this.root = root;
+  private FeatureTable() {
   }
 
   /**
    * Returns CONTRIBUTING.md with the table as the patches have it, {@code null} if there is no such
    * file or it has no marker lines.
    */
-  public byte[] page() throws IOException {
-    Path file = root.resolve(FILE);
-    if (!Files.exists(file)) {
-      return null;
-    }
-    String text = Files.readString(file);
+  public static byte[] page(Series series, Path root) throws IOException {
+    String text =
+      Files.exists(root.resolve(FILE)) ? Files.readString(root.resolve(FILE)) : "";
     int begin = text.indexOf(BEGIN);
     if (begin < 0) {
       return null;
@@ -80,69 +70,58 @@ public final class FeatureTable {
       throw new ForkException("%s has the line '%s', but no line '%s' below it; add one.", FILE,
         BEGIN.trim(), END.trim());
     }
-    return (text.substring(0, begin + BEGIN.length()) + table() + text.substring(end))
+    return (text.substring(0, begin + BEGIN.length()) + table(series, root) + text.substring(end))
       .getBytes(StandardCharsets.UTF_8);
   }
 
-  private String table() throws IOException {
+  private static String table(Series series, Path root) throws IOException {
     Map<String, List<PatchFile>> features = new LinkedHashMap<>();
     for (PatchFile patch : series.patches()) {
-      String slug = patch.header().feature();
-      List<PatchFile> patches =
-        features.containsKey(slug) ? features.remove(slug) : new ArrayList<>();
-      patches.add(patch);
-      features.put(slug, patches); // in the order of each feature's last patch
+      // In the order of each feature's last patch.
+      List<PatchFile> patches = features.remove(patch.header().feature());
+      features.put(patch.header().feature(), patches == null ? new ArrayList<>() : patches);
+      features.get(patch.header().feature()).add(patch);
     }
     List<PatchFile> fixes = features.remove(PatchHeader.FIX);
-    Set<String> benchmarks = new TreeSet<>();
-    for (Path source : OutputTree.files(root.resolve("bench/src/main/java"))) {
-      benchmarks.add(source.getFileName().toString().replace(".java", ""));
-    }
+    List<String> benchmarks = OutputTree.files(root.resolve("bench/src/main/java")).stream()
+      .map(source -> source.getFileName().toString().replace(".java", "")).toList();
     StringBuilder table = new StringBuilder("\n| feature | JIRA | patches | packages | benchmarks |"
       + "\n|---|---|---|---|---|\n");
     for (Map.Entry<String, List<PatchFile>> feature : features.entrySet()) {
-      table.append(row(feature.getKey(), feature.getValue(), benchmarks));
+      List<PatchFile> patches = feature.getValue();
+      String page = "docs/" + feature.getKey() + ".md";
+      boolean guide = Files.exists(root.resolve(page));
+      table.append(row(guide ? "[" + feature.getKey() + "](" + page + ")" : feature.getKey(),
+        patches, patches.size() == 1
+          ? "[" + patches.get(0).stem() + "](" + patches.get(0).shown() + ")"
+          : patches.size() + IN_SERIES))
+        .append(quoted(!guide ? Stream.of()
+          : BENCHMARK.matcher(Files.readString(root.resolve(page))).results()
+            .map(MatchResult::group).filter(benchmarks::contains)))
+        .append(" |\n");
     }
     if (fixes != null) {
-      table.append("| fixes of the base | ").append(issues(fixes)).append(" | ")
-        .append(fixes.size()).append(" in [patches/series](patches/series) | ")
-        .append(packages(fixes)).append(" | |\n");
+      table.append(row("fixes of the base", fixes, fixes.size() + IN_SERIES)).append("|\n");
     }
     return table.append('\n').toString();
   }
 
-  private String row(String slug, List<PatchFile> patches, Set<String> benchmarks)
-    throws IOException {
-    Path guide = root.resolve("docs").resolve(slug + ".md");
-    Set<String> named = new TreeSet<>();
-    if (Files.exists(guide)) {
-      Matcher matcher = BENCHMARK.matcher(Files.readString(guide));
-      while (matcher.find()) {
-        if (benchmarks.contains(matcher.group())) {
-          named.add('`' + matcher.group() + '`');
-        }
-      }
-    }
-    return "| " + (Files.exists(guide) ? "[" + slug + "](docs/" + slug + ".md)" : slug) + " | "
-      + issues(patches) + " | "
-      + (patches.size() == 1
-        ? "[" + patches.get(0).stem() + "](" + patches.get(0).shown() + ")"
-        : patches.size() + " in [patches/series](patches/series)")
-      + " | " + packages(patches) + " | " + String.join(", ", named) + " |\n";
-  }
-
-  private static String issues(List<PatchFile> patches) {
-    return patches.stream().map(patch -> patch.header().jira()).filter(jira -> jira != null)
-      .distinct().sorted().map(jira -> "[" + jira + "](" + ISSUES + jira + ")")
+  /** Returns a row without its last cell. */
+  private static String row(String name, List<PatchFile> patches, String shown) {
+    String issues = patches.stream().map(patch -> patch.header().jira())
+      .filter(jira -> jira != null).distinct().sorted()
+      .map(jira -> "[" + jira + "](" + SubmissionPage.ISSUES + jira + ")")
       .collect(Collectors.joining(", "));
-  }
-
-  private static String packages(List<PatchFile> patches) {
-    return patches.stream().flatMap(patch -> patch.header().adds().stream())
+    String packages = quoted(patches.stream().flatMap(patch -> patch.header().adds().stream())
       .filter(path -> path.contains(MAIN))
       .map(path -> path.substring(path.indexOf(MAIN) + MAIN.length()))
       .filter(path -> path.contains("/"))
-      .map(path -> path.substring(0, path.lastIndexOf('/')).replace('/', '.'))
-      .distinct().sorted().map(name -> '`' + name + '`').collect(Collectors.joining(", "));
+      .map(path -> path.substring(0, path.lastIndexOf('/')).replace('/', '.')));
+    return "| " + name + " | " + issues + " | " + shown + " | " + packages + " | ";
+  }
+
+  private static String quoted(Stream<String> names) {
+    return names.distinct().sorted().map(name -> '`' + name + '`')
+      .collect(Collectors.joining(", "));
   }
 }

@@ -15,7 +15,7 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package dev.stratum.fork.check;
+package dev.stratum.fork.goal;
 
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertThrows;
@@ -30,7 +30,7 @@ import org.junit.Test;
 import org.junit.rules.TemporaryFolder;
 
 /** The leak detector's reports in the logs of tests. */
-public class TestLeakReports {
+public class TestLeaks {
   private static final String BEGIN =
     "2026-01-31 10:00:00,000 INFO  [main] x.Y (Y.java:1) - begin\n";
   private static final String LEAK =
@@ -52,7 +52,7 @@ public class TestLeakReports {
   private List<String> leaks(String log) throws Exception {
     Path reports = folder.getRoot().toPath();
     Files.writeString(reports.resolve("org.x.TestY-output.txt"), log);
-    return LeakReports.in(reports, list("* | bucket.BucketEntry.<init> | cache was shut down"));
+    return LeaksMojo.leaks(reports, list("* | bucket.BucketEntry.<init> | cache was shut down"));
   }
 
   private Path list(String... lines) throws Exception {
@@ -80,7 +80,7 @@ public class TestLeakReports {
   @Test
   public void testLogsWithoutReportAndAModuleWithoutTestsPass() throws Exception {
     assertEquals(List.of(), leaks(BEGIN + BEGIN));
-    assertEquals(List.of(), LeakReports.in(folder.getRoot().toPath().resolve("none"), list()));
+    assertEquals(List.of(), LeaksMojo.leaks(folder.getRoot().toPath().resolve("none"), list()));
   }
 
   @Test
@@ -90,7 +90,7 @@ public class TestLeakReports {
       Files.writeString(reports.resolve("org.x." + test + "-output.txt"), BEGIN + LEAK + BUFFER);
     }
     List<String> leaks =
-      LeakReports.in(reports, list("# reasons", "", "TestY | ByteBuff.wrap | means to leak"));
+      LeaksMojo.leaks(reports, list("# reasons", "", "TestY | ByteBuff.wrap | means to leak"));
     assertEquals(1, leaks.size());
     assertTrue(leaks.get(0), leaks.get(0).startsWith("org.x.TestZ leaked"));
   }
@@ -99,7 +99,7 @@ public class TestLeakReports {
   public void testLineWithoutAReasonStopsTheBuild() throws Exception {
     for (String line : List.of("TestY | ByteBuff.wrap", "TestY | ByteBuff.wrap |", "TestY")) {
       ForkException e = assertThrows(ForkException.class,
-        () -> LeakReports.in(folder.getRoot().toPath(), list(line)));
+        () -> LeaksMojo.leaks(folder.getRoot().toPath(), list(line)));
       assertTrue(e.getMessage(), e.getMessage().contains("\"" + line + "\""));
     }
   }
