@@ -115,7 +115,8 @@ public final class Repo extends ExternalResource {
   /** Returns a git diff with one hunk that replaces lines of a file, from this one on. */
   public static String diff(String path, int line, String old, String replacement) {
     return "diff --git a/" + path + " b/" + path + "\n--- a/" + path + "\n+++ b/" + path
-      + "\n@@ -" + line + "," + old.lines().count() + " +" + line + "," + replacement.lines().count() + " @@\n"
+      + "\n@@ -" + line + "," + old.lines().count() + " +" + line + ","
+      + replacement.lines().count() + " @@\n"
       + old.replaceAll("(?m)^(?=.)", "-") + replacement.replaceAll("(?m)^(?=.)", "+");
   }
 

@@ -51,9 +51,9 @@ import org.eclipse.jgit.util.FileUtils;
 
 /**
  * Says of states of the series whether they compile and which of the tests pass. What a state
- * changes is compiled against jars that have everything else, in this JVM and from memory. What was said of a
- * state once is kept in a folder under a digest of all that it was made from, so that only states
- * whose sources or jars changed are looked at again. Not thread-safe.
+ * changes is compiled against jars that have everything else, in this JVM and from memory. What was
+ * said of a state once is kept in a folder under a digest of all that it was made from, so that
+ * only states whose sources or jars changed are looked at again. Not thread-safe.
  */
 public final class StateCheck implements Closeable {
   /** The Java that the base is compiled for. */

@@ -49,8 +49,8 @@ public final class LineExport {
   /**
    * One commit.
    * @param patch    the patch that it has
-   * @param tested   the files with the patch, without {@link UpstreamEdits}: these need classes that
-   *                 the published jars lack
+   * @param tested   the files with the patch, without {@link UpstreamEdits}: these need classes
+   *                 that the published jars lack
    * @param files    the files that it gives
    * @param message  its message
    * @param fileName the name of its patch as {@code git format-patch} has it
@@ -152,12 +152,12 @@ public final class LineExport {
   /** Makes the commits for a patch. */
   public Exported export(PatchFile patch) throws IOException {
     if (patch.header().staysInFork()) {
-      return refused(patch, Status.FORK_ONLY, "%s is not for upstream, as its header says; there is "
-        + "nothing to export.", patch.shown());
+      return refused(patch, Status.FORK_ONLY, "%s is not for upstream, as its header says; "
+        + "there is nothing to export.", patch.shown());
     }
     if (variants.source(patch) == LineVariants.Source.UPSTREAM) {
-      return refused(patch, Status.UPSTREAM, "%s is in %s already, as its header or an empty variant "
-        + "says; there is nothing to export.", patch.shown(), line.version());
+      return refused(patch, Status.UPSTREAM, "%s is in %s already, as its header or an empty "
+        + "variant says; there is nothing to export.", patch.shown(), line.version());
     }
     List<PatchFile> chain = new ArrayList<>(history.series().closure(patch));
     chain.add(patch);

@@ -63,7 +63,8 @@ public final class Rebuild {
    * Works out patches, series and sources; writes nothing.
    * @return content by repository path
    */
-  public SortedMap<String, byte[]> plan(ObjectId base, ObjectId head, Path root) throws IOException {
+  public SortedMap<String, byte[]> plan(ObjectId base, ObjectId head, Path root)
+    throws IOException {
     SortedMap<String, byte[]> baseTree = store.readTree(base);
     SortedMap<String, byte[]> tip = store.readTree(head);
     List<PatchFile> patches = new ArrayList<>();

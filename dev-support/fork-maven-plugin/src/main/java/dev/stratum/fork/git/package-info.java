@@ -18,7 +18,7 @@
 /**
  * The series as commits. {@link ForkTree} is the work tree in which patches are edited,
  * {@link Rebuild} writes its commits as patches, {@link Rebase} moves them to another base.
- * {@link Export} writes patches for an issue tracker, {@link LineExport} commits for another version
- * of HBase. {@link GitStore} holds trees and commits for all of these.
+ * {@link Export} writes patches for an issue tracker, {@link LineExport} commits for another
+ * version of HBase. {@link GitStore} holds trees and commits for all of these.
  */
 package dev.stratum.fork.git;

@@ -34,8 +34,8 @@ import org.eclipse.jgit.diff.DiffEntry.ChangeType;
 
 /**
  * Compares the built jar of one module with the published one: every entry of the published jar
- * must be there, but for anonymous classes of files that a patch edits. japicmp compares the members
- * of classes.
+ * must be there, but for anonymous classes of files that a patch edits. japicmp compares the
+ * members of classes.
  */
 @Mojo(name = "check", defaultPhase = LifecyclePhase.VERIFY, threadSafe = true)
 public final class CheckMojo extends AbstractForkMojo {

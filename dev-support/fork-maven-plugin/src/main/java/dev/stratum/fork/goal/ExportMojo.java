@@ -169,8 +169,9 @@ public final class ExportMojo extends AbstractForkMojo {
         exported.notes().forEach(note -> notes.add("- " + patch.stem() + ": " + note + "\n"));
         if (exported.edited()) {
           notes.add("- " + patch.stem() + " has the edits of " + UpstreamEdits.FOLDER + ", with "
-            + Published.PROTOCOL + " " + protocols.version() + ". They need classes that upstream's "
-            + "build generates: what is compiled and tested here is the same without them.\n");
+            + Published.PROTOCOL + " " + protocols.version() + ". They need classes that "
+            + "upstream's build generates: what is compiled and tested here is the same without "
+            + "them.\n");
         }
       }
     }

@@ -111,7 +111,8 @@ public final class KitMojo extends AbstractForkMojo {
       (name, content) -> name.endsWith(".md") ? relink(name, content, kit.keySet()) : content);
     StringBuilder sums = new StringBuilder();
     for (Map.Entry<String, byte[]> file : kit.entrySet()) {
-      sums.append(DigestUtils.sha256Hex(file.getValue())).append("  ").append(file.getKey()).append('\n');
+      sums.append(DigestUtils.sha256Hex(file.getValue())).append("  ").append(file.getKey())
+        .append('\n');
     }
     kit.put(SUMS, sums.toString().getBytes(StandardCharsets.UTF_8));
     new OutputTree(folder.toPath()).write(kit);

@@ -33,8 +33,8 @@ import org.apache.maven.plugins.annotations.Parameter;
 
 /**
  * Fails the build if a test of this module leaked a buffer: if the logs of the tests have a report
- * of Netty's leak detector, which says where a buffer was created that became garbage without having
- * been released.
+ * of Netty's leak detector, which says where a buffer was created that became garbage without
+ * having been released.
  */
 @Mojo(name = "leaks", defaultPhase = LifecyclePhase.VERIFY, threadSafe = true)
 public final class LeaksMojo extends AbstractForkMojo {

@@ -104,7 +104,8 @@ public final class RebaseMojo extends AbstractForkMojo {
     for (String name : Modules.ALL) {
       BaseModule module = published().module(name, to);
       for (Path file : List.of(module.sources(), module.jar())) {
-        sums.append(DigestUtils.sha256Hex(Files.readAllBytes(file))).append("  ").append(file.getFileName()).append('\n');
+        sums.append(DigestUtils.sha256Hex(Files.readAllBytes(file))).append("  ")
+          .append(file.getFileName()).append('\n');
       }
     }
     patches.put("base.sha256", sums.toString().getBytes(StandardCharsets.UTF_8));

@@ -112,8 +112,8 @@ public final class SubmissionPages {
   private String index() {
     Set<String> lines = new TreeSet<>();
     order.forEach(patch -> patch.header().lines().forEach(line -> lines.add(line.line())));
-    StringBuilder text = new StringBuilder("# Patches in the order of submission\n\n| patch | fix or "
-      + "feature | component | " + String.join(" | ", lines) + " |\n|---|---|---|"
+    StringBuilder text = new StringBuilder("# Patches in the order of submission\n\n| patch | fix "
+      + "or feature | component | " + String.join(" | ", lines) + " |\n|---|---|---|"
       + "---|".repeat(lines.size()) + "\n");
     for (PatchFile patch : order) {
       PatchHeader header = patch.header();

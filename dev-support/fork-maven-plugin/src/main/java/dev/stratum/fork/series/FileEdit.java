@@ -36,8 +36,8 @@ import org.eclipse.jgit.patch.Patch;
 
 /**
  * What a patch does to one file of the base: a section of a git diff with zero lines of context. It
- * is applied exactly. The file must be the one that the edit was made against, by the blob id of the
- * {@code index} line; only that proves the place of a hunk that only inserts.
+ * is applied exactly. The file must be the one that the edit was made against, by the blob id of
+ * the {@code index} line; only that proves the place of a hunk that only inserts.
  * <p>
  * JGit's {@code PatchApplier} (6.10) ignores that line, so it inserts into any file that is long
  * enough, and it refuses a hunk without context that only deletes.
@@ -82,24 +82,25 @@ public final class FileEdit {
   private void check() {
     int start = section.getStartOffset();
     if (type() == ChangeType.RENAME || type() == ChangeType.COPY) {
-      throw problem(start, "renames or copies a file; delete it, add the other one as a source file "
-        + "of this repository, and name it in 'Adds:'");
+      throw problem(start, "renames or copies a file; delete it, add the other one as a source "
+        + "file of this repository, and name it in 'Adds:'");
     }
     if (type() == ChangeType.MODIFY && section.getOldMode() != section.getNewMode()) {
-      throw problem(start, "changes a file's mode, which a jar does not keep; remove the mode lines");
+      throw problem(start,
+        "changes a file's mode, which a jar does not keep; remove the mode lines");
     }
     if (section.getPatchType() != FileHeader.PatchType.UNIFIED) {
       throw problem(start, "changes nothing or a binary file, which is not supported; add the new "
         + "file as a resource of this repository and name it in 'Adds:'");
     }
     if (type() != ChangeType.ADD && section.getOldId() == null) {
-      throw problem(start, "has no 'index' line, so the place of the edit cannot be proved; keep the "
-        + "'index' line that git diff writes");
+      throw problem(start, "has no 'index' line, so the place of the edit cannot be proved; keep "
+        + "the 'index' line that git diff writes");
     }
     for (HunkHeader hunk : section.getHunks()) {
       if (hunk.getLinesContext() > 0) {
-        throw problem(hunk.getStartOffset(), "has lines of context; make the diff with zero of them "
-          + "(git diff -U0, or fork:rebuild)");
+        throw problem(hunk.getStartOffset(), "has lines of context; make the diff with zero of "
+          + "them (git diff -U0, or fork:rebuild)");
       }
     }
   }

@@ -17,7 +17,7 @@
  */
 /**
  * The patches of this repository. {@link Series} reads patches/series, the order, and each
- * {@link PatchFile} with its header and its {@link FileEdit}s; {@link ForkHistory} is the base after
- * each patch; {@link TreeMerge} merges a patch into files that it was not made on.
+ * {@link PatchFile} with its header and its {@link FileEdit}s; {@link ForkHistory} is the base
+ * after each patch; {@link TreeMerge} merges a patch into files that it was not made on.
  */
 package dev.stratum.fork.series;

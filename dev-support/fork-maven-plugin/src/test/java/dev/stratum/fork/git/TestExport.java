@@ -91,14 +91,16 @@ public class TestExport {
     repo.rebuild();
     byte[] patch = repo.export().get("HBASE-1.branch-2.6.001.patch");
     assertArrayEquals(patch, repo.export().get("HBASE-1.branch-2.6.001.patch"));
-    String text = new String(patch, StandardCharsets.UTF_8).replaceAll("(From|index) [0-9a-f.]+ ", "$1 X ")
-        .replaceAll("index 0000000000\\.\\.[0-9a-f]+", "index 0..X");
+    String text = new String(patch, StandardCharsets.UTF_8)
+      .replaceAll("(From|index) [0-9a-f.]+ ", "$1 X ")
+      .replaceAll("index 0000000000\\.\\.[0-9a-f]+", "index 0..X");
     assertEquals("From X Mon Sep 17 00:00:00 2001\nFrom: Tester <tester@localhost>\n"
       + "Date: Tue, 4 Nov 2025 00:00:00 +0000\nSubject: [PATCH] HBASE-1 Count better\n\n"
       + "Numbers are easier to read as words, and this sentence is longer than a\n"
       + "line of an e-mail.\n\n---\n"
-      + "\ndiff --git a/" + Repo.A + " b/" + Repo.A + "\nindex X 100644\n--- a/" + Repo.A + "\n+++ b/"
-      + Repo.A + "\n@@ -4,7 +4,7 @@\n a 4\n a 5\n a 6\n-a 7\n+seven\n a 8\n a 9\n a 10\n"
+      + "\ndiff --git a/" + Repo.A + " b/" + Repo.A + "\nindex X 100644\n--- a/" + Repo.A
+      + "\n+++ b/" + Repo.A
+      + "\n@@ -4,7 +4,7 @@\n a 4\n a 5\n a 6\n-a 7\n+seven\n a 8\n a 9\n a 10\n"
       + "diff --git a/" + OWN + " b/" + OWN + "\nnew file mode 100644\nindex 0..X\n--- /dev/null\n"
       + "+++ b/" + OWN + "\n@@ -0,0 +1 @@\n+class Own { }\n-- \nstratum 1\n\n", text);
   }

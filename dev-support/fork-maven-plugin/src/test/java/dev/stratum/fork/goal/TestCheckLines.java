@@ -67,7 +67,8 @@ public class TestCheckLines {
     try (GitStore store = GitStore.inMemory(Repo.TIME)) {
       LineExport export =
         new LineExport(store, history, new LineSources("3.1.0", Set.copyOf(Modules.ALL), line),
-          new LineVariants("3.1.0", line, Map.of()), UpstreamEdits.NONE, GitStore.STRATUM, Repo.TIME);
+          new LineVariants("3.1.0", line, Map.of()), UpstreamEdits.NONE, GitStore.STRATUM,
+          Repo.TIME);
       try (StateCheck states = new StateCheck(export.plain(), repo.newFolder(), List.of(),
         StateCheck.RELEASE, null)) {
         return CheckLinesMojo.said(export.export(history.series().named(name).get(0)), states);
@@ -84,8 +85,8 @@ public class TestCheckLines {
     repo.edit(Repo.JAVA + "Three.java", "class Three { One one; }\n");
     repo.commit("HBASE-3 Three");
     assertEquals("compiles", said("HBASE-2-two"));
-    assertEquals("does not compile: " + Repo.JAVA + "Three.java:1: cannot find symbol symbol: class "
-      + "One location: class Three", said("HBASE-3-three"));
+    assertEquals("does not compile: " + Repo.JAVA + "Three.java:1: cannot find symbol symbol: "
+      + "class One location: class Three", said("HBASE-3-three"));
   }
 
   @Test
@@ -102,7 +103,8 @@ public class TestCheckLines {
       + ":8; write its edits for that version as patches/lines/3.1.0/HBASE-1-seven.patch.",
       said("HBASE-1-seven"));
     String said = said("HBASE-2-two");
-    assertTrue(said, said.startsWith("waits: patches/HBASE-1-seven.patch, which HBASE-2-two needs"));
+    assertTrue(said,
+      said.startsWith("waits: patches/HBASE-1-seven.patch, which HBASE-2-two needs"));
     assertEquals("already upstream", said("HBASE-3-old"));
   }
 
