@@ -22,67 +22,36 @@ import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
-import dev.stratum.childprocess.JvmCommand;
 import dev.stratum.processes.HeldGets;
-import dev.stratum.processes.SiteFile;
-import java.io.File;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.Properties;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
-import org.apache.hadoop.hbase.regionserver.operations.SettingsCheck;
 import org.apache.hadoop.hbase.testclassification.LargeTests;
-import org.junit.Rule;
 import org.junit.Test;
 import org.junit.experimental.categories.Category;
-import org.junit.rules.TemporaryFolder;
 
 import org.apache.hbase.thirdparty.com.google.gson.JsonArray;
 import org.apache.hbase.thirdparty.com.google.gson.JsonElement;
 import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
 import org.apache.hbase.thirdparty.com.google.gson.JsonParser;
 
-/** Small cases on real processes, both sides with this class path: features off, and on. */
+/** A run of the suite when all is well, when servers are lost, and when one hangs. */
 @Category(LargeTests.class)
-public class TestWorkloadSuite {
+public class TestWorkloadSuite extends WorkloadSuiteFixture {
   private static final String CASE = "throughput/get-zipfian-100us";
   private static final String OTHER_HANDLERS = "increment/increment-zipfian-128handlers";
   /** The state of a listening socket in /proc/net/tcp. */
   private static final String LISTENING = "0A";
-
-  @Rule
-  public final TemporaryFolder folder = new TemporaryFolder();
-
-  private Properties arguments(Path directory) {
-    Properties arguments = new Properties();
-    arguments.setProperty("directory", directory.toString());
-    for (String side : List.of("stock", "fork")) {
-      arguments.setProperty(side + ".class.path", System.getProperty("java.class.path"));
-    }
-    String[] small = { "include=" + CASE, "rows.max=2000", "first.warmup.seconds=0.2",
-      "warmup.seconds=0.2", "seconds=0.5", "rounds=1", "regionserver.heap.mb=256",
-      "regionserver.direct.mb=768", "base.heap.mb=192", "base.direct.mb=96", "client.heap.mb=128",
-      "client.direct.mb=96", "l1.mb=16", "l2.mb=96", "memstore.flush.mb=16", "handlers=40",
-      // These options are those of the tests' own JVM.
-      "jvm.options=-XX:TieredStopAtLevel=1 -XX:+UnlockDiagnosticVMOptions "
-        + "-XX:-BytecodeVerificationRemote" };
-    for (String one : small) {
-      arguments.setProperty(one.substring(0, one.indexOf('=')),
-        one.substring(one.indexOf('=') + 1));
-    }
-    return arguments;
-  }
 
   @Test
   public void testCasesRunOnBothSidesThoughServersAreLostAndNothingIsLeft() throws Exception {
@@ -155,100 +124,6 @@ public class TestWorkloadSuite {
   }
 
   @Test
-  public void testClientsOfSeveralKindsHaveFiguresOfTheirOwn() throws Exception {
-    Path directory = folder.getRoot().toPath();
-    Properties arguments = arguments(directory);
-    arguments.setProperty("include", "log/adverse-(hooks|latest-deletes|same-rows|slow-syncs)$");
-    arguments.setProperty("compiling.max", "100");
-    try (WorkloadSuite suite =
-      new WorkloadSuite(arguments, new PrintStream(PrintStream.nullOutputStream()))) {
-      int failures = suite.run();
-      assertEquals(results(directory), 0, failures);
-    }
-    JsonArray cases =
-      JsonParser.parseString(results(directory)).getAsJsonObject().getAsJsonArray("cases");
-    assertEquals(4, cases.size());
-    for (JsonElement element : cases) {
-      JsonObject result = element.getAsJsonObject();
-      JsonObject properties = result.getAsJsonObject("properties");
-      assertEquals(2, result.getAsJsonArray("runs").size());
-      for (JsonElement one : result.getAsJsonArray("runs")) {
-        JsonObject run = one.getAsJsonObject();
-        if (properties.has("clients")) {
-          assertEquals(Set.of(properties.get("clients").getAsString().split(" ")),
-            run.getAsJsonObject("operations").keySet());
-        } else {
-          assertTrue(run.toString(), run.getAsJsonObject("all").get("p50").getAsDouble() > 20_000);
-        }
-      }
-    }
-  }
-
-  @Test
-  public void testAdverseCasesAndTwinsOfEachEncodingRun() throws Exception {
-    Path directory = folder.getRoot().toPath();
-    Properties arguments = arguments(directory);
-    arguments.setProperty("include", "^adverse/|^encoded/((e|f)-|nr2-fast|multiget-zipfian-row)");
-    // These settings make the cases as short as the others, whatever they wait for.
-    arguments.setProperty("quick", "true");
-    arguments.setProperty("compiling.max", "100");
-    arguments.setProperty("own.servers", "false");
-    arguments.setProperty("regions.max", "20");
-    arguments.setProperty("l2.engine", "segments");
-    arguments.setProperty("fork.hbase.segmentcache.segment.mb", "4");
-    arguments.setProperty("fork.hbase.regionserver.row.cache.size.mb", "4");
-    try (WorkloadSuite suite =
-      new WorkloadSuite(arguments, new PrintStream(PrintStream.nullOutputStream()))) {
-      int failures = suite.run();
-      assertEquals(results(directory), 0, failures);
-    }
-    JsonArray cases =
-      JsonParser.parseString(results(directory)).getAsJsonObject().getAsJsonArray("cases");
-    assertEquals(13 + 3 * 2 + 2, cases.size());
-    for (JsonElement element : cases) {
-      JsonObject result = element.getAsJsonObject();
-      JsonObject properties = result.getAsJsonObject("properties");
-      for (JsonElement one : result.getAsJsonArray("runs")) {
-        JsonObject run = one.getAsJsonObject();
-        assertTrue(run.toString(), run.getAsJsonObject("all").get("count").getAsLong() > 0);
-        if (properties.has("clients")) {
-          assertEquals(Set.of(properties.get("clients").getAsString().split(" ")),
-            run.getAsJsonObject("operations").keySet());
-        }
-      }
-    }
-  }
-
-  @Test
-  public void testServersOfEachCaseAcceptTheirSettings() throws Exception {
-    Path directory = folder.getRoot().toPath();
-    Properties arguments = new Properties();
-    arguments.setProperty("directory", directory.toString());
-    SuiteOptions options = SuiteOptions.of(arguments);
-    List<Map<String, String>> all =
-      new SuitePlan(options).cases().stream().map(WorkloadCase::servers).distinct().toList();
-    assertTrue(all.toString(), all.size() > 2);
-    for (Map<String, String> servers : all) {
-      servers.keySet().forEach(key -> assertTrue(key, options.sizes().containsKey(key)
-        || key.startsWith("hbase.") || key.startsWith("fork.hbase.")));
-      ServerSettings settings = new ServerSettings(options.sizes(servers));
-      Map<String, String> keys = new HashMap<>(settings.shared());
-      keys.putAll(SuiteOptions.keys(servers));
-      keys.putAll(settings.fork(directory.resolve("l2.cache")));
-      keys.putAll(options.forkKeys(servers));
-      SiteFile.write(directory.resolve("hbase-site.xml"), keys);
-      ProcessBuilder check = new JvmCommand(SettingsCheck.class.getName())
-        .classPath(directory + File.pathSeparator + System.getProperty("java.class.path"))
-        .options(settings.options("regionserver")).builder();
-      Path out = directory.resolve("check.txt");
-      int code = check.redirectErrorStream(true).redirectOutput(out.toFile()).start().waitFor();
-      String said = Files.readString(out);
-      assertEquals(servers + said, 0, code);
-      assertFalse(servers + said, said.contains("misspelt ") || said.contains("without-effect "));
-    }
-  }
-
-  @Test
   public void testAHeldHandlerEndsTheRunWithItsCallAndTheOneBehindItAsEvidence() throws Exception {
     Path directory = folder.getRoot().toPath();
     Properties arguments = arguments(directory);
@@ -285,11 +160,6 @@ public class TestWorkloadSuite {
     assertTrue(result.toString(), result.get("failure").getAsString().contains(" hangs on "));
     assertFalse(result.toString(), result.has("failedBefore"));
     assertFalse(Files.exists(directory.resolve("logs").resolve("start-2")));
-  }
-
-  private static String results(Path directory) throws IOException {
-    Path file = directory.resolve("results.json");
-    return Files.exists(file) ? Files.readString(file) : "no results";
   }
 
   /** The addresses that a process listens on and that are not of the loopback interface. */
