@@ -30,6 +30,7 @@ import org.apache.hadoop.hbase.ipc.FlushConsolidationSettings;
 import org.apache.hadoop.hbase.regionserver.multiget.MultigetSettings;
 import org.apache.hadoop.hbase.regionserver.read.PointGetSettings;
 import org.apache.hadoop.hbase.regionserver.wal.AsyncWalSettings;
+import org.apache.hadoop.hbase.regionserver.write.WriteGroupSettings;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /** What a server is mainly used for, and the settings that follow from it. */
@@ -100,6 +101,7 @@ enum ServerLoad {
       conf.setBoolean(CacheConfig.CACHE_BLOCKS_ON_WRITE_KEY, true);
     }
     if (this != SERVING) {
+      conf.setBoolean(WriteGroupSettings.ENABLED_KEY, true);
       conf.setInt(AsyncWalSettings.INTERVAL_KEY, 100);
       conf.setLong(AsyncWalSettings.BYTES_KEY, MB);
       conf.setLong(AsyncWalSettings.MAX_UNSYNCED_KEY, 16 * MB);

@@ -29,7 +29,6 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import org.apache.hadoop.hbase.regionserver.write.CoalescerSettings;
-import org.apache.hadoop.hbase.regionserver.write.WriteGroupSettings;
 import org.apache.hadoop.util.StringUtils.TraditionalBinaryPrefix;
 import org.apache.yetus.audience.InterfaceAudience;
 
@@ -211,18 +210,10 @@ public final class SizingTool {
     sizing.settings().forEach(entry -> sorted.put(entry.getKey(), entry.getValue()));
     sorted.forEach((key, value) -> lines.add(property(key, value)));
     if (sizing.load() != ServerLoad.SERVING) {
-      comment(lines, "Enable counter coalescing last, when all servers run the fork",
-        CoalescerSettings.ENABLED_KEY);
-      comment(lines, "Write groups are new: docs/known-issues.md says what is not tested yet",
-        WriteGroupSettings.ENABLED_KEY);
+      lines.add("<!-- Enable counter coalescing last, when all servers run the fork:");
+      lines.add(property(CoalescerSettings.ENABLED_KEY, "true"));
+      lines.add("-->");
     }
-  }
-
-  /** Adds a key that the operator is to enable. */
-  private static void comment(List<String> lines, String text, String key) {
-    lines.add("<!-- " + text + ":");
-    lines.add(property(key, "true"));
-    lines.add("-->");
   }
 
   private static String property(String key, String value) {
