@@ -45,6 +45,11 @@ public class RegionLocks implements AutoCloseable {
     return server.getRegionServerAccounting().isAboveHighWaterMark() != FlushType.NORMAL;
   }
 
+  /** Returns whether an operation holds the lock of a row, or waits for it. */
+  public static boolean isLocked(HRegion region, byte[] row) {
+    return region.getLockedRows().containsKey(new HashedBytes(row));
+  }
+
   /**
    * Locks the region for updates, once: until {@link #close} it is not closed or bulk loaded, and
    * no flush begins. Returns false if that would have to wait.

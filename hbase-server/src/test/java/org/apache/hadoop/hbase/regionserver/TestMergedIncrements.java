@@ -111,11 +111,13 @@ public class TestMergedIncrements extends WriteCallsFixture {
     return Bytes.toLong(region.get(new Get(ROW)).getValue(F, qualifier));
   }
 
-  /** Sends an increment that holds the lock of the row until its sync may end. */
+  /** Sends an increment whose committer holds the lock of the row until its sync may end. */
   private Future<Result> incrementFirst() throws IOException {
     watched.closeGate();
     int before = edits.get();
+    RowLock lock = region.getRowLock(ROW);
     Future<Result> first = increment(by(1));
+    lock.release();
     awaitEdits(before + 1);
     return first;
   }
@@ -138,6 +140,21 @@ public class TestMergedIncrements extends WriteCallsFixture {
     assertEquals(1, edits.get() - before);
     assertEquals(0, handled.get());
     assertEquals(100, region.getWriteRequestsCount());
+  }
+
+  @Test
+  public void testRowsWithoutContentionAreLeftToHandlers() throws Exception {
+    watched.closeGate();
+    long alone = GroupMetrics.ofIncrements().singles();
+    List<Future<Result>> sent = new ArrayList<>();
+    for (int i = 0; i < 20; i++) {
+      sent.add(increment(new Increment(Bytes.toBytes("row" + i)).addColumn(F, Q, 1)));
+    }
+    awaitEdits(20);
+    watched.openGate();
+    await(sent);
+    assertEquals(20, handled.get());
+    assertEquals(20, GroupMetrics.ofIncrements().singles() - alone);
   }
 
   /** Hides all cells from reads. */
@@ -288,12 +305,13 @@ public class TestMergedIncrements extends WriteCallsFixture {
   @Test
   public void testCallThatFailsOnItsWayFailsAlone() throws Exception {
     byte[] row = Bytes.toBytes(FAILS);
-    watched.closeGate();
+    RowLock lock = region.getRowLock(row);
     Future<Result> failing =
       send(region, new Increment(row).addColumn(F, Q, 1), 1, HConstants.NORMAL_QOS,
         Long.MAX_VALUE);
+    lock.release();
     assertEquals(FAILS, failure(failing).getMessage());
-    watched.openGate();
+    assertEquals(0, handled.get());
     assertTrue(region.get(new Get(row)).isEmpty());
     // Its nonce is free.
     assertEquals(1, value(send(region, by(1), 1, HConstants.NORMAL_QOS, Long.MAX_VALUE).get(60,
@@ -349,11 +367,15 @@ public class TestMergedIncrements extends WriteCallsFixture {
 
   @Test
   public void testNoIncrementIsMergedWhileMemoryIsShort() throws Exception {
+    RowLock lock = region.getRowLock(ROW);
     memory = FlushType.ABOVE_ONHEAP_HIGHER_MARK;
-    increment(by(1)).get(60, TimeUnit.SECONDS);
-    assertEquals(1, handled.get());
+    Future<Result> alone = increment(by(1));
+    Waiter.waitFor(conf, 60_000, 1, () -> handled.get() == 1);
     memory = FlushType.NORMAL;
-    increment(by(1)).get(60, TimeUnit.SECONDS);
+    Future<Result> grouped = increment(by(1));
+    lock.release();
+    assertEquals(3, value(alone.get(60, TimeUnit.SECONDS))
+      + value(grouped.get(60, TimeUnit.SECONDS)));
     assertEquals(1, handled.get());
   }
 
@@ -376,24 +398,30 @@ public class TestMergedIncrements extends WriteCallsFixture {
 
   @Test
   public void testMoreRowsThanCommittersAreLeftToHandlers() throws Exception {
-    watched.closeGate();
     long refused = GroupMetrics.ofIncrements().refused();
     int rows = 2 * HConstants.DEFAULT_REGION_SERVER_HANDLER_COUNT;
+    List<RowLock> locks = new ArrayList<>();
     List<Future<Result>> sent = new ArrayList<>();
     for (int i = 0; i < rows; i++) {
-      sent.add(increment(new Increment(Bytes.toBytes("row" + i)).addColumn(F, Q, 1)));
+      byte[] row = Bytes.toBytes("row" + i);
+      locks.add(region.getRowLock(row));
+      sent.add(increment(new Increment(row).addColumn(F, Q, 1)));
     }
-    awaitEdits(rows);
-    assertEquals(rows / 2, handled.get());
+    Waiter.waitFor(conf, 60_000, 1, () -> handled.get() == rows / 2);
     assertEquals(rows / 2, GroupMetrics.ofIncrements().refused() - refused);
-    watched.openGate();
+    locks.forEach(RowLock::release);
     await(sent);
+    assertEquals(rows / 2, handled.get());
   }
 
   @Test
   public void testIncrementsAreNotCountedAsWritesThatCannotBeGrouped() throws Exception {
     long before = GroupMetrics.ofMutations().ungroupable();
-    increment(by(1)).get(60, TimeUnit.SECONDS);
+    RowLock lock = region.getRowLock(ROW);
+    Future<Result> sent = increment(by(1));
+    lock.release();
+    sent.get(60, TimeUnit.SECONDS);
+    assertEquals(0, handled.get());
     assertEquals(before, GroupMetrics.ofMutations().ungroupable());
   }
 

@@ -167,6 +167,11 @@ public final class Commits<K> {
     return added[0] != CommitQueue.Added.REFUSED;
   }
 
+  /** Returns whether a write of the key is in flight. */
+  boolean has(K key) {
+    return queues.containsKey(key);
+  }
+
   private void removeIfIdle(K key) {
     queues.computeIfPresent(key, (same, work) -> work.queue.isIdle() ? null : work);
   }

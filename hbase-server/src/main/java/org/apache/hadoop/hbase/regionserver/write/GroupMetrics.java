@@ -79,6 +79,11 @@ public final class GroupMetrics {
     }
   }
 
+  /** Counts a write that is dispatched to a handler because its row has no other one in flight. */
+  public void uncontended() {
+    single.increment();
+  }
+
   /** Counts writes that were left to handlers, because they would have waited for a lock. */
   public void left(int writes) {
     left.increment(writes);
@@ -114,7 +119,7 @@ public final class GroupMetrics {
     return grouped.getCount();
   }
 
-  /** Returns how many writes were groups of their own. */
+  /** Returns how many writes were groups of their own, or had no other one in flight. */
   public long singles() {
     return single.getCount();
   }

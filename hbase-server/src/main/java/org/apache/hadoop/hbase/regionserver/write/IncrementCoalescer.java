@@ -19,6 +19,8 @@ package org.apache.hadoop.hbase.regionserver.write;
 
 import java.io.IOException;
 import java.util.Collections;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLongArray;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.client.Durability;
@@ -44,8 +46,8 @@ import org.apache.hadoop.hbase.shaded.protobuf.generated.HBaseProtos.NameBytesPa
 
 /**
  * Merges concurrent increments of the same columns of a row: one row lock, one read, one WAL edit
- * and one sync for all of them. An increment waits only where it would have waited for the lock of
- * the row. Thread-safe. Can be enabled and disabled while the server runs.
+ * and one sync for all of them. An increment of a row without contention is dispatched as without
+ * this class. Thread-safe. Can be enabled and disabled while the server runs.
  */
 @InterfaceAudience.Private
 public final class IncrementCoalescer implements RequestInterceptor {
@@ -54,6 +56,12 @@ public final class IncrementCoalescer implements RequestInterceptor {
   /** Mutation's attribute of permissions, which AccessController makes tags of its cells of. */
   private static final String PERMISSIONS = "acl";
   private static final int WAITING_PER_HANDLER = 10;
+  /**
+   * How long a row is contended after a group of several increments, in nanoseconds. Their clients
+   * are answered at the same time, and the first of their next increments finds no lock.
+   */
+  private static final long CONTENDED_NS = TimeUnit.MILLISECONDS.toNanos(100);
+  private static final int SLOTS = 1024;
 
   /** A row of a region. */
   private static final class RowKey {
@@ -84,6 +92,8 @@ public final class IncrementCoalescer implements RequestInterceptor {
 
   private final HRegionServer server;
   private final Commits<RowKey> commits;
+  /** For the rows of each slot, when the last group of several increments was written. */
+  private final AtomicLongArray lastGroups = new AtomicLongArray(SLOTS);
   /** Null until it is enabled for the first time. */
   private volatile GroupMetrics metrics;
   private volatile CoalescerSettings settings;
@@ -96,7 +106,8 @@ public final class IncrementCoalescer implements RequestInterceptor {
       HConstants.DEFAULT_REGION_SERVER_HANDLER_COUNT);
     commits = new Commits<>(Committer.pool("IncrementCommitter", handlers),
       WAITING_PER_HANDLER * handlers, 0, calls -> metrics.refused(calls),
-      appended -> new IncrementGroup(server, nonces, metrics, settings.rowWaitMs()));
+      appended -> new IncrementGroup(server, nonces, metrics, settings.rowWaitMs(),
+        this::contended));
     configure(conf);
   }
 
@@ -149,11 +160,15 @@ public final class IncrementCoalescer implements RequestInterceptor {
     if (region == null || !isMerged(region, mutation) || RegionLocks.isMemoryShort(server)) {
       return Outcome.NOT_TAKEN;
     }
-    byte[] row = mutation.getRow().toByteArray();
-    WriteCall write = new WriteCall(rpcServer, call, region, Collections.singletonList(row),
+    RowKey key = new RowKey(region, mutation.getRow().toByteArray());
+    if (!isContended(key)) {
+      metrics.uncontended();
+      return Outcome.NOT_TAKEN;
+    }
+    WriteCall write = new WriteCall(rpcServer, call, region, Collections.singletonList(key.row),
       request.hasNonceGroup() ? request.getNonceGroup() : HConstants.NO_NONCE,
       mutation.hasNonce() ? mutation.getNonce() : HConstants.NO_NONCE);
-    if (commits.add(new RowKey(region, row), write)) {
+    if (commits.add(key, write)) {
       return Outcome.ACCEPTED;
     }
     metrics.refused(1);
@@ -185,6 +200,20 @@ public final class IncrementCoalescer implements RequestInterceptor {
       plain = false;
     }
     return plain;
+  }
+
+  /** Returns whether an increment of the row would probably wait for its lock. */
+  private boolean isContended(RowKey key) {
+    return commits.has(key) || RegionLocks.isLocked(key.region, key.row)
+      || System.nanoTime() - lastGroups.get(slot(key)) < CONTENDED_NS;
+  }
+
+  private void contended(WriteCall write) {
+    lastGroups.set(slot(new RowKey(write.region(), write.rows().get(0))), System.nanoTime());
+  }
+
+  private static int slot(RowKey key) {
+    return Math.floorMod(key.hashCode(), SLOTS);
   }
 
   /** Returns how many increments wait for a committer. */

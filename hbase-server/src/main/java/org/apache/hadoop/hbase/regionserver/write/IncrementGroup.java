@@ -23,6 +23,7 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 import org.apache.hadoop.hbase.Cell;
 import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.KeyValue;
@@ -51,19 +52,22 @@ final class IncrementGroup extends CommitGroup {
   private final WriteNonces nonces;
   private final GroupMetrics metrics;
   private final long rowWaitMs;
+  private final Consumer<WriteCall> contended;
   private RegionLocks locks;
   /** Those whose nonces were started and not ended. */
   private List<WriteCall> started = new ArrayList<>();
   private int appends;
 
+  /** @param contended is given one of the increments if there are several */
   IncrementGroup(RegionServerServices server, WriteNonces nonces, GroupMetrics metrics,
-    long rowWaitMs) {
+    long rowWaitMs, Consumer<WriteCall> contended) {
     // The next group of the row waits for this one: it reads what this one writes.
     super(NOTHING);
     this.server = server;
     this.nonces = nonces;
     this.metrics = metrics;
     this.rowWaitMs = rowWaitMs;
+    this.contended = contended;
   }
 
   /** Waits for the lock of the row, as each of the increments would, until a deadline ends. */
@@ -108,6 +112,9 @@ final class IncrementGroup extends CommitGroup {
       merged.computeIfAbsent(key == null ? write : key, any -> new ArrayList<>(1)).add(write);
     }
     merged.forEach((key, writes) -> write(region, key, writes));
+    if (arrived.size() > 1) {
+      contended.accept(arrived.get(0));
+    }
     metrics.group(arrived.size(), appends);
   }
 
