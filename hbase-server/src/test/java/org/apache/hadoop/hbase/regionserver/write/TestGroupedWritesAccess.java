@@ -15,7 +15,7 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package org.apache.hadoop.hbase.regionserver;
+package org.apache.hadoop.hbase.regionserver.write;
 
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertThrows;
@@ -29,6 +29,7 @@ import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicLong;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.HBaseTestingUtility;
@@ -38,11 +39,11 @@ import org.apache.hadoop.hbase.client.Connection;
 import org.apache.hadoop.hbase.client.ConnectionFactory;
 import org.apache.hadoop.hbase.client.Delete;
 import org.apache.hadoop.hbase.client.Get;
+import org.apache.hadoop.hbase.client.Increment;
 import org.apache.hadoop.hbase.client.Put;
 import org.apache.hadoop.hbase.client.Table;
 import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
-import org.apache.hadoop.hbase.regionserver.write.GroupMetrics;
-import org.apache.hadoop.hbase.regionserver.write.WriteGroupSettings;
+import org.apache.hadoop.hbase.regionserver.HRegion;
 import org.apache.hadoop.hbase.security.AccessDeniedException;
 import org.apache.hadoop.hbase.security.User;
 import org.apache.hadoop.hbase.security.access.AccessControlConstants;
@@ -60,20 +61,21 @@ import org.junit.Test;
 import org.junit.experimental.categories.Category;
 
 /**
- * Puts and deletes of users with different permissions, grouped on a cluster with AccessController.
- * Alice may write the table, Bob its family f only, Carol only read it, and Dave only overwrite
- * what a cell's own permission lets him.
+ * Puts, deletes and increments of users with different permissions, grouped on a cluster with
+ * AccessController. Alice may write the table, Bob its family f only, Carol only read it, and Dave
+ * only overwrite what a cell's own permission lets him.
  */
 @Category({ SecurityTests.class, LargeTests.class })
-public class TestWriteGroupsAccess {
+public class TestGroupedWritesAccess {
   @ClassRule
   public static final HBaseClassTestRule CLASS_RULE =
-    HBaseClassTestRule.forClass(TestWriteGroupsAccess.class);
+    HBaseClassTestRule.forClass(TestGroupedWritesAccess.class);
 
   private static final HBaseTestingUtility UTIL = new HBaseTestingUtility();
-  private static final byte[] F = Bytes.toBytes("f");
+  private static final byte[] F = CounterHistory.FAMILY;
   private static final byte[] G = Bytes.toBytes("g");
   private static final byte[] Q = Bytes.toBytes("q");
+  private static final byte[] COUNTER = Bytes.toBytes("counter");
   private static final int THREADS = 6;
   private static final int EACH = 100;
   private static User alice;
@@ -82,6 +84,7 @@ public class TestWriteGroupsAccess {
   private static User dave;
 
   private final ExecutorService threads = Executors.newCachedThreadPool();
+  private final List<Future<?>> running = new ArrayList<>();
   private final TableName table = TableName.valueOf("t");
 
   /** What a client does again and again. */
@@ -99,6 +102,7 @@ public class TestWriteGroupsAccess {
     SecureTestUtil.enableSecurity(conf);
     conf.set("hbase.superuser", User.getCurrent().getShortName());
     conf.setBoolean(WriteGroupSettings.ENABLED_KEY, true);
+    conf.setBoolean(CoalescerSettings.ENABLED_KEY, true);
     UTIL.startMiniCluster(1);
     UTIL.waitTableEnabled(PermissionStorage.ACL_TABLE_NAME);
   }
@@ -133,7 +137,7 @@ public class TestWriteGroupsAccess {
     return new Put(row).addColumn(family, Q, row);
   }
 
-  private void start(List<Future<?>> running, User user, Work work) {
+  private void start(User user, Work work) {
     for (int i = 0; i < THREADS; i++) {
       String client = user.getShortName() + i;
       running.add(threads.submit(() -> user.runAs((PrivilegedExceptionAction<Void>) () -> {
@@ -148,7 +152,7 @@ public class TestWriteGroupsAccess {
     }
   }
 
-  private static void finish(List<Future<?>> running) throws Exception {
+  private void finish() throws Exception {
     for (Future<?> client : running) {
       client.get();
     }
@@ -158,22 +162,21 @@ public class TestWriteGroupsAccess {
   public void testEachIsWrittenOrRefusedByItsOwnPermissions() throws Exception {
     create(true);
     long groups = GroupMetrics.ofMutations().groups();
-    List<Future<?>> running = new ArrayList<>();
-    start(running, alice, (t, row) -> {
+    start(alice, (t, row) -> {
       t.put(Arrays.asList(put(row, F), put(row, G)));
       t.delete(new Delete(row).addFamily(G));
     });
-    start(running, bob, (t, row) -> {
+    start(bob, (t, row) -> {
       t.put(put(row, F));
       assertThrows(AccessDeniedException.class, () -> t.put(put(row, G)));
       assertThrows(IOException.class, () -> t.put(Arrays.asList(put(row, F), put(row, G))));
       assertThrows(AccessDeniedException.class, () -> t.delete(new Delete(row).addFamily(G)));
     });
-    start(running, carol, (t, row) -> {
+    start(carol, (t, row) -> {
       assertThrows(AccessDeniedException.class, () -> t.put(put(row, F)));
       assertThrows(AccessDeniedException.class, () -> t.delete(new Delete(row).addFamily(F)));
     });
-    finish(running);
+    finish();
     assertTrue("no group was formed", GroupMetrics.ofMutations().groups() > groups);
     HRegion region = UTIL.getRSForFirstRegionInTable(table).getRegions(table).get(0);
     for (int i = 0; i < THREADS; i++) {
@@ -204,17 +207,16 @@ public class TestWriteGroupsAccess {
         }
       }
     }
-    List<Future<?>> running = new ArrayList<>();
-    start(running, alice, (t, row) -> t.put(put(row, F)));
-    start(running, dave, (t, row) -> t.delete(new Delete(row).addColumns(F, Q)));
-    start(running, carol, (t, row) -> {
+    start(alice, (t, row) -> t.put(put(row, F)));
+    start(dave, (t, row) -> t.delete(new Delete(row).addColumns(F, Q)));
+    start(carol, (t, row) -> {
       assertThrows(AccessDeniedException.class,
         () -> t.delete(new Delete(row).addColumns(F, Q)));
       // The client sets the attribute that marks permissions as checked.
       assertThrows(AccessDeniedException.class, () -> t.delete((Delete) new Delete(row)
         .addColumns(F, Q).setAttribute("check_covering_perm", new byte[] { 1 })));
     });
-    finish(running);
+    finish();
     assertEquals(groups, GroupMetrics.ofMutations().groups());
     HRegion region = UTIL.getRSForFirstRegionInTable(table).getRegions(table).get(0);
     for (int i = 0; i < THREADS; i++) {
@@ -223,6 +225,57 @@ public class TestWriteGroupsAccess {
         assertEquals(1, region.get(new Get(Bytes.toBytes("carol" + i + "-" + j))).size());
         assertEquals(1, region.get(new Get(Bytes.toBytes("alice" + i + "-" + j))).size());
       }
+    }
+  }
+
+  @Test
+  public void testEachIncrementIsAppliedOrRefusedByItsOwnPermissions() throws Exception {
+    create(true);
+    long grouped = GroupMetrics.ofIncrements().grouped();
+    CounterHistory history = new CounterHistory(COUNTER);
+    for (User user : new User[] { alice, bob }) {
+      start(user, (t, row) -> {
+        long begun = System.nanoTime();
+        history.add(row.length, begun, t.increment(history.increment(row.length)));
+      });
+    }
+    for (User user : new User[] { carol, dave }) {
+      start(user, (t, row) -> assertThrows(AccessDeniedException.class,
+        () -> t.increment(history.increment(1))));
+    }
+    finish();
+    assertTrue("none was merged", GroupMetrics.ofIncrements().grouped() > grouped);
+    assertEquals(2 * THREADS * EACH, history.size());
+    try (Table t = UTIL.getConnection().getTable(table)) {
+      history.assertSum(t.get(new Get(COUNTER)));
+    }
+    history.assertLinear();
+  }
+
+  /** Where cells may have permissions of their own, no increment is merged. */
+  @Test
+  public void testPermissionsOfCellsDecideForEachIncrement() throws Exception {
+    create(false);
+    Increment first = new Increment(COUNTER).addColumn(F, Q, 1);
+    first.setACL(dave.getShortName(),
+      new Permission(Permission.Action.READ, Permission.Action.WRITE));
+    try (Table t = UTIL.getConnection().getTable(table)) {
+      t.increment(first);
+    }
+    AtomicLong sum = new AtomicLong(1);
+    for (User user : new User[] { alice, dave }) {
+      start(user, (t, row) -> {
+        t.increment(new Increment(COUNTER).addColumn(F, Q, row.length));
+        sum.addAndGet(row.length);
+      });
+    }
+    // The client sets the attribute that marks permissions as checked.
+    Increment asked = (Increment) new Increment(COUNTER).addColumn(F, Q, 1)
+      .setAttribute("check_covering_perm", new byte[] { 1 });
+    start(carol, (t, row) -> assertThrows(AccessDeniedException.class, () -> t.increment(asked)));
+    finish();
+    try (Table t = UTIL.getConnection().getTable(table)) {
+      assertEquals(sum.get(), Bytes.toLong(t.get(new Get(COUNTER)).getValue(F, Q)));
     }
   }
 }
