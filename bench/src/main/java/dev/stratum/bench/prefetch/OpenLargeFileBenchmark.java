@@ -52,8 +52,7 @@ import org.openjdk.jmh.annotations.Warmup;
  * A file of 512 MB on the local file system, in the page cache, which is the fastest that reading
  * it can be; rows in YCSB's shape (Cooper et al., SoCC 2010). The block cache is an on-heap one for
  * index and bloom and a bucket cache on a file for data, large enough for all. How many bytes are
- * read, and that a get then reads one data block, is shown on HDFS by TestPrefetchOfLargeFile. See
- * HBASE-23355.
+ * read, and that a get then reads one data block, is shown by TestFilePrefetch. See HBASE-23355.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.SingleShotTime)
