@@ -85,6 +85,14 @@ public class TestCpuHeadroom {
   private final TestClocks clocks = new TestClocks();
   private final CpuHeadroom room = new CpuHeadroom(PROCESSORS, clocks, Runnable::run);
 
+  /** Passes so many periods, as {@link TestClocks#pass}. */
+  private void pass(int periods, double others, double cpu, double busy) {
+    for (int i = 0; i < periods; i++) {
+      clocks.pass(others, cpu, busy);
+      room.threads();
+    }
+  }
+
   @Test
   public void testAtFirstEachProcessorIsForAThread() {
     assertEquals(PROCESSORS, room.threads());
@@ -111,9 +119,10 @@ public class TestCpuHeadroom {
   }
 
   @Test
-  public void testWhatTheThreadsUseIsNoOtherProcess() {
-    for (int i = 0; i < 20; i++) {
-      clocks.systemLoad = 7.0 / PROCESSORS;
+  public void testWhatTheThreadsUseThemselvesTakesNoRoomFromThem() {
+    for (int i = 0; i < 40; i++) {
+      // The load of the system has theirs, too.
+      clocks.systemLoad = i < 20 ? -1 : 7.0 / PROCESSORS;
       clocks.pass(2, 5, 5);
       assertTrue(room.threads() >= 5);
     }
@@ -124,24 +133,15 @@ public class TestCpuHeadroom {
   public void testOneIsNoBurdenAsLongAsProcessorsAreFree() {
     assertEquals(0, roomBeside(6.9));
     assertEquals(1, roomBeside(6.75));
-    for (int i = 0; i < 20; i++) {
-      clocks.pass(6.72, 0.02, 0.02);
-      room.threads();
-    }
+    pass(20, 6.72, 0.02, 0.02);
     assertEquals("with what it uses itself", 1, room.threads());
-    for (int i = 0; i < 20; i++) {
-      clocks.pass(6.75, 0.2, 0.2);
-      room.threads();
-    }
+    pass(20, 6.75, 0.2, 0.2);
     assertEquals("with too much of it", 0, room.threads());
   }
 
   /** Returns the room when others have used so many processors for a while. */
   private int roomBeside(double others) {
-    for (int i = 0; i < 20; i++) {
-      clocks.pass(others, 0, 0);
-      room.threads();
-    }
+    pass(20, others, 0, 0);
     return room.threads();
   }
 
@@ -157,25 +157,10 @@ public class TestCpuHeadroom {
   }
 
   @Test
-  public void testWhatTheThreadsUseThemselvesTakesNoRoomFromThem() {
-    for (int i = 0; i < 20; i++) {
-      clocks.pass(2, 5, 5);
-      assertTrue(room.threads() >= 5);
-    }
-    assertEquals(5, room.threads());
-  }
-
-  @Test
   public void testThreadsThatWaitForADeviceNeedLittleRoom() {
-    for (int i = 0; i < 20; i++) {
-      clocks.pass(1.2, 0.1, 1);
-      room.threads();
-    }
+    pass(20, 1.2, 0.1, 1);
     assertEquals(60, room.threads());
-    for (int i = 0; i < 20; i++) {
-      clocks.pass(7.2, 0.6, 6);
-      room.threads();
-    }
+    pass(20, 7.2, 0.6, 6);
     assertEquals(0, room.threads());
   }
 
@@ -200,29 +185,20 @@ public class TestCpuHeadroom {
   @Test
   public void testAsManyStayAsShareAllThatOthersLeave() {
     // Twelve threads want three processors, and wait for them three quarters of the time.
-    for (int i = 0; i < 50; i++) {
-      clocks.pass(5, 3, 12);
-      room.threads();
-    }
+    pass(50, 5, 3, 12);
     assertTrue("threads " + room.threads(), room.threads() < 12);
     assertTrue("threads " + room.threads(), room.threads() > 3);
   }
 
   @Test
   public void testThreadsThatOnlyWaitAreNotWithoutLimit() {
-    for (int i = 0; i < 50; i++) {
-      clocks.pass(0, 0, 4);
-      room.threads();
-    }
+    pass(50, 0, 0, 4);
     assertTrue("threads " + room.threads(), room.threads() <= 200 * PROCESSORS);
   }
 
   @Test
   public void testAMomentOfWorkSaysNothing() {
-    for (int i = 0; i < 20; i++) {
-      clocks.pass(0.2, 0.0001, 0.001);
-      room.threads();
-    }
+    pass(20, 0.2, 0.0001, 0.001);
     assertEquals(7, room.threads());
   }
 

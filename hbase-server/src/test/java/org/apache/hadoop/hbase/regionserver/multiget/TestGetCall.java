@@ -17,7 +17,6 @@
  */
 package org.apache.hadoop.hbase.regionserver.multiget;
 
-import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertTrue;
 
 import java.lang.reflect.Method;
@@ -71,20 +70,5 @@ public class TestGetCall {
       asked++;
     }
     assertTrue("asked " + asked, asked >= 20);
-  }
-
-  @Test
-  public void testSizesAreItsOwn() {
-    get.incrementResponseCellSize(1);
-    get.incrementBlockBytesScanned(2);
-    get.incrementBlockBytesScanned(3);
-    get.incrementResponseExceptionSize(4);
-    assertEquals(1, get.getResponseCellSize());
-    assertEquals(5, get.getBlockBytesScanned());
-    assertEquals(4, get.getResponseExceptionSize());
-    get.reset();
-    assertEquals(0, get.getResponseCellSize() + get.getBlockBytesScanned()
-      + get.getResponseExceptionSize());
-    Mockito.verifyNoInteractions(call);
   }
 }

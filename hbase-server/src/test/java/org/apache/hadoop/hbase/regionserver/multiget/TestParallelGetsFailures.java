@@ -300,15 +300,23 @@ public class TestParallelGetsFailures extends ParallelGetsFixture {
   public void testWhenAThreadCannotBeMadeTheHandlerDoesAll() throws Exception {
     List<ThreadFactory> factories = Arrays.asList(work -> null, work -> {
       throw new IllegalStateException("for the test");
+    }, work -> new Thread(work) {
+      @Override
+      public synchronized void start() {
+        throw new OutOfMemoryError("unable to create native thread");
+      }
     });
     for (ThreadFactory factory : factories) {
       pool.shutdown();
       pool = new MultigetPool(settings(4), factory);
       List<Object> answers = asHandler(() -> serve(gets(200), (get, as) -> result(get)));
-      assertRow(199, answers.get(199));
+      for (int i = 0; i < 200; i++) {
+        assertRow(i, answers.get(i));
+      }
       assertEquals(0, pool.getPendingHandoffCount());
       assertEquals(0, pool.getThreadCount());
       assertTrue(pool.getFailedThreadCount() > 0);
+      assertEquals(200, pool.getHandlerGetCount());
     }
   }
 }

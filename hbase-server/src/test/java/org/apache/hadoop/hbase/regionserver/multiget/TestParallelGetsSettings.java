@@ -18,7 +18,9 @@
 package org.apache.hadoop.hbase.regionserver.multiget;
 
 import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertNull;
+import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
 import java.util.Arrays;
@@ -47,6 +49,8 @@ public class TestParallelGetsSettings extends ParallelGetsFixture {
   public static final HBaseClassTestRule CLASS_RULE =
     HBaseClassTestRule.forClass(TestParallelGetsSettings.class);
 
+  private final Configuration conf = new Configuration(false);
+
   private static long published(String metric) {
     MetricRegistry registry = MetricRegistries.global().get(MultigetMetrics.INFO).get();
     Metric found = registry.get(metric).get();
@@ -58,9 +62,9 @@ public class TestParallelGetsSettings extends ParallelGetsFixture {
   @Test
   public void testWhatIsDoneIsPublished() throws Exception {
     pool.shutdown();
-    Configuration conf = settings(4);
-    conf.setInt(MultigetSettings.MIN_BATCH_KEY, 10);
-    pool = new MultigetPool(conf);
+    Configuration ten = settings(4);
+    ten.setInt(MultigetSettings.MIN_BATCH_KEY, 10);
+    pool = new MultigetPool(ten);
     assertNull(start(gets(9), (get, as) -> result(get)));
     assertEquals(4, helpersAtOnce(4));
     assertEquals(1, published("SmallBatchCount"));
@@ -98,7 +102,6 @@ public class TestParallelGetsSettings extends ParallelGetsFixture {
 
   @Test
   public void testWhatIsTooSmallIsLeftAlone() throws Exception {
-    Configuration conf = new Configuration(false);
     conf.setBoolean(MultigetSettings.ENABLED_KEY, true);
     conf.setInt(MultigetSettings.MIN_BATCH_KEY, 10);
     pool.onConfigurationChange(conf);
@@ -117,29 +120,92 @@ public class TestParallelGetsSettings extends ParallelGetsFixture {
 
   @Test
   public void testAllSettingsMayChangeAtRunTime() throws Exception {
-    Configuration conf = settings(4);
+    Configuration changed = settings(4);
     assertEquals(4, helpersAtOnce(4));
-    conf.setInt(MultigetSettings.THREADS_KEY, 2);
-    pool.onConfigurationChange(conf);
+    changed.setInt(MultigetSettings.THREADS_KEY, 2);
+    pool.onConfigurationChange(changed);
     waitUntil(() -> pool.getThreadCount() == 2);
     assertEquals(2, helpersAtOnce(2));
-    conf.setInt(MultigetSettings.THREADS_KEY, 5);
-    conf.setInt(MultigetSettings.MAX_TASKS_KEY, 4);
-    pool.onConfigurationChange(conf);
+    changed.setInt(MultigetSettings.THREADS_KEY, 5);
+    changed.setInt(MultigetSettings.MAX_TASKS_KEY, 4);
+    pool.onConfigurationChange(changed);
     assertEquals(3, helpersAtOnce(3));
-    conf.setInt(MultigetSettings.MAX_TASKS_KEY, 1);
-    pool.onConfigurationChange(conf);
+    changed.setInt(MultigetSettings.MAX_TASKS_KEY, 1);
+    pool.onConfigurationChange(changed);
     assertEquals(0, helpersAtOnce(0));
-    conf.setInt(MultigetSettings.MIN_BATCH_KEY, 61);
-    pool.onConfigurationChange(conf);
+    changed.setInt(MultigetSettings.MIN_BATCH_KEY, 61);
+    pool.onConfigurationChange(changed);
     assertNull(start(gets(60), (get, as) -> result(get)));
-    conf.setInt(MultigetSettings.MIN_BATCH_KEY, 60);
-    conf.setBoolean(MultigetSettings.ENABLED_KEY, false);
-    pool.onConfigurationChange(conf);
+    changed.setInt(MultigetSettings.MIN_BATCH_KEY, 60);
+    changed.setBoolean(MultigetSettings.ENABLED_KEY, false);
+    pool.onConfigurationChange(changed);
     assertNull(start(gets(60), (get, as) -> result(get)));
-    conf.setBoolean(MultigetSettings.ENABLED_KEY, true);
-    conf.unset(MultigetSettings.MAX_TASKS_KEY);
-    pool.onConfigurationChange(conf);
+    changed.setBoolean(MultigetSettings.ENABLED_KEY, true);
+    changed.unset(MultigetSettings.MAX_TASKS_KEY);
+    pool.onConfigurationChange(changed);
     assertEquals(5, helpersAtOnce(5));
+  }
+
+  @Test
+  public void testWithoutKeysItIsOff() {
+    MultigetSettings settings = MultigetSettings.of(conf);
+    assertFalse(settings.isEnabled());
+    int cores = Runtime.getRuntime().availableProcessors();
+    assertEquals(cores, settings.threads());
+    assertEquals(cores + 1, settings.maxTasks());
+    assertEquals(MultigetSettings.DEFAULT_MIN_BATCH, settings.minBatch());
+  }
+
+  @Test
+  public void testValuesAreTakenOver() {
+    conf.set(MultigetSettings.ENABLED_KEY, " true ");
+    conf.set(MultigetSettings.THREADS_KEY, "16");
+    conf.set(MultigetSettings.MIN_BATCH_KEY, "1");
+    MultigetSettings settings = MultigetSettings.of(conf);
+    assertTrue(settings.isEnabled());
+    assertEquals(16, settings.threads());
+    assertEquals(1, settings.minBatch());
+    assertEquals(17, settings.maxTasks());
+    conf.set(MultigetSettings.MAX_TASKS_KEY, "4");
+    assertEquals(4, MultigetSettings.of(conf).maxTasks());
+  }
+
+  private String refusal(String key, String value) {
+    conf.set(key, value);
+    try {
+      return assertThrows(IllegalArgumentException.class, () -> MultigetSettings.of(conf))
+        .getMessage();
+    } finally {
+      conf.unset(key);
+    }
+  }
+
+  @Test
+  public void testWrongValueIsRefusedWithKeyValueAndRemedy() {
+    assertEquals("hbase.regionserver.parallel.get.enabled is ture; must be true or false. Set one "
+      + "of these, or remove the key for the default of false.",
+      refusal(MultigetSettings.ENABLED_KEY, "ture"));
+    for (String value : new String[] { "0", "-1", "10001", "many", "1.5" }) {
+      assertEquals("hbase.regionserver.parallel.get.min.batch is " + value
+        + "; must be an integer from 1 to 10000. Set a number in this range, or remove the key for "
+        + "the default of "
+        + MultigetSettings.DEFAULT_MIN_BATCH + ".", refusal(MultigetSettings.MIN_BATCH_KEY, value));
+      refusal(MultigetSettings.THREADS_KEY, value);
+      refusal(MultigetSettings.MAX_TASKS_KEY, value);
+    }
+  }
+
+  @Test
+  public void testWrongValueStopsTheStartButNotARunningServer() {
+    conf.set(MultigetSettings.ENABLED_KEY, "true");
+    pool.shutdown();
+    pool = new MultigetPool(conf, Thread::new, threads -> null);
+    conf.set(MultigetSettings.THREADS_KEY, "7");
+    pool.onConfigurationChange(conf);
+    assertEquals(7, pool.getCpuHeadroomCount());
+    conf.set(MultigetSettings.THREADS_KEY, "0");
+    pool.onConfigurationChange(conf);
+    assertEquals(7, pool.getCpuHeadroomCount());
+    assertThrows(IllegalArgumentException.class, () -> new MultigetPool(conf));
   }
 }

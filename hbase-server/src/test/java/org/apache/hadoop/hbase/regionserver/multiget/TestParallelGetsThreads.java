@@ -34,12 +34,14 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.ipc.RpcServer;
 import org.apache.hadoop.hbase.monitoring.ThreadLocalServerSideScanMetrics;
 import org.apache.hadoop.hbase.testclassification.MediumTests;
 import org.apache.hadoop.hbase.testclassification.RegionServerTests;
+import org.junit.After;
 import org.junit.ClassRule;
 import org.junit.Test;
 import org.junit.experimental.categories.Category;
@@ -57,50 +59,60 @@ public class TestParallelGetsThreads extends ParallelGetsFixture {
   public static final HBaseClassTestRule CLASS_RULE =
     HBaseClassTestRule.forClass(TestParallelGetsThreads.class);
 
+  private final ExecutorService others = Executors.newCachedThreadPool();
+  /** Until then gets of other handlers wait. */
+  private final CountDownLatch end = new CountDownLatch(1);
+
+  @After
+  public void stopOthers() {
+    end.countDown();
+    others.shutdownNow();
+  }
+
+  /** Has another handler serve gets; each is preceded by {@code before}, in whatever thread. */
+  private Future<?> serveElsewhere(int count, Consumer<Boolean> before) {
+    return others.submit(() -> {
+      Thread own = Thread.currentThread();
+      ServedMulti other = ServedMulti.of(ALICE);
+      RpcServer.setCurrentCall(other);
+      List<Action> actions = gets(count);
+      try (ParallelGets gets = pool.start(actions, other, region, null, UNLIMITED, (get, as) -> {
+        before.accept(Thread.currentThread() != own);
+        return result(get);
+      })) {
+        for (Action action : actions) {
+          assertTrue(gets.has(action));
+          assertRow(action.getIndex(), gets.take());
+        }
+      }
+      return null;
+    });
+  }
+
+  private static void countIf(boolean isHelper, CountDownLatch latch) {
+    if (isHelper) {
+      latch.countDown();
+    }
+  }
+
   @Test
   public void testWhenAllThreadsAreBusyTheHandlerDoesAll() throws Exception {
     pool.shutdown();
     pool = pool(1);
-    CountDownLatch end = new CountDownLatch(1);
     CountDownLatch busy = new CountDownLatch(1);
     Thread handler = Thread.currentThread();
-    ExecutorService others = Executors.newCachedThreadPool();
-    try {
-      List<Future<?>> ends = new ArrayList<>();
-      Thread[] other = new Thread[1];
-      ends.add(others.submit(() -> {
-        other[0] = Thread.currentThread();
-        RpcServer.setCurrentCall(ServedMulti.of(ALICE));
-        ServedMulti own = (ServedMulti) RpcServer.getCurrentCall().get();
-        List<Action> actions = gets(20);
-        try (ParallelGets gets = pool.start(actions, own, region, null, UNLIMITED, (get, as) -> {
-          if (Thread.currentThread() != other[0]) {
-            busy.countDown();
-          }
-          await(end);
-          return result(get);
-        })) {
-          for (Action action : actions) {
-            gets.has(action);
-            gets.take();
-          }
-        }
-        return null;
-      }));
-      await(busy);
-      List<Object> answers = serve(gets(100), (get, as) -> {
-        assertSame(handler, Thread.currentThread());
-        return result(get);
-      });
-      assertRow(99, answers.get(99));
-      end.countDown();
-      for (Future<?> each : ends) {
-        each.get(2, TimeUnit.MINUTES);
-      }
-    } finally {
-      end.countDown();
-      others.shutdownNow();
-    }
+    Future<?> other = serveElsewhere(20, isHelper -> {
+      countIf(isHelper, busy);
+      await(end);
+    });
+    await(busy);
+    List<Object> answers = serve(gets(100), (get, as) -> {
+      assertSame(handler, Thread.currentThread());
+      return result(get);
+    });
+    assertRow(99, answers.get(99));
+    end.countDown();
+    other.get(2, TimeUnit.MINUTES);
     waitUntil(() -> pool.getPendingHandoffCount() == 0);
     // And when so many have called that help would come too late, it is not called for.
     assertTrue(pool.getSpuriousHandoffCount() > 0);
@@ -110,53 +122,32 @@ public class TestParallelGetsThreads extends ParallelGetsFixture {
   public void testNotMoreThanTwoCallsForEachThreadWait() throws Exception {
     pool.shutdown();
     pool = pool(2);
-    CountDownLatch end = new CountDownLatch(1);
-    ExecutorService others = Executors.newCachedThreadPool();
-    try {
-      List<Future<?>> ends = new ArrayList<>();
-      for (int i = 0; i < 2; i++) {
-        int called = 2 * (i + 1);
-        ends.add(others.submit(() -> {
-          ServedMulti own = ServedMulti.of(ALICE);
-          RpcServer.setCurrentCall(own);
-          List<Action> actions = gets(20);
-          try (ParallelGets gets = pool.start(actions, own, region, null, UNLIMITED, (get, as) -> {
-            await(end);
-            return result(get);
-          })) {
-            for (Action action : actions) {
-              gets.has(action);
-              gets.take();
-            }
-          }
-          return null;
-        }));
-        waitUntil(() -> pool.getPendingHandoffCount() == called);
+    List<Future<?>> ends = new ArrayList<>();
+    for (int i = 0; i < 2; i++) {
+      int called = 2 * (i + 1);
+      ends.add(serveElsewhere(20, isHelper -> await(end)));
+      waitUntil(() -> pool.getPendingHandoffCount() == called);
+    }
+    Thread handler = Thread.currentThread();
+    ParallelGets.RowReader alone = (get, as) -> {
+      assertSame(handler, Thread.currentThread());
+      return result(get);
+    };
+    int small = 0;
+    for (int i = 0; i < DeviceWaitProbe.PROBE; i++) {
+      // One of them is looked at, as it might wait for a device.
+      try (ParallelGets gets = start(gets(50), alone)) {
+        small += gets == null ? 1 : 0;
       }
-      Thread handler = Thread.currentThread();
-      ParallelGets.RowReader alone = (get, as) -> {
-        assertSame(handler, Thread.currentThread());
-        return result(get);
-      };
-      int small = 0;
-      for (int i = 0; i < DeviceWaitProbe.PROBE; i++) {
-        // One of them is looked at, as it might wait for a device.
-        try (ParallelGets gets = start(gets(50), alone)) {
-          small += gets == null ? 1 : 0;
-        }
-      }
-      assertEquals(DeviceWaitProbe.PROBE - 1, small);
-      assertEquals(DeviceWaitProbe.PROBE, pool.getBusyBatchCount());
-      assertRow(299, serve(gets(300), alone).get(299));
-      assertEquals(4, pool.getPendingHandoffCount());
-      assertEquals(2, pool.getThreadCount());
-      end.countDown();
-      for (Future<?> each : ends) {
-        each.get(2, TimeUnit.MINUTES);
-      }
-    } finally {
-      end.countDown();
-      others.shutdownNow();
+    }
+    assertEquals(DeviceWaitProbe.PROBE - 1, small);
+    assertEquals(DeviceWaitProbe.PROBE, pool.getBusyBatchCount());
+    assertRow(299, serve(gets(300), alone).get(299));
+    assertEquals(4, pool.getPendingHandoffCount());
+    assertEquals(2, pool.getThreadCount());
+    end.countDown();
+    for (Future<?> each : ends) {
+      each.get(2, TimeUnit.MINUTES);
     }
     waitUntil(() -> pool.getPendingHandoffCount() == 0);
   }
@@ -165,48 +156,26 @@ public class TestParallelGetsThreads extends ParallelGetsFixture {
   public void testALargeMultiLetsASmallOneHaveAThread() throws Exception {
     pool.shutdown();
     pool = pool(1);
-    AtomicBoolean end = new AtomicBoolean();
     CountDownLatch helped = new CountDownLatch(1);
-    ExecutorService others = Executors.newCachedThreadPool();
-    try {
-      Future<?> large = others.submit(() -> {
-        Thread own = Thread.currentThread();
-        ServedMulti other = ServedMulti.of(ALICE);
-        RpcServer.setCurrentCall(other);
-        List<Action> actions = gets(5000);
-        try (ParallelGets gets = pool.start(actions, other, region, null, UNLIMITED, (get, as) -> {
-          if (Thread.currentThread() != own) {
-            helped.countDown();
-          }
-          if (!end.get()) {
-            sleep(2);
-          }
-          return result(get);
-        })) {
-          for (Action action : actions) {
-            gets.has(action);
-            assertRow(action.getIndex(), gets.take());
-          }
-        }
-        return null;
-      });
-      await(helped);
-      Thread handler = Thread.currentThread();
-      CountDownLatch helpedToo = new CountDownLatch(1);
-      serve(gets(10), (get, as) -> {
-        if (Thread.currentThread() == handler) {
-          await(helpedToo);
-        } else {
-          helpedToo.countDown();
-        }
-        return result(get);
-      });
-      end.set(true);
-      large.get(60, TimeUnit.SECONDS);
-    } finally {
-      end.set(true);
-      others.shutdownNow();
-    }
+    Future<?> large = serveElsewhere(5000, isHelper -> {
+      countIf(isHelper, helped);
+      if (end.getCount() > 0) {
+        sleep(2);
+      }
+    });
+    await(helped);
+    Thread handler = Thread.currentThread();
+    CountDownLatch helpedToo = new CountDownLatch(1);
+    serve(gets(10), (get, as) -> {
+      if (Thread.currentThread() == handler) {
+        await(helpedToo);
+      } else {
+        helpedToo.countDown();
+      }
+      return result(get);
+    });
+    end.countDown();
+    large.get(60, TimeUnit.SECONDS);
   }
 
   @Test
@@ -216,25 +185,6 @@ public class TestParallelGetsThreads extends ParallelGetsFixture {
     assertRow(49, answers.get(49));
     assertEquals(0, pool.getPendingHandoffCount());
     assertEquals(50, pool.getHandlerGetCount());
-  }
-
-  @Test
-  public void testWhenTheSystemHasNoThreadsTheHandlerDoesAll() throws Exception {
-    pool.shutdown();
-    pool = new MultigetPool(settings(4), work -> new Thread(work) {
-      @Override
-      public synchronized void start() {
-        throw new OutOfMemoryError("unable to create native thread");
-      }
-    });
-    List<Object> answers = serve(gets(200), (get, as) -> result(get));
-    for (int i = 0; i < 200; i++) {
-      assertRow(i, answers.get(i));
-    }
-    assertEquals(0, pool.getPendingHandoffCount());
-    assertEquals(0, pool.getThreadCount());
-    assertTrue(pool.getFailedThreadCount() > 0);
-    assertEquals(200, pool.getHandlerGetCount());
   }
 
   /** Others use all processors of this one. */
@@ -373,23 +323,18 @@ public class TestParallelGetsThreads extends ParallelGetsFixture {
   }
 
   private void testManyHandlersAtOnce(int handlers) throws Exception {
-    ExecutorService others = Executors.newFixedThreadPool(handlers);
-    try {
-      List<Future<?>> ends = new ArrayList<>();
-      for (int h = 0; h < handlers; h++) {
-        Random random = new Random(h);
-        ends.add(others.submit(() -> {
-          for (int round = 0; round < 1600 / handlers; round++) {
-            multi(random, 2 + random.nextInt(150));
-          }
-          return null;
-        }));
-      }
-      for (Future<?> each : ends) {
-        each.get(120, TimeUnit.SECONDS);
-      }
-    } finally {
-      others.shutdownNow();
+    List<Future<?>> ends = new ArrayList<>();
+    for (int h = 0; h < handlers; h++) {
+      Random random = new Random(h);
+      ends.add(others.submit(() -> {
+        for (int round = 0; round < 1600 / handlers; round++) {
+          multi(random, 2 + random.nextInt(150));
+        }
+        return null;
+      }));
+    }
+    for (Future<?> each : ends) {
+      each.get(120, TimeUnit.SECONDS);
     }
     waitUntil(() -> pool.getPendingHandoffCount() == 0);
     assertTrue(pool.getHelperGetCount() > 0);
