@@ -22,6 +22,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.Path;
@@ -71,6 +72,25 @@ final class RegionsInHdfs {
       CommonFSUtils.setRootDir(conf, util.getDataTestDirOnTestFS("root"));
       CommonFSUtils.setWALRootDir(conf, util.getDataTestDirOnTestFS("wals"));
       return conf;
+    }
+  }
+
+  /** The writer of FSHLog whose appends wait, and fail with the failure if it is not null. */
+  public static final class FailingWriter extends ProtobufLogWriter {
+    static final CompletableFuture<IOException> NONE = CompletableFuture.completedFuture(null);
+    static volatile CompletableFuture<IOException> failure = NONE;
+
+    static void fail() {
+      failure = CompletableFuture.completedFuture(new IOException("Disk on fire"));
+    }
+
+    @Override
+    public void append(WAL.Entry entry) throws IOException {
+      IOException thrown = failure.join();
+      if (thrown != null) {
+        throw thrown;
+      }
+      super.append(entry);
     }
   }
 

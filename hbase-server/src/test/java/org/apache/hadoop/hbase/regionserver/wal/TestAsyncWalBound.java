@@ -379,7 +379,7 @@ public class TestAsyncWalBound {
   }
 
   @Test
-  public void testAllIsSyncedInTheEndWithManyWriters() throws Exception {
+  public void testAllIsSyncedInTheEndAndReportedUntilThenWithManyWriters() throws Exception {
     // One alone, a few, and more than HBase has handlers by default.
     for (int count : new int[] { 1, 8, 31 }) {
       bound = null;
@@ -395,6 +395,7 @@ public class TestAsyncWalBound {
     conf.set(AsyncWalSettings.MAX_UNSYNCED_KEY, "4000");
     AtomicLong appended = new AtomicLong();
     AtomicLong atRisk = new AtomicLong();
+    ConcurrentSkipListMap<Long, Boolean> acknowledged = new ConcurrentSkipListMap<>();
     bound = new AsyncWalBound(AsyncWalSettings.of(conf), "test", HOUR, synced::get, txid -> {
       assertTrue("Synced only what was appended", txid <= appended.get());
       assertEquals("One sync at a time", 1, running.incrementAndGet());
@@ -408,13 +409,21 @@ public class TestAsyncWalBound {
         for (int n = 0; n < 20_000 / count; n++) {
           long txid = appended.incrementAndGet();
           bound.acknowledge(txid, 100);
+          acknowledged.put(txid, true);
           atRisk.accumulateAndGet(bound.unsyncedBytes(), Math::max);
         }
         return null;
       }));
     }
+    while (!all.stream().allMatch(Future::isDone)) {
+      List<Long> before = new ArrayList<>(acknowledged.keySet());
+      long reported = bound.unsyncedBytes();
+      long still = 100 * before.stream().filter(txid -> txid > synced.get()).count();
+      assertTrue(reported + " of " + still, reported >= still);
+      acknowledged.headMap(synced.get(), true).clear();
+    }
     for (Future<?> one : all) {
-      one.get(5, TimeUnit.MINUTES);
+      one.get();
     }
     awaitAllSynced();
     assertEquals(appended.get(), synced.get());
@@ -467,21 +476,6 @@ public class TestAsyncWalBound {
   }
 
   @Test
-  public void testWritesAreRemovedWithTheHighestOfTheirBatch() throws Exception {
-    openWithoutThread();
-    acknowledge(5, 1_000);
-    // It is late: its writer was delayed.
-    acknowledge(4, 2_000);
-    report(4, 3_000);
-    assertEquals(20, bound.unsyncedBytes());
-    assertEquals(2_000, bound.oldestNanos());
-    acknowledge(6, 4_000);
-    report(5, 5_000);
-    assertEquals(10, bound.unsyncedBytes());
-    assertEquals(1_000, bound.oldestNanos());
-  }
-
-  @Test
   public void testReportedValuesAreNeverTooLowAndTooHighByThreeSyncsAtMost() throws Exception {
     openWithoutThread();
     Random random = new Random(16689);
@@ -514,40 +508,6 @@ public class TestAsyncWalBound {
       assertTrue(age >= oldest);
       assertTrue(age + " at " + i, age <= Math.max(oldest, now - reports.getFirst()));
     }
-  }
-
-  @Test
-  public void testNoWriteIsForgottenWhileOthersWrite() throws Exception {
-    conf.set(AsyncWalSettings.INTERVAL_KEY, "1");
-    permits.release(Integer.MAX_VALUE / 2);
-    open(HOUR);
-    AtomicLong next = new AtomicLong();
-    ConcurrentSkipListMap<Long, Boolean> acknowledged = new ConcurrentSkipListMap<>();
-    List<Future<?>> all = new ArrayList<>();
-    for (int writer = 0; writer < 4; writer++) {
-      all.add(writers.submit(() -> {
-        for (int i = 0; i < 20_000; i++) {
-          long txid = next.incrementAndGet();
-          bound.acknowledge(txid, 1);
-          acknowledged.put(txid, true);
-          clock.addAndGet(100);
-        }
-        return null;
-      }));
-    }
-    while (!all.stream().allMatch(Future::isDone)) {
-      List<Long> before = new ArrayList<>(acknowledged.keySet());
-      long reported = bound.unsyncedBytes();
-      long still = before.stream().filter(txid -> txid > synced.get()).count();
-      assertTrue(reported + " of " + still, reported >= still);
-      acknowledged.headMap(synced.get(), true).clear();
-    }
-    for (Future<?> one : all) {
-      one.get();
-    }
-    clock.addAndGet(HOUR);
-    awaitAllSynced();
-    assertEquals(next.get(), synced.get());
   }
 
   @Test

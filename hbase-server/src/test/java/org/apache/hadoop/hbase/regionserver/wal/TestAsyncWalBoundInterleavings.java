@@ -80,6 +80,11 @@ public class TestAsyncWalBoundInterleavings {
     int tryAll() throws Exception;
   }
 
+  /** Threads that run in one order, and what has to hold then. */
+  private interface Run {
+    void run() throws Exception;
+  }
+
   private Interleavings threads = new Interleavings(PREEMPTIONS);
   private final Configuration conf = new Configuration(false);
   private Fault fault = Fault.NONE;
@@ -371,12 +376,22 @@ public class TestAsyncWalBoundInterleavings {
     bound.close();
   }
 
-  /** Two writers, and a thread whose sync may cover their writes. */
-  private int tryAge() throws Exception {
-    conf.set(AsyncWalSettings.INTERVAL_KEY, "1");
+  /** Returns the number of orders. */
+  private int tryAll(Run run) throws Exception {
     int orders = 0;
     do {
       open();
+      run.run();
+      end();
+      orders++;
+    } while (threads.next());
+    return orders;
+  }
+
+  /** Two writers, and a thread whose sync may cover their writes. */
+  private int tryAge() throws Exception {
+    conf.set(AsyncWalSettings.INTERVAL_KEY, "1");
+    return tryAll(() -> {
       threads.run(true, this::runSyncer, this::write, this::write, () -> {
         threads.point();
         syncUpTo(appended);
@@ -387,18 +402,13 @@ public class TestAsyncWalBoundInterleavings {
       passInterval();
       threads.check();
       assertEquals("unsynced after the interval", 0, unsynced());
-      end();
-      orders++;
-    } while (threads.next());
-    return orders;
+    });
   }
 
   /** A sync is due while writers write. */
   private int tryAgeOfWritesDuringASync() throws Exception {
     conf.set(AsyncWalSettings.INTERVAL_KEY, "1");
-    int orders = 0;
-    do {
-      open();
+    return tryAll(() -> {
       threads.run(false, this::runSyncer, this::write);
       threads.check();
       TestCondition.Waiter waiter = waiters.remove(0);
@@ -412,26 +422,18 @@ public class TestAsyncWalBoundInterleavings {
       passInterval();
       threads.check();
       assertEquals("unsynced after the interval", 0, unsynced());
-      end();
-      orders++;
-    } while (threads.next());
-    return orders;
+    });
   }
 
   /** The thread waits until the first write is due when others exceed the bytes. */
   private int tryBytes() throws Exception {
     conf.set(AsyncWalSettings.BYTES_KEY, String.valueOf(2 * SIZE));
-    int orders = 0;
-    do {
-      open();
+    return tryAll(() -> {
       threads.run(false, this::runSyncer, this::write);
       threads.run(true, this::write, this::write);
       threads.check();
       assertTrue("unsynced " + unsynced(), unsynced() <= 1);
-      end();
-      orders++;
-    } while (threads.next());
-    return orders;
+    });
   }
 
   private void writeTwo() {
@@ -444,48 +446,33 @@ public class TestAsyncWalBoundInterleavings {
   /** There is room for one write. */
   private int tryRoom() throws Exception {
     conf.set(AsyncWalSettings.MAX_UNSYNCED_KEY, String.valueOf(SIZE));
-    int orders = 0;
-    do {
-      open();
+    return tryAll(() -> {
       threads.run(true, this::runSyncer, this::writeTwo, this::writeTwo);
       threads.check();
       assertEquals("all writers have found room", 4, acknowledged.size());
-      end();
-      orders++;
-    } while (threads.next());
-    return orders;
+    });
   }
 
   /** Other threads sync while the bound's own sync hangs. */
   private int tryRoomBySyncsOfOthers() throws Exception {
     conf.set(AsyncWalSettings.MAX_UNSYNCED_KEY, String.valueOf(SIZE / 2));
     syncsHang = true;
-    int orders = 0;
-    do {
-      open();
+    return tryAll(() -> {
       threads.run(true, this::runSyncer, this::write, this::write, () -> syncUpTo(appended));
       threads.run(false, () -> syncUpTo(appended));
       threads.check();
       assertEquals("all writers have found room", 2, acknowledged.size());
-      end();
-      orders++;
-    } while (threads.next());
-    return orders;
+    });
   }
 
   private int tryClose() throws Exception {
     conf.set(AsyncWalSettings.MAX_UNSYNCED_KEY, String.valueOf(SIZE));
     syncsHang = true;
-    int orders = 0;
-    do {
-      open();
+    return tryAll(() -> {
       threads.run(true, this::runSyncer, this::write, this::write, this::close);
       threads.check();
       assertEquals("no writer waits", 2, acknowledged.size() + failed);
-      end();
-      orders++;
-    } while (threads.next());
-    return orders;
+    });
   }
 
   /** The WAL drops the only write and then rolls. */
@@ -509,22 +496,18 @@ public class TestAsyncWalBoundInterleavings {
   private int tryDrop(int room) throws Exception {
     conf.set(AsyncWalSettings.MAX_UNSYNCED_KEY, String.valueOf(room));
     syncsHang = true;
-    int orders = 0;
-    do {
-      open();
+    return tryAll(() -> {
       threads.run(true, this::runSyncer, () -> write(1), this::drop);
       threads.check();
       assertEquals("no writer waits", 1, acknowledged.size() + failed);
       assertTrue(DROPPED,
         acknowledged.isEmpty() || !GuardedAsyncWalBound.mayAppendAgain(bound));
-      end();
-      orders++;
-    } while (threads.next());
-    return orders;
+    });
   }
 
   private void assertFound(Fault seeded, Scenario scenario, String message) {
     fault = seeded;
+    syncsHang = false;
     conf.clear();
     threads = new Interleavings(PREEMPTIONS);
     try {
@@ -576,43 +559,19 @@ public class TestAsyncWalBoundInterleavings {
   }
 
   @Test
-  public void testThreadsThatDoNotExcludeEachOtherAreFound() {
+  public void testEachStepIsNeeded() {
     assertFound(Fault.LOCK_EXCLUDES_NO_THREAD, this::tryAge, "unsynced after the interval");
     assertFound(Fault.LOCK_EXCLUDES_NO_THREAD, () -> tryDrop(SIZE), DROPPED);
-  }
-
-  @Test
-  public void testThreadThatIsNotWokenIsFound() {
     assertFound(Fault.THREAD_IS_NOT_WOKEN, this::tryAge, "unsynced after the interval");
     assertFound(Fault.THREAD_IS_NOT_WOKEN, this::tryBytes, "unsynced 3");
     assertFound(Fault.THREAD_IS_NOT_WOKEN, this::tryRoom, "all writers have found room");
-  }
-
-  @Test
-  public void testWritersThatAreNotWokenAreFound() {
     assertFound(Fault.WRITERS_ARE_NOT_WOKEN, this::tryRoom, "all writers have found room");
     assertFound(Fault.WRITERS_ARE_NOT_WOKEN, () -> tryDrop(SIZE / 2), "no writer waits");
-  }
-
-  @Test
-  public void testSyncThatIsNotReportedIsFound() {
     assertFound(Fault.SYNC_IS_NOT_REPORTED, this::tryRoomBySyncsOfOthers,
       "all writers have found room");
-  }
-
-  @Test
-  public void testWriteThatIsAcknowledgedBeforeItIsCountedIsFound() {
     assertFound(Fault.WRITE_IS_ACKNOWLEDGED_EARLY, this::tryAge, "bytes 0");
-  }
-
-  @Test
-  public void testCloseThatWakesNoThreadIsFound() {
     assertFound(Fault.CLOSE_WAKES_NO_THREAD, this::tryAge, "threads end");
     assertFound(Fault.CLOSE_WAKES_NO_THREAD, this::tryClose, "no writer waits");
-  }
-
-  @Test
-  public void testDropThatIsReportedNotOrEarlyIsFound() {
     assertFound(Fault.DROP_IS_NOT_REPORTED, () -> tryDrop(SIZE), DROPPED);
     assertFound(Fault.DROP_IS_REPORTED_EARLY, () -> tryDrop(SIZE), DROPPED);
   }

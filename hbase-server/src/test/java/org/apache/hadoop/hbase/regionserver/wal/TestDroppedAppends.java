@@ -31,10 +31,10 @@ import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.Waiter;
 import org.apache.hadoop.hbase.client.Durability;
 import org.apache.hadoop.hbase.regionserver.HRegion;
+import org.apache.hadoop.hbase.regionserver.wal.RegionsInHdfs.FailingWriter;
 import org.apache.hadoop.hbase.testclassification.MediumTests;
 import org.apache.hadoop.hbase.testclassification.RegionServerTests;
 import org.apache.hadoop.hbase.wal.FSHLogProvider;
-import org.apache.hadoop.hbase.wal.WAL;
 import org.apache.hadoop.hbase.wal.WALFactory;
 import org.junit.After;
 import org.junit.Before;
@@ -51,24 +51,6 @@ public class TestDroppedAppends {
   @ClassRule
   public static final RegionsInHdfs.Hdfs HDFS = new RegionsInHdfs.Hdfs();
 
-  private static final CompletableFuture<IOException> NONE =
-    CompletableFuture.completedFuture(null);
-
-  /** What an append waits for, and fails with if it is anything. */
-  private static volatile CompletableFuture<IOException> appendFailure = NONE;
-
-  /** The writer of FSHLog whose appends may fail. */
-  public static final class FailingWriter extends ProtobufLogWriter {
-    @Override
-    public void append(WAL.Entry entry) throws IOException {
-      IOException failure = appendFailure.join();
-      if (failure != null) {
-        throw failure;
-      }
-      super.append(entry);
-    }
-  }
-
   private final RegionsInHdfs regions = new RegionsInHdfs();
   private Configuration conf;
   private AbstractFSWAL<?> wal;
@@ -83,7 +65,7 @@ public class TestDroppedAppends {
 
   @After
   public void cleanUp() throws Exception {
-    appendFailure = NONE;
+    FailingWriter.failure = FailingWriter.NONE;
     regions.close();
   }
 
@@ -106,12 +88,12 @@ public class TestDroppedAppends {
     conf.set(AsyncWalSettings.INTERVAL_KEY, "3600000");
     HRegion region = open("lost");
     put(region, Durability.SYNC_WAL);
-    appendFailure = new CompletableFuture<>();
+    FailingWriter.failure = new CompletableFuture<>();
     put(region, Durability.ASYNC_WAL);
     // It was acknowledged, and fails behind its writer's back.
-    appendFailure.complete(new IOException("Disk on fire"));
+    FailingWriter.failure.complete(new IOException("Disk on fire"));
     await(() -> !GuardedAsyncWalBound.mayAppendAgain(wal.asyncBound));
-    appendFailure = NONE;
+    FailingWriter.failure = FailingWriter.NONE;
     assertThrows(IOException.class, () -> put(region, Durability.ASYNC_WAL));
     assertThrows(IOException.class, () -> put(region, Durability.SYNC_WAL));
     assertThrows("The roller stops the server", FailedLogCloseException.class,
@@ -125,9 +107,9 @@ public class TestDroppedAppends {
     conf.set(AsyncWalSettings.INTERVAL_KEY, "1");
     HRegion region = open("dropped");
     put(region, Durability.SYNC_WAL);
-    appendFailure = CompletableFuture.completedFuture(new IOException("Disk on fire"));
+    FailingWriter.fail();
     assertThrows(IOException.class, () -> put(region, Durability.SYNC_WAL));
-    appendFailure = NONE;
+    FailingWriter.failure = FailingWriter.NONE;
     wal.rollWriter(true);
     put(region, Durability.ASYNC_WAL);
     await(() -> wal.asyncBound.unsyncedBytes() == 0);
@@ -143,9 +125,9 @@ public class TestDroppedAppends {
     for (int roll = 0; roll < 2; roll++) {
       put(region, Durability.SYNC_WAL);
       between = wal.highestUnsyncedTxid;
-      appendFailure = CompletableFuture.completedFuture(new IOException("Disk on fire"));
+      FailingWriter.fail();
       assertThrows(IOException.class, () -> put(region, Durability.SYNC_WAL));
-      appendFailure = NONE;
+      FailingWriter.failure = FailingWriter.NONE;
       wal.rollWriter(true);
     }
     assertTrue(GuardedAsyncWalBound.mayAppendAgain(wal.asyncBound));

@@ -18,7 +18,9 @@
 package org.apache.hadoop.hbase.regionserver.wal;
 
 import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertThrows;
+import static org.junit.Assert.assertTrue;
 
 import java.io.IOException;
 import java.util.Arrays;
@@ -29,11 +31,11 @@ import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.client.Durability;
 import org.apache.hadoop.hbase.client.RegionInfo;
 import org.apache.hadoop.hbase.regionserver.HRegion;
+import org.apache.hadoop.hbase.regionserver.wal.RegionsInHdfs.FailingWriter;
 import org.apache.hadoop.hbase.testclassification.MediumTests;
 import org.apache.hadoop.hbase.testclassification.RegionServerTests;
 import org.apache.hadoop.hbase.util.Bytes;
 import org.apache.hadoop.hbase.wal.FSHLogProvider;
-import org.apache.hadoop.hbase.wal.WAL;
 import org.apache.hadoop.hbase.wal.WALEdit;
 import org.apache.hadoop.hbase.wal.WALFactory;
 import org.apache.hadoop.hbase.wal.WALKeyImpl;
@@ -53,20 +55,8 @@ public class TestSyncOfDroppedAppend {
   @ClassRule
   public static final RegionsInHdfs.Hdfs HDFS = new RegionsInHdfs.Hdfs();
 
-  private static volatile boolean failing;
-
-  /** The writer of FSHLog, whose appends may fail. */
-  public static final class FailingWriter extends ProtobufLogWriter {
-    @Override
-    public void append(WAL.Entry entry) throws IOException {
-      if (failing) {
-        throw new IOException("Disk on fire");
-      }
-      super.append(entry);
-    }
-  }
-
   private final RegionsInHdfs regions = new RegionsInHdfs();
+  private final DroppedAppends ranges = new DroppedAppends();
   private HRegion region;
   private AbstractFSWAL<?> wal;
 
@@ -81,7 +71,7 @@ public class TestSyncOfDroppedAppend {
 
   @After
   public void close() throws Exception {
-    failing = false;
+    FailingWriter.failure = FailingWriter.NONE;
     regions.close();
   }
 
@@ -104,10 +94,10 @@ public class TestSyncOfDroppedAppend {
   @Test
   public void testSyncAfterTheRollAndTheSyncOfALaterAppend() throws Exception {
     put(0);
-    failing = true;
+    FailingWriter.fail();
     long dropped = append(1);
     assertThrows("Dropped by now", IOException.class, () -> put(2));
-    failing = false;
+    FailingWriter.failure = FailingWriter.NONE;
     wal.rollWriter(true);
     long kept = append(3);
     wal.sync(kept);
@@ -122,12 +112,46 @@ public class TestSyncOfDroppedAppend {
   @Test
   public void testSyncAfterTheRoll() throws Exception {
     put(0);
-    failing = true;
+    FailingWriter.fail();
     long dropped = append(1);
     assertThrows(IOException.class, () -> put(2));
-    failing = false;
+    FailingWriter.failure = FailingWriter.NONE;
     wal.rollWriter(true);
     assertThrows(IOException.class, () -> wal.sync(dropped));
     assertEquals(Arrays.asList(0), regions.rowsInAllFiles());
+  }
+
+  @Test
+  public void testWhatIsBetweenTwoDropsWithoutARollIsDropped() throws IOException {
+    ranges.check(5);
+    ranges.add(5);
+    ranges.add(7);
+    ranges.endRange();
+    ranges.add(20);
+    for (long txid : new long[] { 5, 6, 7, 20 }) {
+      assertThrows("" + txid, IOException.class, () -> ranges.check(txid));
+    }
+    for (long txid : new long[] { 4, 8, 19, 21 }) {
+      ranges.check(txid);
+    }
+  }
+
+  @Test
+  public void testWhatWasDroppedInManyRollsTakesBoundedMemory() {
+    int rolls = 3 * DroppedAppends.MAX_RANGES;
+    for (int roll = 1; roll <= rolls; roll++) {
+      ranges.add(10 * roll);
+      ranges.add(10 * roll + 2);
+      ranges.endRange();
+    }
+    for (int roll = 1; roll <= rolls; roll++) {
+      for (int i = 0; i <= 2; i++) {
+        assertTrue(ranges.contains(10 * roll + i));
+      }
+      assertEquals("behind " + roll, roll <= rolls - DroppedAppends.MAX_RANGES,
+        ranges.contains(10 * roll + 3));
+    }
+    assertFalse(ranges.contains(9));
+    assertFalse(new DroppedAppends().contains(0));
   }
 }
