@@ -20,15 +20,14 @@ package org.apache.hadoop.hbase.ipc;
 import static org.junit.Assert.assertArrayEquals;
 import static org.junit.Assert.assertTrue;
 
-import com.sun.management.ThreadMXBean;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
-import java.lang.management.ManagementFactory;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.client.MetricsConnection;
+import org.apache.hadoop.hbase.io.AllocatedBytes;
 import org.apache.hadoop.hbase.testclassification.RPCTests;
 import org.apache.hadoop.hbase.testclassification.SmallTests;
 import org.apache.hadoop.hbase.util.Bytes;
@@ -78,7 +77,7 @@ public class TestRequestMessages {
   }
 
   @Test
-  public void testRequestLeavesNoBufferBehind() throws IOException {
+  public void testRequestLeavesNoBufferBehind() throws Exception {
     Message param = param(3000);
     OutputStream nowhere = new OutputStream() {
       @Override
@@ -89,12 +88,13 @@ public class TestRequestMessages {
       public void write(byte[] bytes, int offset, int length) {
       }
     };
-    long each = allocated(() -> IPCUtil.write(nowhere, HEADER, param, null));
+    long each = AllocatedBytes.ofThisThread().perCall(REQUESTS,
+      () -> IPCUtil.write(nowhere, HEADER, param, null));
     assertTrue("Allocated " + each + " bytes for a request", each < 1024);
   }
 
   @Test
-  public void testNettyClientWritesTheSameBytesAndLeavesNoBufferBehind() throws IOException {
+  public void testNettyClientWritesTheSameBytesAndLeavesNoBufferBehind() throws Exception {
     Call call = new Call(7, ClientService.getDescriptor().findMethodByName("Multi"), param(3000),
       null, null, 1000, HConstants.PRIORITY_UNSET, null, done -> {
       }, MetricsConnection.newCallStats());
@@ -109,32 +109,14 @@ public class TestRequestMessages {
     assertArrayEquals(expected(totalSize, header, call.param), ByteBufUtil.getBytes(request));
     request.release();
 
-    long each = allocated(() -> written(channel, call).release());
+    long each = AllocatedBytes.ofThisThread().perCall(REQUESTS,
+      () -> written(channel, call).release());
     assertTrue("Allocated " + each + " bytes for a request", each < 2048);
   }
 
   private static ByteBuf written(EmbeddedChannel channel, Call call) {
     assertTrue(channel.writeOutbound(call));
     return channel.readOutbound();
-  }
-
-  /** What is done for each request. */
-  private interface Writing {
-    void write() throws IOException;
-  }
-
-  /** @return bytes that this thread allocates for a request */
-  private static long allocated(Writing writing) throws IOException {
-    ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
-    long thread = Thread.currentThread().getId();
-    long before = 0;
-    for (int i = -REQUESTS; i < REQUESTS; i++) {
-      if (i == 0) {
-        before = threads.getThreadAllocatedBytes(thread);
-      }
-      writing.write();
-    }
-    return (threads.getThreadAllocatedBytes(thread) - before) / REQUESTS;
   }
 
   private static Message param(int length) {

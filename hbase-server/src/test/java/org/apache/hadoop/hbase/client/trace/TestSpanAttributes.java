@@ -24,7 +24,6 @@ import static org.mockito.Mockito.RETURNS_DEEP_STUBS;
 import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.when;
 
-import com.sun.management.ThreadMXBean;
 import io.opentelemetry.api.GlobalOpenTelemetry;
 import io.opentelemetry.api.common.Attributes;
 import io.opentelemetry.api.trace.Span;
@@ -32,7 +31,6 @@ import io.opentelemetry.sdk.OpenTelemetrySdk;
 import io.opentelemetry.sdk.testing.exporter.InMemorySpanExporter;
 import io.opentelemetry.sdk.trace.SdkTracerProvider;
 import io.opentelemetry.sdk.trace.export.SimpleSpanProcessor;
-import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -42,6 +40,7 @@ import org.apache.hadoop.hbase.client.ClusterConnection;
 import org.apache.hadoop.hbase.client.Get;
 import org.apache.hadoop.hbase.client.Put;
 import org.apache.hadoop.hbase.client.Row;
+import org.apache.hadoop.hbase.io.AllocatedBytes;
 import org.apache.hadoop.hbase.ipc.RpcCall;
 import org.apache.hadoop.hbase.server.trace.IpcServerSpanBuilder;
 import org.apache.hadoop.hbase.testclassification.ClientTests;
@@ -141,22 +140,14 @@ public class TestSpanAttributes {
   }
 
   @Test
-  public void testBatchWithoutTracerLeavesLittleBehind() {
+  public void testBatchWithoutTracerLeavesLittleBehind() throws Exception {
     List<Row> rows = new ArrayList<>();
     for (int i = 0; i < ROWS; i++) {
       rows.add(new Get(Bytes.toBytes(i)));
     }
-    ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
-    long thread = Thread.currentThread().getId();
-    long before = 0;
-    for (int i = -SPANS; i < SPANS; i++) {
-      if (i == 0) {
-        before = threads.getThreadAllocatedBytes(thread);
-      }
-      last = new TableOperationSpanBuilder(connection).setTableName(TABLE).setOperation(rows)
-        .setContainerOperations(rows).build();
-    }
-    long each = (threads.getThreadAllocatedBytes(thread) - before) / SPANS;
+    long each = AllocatedBytes.ofThisThread().perCall(SPANS,
+      () -> last = new TableOperationSpanBuilder(connection).setTableName(TABLE)
+        .setOperation(rows).setContainerOperations(rows).build());
     assertTrue("Allocated " + each + " bytes for a span", each < 1024);
   }
 }
