@@ -184,28 +184,6 @@ public class TestBlockIndexCursor {
   }
 
   @Test
-  public void testOneBlock() {
-    BlockIndexCursor cursor = new Index(1, 9, 10).cursor();
-    assertEquals("before it", list(), visit(cursor, 1, 9));
-    assertEquals(list(0), visit(cursor, 1, 10));
-    assertEquals(list(0), visit(cursor, 10, 10));
-    assertEquals(list(0), visit(cursor, 11, 20));
-  }
-
-  @Test
-  public void testBorders() {
-    BlockIndexCursor cursor = new Index(1, 9, 10, 20, 30).cursor();
-    assertEquals("a range that ends before a block", list(0), visit(cursor, 12, 19));
-    assertEquals("a range that ends with the first key of a block", list(0, 1),
-      visit(cursor, 12, 20));
-    assertEquals("a range that begins with it", list(1), visit(cursor, 20, 29));
-    assertEquals(list(1), visit(cursor, 20, 20));
-    assertEquals(list(0, 1, 2), visit(cursor, 1, 99));
-    assertEquals("back", list(0), visit(cursor, 5, 10));
-    assertEquals(list(2), visit(cursor, 31, 31));
-  }
-
-  @Test
   public void testEachBlockIsFoundOnceByAdjacentRanges() {
     Index index = new Index(2, 4, 0, 10, 20, 30, 40, 50, 60, 70, 80, 90);
     BlockIndexCursor cursor = index.cursor();

@@ -177,21 +177,6 @@ public class TestFilePrefetch {
   }
 
   @Test
-  public void testFileCachedOnWriteIsNotReadOnOpen() throws Exception {
-    files.cacheAllOnWrite();
-    Path path = write(cacheConf());
-    FilePrefetch warmUp = warm(path);
-    assertEquals(FilePrefetch.Outcome.COMPLETE, warmUp.outcome());
-    assertEquals(0, log.opens(path.getName()));
-    assertEquals(0, log.bytes(path.getName()));
-    assertEquals(0, warmUp.prefetchedBytes());
-    assertEquals(size(files.blocks(path)), warmUp.cachedBytes());
-    assertEquals(Collections.emptyList(),
-      insertions.repeated(path.getName()).collect(Collectors.toList()));
-    assertAllCached(path);
-  }
-
-  @Test
   public void testOnlyBlocksThatAreMissingAreRead() throws Exception {
     files.cacheAllOnWrite();
     Path path = write(cacheConf());
@@ -253,47 +238,32 @@ public class TestFilePrefetch {
     return map;
   }
 
+  /** Of all, or requested by a hint while the prefetch of the opened file waits to begin. */
   @Test
-  public void testOnlyHotBlocksOfAFileOfAnySize() throws Exception {
-    Path path = write(CacheConfig.DISABLED);
+  public void testOnlyHotBlocksOfAFileThatIsTooLarge() throws Exception {
     files.conf().setLong(PrefetchLimit.FULL_MAX_BYTES_KEY, 1);
-    List<Block> hot = hotBlocks(path);
-    List<Block> meta = blocks(path, false);
-    try (HFile.Reader reader = HFile.createReader(fs, path, cacheConf(), true, files.conf())) {
-      FilePrefetch prefetch =
-        FilePrefetch.ofHotBlocks(reader, cacheConf(), files.conf(), map(hot));
-      // Ignored: there are no others.
-      prefetch.setFirst(new HotBlockMap(0));
-      prefetch.run();
-      assertEquals(FilePrefetch.Outcome.COMPLETE, prefetch.outcome());
-      assertEquals(hot.size() + meta.size(), prefetch.prefetchedBlocks());
-      assertEquals(size(hot) + size(meta), prefetch.prefetchedBytes());
-    }
-    for (Block block : files.blocks(path)) {
-      boolean wanted = !block.type().isData()
-        || hot.stream().anyMatch(each -> each.offset() == block.offset());
-      assertEquals(block.toString(), wanted, isCached(block));
-    }
-    assertEquals(kind == CountingCaches.LRU_ONLY, CountingCaches.hasWhole(cache, path.getName()));
-  }
-
-  /** A hint requests these blocks while the prefetch of the opened file waits to begin. */
-  @Test
-  public void testHotBlocksOfAFileThatIsTooLarge() throws Exception {
-    Path path = write(CacheConfig.DISABLED);
-    files.conf().setLong(PrefetchLimit.FULL_MAX_BYTES_KEY, 1);
-    List<Block> hot = hotBlocks(path);
-    List<Block> meta = blocks(path, false);
-    try (HFile.Reader reader = HFile.createReader(fs, path, cacheConf(), true, files.conf())) {
-      FilePrefetch prefetch = FilePrefetch.of(reader, cacheConf(), files.conf());
-      prefetch.setFirst(map(hot));
-      prefetch.run();
-      assertEquals(FilePrefetch.Outcome.COMPLETE, prefetch.outcome());
-    }
-    for (Block block : files.blocks(path)) {
-      boolean wanted = meta.stream().anyMatch(each -> each.offset() == block.offset())
-        || hot.stream().anyMatch(each -> each.offset() == block.offset());
-      assertEquals(block.toString(), wanted, isCached(block));
+    for (boolean isHinted : new boolean[] { false, true }) {
+      Path path = write(CacheConfig.DISABLED);
+      List<Block> hot = hotBlocks(path);
+      List<Block> meta = blocks(path, false);
+      try (HFile.Reader reader = HFile.createReader(fs, path, cacheConf(), true, files.conf())) {
+        FilePrefetch prefetch = isHinted
+          ? FilePrefetch.of(reader, cacheConf(), files.conf())
+          : FilePrefetch.ofHotBlocks(reader, cacheConf(), files.conf(), map(hot));
+        // Ignored if only hot blocks are prefetched: there are no others.
+        prefetch.setFirst(isHinted ? map(hot) : new HotBlockMap(0));
+        prefetch.run();
+        assertEquals(FilePrefetch.Outcome.COMPLETE, prefetch.outcome());
+        assertEquals(hot.size() + meta.size(), prefetch.prefetchedBlocks());
+        assertEquals(size(hot) + size(meta), prefetch.prefetchedBytes());
+      }
+      for (Block block : files.blocks(path)) {
+        boolean wanted = !block.type().isData()
+          || hot.stream().anyMatch(each -> each.offset() == block.offset());
+        assertEquals(block.toString(), wanted, isCached(block));
+      }
+      assertEquals(kind == CountingCaches.LRU_ONLY,
+        CountingCaches.hasWhole(cache, path.getName()));
     }
   }
 

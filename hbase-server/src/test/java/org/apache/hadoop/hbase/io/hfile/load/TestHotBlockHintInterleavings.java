@@ -25,7 +25,6 @@ import java.io.ByteArrayOutputStream;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.io.OutputStream;
-import java.net.URI;
 import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.Set;
@@ -34,9 +33,9 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.CreateFlag;
 import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FSDataOutputStream;
+import org.apache.hadoop.fs.FSDataOutputStreamBuilder;
 import org.apache.hadoop.fs.FSInputStream;
-import org.apache.hadoop.fs.FileStatus;
-import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.FilterFileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.permission.FsPermission;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
@@ -71,16 +70,32 @@ public class TestHotBlockHintInterleavings {
   }
 
   /**
-   * One file in one directory. As in HDFS, a file that is being written can be read as far as it
-   * was, a reader keeps what it has opened, and a writer whose file is gone fails. Each write has
-   * two parts.
+   * One file in one directory; nothing else of a file system is accessed. As in HDFS, a file that
+   * is being written can be read as far as it was, a reader keeps what it has opened, and a writer
+   * whose file is gone fails. Each write has two parts.
    */
-  private final class OneFile extends FileSystem {
+  private final class OneFile extends FilterFileSystem {
     private boolean hasDirectory = true;
     private Content content;
 
-    OneFile() {
-      setConf(SETTINGS);
+    @Override
+    public Configuration getConf() {
+      return SETTINGS;
+    }
+
+    @Override
+    public FSDataOutputStreamBuilder createFile(Path path) {
+      return createDataOutputStreamBuilder(this, path).create();
+    }
+
+    @Override
+    public short getDefaultReplication(Path path) {
+      return 1;
+    }
+
+    @Override
+    public long getDefaultBlockSize(Path path) {
+      return 1 << 20;
     }
 
     private void replace(Content by) {
@@ -196,46 +211,6 @@ public class TestHotBlockHintInterleavings {
       boolean deleted = content != null;
       replace(null);
       return deleted;
-    }
-
-    @Override
-    public URI getUri() {
-      return URI.create("one:///");
-    }
-
-    @Override
-    public Path getWorkingDirectory() {
-      return new Path("/");
-    }
-
-    @Override
-    public void setWorkingDirectory(Path directory) {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public FSDataOutputStream append(Path f, int bufferSize, Progressable progress) {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public boolean rename(Path src, Path dst) {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public FileStatus[] listStatus(Path f) {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public boolean mkdirs(Path f, FsPermission permission) {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public FileStatus getFileStatus(Path f) {
-      throw new UnsupportedOperationException();
     }
   }
 

@@ -215,21 +215,12 @@ public class TestInputFile {
   }
 
   @Test
-  public void testRootAlone() throws IOException {
-    files.conf().setInt(HFileBlockIndex.MAX_CHUNK_SIZE_KEY, 1 << 20);
-    assertBlocksAreFound(files.write(CacheConfig.DISABLED), 1);
-  }
-
-  @Test
-  public void testTwoLevels() throws IOException {
-    files.conf().setInt(HFileBlockIndex.MAX_CHUNK_SIZE_KEY, 8192);
-    assertBlocksAreFound(files.write(CacheConfig.DISABLED), 2);
-  }
-
-  @Test
-  public void testManyLevels() throws IOException {
-    files.conf().setInt(HFileBlockIndex.MAX_CHUNK_SIZE_KEY, 512);
-    assertBlocksAreFound(files.write(CacheConfig.DISABLED), 3);
+  public void testBlocksOfARangeAreFoundBelowAnyNumberOfLevels() throws IOException {
+    int[] indexBytes = { 1 << 20, 8192, 512 };
+    for (int i = 0; i < indexBytes.length; i++) {
+      files.conf().setInt(HFileBlockIndex.MAX_CHUNK_SIZE_KEY, indexBytes[i]);
+      assertBlocksAreFound(files.write(CacheConfig.DISABLED), i + 1);
+    }
   }
 
   /** The same rows in a file with another index: a block is hot if its counterpart is. */
@@ -258,10 +249,6 @@ public class TestInputFile {
   @Test
   public void testLoadedFileTakesOverWhatIsHot() throws IOException {
     assertTakenOver(1 << 20);
-  }
-
-  @Test
-  public void testLoadedFileWithManyLevelsTakesOverWhatIsHot() throws IOException {
     assertTakenOver(512);
   }
 

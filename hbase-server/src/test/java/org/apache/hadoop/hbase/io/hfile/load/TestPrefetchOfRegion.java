@@ -276,22 +276,6 @@ public class TestPrefetchOfRegion {
     assertEquals(0, ReadLog.HDFS.bytes(minor.getPath().getName()));
   }
 
-  @Test
-  public void testRegionThatComesBackIsWarm() throws Exception {
-    createRegion();
-    flushSome(0);
-    String name = onlyFile().getPath().getName();
-    awaitWarmUp(onlyFile());
-    region.close();
-    ReadLog.HDFS.clear();
-    region = open(info, cache);
-    awaitWarmUp(onlyFile());
-    assertEquals(0, ReadLog.HDFS.bytes(name, endOfBlocks(onlyFile())));
-    assertEquals(1, ReadLog.HDFS.opens(name));
-    assertFalse(region.get(new Get(row(ROWS / 2))).isEmpty());
-    assertEquals(0, ReadLog.HDFS.bytes(name, endOfBlocks(onlyFile())));
-  }
-
   private HRegion open(RegionInfo regionInfo, BlockCache blockCache) throws IOException {
     HRegion opened = HRegion.newHRegion(CommonFSUtils.getTableDir(CommonFSUtils.getRootDir(conf),
       regionInfo.getTable()), region.getWAL(), region.getFilesystem(), conf, regionInfo,
@@ -318,6 +302,8 @@ public class TestPrefetchOfRegion {
     ReadLog.HDFS.clear();
     region = open(info, cache);
     awaitWarmUp(onlyFile());
+    assertEquals(1, ReadLog.HDFS.opens(name));
+    assertFalse(region.get(new Get(row(ROWS / 2))).isEmpty());
     assertEquals(0, ReadLog.HDFS.bytes(name, endOfBlocks(onlyFile())));
     another.shutdown();
   }
@@ -428,30 +414,7 @@ public class TestPrefetchOfRegion {
   }
 
   @Test
-  public void testLinkFindsWhatItsFileHas() throws Exception {
-    createRegion();
-    flushSome(0);
-    HStoreFile file = onlyFile();
-    awaitWarmUp(file);
-    FileSystem fs = region.getFilesystem();
-    Path clone = new Path(CommonFSUtils.getTableDir(CommonFSUtils.getRootDir(conf),
-      TableName.valueOf("clone" + regions)), info.getEncodedName() + "/f");
-    fs.mkdirs(clone);
-    Path link = new Path(clone, HFileLink.createHFileLinkName(info, file.getPath().getName()));
-    assertTrue(fs.createNewFile(link));
-    ReadLog.HDFS.clear();
-    HStoreFile linked = new HStoreFile(fs, link, conf,
-      new CacheConfig(conf, null, cache, ByteBuffAllocator.HEAP),
-      BloomType.ROW, false,
-      StoreFileTrackerFactory.create(conf, true, store().getStoreContext()));
-    linked.initReader();
-    awaitWarmUp(linked);
-    assertEquals(0, ReadLog.HDFS.bytes(file.getPath().getName(), endOfBlocks(linked)));
-    linked.closeStoreFile(false);
-  }
-
-  @Test
-  public void testHalfOfALinkFindsWhatTheFileHas() throws Exception {
+  public void testLinkAndItsHalfFindWhatTheFileHas() throws Exception {
     createRegion();
     flushSome(0);
     HStoreFile file = onlyFile();
@@ -469,9 +432,10 @@ public class TestPrefetchOfRegion {
     HStoreFile linked = new HStoreFile(fs, link, conf,
       new CacheConfig(conf, null, cache, ByteBuffAllocator.HEAP), BloomType.ROW, true,
       StoreFileTrackerFactory.create(conf, true, store().getStoreContext()));
+    ReadLog.HDFS.clear();
     linked.initReader();
     awaitWarmUp(linked);
-    ReadLog.HDFS.clear();
+    assertEquals(0, ReadLog.HDFS.bytes(name, endOfBlocks(linked)));
     HStoreFile half = splitOff(clone, linked, true);
     awaitWarmUp(half);
     assertTrue(HFileLink.isHFileLink(
@@ -535,26 +499,6 @@ public class TestPrefetchOfRegion {
     region = open(info, cache);
     awaitWarmUp(onlyFile());
     assertEquals(0, ReadLog.HDFS.bytes(name, endOfBlocks(onlyFile())));
-  }
-
-  @Test
-  public void testLargeFileThatIsLoadedIsReadForItsIndexAndBloomBlocks() throws Exception {
-    conf.setLong(PrefetchLimit.FULL_MAX_BYTES_KEY, 200_000);
-    createRegion();
-    HStoreFile file = bulkLoad(writeForBulkLoad());
-    long length = endOfBlocks(file);
-    assertTrue(length + "", length > 200_000);
-    long read = ReadLog.HDFS.bytes(file.getPath().getName(), length);
-    assertPartlyCached(file, 0);
-    long meta = 0;
-    for (long offset : blocks(file, false)) {
-      HFileBlock block = file.getReader().getHFileReader().readBlock(offset, -1, false, true, true,
-        false, null, null);
-      // A read includes the header of the next block.
-      meta += block.getOnDiskSizeWithHeader() + 33;
-      block.release();
-    }
-    assertTrue(read + " bytes read, index and bloom have " + meta, read <= meta);
   }
 
   @Test

@@ -209,15 +209,9 @@ public class TestPrefetchScheduler {
   }
 
   @Test
-  public void testNewestFileIsWarmedFirst() throws Exception {
+  public void testNewestFileIsWarmedFirstAndMetaOfAllFilesBeforeDataOfAny() throws Exception {
     configure(PrefetchSettings.ORDER_KEY, "newest");
     assertEquals(Arrays.asList(30L, 20L, 10L), orderOfData(20L, 30L, 10L));
-  }
-
-  @Test
-  public void testMetaOfAllFilesComesBeforeDataOfAny() throws Exception {
-    configure(PrefetchSettings.ORDER_KEY, "newest");
-    orderOfData(20L, 30L, 10L);
     // The stream is opened for data.
     List<String> order = log.order();
     int firstData = order.stream().map(e -> e.startsWith("open ")).collect(Collectors.toList())
@@ -380,17 +374,6 @@ public class TestPrefetchScheduler {
     assertEquals(0, warmUps.waiting().size());
   }
 
-  @Test
-  public void testRaisedLimitTakesEffectAtOnce() throws Exception {
-    configure(PrefetchSettings.LIMIT_KEY, ONE_BLOCK_AT_MOST);
-    AtomicInteger asked = new AtomicInteger();
-    ScheduledPrefetch warmUp = scheduleHeld(open(write(1)), asked);
-    Waiter.waitFor(files.conf(), 120_000, 1, () -> asked.get() == 2);
-    assertFalse(warmUp.isDone());
-    configure();
-    warmUp.get(2, TimeUnit.MINUTES);
-  }
-
   /** Schedules a file and counts how often it asks before it reads a block. */
   private ScheduledPrefetch scheduleAndCount(FilePrefetch file, AtomicInteger asked) {
     ScheduledPrefetch scheduled = schedule(file);
@@ -542,38 +525,28 @@ public class TestPrefetchScheduler {
     assertNull(warmUp.file().outcome());
   }
 
-  /** Schedules four files while nothing is written. */
-  private List<ScheduledPrefetch> scheduleBeforeWriters(String queueMax) throws Exception {
-    cache.shutdown();
-    cache = new SlowBucketCache(16, -1);
-    configure(PrefetchSettings.QUEUE_MAX_KEY, queueMax);
-    pool.setCorePoolSize(4);
-    List<ScheduledPrefetch> scheduled = new ArrayList<>();
-    for (int i = 0; i < 4; i++) {
-      scheduled.add(schedule(open(write(i))));
-    }
-    return scheduled;
-  }
-
+  /** Four files are scheduled while nothing is written. */
   @Test
-  public void testBlocksAreDroppedIfWarmUpDoesNotWaitForTheWriters() throws Exception {
-    List<ScheduledPrefetch> scheduled = scheduleBeforeWriters("1");
-    Waiter.waitFor(files.conf(), 120_000, 1, () -> cache.getStats().getFailedInserts() > 0);
-    ((SlowBucketCache) cache).startWriting();
-    for (ScheduledPrefetch each : scheduled) {
-      each.get(2, TimeUnit.MINUTES);
+  public void testBlocksAreDroppedUnlessWarmUpWaitsForTheWriters() throws Exception {
+    for (String queueMax : new String[] { "1", "0.5" }) {
+      boolean waits = queueMax.equals("0.5");
+      written.forEach(path -> cache.evictBlocksByHfileName(path.getName()));
+      cache.shutdown();
+      cache = new SlowBucketCache(16, -1);
+      configure(PrefetchSettings.QUEUE_MAX_KEY, queueMax);
+      pool.setCorePoolSize(4);
+      List<ScheduledPrefetch> scheduled = new ArrayList<>();
+      for (int i = 0; i < 4; i++) {
+        scheduled.add(schedule(open(write(i))));
+      }
+      Waiter.waitFor(files.conf(), 120_000, 1,
+        () -> waits ? WriterQueues.fill(cache) > 0.5 : cache.getStats().getFailedInserts() > 0);
+      ((SlowBucketCache) cache).startWriting();
+      for (ScheduledPrefetch each : scheduled) {
+        each.get(2, TimeUnit.MINUTES);
+      }
+      assertEquals(waits, cache.getStats().getFailedInserts() == 0);
     }
-  }
-
-  @Test
-  public void testNoBlockIsDroppedIfWarmUpWaitsForTheWriters() throws Exception {
-    List<ScheduledPrefetch> scheduled = scheduleBeforeWriters("0.5");
-    Waiter.waitFor(files.conf(), 120_000, 1, () -> WriterQueues.fill(cache) > 0.5);
-    ((SlowBucketCache) cache).startWriting();
-    for (ScheduledPrefetch each : scheduled) {
-      each.get(2, TimeUnit.MINUTES);
-    }
-    assertEquals(0, cache.getStats().getFailedInserts());
   }
 
   @Test
