@@ -31,7 +31,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -39,9 +38,6 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.hadoop.conf.Configuration;
-import org.apache.hadoop.fs.Path;
-import org.apache.hadoop.hbase.Cell;
-import org.apache.hadoop.hbase.CellUtil;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.HBaseTestingUtility;
 import org.apache.hadoop.hbase.HConstants;
@@ -65,11 +61,7 @@ import org.apache.hadoop.hbase.master.procedure.ServerCrashProcedure;
 import org.apache.hadoop.hbase.replication.ReplicationPeerConfig;
 import org.apache.hadoop.hbase.testclassification.LargeTests;
 import org.apache.hadoop.hbase.testclassification.RegionServerTests;
-import org.apache.hadoop.hbase.tool.BulkLoadHFiles;
 import org.apache.hadoop.hbase.util.Bytes;
-import org.apache.hadoop.hbase.util.HFileTestUtil;
-import org.apache.hadoop.hbase.wal.FSHLogProvider;
-import org.apache.hadoop.hbase.wal.WAL;
 import org.apache.hadoop.hbase.wal.WALFactory;
 import org.apache.hadoop.hbase.zookeeper.ZKUtil;
 import org.apache.hadoop.hbase.zookeeper.ZNodePaths;
@@ -94,11 +86,7 @@ import org.junit.experimental.categories.Category;
  * every write of an idle server and none that is lost. Each round prints the age of the oldest
  * write that was lost; with so many rounds it is checked at their end that it never was more than
  * the interval and the longest sync of that server, which may be the one that the kill has ended.
- * <code>-Dasyncwal.kill.wals=filesystem</code> leaves out the other kind. With
- * <code>-Dasyncwal.kill.groups=true</code> 64 writers write with SYNC_WAL, which the server groups,
- * while both regions are flushed and loaded into again and again. With
- * <code>-Dasyncwal.kill.drops=true</code> as well, FSHLog fails one in some hundred appends, and
- * drops those behind it until it is rolled.
+ * <code>-Dasyncwal.kill.wals=filesystem</code> leaves out the other kind.
  */
 @Category({ RegionServerTests.class, LargeTests.class })
 public class TestBoundedAsyncWalKill {
@@ -108,54 +96,26 @@ public class TestBoundedAsyncWalKill {
 
   private static final int ROUNDS = Integer.getInteger("asyncwal.kill.rounds", 3);
   private static final boolean LONG = ROUNDS > 3;
-  private static final boolean GROUPS = Boolean.getBoolean("asyncwal.kill.groups");
-  private static final boolean DROPS = GROUPS && Boolean.getBoolean("asyncwal.kill.drops");
-  private static final int WRITERS = GROUPS ? 64 : 4;
+  private static final int WRITERS = 4;
   // One more than there are replicas, as HDFS puts another one in the place of one that dies, or
   // the stream fails and with it FSHLog and the server.
   private static final int DATA_NODES = LONG ? 4 : 3;
-  private static final String[] WALS = DROPS
-    ? new String[] { "filesystem" }
-    : System.getProperty("asyncwal.kill.wals", "asyncfs,filesystem").split(",");
+  private static final String[] WALS =
+    System.getProperty("asyncwal.kill.wals", "asyncfs,filesystem").split(",");
   private static final long INTERVAL_MS = 100;
   private static final HBaseTestingUtility UTIL = new HBaseTestingUtility();
   private static final TableName TABLE = TableName.valueOf("kill");
   private static final byte[] FAMILY = Bytes.toBytes("f");
-  /** Only bulk loads have it, which lock a region as they are of two families. */
-  private static final byte[] LOADED_FAMILY = Bytes.toBytes("g");
   private static final byte[] QUALIFIER = Bytes.toBytes("q");
-  private static final int LOADS = 5;
-  private static final int LOADED_ROWS = 10;
   private static final ExecutorService THREADS = Executors.newCachedThreadPool();
 
   private static File folder;
   private static Admin admin;
   private final Random random = new Random();
   private final List<String> aboveWindow = new ArrayList<>();
-  /** First letters of the rows of a bulk load that has succeeded. */
-  private final List<String> loads = Collections.synchronizedList(new ArrayList<>());
   private MiniDFSCluster.DataNodeProperties deadDataNode;
 
   private volatile boolean dead;
-
-  /** The writer of FSHLog, which fails some of the appends of the writers. */
-  public static final class DroppingWriter extends ProtobufLogWriter {
-    private static final int ONE_IN = 300;
-    private static final AtomicInteger APPENDS = new AtomicInteger();
-
-    @Override
-    public void append(WAL.Entry entry) throws IOException {
-      for (Cell cell : entry.getEdit().getCells()) {
-        if (Bytes.toString(CellUtil.cloneRow(cell)).contains("-w")) {
-          if (APPENDS.incrementAndGet() % ONE_IN == 0) {
-            throw new IOException("dropped");
-          }
-          break;
-        }
-      }
-      super.append(entry);
-    }
-  }
 
   /** A write that was acknowledged. */
   private static final class Write {
@@ -188,7 +148,7 @@ public class TestBoundedAsyncWalKill {
       TableDescriptorBuilder.newBuilder(TABLE)
         .setColumnFamily(ColumnFamilyDescriptorBuilder.newBuilder(FAMILY).setScope(
           LONG ? HConstants.REPLICATION_SCOPE_GLOBAL : HConstants.REPLICATION_SCOPE_LOCAL).build())
-        .setColumnFamily(ColumnFamilyDescriptorBuilder.of(LOADED_FAMILY)).build(),
+        .build(),
       new byte[][] { Bytes.toBytes("m") });
     if (LONG) {
       admin.addReplicationPeer("teller",
@@ -211,11 +171,7 @@ public class TestBoundedAsyncWalKill {
     conf.setLong(AsyncWalSettings.INTERVAL_KEY, INTERVAL_MS);
     conf.setLong(AsyncWalSettings.BYTES_KEY, 1024 * 1024);
     conf.setBoolean("hbase.wal.hsync", round % 3 == 2);
-    conf.setBoolean("hbase.regionserver.write.groups.enabled", GROUPS);
     conf.setInt("hbase.wal.async.max.syncs.in.flight", round / 2 % 2);
-    if (DROPS) {
-      conf.setClass(FSHLogProvider.WRITER_IMPL, DroppingWriter.class, FSHLogProvider.Writer.class);
-    }
     conf.setInt(HConstants.REGIONSERVER_PORT, 0);
     conf.setInt(HConstants.REGIONSERVER_INFO_PORT, -1);
     // The test tells ZooKeeper of the death, so that a slow machine is not taken for a dead one.
@@ -259,7 +215,6 @@ public class TestBoundedAsyncWalKill {
     long disturbed;
     dead = false;
     Future<?> disturbance;
-    Future<?> loading;
     Configuration conf = new Configuration(UTIL.getConfiguration());
     conf.setInt(HConstants.HBASE_CLIENT_RETRIES_NUMBER, 0);
     try (Connection connection = ConnectionFactory.createConnection(conf)) {
@@ -280,7 +235,7 @@ public class TestBoundedAsyncWalKill {
       List<Future<?>> writers = new ArrayList<>();
       AtomicInteger acknowledged = new AtomicInteger();
       for (int writer = 0; writer < WRITERS; writer++) {
-        boolean sync = GROUPS || writer == 3;
+        boolean sync = writer == 3;
         String name4 = prefix + "w" + writer + "-";
         writers.add(THREADS.submit(() -> {
           try (Table table = connection.getTable(TABLE)) {
@@ -288,14 +243,11 @@ public class TestBoundedAsyncWalKill {
               try {
                 write(table, writes, row(name4, i), sync);
               } catch (IOException e) {
-                if (DROPS) {
-                  continue;
-                }
                 // The server is dead, or about to be: this write was not acknowledged.
                 return null;
               }
               acknowledged.incrementAndGet();
-              if (sync && !GROUPS) {
+              if (sync) {
                 // Each of its syncs takes the others' writes along; so they get some time.
                 Thread.sleep(random.nextInt(3 * (int) INTERVAL_MS));
               }
@@ -304,13 +256,8 @@ public class TestBoundedAsyncWalKill {
           return null;
         }));
       }
-      // FSHLog ends a server if a roll meets an append that has failed.
-      UTIL.waitFor(300_000, 5, () -> DROPS
-        ? acknowledged.get() > 20_000 || !server.isAlive()
-        : acknowledged.get() > 200);
+      UTIL.waitFor(300_000, 5, () -> acknowledged.get() > 200);
       disturbed = System.nanoTime();
-      loads.clear();
-      loading = THREADS.submit(() -> bulkLoad(prefix));
       disturbance = disturb(server, round);
       Thread.sleep(random.nextInt(1_000));
       killed = System.nanoTime();
@@ -328,11 +275,6 @@ public class TestBoundedAsyncWalKill {
       // It was asked of a server that is dead.
     }
     awaitRecovery(name);
-    try {
-      loading.get(5, TimeUnit.MINUTES);
-    } catch (ExecutionException e) {
-      // The client repeats it no more: this load may be there or not.
-    }
     verify(prefix, writes, server, killed, round % 3 == 2 ? disturbed : Long.MAX_VALUE);
     if (deadDataNode != null) {
       UTIL.getDFSCluster().restartDataNode(deadDataNode);
@@ -350,10 +292,7 @@ public class TestBoundedAsyncWalKill {
     }
     List<RegionInfo> regions = admin.getRegions(TABLE);
     return THREADS.submit(() -> {
-      for (int i = 0; GROUPS && !DROPS && i < 5; i++) {
-        admin.flushRegion(regions.get(i % 2).getRegionName());
-      }
-      switch (DROPS ? 0 : round % 3) {
+      switch (round % 3) {
         case 0:
           for (int i = 0; i < 5; i++) {
             server.roll();
@@ -370,27 +309,6 @@ public class TestBoundedAsyncWalKill {
       }
       return null;
     });
-  }
-
-  /** Those that meet the death of the server are repeated by the client. */
-  private Void bulkLoad(String prefix) throws IOException {
-    for (int i = 0; GROUPS && !DROPS && i < LOADS; i++) {
-      load((i % 2 == 0 ? "a-" : "z-") + prefix + "loaded" + i);
-    }
-    return null;
-  }
-
-  private void load(String rows) throws IOException {
-    Path folder = new Path(UTIL.getDataTestDirOnTestFS("loads"), rows);
-    Map<byte[], List<Path>> files = new TreeMap<>(Bytes.BYTES_COMPARATOR);
-    for (byte[] family : new byte[][] { FAMILY, LOADED_FAMILY }) {
-      Path file = new Path(new Path(folder, Bytes.toString(family)), "file");
-      HFileTestUtil.createHFile(UTIL.getConfiguration(), UTIL.getTestFileSystem(), file, family,
-        QUALIFIER, Bytes.toBytes(rows), Bytes.toBytes(rows + "z"), LOADED_ROWS);
-      files.put(family, Collections.singletonList(file));
-    }
-    BulkLoadHFiles.create(UTIL.getConfiguration()).bulkLoad(TABLE, files);
-    loads.add(rows);
   }
 
   /** Rows are written to both regions alternately. */
@@ -455,14 +373,10 @@ public class TestBoundedAsyncWalKill {
     RegionServerProcess.Sample sample = server.sample();
     Map<String, byte[]> found = new HashMap<>();
     try (Table table = UTIL.getConnection().getTable(TABLE);
-      ResultScanner scanner = table.getScanner(new Scan().addFamily(FAMILY))) {
+      ResultScanner scanner = table.getScanner(new Scan())) {
       for (Result result : scanner) {
         found.put(Bytes.toString(result.getRow()), result.getValue(FAMILY, QUALIFIER));
       }
-    }
-    for (String rows : loads) {
-      assertEquals("loaded " + rows, LOADED_ROWS,
-        found.keySet().stream().filter(row -> row.startsWith(rows)).count());
     }
     long lastSent = Long.MIN_VALUE;
     for (Write write : writes) {
@@ -511,7 +425,7 @@ public class TestBoundedAsyncWalKill {
       + " bytes; syncs of the bound: " + sample.syncs
       + ", the longest " + sample.longestMs + " ms, one for "
       + TimeUnit.NANOSECONDS.toMicros(sample.running) + " us; replicated: "
-      + server.shipped().size() + "; bulk loads: " + loads.size();
+      + server.shipped().size();
     System.out.println(summary);
     if (window > bound) {
       aboveWindow.add(summary);
