@@ -171,10 +171,6 @@ final class RegionServerProcess {
     process.order();
   }
 
-  boolean isAlive() {
-    return process.isAlive();
-  }
-
   /** Kills the process like kill -9. Returns when it has exited and all its output was read. */
   void kill() throws InterruptedException {
     process.kill();
