@@ -31,15 +31,12 @@ import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.HashSet;
-import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.AtomicReference;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.testclassification.IOTests;
 import org.apache.hadoop.hbase.testclassification.SmallTests;
@@ -310,64 +307,5 @@ public class TestIndexedBlocks {
     of.forEachFile((name, count, size) -> content.put(name, of.get(name).id() + " "
       + of.get(name).getRegion() + " " + count + " " + size + " " + of.get(name).maxOffset()));
     return content;
-  }
-
-  /** Several threads store, evict, drop and sweep; in the end the counts are those of the index. */
-  @Test
-  public void testCountsAreThoseOfTheIndexWhateverHappensAtTheSameTime() throws Exception {
-    AtomicLong stored = new AtomicLong();
-    AtomicLong freed = new AtomicLong();
-    blocks.onFreed(location -> freed.incrementAndGet());
-    AtomicReference<Throwable> failure = new AtomicReference<>();
-    List<Thread> threads = new ArrayList<>();
-    for (int t = 0; t < 4; t++) {
-      int seed = t;
-      Thread thread = new Thread(() -> {
-        try {
-          Random random = new Random(seed);
-          for (int i = 0; i < 40_000; i++) {
-            String name = "f" + random.nextInt(8);
-            long offset = random.nextInt(30);
-            int what = random.nextInt(40);
-            if (what < 28) {
-              long location = Location.of(seed * 40_000 + i, 0, Location.UNIT, 0, 0);
-              stored.addAndGet(store(name, offset, location) ? 1 : 0);
-            } else if (what < 36) {
-              blocks.evict(name, offset);
-            } else if (what < 38) {
-              blocks.evictRange(name, offset, offset + 5);
-            } else {
-              CachedFile file = blocks.drop(name);
-              if (file != null && random.nextBoolean()) {
-                blocks.sweep(file);
-              }
-            }
-          }
-        } catch (Throwable e) {
-          failure.compareAndSet(null, e);
-        }
-      });
-      thread.start();
-      threads.add(thread);
-    }
-    for (Thread thread : threads) {
-      thread.join();
-    }
-    assertNull(failure.get() == null ? null : failure.get().toString(), failure.get());
-    assertEquals(index.size(), files.getBlockCount() + files.getDroppedBlockCount());
-    assertEquals(stored.get(), freed.get() + index.size());
-    index.forEach((id, offset, location) -> assertNotNull(files.byId(id)));
-    for (CachedFile file : files.dropped()) {
-      assertTrue(blocks.sweep(file));
-    }
-    assertEquals(0, files.getDroppedBlockCount());
-    assertEquals(index.size(), files.getBlockCount());
-    assertEquals(index.size() * Location.UNIT, files.getByteCount());
-    for (int i = 0; i < 8; i++) {
-      blocks.evictRange("f" + i, 0, 100);
-    }
-    assertEquals(0, index.size());
-    assertEquals(0, files.getFileCount());
-    assertTrue(files.dropped().isEmpty());
   }
 }

@@ -86,7 +86,7 @@ public class TestKilledSegmentCacheOnCluster {
   public static void startCluster() throws Exception {
     cluster = new ClusterWithTiers("killed");
     util = cluster.util();
-    TestSegmentCacheOnCluster.useSegments(cluster.conf(), new File(cluster.folder(), "own"));
+    TestOnlineFilesOnCluster.useSegments(cluster.conf(), new File(cluster.folder(), "own"));
     cluster.start();
     util.getAdmin().balancerSwitch(false, true);
   }
@@ -112,7 +112,7 @@ public class TestKilledSegmentCacheOnCluster {
   private SegmentServerProcess startServer(String label, boolean evictsOnClose)
     throws Exception {
     Configuration conf = new Configuration(util.getConfiguration());
-    TestSegmentCacheOnCluster.useSegments(conf, new File(folder, "segments"));
+    TestOnlineFilesOnCluster.useSegments(conf, new File(folder, "segments"));
     conf.setBoolean(CacheConfig.EVICT_BLOCKS_ON_CLOSE_KEY, evictsOnClose);
     conf.setBoolean(CacheConfig.PREFETCH_BLOCKS_ON_OPEN_KEY, true);
     conf.setInt("hbase.hfile.prefetch.delay", 0);

@@ -26,6 +26,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
+import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.HBaseTestingUtility;
@@ -67,11 +68,20 @@ public class TestOnlineFilesOnCluster {
   public void setUp() throws Exception {
     cluster = new ClusterWithTiers("online");
     util = cluster.util();
-    TestSegmentCacheOnCluster.useSegments(cluster.conf(),
-      new File(cluster.folder(), "segments"));
+    useSegments(cluster.conf(), new File(cluster.folder(), "segments"));
     // What a parent of a split had is read by its daughters.
     cluster.conf().setBoolean(CacheConfig.EVICT_BLOCKS_ON_CLOSE_KEY, false);
     cluster.start();
+  }
+
+  /** Configures segments so small that there are several. */
+  static void useSegments(Configuration conf, File file) {
+    conf.set("hbase.bucketcache.composite.promotion", "none");
+    conf.set("hbase.bucketcache.l2.size", "65");
+    conf.set("hbase.bucketcache.l2.ioengine", SegmentCacheSettings.ENGINE + file);
+    conf.setInt(SegmentCacheSettings.SEGMENT_MB_KEY, 1);
+    // Not to be lost though the server is told to.
+    conf.setBoolean(CacheConfig.EVICT_BLOCKS_ON_CLOSE_KEY, true);
   }
 
   @After
