@@ -22,7 +22,6 @@ import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
 import java.io.IOException;
-import java.net.InetAddress;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -245,23 +244,9 @@ public class TestMutationGroupInterleavings {
     private final Simulated to;
     private int ended;
     private String answer = "";
-    private final RpcCall call = Mockito.mock(RpcCall.class,
-      Mockito.withSettings().stubOnly().defaultAnswer(method -> {
-        switch (method.getMethod().getName()) {
-          case "getDeadline":
-            return Long.MAX_VALUE;
-          case "disconnectSince":
-            return -1L;
-          case "getRemoteAddress":
-            return InetAddress.getLoopbackAddress();
-          case "setResponse":
-            Throwable failure = method.getArgument(2);
-            ended(failure == null ? "written" : failure.getMessage());
-            return null;
-          default:
-            return Mockito.RETURNS_DEFAULTS.answer(method);
-        }
-      }));
+    private final RpcCall call =
+      WriteCallsFixture.call(null, HConstants.NORMAL_QOS, Long.MAX_VALUE, (message,
+        failure) -> ended(failure == null ? "written" : failure.getMessage()));
 
     Call(Simulated to) {
       this.to = to;

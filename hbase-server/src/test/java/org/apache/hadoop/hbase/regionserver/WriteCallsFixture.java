@@ -35,6 +35,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BiConsumer;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hbase.CallDroppedException;
@@ -354,30 +355,36 @@ public abstract class WriteCallsFixture {
       Long.MAX_VALUE);
   }
 
+  /** Returns a call without a connection, whose response goes to {@code answer}. */
+  static RpcCall call(Message param, int priority, long deadline,
+    BiConsumer<Message, Throwable> answer) {
+    return Mockito.mock(RpcCall.class, Mockito.withSettings().stubOnly().defaultAnswer(method -> {
+      switch (method.getMethod().getName()) {
+        case "getParam":
+          return param;
+        case "getSize":
+          return (long) param.getSerializedSize();
+        case "getDeadline":
+          return deadline;
+        case "getPriority":
+          return priority;
+        case "disconnectSince":
+          return -1L;
+        case "getRemoteAddress":
+          return InetAddress.getLoopbackAddress();
+        case "setResponse":
+          answer.accept(method.getArgument(0), method.getArgument(2));
+          return null;
+        default:
+          return Mockito.RETURNS_DEFAULTS.answer(method);
+      }
+    }));
+  }
+
   private Future<Result> send(Message param, int priority, long deadline) {
     CompletableFuture<Result> answer = new CompletableFuture<>();
-    RpcCall call = Mockito.mock(RpcCall.class,
-      Mockito.withSettings().stubOnly().defaultAnswer(method -> {
-        switch (method.getMethod().getName()) {
-          case "getParam":
-            return param;
-          case "getSize":
-            return (long) param.getSerializedSize();
-          case "getDeadline":
-            return deadline;
-          case "getPriority":
-            return priority;
-          case "disconnectSince":
-            return -1L;
-          case "getRemoteAddress":
-            return InetAddress.getLoopbackAddress();
-          case "setResponse":
-            answer(answer, method.getArgument(0), method.getArgument(2));
-            return null;
-          default:
-            return Mockito.RETURNS_DEFAULTS.answer(method);
-        }
-      }));
+    RpcCall call = call(param, priority, deadline,
+      (message, failure) -> answer(answer, message, failure));
     for (RequestInterceptor interceptor : interceptors) {
       RequestInterceptor.Outcome outcome = interceptor.dispatch(rpc, call);
       if (outcome == RequestInterceptor.Outcome.REFUSED) {
