@@ -86,6 +86,61 @@ public class TestCompositeBucketCacheSettings {
     assertTrue(message, message.contains(remedy));
   }
 
+  /** Each value is refused in the place of the one that is set, which is good. */
+  private void assertEachRefused(String key, String remedy, String... values) {
+    String good = conf.get(key);
+    for (String value : values) {
+      assertRefused(key, value, remedy);
+    }
+    if (good == null) {
+      conf.unset(key);
+    } else {
+      conf.set(key, good);
+    }
+  }
+
+  @Test
+  public void testNonsenseIsRefused() {
+    for (String prefix : new String[] { "hbase.bucketcache.", "hbase.bucketcache.l1.",
+      "hbase.bucketcache.l2." }) {
+      assertEachRefused(prefix + "checksum.enabled", "true or false. Set one of these", "ture");
+      assertEachRefused(prefix + "writer.threads", "of at least 1", "0", "-3", "two", "1.5");
+      assertEachRefused(prefix + "writer.queuelength", "of at least 1", "0", "-3", "two", "1.5");
+    }
+    for (String prefix : new String[] { "hbase.bucketcache.", "hbase.bucketcache.l1." }) {
+      assertEachRefused(prefix + "bucket.sizes", "multiples of 256", "5k", "5120,", "5121", "0",
+        "-256", "5120;9216");
+    }
+    for (String tier : new String[] { "l1", "l2" }) {
+      assertEachRefused("hbase.bucketcache." + tier + ".size", "MB", null, "0", "-1", "NaN",
+        "Infinity", "many", "1e300");
+    }
+    assertEachRefused("hbase.bucketcache.l2.size", "32 TB", String.valueOf(1L << 40));
+    assertEachRefused("hbase.bucketcache.l2.retry.interval.ms", "of at least 0", "-1", "1m");
+    assertEachRefused("hbase.bucketcache.l1.ioengine", "offheap, mmap:PATH, pmem:PATH", "heap",
+      "offheapish", "file", "disk:/x", "file:/x", "mmap:");
+    assertEachRefused("hbase.bucketcache.l2.ioengine", "files:PATH", null, "ssd:/x", "files:");
+    assertEachRefused("hbase.bucketcache.composite.promotion", "must be frequency or none. ",
+      "lru", "Frequency", "true");
+    assertEachRefused("hbase.bucketcache.composite.l1.data.max", "0 to 1", "-0.1", "1.01", "half",
+      "NaN");
+  }
+
+  @Test
+  public void testPathsThatCannotBeUsedAreRefused() throws IOException {
+    String engine = "hbase.bucketcache.l2.ioengine";
+    String map = "hbase.bucketcache.l2.persistent.path";
+    assertEachRefused(engine, "each its own path", "files:" + path("a") + "," + path("a"));
+    assertEachRefused(engine, "Create it", "file:" + path("no/such/l2"));
+    assertEachRefused(engine, "a file that this process may write",
+      "file:" + folder.newFolder("dir").getPath());
+    assertEachRefused(map, "each its own path", path("./l2"));
+    assertEachRefused(map, "Create it", path("no/map"));
+    assertEachRefused("hbase.bucketcache.l1.persistent.path", "Remove the key", path("map"));
+    conf.set(engine, "offheap");
+    assertEachRefused(map, "files:", path("map"));
+  }
+
   @Test
   public void testGoodSettingsAreReadPerTier() {
     conf.set("hbase.bucketcache.writer.threads", "2");
@@ -133,20 +188,8 @@ public class TestCompositeBucketCacheSettings {
       conf.setInt(key, ms);
       assertEquals(ms, CompositeBucketCacheSettings.of(conf).metaIdleMs());
     }
-    assertRefused(key, "999", "0 or at least 1000. Set ms, or 0 to keep");
-    assertRefused(key, "-1", "of at least 0");
-    assertRefused(key, "5m", "of at least 0");
-  }
-
-  @Test
-  public void testNonsenseAboutTheDeviceIsRefused() {
-    for (String prefix : new String[] { "hbase.bucketcache.", "hbase.bucketcache.l1.",
-      "hbase.bucketcache.l2." }) {
-      assertRefused(prefix + "checksum.enabled", "ture", "true or false. Set one of these");
-      conf.unset(prefix + "checksum.enabled");
-    }
-    assertRefused("hbase.bucketcache.l2.retry.interval.ms", "-1", "of at least 0");
-    assertRefused("hbase.bucketcache.l2.retry.interval.ms", "1m", "of at least 0");
+    assertEachRefused(key, "0 or at least 1000. Set ms, or 0 to keep", "999");
+    assertEachRefused(key, "of at least 0", "-1", "5m");
   }
 
   @Test
@@ -207,41 +250,6 @@ public class TestCompositeBucketCacheSettings {
   }
 
   @Test
-  public void testMissingOrImpossibleSizeIsRefused() {
-    for (String key : new String[] { "hbase.bucketcache.l1.size", "hbase.bucketcache.l2.size" }) {
-      String good = conf.get(key);
-      for (String bad : new String[] { null, "0", "-1", "NaN", "Infinity", "many", "1e300" }) {
-        assertRefused(key, bad, "MB");
-      }
-      conf.set(key, good);
-    }
-  }
-
-  @Test
-  public void testSizeBeyondWhatCanBeAddressedIsRefused() {
-    assertRefused("hbase.bucketcache.l2.size", String.valueOf(1L << 40), "32 TB");
-  }
-
-  @Test
-  public void testUnknownEngineIsRefused() {
-    for (String bad : new String[] { "heap", "offheapish", "file", "disk:/x", "file:/x",
-      "mmap:" }) {
-      assertRefused("hbase.bucketcache.l1.ioengine", bad, "offheap, mmap:PATH, pmem:PATH");
-    }
-    conf.unset("hbase.bucketcache.l1.ioengine");
-    for (String bad : new String[] { null, "ssd:/x", "files:" }) {
-      assertRefused("hbase.bucketcache.l2.ioengine", bad, "files:PATH");
-    }
-  }
-
-  @Test
-  public void testPromotionOtherThanFrequencyOrNoneIsRefused() {
-    for (String bad : new String[] { "lru", "Frequency", "true" }) {
-      assertRefused("hbase.bucketcache.composite.promotion", bad, "must be frequency or none. ");
-    }
-  }
-
-  @Test
   public void testAdmissionOtherThanAllOrSecondMissIsRefused() {
     String key = "hbase.bucketcache.composite.l2.admission";
     assertFalse(CompositeBucketCacheSettings.of(conf).isSecondMissOnly());
@@ -249,16 +257,7 @@ public class TestCompositeBucketCacheSettings {
     assertFalse(CompositeBucketCacheSettings.of(conf).isSecondMissOnly());
     conf.set(key, " second-miss ");
     assertTrue(CompositeBucketCacheSettings.of(conf).isSecondMissOnly());
-    for (String bad : new String[] { "none", "Second-Miss", "true", "2" }) {
-      assertRefused(key, bad, "must be all or second-miss. Set ");
-    }
-  }
-
-  @Test
-  public void testShareOfDataThatIsNoFractionIsRefused() {
-    for (String bad : new String[] { "-0.1", "1.01", "half", "NaN" }) {
-      assertRefused("hbase.bucketcache.composite.l1.data.max", bad, "0 to 1");
-    }
+    assertEachRefused(key, "must be all or second-miss. Set ", "none", "Second-Miss", "true", "2");
   }
 
   @Test
@@ -282,41 +281,6 @@ public class TestCompositeBucketCacheSettings {
     Files.createFile(new File(path("one")).toPath());
     Files.createLink(new File(path("hard")).toPath(), new File(path("one")).toPath());
     assertRefused("hbase.bucketcache.l2.ioengine", "mmap:" + path("hard"), "each its own path");
-  }
-
-  @Test
-  public void testOnePathTwiceInATierIsRefused() {
-    assertRefused("hbase.bucketcache.l2.ioengine", "files:" + path("a") + "," + path("a"),
-      "each its own path");
-  }
-
-  @Test
-  public void testPersistentPathOnTheDataIsRefused() {
-    assertRefused("hbase.bucketcache.l2.persistent.path", path("./l2"), "each its own path");
-  }
-
-  @Test
-  public void testPersistenceWithoutAFileEngineIsRefused() {
-    conf.set("hbase.bucketcache.l2.ioengine", "offheap");
-    assertRefused("hbase.bucketcache.l2.persistent.path", path("map"), "files:");
-  }
-
-  @Test
-  public void testPersistenceOfTheFirstTierIsRefused() {
-    assertRefused("hbase.bucketcache.l1.persistent.path", path("map"), "Remove the key");
-  }
-
-  @Test
-  public void testPathInADirectoryThatIsNotThereIsRefused() {
-    assertRefused("hbase.bucketcache.l2.ioengine", "file:" + path("no/such/l2"), "Create it");
-    conf.set("hbase.bucketcache.l2.ioengine", "file:" + path("l2"));
-    assertRefused("hbase.bucketcache.l2.persistent.path", path("no/map"), "Create it");
-  }
-
-  @Test
-  public void testPathThatIsADirectoryIsRefused() throws IOException {
-    assertRefused("hbase.bucketcache.l2.ioengine", "file:" + folder.newFolder("dir").getPath(),
-      "a file that this process may write");
   }
 
   @Test
@@ -346,29 +310,6 @@ public class TestCompositeBucketCacheSettings {
     assertRefused("hbase.bucketcache.l2.size", "7", "the 8 MB that the 2 bucket sizes of");
     conf.set("hbase.bucketcache.l2.size", "8");
     BlockCacheFactory.createBlockCache(conf).shutdown();
-  }
-
-  @Test
-  public void testBucketListThatCannotBeReadIsRefused() {
-    for (String bad : new String[] { "5k", "5120,", "5121", "0", "-256", "5120;9216" }) {
-      assertRefused("hbase.bucketcache.l1.bucket.sizes", bad, "multiples of 256");
-      conf.unset("hbase.bucketcache.l1.bucket.sizes");
-      assertRefused("hbase.bucketcache.bucket.sizes", bad, "multiples of 256");
-      conf.unset("hbase.bucketcache.bucket.sizes");
-    }
-  }
-
-  @Test
-  public void testFewerThanOneWriterOrPlaceIsRefused() {
-    for (String name : new String[] { "writer.threads", "writer.queuelength" }) {
-      for (String prefix : new String[] { "hbase.bucketcache.", "hbase.bucketcache.l1.",
-        "hbase.bucketcache.l2." }) {
-        for (String bad : new String[] { "0", "-3", "two", "1.5" }) {
-          assertRefused(prefix + name, bad, "of at least 1");
-        }
-        conf.unset(prefix + name);
-      }
-    }
   }
 
   @Test
