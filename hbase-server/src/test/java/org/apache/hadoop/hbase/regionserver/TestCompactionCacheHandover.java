@@ -698,24 +698,10 @@ public class TestCompactionCacheHandover extends CacheHandoverFixture {
     assertTrue(store().hasReferences());
   }
 
-  /** Their blocks are cached under the names of the files that they refer to. */
-  @Test
-  public void testReferencesOfASplit() throws Exception {
-    createRegionWithTwoFiles();
-    readHotRows();
-    HRegion parent = region;
-    int splitRow = HOT_FROM + 30;
-    try {
-      openDaughter(splitRow, true);
-      compact();
-      assertFalse(StoreFileInfo.isReference(onlyFile().getPath()));
-      assertRowsAlone(splitRow, BORDER, cachedRows(onlyFile()));
-    } finally {
-      HBaseTestingUtility.closeRegionAndWAL(parent);
-    }
-  }
-
-  /** The daughter's rows are those from the one to before the other. */
+  /**
+   * The daughter's rows are those from the one to before the other. Their blocks are cached under
+   * the names of the files that its own refer to.
+   */
   private void assertSpaceOfADaughter(int from, int to) throws Exception {
     createRegionWithTwoFiles();
     read(0, ROWS);
@@ -735,6 +721,7 @@ public class TestCompactionCacheHandover extends CacheHandoverFixture {
       };
       long leftOut = HandoverCaches.count("LimitBlockCount");
       compact();
+      assertFalse(StoreFileInfo.isReference(onlyFile().getPath()));
       assertEquals(leftOut, HandoverCaches.count("LimitBlockCount"));
       double peak = peaks.get(0) / (before * share);
       // Index blocks come in addition if they are in the same cache.

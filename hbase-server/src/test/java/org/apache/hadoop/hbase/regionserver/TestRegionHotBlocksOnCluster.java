@@ -113,14 +113,6 @@ public class TestRegionHotBlocksOnCluster extends RegionHotBlocksFixture {
   }
 
   @Test
-  public void testReturnsToWhatItHasLeft() throws Exception {
-    createAndRead(true);
-    move();
-    move();
-    assertEquals(0, misses());
-  }
-
-  @Test
   public void testACloseDoesNotWaitForHdfs() throws Exception {
     HintsInTime.enabled = false;
     createAndRead(true);
@@ -143,12 +135,17 @@ public class TestRegionHotBlocksOnCluster extends RegionHotBlocksFixture {
     assertAllRows(table);
   }
 
+  /** A split evicts the blocks of the parent, which is the default of stock HBase. */
   @Test
-  public void testWithoutTheKeyNothingIsLeft() throws Exception {
+  public void testWithoutTheKeyNothingIsTakenOver() throws Exception {
     createAndRead(false);
+    assertEquals(0, bulkLoad(0));
+    assertTrue(misses() > 50);
     HRegion moved = move();
     assertFalse(hasHint(moved));
     assertEquals(0, dataOf(moved).size());
+    assertTrue(misses() > 100);
+    splitAt(ROWS / 2);
     assertTrue(misses() > 100);
   }
 
@@ -250,14 +247,6 @@ public class TestRegionHotBlocksOnCluster extends RegionHotBlocksFixture {
     assertAllRows(table);
   }
 
-  /** A split evicts the blocks of the parent, which is the default of stock HBase. */
-  @Test
-  public void testWithoutTheKeyASplitEvicts() throws Exception {
-    createAndRead(false);
-    splitAt(ROWS / 2);
-    assertTrue(misses() > 100);
-  }
-
   @Test
   public void testAnOperatorsEvictionWins() throws Exception {
     Configuration conf = new Configuration(UTIL.getConfiguration());
@@ -344,12 +333,5 @@ public class TestRegionHotBlocksOnCluster extends RegionHotBlocksFixture {
     assertTrue(loaded + " of " + hot, loaded > hot / 2 && loaded < 2 * hot);
     assertEquals(0, misses());
     assertAllRows(table);
-  }
-
-  @Test
-  public void testWithoutTheKeyABulkLoadTakesOverNothing() throws Exception {
-    createAndRead(false);
-    assertEquals(0, bulkLoad(0));
-    assertTrue(misses() > 50);
   }
 }
