@@ -28,6 +28,7 @@ import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.Paths;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.HashMap;
@@ -36,6 +37,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.hadoop.conf.Configuration;
@@ -140,46 +142,9 @@ public class TestSettingsCheck {
   }
 
   @Test
-  public void testEachFeatureSaysWhatItRefuses() {
-    conf.set("hbase.wal.async.sync.interval.ms", "soon");
-    conf.set("hbase.regionserver.parallel.get.threads", "0");
-    conf.set("hbase.rs.prefetch.order", "random");
-    conf.set("hbase.rs.prefetch.full.max.bytes", "1 GB");
-    conf.set("hbase.regionserver.increment.coalesce.enabled", "yes");
-    conf.set("hbase.server.allocator.size.classes.enabled", "on");
-    conf.set("hbase.bucketcache.composite.enabled", "true");
-    conf.set("hbase.bucketcache.l1.size", "a lot");
-    conf.set("hbase.bucketcache.l2.ioengine", "offheap");
-    conf.set("hbase.bucketcache.l2.size", "64");
-    List<String> refused = SettingsCheck.refused(conf);
-    for (String key : new String[] { "hbase.wal.async.sync.interval.ms",
-      "hbase.regionserver.parallel.get.threads", "hbase.rs.prefetch.order",
-      "hbase.rs.prefetch.full.max.bytes", "hbase.regionserver.increment.coalesce.enabled",
-      "hbase.server.allocator.size.classes.enabled", "hbase.bucketcache.l1.size" }) {
-      assertEquals(key + " in " + refused, 1,
-        refused.stream().filter(sentence -> sentence.startsWith(key)).count());
-    }
-    assertEquals(refused.toString(), 7, refused.size());
-  }
-
-  @Test
   public void testTiersThatAreNotInUseAreNotLookedAt() {
     conf.set("hbase.bucketcache.l1.size", "a lot");
     assertEquals(Collections.emptyList(), SettingsCheck.refused(conf));
-  }
-
-  @Test
-  public void testATierLargerThanDirectMemoryIsRefused() {
-    conf.set("hbase.bucketcache.composite.enabled", "true");
-    String size = String.valueOf((DirectMemoryUtils.getDirectMemorySize() >> 20) + 1);
-    conf.set("hbase.bucketcache.l1.size", size);
-    conf.set("hbase.bucketcache.l2.ioengine", "offheap");
-    conf.set("hbase.bucketcache.l2.size", "100");
-    List<String> refused = SettingsCheck.refused(conf);
-    assertEquals(refused.toString(), 1, refused.size());
-    assertTrue(refused.get(0),
-      refused.get(0).startsWith("hbase.bucketcache.l1.size is " + size + "; "));
-    assertTrue(refused.get(0), refused.get(0).contains("raise -XX:MaxDirectMemorySize to "));
   }
 
   @Test
@@ -264,22 +229,25 @@ public class TestSettingsCheck {
   }
 
   @Test
-  public void testAllSettingsOfAFeatureAreCheckedInOneRun() {
+  public void testAllSettingsOfAllFeaturesAreCheckedInOneRun() {
+    Map<String, String> wrong = new TreeMap<>();
+    wrong.put("hbase.bucketcache.composite.promotion", "some");
+    wrong.put("hbase.bucketcache.l1.size", "a lot");
+    wrong.put("hbase.bucketcache.l1.writer.threads", "0");
+    wrong.put("hbase.bucketcache.l2.ioengine", "tape:/dev/st0");
+    wrong.put("hbase.bucketcache.l2.size", "-1");
+    wrong.put("hbase.regionserver.increment.coalesce.enabled", "yes");
+    wrong.put("hbase.regionserver.parallel.get.min.batch", "-1");
+    wrong.put("hbase.regionserver.parallel.get.threads", "0");
+    wrong.put("hbase.rs.prefetch.full.max.bytes", "1 GB");
+    wrong.put("hbase.rs.prefetch.order", "random");
+    wrong.put("hbase.server.allocator.size.classes.enabled", "on");
+    wrong.put("hbase.wal.async.sync.interval.ms", "soon");
+    wrong.forEach(conf::set);
     conf.set("hbase.bucketcache.composite.enabled", "true");
-    conf.set("hbase.bucketcache.l1.size", "a lot");
-    conf.set("hbase.bucketcache.l1.writer.threads", "0");
-    conf.set("hbase.bucketcache.l2.ioengine", "tape:/dev/st0");
-    conf.set("hbase.bucketcache.l2.size", "-1");
-    conf.set("hbase.bucketcache.composite.promotion", "some");
-    conf.set("hbase.regionserver.parallel.get.threads", "0");
-    conf.set("hbase.regionserver.parallel.get.min.batch", "-1");
-    List<String> keys = SettingsCheck.refused(conf).stream()
+    assertEquals(new ArrayList<>(wrong.keySet()), SettingsCheck.refused(conf).stream()
       .map(sentence -> sentence.substring(0, sentence.indexOf(" is "))).sorted()
-      .collect(Collectors.toList());
-    assertEquals(Arrays.asList("hbase.bucketcache.composite.promotion", "hbase.bucketcache.l1.size",
-      "hbase.bucketcache.l1.writer.threads", "hbase.bucketcache.l2.ioengine",
-      "hbase.bucketcache.l2.size", "hbase.regionserver.parallel.get.min.batch",
-      "hbase.regionserver.parallel.get.threads"), keys);
+      .collect(Collectors.toList()));
   }
 
   @Test
@@ -307,19 +275,12 @@ public class TestSettingsCheck {
       + " hbase.bucketcache.composite.enabled is not true; this server has no block cache. Set"
       + " hfile.block.cache.size to 0.40, or enable the composite bucket cache."),
       SettingsCheck.warnings(conf));
+    assertEquals(SettingsCheck.warnings(conf), SettingsCheck.startWarnings(conf));
     conf.set("hfile.block.cache.memory.size", "16m");
     assertEquals(Collections.emptyList(), SettingsCheck.warnings(conf));
     conf.unset("hfile.block.cache.memory.size");
     conf.set("hbase.bucketcache.composite.enabled", "true");
     assertEquals(Collections.emptyList(), SettingsCheck.warnings(conf));
-  }
-
-  @Test
-  public void testStartLogsThatThereIsNoBlockCache() {
-    conf.set("hfile.block.cache.size", "0");
-    List<String> logged = SettingsCheck.startWarnings(conf);
-    assertEquals(logged.toString(), 1, logged.size());
-    assertTrue(logged.get(0), logged.get(0).startsWith("hfile.block.cache.size is 0 and"));
   }
 
   @Test

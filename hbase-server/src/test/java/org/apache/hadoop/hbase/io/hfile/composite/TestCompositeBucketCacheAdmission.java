@@ -135,21 +135,26 @@ public class TestCompositeBucketCacheAdmission {
   }
 
   @Test
-  public void testMissedBlockIsInsertedOnItsSecondMiss() {
+  public void testWithoutSpaceToSpareAMissedBlockIsInsertedOnItsSecondMiss() {
     open();
+    assertTrue(second.hasSpareSpace());
+    BlockCacheKey spare = key(FILE, SIZE, BlockType.DATA);
+    miss(spare);
+    awaitStored(spare);
+    assertCounts(1, 0);
     fill();
     BlockCacheKey key = key(FILE, 0, BlockType.DATA);
     miss(key);
     assertFalse(cache.isAlreadyCached(key).get());
-    assertCounts(0, 1);
+    assertCounts(1, 1);
     miss(key);
     awaitStored(key);
     assertTrue(second.containsBlock(key));
-    assertCounts(1, 1);
+    assertCounts(2, 1);
     // Once it is stored there is nothing to decide.
     miss(key);
     assertTrue(second.containsBlock(key));
-    assertCounts(1, 1);
+    assertCounts(2, 1);
   }
 
   @Test
@@ -169,16 +174,6 @@ public class TestCompositeBucketCacheAdmission {
       assertTrue(cache.isAlreadyCached(key).get());
     }
     assertCounts(0, 0);
-  }
-
-  @Test
-  public void testAllIsAdmittedWhileThereIsSpaceToSpare() {
-    open();
-    assertTrue(second.hasSpareSpace());
-    BlockCacheKey key = key(FILE, 0, BlockType.DATA);
-    miss(key);
-    awaitStored(key);
-    assertCounts(1, 0);
   }
 
   @Test
