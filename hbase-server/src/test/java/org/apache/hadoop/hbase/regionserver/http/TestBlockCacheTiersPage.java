@@ -43,12 +43,14 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.commons.io.IOUtils;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.HBaseConfiguration;
 import org.apache.hadoop.hbase.ServerName;
 import org.apache.hadoop.hbase.http.InfoServer;
 import org.apache.hadoop.hbase.io.hfile.BlockCache;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheFactory;
+import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
 import org.apache.hadoop.hbase.io.hfile.BlockType;
 import org.apache.hadoop.hbase.io.hfile.CachedBlockFixture;
 import org.apache.hadoop.hbase.io.hfile.bucket.BucketCacheTier;
@@ -186,6 +188,29 @@ public class TestBlockCacheTiersPage {
     assertRow(page, "Device", "in use", "in use");
     assertTrue(page, page.contains("ioengine=ByteBufferIOEngine"));
     assertTrue("the path of L2", page.contains("a&lt;b&gt;&amp;&#39;c"));
+  }
+
+  @Test
+  public void testSegmentsHaveRowsOfTheirOwn() {
+    assertFalse("buckets", page(Collections.emptyList()).contains("Tombstones"));
+    cache.shutdown();
+    Configuration conf =
+      CachedBlockFixture.tiers(32, 64, "segments:" + new File(folder.getRoot(), "segments"));
+    conf.set("hbase.segmentcache.segment.mb", "1");
+    cache = (CompositeBucketCache) BlockCacheFactory.createBlockCache(conf);
+    cache(cache.getSecondLevelCache(), new BlockCacheKey(
+      new Path("/hbase/data/default/t/r/f/file"), 0, true, BlockType.DATA),
+      block(BlockType.DATA, 0, 1000));
+    // A block that a shutdown finds in a writer queue is dropped with its cache.
+    await(() -> cache.getSecondLevelCache().getBlockCount() == 1
+      && metrics().getTiers().get(1).get("WaitingBlockCount") == 0);
+    cache.evictBlocksByHfileName("file");
+    String page = page(Collections.emptyList());
+    assertRow(page, "Retired", "\u2013", "0");
+    assertRow(page, "Devices bypassed", "\u2013", "0");
+    assertRow(page, "Tombstones of dropped files", "\u2013", "1");
+    assertRow(page, "Dropped files that no region has", "\u2013", "0");
+    assertRow(page, "Refused blocks of reads", "\u2013", "0");
   }
 
   @Test

@@ -48,11 +48,17 @@ import org.apache.hadoop.hbase.HBaseTestingUtility;
 import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.StartMiniClusterOption;
 import org.apache.hadoop.hbase.TableName;
+import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
 import org.apache.hadoop.hbase.client.Get;
 import org.apache.hadoop.hbase.client.Put;
 import org.apache.hadoop.hbase.client.Table;
+import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
 import org.apache.hadoop.hbase.http.FilterContainer;
 import org.apache.hadoop.hbase.http.FilterInitializer;
+import org.apache.hadoop.hbase.io.hfile.PrefetchExecutor;
+import org.apache.hadoop.hbase.io.hfile.load.PrefetchProgress.Snapshot;
+import org.apache.hadoop.hbase.io.hfile.load.PrefetchScheduler;
+import org.apache.hadoop.hbase.io.hfile.load.PrefetchSettings;
 import org.apache.hadoop.hbase.metrics.MetricRegistries;
 import org.apache.hadoop.hbase.metrics.MetricRegistry;
 import org.apache.hadoop.hbase.metrics.MetricRegistryInfo;
@@ -71,18 +77,21 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
 import org.apache.hbase.thirdparty.com.google.gson.JsonParser;
 
 /**
- * The page of the tiers on the web server of a RegionServer, beside the pages that are there. One
- * test only: the metrics system does not come up twice in a process.
+ * What the web server of a RegionServer shows of a prefetch before there is one, while it is under
+ * a limit that is changed meanwhile, and afterwards; then the page of the tiers beside the pages
+ * that are there. One test only: the metrics system does not come up twice in a process.
  */
 @Category({ RegionServerTests.class, LargeTests.class })
-public class TestBlockCacheTiersServlet {
+public class TestStatusPages {
   @ClassRule
   public static final HBaseClassTestRule CLASS_RULE =
-    HBaseClassTestRule.forClass(TestBlockCacheTiersServlet.class);
+    HBaseClassTestRule.forClass(TestStatusPages.class);
 
   private static final TableName TABLE = TableName.valueOf("some.table");
   private static final byte[] FAMILY = Bytes.toBytes("f");
   private static final int ROWS = 300;
+  private static final TableName PREFETCHED = TableName.valueOf("a_table");
+  private static final int PREFETCHED_ROWS = 2000;
   private static final String USER_HEADER = "X-Test-User";
 
   private HBaseTestingUtility util;
@@ -125,6 +134,7 @@ public class TestBlockCacheTiersServlet {
     util = new HBaseTestingUtility();
     conf = util.getConfiguration();
     conf.setInt(HConstants.REGIONSERVER_INFO_PORT, 0);
+    conf.setInt(PrefetchExecutor.PREFETCH_DELAY, 0);
   }
 
   @After
@@ -172,12 +182,16 @@ public class TestBlockCacheTiersServlet {
     return page;
   }
 
-  private void loadAndRead(Table table) throws Exception {
+  private static void put(Table table, int rows, int valueSize) throws IOException {
     List<Put> puts = new ArrayList<>();
-    for (int i = 0; i < ROWS; i++) {
-      puts.add(new Put(Bytes.toBytes(i)).addColumn(FAMILY, FAMILY, new byte[500]));
+    for (int i = 0; i < rows; i++) {
+      puts.add(new Put(Bytes.toBytes(i)).addColumn(FAMILY, FAMILY, new byte[valueSize]));
     }
     table.put(puts);
+  }
+
+  private void loadAndRead(Table table) throws Exception {
+    put(table, ROWS, 500);
     util.flush(TABLE);
     readAll(table);
     readAll(table);
@@ -187,6 +201,68 @@ public class TestBlockCacheTiersServlet {
     for (int i = 0; i < ROWS; i++) {
       assertFalse(table.get(new Get(Bytes.toBytes(i))).isEmpty());
     }
+  }
+
+  private JsonObject prefetchMetrics() throws Exception {
+    JsonElement beans = JsonParser.parseString(
+      getExisting("/jmx?qry=Hadoop:service=HBase,name=RegionServer,sub=Prefetch").text)
+      .getAsJsonObject().get("beans");
+    return beans.getAsJsonArray().size() == 0
+      ? new JsonObject()
+      : beans.getAsJsonArray().get(0).getAsJsonObject();
+  }
+
+  private long prefetchMetric(String name) throws Exception {
+    JsonElement value = prefetchMetrics().get(name);
+    return value == null ? Long.MIN_VALUE : value.getAsLong();
+  }
+
+  private void limitPrefetch(String value) throws Exception {
+    if (value == null) {
+      server().getConfiguration().unset(PrefetchSettings.LIMIT_KEY);
+    } else {
+      server().getConfiguration().set(PrefetchSettings.LIMIT_KEY, value);
+    }
+    util.getAdmin().updateConfiguration(server().getServerName());
+  }
+
+  private void assertPrefetchIsShownWhileThereIsAny() throws Exception {
+    assertFalse(getExisting("/rs-status").text.contains("<h3>Prefetch</h3>"));
+    util.getAdmin().createTable(TableDescriptorBuilder.newBuilder(PREFETCHED)
+      .setColumnFamily(
+        ColumnFamilyDescriptorBuilder.newBuilder(FAMILY).setPrefetchBlocksOnOpen(true).build())
+      .build());
+    try (Table table = util.getConnection().getTable(PREFETCHED)) {
+      put(table, PREFETCHED_ROWS, 1000);
+    }
+    limitPrefetch("0.1");
+    util.flush(PREFETCHED);
+    PrefetchScheduler prefetch = PrefetchScheduler.get();
+    util.waitFor(120_000, () -> prefetch.progress().snapshot().secondsToGo() > 0);
+    Snapshot now = prefetch.progress().snapshot();
+    assertEquals(1, now.total().queuedFiles());
+    assertEquals(1, now.tables().get("a_table").queuedFiles());
+    assertEquals(now.toString(), (1 << 20) / 10, now.limit());
+    String page = getExisting("/rs-status").text;
+    assertTrue(page.contains("<h3>Prefetch</h3>"));
+    assertTrue(page, page.contains("<p>1 file with ") && page.contains("limit 102.4 KB/s"));
+    assertTrue(page.contains("<td class=\"w\">a_table</td>"));
+
+    // A wrong value changes nothing, a right one holds at once.
+    limitPrefetch("a lot");
+    assertEquals((1 << 20) / 10, prefetch.settings().bytesPerSecond());
+    limitPrefetch(null);
+    util.waitFor(120_000, () -> prefetch.progress().snapshot().total().prefetchedFiles() == 1);
+    util.waitFor(120_000, () -> prefetchMetric("PrefetchedFileCount") == 1);
+    now = prefetch.progress().snapshot();
+    assertTrue(now.total().prefetchedBytes() > PREFETCHED_ROWS * 1000);
+    assertEquals(0, now.total().queuedFiles());
+    assertEquals(now.total().prefetchedBytes(), prefetchMetric("PrefetchedBytes"));
+    assertEquals(0, prefetchMetric("LimitBytesPerSecond"));
+    assertEquals(0, prefetchMetric("SecondsToGo"));
+    assertEquals(1, prefetchMetric("Namespace_default_table_a_table_metric_PrefetchedFileCount"));
+    page = getExisting("/rs-status").text;
+    assertTrue(page, page.contains("No file is queued."));
   }
 
   private JsonObject json() throws Exception {
@@ -206,8 +282,9 @@ public class TestBlockCacheTiersServlet {
   }
 
   @Test
-  public void testShowsTheTiersOfARunningServer() throws Exception {
+  public void testShowsPrefetchAndTiersOfARunningServer() throws Exception {
     start();
+    assertPrefetchIsShownWhileThereIsAny();
     assertClosedToWhomTheStatusPageIsClosed();
     try (Table table = util.createTable(TABLE, FAMILY)) {
       loadAndRead(table);
