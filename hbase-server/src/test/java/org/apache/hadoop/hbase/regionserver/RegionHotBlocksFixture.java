@@ -55,7 +55,6 @@ import org.apache.hadoop.hbase.io.ReferredFile;
 import org.apache.hadoop.hbase.io.hfile.CachedBlock;
 import org.apache.hadoop.hbase.io.hfile.CachedBlockFixture;
 import org.apache.hadoop.hbase.io.hfile.PrefetchExecutor;
-import org.apache.hadoop.hbase.io.hfile.load.HandoverCaches;
 import org.apache.hadoop.hbase.io.hfile.load.HandoverSettings;
 import org.apache.hadoop.hbase.util.Bytes;
 import org.apache.hadoop.hdfs.DistributedFileSystem;
@@ -199,7 +198,7 @@ public abstract class RegionHotBlocksFixture {
       }
     }
     for (HRegion region : UTIL.getMiniHBaseCluster().getRegions(table)) {
-      HandoverCaches.awaitWriters(region.getBlockCache());
+      CachedBlockFixture.awaitWriters(region.getBlockCache());
     }
   }
 

@@ -163,14 +163,14 @@ public class TestCompactionCacheHandover extends CacheHandoverFixture {
       }
       region.flush(true);
     }
-    HandoverCaches.awaitWriters(cache);
+    CachedBlockFixture.awaitWriters(cache);
   }
 
   private void read(int from, int to) throws IOException {
     for (int i = from; i < to; i++) {
       assertFalse(region.get(new Get(row(i))).isEmpty());
     }
-    HandoverCaches.awaitWriters(cache);
+    CachedBlockFixture.awaitWriters(cache);
   }
 
   private void readHotRows() throws IOException {
@@ -190,7 +190,7 @@ public class TestCompactionCacheHandover extends CacheHandoverFixture {
 
   private void compact() throws IOException {
     region.compact(true);
-    HandoverCaches.awaitWriters(cache);
+    CachedBlockFixture.awaitWriters(cache);
   }
 
   /** Returns the key of the block that has, or would have, a row; null if there is none. */
@@ -363,14 +363,14 @@ public class TestCompactionCacheHandover extends CacheHandoverFixture {
         public long control(String compactionName, long size) throws InterruptedException {
           bytes += size;
           if (bytes > 250_000) {
-            HandoverCaches.awaitWriters(cache);
+            CachedBlockFixture.awaitWriters(cache);
             outputs.addAndGet(HandoverCaches.files(cache).size() - before.size());
             throw new InterruptedException("to abort the compaction");
           }
           return 0;
         }
       }, null));
-    HandoverCaches.awaitWriters(cache);
+    CachedBlockFixture.awaitWriters(cache);
     assertEquals("an output had blocks in the cache", 1, outputs.get());
     assertEquals(aborted + 1, HandoverCaches.count("AbortedCompactionCount"));
     HandoverCaches.awaitFiles(cache, before);
@@ -393,14 +393,14 @@ public class TestCompactionCacheHandover extends CacheHandoverFixture {
     Set<String> before = HandoverCaches.files(cache);
     List<String> written = new ArrayList<>();
     beforeCommit = file -> {
-      HandoverCaches.awaitWriters(cache);
+      CachedBlockFixture.awaitWriters(cache);
       written.addAll(HandoverCaches.files(cache));
       throw new IOException("to fail the commit");
     };
     CompactionContext compaction = requestMajorCompaction();
     assertThrows(IOException.class,
       () -> store().compact(compaction, NoLimitThroughputController.INSTANCE, null));
-    HandoverCaches.awaitWriters(cache);
+    CachedBlockFixture.awaitWriters(cache);
     assertEquals(before.size() + 1, written.size());
     HandoverCaches.awaitFiles(cache, before);
   }
@@ -414,7 +414,7 @@ public class TestCompactionCacheHandover extends CacheHandoverFixture {
     String name = "0123456789abcdef0123456789abcdef";
     CachedBlockFixture.cache(cache, CachedBlockFixture.key(name, 0, BlockType.DATA),
       CachedBlockFixture.block(BlockType.DATA, 0, 1000));
-    HandoverCaches.awaitWriters(cache);
+    CachedBlockFixture.awaitWriters(cache);
     assertTrue(HandoverCaches.files(cache).contains(name));
     killed.close();
     Path temporary = new Path(killed.getRegionFileSystem().getTempDir(), Bytes.toString(FAMILY));
@@ -429,7 +429,7 @@ public class TestCompactionCacheHandover extends CacheHandoverFixture {
   }
 
   private long bytesOf(Collection<String> files) {
-    HandoverCaches.awaitWriters(cache);
+    CachedBlockFixture.awaitWriters(cache);
     return files.stream().mapToLong(accesses::cachedBytes).sum();
   }
 
@@ -473,7 +473,7 @@ public class TestCompactionCacheHandover extends CacheHandoverFixture {
       CachedBlockFixture.cache(cache, key, CachedBlockFixture.block(BlockType.DATA, i << 10, 512));
       hot.add(key);
     }
-    HandoverCaches.awaitWriters(cache);
+    CachedBlockFixture.awaitWriters(cache);
     for (BlockCacheKey key : hot) {
       cache.getBlock(key, true, false, true).release();
     }
@@ -500,7 +500,7 @@ public class TestCompactionCacheHandover extends CacheHandoverFixture {
     HandoverCaches.fill(cache);
     List<Set<Integer>> rows = new ArrayList<>();
     beforeCommit = file -> {
-      HandoverCaches.awaitWriters(cache);
+      CachedBlockFixture.awaitWriters(cache);
       rows.add(cachedRows(file.getReader().getHFileReader()));
     };
     compact();
@@ -555,7 +555,7 @@ public class TestCompactionCacheHandover extends CacheHandoverFixture {
     HandoverCaches.fill(cache);
     List<Set<Integer>> rows = new ArrayList<>();
     beforeCommit = file -> {
-      HandoverCaches.awaitWriters(cache);
+      CachedBlockFixture.awaitWriters(cache);
       rows.add(cachedRows(file.getReader().getHFileReader()));
     };
     compact();
@@ -605,7 +605,7 @@ public class TestCompactionCacheHandover extends CacheHandoverFixture {
     compact();
     HFile.Reader file = onlyFile();
     assertTrue(file.prefetchComplete());
-    HandoverCaches.awaitWriters(cache);
+    CachedBlockFixture.awaitWriters(cache);
     assertHotRowsAlone(cachedRows(file));
     assertFalse(cache.getFullyCachedFiles().map(files -> files.containsKey(file.getName()))
       .orElse(false));

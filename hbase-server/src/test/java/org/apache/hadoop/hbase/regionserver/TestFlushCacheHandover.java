@@ -40,6 +40,7 @@ import org.apache.hadoop.hbase.coprocessor.RegionCoprocessorEnvironment;
 import org.apache.hadoop.hbase.coprocessor.RegionObserver;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
 import org.apache.hadoop.hbase.io.hfile.BlockIndexEntries;
+import org.apache.hadoop.hbase.io.hfile.CachedBlockFixture;
 import org.apache.hadoop.hbase.io.hfile.HFile;
 import org.apache.hadoop.hbase.io.hfile.HotBlockCache;
 import org.apache.hadoop.hbase.io.hfile.load.HandoverCaches;
@@ -121,7 +122,7 @@ public class TestFlushCacheHandover extends CacheHandoverFixture {
   /** Returns the number of data blocks of the newest file that are cached, and that it has. */
   private int[] flush() throws IOException {
     region.flush(true);
-    HandoverCaches.awaitWriters(cache);
+    CachedBlockFixture.awaitWriters(cache);
     HFile.Reader file = region.getStore(FAMILY).getStorefiles().stream()
       .max((a, b) -> Long.compare(a.getMaxSequenceId(), b.getMaxSequenceId())).get().getReader()
       .getHFileReader();
@@ -141,7 +142,7 @@ public class TestFlushCacheHandover extends CacheHandoverFixture {
     for (int i = 0; i < rows; i++) {
       assertEquals(1, region.get(new Get(Bytes.toBytes(i))).size());
     }
-    HandoverCaches.awaitWriters(cache);
+    CachedBlockFixture.awaitWriters(cache);
   }
 
   @Test
@@ -199,7 +200,7 @@ public class TestFlushCacheHandover extends CacheHandoverFixture {
     fails = true;
     failsAgain = true;
     assertThrows(DroppedSnapshotException.class, () -> region.flush(true));
-    HandoverCaches.awaitWriters(cache);
+    CachedBlockFixture.awaitWriters(cache);
     assertTrue(HandoverCaches.count("L2BlockCount") > cached);
     assertEquals(aborted + 1, HandoverCaches.count("AbortedFlushCount"));
     HandoverCaches.awaitFiles(cache, before);

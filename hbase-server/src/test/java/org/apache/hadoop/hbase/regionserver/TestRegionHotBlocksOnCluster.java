@@ -106,7 +106,7 @@ public class TestRegionHotBlocksOnCluster extends RegionHotBlocksFixture {
       .await(() -> HandoverCaches.count("FollowedBlockCount") - followed >= hot);
     CachedBlockFixture.await(() -> dataOf(moved).size() >= hot);
     assertFalse(hasHint(moved));
-    HandoverCaches.awaitWriters(moved.getBlockCache());
+    CachedBlockFixture.awaitWriters(moved.getBlockCache());
     assertTrue(bytes(dataOf(moved)) + " of " + filesOf(moved),
       bytes(dataOf(moved)) < 0.3 * filesOf(moved));
     assertEquals(0, misses());
@@ -204,7 +204,7 @@ public class TestRegionHotBlocksOnCluster extends RegionHotBlocksFixture {
       for (HStore store : region.getStores()) {
         store.closeAndArchiveCompactedFiles();
       }
-      HandoverCaches.awaitWriters(region.getBlockCache());
+      CachedBlockFixture.awaitWriters(region.getBlockCache());
     }
     UTIL.getAdmin().compactionSwitch(false, new ArrayList<>());
   }
@@ -313,7 +313,7 @@ public class TestRegionHotBlocksOnCluster extends RegionHotBlocksFixture {
       LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(500));
       return before == blocks[0];
     });
-    HandoverCaches.awaitWriters(region.getBlockCache());
+    CachedBlockFixture.awaitWriters(region.getBlockCache());
     return cachedOf(region, loaded);
   }
 

@@ -129,6 +129,16 @@ public final class CachedBlockFixture {
       && ((BucketCache) cache).heapSize() <= 0;
   }
 
+  /** Waits until no block is in a writer queue; an eviction by file would not find it there. */
+  public static void awaitWriters(BlockCache cache) {
+    BlockCache[] levels = cache.getBlockCaches();
+    for (BlockCache level : levels == null ? new BlockCache[] { cache } : levels) {
+      if (level instanceof BucketCache) {
+        await(() -> ((BucketCache) level).heapSize() == 0);
+      }
+    }
+  }
+
   /** Waits up to two minutes, looking every half millisecond. */
   public static void await(BooleanSupplier condition) {
     long deadline = System.nanoTime() + TimeUnit.MINUTES.toNanos(2);

@@ -27,7 +27,6 @@ import static org.junit.Assert.assertTrue;
 
 import java.io.File;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -43,6 +42,7 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.Cell;
 import org.apache.hadoop.hbase.CellUtil;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
+import org.apache.hadoop.hbase.HBaseConfiguration;
 import org.apache.hadoop.hbase.HBaseTestingUtility;
 import org.apache.hadoop.hbase.KeyValueUtil;
 import org.apache.hadoop.hbase.TableName;
@@ -54,17 +54,17 @@ import org.apache.hadoop.hbase.client.RegionInfoBuilder;
 import org.apache.hadoop.hbase.client.Result;
 import org.apache.hadoop.hbase.client.Scan;
 import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
+import org.apache.hadoop.hbase.io.ByteBuffAllocator;
 import org.apache.hadoop.hbase.io.hfile.BlockType;
 import org.apache.hadoop.hbase.io.hfile.CacheConfig;
 import org.apache.hadoop.hbase.io.hfile.Cacheable;
-import org.apache.hadoop.hbase.io.hfile.CacheableDeserializer;
+import org.apache.hadoop.hbase.io.hfile.CachedBlockFixture;
 import org.apache.hadoop.hbase.io.hfile.CombinedBlockCache;
 import org.apache.hadoop.hbase.io.hfile.LruBlockCache;
 import org.apache.hadoop.hbase.io.hfile.RefCntLeakRule;
 import org.apache.hadoop.hbase.io.hfile.bucket.CountedFileReads;
 import org.apache.hadoop.hbase.io.hfile.load.BatchReadCoalescer;
 import org.apache.hadoop.hbase.ipc.RpcServer;
-import org.apache.hadoop.hbase.nio.RefCnt;
 import org.apache.hadoop.hbase.regionserver.HRegion;
 import org.apache.hadoop.hbase.regionserver.RegionScanner;
 import org.apache.hadoop.hbase.security.User;
@@ -91,6 +91,9 @@ public class TestBatchReadCoalescer {
   private static final int VALUE_BYTES = 200;
   private static final int BLOCK_BYTES = 2048;
   private static final int MB = 1 << 20;
+  /** Blocks on the heap have no references that are counted. */
+  private static final ByteBuffAllocator POOL =
+    CachedBlockFixture.pool(HBaseConfiguration.create(), 64);
 
   @Rule
   public final RefCntLeakRule leakRule = new RefCntLeakRule();
@@ -98,49 +101,8 @@ public class TestBatchReadCoalescer {
   private final LongAdder spared = new LongAdder();
   private final BatchReadCoalescer reads = new BatchReadCoalescer(spared);
 
-  /** A block of which only the references matter. */
-  private static final class Block implements Cacheable {
-    private final RefCnt references = RefCnt.create();
-
-    @Override
-    public Block retain() {
-      references.retain();
-      return this;
-    }
-
-    @Override
-    public boolean release() {
-      return references.release();
-    }
-
-    @Override
-    public int refCnt() {
-      return references.refCnt();
-    }
-
-    @Override
-    public int getSerializedLength() {
-      return 0;
-    }
-
-    @Override
-    public void serialize(ByteBuffer destination, boolean includeNextBlockMetadata) {
-    }
-
-    @Override
-    public CacheableDeserializer<Cacheable> getDeserializer() {
-      return null;
-    }
-
-    @Override
-    public BlockType getBlockType() {
-      return BlockType.DATA;
-    }
-
-    @Override
-    public long heapSize() {
-      return 0;
-    }
+  private static Cacheable block() {
+    return CachedBlockFixture.block(BlockType.DATA, 0, 1000, POOL);
   }
 
   @Test
@@ -152,13 +114,13 @@ public class TestBatchReadCoalescer {
     try {
       first = BatchReadCoalescer.read("a", place -> {
         count.incrementAndGet();
-        return new Block();
+        return block();
       });
       assertEquals(2, first.refCnt());
       assertTrue(!first.release());
       second = BatchReadCoalescer.read("a", place -> {
         count.incrementAndGet();
-        return new Block();
+        return block();
       });
     } finally {
       BatchReadCoalescer.leave();
@@ -173,8 +135,8 @@ public class TestBatchReadCoalescer {
 
   @Test
   public void testOutsideABatchEachReadsForItself() throws IOException {
-    Cacheable first = BatchReadCoalescer.read("a", place -> new Block());
-    Cacheable second = BatchReadCoalescer.read("a", place -> new Block());
+    Cacheable first = BatchReadCoalescer.read("a", place -> block());
+    Cacheable second = BatchReadCoalescer.read("a", place -> block());
     assertNotSame(first, second);
     assertTrue(first.release());
     assertTrue(second.release());
@@ -188,7 +150,7 @@ public class TestBatchReadCoalescer {
       assertThrows(IOException.class, () -> BatchReadCoalescer.read("a", place -> {
         throw new IOException("for the test");
       }));
-      Cacheable block = BatchReadCoalescer.read("a", place -> new Block());
+      Cacheable block = BatchReadCoalescer.read("a", place -> block());
       assertEquals(1, block.refCnt());
       assertTrue(block.release());
     } finally {
@@ -202,7 +164,7 @@ public class TestBatchReadCoalescer {
   private static void read(String name, AtomicLong clock, long nanos) throws IOException {
     BatchReadCoalescer.read(name, place -> {
       clock.addAndGet(nanos);
-      return new Block();
+      return block();
     }).release();
   }
 
@@ -245,7 +207,7 @@ public class TestBatchReadCoalescer {
       } catch (InterruptedException e) {
         throw new AssertionError(e);
       }
-      return new Block();
+      return block();
     };
     List<FutureTask<Cacheable>> gets = new ArrayList<>();
     List<Thread> threads = new ArrayList<>();
@@ -285,7 +247,7 @@ public class TestBatchReadCoalescer {
       } catch (InterruptedException e) {
         throw new AssertionError(e);
       }
-      return new Block();
+      return block();
     };
     FutureTask<Cacheable> other = new FutureTask<>(() -> {
       reads.enter();
@@ -306,7 +268,7 @@ public class TestBatchReadCoalescer {
   /** Blocks of a file that lie one behind the other, by their numbers. */
   private static final class Blocks implements BatchReadCoalescer.NeighbourReader<Integer> {
     private final Map<Integer, Integer> places = new HashMap<>();
-    private final List<Block> read = new ArrayList<>();
+    private final List<Cacheable> read = new ArrayList<>();
     private int failing = -1;
 
     /** Returns one object for each number, since a place is equal to itself only. */
@@ -314,15 +276,15 @@ public class TestBatchReadCoalescer {
       return places.computeIfAbsent(number, Integer::valueOf);
     }
 
-    private Block block() {
-      Block block = new Block();
+    private Cacheable readOne() {
+      Cacheable block = block();
       read.add(block);
       return block;
     }
 
     @Override
     public Cacheable read(Integer place) {
-      return block();
+      return readOne();
     }
 
     @Override
@@ -335,8 +297,8 @@ public class TestBatchReadCoalescer {
 
     @Override
     public Cacheable readWithNext(Integer place, BiConsumer<Integer, Cacheable> others) {
-      others.accept(place(place + 1), block());
-      return block();
+      others.accept(place(place + 1), readOne());
+      return readOne();
     }
   }
 
@@ -355,13 +317,13 @@ public class TestBatchReadCoalescer {
       timed.enter();
       try {
         assertThrows(OutOfMemoryError.class,
-          () -> BatchReadCoalescer.read("a", place -> new Block()));
+          () -> BatchReadCoalescer.read("a", place -> block()));
       } finally {
         BatchReadCoalescer.leave();
       }
       FutureTask<Cacheable> other = new FutureTask<>(() -> {
         timed.enter();
-        return BatchReadCoalescer.read("a", place -> new Block());
+        return BatchReadCoalescer.read("a", place -> block());
       });
       Thread thread = new Thread(other);
       thread.setDaemon(true);
@@ -393,7 +355,7 @@ public class TestBatchReadCoalescer {
         BatchReadCoalescer.leave();
         ordered.release();
       }
-      for (Block each : blocks.read) {
+      for (Cacheable each : blocks.read) {
         assertEquals("failing at " + failing, 0, each.refCnt());
       }
     }

@@ -28,7 +28,6 @@ import org.apache.hadoop.hbase.io.hfile.BlockCache;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheFactory;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
 import org.apache.hadoop.hbase.io.hfile.Cacheable;
-import org.apache.hadoop.hbase.io.hfile.CachedBlockFixture;
 import org.apache.hadoop.hbase.io.hfile.CombinedBlockCache;
 import org.apache.hadoop.hbase.io.hfile.LruBlockCache;
 import org.apache.hadoop.hbase.io.hfile.bucket.BucketCache;
@@ -111,16 +110,6 @@ public enum CountingCaches {
   /** Whether the cache knows that it has all of the file; one that cannot tell may have. */
   static boolean hasWhole(BlockCache cache, String file) {
     return cache.getFullyCachedFiles().map(files -> files.containsKey(file)).orElse(true);
-  }
-
-  /** Waits until no block is in a writer queue; an eviction by file would not find it there. */
-  static void awaitWriters(BlockCache cache) {
-    BlockCache[] levels = cache.getBlockCaches();
-    for (BlockCache level : levels == null ? new BlockCache[] { cache } : levels) {
-      if (level instanceof BucketCache) {
-        CachedBlockFixture.await(() -> ((BucketCache) level).heapSize() == 0);
-      }
-    }
   }
 
   private static LruBlockCache lru(Configuration conf, Insertions insertions) {

@@ -125,16 +125,6 @@ public enum HandoverCaches {
       .orElse(0L);
   }
 
-  /** Waits until no block is in a writer queue. */
-  public static void awaitWriters(BlockCache cache) {
-    BlockCache[] levels = cache.getBlockCaches();
-    for (BlockCache level : levels == null ? new BlockCache[] { cache } : levels) {
-      if (level instanceof BucketCache) {
-        CachedBlockFixture.await(() -> ((BucketCache) level).heapSize() == 0);
-      }
-    }
-  }
-
   /** Caches blocks of a file that is not there until others would have to be evicted. */
   public static void fill(BlockCache cache) {
     // Each size fills whole buckets, since the allocator keeps one bucket of each size.
@@ -155,7 +145,7 @@ public enum HandoverCaches {
           return accesses.accesses(key) != HotBlockCache.NOT_CACHED;
         });
         offset += size;
-        awaitWriters(cache);
+        CachedBlockFixture.awaitWriters(cache);
       }
     }
   }
@@ -177,8 +167,7 @@ public enum HandoverCaches {
 
   /** A cache that shuts down forgets its blocks without release, which would look like a leak. */
   public static void close(BlockCache cache) {
-    awaitWriters(cache);
-    files(cache).forEach(cache::evictBlocksByHfileName);
-    cache.shutdown();
+    CachedBlockFixture.awaitWriters(cache);
+    CachedBlockFixture.close(cache);
   }
 }

@@ -104,7 +104,7 @@ public class TestFilePrefetch {
 
   @After
   public void tearDown() {
-    CountingCaches.awaitWriters(cache);
+    CachedBlockFixture.awaitWriters(cache);
     for (Path path : written) {
       cache.evictBlocksByHfileName(path.getName());
     }
@@ -326,14 +326,14 @@ public class TestFilePrefetch {
       AtomicBoolean evicted = new AtomicBoolean();
       warmUp.setPace((file, bytes) -> {
         if (!evicted.get() && isCached(first)) {
-          CountingCaches.awaitWriters(cache);
+          CachedBlockFixture.awaitWriters(cache);
           evicted.set(cache.evictBlock(first.key()));
         }
       });
       warmUp.run();
       assertTrue("evicted during the warm-up", evicted.get());
       assertFalse(isCached(first));
-      CountingCaches.awaitWriters(cache);
+      CachedBlockFixture.awaitWriters(cache);
       assertEquals(kind == CountingCaches.LRU_ONLY,
         CountingCaches.hasWhole(cache, path.getName()));
     }
@@ -366,7 +366,7 @@ public class TestFilePrefetch {
       // The file is closed, and its blocks are evicted, while the block is being read.
       warmUp.setPace((file, bytes) -> {
         if (file.prefetchedBlocks() == number && closed.compareAndSet(false, true)) {
-          CountingCaches.awaitWriters(cache);
+          CachedBlockFixture.awaitWriters(cache);
           file.cancel();
           assertTrue(cache.evictBlocksByHfileName(path.getName()) > 0);
         }
@@ -376,7 +376,7 @@ public class TestFilePrefetch {
       assertEquals(FilePrefetch.Outcome.CANCELLED, warmUp.outcome());
       assertEquals(number + 1, warmUp.prefetchedBlocks());
     }
-    CountingCaches.awaitWriters(cache);
+    CachedBlockFixture.awaitWriters(cache);
     for (Block block : files.blocks(path)) {
       // A writer that has it in hand when it is evicted takes it back out of the map itself.
       CachedBlockFixture.await(() -> !isCached(block));

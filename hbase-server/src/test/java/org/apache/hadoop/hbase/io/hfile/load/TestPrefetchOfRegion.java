@@ -51,6 +51,7 @@ import org.apache.hadoop.hbase.io.HFileLink;
 import org.apache.hadoop.hbase.io.hfile.BlockCache;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
 import org.apache.hadoop.hbase.io.hfile.CacheConfig;
+import org.apache.hadoop.hbase.io.hfile.CachedBlockFixture;
 import org.apache.hadoop.hbase.io.hfile.HFile;
 import org.apache.hadoop.hbase.io.hfile.HFileBlock;
 import org.apache.hadoop.hbase.io.hfile.HFileBlockIndex;
@@ -367,7 +368,7 @@ public class TestPrefetchOfRegion {
     HStoreFile parent = onlyFile();
     String name = parent.getPath().getName();
     awaitWarmUp(parent);
-    CountingCaches.awaitWriters(cache);
+    CachedBlockFixture.awaitWriters(cache);
     cache.evictBlocksByHfileName(name);
     ReadLog.HDFS.clear();
     HStoreFile bottom = splitOff(region.getRegionFileSystem(), parent, false);
