@@ -88,25 +88,25 @@ public class TestHdfsPacketPool {
     assertFalse(pooled(conf));
   }
 
+  /** Also in a configuration that is merged value by value. */
   @Test
-  public void testOffInASiteFileIsKept() {
-    site(HdfsPacketPool.ENABLED_KEY, "false");
-    HdfsPacketPool.configure(conf);
-    assertFalse(conf.getBoolean(HdfsPacketPool.ENABLED_KEY, true));
-    assertEquals("default", conf.get(HdfsPacketPool.CONTEXT_KEY));
-    assertEquals(HDFS_LIMIT, conf.getInt(HdfsPacketPool.LIMIT_KEY, HDFS_LIMIT));
-  }
-
-  @Test
-  public void testOffByProgramIsKept() {
+  public void testOffIsKept() {
+    Configuration inSite = HBaseConfiguration.create();
+    site(inSite, HdfsPacketPool.ENABLED_KEY, "false");
     conf.setBoolean(HdfsPacketPool.ENABLED_KEY, false);
-    HdfsPacketPool.configure(conf);
-    assertFalse(conf.getBoolean(HdfsPacketPool.ENABLED_KEY, true));
+    for (Configuration off : new Configuration[] { inSite, conf,
+      HBaseConfiguration.create(HBaseConfiguration.create(inSite)),
+      HBaseConfiguration.create(conf) }) {
+      HdfsPacketPool.configure(off);
+      assertFalse(off.getBoolean(HdfsPacketPool.ENABLED_KEY, true));
+      assertEquals("default", off.get(HdfsPacketPool.CONTEXT_KEY));
+      assertEquals(HDFS_LIMIT, off.getInt(HdfsPacketPool.LIMIT_KEY, HDFS_LIMIT));
+    }
   }
 
   @Test
   public void testLimitInASiteFileIsKept() {
-    site(HdfsPacketPool.LIMIT_KEY, "7");
+    site(conf, HdfsPacketPool.LIMIT_KEY, "7");
     HdfsPacketPool.configure(conf);
     assertEquals(7, conf.getInt(HdfsPacketPool.LIMIT_KEY, 0));
     assertEquals("default", conf.get(HdfsPacketPool.CONTEXT_KEY));
@@ -131,22 +131,6 @@ public class TestHdfsPacketPool {
     HdfsPacketPool.configure(merged);
     assertTrue(merged.getBoolean(HdfsPacketPool.ENABLED_KEY, false));
     assertTrue(pooled(merged));
-  }
-
-  @Test
-  public void testOffIsKeptInAMergedConfiguration() {
-    site(HdfsPacketPool.ENABLED_KEY, "false");
-    Configuration merged = HBaseConfiguration.create(HBaseConfiguration.create(conf));
-    HdfsPacketPool.configure(merged);
-    assertFalse(merged.getBoolean(HdfsPacketPool.ENABLED_KEY, true));
-  }
-
-  @Test
-  public void testOffByProgramIsKeptInAMergedConfiguration() {
-    conf.setBoolean(HdfsPacketPool.ENABLED_KEY, false);
-    Configuration merged = HBaseConfiguration.create(conf);
-    HdfsPacketPool.configure(merged);
-    assertFalse(merged.getBoolean(HdfsPacketPool.ENABLED_KEY, true));
   }
 
   /** Hadoop then has no value for it, but the source of the one that was. */
@@ -200,8 +184,8 @@ public class TestHdfsPacketPool {
     buffers.forEach(manager::release);
   }
 
-  private void site(String key, String value) {
-    conf.addResource(new ByteArrayInputStream(("<configuration><property><name>" + key
+  private static void site(Configuration of, String key, String value) {
+    of.addResource(new ByteArrayInputStream(("<configuration><property><name>" + key
       + "</name><value>" + value + "</value></property></configuration>")
       .getBytes(StandardCharsets.UTF_8)), "hdfs-site.xml");
   }
