@@ -17,6 +17,7 @@
  */
 package org.apache.hadoop.hbase.io.hfile.segment;
 
+import static org.apache.hadoop.hbase.io.hfile.CachedBlockFixture.await;
 import static org.apache.hadoop.hbase.io.hfile.CachedBlockFixture.block;
 import static org.apache.hadoop.hbase.io.hfile.CachedBlockFixture.cache;
 import static org.apache.hadoop.hbase.io.hfile.CachedBlockFixture.content;
@@ -41,9 +42,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
-import java.util.function.BooleanSupplier;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
@@ -107,15 +105,6 @@ public class TestSegmentCache {
     String engine = SegmentCacheSettings.ENGINE + new File(directory, file);
     return new SegmentCache("L2", engine,
       SegmentCacheSettings.of(engine, "hbase.bucketcache.l2.size", 33 << 20, null, small), small);
-  }
-
-  /** Waits far longer than it takes on any machine. */
-  private static void await(BooleanSupplier condition) {
-    long deadline = System.nanoTime() + TimeUnit.MINUTES.toNanos(2);
-    while (!condition.getAsBoolean()) {
-      assertTrue("Not within two minutes", System.nanoTime() < deadline);
-      LockSupport.parkNanos(500_000);
-    }
   }
 
   private long gauge(String name) {
@@ -202,18 +191,6 @@ public class TestSegmentCache {
       put("33333333333333333333333333333333", (long) i * BLOCK);
     }
     await(() -> gauge("WaitingSegmentCount") == 0);
-  }
-
-  @Test
-  public void testABlockCanBeReadAsSoonAsItIsCachedAndOnceItIsOnTheDevice() {
-    put(FILE, 0);
-    assertTrue(isRight(FILE, 0));
-    assertEquals(1, cache.metrics().memoryReads.sum());
-    pushOut();
-    assertTrue(isRight(FILE, 0));
-    assertEquals(1, cache.metrics().memoryReads.sum());
-    assertFalse(isRight(FILE, 1));
-    assertFalse(isRight(OTHER, 0));
   }
 
   @Test
@@ -484,40 +461,6 @@ public class TestSegmentCache {
     await(() -> cache.index().size() == cache.getBlockCount());
   }
 
-  @Test
-  public void testWithoutASnapshotTheSegmentsTellWhatTheyHave() throws IOException {
-    int blocks = 300;
-    fill(blocks);
-    cache.shutdown();
-    assertTrue(new File(directory, "segments.index").delete());
-    cache = open("segments");
-    assertFalse(cache.isRestored());
-    await(() -> !cache.isRecovering());
-    assertEquals(blocks, cache.getBlockCount());
-    assertEquals(blocks, found(cache, blocks));
-    assertEquals(regionBytes(), cache.getRegionCachedInfo().get().get(REGION).longValue());
-  }
-
-  @Test
-  public void testWhatWasOnTheDeviceSurvivesAProcessThatIsKilled() throws IOException {
-    int blocks = 300;
-    fill(blocks);
-    await(() -> gauge("WaitingSegmentCount") == 0);
-    // The copy is what a killed process would leave.
-    Files.copy(new File(directory, "segments").toPath(), new File(directory, "killed").toPath(),
-      StandardCopyOption.REPLACE_EXISTING);
-    SegmentCache after = open("killed");
-    try {
-      await(() -> !after.isRecovering());
-      int found = found(after, blocks);
-      // All but the last segment, which has at most 35.
-      assertTrue("only " + found, found >= blocks - 35);
-      assertEquals(found, after.getBlockCount());
-    } finally {
-      after.shutdown();
-    }
-  }
-
   /**
    * No lookup is needed: a balancer asks, and a region that is opened is not to prefetch it all.
    */
@@ -547,24 +490,6 @@ public class TestSegmentCache {
     } finally {
       after.shutdown();
     }
-  }
-
-  @Test
-  public void testASnapshotOfAnotherTimeIsNotUsed() throws IOException {
-    fill(100);
-    cache.shutdown();
-    File snapshot = new File(directory, "segments.index");
-    File kept = new File(directory, "kept");
-    Files.copy(snapshot.toPath(), kept.toPath());
-    cache = open("segments");
-    cache.evictBlocksByHfileName(FILE);
-    pushOut();
-    cache.shutdown();
-    Files.copy(kept.toPath(), snapshot.toPath(), StandardCopyOption.REPLACE_EXISTING);
-    cache = open("segments");
-    assertFalse(cache.isRestored());
-    await(() -> !cache.isRecovering());
-    assertTrue(found(cache, 100) >= 75);
   }
 
   @Test

@@ -26,7 +26,6 @@ import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
-import java.util.Collections;
 import java.util.HashSet;
 import java.util.Random;
 import java.util.Set;
@@ -442,50 +441,5 @@ public class TestSegmentStore {
     assertFalse(blocks.offer("f", 1, InsertSource.WRITE));
     assertFalse(blocks.insert("f", 1, InsertSource.WRITE, TimeUnit.MINUTES.toNanos(1)));
     blocks.assertReadable("f", 0);
-  }
-
-  @Test
-  public void testReadersInsertersAndTheCleanerDoNotDisturbEachOther() throws Exception {
-    blocks = new StoredBlocksFixture(new SimulatedDevices(), StoredBlocksFixture
-      .settings(StoredBlocksFixture.paths("a", "b"), 0.25, 0)).start();
-    AtomicInteger inserted = new AtomicInteger();
-    AtomicInteger found = new AtomicInteger();
-    Thread[] threads = new Thread[6];
-    Throwable[] failure = new Throwable[1];
-    for (int i = 0; i < threads.length; i++) {
-      int number = i;
-      threads[i] = new Thread(() -> {
-        Random random = new Random(number);
-        while (inserted.get() < 4000) {
-          int end = inserted.get();
-          if (number < 3) {
-            int offset = inserted.getAndIncrement();
-            blocks.insert("f" + offset % 7, offset);
-          } else if (end > 0) {
-            int offset = Math.max(0, end - 1 - random.nextInt(400));
-            if (blocks.isReadable("f" + offset % 7, offset)) {
-              found.incrementAndGet();
-              blocks.directory.setAccesses("f" + offset % 7, offset, random.nextInt(4));
-            }
-          }
-        }
-      });
-      threads[i].setUncaughtExceptionHandler((t, e) -> failure[0] = e);
-    }
-    for (Thread thread : threads) {
-      thread.start();
-    }
-    for (Thread thread : threads) {
-      thread.join();
-    }
-    if (failure[0] != null) {
-      throw new AssertionError(failure[0]);
-    }
-    assertTrue(found.get() > 0);
-    blocks.awaitQuiet();
-    assertEquals(0, blocks.store.metrics().badEntries.sum());
-    assertEquals(blocks.directory.all().size(), blocks.readAll());
-    assertEquals(blocks.directory.bytes(), blocks.store.table().liveBytes());
-    assertEquals(Collections.emptyList(), blocks.store.table().inState(SegmentTable.LOST));
   }
 }

@@ -153,6 +153,7 @@ public class TestSegmentStoreUnderFire {
     blocks.readAll();
     assertEquals("What was wrong has been forgotten", blocks.directory.all().size(),
       blocks.readAll());
+    assertEquals(blocks.directory.bytes(), blocks.store.table().liveBytes());
     blocks.insert("new", 0);
     blocks.assertReadable("new", 0);
     blocks.close();
