@@ -18,8 +18,6 @@
 package org.apache.hadoop.hbase.regionserver;
 
 import static org.junit.Assert.assertEquals;
-import static org.junit.Assert.assertNotNull;
-import static org.junit.Assert.assertNull;
 import static org.junit.Assert.assertTrue;
 
 import java.util.ArrayList;
@@ -129,35 +127,5 @@ public class TestRegisterHistory {
     }
     assertTrue(linearizable + " of " + HISTORIES,
       linearizable > HISTORIES / 10 && linearizable < HISTORIES * 9 / 10);
-  }
-
-  @Test
-  public void testStaleReadIsFound() {
-    RegisterHistory history = new RegisterHistory();
-    history.wrote("a", 1, 2);
-    history.wrote("b", 3, 4);
-    assertNull(history.contradiction());
-    history.read("a", 5, 6);
-    assertNotNull(history.contradiction());
-  }
-
-  @Test
-  public void testLostWriteIsFound() {
-    RegisterHistory history = new RegisterHistory();
-    history.wrote("a", 1, 2);
-    history.read("a", 3, 4);
-    history.read(null, 5, 6);
-    assertNotNull(history.contradiction());
-  }
-
-  @Test
-  public void testFailedWriteMayTakeEffectLater() {
-    RegisterHistory history = new RegisterHistory();
-    history.wrote("a", 1, RegisterHistory.UNKNOWN);
-    history.read(null, 3, 4);
-    history.read("a", 5, 6);
-    assertNull(history.contradiction());
-    history.read(null, 7, 8);
-    assertNotNull(history.contradiction());
   }
 }

@@ -23,16 +23,13 @@ import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import java.util.function.LongPredicate;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.testclassification.IOTests;
 import org.apache.hadoop.hbase.testclassification.SmallTests;
@@ -54,89 +51,48 @@ public class TestRecentMisses {
     return FrequencySketch.hash(block);
   }
 
-  private static LongPredicate recentMisses() {
-    return new RecentMisses(BLOCKS)::add;
+  private static RecentMisses recentMisses() {
+    return new RecentMisses(BLOCKS);
   }
 
   /** Adds blocks and returns how many of them were remembered before. */
-  private static int add(LongPredicate misses, long from, int count) {
+  private static int add(RecentMisses misses, long from, int count) {
     int remembered = 0;
     for (long block = from; block < from + count; block++) {
-      remembered += misses.test(hash(block)) ? 1 : 0;
+      remembered += misses.add(hash(block)) ? 1 : 0;
     }
     return remembered;
   }
 
-  private static void assertFirstMissIsNew(LongPredicate misses) {
-    int remembered = add(misses, 0, 2 * BLOCKS);
+  @Test
+  public void testFirstMissIsNew() {
+    int remembered = add(recentMisses(), 0, 2 * BLOCKS);
     assertTrue(remembered + " of " + 2 * BLOCKS, remembered < BLOCKS / 100);
   }
 
-  private static void assertSecondMissIsRemembered(LongPredicate misses) {
-    add(misses, 0, FEW);
-    int remembered = add(misses, 0, FEW);
-    assertTrue(remembered + " of " + FEW, remembered > 0.99 * FEW);
-  }
-
-  /**
-   * Asserts what the Javadoc of the class says: misses are forgotten after half of its size, its
-   * size, and twice that.
-   */
-  private static void assertForgetsByAge(LongPredicate[] misses) {
+  /** Misses are forgotten after half of its size, its size, and twice that, as its Javadoc says. */
+  @Test
+  public void testForgetsAfterAboutAsManyOtherBlocksAsItIsSizedFor() {
     int[] others = { BLOCKS / 2, BLOCKS, 2 * BLOCKS };
     double[] expected = { 0.86, 0.43, 0.04 };
     for (int i = 0; i < others.length; i++) {
-      add(misses[i], 0, FEW);
-      add(misses[i], FEW, others[i]);
-      double remembered = (double) add(misses[i], 0, FEW) / FEW;
+      RecentMisses misses = recentMisses();
+      add(misses, 0, FEW);
+      add(misses, FEW, others[i]);
+      double remembered = (double) add(misses, 0, FEW) / FEW;
       assertEquals("after " + others[i], expected[i], remembered, 0.07);
     }
   }
 
   @Test
-  public void testFirstMissIsNew() {
-    assertFirstMissIsNew(recentMisses());
-  }
-
-  @Test
-  public void testSecondMissIsRemembered() {
-    assertSecondMissIsRemembered(recentMisses());
-  }
-
-  @Test
-  public void testForgetsAfterAboutAsManyOtherBlocksAsItIsSizedFor() {
-    assertForgetsByAge(new LongPredicate[] { recentMisses(), recentMisses(), recentMisses() });
-  }
-
-  @Test
   public void testRepeatedMissesMakeNoOtherBlockOlder() {
-    LongPredicate misses = recentMisses();
+    RecentMisses misses = recentMisses();
     add(misses, 0, FEW);
     for (int i = 0; i < 100; i++) {
       add(misses, FEW, FEW);
     }
     int remembered = add(misses, 0, FEW);
     assertTrue(remembered + " of " + FEW, remembered > 0.99 * FEW);
-  }
-
-  @Test
-  public void testTablesThatAreWrongAreFound() {
-    Set<Long> all = new HashSet<>();
-    long[] last = { 0 };
-    Set<Long> coarse = new HashSet<>();
-    // Remembers all, none, only the last one, for good, and parts of a file as one.
-    assertThrows(AssertionError.class, () -> assertFirstMissIsNew(hash -> true));
-    assertThrows(AssertionError.class, () -> assertSecondMissIsRemembered(hash -> false));
-    assertThrows(AssertionError.class, () -> assertSecondMissIsRemembered(hash -> {
-      boolean same = last[0] == hash;
-      last[0] = hash;
-      return same;
-    }));
-    LongPredicate forGood = hash -> !all.add(hash);
-    assertThrows(AssertionError.class,
-      () -> assertForgetsByAge(new LongPredicate[] { forGood, forGood, forGood }));
-    assertThrows(AssertionError.class,
-      () -> assertFirstMissIsNew(hash -> !coarse.add(hash & 0xFFFF)));
   }
 
   @Test
@@ -147,7 +103,7 @@ public class TestRecentMisses {
       assertFalse("" + blocks, misses.add(hash(1)));
       assertTrue("" + blocks, misses.add(hash(1)));
       // One more than fits, and far more.
-      add(misses::add, 2, misses.sizeInBytes() == Long.BYTES ? 4 : 100 * blocks);
+      add(misses, 2, misses.sizeInBytes() == Long.BYTES ? 4 : 100 * blocks);
       assertFalse("" + blocks, misses.add(hash(1)));
     }
   }
@@ -155,10 +111,10 @@ public class TestRecentMisses {
   @Test
   public void testOldestOfFiveInASetIsForgotten() {
     RecentMisses misses = new RecentMisses(4);
-    assertEquals(0, add(misses::add, 0, 4));
-    assertEquals(4, add(misses::add, 0, 4));
+    assertEquals(0, add(misses, 0, 4));
+    assertEquals(4, add(misses, 0, 4));
     assertFalse(misses.add(hash(4)));
-    assertEquals(4, add(misses::add, 1, 4));
+    assertEquals(4, add(misses, 1, 4));
     assertFalse(misses.add(hash(0)));
   }
 
@@ -192,7 +148,7 @@ public class TestRecentMisses {
         CyclicBarrier start = new CyclicBarrier(threads);
         Callable<Integer> adds = () -> {
           start.await(1, TimeUnit.MINUTES);
-          return FEW - add(misses::add, 0, FEW);
+          return FEW - add(misses, 0, FEW);
         };
         List<Future<Integer>> news = new ArrayList<>();
         for (int i = 0; i < threads; i++) {
@@ -203,7 +159,7 @@ public class TestRecentMisses {
           sum += added.get(1, TimeUnit.MINUTES);
         }
         assertEquals(FEW, sum, 1);
-        int remembered = add(misses::add, 0, FEW);
+        int remembered = add(misses, 0, FEW);
         assertTrue(remembered + " of " + FEW, remembered >= FEW - 1);
       }
     } finally {
