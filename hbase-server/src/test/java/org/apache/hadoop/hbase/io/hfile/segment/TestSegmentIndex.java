@@ -260,43 +260,6 @@ public class TestSegmentIndex {
     assertEquals(most, index.getOffHeapBytes());
   }
 
-  @Test
-  public void testChurnDoesNotWearATableOut() {
-    SegmentIndex index = new SegmentIndex(1);
-    int live = 10_000;
-    long filled = 0;
-    for (int i = 0; i < 40 * live; i++) {
-      index.put(1, i, Location.of(i, 0, Location.UNIT, 0, 0));
-      if (i >= live) {
-        index.remove(1, i - live);
-      }
-      filled = i == live ? index.getOffHeapBytes() : filled;
-    }
-    assertEquals(live, index.size());
-    assertEquals(filled, index.getOffHeapBytes());
-  }
-
-  @Test
-  public void testRefusesWhatThereIsNoMemoryForAndKeepsTheRest() {
-    SegmentIndex index = new SegmentIndex(1, new PagePool(1));
-    int taken = 0;
-    while (index.put(1, taken, Location.of(taken, 0, Location.UNIT, 0, 0)) == Location.ABSENT) {
-      taken++;
-    }
-    // One slab has 65,536 slots, of which the former table has nearly half when memory ends.
-    assertTrue("only " + taken, taken > 20_000);
-    assertEquals(taken, index.size());
-    for (int i = 0; i < taken; i++) {
-      assertEquals(i, Location.segment(index.get(1, i)));
-    }
-    assertEquals(Location.ABSENT, index.get(1, taken));
-    for (int i = 0; i < taken; i++) {
-      assertEquals(i, Location.segment(index.remove(1, i)));
-    }
-    assertEquals(Location.ABSENT,
-      index.put(1, taken, Location.of(taken, 0, Location.UNIT, 0, 0)));
-  }
-
   /**
    * The keys are those of a tier: files of a few GB, adjacent blocks of a little more than 32 KB.
    */
