@@ -25,21 +25,17 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
-import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
-import org.apache.hadoop.hbase.Cell;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.HBaseCommonTestingUtility;
 import org.apache.hadoop.hbase.HBaseConfiguration;
-import org.apache.hadoop.hbase.KeyValue;
 import org.apache.hadoop.hbase.io.AllocatedBytes;
 import org.apache.hadoop.hbase.io.ByteBuffAllocator;
 import org.apache.hadoop.hbase.io.SizeClassByteBuffAllocator;
 import org.apache.hadoop.hbase.io.hfile.bucket.BucketCache;
 import org.apache.hadoop.hbase.testclassification.IOTests;
 import org.apache.hadoop.hbase.testclassification.SmallTests;
-import org.apache.hadoop.hbase.util.Bytes;
 import org.junit.After;
 import org.junit.Before;
 import org.junit.ClassRule;
@@ -49,14 +45,12 @@ import org.junit.experimental.categories.Category;
 import org.junit.runner.RunWith;
 import org.junit.runners.Parameterized;
 
-import org.apache.hbase.thirdparty.com.google.common.io.ByteStreams;
 import org.apache.hbase.thirdparty.io.netty.util.ResourceLeakDetector;
 
 /**
- * Fails when one of the paths by which blocks move, other than the reads of a bucket cache, which
- * have a test of their own, leaves more on the heap than the limits here: a block read from a store
- * file with its checksums verified, copied for the cache when it is written, inserted into a bucket
- * cache.
+ * Fails when one of the paths by which blocks move, other than the reads of a bucket cache and the
+ * writes of a file, which have tests of their own, leaves more on the heap than the limits here: a
+ * block read from a store file with its checksums verified, inserted into a bucket cache.
  */
 @RunWith(Parameterized.class)
 @Category({ IOTests.class, SmallTests.class })
@@ -129,30 +123,6 @@ public class TestBlockPathAllocation {
       return AllocatedBytes.ofThisThread().perCall(CALLS,
         () -> reader.readBlock(block.offset(), block.size(), false, pread, !pread, false,
           block.type(), null).release());
-    }
-  }
-
-  @Test
-  public void testBlockThatIsWrittenAndCopiedForTheCache() throws Exception {
-    List<Cell> cells = new ArrayList<>();
-    for (int bytes = 0; bytes < size; bytes += cells.get(0).getSerializedSize()) {
-      cells.add(new KeyValue(Bytes.toBytes("row"), Bytes.toBytes("family"),
-        Bytes.toBytes("field"), 1L, new byte[1000]));
-    }
-    CacheConfig cacheConf = new CacheConfig(conf, null, null, pool);
-    HFileBlock.Writer writer = new HFileBlock.Writer(conf, NoOpDataBlockEncoder.INSTANCE,
-      new HFileContextBuilder().withBlockSize(size).build(), pool, size);
-    try (FSDataOutputStream out = new FSDataOutputStream(ByteStreams.nullOutputStream(), null)) {
-      assertLittle(AllocatedBytes.ofThisThread().perCall(CALLS, () -> {
-        writer.startWriting(BlockType.DATA);
-        for (Cell cell : cells) {
-          writer.write(cell);
-        }
-        writer.writeHeaderAndData(out);
-        writer.getBlockForCaching(cacheConf).release();
-      }));
-    } finally {
-      writer.release();
     }
   }
 
