@@ -30,7 +30,7 @@ import org.apache.hbase.thirdparty.com.google.common.hash.Hashing;
  * Created by {@link CachedFiles}. Thread-safe.
  */
 @InterfaceAudience.Private
-public final class CachedFile {
+public final class CachedFile implements OrphanFiles.File {
   static final int CATEGORIES = 4;
   /** The number of values that {@link #counts} returns. */
   static final int COUNTS = 2 * CATEGORIES + 1;
@@ -83,6 +83,7 @@ public final class CachedFile {
   }
 
   /** Returns the name of the file, without its directory. */
+  @Override
   public String name() {
     return name;
   }
@@ -112,8 +113,8 @@ public final class CachedFile {
     }
   }
 
-  /** Returns whether this process has inserted a block of the file. */
-  boolean isInsertedInto() {
+  @Override
+  public boolean isInsertedInto() {
     return insertedInto;
   }
 
@@ -267,7 +268,8 @@ public final class CachedFile {
     return byteCount() - blockCount() * ENTRY_OVERHEAD;
   }
 
-  String getRegion() {
+  @Override
+  public String getRegion() {
     return region;
   }
 

@@ -19,7 +19,6 @@ package org.apache.hadoop.hbase.io.hfile.segment;
 
 import java.util.Collections;
 import java.util.HashSet;
-import java.util.List;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -168,24 +167,9 @@ final class FileSweeper {
       return 0;
     }
     Set<String> regions = new HashSet<>(online.regions());
-    int count = 0;
-    try {
-      List<CachedFile> due = orphans.look(files.live(), online.look(),
-        !store.hasSpareSegments(), nowNanos);
-      long blockCount = 0;
-      for (CachedFile file : due) {
-        blockCount += drop(file.name());
-      }
-      count = due.size();
-      if (count > 0) {
-        store.metrics().orphanFiles.add(count);
-        LOG.info("{} tier: dropped {} files that no region reads ({} blocks)", name, count,
-          blockCount);
-      }
-    } catch (RuntimeException e) {
-      // The scan fails, for instance, while a region is being closed; the next scan follows soon.
-      LOG.warn("{} tier: scan for files that no region reads failed", name, e);
-    }
+    int count = orphans.drop(name, files.live(), online, !store.hasSpareSegments(), nowNanos,
+      file -> drop(file.name()));
+    store.metrics().orphanFiles.add(count);
     regionsAtLastLook = regions;
     lastLookNanos = System.nanoTime();
     if (count > 0) {

@@ -22,21 +22,43 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.function.ToLongFunction;
 import org.apache.hadoop.hbase.io.hfile.composite.OnlineFiles;
 import org.apache.yetus.audience.InterfaceAudience;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * Finds cached files that no online region reads. A server that is killed between a compaction and
+ * Drops cached files that no online region reads. A server that is killed between a compaction and
  * the archiving of the compacted files leaves such files, and so do regions that move to other
  * servers.
  * <p>
  * A file that is missing in an online region is due at once if all of its blocks were cached by a
  * former process, and else after {@link #COMMIT_NANOS}: a flush or a compaction caches blocks of a
  * file before it commits the file. A file of a region that is not online is due after a grace
- * period, and only if the tier is full, because the region may return. Not thread-safe.
+ * period, and only if the tier is full, because the region may return; so is a file whose region is
+ * not known. Thread-safe.
  */
 @InterfaceAudience.Private
 final class OrphanFiles {
+  private static final Logger LOG = LoggerFactory.getLogger(OrphanFiles.class);
+
+  /** A file that a tier has blocks of. */
+  @InterfaceAudience.Private
+  interface File {
+    String name();
+
+    /** Returns the encoded name of the region whose directory the file is in, null if unknown. */
+    default String getRegion() {
+      return null;
+    }
+
+    /** Returns whether this process has inserted blocks of the file. */
+    default boolean isInsertedInto() {
+      return true;
+    }
+  }
+
   /** Longer than a flush or a compaction takes from its first cached block to its commit. */
   static final long COMMIT_NANOS = TimeUnit.MINUTES.toNanos(2);
 
@@ -50,17 +72,40 @@ final class OrphanFiles {
   }
 
   /**
+   * Drops the files that are due. A failure is logged: a scan fails, for instance, while a region
+   * is being closed, and the next one follows soon.
+   * @param tier    name used in logs
+   * @param dropper drops a file and returns the number of its blocks
+   * @return the number of dropped files; see {@link #look} for the other parameters
+   */
+  <F extends File> int drop(String tier, Iterable<F> files, OnlineFiles online,
+    boolean needsSpace, long nowNanos, ToLongFunction<F> dropper) {
+    try {
+      List<F> due = look(files, online.look(), needsSpace, nowNanos);
+      long blocks = due.stream().mapToLong(dropper).sum();
+      if (!due.isEmpty()) {
+        LOG.info("{} tier: dropped {} files that no region reads ({} blocks)", tier, due.size(),
+          blocks);
+      }
+      return due.size();
+    } catch (RuntimeException e) {
+      LOG.warn("{} tier: scan for files that no region reads failed", tier, e);
+      return 0;
+    }
+  }
+
+  /**
    * Scans all files.
    * @param files      live files
    * @param needsSpace whether files of regions that are not online are due
    * @param nowNanos   value of System.nanoTime()
    * @return the files to be dropped
    */
-  List<CachedFile> look(Iterable<CachedFile> files, OnlineFiles.Snapshot online, boolean needsSpace,
-    long nowNanos) {
+  synchronized <F extends File> List<F> look(Iterable<F> files, OnlineFiles.Snapshot online,
+    boolean needsSpace, long nowNanos) {
     Map<String, Long> orphans = new HashMap<>();
-    List<CachedFile> due = new ArrayList<>();
-    for (CachedFile file : files) {
+    List<F> due = new ArrayList<>();
+    for (F file : files) {
       String region = file.getRegion();
       if (online.isRead(file.name(), region)) {
         continue;
@@ -82,7 +127,7 @@ final class OrphanFiles {
   }
 
   /** Returns the number of orphans that the last scan found and kept. */
-  int count() {
+  synchronized int count() {
     return since.size();
   }
 }
