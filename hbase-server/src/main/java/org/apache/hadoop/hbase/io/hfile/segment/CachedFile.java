@@ -19,6 +19,7 @@ package org.apache.hadoop.hbase.io.hfile.segment;
 
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import org.apache.hadoop.hbase.io.hfile.composite.OrphanFiles;
 import org.apache.yetus.audience.InterfaceAudience;
 
 import org.apache.hbase.thirdparty.com.google.common.hash.Hashing;

@@ -40,6 +40,7 @@ import org.apache.hadoop.hbase.io.hfile.bucket.BucketCache;
 import org.apache.hadoop.hbase.io.hfile.bucket.RecoveredEntryAllocator;
 import org.apache.hadoop.hbase.io.hfile.composite.CacheTier;
 import org.apache.hadoop.hbase.io.hfile.composite.OnlineFiles;
+import org.apache.hadoop.hbase.io.hfile.composite.OrphanFiles;
 import org.apache.hadoop.hbase.io.hfile.composite.TierBlockCounts;
 import org.apache.hadoop.hbase.metrics.MetricKind;
 import org.apache.hadoop.hbase.util.Pair;

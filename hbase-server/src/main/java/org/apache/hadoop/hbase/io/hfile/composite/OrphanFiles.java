@@ -15,7 +15,7 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package org.apache.hadoop.hbase.io.hfile.segment;
+package org.apache.hadoop.hbase.io.hfile.composite;
 
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -23,7 +23,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.ToLongFunction;
-import org.apache.hadoop.hbase.io.hfile.composite.OnlineFiles;
 import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -40,12 +39,12 @@ import org.slf4j.LoggerFactory;
  * not known. Thread-safe.
  */
 @InterfaceAudience.Private
-final class OrphanFiles {
+public final class OrphanFiles {
   private static final Logger LOG = LoggerFactory.getLogger(OrphanFiles.class);
 
   /** A file that a tier has blocks of. */
   @InterfaceAudience.Private
-  interface File {
+  public interface File {
     String name();
 
     /** Returns the encoded name of the region whose directory the file is in, null if unknown. */
@@ -60,14 +59,14 @@ final class OrphanFiles {
   }
 
   /** Longer than a flush or a compaction takes from its first cached block to its commit. */
-  static final long COMMIT_NANOS = TimeUnit.MINUTES.toNanos(2);
+  public static final long COMMIT_NANOS = TimeUnit.MINUTES.toNanos(2);
 
   private final long graceNanos;
   /** By name: the time at which the file was first found to be an orphan. */
   private Map<String, Long> since = new HashMap<>();
 
   /** @param graceNanos how long files of a region that is not online are kept */
-  OrphanFiles(long graceNanos) {
+  public OrphanFiles(long graceNanos) {
     this.graceNanos = graceNanos;
   }
 
@@ -78,7 +77,7 @@ final class OrphanFiles {
    * @param dropper drops a file and returns the number of its blocks
    * @return the number of dropped files; see {@link #look} for the other parameters
    */
-  <F extends File> int drop(String tier, Iterable<F> files, OnlineFiles online,
+  public <F extends File> int drop(String tier, Iterable<F> files, OnlineFiles online,
     boolean needsSpace, long nowNanos, ToLongFunction<F> dropper) {
     try {
       List<F> due = look(files, online.look(), needsSpace, nowNanos);
@@ -101,8 +100,8 @@ final class OrphanFiles {
    * @param nowNanos   value of System.nanoTime()
    * @return the files to be dropped
    */
-  synchronized <F extends File> List<F> look(Iterable<F> files, OnlineFiles.Snapshot online,
-    boolean needsSpace, long nowNanos) {
+  public synchronized <F extends File> List<F> look(Iterable<F> files,
+    OnlineFiles.Snapshot online, boolean needsSpace, long nowNanos) {
     Map<String, Long> orphans = new HashMap<>();
     List<F> due = new ArrayList<>();
     for (F file : files) {
@@ -127,7 +126,7 @@ final class OrphanFiles {
   }
 
   /** Returns the number of orphans that the last scan found and kept. */
-  synchronized int count() {
+  public synchronized int count() {
     return since.size();
   }
 }
