@@ -94,7 +94,7 @@ final class SegmentStore {
     this.segmentSize = settings.segmentSize();
     this.writeRate = new ByteRateLimiter(WRITE_BURST_MILLIS, clock);
     this.writeRate.setLimit(settings.writeLimit());
-    this.devices = StoreDevices.open(settings, CountedDevice.counting(opener, metrics));
+    this.devices = StoreDevices.open(settings, opener);
     this.table = new SegmentTable(devices, monitor, metrics);
     this.space = new SegmentSpace(table, monitor);
     this.control = new InsertionControl(devices, monitor, settings);

@@ -48,7 +48,7 @@ final class SegmentStoreMetrics {
   /** Reads that were skipped because the device is bypassed or stalled. */
   final LongAdder bypassedReads = new LongAdder();
 
-  /** Writes of all kinds to devices, their bytes, and the segments among them. */
+  /** Writes of segments in pieces, their bytes, and the segments that were written. */
   final LongAdder writes = new LongAdder();
   final LongAdder writtenBytes = new LongAdder();
   final LongAdder segmentsWritten = new LongAdder();

@@ -110,11 +110,18 @@ final class SegmentWriter implements Runnable {
   private void sync() {
     if (device.isWorking()) {
       try {
-        device.sync();
+        syncDevice();
       } catch (IOException | RuntimeException e) {
         LOG.warn("Cannot sync {}", device, e);
       }
     }
+  }
+
+  private void syncDevice() throws IOException {
+    long start = System.nanoTime();
+    device.sync();
+    metrics.syncs.increment();
+    metrics.syncNanos.add(System.nanoTime() - start);
   }
 
   private Outcome writeOrRetire(SegmentBuffer buffer) throws InterruptedException {
@@ -172,10 +179,12 @@ final class SegmentWriter implements Runnable {
       bytes.limit(position + length);
       bytes.position(position);
       device.write(bytes, buffer.segment(), position);
+      metrics.writes.increment();
+      metrics.writtenBytes.add(length);
       unsynced += length;
       if (syncBytes > 0 && unsynced >= syncBytes) {
         unsynced = 0;
-        device.sync();
+        syncDevice();
       }
       position += length;
       control.wrote(device, buffer.writtenTo(position));
