@@ -27,16 +27,18 @@ import org.apache.yetus.audience.InterfaceAudience;
  * closed when a thread is interrupted that uses it or is about to, under every thread that reads or
  * writes by it at that moment. Here a thread puts an interrupt off until it is done, so that it
  * closes nothing by beginning; and one whose channel was closed in the middle begins again at the
- * beginning, since what it has done so far is not known to be whole.
+ * beginning, since what it has done so far is not known to be whole. The access opens the channel
+ * again.
  * <p>
  * An access takes as long as a block does to be read or written, so that the interrupt, which is
  * still pending when it ends, is answered soon enough.
  */
 @InterfaceAudience.Private
-final class InterruptSafeFileAccess {
+public final class InterruptSafeFileAccess {
 
-  /** Reads or writes from a buffer's position to its limit. */
-  interface Access {
+  /** Reads, writes or syncs a file. */
+  @InterfaceAudience.Private
+  public interface Access {
     /** @throws ClosedChannelException if that can be tried again */
     void run() throws IOException;
   }
@@ -52,6 +54,18 @@ final class InterruptSafeFileAccess {
   static void run(ByteBuff buff, Access access) throws IOException {
     int position = buff.position();
     int limit = buff.limit();
+    run(() -> {
+      buff.limit(limit);
+      buff.position(position);
+      access.run();
+    });
+  }
+
+  /**
+   * Runs {@code access} until it is not interrupted.
+   * @throws IOException what it throws, except for {@link ClosedChannelException}
+   */
+  public static void run(Access access) throws IOException {
     boolean interrupted = Thread.interrupted();
     try {
       while (true) {
@@ -60,8 +74,6 @@ final class InterruptSafeFileAccess {
           return;
         } catch (ClosedChannelException e) {
           interrupted |= Thread.interrupted();
-          buff.limit(limit);
-          buff.position(position);
         }
       }
     } finally {

@@ -28,14 +28,14 @@ import java.nio.file.FileStore;
 import java.nio.file.Files;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.Objects;
+import org.apache.hadoop.hbase.io.hfile.bucket.InterruptSafeFileAccess;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
  * A regular file of fixed size, or a block device. A file is created or extended only at startup,
- * after a check that its file system has enough space; it is sparse until it is written. The JDK
- * closes a file channel for all of its users when a thread that uses it is interrupted. An
- * interrupt is therefore deferred until an access is done, and an access whose channel was closed
- * by another thread reopens it and starts over, if the path is still the same file.
+ * after a check that its file system has enough space; it is sparse until it is written. An access
+ * whose channel was closed by an interrupt, {@link InterruptSafeFileAccess}, opens it again if the
+ * path is still the same file.
  */
 @InterfaceAudience.Private
 final class FileSegmentDevice implements SegmentDevice {
@@ -73,6 +73,10 @@ final class FileSegmentDevice implements SegmentDevice {
      * @return the number of bytes, negative at the end of the file
      */
     int run(FileChannel channel, long position) throws IOException;
+  }
+
+  private interface ChannelAccess {
+    void run(FileChannel channel) throws IOException;
   }
 
   /**
@@ -186,31 +190,32 @@ final class FileSegmentDevice implements SegmentDevice {
 
   private void access(ByteBuffer buffer, long position, Transfer transfer) throws IOException {
     int start = buffer.position();
-    boolean interrupted = Thread.interrupted();
-    try {
+    access(open -> {
+      buffer.position(start);
       while (buffer.hasRemaining()) {
-        FileChannel open = channel;
-        try {
-          if (transfer.run(open, position + buffer.position() - start) < 0) {
-            throw new EOFException(path + " is shorter than its initial size");
-          }
-        } catch (ClosedChannelException e) {
-          interrupted |= Thread.interrupted();
-          buffer.position(start);
-          reopen(open, e);
+        if (transfer.run(open, position + buffer.position() - start) < 0) {
+          throw new EOFException(path + " is shorter than its initial size");
         }
       }
-    } finally {
-      if (interrupted) {
-        Thread.currentThread().interrupt();
+    });
+  }
+
+  private void access(ChannelAccess access) throws IOException {
+    InterruptSafeFileAccess.run(() -> {
+      FileChannel open = channel;
+      try {
+        access.run(open);
+      } catch (ClosedChannelException e) {
+        reopen(open, e);
+        throw e;
       }
-    }
+    });
   }
 
   private synchronized void reopen(FileChannel former, ClosedChannelException cause)
     throws IOException {
     if (closed) {
-      throw cause;
+      throw new IOException(path + " is closed", cause);
     }
     if (channel == former) {
       File file = new File(path);
@@ -224,23 +229,7 @@ final class FileSegmentDevice implements SegmentDevice {
 
   @Override
   public void sync() throws IOException {
-    boolean interrupted = Thread.interrupted();
-    try {
-      while (true) {
-        FileChannel open = channel;
-        try {
-          open.force(false);
-          return;
-        } catch (ClosedChannelException e) {
-          interrupted |= Thread.interrupted();
-          reopen(open, e);
-        }
-      }
-    } finally {
-      if (interrupted) {
-        Thread.currentThread().interrupt();
-      }
-    }
+    access(open -> open.force(false));
   }
 
   @Override
